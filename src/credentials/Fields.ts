@@ -9,7 +9,6 @@ import names from "./fieldNames.json" with { type: "json" }
  */
 export type Kind = "secret" | "destination" | "plain"
 
-/** A field. */
 export interface Field {
   readonly name: string
   readonly kind: Kind

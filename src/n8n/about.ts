@@ -6,7 +6,6 @@ import type * as Errors from "../base/Errors.ts"
 import * as body from "./body.ts"
 import { getJson, type Requests } from "./requests.ts"
 
-/** n8n's version and the API key's scopes. */
 export interface About {
   /** Such as `2.41.1`; absent if the start page does not name it (the editor may be disabled). */
   readonly version: string | undefined
@@ -56,7 +55,6 @@ const isAnswer = (error: Errors.N8nError) =>
 /** Timeout of a request for n8n's release, which is useful but never required. */
 const releaseTimeout = "2 seconds"
 
-/** The operations that describe an n8n. */
 export interface Service {
   /** The version from the start page and the key's scopes from `GET /discover` (2.x). */
   readonly about: Effect.Effect<About, Errors.RequestError>
@@ -64,7 +62,6 @@ export interface Service {
   readonly release: Effect.Effect<string | undefined>
 }
 
-/** Implements them for one n8n. */
 export const make = Effect.fnUntraced(function*(requests: Requests) {
   const version = requests.send(
     { method: "GET", path: "", to: "editor" },

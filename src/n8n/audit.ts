@@ -37,13 +37,11 @@ export type AuditReport = typeof Report.Type
 /** n8n answers with an empty array if it found nothing. */
 const Answer = Schema.Union([Schema.Array(Schema.Never), Schema.Record(Schema.String, Report)])
 
-/** The endpoint of the audit. */
 export interface Service {
   /** `POST /audit`: reads all workflows on n8n; a workflow not run for 90 days is abandoned. */
   readonly audit: () => Effect.Effect<ReadonlyArray<AuditReport>, Errors.RequestError>
 }
 
-/** Implements it for one n8n. */
 export const make = (requests: Requests): Service => ({
   audit: Effect.fn("N8nClient.audit")(() =>
     Effect.map(

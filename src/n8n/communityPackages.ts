@@ -15,13 +15,11 @@ const CommunityPackage = Schema.Struct({
 /** An installed package of community nodes. */
 export type CommunityPackage = typeof CommunityPackage.Type
 
-/** The endpoints of community packages. */
 export interface Service {
   /** `GET /community-packages` (2.x). */
   readonly listCommunityPackages: Effect.Effect<ReadonlyArray<CommunityPackage>, Errors.RequestError>
 }
 
-/** Implements them for one n8n. */
 export const make = (requests: Requests): Service => ({
   listCommunityPackages: Effect.withSpan(
     getJson(requests, "/community-packages", Schema.Array(CommunityPackage), { operation: "list community packages" }),

@@ -105,7 +105,6 @@ export const withoutValues = (values: Redacted.Redacted<unknown> | undefined) =>
   }
 }
 
-/** Implements them for one n8n. */
 export const make = (requests: Requests): Service => {
   const listCredentials: Service["listCredentials"] = Effect.fn("N8nClient.listCredentials")((query) =>
     getJson(requests, "/credentials", Credentials, listTarget, { ...query })

@@ -172,7 +172,6 @@ const columnPath = (id: string, columnId: string) => `${path(id)}/columns/${enco
 
 const json = (value: unknown) => value === undefined ? undefined : JSON.stringify(value)
 
-/** Implements them for one n8n. */
 export const make = (requests: Requests): Service => {
   /** Sends a request to a place in a table. */
   const send = <S extends Schema.ConstraintDecoder<unknown>>(

@@ -53,7 +53,6 @@ const Retried = Schema.Struct({
 
 const Stopped = Schema.Struct({ status: Schema.optionalKey(Schema.NullOr(Schema.String)) })
 
-/** The execution endpoints. */
 export interface Service {
   /**
    * `GET /executions`, newest first. `filter`, and on 1.x the time filters, are applied to at most 5,000 executions;
@@ -140,7 +139,6 @@ const fromStatusRefusal = (error: Errors.ApiError, status: string) =>
 const hasTimes = ({ startedAfter, startedBefore }: Omit<Query, "limit">) =>
   startedAfter !== undefined || startedBefore !== undefined
 
-/** Implements them for one n8n. */
 export const make = Effect.fnUntraced(function*(requests: Requests) {
   const supportsTimeFilter = yield* Ref.make(true)
 

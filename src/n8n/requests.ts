@@ -81,7 +81,6 @@ export type Query = { readonly [name: string]: string | number | boolean | undef
 export type ErrorOf<T extends Errors.Target> = T extends Errors.ResourceTarget ? Errors.N8nError
   : Errors.RequestError
 
-/** One request. */
 export interface Request {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS"
   readonly path: string
@@ -191,7 +190,6 @@ export const readJson = <S extends Schema.ConstraintDecoder<unknown>>(
     )
   )
 
-/** Sends a request and decodes the JSON response. */
 export const sendJson = <S extends Schema.ConstraintDecoder<unknown>, T extends Errors.Target>(
   { send }: Requests,
   request: Request,
@@ -212,7 +210,6 @@ export const sendOnly = <T extends Errors.Target>(
     (response) => response.status === 404 ? Effect.void : Effect.asVoid(readJson(response, Schema.Unknown, target))
   )
 
-/** Sends a `GET` and decodes the JSON response. */
 export const getJson = <S extends Schema.ConstraintDecoder<unknown>, T extends Errors.Target>(
   requests: Requests,
   path: string,
@@ -222,7 +219,6 @@ export const getJson = <S extends Schema.ConstraintDecoder<unknown>, T extends E
 ): Effect.Effect<S["Type"], ErrorOf<T> | Errors.ApiError> =>
   sendJson(requests, { method: "GET", path, query }, schema, target)
 
-/** Sends a `POST` and decodes the JSON response. */
 export const postJson = <S extends Schema.ConstraintDecoder<unknown>, T extends Errors.Target>(
   requests: Requests,
   path: string,
@@ -288,7 +284,6 @@ const escapeError = ({ operation, resourceType = "Path", resourceId }: Errors.Ta
  */
 const drainSocketEvents = Effect.andThen(Effect.yieldNow, Effect.yieldNow)
 
-/** The clients and addresses of one n8n. */
 interface Connection {
   readonly options: Options
   readonly base: URL
@@ -417,7 +412,6 @@ const guarded = <A>(connection: Connection, request: Request, target: Errors.Tar
   return Effect.andThen(WriteGuard.use(({ check }) => check({ method, path, body, read })), sending)
 }
 
-/** Makes the requests to one n8n. */
 export const make = Effect.fnUntraced(function*(options: Options) {
   const base = baseUrl(options.url)
   const webhooks = options.webhookUrl === undefined ? base : baseUrl(options.webhookUrl)

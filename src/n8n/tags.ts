@@ -11,7 +11,6 @@ const Tag = Schema.Struct({ id: Schema.String, name: Schema.String })
 
 const Tags = pageOf(Tag)
 
-/** The tag endpoints. */
 export interface Service {
   /** `PUT /workflows/{id}/tags`, by name; missing tags are created with `POST /tags`. */
   readonly setWorkflowTags: (id: string, names: ReadonlyArray<string>) => Effect.Effect<void, Errors.N8nError>
@@ -19,7 +18,6 @@ export interface Service {
 
 const listTarget: Errors.Target = { operation: "list tags" }
 
-/** Implements them for one n8n. */
 export const make = (requests: Requests): Service => {
   const createTag = (name: string) =>
     postJson(requests, "/tags", Tag, targetOf("Tag")("create tag", name), { body: { name } })

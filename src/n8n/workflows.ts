@@ -143,7 +143,6 @@ export const workflowTarget = (id: string, operation = "get workflow"): Errors.R
   resourceId: id
 })
 
-/** The path of one workflow. */
 export const path = (id: string): string => `/workflows/${encodeURIComponent(id)}`
 
 const Deleted = Schema.Struct({ id: Schema.String })

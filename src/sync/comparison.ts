@@ -21,7 +21,6 @@ export type Status =
   | "gone there"
   | "invalid"
 
-/** A workflow in a file. */
 export interface Local {
   /** Relative to the folder, with slashes. */
   readonly file: string
@@ -33,7 +32,6 @@ export interface Local {
   readonly beside: ReadonlyArray<string>
 }
 
-/** A workflow on n8n. */
 export interface Remote {
   readonly id: string
   readonly name: string
@@ -45,13 +43,11 @@ export interface Remote {
   readonly workflow?: Workflow.Workflow
 }
 
-/** One workflow on both sides. */
 export interface Item {
   readonly status: Status
   readonly id?: string
   readonly name: string
   readonly file?: string
-  /** Sentence that explains the status. */
   readonly detail?: string
   readonly local?: Local
   readonly remote?: Remote
@@ -61,7 +57,6 @@ export interface Item {
 /** Whether long code is moved into files beside the workflows, back into them, or not at all. */
 type CodeMode = "split" | "join" | "stay"
 
-/** Result of comparing a folder with its n8n. */
 export interface Comparison {
   readonly folder: WorkflowFolder
   readonly state: State.State
@@ -71,7 +66,6 @@ export interface Comparison {
   readonly items: ReadonlyArray<Item>
 }
 
-/** Options of a comparison. */
 export interface Options {
   /** Parts to sync as well, from now on. */
   readonly extras?: ReadonlyArray<content.Extra> | undefined
@@ -212,7 +206,6 @@ const paired = (local: Local, remote: Remote, base: State.Base | undefined): Sta
   return local.hash === base.hash ? "changed there" : remote.hash === base.hash ? "changed here" : "both"
 }
 
-/** Ids of the nodes of a workflow. */
 export const nodeIds = (workflow: unknown) => arr(own(workflow, "nodes")).map((node) => own(node, "id"))
 
 /** Whether an interrupted push created the workflow from this file. */
@@ -365,7 +358,6 @@ export const codeOptions = ({ code }: Comparison, workflow: Obj) =>
     ? Effect.map(NodeParameters.codePlaces(workflow), (places) => ({ code: places }))
     : Effect.succeed(code === "join" ? { code } : {})
 
-/** Error for a file or workflow that changed after it was compared. */
 export const movedOn = (what: string) =>
   new Errors.ValidationError({
     reason: `${what} changed while it was being synced`,

@@ -30,7 +30,6 @@ interface Link {
 
 const nodesOf = ({ nodes }: N8nApi.Workflow) => (Array.isArray(nodes) ? nodes : []).map((node) => obj(node) ?? {})
 
-/** Main links into each node. */
 const sources = (workflow: N8nApi.Workflow): ReadonlyMap<string, ReadonlyArray<Link>> => {
   const into = new Map<string, Array<Link>>()
   for (const { from, input, output, to } of Connections.links(workflow["connections"])) {

@@ -30,7 +30,6 @@ export const named = <A extends references.NamedRef>(
   return byId ?? (byName.length > 1 ? "several" : byName[0] ?? "none")
 }
 
-/** A credential, without its values. */
 export interface Credential extends references.NamedRef {
   readonly type: string
 }
@@ -46,7 +45,6 @@ const credentialsIn = (workflows: ReadonlyArray<Workflow.Listed>): ReadonlyArray
   return [...new Map(all.map((each) => [`${each.type} ${each.id}`, each])).values()]
 }
 
-/** Credentials or tables of an n8n. */
 export interface Known<A> {
   readonly refs: ReadonlyArray<A>
   /** Whether n8n lists them, so that no others exist. */

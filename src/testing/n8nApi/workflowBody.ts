@@ -113,8 +113,6 @@ const workflow = (additional: Readonly<Record<string, Check>>) =>
     ...optional(additional, "2")
   })
 
-/** Body of `POST /workflows`. */
 export const newWorkflow: Check = workflow({ projectId: text })
 
-/** Body of `PUT /workflows/{id}`. */
 export const changedWorkflow: Check = workflow({ description: text })

@@ -4,10 +4,8 @@ import * as TestMark from "../../n8n/model/TestMark.ts"
 import type { Instance } from "../../n8n/N8nClient.ts"
 import * as Reference from "../../workflows/Reference.ts"
 
-/** Address of the list of workflows. */
 export const workflows = ({ url }: Instance): string => `${url}home/workflows`
 
-/** Address of the list of credentials. */
 export const credentials = ({ url }: Instance): string => `${url}home/credentials`
 
 /** Address of a workflow's history in n8n. */
