@@ -319,13 +319,9 @@ const execute = (
   })
 
 const timeoutOf = ({ method, seconds }: Request, timeout: Duration.Input | undefined) => {
-  if (seconds !== undefined && seconds !== dataTimeout) return seconds
-  const usual = seconds ?? (isRead(method) ? readTimeout : writeTimeout)
-  return timeout === undefined
-    ? usual
-    : seconds === undefined
-    ? Duration.toSeconds(timeout)
-    : Math.max(seconds, Duration.toSeconds(timeout))
+  const configured = timeout === undefined ? undefined : Duration.toSeconds(timeout)
+  if (seconds === undefined) return configured ?? (isRead(method) ? readTimeout : writeTimeout)
+  return seconds === dataTimeout ? Math.max(seconds, configured ?? 0) : seconds
 }
 
 const isRead = (method: Request["method"]) => method === "GET" || method === "HEAD" || method === "OPTIONS"

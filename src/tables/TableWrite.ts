@@ -262,28 +262,23 @@ const restore = Effect.fnUntraced(function*(input: Input) {
   return { table, count: inserted + updated } satisfies Done
 })
 
+/** Operations on an existing table. */
+const writers = {
+  insert,
+  update: change,
+  upsert: change,
+  delete: remove,
+  clear: empty,
+  drop: empty,
+  dropColumn: empty,
+  rename: shape,
+  addColumn: shape,
+  renameColumn: shape
+}
+
 export const write = (input: Input): Effect.Effect<Done, Errors.N8nError, N8nClient | Snapshots> => {
-  switch (input.op) {
-    case "create":
-      return create(input)
-    case "restore":
-      return restore(input)
-  }
-  return Effect.flatMap(Table.find(input.table), (table): ReturnType<typeof write> => {
-    switch (input.op) {
-      case "insert":
-        return insert(input, table)
-      case "update":
-      case "upsert":
-        return change(input, table)
-      case "delete":
-        return remove(input, table)
-      case "clear":
-      case "drop":
-      case "dropColumn":
-        return empty(input, table)
-      default:
-        return shape(input, table)
-    }
-  })
+  const { op } = input
+  if (op === "create") return create(input)
+  if (op === "restore") return restore(input)
+  return Effect.flatMap(Table.find(input.table), (table): ReturnType<typeof write> => writers[op](input, table))
 }
