@@ -12,7 +12,6 @@ import * as body from "./body.ts"
 /** n8n's message for a path that it does not have, which differs from that for a missing resource. */
 export const noRoute = "not found"
 
-/** Whether n8n refuses because of its licence. */
 export const isAboutLicense = (detail: string | undefined): boolean =>
   detail !== undefined && /\blicense\b/i.test(detail)
 
@@ -69,7 +68,6 @@ const permanentHints: ReadonlyMap<string | undefined, Hint> = new Map<string, Hi
   ["CERT_HAS_EXPIRED", "n8n's TLS certificate has expired: renew it."]
 ])
 
-/** Whether a failed connection will fail again. */
 export const isPermanent = (error: HttpClientError.HttpClientError): boolean => permanentHints.has(transportCode(error))
 
 const hintForTransport = (code: string | undefined): Hint => {

@@ -6,6 +6,7 @@ import type * as Errors from "../base/Errors.ts"
 import * as body from "./body.ts"
 import { getJson, type Requests } from "./requests.ts"
 
+/** n8n's version and the API key's scopes. */
 export interface About {
   /** Such as `2.41.1`; absent if the start page does not name it (the editor may be disabled). */
   readonly version: string | undefined

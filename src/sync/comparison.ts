@@ -352,7 +352,6 @@ export const make = Effect.fn("Sync.compare")(
 export const whole = (remote: Remote) =>
   remote.workflow === undefined ? N8nClient.use((n8n) => n8n.getWorkflow(remote.id)) : Effect.succeed(remote.workflow)
 
-/** Options for writing the file of a workflow. */
 export const codeOptions = ({ code }: Comparison, workflow: Obj) =>
   code === "split"
     ? Effect.map(NodeParameters.codePlaces(workflow), (places) => ({ code: places }))

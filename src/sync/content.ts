@@ -129,6 +129,5 @@ export const patch = (current: Obj, target: Obj, scope: Scope): Obj =>
     )
   )
 
-/** Tags of `target`, if they differ. */
 export const tagPatch = (current: Obj, target: Obj): ReadonlyArray<string> | undefined =>
   equals(current["tags"], target["tags"]) ? undefined : arr(target["tags"]).map(String)

@@ -55,7 +55,6 @@ export interface Options extends Compare.Options {
   readonly among?: ReadonlyArray<string> | undefined
 }
 
-/** Returns the list, or `undefined` if it is empty. */
 export const nonEmpty = <A>(all: ReadonlyArray<A>): ReadonlyArray<A> | undefined => all.length === 0 ? undefined : all
 
 export const entryOf = ({ detail, file, id, name, status }: Entry): Entry => defined({ status, id, name, file, detail })

@@ -34,7 +34,6 @@ const kinds: { readonly [kind in Kind]: readonly [is: (value: unknown) => boolea
   ]
 }
 
-/** Whether the value is valid for the key. */
 export const holds = ({ kind, values }: NodeKey, value: unknown): boolean =>
   values === undefined ? kinds[kind][0](value) : values.some((each) => each === value)
 

@@ -73,7 +73,6 @@ export const fields = (all: Readonly<Record<string, Field>>, isOpen = false): Ch
   return firstOf(version === "2" ? [...wrong, unknownKeyFault] : [...missing, unknownKeyFault, ...wrong])
 }
 
-/** Required fields. */
 export const required = (checks: Readonly<Record<string, Check>>): Readonly<Record<string, Field>> =>
   Object.fromEntries(Object.entries(checks).map(([key, check]) => [key, { check, required: true }]))
 

@@ -151,7 +151,6 @@ export interface Table extends Dated {
   readonly nextRow: number
 }
 
-/** Production webhook of a published workflow. */
 export interface Webhook {
   readonly node: string | undefined
   readonly method: string

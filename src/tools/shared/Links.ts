@@ -8,7 +8,6 @@ export const workflows = ({ url }: Instance): string => `${url}home/workflows`
 
 export const credentials = ({ url }: Instance): string => `${url}home/credentials`
 
-/** Address of a workflow's history in n8n. */
 export const history = (instance: Instance, id: string): string => `${workflow(instance, id)}/history`
 
 /** Address of a workflow, or of one of its versions in n8n. */
@@ -19,7 +18,6 @@ export const workflow = ({ url }: Instance, id: string, version?: string): strin
     : `${editor}/history/${encodeURIComponent(version)}`
 }
 
-/** Address of the list of executions, of one workflow or of all. */
 export const executions = (instance: Instance, workflowId: string | undefined): string =>
   workflowId === undefined ? `${instance.url}home/executions` : `${workflow(instance, workflowId)}/executions`
 

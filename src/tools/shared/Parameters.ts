@@ -22,13 +22,11 @@ const writable = Schema.makeFilter<string>((id) => Reference.versionIn(id) === u
   message: "A version cannot be changed: use the id alone; workflow_restore(id, version) restores a version"
 })
 
-/** Id of a current workflow on n8n. */
 export const workflowId = required("Workflow ID", "From list_workflows.").check(writable)
 
 /** Current workflow on n8n, in a file or a draft. */
 export const anyWorkflowId = required("Workflow ID", "n8n id, file or draft.").check(writable)
 
-/** Forms of a reference. */
 export const referenceForms = "n8n id, id@published, id@VERSION, file or draft."
 
 /** Reference to a workflow or one of its versions: see `Reference`. */
@@ -36,7 +34,6 @@ export const reference = required("Workflow ID", referenceForms)
 
 export const workflowFile = required("File path", "A draft, or a .json file under the files root.")
 
-/** Id of an execution on n8n, in digits. */
 export const executionIdFor = (description: string) =>
   Schema.String
     .annotate({ description })
@@ -74,7 +71,6 @@ export const index = (name: string, description: string) =>
 
 export const project = optional(Schema.String.check(Schema.isMinLength(1)), "Id of the project, from project_list.")
 
-/** Project and folder for something new. */
 export const place = {
   project,
   folder: optional(Schema.String.check(Schema.isMinLength(1)), "Id of a folder in it, from project_list.")
