@@ -58,8 +58,7 @@ export const orNote = <A, R>(
   effect: Effect.Effect<A, Errors.N8nError, R>
 ): Effect.Effect<A | undefined, Errors.N8nError, R> =>
   Effect.catch(effect, (error) => {
-    if (error._tag !== "ApiError" || error.reason !== "Status") return Effect.fail(error)
-    if (error.statusCode === 401) return Effect.fail(error)
+    if (error._tag !== "ApiError" || error.reason !== "Status" || error.statusCode === 401) return Effect.fail(error)
     const { context, message } = Errors.report(error)
     notes.push(`No ${part}: ${context["errorDetails"] ?? message} (HTTP ${error.statusCode}).`)
     return Effect.undefined

@@ -1,4 +1,4 @@
-/** What an n8n is: its version and the API key's scopes, which no single endpoint returns, and installed packages. */
+/** Facts about an n8n: its version and the API key's scopes, which no single endpoint returns, and its packages. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"

@@ -35,7 +35,6 @@ export const fileName = ".n8n-sync.json"
 
 const decode = Schema.decodeEffect(Schema.fromJsonString(State))
 
-/** Normalizes the address of an n8n. */
 export const hostOf = (url: string) => URL.canParse(url) ? new URL(url).href.replace(/\/$/, "") : url
 
 const refuse = (reason: string, hint: string) => new Errors.ValidationError({ reason, field: "folder", hint })

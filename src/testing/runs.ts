@@ -5,7 +5,6 @@ import type * as N8nApi from "./n8nApi/N8nApi.ts"
 
 /** Execution to build. */
 export interface Built {
-  /** Workflow as it ran. */
   readonly workflow: N8nApi.Workflow
   /** Default: the next free one. */
   readonly id?: string
@@ -17,7 +16,6 @@ export interface Built {
 
 /** Failed execution to build. */
 export interface Failed extends Built {
-  /** Name of the node that failed. */
   readonly node: string
   readonly message: string
   readonly description?: string
