@@ -1,6 +1,7 @@
 /** Kinds of credential fields: a secret, part of the secret's destination, or neither. Pure. */
 import { obj, str } from "../base/Json.ts"
 import * as Redact from "../base/Redact.ts"
+import names from "./fieldNames.json" with { type: "json" }
 
 /**
  * Kind of a field. A `destination` decides where, or how safely, a secret is sent. A field that is not known to be
@@ -8,7 +9,6 @@ import * as Redact from "../base/Redact.ts"
  */
 export type Kind = "secret" | "destination" | "plain"
 
-/** A field. */
 export interface Field {
   readonly name: string
   readonly kind: Kind
@@ -18,44 +18,10 @@ export interface Field {
 }
 
 /** Names of people, lists of scopes and labels, which may contain any characters. */
-const free = new Set([
-  "username",
-  "user",
-  "login",
-  "email",
-  "label",
-  "scope",
-  "scopes",
-  "userscope",
-  "enabledscopes",
-  "userenabledscopes"
-])
+const free = new Set(names.free)
 
 /** Texts that are neither secrets nor destinations; a test searches the hosts of n8n's URLs for them. */
-const harmless = new Set([
-  ...free,
-  "clientid",
-  "client_id",
-  "database",
-  "db",
-  "schema",
-  "role",
-  "warehouse",
-  "branch",
-  "organizationid",
-  "workspaceid",
-  "appid",
-  "userid",
-  "accesskeyid",
-  "header",
-  "headername",
-  "name",
-  "apiversion",
-  "collectionname",
-  "pineconeindex",
-  "namespaceprefix",
-  "tablenameprefix"
-])
+const harmless = new Set([...names.free, ...names.harmless])
 
 /** Secrets that n8n's editor shows in plain text. */
 const shownSecret =

@@ -57,7 +57,6 @@ export const inWords = (fields: Fields): string =>
 /** Name of a field for a message; anything else may be a misplaced secret and is not repeated. */
 const shownName = (name: string) => /^[\w.-]{1,40}$/.test(name) ? Redact.redactText(name) : "…"
 
-/** Refuses a field that the type does not have. */
 export const checkNames = (fields: Fields, names: ReadonlyArray<string>) => {
   const all = fields.map(({ name }) => name)
   const unknown = names.find((name) => !all.includes(name))

@@ -12,7 +12,6 @@ import * as body from "./body.ts"
 /** n8n's message for a path that it does not have, which differs from that for a missing resource. */
 export const noRoute = "not found"
 
-/** Whether n8n refuses because of its licence. */
 export const isAboutLicense = (detail: string | undefined): boolean =>
   detail !== undefined && /\blicense\b/i.test(detail)
 
@@ -54,26 +53,27 @@ const hintForMissing = (resourceType: string): Hint => {
 
 const checkConnection = (problem: ConnectionProblem): Hint => ({ _tag: "CheckConnection", problem })
 
+const untrusted =
+  "The TLS certificate is not trusted: set NODE_EXTRA_CA_CERTS to the file of the authority that signed it."
+
+/** Failures of certificates, protocols and host names, which a retry cannot fix. */
+const permanentHints: ReadonlyMap<string | undefined, Hint> = new Map<string, Hint>([
+  ["ENOTFOUND", checkConnection("UnknownHost")],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", untrusted],
+  ["SELF_SIGNED_CERT_IN_CHAIN", untrusted],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", untrusted],
+  ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", untrusted],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", checkConnection("OtherHostName")],
+  ["ERR_SSL_WRONG_VERSION_NUMBER", checkConnection("NotHttps")],
+  ["CERT_HAS_EXPIRED", "n8n's TLS certificate has expired: renew it."]
+])
+
+export const isPermanent = (error: HttpClientError.HttpClientError): boolean => permanentHints.has(transportCode(error))
+
 const hintForTransport = (code: string | undefined): Hint => {
-  switch (code) {
-    case "ECONNREFUSED":
-      return checkConnection("NothingListens")
-    case "ENOTFOUND":
-    case "EAI_AGAIN":
-      return checkConnection("UnknownHost")
-    case "DEPTH_ZERO_SELF_SIGNED_CERT":
-    case "SELF_SIGNED_CERT_IN_CHAIN":
-    case "UNABLE_TO_VERIFY_LEAF_SIGNATURE":
-    case "UNABLE_TO_GET_ISSUER_CERT_LOCALLY":
-      return "The TLS certificate is not trusted: set NODE_EXTRA_CA_CERTS to the file of the authority that signed it."
-    case "ERR_TLS_CERT_ALTNAME_INVALID":
-      return checkConnection("OtherHostName")
-    case "ERR_SSL_WRONG_VERSION_NUMBER":
-      return checkConnection("NotHttps")
-    case "CERT_HAS_EXPIRED":
-      return "n8n's TLS certificate has expired: renew it."
-  }
-  return checkConnection("NoAnswer")
+  if (code === "ECONNREFUSED") return checkConnection("NothingListens")
+  if (code === "EAI_AGAIN") return checkConnection("UnknownHost")
+  return permanentHints.get(code) ?? checkConnection("NoAnswer")
 }
 
 /** Whether an error or one of its causes has this text in its message. */
@@ -104,7 +104,6 @@ export const transportCode = (error: HttpClientError.HttpClientError): string | 
 
 const lateHint = "n8n is slow or stuck: call again, or check its log."
 
-/** The error for a call that took too long. */
 export const timeoutError = (target: Target, seconds: number, hint: Hint = lateHint): ApiError =>
   new ApiError({
     ...targetFields(target),

@@ -1,30 +1,18 @@
 /** Facts about an n8n for its overview; a part that fails becomes a note, and the others are still reported. */
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
-import type * as ExecutionHead from "./model/ExecutionHead.ts"
 import * as Workflow from "./model/Workflow.ts"
 import { isUnsupported, N8nClient } from "./N8nClient.ts"
 
-/** Maximum number of executions counted, and number per page. */
+/** Maximum number of executions counted. */
 const maxExecutions = 2_000
-const page = 250
 
 /** Maximum number of running executions that n8n lists. */
 const maxRunning = 100
 
-/** Counts, names and tags of the workflows. */
-export interface WorkflowFacts {
-  readonly published: number
-  readonly unpublished: number
-  readonly archived: number
-  readonly names: ReadonlyMap<string, string>
-  readonly tags: ReadonlyMap<string, number>
-  /** Whether all workflows are counted. */
-  readonly isAll: boolean
-}
-
 /** Counts the workflows with a filter that accepts none and so sees all, up to n8n's bounds. */
-export const workflows: Effect.Effect<WorkflowFacts, Errors.RequestError, N8nClient> = Effect.gen(function*() {
+export const workflows = Effect.gen(function*() {
   const n8n = yield* N8nClient
   const names = new Map<string, string>()
   const tags = new Map<string, number>()
@@ -47,14 +35,8 @@ export const workflows: Effect.Effect<WorkflowFacts, Errors.RequestError, N8nCli
 /** Executions that started after a time, newest first, up to a bound. */
 export const executions = Effect.fnUntraced(function*(startedAfter: string) {
   const n8n = yield* N8nClient
-  const executions: Array<ExecutionHead.Listed> = []
-  let cursor: string | undefined
-  do {
-    const listed = yield* n8n.listExecutions({ startedAfter, limit: page, cursor })
-    executions.push(...listed.executions)
-    cursor = listed.nextCursor
-  } while (cursor !== undefined && executions.length < maxExecutions)
-  return { executions, isAll: cursor === undefined }
+  const all = yield* Stream.runCollect(Stream.take(n8n.streamExecutions({ startedAfter }), maxExecutions + 1))
+  return { executions: all.slice(0, maxExecutions), isAll: all.length <= maxExecutions }
 })
 
 /** Executions in a state, and whether there are more. */
@@ -76,8 +58,7 @@ export const orNote = <A, R>(
   effect: Effect.Effect<A, Errors.N8nError, R>
 ): Effect.Effect<A | undefined, Errors.N8nError, R> =>
   Effect.catch(effect, (error) => {
-    if (error._tag !== "ApiError" || error.reason !== "Status") return Effect.fail(error)
-    if (error.statusCode === 401) return Effect.fail(error)
+    if (error._tag !== "ApiError" || error.reason !== "Status" || error.statusCode === 401) return Effect.fail(error)
     const { context, message } = Errors.report(error)
     notes.push(`No ${part}: ${context["errorDetails"] ?? message} (HTTP ${error.statusCode}).`)
     return Effect.undefined

@@ -13,7 +13,6 @@ import * as Errors from "../base/Errors.ts"
 import { sha256 } from "../base/Hash.ts"
 import * as about from "./about.ts"
 import * as audit from "./audit.ts"
-import * as communityPackages from "./communityPackages.ts"
 import * as credentials from "./credentials.ts"
 import * as dataTables from "./dataTables.ts"
 import * as executions from "./executions.ts"
@@ -25,9 +24,8 @@ import * as tags from "./tags.ts"
 import * as webhooks from "./webhooks.ts"
 import * as workflows from "./workflows.ts"
 
-export { type About, isV1, writesDrafts } from "./about.ts"
-export { type AuditLocation, type AuditReport, type Category as AuditCategory } from "./audit.ts"
-export { type CommunityPackage } from "./communityPackages.ts"
+export { type About, type CommunityPackage, isV1, writesDrafts } from "./about.ts"
+export { type AuditLocation, type AuditReport } from "./audit.ts"
 export { type Credential, type CredentialSchema, type CredentialTest, type CredentialValues } from "./credentials.ts"
 export {
   type Column,
@@ -38,8 +36,7 @@ export {
   type RowChange,
   type RowFilter,
   type RowPreview,
-  type RowQuery,
-  type TableQuery as DataTableQuery
+  type RowQuery
 } from "./dataTables.ts"
 export { type ConsumeExecution, cursorAfter, type Query as ExecutionQuery, type ReadOptions } from "./executions.ts"
 export { type VersionContent } from "./history.ts"
@@ -70,7 +67,6 @@ export interface Service
   extends
     about.Service,
     audit.Service,
-    communityPackages.Service,
     credentials.Service,
     dataTables.Service,
     executions.Service,
@@ -91,7 +87,6 @@ const assemble = Effect.fnUntraced(function*(instance: Instance, requests: Reque
   return N8nClient.of({
     instance,
     ...audit.make(requests),
-    ...communityPackages.make(requests),
     ...credentials.make(requests),
     ...dataTables.make(requests),
     ...history.make(requests),

@@ -1,4 +1,4 @@
-/** n8n's version and the API key's scopes: no endpoint returns both, and 1.x has no scopes. */
+/** Facts about an n8n: its version and the API key's scopes, which no single endpoint returns, and its packages. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -56,15 +56,25 @@ const isAnswer = (error: Errors.N8nError) =>
 /** Timeout of a request for n8n's release, which is useful but never required. */
 const releaseTimeout = "2 seconds"
 
-/** The operations that describe an n8n. */
+const CommunityPackage = Schema.Struct({
+  packageName: Schema.String,
+  installedVersion: Schema.String,
+  updateAvailable: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  failedLoading: Schema.optionalKey(Schema.NullOr(Schema.Boolean))
+})
+
+/** An installed package of community nodes; `updateAvailable` is the newer version, if there is one. */
+export type CommunityPackage = typeof CommunityPackage.Type
+
 export interface Service {
   /** The version from the start page and the key's scopes from `GET /discover` (2.x). */
   readonly about: Effect.Effect<About, Errors.RequestError>
   /** n8n's version if it answers within 2 seconds, cached for a minute; it never fails. */
   readonly release: Effect.Effect<string | undefined>
+  /** `GET /community-packages` (2.x). */
+  readonly listCommunityPackages: Effect.Effect<ReadonlyArray<CommunityPackage>, Errors.RequestError>
 }
 
-/** Implements them for one n8n. */
 export const make = Effect.fnUntraced(function*(requests: Requests) {
   const version = requests.send(
     { method: "GET", path: "", to: "editor" },
@@ -85,6 +95,12 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
   )
   return {
     about: Effect.all({ version, scopes }).pipe(Effect.withSpan("N8nClient.about")),
-    release: yield* Effect.cachedWithTTL(release, "1 minute")
+    release: yield* Effect.cachedWithTTL(release, "1 minute"),
+    listCommunityPackages: Effect.withSpan(
+      getJson(requests, "/community-packages", Schema.Array(CommunityPackage), {
+        operation: "list community packages"
+      }),
+      "N8nClient.listCommunityPackages"
+    )
   } satisfies Service
 })

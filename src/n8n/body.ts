@@ -55,6 +55,5 @@ export const read = (
       ({ bytes, isCut }) => ({ text: new TextDecoder().decode(bytes), isCut })
     )
 
-/** The beginning of a body as text. */
 export const beginning = (response: HttpClientResponse.HttpClientResponse, max: number) =>
   Effect.map(read(response, max), ({ text }) => text)

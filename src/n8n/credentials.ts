@@ -6,7 +6,7 @@ import type * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
 import { marker, redactText } from "../base/Redact.ts"
 import { elements, type Page, pageOf, type PageQuery } from "./pages.ts"
-import { getJson, type Requests, sendJson, targetOf } from "./requests.ts"
+import { getJson, postJson, type Requests, targetOf } from "./requests.ts"
 
 const Credential = Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema.String })
 
@@ -105,9 +105,6 @@ export const withoutValues = (values: Redacted.Redacted<unknown> | undefined) =>
   }
 }
 
-const data = (values: CredentialValues | undefined) => values === undefined ? {} : { data: Redacted.value(values) }
-
-/** Implements them for one n8n. */
 export const make = (requests: Requests): Service => {
   const listCredentials: Service["listCredentials"] = Effect.fn("N8nClient.listCredentials")((query) =>
     getJson(requests, "/credentials", Credentials, listTarget, { ...query })
@@ -124,22 +121,14 @@ export const make = (requests: Requests): Service => {
     ),
     createCredential: Effect.fn("N8nClient.createCredential")(({ values, ...credential }) =>
       requests.serializeWrite(
-        sendJson(
-          requests,
-          { method: "POST", path: "/credentials", body: { ...credential, ...data(values) } },
-          Credential,
-          { operation: "create credential" }
-        )
+        postJson(requests, "/credentials", Credential, { operation: "create credential" }, {
+          body: { ...credential, data: Redacted.value(values) }
+        })
       ).pipe(Effect.mapError(withoutValues(values)))
     ),
     testCredential: Effect.fn("N8nClient.testCredential")((id) =>
       Effect.map(
-        sendJson(
-          requests,
-          { method: "POST", path: `${path(id)}/test` },
-          Tested,
-          credentialTarget("test credential", id)
-        ),
+        postJson(requests, `${path(id)}/test`, Tested, credentialTarget("test credential", id)),
         ({ message, status }) => ({ status, message: redactText(message) })
       )
     )

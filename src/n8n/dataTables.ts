@@ -5,14 +5,13 @@ import type * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
 import { elements, type Page, pageOf, type PageQuery } from "./pages.ts"
-import { getJson, type Requests, sendJson, sendOnly, targetOf } from "./requests.ts"
+import { getJson, postJson, type Query, type Request, type Requests, sendJson, sendOnly, targetOf } from "./requests.ts"
 
 const ColumnType = Schema.Literals(["string", "number", "boolean", "date"])
 
 /** The type of a column's values; `date` values are ISO 8601. */
 export type ColumnType = typeof ColumnType.Type
 
-/** A column; `index` is its position, from 0. n8n's own columns (`id`, `createdAt`, `updatedAt`) are not listed. */
 const Column = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -21,10 +20,9 @@ const Column = Schema.Struct({
   index: Schema.optionalKey(Schema.Int)
 })
 
-/** A column of a data table; `index` is its position, from 0. */
+/** A column of a data table; `index` is its position, from 0. n8n's own (`id`, `createdAt`, `updatedAt`) are not listed. */
 export type Column = typeof Column.Type
 
-/** A table; the order of `columns` is n8n's own, not that of their indexes. */
 const Table = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -35,16 +33,15 @@ const Table = Schema.Struct({
   sizeBytes: Schema.optionalKey(Schema.Finite)
 })
 
-/** A data table and its columns. */
+/** A data table and its columns, whose order is n8n's own, not that of their indexes. */
 export type DataTable = typeof Table.Type
 
-/** A row: n8n's own columns and those of the table; null where there is no value. */
 const Row = Schema.StructWithRest(
   Schema.Struct({ id: Schema.Int, createdAt: Schema.String, updatedAt: Schema.String }),
   [Schema.Record(Schema.String, Schema.Unknown)]
 )
 
-/** A row of a data table, by column; null where there is no value. */
+/** A row of a data table, by column, n8n's own included; null where there is no value. */
 export type Row = typeof Row.Type
 
 /** Comparison of a cell; in `like` and `ilike` (ignoring case) `%` matches any text. */
@@ -65,13 +62,6 @@ export interface RowQuery {
   readonly sortBy?: string | undefined
   /** A text in any column of the table, ignoring case. */
   readonly search?: string | undefined
-}
-
-/** Query for tables: `name` matches a part, ignoring case; `sortBy` such as `name:asc` or `size:desc`. */
-export interface TableQuery {
-  readonly name?: string | undefined
-  readonly projectId?: string | undefined
-  readonly sortBy?: string | undefined
 }
 
 /** New values for some rows. */
@@ -105,9 +95,9 @@ const preview = (rows: typeof DryRun.Type): RowPreview => {
 /** The endpoints of data tables, all 2.x only; on 1.x they fail with an error that `isUnsupported` recognizes. */
 export interface Service {
   /** `GET /data-tables`. */
-  readonly listDataTables: (query: PageQuery & TableQuery) => Effect.Effect<Page<DataTable>, Errors.RequestError>
-  /** All tables that meet the conditions, a page at a time as they are asked for. */
-  readonly streamDataTables: (query?: TableQuery) => Stream.Stream<DataTable, Errors.RequestError>
+  readonly listDataTables: (query: PageQuery) => Effect.Effect<Page<DataTable>, Errors.RequestError>
+  /** All tables, a page at a time as they are asked for. */
+  readonly streamDataTables: Stream.Stream<DataTable, Errors.RequestError>
   /** `GET /data-tables/{id}`. */
   readonly getDataTable: (id: string) => Effect.Effect<DataTable, Errors.N8nError>
   /** `POST /data-tables`: in a project, or the key's own. */
@@ -170,6 +160,8 @@ const Cleared = Schema.Struct({ deletedCount: Schema.Int })
 
 const listTarget: Errors.Target = { operation: "list data tables" }
 
+const listing = "read the rows of data table"
+
 const tableTarget = targetOf("Data table")
 
 const columnTarget = targetOf("Column")
@@ -180,62 +172,45 @@ const columnPath = (id: string, columnId: string) => `${path(id)}/columns/${enco
 
 const json = (value: unknown) => value === undefined ? undefined : JSON.stringify(value)
 
-/** Implements them for one n8n. */
 export const make = (requests: Requests): Service => {
-  const listDataTables: Service["listDataTables"] = Effect.fn("N8nClient.listDataTables")((
-    { name, projectId, ...query }
-  ) =>
-    getJson(requests, "/data-tables", Tables, listTarget, {
-      ...query,
-      filter: name === undefined && projectId === undefined ? undefined : json({ name, projectId })
-    })
+  /** Sends a request to a place in a table. */
+  const send = <S extends Schema.ConstraintDecoder<unknown>>(
+    operation: string,
+    id: string,
+    method: Request["method"],
+    place: string,
+    schema: S,
+    rest: Partial<Request> = {}
+  ) => sendJson(requests, { ...rest, method, path: path(id) + place }, schema, tableTarget(operation, id))
+
+  const listDataTables: Service["listDataTables"] = Effect.fn("N8nClient.listDataTables")((query) =>
+    getJson(requests, "/data-tables", Tables, listTarget, { ...query })
   )
   const listRows: Service["listRows"] = Effect.fn("N8nClient.listRows")((id, { filter, ...query }) =>
-    getJson(requests, `${path(id)}/rows`, RowPage, tableTarget("read the rows of data table", id), {
-      ...query,
-      filter: json(filter)
-    })
+    send(listing, id, "GET", "/rows", RowPage, { query: { ...query, filter: json(filter) } })
   )
-  const update = (id: string, body: Obj) => ({ method: "PATCH", path: `${path(id)}/rows/update`, body }) as const
-  const upsert = (id: string, body: Obj) => ({ method: "POST", path: `${path(id)}/rows/upsert`, body }) as const
-  const remove = (id: string, filter: RowFilter, query: { readonly dryRun?: true; readonly returnData?: true }) =>
-    ({
-      method: "DELETE",
-      path: `${path(id)}/rows/delete`,
-      query: { filter: json(filter), ...query },
-      isOnce: true
-    }) as const
-  const updateTarget = (id: string) => tableTarget("update rows of data table", id)
-  const upsertTarget = (id: string) => tableTarget("update or insert a row of data table", id)
-  const removeTarget = (id: string) => tableTarget("delete rows of data table", id)
+  const update = <S extends Schema.ConstraintDecoder<unknown>>(id: string, schema: S, body: Obj) =>
+    send("update rows of data table", id, "PATCH", "/rows/update", schema, { body })
+  const upsert = <S extends Schema.ConstraintDecoder<unknown>>(id: string, schema: S, body: Obj) =>
+    send("update or insert a row of data table", id, "POST", "/rows/upsert", schema, { body })
+  const remove = <S extends Schema.ConstraintDecoder<unknown>>(id: string, schema: S, query: Query) =>
+    send("delete rows of data table", id, "DELETE", "/rows/delete", schema, { query, isOnce: true })
 
   return {
     listDataTables,
-    streamDataTables: (query = {}) => elements(listTarget, (page) => listDataTables({ ...query, ...page })),
-    getDataTable: Effect.fn("N8nClient.getDataTable")((id) =>
-      getJson(requests, path(id), Table, tableTarget("get data table", id))
-    ),
+    streamDataTables: elements(listTarget, listDataTables),
+    getDataTable: Effect.fn("N8nClient.getDataTable")((id) => send("get data table", id, "GET", "", Table)),
     createDataTable: Effect.fn("N8nClient.createDataTable")((body) =>
-      sendJson(requests, { method: "POST", path: "/data-tables", body }, Table, { operation: "create data table" })
+      postJson(requests, "/data-tables", Table, { operation: "create data table" }, { body })
     ),
     renameDataTable: Effect.fn("N8nClient.renameDataTable")((id, name) =>
-      sendJson(
-        requests,
-        { method: "PATCH", path: path(id), body: { name } },
-        Table,
-        tableTarget("rename data table", id)
-      )
+      send("rename data table", id, "PATCH", "", Table, { body: { name } })
     ),
     deleteDataTable: Effect.fn("N8nClient.deleteDataTable")((id) =>
       sendOnly(requests, { method: "DELETE", path: path(id) }, tableTarget("delete data table", id))
     ),
     addColumn: Effect.fn("N8nClient.addColumn")((id, body) =>
-      sendJson(
-        requests,
-        { method: "POST", path: `${path(id)}/columns`, body },
-        Column,
-        tableTarget("add a column to data table", id)
-      )
+      send("add a column to data table", id, "POST", "/columns", Column, { body })
     ),
     updateColumn: Effect.fn("N8nClient.updateColumn")((id, columnId, body) =>
       sendJson(
@@ -246,55 +221,33 @@ export const make = (requests: Requests): Service => {
       )
     ),
     deleteColumn: Effect.fn("N8nClient.deleteColumn")((id, columnId) =>
-      sendOnly(
-        requests,
-        { method: "DELETE", path: columnPath(id, columnId) },
-        columnTarget("delete column", columnId)
-      )
+      sendOnly(requests, { method: "DELETE", path: columnPath(id, columnId) }, columnTarget("delete column", columnId))
     ),
     listRows,
-    streamRows: (id, query = {}) =>
-      elements(tableTarget("read the rows of data table", id), (page) => listRows(id, { ...query, ...page })),
+    streamRows: (id, query = {}) => elements(tableTarget(listing, id), (page) => listRows(id, { ...query, ...page })),
     insertRows: Effect.fn("N8nClient.insertRows")((id, data) =>
       Effect.map(
-        sendJson(
-          requests,
-          { method: "POST", path: `${path(id)}/rows`, body: { data, returnType: "id" } },
-          Inserted,
-          tableTarget("insert rows into data table", id)
-        ),
+        send("insert rows into data table", id, "POST", "/rows", Inserted, { body: { data, returnType: "id" } }),
         (rows) => rows.map((row) => row.id)
       )
     ),
-    updateRows: Effect.fn("N8nClient.updateRows")((id, change) =>
-      sendJson(requests, update(id, { ...change, returnData: true }), Rows, updateTarget(id))
-    ),
+    updateRows: Effect.fn("N8nClient.updateRows")((id, change) => update(id, Rows, { ...change, returnData: true })),
     previewRowUpdate: Effect.fn("N8nClient.previewRowUpdate")((id, change) =>
-      Effect.map(sendJson(requests, update(id, { ...change, dryRun: true }), DryRun, updateTarget(id)), preview)
+      Effect.map(update(id, DryRun, { ...change, dryRun: true }), preview)
     ),
-    upsertRow: Effect.fn("N8nClient.upsertRow")((id, change) =>
-      sendJson(requests, upsert(id, { ...change, returnData: true }), Rows, upsertTarget(id))
-    ),
+    upsertRow: Effect.fn("N8nClient.upsertRow")((id, change) => upsert(id, Rows, { ...change, returnData: true })),
     previewRowUpsert: Effect.fn("N8nClient.previewRowUpsert")((id, change) =>
-      Effect.map(sendJson(requests, upsert(id, { ...change, dryRun: true }), DryRun, upsertTarget(id)), preview)
+      Effect.map(upsert(id, DryRun, { ...change, dryRun: true }), preview)
     ),
     deleteRows: Effect.fn("N8nClient.deleteRows")((id, filter) =>
-      sendJson(requests, remove(id, filter, { returnData: true }), Rows, removeTarget(id))
+      remove(id, Rows, { filter: json(filter), returnData: true })
     ),
     previewRowDeletion: Effect.fn("N8nClient.previewRowDeletion")((id, filter) =>
-      Effect.map(
-        sendJson(requests, remove(id, filter, { dryRun: true }), DryRun, removeTarget(id)),
-        (rows) => preview(rows).before
-      )
+      Effect.map(remove(id, DryRun, { filter: json(filter), dryRun: true }), (rows) => preview(rows).before)
     ),
     clearRows: Effect.fn("N8nClient.clearRows")((id) =>
       Effect.map(
-        sendJson(
-          requests,
-          { method: "DELETE", path: `${path(id)}/rows/clear`, isOnce: true },
-          Cleared,
-          tableTarget("clear data table", id)
-        ),
+        send("clear data table", id, "DELETE", "/rows/clear", Cleared, { isOnce: true }),
         ({ deletedCount }) => deletedCount
       )
     )

@@ -10,7 +10,7 @@ import * as Errors from "../base/Errors.ts"
 import * as ExecutionHead from "./model/ExecutionHead.ts"
 import { maxPage } from "./model/Limits.ts"
 import { pageOf, pages } from "./pages.ts"
-import { dataTimeout, getJson, isUnknownParameter, type Requests, sendJson, targetOf } from "./requests.ts"
+import { dataTimeout, getJson, isUnknownParameter, postJson, type Requests, targetOf } from "./requests.ts"
 
 /** A query for executions, which must meet all conditions. */
 export interface Query {
@@ -53,7 +53,6 @@ const Retried = Schema.Struct({
 
 const Stopped = Schema.Struct({ status: Schema.optionalKey(Schema.NullOr(Schema.String)) })
 
-/** The execution endpoints. */
 export interface Service {
   /**
    * `GET /executions`, newest first. `filter`, and on 1.x the time filters, are applied to at most 5,000 executions;
@@ -142,7 +141,6 @@ const fromStatusRefusal = (error: Errors.ApiError, status: string) =>
 const hasTimes = ({ startedAfter, startedBefore }: Omit<Query, "limit">) =>
   startedAfter !== undefined || startedBefore !== undefined
 
-/** Implements them for one n8n. */
 export const make = Effect.fnUntraced(function*(requests: Requests) {
   const supportsTimeFilter = yield* Ref.make(true)
 
@@ -205,38 +203,21 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     ),
     readExecution: <A>(id: string, options: ReadOptions, consume: ConsumeExecution<A>) =>
       requests.send(
-        {
-          method: "GET",
-          path: path(id),
-          query: { includeData: true, ...options },
-          seconds: dataTimeout
-        },
+        { method: "GET", path: path(id), query: { includeData: true, ...options }, seconds: dataTimeout },
         executionTarget("get execution", id),
         (response, target) =>
           // A large execution may take long, if the caller sees the progress.
           Effect.andThen(Deadline.grantIfHeard(dataTimeout * 1000), consume(response.stream, target))
       ).pipe(Effect.withSpan("N8nClient.readExecution")),
     retryExecution: Effect.fn("N8nClient.retryExecution")((id: string, loadWorkflow: boolean) =>
-      sendJson(
-        requests,
-        {
-          method: "POST",
-          path: `${path(id)}/retry`,
-          body: { loadWorkflow },
-          seconds: dataTimeout,
-          lateHint: { _tag: "FollowRetry" }
-        },
-        Retried,
-        executionTarget("retry execution", id)
-      )
+      postJson(requests, `${path(id)}/retry`, Retried, executionTarget("retry execution", id), {
+        body: { loadWorkflow },
+        seconds: dataTimeout,
+        lateHint: { _tag: "FollowRetry" }
+      })
     ),
     stopExecution: Effect.fn("N8nClient.stopExecution")((id: string) =>
-      sendJson(
-        requests,
-        { method: "POST", path: `${path(id)}/stop` },
-        Stopped,
-        executionTarget("stop execution", id)
-      )
+      postJson(requests, `${path(id)}/stop`, Stopped, executionTarget("stop execution", id))
     )
   } satisfies Service
 })

@@ -32,7 +32,6 @@ const VersionContent = Schema.StructWithRest(
 /** The nodes and connections of a workflow in one version. */
 export type VersionContent = typeof VersionContent.Type
 
-/** The history endpoints. */
 export interface Service {
   /**
    * `GET /workflows/{id}/history`, newest first, at most 250; `undefined` before 2.40, where no API lists it.
@@ -45,7 +44,6 @@ export interface Service {
   readonly workflowVersion: (id: string, version: string) => Effect.Effect<VersionContent, Errors.N8nError>
 }
 
-/** Implements them for one n8n. */
 export const make = (requests: Requests): Service => ({
   workflowHistory: Effect.fn("N8nClient.workflowHistory")((
     id: string,

@@ -40,7 +40,6 @@ export type ListOperation = {
 
 type Item<K extends ListOperation> = OperationResult<K> extends { data?: ReadonlyArray<infer A> } ? A : never
 
-/** The operations. */
 export interface Service {
   /**
    * Sends any request of n8n's public API, with the retries, timeouts and errors of the other methods.
@@ -100,7 +99,6 @@ const isSerial = /^(?!GET)\w+ \/(?:workflows|tags|credentials)\b|^DELETE \/execu
 
 const AnyPage = pageOf(Schema.Unknown)
 
-/** Implements them for one n8n. */
 export const make = (requests: Requests): Service => {
   const request = (operation: string, input: Input = {}): Effect.Effect<unknown, Errors.N8nError> => {
     const [method = "", template = ""] = operation.split(" ")

@@ -49,7 +49,6 @@ const listTarget: Errors.Target = { operation: "list projects" }
 
 const select = JSON.stringify(["id", "name", "parentFolder", "workflowCount", "subFolderCount", "path"])
 
-/** Implements them for one n8n. */
 export const make = (requests: Requests): Service => ({
   streamProjects: elements(
     listTarget,

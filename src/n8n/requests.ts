@@ -81,7 +81,6 @@ export type Query = { readonly [name: string]: string | number | boolean | undef
 export type ErrorOf<T extends Errors.Target> = T extends Errors.ResourceTarget ? Errors.N8nError
   : Errors.RequestError
 
-/** One request. */
 export interface Request {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS"
   readonly path: string
@@ -191,7 +190,6 @@ export const readJson = <S extends Schema.ConstraintDecoder<unknown>>(
     )
   )
 
-/** Sends a request and decodes the JSON response. */
 export const sendJson = <S extends Schema.ConstraintDecoder<unknown>, T extends Errors.Target>(
   { send }: Requests,
   request: Request,
@@ -212,7 +210,6 @@ export const sendOnly = <T extends Errors.Target>(
     (response) => response.status === 404 ? Effect.void : Effect.asVoid(readJson(response, Schema.Unknown, target))
   )
 
-/** Sends a `GET` and decodes the JSON response. */
 export const getJson = <S extends Schema.ConstraintDecoder<unknown>, T extends Errors.Target>(
   requests: Requests,
   path: string,
@@ -221,6 +218,15 @@ export const getJson = <S extends Schema.ConstraintDecoder<unknown>, T extends E
   query?: Query
 ): Effect.Effect<S["Type"], ErrorOf<T> | Errors.ApiError> =>
   sendJson(requests, { method: "GET", path, query }, schema, target)
+
+export const postJson = <S extends Schema.ConstraintDecoder<unknown>, T extends Errors.Target>(
+  requests: Requests,
+  path: string,
+  schema: S,
+  target: T,
+  rest: Partial<Request> = {}
+): Effect.Effect<S["Type"], ErrorOf<T> | Errors.ApiError> =>
+  sendJson(requests, { ...rest, method: "POST", path }, schema, target)
 
 /** The outcome of an unanswered write is unknown. */
 const uncertain =
@@ -278,7 +284,6 @@ const escapeError = ({ operation, resourceType = "Path", resourceId }: Errors.Ta
  */
 const drainSocketEvents = Effect.andThen(Effect.yieldNow, Effect.yieldNow)
 
-/** The clients and addresses of one n8n. */
 interface Connection {
   readonly options: Options
   readonly base: URL
@@ -314,13 +319,9 @@ const execute = (
   })
 
 const timeoutOf = ({ method, seconds }: Request, timeout: Duration.Input | undefined) => {
-  if (seconds !== undefined && seconds !== dataTimeout) return seconds
-  const usual = seconds ?? (isRead(method) ? readTimeout : writeTimeout)
-  return timeout === undefined
-    ? usual
-    : seconds === undefined
-    ? Duration.toSeconds(timeout)
-    : Math.max(seconds, Duration.toSeconds(timeout))
+  const configured = timeout === undefined ? undefined : Duration.toSeconds(timeout)
+  if (seconds === undefined) return configured ?? (isRead(method) ? readTimeout : writeTimeout)
+  return seconds === dataTimeout ? Math.max(seconds, configured ?? 0) : seconds
 }
 
 const isRead = (method: Request["method"]) => method === "GET" || method === "HEAD" || method === "OPTIONS"
@@ -407,7 +408,6 @@ const guarded = <A>(connection: Connection, request: Request, target: Errors.Tar
   return Effect.andThen(WriteGuard.use(({ check }) => check({ method, path, body, read })), sending)
 }
 
-/** Makes the requests to one n8n. */
 export const make = Effect.fnUntraced(function*(options: Options) {
   const base = baseUrl(options.url)
   const webhooks = options.webhookUrl === undefined ? base : baseUrl(options.webhookUrl)

@@ -17,18 +17,6 @@ export const retrySchedule: Schedule.Schedule<unknown, Errors.N8nError> = Schedu
 const maxRetryAfter = 30_000
 const transientStatus: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
 
-/** Failures of certificates, protocols and host names, which a retry cannot fix. */
-const permanentCodes: ReadonlySet<string> = new Set([
-  "ENOTFOUND",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "ERR_TLS_CERT_ALTNAME_INVALID",
-  "CERT_HAS_EXPIRED",
-  "ERR_SSL_WRONG_VERSION_NUMBER"
-])
-
 /** The wait that `Retry-After` asks for, in milliseconds; the header has seconds or a date. */
 const retryAfter = (error: HttpClientError.HttpClientError, now: number): number => {
   const header = error.response?.headers["retry-after"]
@@ -45,7 +33,7 @@ const isTransient = (error: HttpClientError.HttpClientError): boolean => {
     case "DecodeError": // the connection broke in the middle of the body
       return true
     case "TransportError":
-      return !permanentCodes.has(HttpErrors.transportCode(error) ?? "")
+      return !HttpErrors.isPermanent(error)
   }
   return false
 }

@@ -4,14 +4,13 @@ import * as Schema from "effect/Schema"
 import type * as Errors from "../base/Errors.ts"
 import { maxPage } from "./model/Limits.ts"
 import { endless, maxPages, pageOf } from "./pages.ts"
-import { getJson, type Requests, sendJson } from "./requests.ts"
+import { getJson, postJson, type Requests, sendJson, targetOf } from "./requests.ts"
 import { path as workflowPath, workflowTarget } from "./workflows.ts"
 
 const Tag = Schema.Struct({ id: Schema.String, name: Schema.String })
 
 const Tags = pageOf(Tag)
 
-/** The tag endpoints. */
 export interface Service {
   /** `PUT /workflows/{id}/tags`, by name; missing tags are created with `POST /tags`. */
   readonly setWorkflowTags: (id: string, names: ReadonlyArray<string>) => Effect.Effect<void, Errors.N8nError>
@@ -19,14 +18,9 @@ export interface Service {
 
 const listTarget: Errors.Target = { operation: "list tags" }
 
-/** Implements them for one n8n. */
 export const make = (requests: Requests): Service => {
   const createTag = (name: string) =>
-    sendJson(requests, { method: "POST", path: "/tags", body: { name } }, Tag, {
-      operation: "create tag",
-      resourceType: "Tag",
-      resourceId: name
-    })
+    postJson(requests, "/tags", Tag, targetOf("Tag")("create tag", name), { body: { name } })
 
   const tagIds = Effect.fn("N8nClient.tagIds")(function*(names: ReadonlyArray<string>) {
     if (names.length === 0) return []

@@ -11,7 +11,6 @@ export interface Call {
   readonly headers?: { readonly [name: string]: string } | undefined
   /** Sent as JSON. */
   readonly body?: unknown
-  /** The timeout. */
   readonly seconds: number
 }
 
@@ -24,7 +23,6 @@ export interface Answer {
 /** Whether the webhook was not registered (yet: publishing is asynchronous on 2.x), so that nothing ran. */
 export const isUnregistered = ({ status, text }: Answer): boolean => status === 404 && /not registered/.test(text)
 
-/** The operations on production webhooks. */
 export interface Service {
   /** The HTTP methods that a production webhook accepts now (`OPTIONS`); it runs nothing and never fails. */
   readonly webhookMethods: (path: string) => Effect.Effect<ReadonlyArray<string>>
@@ -34,7 +32,6 @@ export interface Service {
   readonly webhookAddress: (path: string) => string
 }
 
-/** Implements them for one n8n. */
 export const make = (requests: Requests): Service => ({
   webhookAddress: (path) => `${requests.webhooks.href}webhook/${path}`,
   webhookMethods: Effect.fn("N8nClient.webhookMethods")((path: string) =>

@@ -13,7 +13,16 @@ import * as NameSearch from "./model/NameSearch.ts"
 import * as TestMark from "./model/TestMark.ts"
 import * as Workflow from "./model/Workflow.ts"
 import { maxPages, pageOf, pages } from "./pages.ts"
-import { getJson, hasStatus, isTooLarge, isUnknownParameter, readJson, type Requests, sendJson } from "./requests.ts"
+import {
+  getJson,
+  hasStatus,
+  isTooLarge,
+  isUnknownParameter,
+  postJson,
+  readJson,
+  type Requests,
+  sendJson
+} from "./requests.ts"
 
 /**
  * A query for workflows, which must meet all conditions: `name` as a part, ignoring case and accents, and every tag.
@@ -134,7 +143,6 @@ export const workflowTarget = (id: string, operation = "get workflow"): Errors.R
   resourceId: id
 })
 
-/** The path of one workflow. */
 export const path = (id: string): string => `/workflows/${encodeURIComponent(id)}`
 
 const Deleted = Schema.Struct({ id: Schema.String })
@@ -225,9 +233,9 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
   const supportsDrafts = yield* Ref.make(true)
 
   const createWorkflow = Effect.fn("N8nClient.createWorkflow")((body: Obj) =>
-    requests.serializeWrite(sendJson(requests, { method: "POST", path: "/workflows", body }, Workflow.Workflow, {
-      operation: "create workflow"
-    }))
+    requests.serializeWrite(
+      postJson(requests, "/workflows", Workflow.Workflow, { operation: "create workflow" }, { body })
+    )
   )
 
   /** Saves a draft where the API can: the published version keeps running. */
@@ -271,7 +279,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
   const switchTo = (id: string, action: string, earlierAction: string, body: Obj) => {
     const target = workflowTarget(id, `${action} workflow`)
     const post = (action: string, body: Obj | undefined) =>
-      sendJson(requests, { method: "POST", path: `${path(id)}/${action}`, body }, Workflow.Workflow, target)
+      postJson(requests, `${path(id)}/${action}`, Workflow.Workflow, target, { body })
     return requests.serializeWrite(
       post(action, body).pipe(
         // Without a version the body is empty, and 1.x accepts none here.
@@ -298,12 +306,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     deleteWorkflow,
     archiveWorkflow: Effect.fn("N8nClient.archiveWorkflow")((id: string) =>
       requests.serializeWrite(
-        sendJson(
-          requests,
-          { method: "POST", path: `${path(id)}/archive` },
-          Workflow.Workflow,
-          workflowTarget(id, "archive workflow")
-        )
+        postJson(requests, `${path(id)}/archive`, Workflow.Workflow, workflowTarget(id, "archive workflow"))
       )
     ),
     publishWorkflow: Effect.fn("N8nClient.publishWorkflow")((id: string, versionId?: string) =>

@@ -64,6 +64,7 @@ const shared: BuildOptions = {
   format: "esm",
   mainFields: ["module", "main"],
   legalComments: "none",
+  loader: { ".md": "text" },
   logLevel: "warning",
   sourcemap: "linked",
   sourcesContent: false,

@@ -34,6 +34,7 @@ const { metafile } = await build({
   minifySyntax: true,
   legalComments: "none",
   logLevel: "warning",
+  loader: { ".md": "text" },
   alias: { ajv: unused, "ajv-formats": unused },
   banner: {
     js: "import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);"

@@ -12,21 +12,16 @@
  * Pinned data and static data are synced only after they were requested once for a folder.
  */
 import * as Effect from "effect/Effect"
+import { arr, equals } from "../base/Json.ts"
+import * as Views from "../workflows/diff/Comparison.ts"
+import type * as WorkflowDiff from "../workflows/diff/WorkflowDiff.ts"
 import * as Compare from "./comparison.ts"
-import { entryOf, type Options, reportOf, select } from "./report.ts"
+import * as content from "./content.ts"
+import { type Entry, entryOf, type Options, reportOf, select } from "./report.ts"
 
 export type { Status } from "./comparison.ts"
 export type { Extra } from "./content.ts"
-export { diff, type Difference, type DiffOptions } from "./differences.ts"
-export {
-  Bindings,
-  type Obstacle,
-  promote,
-  type PromoteOptions,
-  type Promotion,
-  type PromotionReport,
-  type PromotionStep
-} from "./promotion/Promote.ts"
+export * from "./promotion/Promote.ts"
 export { pull, type PullOptions } from "./pull.ts"
 export { push, type PushOptions } from "./push.ts"
 export type { Entry, Options, Outcome, Report, Step } from "./report.ts"
@@ -35,4 +30,43 @@ export type { Entry, Options, Outcome, Report, Step } from "./report.ts"
 export const status = Effect.fn("Sync.status")(function*(folder: string, options: Options = {}) {
   const comparison = yield* Compare.make(folder, options)
   return reportOf((yield* select(comparison, options)).map(entryOf))
+})
+
+/** A workflow that exists on both sides and differs. */
+export interface Difference extends Entry {
+  /** Side of `before`: the unchanged one, or n8n if both changed. */
+  readonly from: "here" | "there"
+  readonly view: WorkflowDiff.View
+  /** Present if the tags differ. */
+  readonly tags?: { readonly before: ReadonlyArray<string>; readonly after: ReadonlyArray<string> }
+}
+
+/** Options of a diff. */
+export interface DiffOptions extends Options {
+  /** Shows secrets. By default they are redacted, and the diff only says that they differ. */
+  readonly showsSecrets?: boolean | undefined
+}
+
+/** Workflows that are not the same, with the differences of those that exist on both sides. Writes nothing. */
+export const diff = Effect.fn("Sync.diff")(function*(folder: string, options: DiffOptions = {}) {
+  const comparison = yield* Compare.make(folder, options)
+  const items = (yield* select(comparison, options)).filter(({ status }) => status !== "same")
+  const differences = yield* Effect.forEach(items, (item) =>
+    Effect.gen(function*() {
+      const { local, remote, status } = item
+      if (local === undefined || remote === undefined || status === "invalid") return undefined
+      const there = content.of(yield* Compare.whole(remote), comparison.scope)
+      const isFromHere = status === "changed there"
+      const [before, after] = isFromHere ? [local.content, there] : [there, local.content]
+      const tags = { before: arr(before["tags"]).map(String), after: arr(after["tags"]).map(String) }
+      const difference: Difference = {
+        ...entryOf(item),
+        from: isFromHere ? "here" : "there",
+        view: Views.make(before, after, { showsSecrets: options.showsSecrets === true }),
+        ...(equals(tags.before, tags.after) ? {} : { tags })
+      }
+      return difference
+    }), { concurrency: 8 })
+  const shown: ReadonlyArray<Entry | Difference> = items.map((item, index) => differences[index] ?? entryOf(item))
+  return shown
 })

@@ -21,7 +21,6 @@ export type Status =
   | "gone there"
   | "invalid"
 
-/** A workflow in a file. */
 export interface Local {
   /** Relative to the folder, with slashes. */
   readonly file: string
@@ -33,7 +32,6 @@ export interface Local {
   readonly beside: ReadonlyArray<string>
 }
 
-/** A workflow on n8n. */
 export interface Remote {
   readonly id: string
   readonly name: string
@@ -45,13 +43,11 @@ export interface Remote {
   readonly workflow?: Workflow.Workflow
 }
 
-/** One workflow on both sides. */
 export interface Item {
   readonly status: Status
   readonly id?: string
   readonly name: string
   readonly file?: string
-  /** Sentence that explains the status. */
   readonly detail?: string
   readonly local?: Local
   readonly remote?: Remote
@@ -61,7 +57,6 @@ export interface Item {
 /** Whether long code is moved into files beside the workflows, back into them, or not at all. */
 type CodeMode = "split" | "join" | "stay"
 
-/** Result of comparing a folder with its n8n. */
 export interface Comparison {
   readonly folder: WorkflowFolder
   readonly state: State.State
@@ -71,7 +66,6 @@ export interface Comparison {
   readonly items: ReadonlyArray<Item>
 }
 
-/** Options of a comparison. */
 export interface Options {
   /** Parts to sync as well, from now on. */
   readonly extras?: ReadonlyArray<content.Extra> | undefined
@@ -101,7 +95,6 @@ export const baseOf = (file: string, workflow: Workflow.Workflow, scope: content
 
 const invalid = (file: string, detail: string): Item => ({ status: "invalid", name: file, file, detail })
 
-/** Reads the workflows in the folder, and the files that fail to be workflows. */
 const readLocals = Effect.fnUntraced(
   function*(folder: WorkflowFolder, userPath: string, state: State.State, scope: content.Scope) {
     if (!folder.exists) return { locals: [], faults: [] }
@@ -114,34 +107,28 @@ const readLocals = Effect.fnUntraced(
         Effect.map((real) => invalid(relative(real), reason)),
         Effect.orElseSucceed(() => invalid(slashes(path), reason))
       )
-    const read = yield* Effect.forEach(workflows, ({ path }) =>
+    const [locals, faults] = yield* Effect.partition(workflows, ({ path }) =>
       files.read(path).pipe(
-        Effect.map((file): Local | Item => {
+        Effect.catch(({ reason }) => Effect.flip(fault(path, reason))),
+        Effect.flatMap((file): Effect.Effect<Local, Item> => {
           const name = relative(file.path)
           const value = obj(file.value)
           if (value === undefined || !isWorkflow(value) || str(value["name"]) === undefined) {
-            return invalid(name, "Not a workflow: a name and nodes are required.")
+            return Effect.fail(invalid(name, "Not a workflow: a name and nodes are required."))
           }
           const ours = content.of(value, scope)
-          const beside = [...file.beside?.files.keys() ?? []].map((each) =>
-            `${name.slice(0, name.lastIndexOf("/") + 1)}${each}`
-          )
-          return { file: name, path: file.path, value, content: ours, hash: content.hash(ours), beside }
-        }),
-        Effect.catch(({ reason }) => fault(path, reason))
+          const folder = name.slice(0, name.lastIndexOf("/") + 1)
+          const beside = [...file.beside?.files.keys() ?? []].map((each) => `${folder}${each}`)
+          return Effect.succeed({ file: name, path: file.path, value, content: ours, hash: content.hash(ours), beside })
+        })
       ), { concurrency })
-    const locals = read.flatMap((each) => "status" in each ? [] : [each])
-    const faults = read.flatMap((each) => "status" in each ? [each] : [])
     const others = yield* Effect.forEach(unreadable, ({ path, reason }) => fault(path, reason))
-    const seen = new Set([...read, ...others].map(({ file }) => file))
+    const seen = new Set([...locals, ...faults, ...others].map(({ file }) => file))
     // A damaged file must not count as deleted.
     const broken = yield* Effect.forEach(
       Object.values(state.workflows).filter(({ file }) => !seen.has(file)),
       ({ file }) =>
-        Effect.map(
-          folder.read(file),
-          (text) => text === undefined ? [] : [invalid(file, "No longer a workflow.")]
-        ),
+        Effect.map(folder.read(file), (text) => text === undefined ? [] : [invalid(file, "No longer a workflow.")]),
       { concurrency }
     )
     const more = unreadableCount - unreadable.length
@@ -179,7 +166,6 @@ export const listAll = (n8n: Service) =>
         )
   )
 
-/** Lists n8n's workflows, and reads those that changed. */
 const readRemotes = Effect.fnUntraced(function*(
   state: State.State,
   scope: content.Scope,
@@ -202,9 +188,7 @@ const readRemotes = Effect.fnUntraced(function*(
     const head = { id, name, tags, active, awaitsPublishing: Workflow.awaitsPublishing(listed) }
     if (base !== undefined) return Effect.succeed<ReadonlyArray<Remote>>([{ ...head, hash: base.hash }])
     return n8n.getWorkflow(id).pipe(
-      Effect.map((workflow): ReadonlyArray<Remote> => [
-        { ...head, hash: content.hash(content.of(workflow, scope)), workflow }
-      ]),
+      Effect.map((workflow) => [{ ...head, hash: content.hash(content.of(workflow, scope)), workflow }]),
       // Deleted since it was listed.
       Effect.catchTag("NotFoundError", () => Effect.succeed<ReadonlyArray<Remote>>([])),
       Effect.tap(() => onRead(++count, total))
@@ -222,7 +206,6 @@ const paired = (local: Local, remote: Remote, base: State.Base | undefined): Sta
   return local.hash === base.hash ? "changed there" : remote.hash === base.hash ? "changed here" : "both"
 }
 
-/** Ids of the nodes of a workflow. */
 export const nodeIds = (workflow: unknown) => arr(own(workflow, "nodes")).map((node) => own(node, "id"))
 
 /** Whether an interrupted push created the workflow from this file. */
@@ -231,7 +214,6 @@ const isBegun = ({ creating = [] }: State.State, { content, file }: Local, { wor
 
 const neverMet = "Exists on both sides, differs, and was never synced."
 
-/** Values whose key occurs once, by key. */
 const unique = <A>(values: ReadonlyArray<A>, keyOf: (value: A) => string) =>
   new Map(
     [...Map.groupBy(values, keyOf)].flatMap(([key, all]) => all.length === 1 ? [[key, all[0] as A] as const] : [])
@@ -370,13 +352,11 @@ export const make = Effect.fn("Sync.compare")(
 export const whole = (remote: Remote) =>
   remote.workflow === undefined ? N8nClient.use((n8n) => n8n.getWorkflow(remote.id)) : Effect.succeed(remote.workflow)
 
-/** Options for writing the file of a workflow. */
 export const codeOptions = ({ code }: Comparison, workflow: Obj) =>
   code === "split"
     ? Effect.map(NodeParameters.codePlaces(workflow), (places) => ({ code: places }))
     : Effect.succeed(code === "join" ? { code } : {})
 
-/** Error for a file or workflow that changed after it was compared. */
 export const movedOn = (what: string) =>
   new Errors.ValidationError({
     reason: `${what} changed while it was being synced`,

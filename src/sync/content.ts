@@ -1,6 +1,7 @@
 /** Synced content of a workflow: equal on n8n and in a file, whatever the order of keys. Pure. */
 import { sha256 } from "../base/Hash.ts"
-import { arr, equals, mapValues, type Obj, obj, own, str } from "../base/Json.ts"
+import { arr, equals, mapValues, type Obj, obj, own } from "../base/Json.ts"
+import { tagNames } from "../n8n/model/Workflow.ts"
 
 /** Parts that are synced only on request. */
 export type Extra = "pinData" | "staticData"
@@ -30,10 +31,6 @@ const isEmpty = (value: unknown) =>
   value === undefined || value === null || value === "" ||
   (Array.isArray(value) ? value.length === 0 : obj(value) !== undefined && Object.keys(value).length === 0)
 
-/** Names of tags, from n8n's objects or from strings in a file. */
-const tagsOf = (value: unknown) =>
-  [...new Set(arr(value).flatMap((tag) => str(tag) ?? str(obj(tag)?.["name"]) ?? []))].toSorted()
-
 /** Parses static data, which n8n returns as an object or as JSON. */
 const parsed = (value: unknown): unknown => {
   if (typeof value !== "string") return value
@@ -44,8 +41,10 @@ const parsed = (value: unknown): unknown => {
   }
 }
 
-const normalized = (workflow: Obj, key: string) =>
-  key === "tags" ? tagsOf(workflow[key]) : key === "staticData" ? parsed(workflow[key]) : workflow[key]
+const normalized = (workflow: Obj, key: string) => {
+  if (key === "tags") return [...new Set(tagNames(workflow))].toSorted()
+  return key === "staticData" ? parsed(workflow[key]) : workflow[key]
+}
 
 /** Content of a workflow, without empty parts; tags are sorted names. */
 export const of = (workflow: Obj, scope: Scope): Obj =>
@@ -130,6 +129,5 @@ export const patch = (current: Obj, target: Obj, scope: Scope): Obj =>
     )
   )
 
-/** Tags of `target`, if they differ. */
 export const tagPatch = (current: Obj, target: Obj): ReadonlyArray<string> | undefined =>
   equals(current["tags"], target["tags"]) ? undefined : arr(target["tags"]).map(String)

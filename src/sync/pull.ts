@@ -1,5 +1,7 @@
 /** Writes n8n's changes into a folder. */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import type * as Errors from "../base/Errors.ts"
 import { defined, obj, str } from "../base/Json.ts"
@@ -27,11 +29,22 @@ export interface PullOptions<R = never> extends Options {
   readonly onStep?: ((step: Step) => Effect.Effect<void, never, R>) | undefined
 }
 
+/** Entry of the state; `undefined` removes it. */
+type Noted = readonly [id: string, base: State.Base | undefined]
+
 type Task =
-  | { readonly kind: "write"; readonly item: Compare.Item; readonly file: string; readonly workflow: Workflow.Workflow }
+  | {
+    readonly kind: "write"
+    readonly item: Compare.Item
+    readonly file: string
+    readonly workflow: Workflow.Workflow
+    readonly warnings: ReadonlyArray<string>
+  }
   | { readonly kind: "remove"; readonly item: Compare.Item; readonly local: Compare.Local }
-  | { readonly kind: "note"; readonly item: Compare.Item; readonly base: State.Base | undefined }
-  | { readonly kind: "leave"; readonly item: Compare.Item }
+  /** Writes no file: at most, the state changes. */
+  | { readonly kind: "leave"; readonly item: Compare.Item; readonly base?: Noted }
+
+const gone = ({ id = "" }: Compare.Item): Noted => [id, undefined]
 
 const operation = "sync_pull"
 
@@ -54,38 +67,37 @@ const plan = Effect.fnUntraced(function*(
     const { base, local, remote, status } = item
     const file = files.get(item) ?? ""
     const write = (there: Compare.Remote) =>
-      Effect.map(Compare.whole(there), (workflow): Task => ({ kind: "write", item, file, workflow }))
+      Effect.map(Compare.whole(there), (workflow): Task => {
+        const warnings = LiteralSecrets.warnings(content.of(workflow, scope))
+        return { kind: "write", item, file, workflow, warnings }
+      })
     const note = (there: Compare.Remote) =>
-      Effect.map(Compare.whole(there), (workflow): Task => ({
-        kind: "note",
-        item,
-        base: Compare.baseOf(file, workflow, scope)
-      }))
+      Effect.map(Compare.whole(there), (workflow): Task => {
+        const base = [workflow.id, Compare.baseOf(file, workflow, scope)] as const
+        return { kind: "leave", item, base }
+      })
     const leave = Effect.succeed<Task>({ kind: "leave", item })
+    const remove = local === undefined ? leave : Effect.succeed<Task>({ kind: "remove", item, local })
     switch (status) {
       case "new there":
       case "changed there":
         return remote === undefined ? leave : write(remote)
       case "gone there":
-        return deletes === true && local !== undefined ? Effect.succeed<Task>({ kind: "remove", item, local }) : leave
+        return deletes === true ? remove : leave
       case "same":
         if (remote === undefined || local === undefined) return leave
         if (str(local.value["id"]) !== remote.id || splitsCode !== undefined) return write(remote)
         return base?.hash === local.hash && base.file === file ? leave : note(remote)
       case "both":
-        if (resolve === "there") {
-          if (remote !== undefined) return write(remote)
-          return local === undefined ? leave : Effect.succeed<Task>({ kind: "remove", item, local })
-        }
+        if (resolve === "there") return remote === undefined ? remove : write(remote)
         if (resolve !== "here") return leave
-        return remote === undefined ? Effect.succeed<Task>({ kind: "note", item, base: undefined }) : note(remote)
+        return remote === undefined ? Effect.succeed<Task>({ kind: "leave", item, base: gone(item) }) : note(remote)
       default:
         return leave
     }
   }, { concurrency })
 })
 
-/** Creates or updates the file of a workflow. */
 const writeFile = Effect.fnUntraced(function*(
   comparison: Compare.Comparison,
   { file, item: { local }, workflow }: Task & { readonly kind: "write" }
@@ -115,7 +127,7 @@ const writeFile = Effect.fnUntraced(function*(
 /** The outcome of a task, and the entry of the state that it changes. */
 interface Performed {
   readonly outcome: Outcome
-  readonly base?: readonly [id: string, base: State.Base | undefined]
+  readonly base?: Noted | undefined
 }
 
 const remove = Effect.fnUntraced(function*(
@@ -132,10 +144,9 @@ const remove = Effect.fnUntraced(function*(
 const write = Effect.fnUntraced(function*(
   comparison: Compare.Comparison,
   task: Task & { readonly kind: "write" },
-  dryRun: boolean,
-  warnings: ReadonlyArray<string>
+  dryRun: boolean
 ) {
-  const { file, item, workflow } = task
+  const { file, item, warnings, workflow } = task
   const { folder, scope } = comparison
   const textBefore = item.status === "same" ? yield* folder.read(file) : undefined
   if (!dryRun) yield* writeFile(comparison, task)
@@ -144,7 +155,7 @@ const write = Effect.fnUntraced(function*(
   if (item.status === "same" && (dryRun || (yield* folder.read(file)) === textBefore)) {
     return { outcome: entryOf(item), base } satisfies Performed
   }
-  const performed: Performed = {
+  return {
     outcome: defined({
       ...entryOf(item),
       id: workflow.id,
@@ -156,8 +167,7 @@ const write = Effect.fnUntraced(function*(
       warnings: nonEmpty(warnings)
     }),
     base
-  }
-  return performed
+  } satisfies Performed
 })
 
 /**
@@ -176,40 +186,25 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
     const { scope, state } = comparison
     const items = yield* select(comparison, options)
     const tasks = yield* plan(comparison, items, options)
-    const secrets = new Map(
-      tasks.flatMap((task) =>
-        task.kind === "write" ? [[task.item, LiteralSecrets.warnings(content.of(task.workflow, scope))] as const] : []
-      )
-    )
-    yield* Effect.forEach(tasks, (task) => {
-      const warnings = secrets.get(task.item) ?? []
-      return task.kind !== "write" || warnings.length === 0
-        ? Effect.void
-        : onStep({ _tag: "Secrets", file: task.file, warnings })
-    }, { discard: true })
+    for (const task of tasks) {
+      if (task.kind !== "write" || task.warnings.length === 0) continue
+      yield* onStep({ _tag: "Secrets", file: task.file, warnings: task.warnings })
+    }
 
     const perform = Effect.fnUntraced(function*(task: Task) {
       const { item } = task
       const entry = entryOf(item)
-      const idBase = (base: State.Base | undefined) => item.id === undefined ? {} : { base: [item.id, base] as const }
-      switch (task.kind) {
-        case "leave":
-          return { outcome: entry } satisfies Performed
-        case "note":
-          // A conflict that is resolved for the file leaves it for a push.
-          return {
-            outcome: item.status === "both" ? { ...entry, action: "kept" } : entry,
-            ...idBase(task.base)
-          } satisfies Performed
-        case "remove":
-          if (!dryRun) yield* remove(task.local, scope)
-          return { outcome: { ...entry, action: "removed" }, ...idBase(undefined) } satisfies Performed
-        case "write":
-          return yield* write(comparison, task, dryRun, secrets.get(item) ?? [])
+      if (task.kind === "write") return yield* write(comparison, task, dryRun)
+      if (task.kind === "remove") {
+        if (!dryRun) yield* remove(task.local, scope)
+        return { outcome: { ...entry, action: "removed" }, base: gone(item) } satisfies Performed
       }
+      // A conflict that is resolved for the file leaves it for a push.
+      const isResolved = item.status === "both" && task.base !== undefined
+      return { outcome: isResolved ? { ...entry, action: "kept" } : entry, base: task.base } satisfies Performed
     })
 
-    const total = tasks.filter(({ kind }) => kind === "write" || kind === "remove").length
+    const total = tasks.filter(({ kind }) => kind !== "leave").length
     const done = yield* Ref.make(0)
     const all = yield* Effect.forEach(tasks, (task) =>
       Effect.gen(function*() {
@@ -217,18 +212,15 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
           perform(task),
           (error) => Effect.succeed({ outcome: { ...entryOf(task.item), error } })
         )
-        if (task.kind === "write" || task.kind === "remove") {
+        if (task.kind !== "leave") {
           const count = yield* Ref.updateAndGet(done, (count) => count + 1)
           yield* onStep({ _tag: "Done", outcome: performed.outcome, count, total })
         }
         return performed
       }), { concurrency })
     if (!dryRun) {
-      const bases = new Map<string, State.Base | undefined>(Object.entries(state.workflows))
-      for (const { base } of all) if (base !== undefined) bases.set(...base)
-      const workflows = Object.fromEntries(
-        [...bases].flatMap(([id, base]) => base === undefined ? [] : [[id, base]])
-      )
+      const noted = Object.fromEntries(all.flatMap(({ base }) => base === undefined ? [] : [base]))
+      const workflows = Record.filter({ ...state.workflows, ...noted }, Predicate.isNotUndefined)
       yield* State.write(comparison.folder, { ...state, workflows }, comparison.stateText)
     }
     return reportOf(all.map(({ outcome }) => outcome))

@@ -26,14 +26,13 @@ export interface PushOptions<R = never> extends Options {
   readonly onStep?: ((step: Step) => Effect.Effect<void, never, R>) | undefined
 }
 
-type WriteTask =
-  | { readonly kind: "create"; readonly item: Compare.Item; readonly local: Compare.Local }
-  | {
-    readonly kind: "update"
-    readonly item: Compare.Item
-    readonly local: Compare.Local
-    readonly remote: Compare.Remote
-  }
+/** Creates the workflow of a file, or updates `remote`. */
+interface WriteTask {
+  readonly kind: "write"
+  readonly item: Compare.Item
+  readonly local: Compare.Local
+  readonly remote?: Compare.Remote
+}
 
 type Task =
   | WriteTask
@@ -55,11 +54,9 @@ const isToPublish = ({ base, remote }: Compare.Item, { only, publishes }: Pick<P
 const taskOf = (item: Compare.Item, options: Pick<PushOptions, "deletes" | "only" | "publishes">): Task => {
   const { local, remote, status } = item
   const { deletes } = options
-  if (status === "new here" && local !== undefined) return { kind: "create", item, local }
+  if (status === "new here" && local !== undefined) return { kind: "write", item, local }
   const isDue = status === "changed here" || status === "same" && isToPublish(item, options)
-  if (remote !== undefined && local !== undefined && isDue) {
-    return { kind: "update", item, local, remote }
-  }
+  if (remote !== undefined && local !== undefined && isDue) return { kind: "write", item, local, remote }
   return remote !== undefined && status === "gone here" && deletes === true
     ? { kind: "remove", item, remote }
     : { kind: "leave", item }
@@ -114,7 +111,6 @@ const recorder = Effect.fnUntraced(function*({ folder, state, stateText }: Compa
   })
 })
 
-/** Marks the workflow of a file as being created. */
 const withCreating = (file: string) => ({ creating = [], workflows, ...rest }: State.State): State.State => ({
   ...rest,
   creating: [...new Set([...creating, file])],
@@ -139,9 +135,8 @@ interface Context {
   readonly record: Effect.Success<ReturnType<typeof recorder>>
 }
 
-/** Updates the state and the file after a workflow was written; returns the warnings. */
 const recordWritten = Effect.fnUntraced(function*(
-  { kind, local }: WriteTask,
+  { local, remote }: WriteTask,
   { warnings, workflow }: Written,
   { comparison, publishes, record }: Context
 ) {
@@ -152,22 +147,22 @@ const recordWritten = Effect.fnUntraced(function*(
     ...(isUnpublished ? { unpublished: true } : {})
   }))
   yield* follow(local, workflow, comparison)
-  return [...warnings, ...writing.remarks(local.content, workflow, scope, kind === "update" && !publishes)]
+  return [...warnings, ...writing.remarks(local.content, workflow, scope, remote !== undefined && !publishes)]
 })
 
 const changedFrom = ({ item, local }: WriteTask, before: Workflow.Workflow | undefined, scope: content.Scope) =>
   before === undefined || item.status === "same" ? undefined : changedLine(content.of(before, scope), local.content)
 
-const actionOf = ({ kind }: WriteTask) => kind === "create" ? "created" as const : "updated" as const
+const actionOf = ({ remote }: WriteTask) => remote === undefined ? "created" as const : "updated" as const
 
 const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
-  const { item, local } = task
+  const { item, local, remote } = task
   const { comparison: { scope }, publishes, record } = context
-  if (task.kind === "create") yield* record(withCreating(local.file))
-  const written: Written & { readonly before?: Workflow.Workflow } = task.kind === "create"
+  if (remote === undefined) yield* record(withCreating(local.file))
+  const written: Written & { readonly before?: Workflow.Workflow } = remote === undefined
     ? yield* writing.create(local.content, operation, publishes)
-    : yield* writing.update(task.remote, local.content, {
-      expectedHash: task.remote.hash,
+    : yield* writing.update(remote, local.content, {
+      expectedHash: remote.hash,
       operation,
       publishes,
       scope
@@ -186,9 +181,9 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
 
 /** The outcome that a task would have; fails where a write would be refused. */
 const foresee = Effect.fnUntraced(function*(task: Exclude<Task, { readonly kind: "leave" }>, scope: content.Scope) {
-  const { item } = task
+  const { item, remote } = task
   const n8n = yield* N8nClient
-  const before = task.kind === "create" ? undefined : yield* Compare.whole(task.remote)
+  const before = remote === undefined ? undefined : yield* Compare.whole(remote)
   if (task.kind === "remove") {
     yield* preview(defined({ before }), n8n.getWorkflow)
     return { ...entryOf(item), action: "removed" as const }

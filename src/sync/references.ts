@@ -2,13 +2,11 @@
 import { arr, defined, mapValues, type Obj, obj, own, str } from "../base/Json.ts"
 import type { Place } from "../workflows/NodeParameters.ts"
 
-/** A credential, workflow or table on an n8n. */
 export interface NamedRef {
   readonly id: string
   readonly name: string
 }
 
-/** A reference in a workflow. */
 export type Reference =
   & { readonly node?: string }
   & (

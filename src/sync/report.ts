@@ -23,7 +23,6 @@ export interface Entry {
 export interface Outcome extends Entry {
   /** In a dry run, the planned action. `"kept"`: a conflict was resolved in favour of the file. Absent if nothing is done. */
   readonly action?: "created" | "updated" | "removed" | "kept"
-  /** Summary of the changes in one line. */
   readonly changed?: string
   /** Whether the pushed version is the running one; absent if the workflow is not published. */
   readonly published?: boolean
@@ -35,7 +34,6 @@ export interface Outcome extends Entry {
 export interface Report<A extends Entry = Entry> {
   readonly entries: ReadonlyArray<A>
   readonly counts: { readonly [status in Compare.Status]?: number }
-  /** Whether both sides are the same. */
   readonly isSame: boolean
   /** Whether a workflow changed on both sides and the conflict is not resolved. */
   readonly hasConflicts: boolean
@@ -57,10 +55,8 @@ export interface Options extends Compare.Options {
   readonly among?: ReadonlyArray<string> | undefined
 }
 
-/** Returns the list, or `undefined` if it is empty. */
 export const nonEmpty = <A>(all: ReadonlyArray<A>): ReadonlyArray<A> | undefined => all.length === 0 ? undefined : all
 
-/** Entry of an item. */
 export const entryOf = ({ detail, file, id, name, status }: Entry): Entry => defined({ status, id, name, file, detail })
 
 const plain = (file: string) => file.replaceAll("\\", "/").replace(/^\.\//, "")
@@ -87,7 +83,6 @@ export const select = Effect.fnUntraced(function*({ items }: Compare.Comparison,
     })
 })
 
-/** Summarizes the entries. */
 export const reportOf = <A extends Entry & Pick<Outcome, "error" | "action">>(
   entries: ReadonlyArray<A>
 ): Report<A> => ({

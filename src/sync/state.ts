@@ -5,13 +5,11 @@ import * as Errors from "../base/Errors.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import type { WorkflowFolder } from "../workflows/files/WorkflowFiles.ts"
 
-/** Common state of one workflow. */
 export const Base = Schema.Struct({
   /** Relative to the folder, with slashes. */
   file: Schema.String,
   versionId: Schema.optionalKey(Schema.String),
   updatedAt: Schema.optionalKey(Schema.String),
-  /** Hash of the content. */
   hash: Schema.String,
   tags: Schema.optionalKey(Schema.Array(Schema.String)),
   /** Pushed without being published; a later push that publishes makes up for it. */
@@ -19,10 +17,8 @@ export const Base = Schema.Struct({
 })
 export type Base = typeof Base.Type
 
-/** State of a folder. */
 export const State = Schema.Struct({
   version: Schema.Literal(1),
-  /** Address of n8n's editor. */
   host: Schema.String,
   pinData: Schema.optionalKey(Schema.Boolean),
   staticData: Schema.optionalKey(Schema.Boolean),
@@ -39,7 +35,6 @@ export const fileName = ".n8n-sync.json"
 
 const decode = Schema.decodeEffect(Schema.fromJsonString(State))
 
-/** Normalizes the address of an n8n. */
 export const hostOf = (url: string) => URL.canParse(url) ? new URL(url).href.replace(/\/$/, "") : url
 
 const refuse = (reason: string, hint: string) => new Errors.ValidationError({ reason, field: "folder", hint })

@@ -27,7 +27,6 @@ export const update = Effect.fnUntraced(function*(
   { id, tags }: { readonly id: string; readonly tags?: Workflow.Workflow["tags"] | undefined },
   target: Obj,
   { expectedHash, operation, publishes, scope }: {
-    /** Hash of the compared content. */
     readonly expectedHash: string
     readonly operation: string
     readonly publishes: boolean

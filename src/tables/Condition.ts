@@ -3,6 +3,7 @@
  * Pure.
  */
 import type * as Acorn from "acorn"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as JavaScript from "../base/JavaScript.ts"
@@ -38,15 +39,7 @@ interface Joined {
 const possible =
   "Use columns with ===, !==, <, <=, >, >=, includes, startsWith, endsWith, [\"a\", \"b\"].includes(column), null, and either && or ||."
 
-class Untranslatable extends Error {
-  readonly reason: string
-  readonly hint: string
-  constructor(reason: string, hint = possible) {
-    super(reason)
-    this.reason = reason
-    this.hint = hint
-  }
-}
+class Untranslatable extends Data.Error<Refused> {}
 
 const mirrored: Readonly<Record<string, string>> = { "<": ">", "<=": ">=", ">": "<", ">=": "<=" }
 
@@ -76,8 +69,8 @@ interface Scope {
 
 type Operand = Acorn.Expression | Acorn.Super | Acorn.SpreadElement | Acorn.PrivateIdentifier
 
-const refuse = ({ source }: Scope, { end, start }: Acorn.Node, why: string, hint?: string): never => {
-  throw new Untranslatable(`'${source.slice(start, end).slice(0, 80)}' ${why}`, hint)
+const refuse = ({ source }: Scope, { end, start }: Acorn.Node, why: string, hint = possible): never => {
+  throw new Untranslatable({ reason: `'${source.slice(start, end).slice(0, 80)}' ${why}`, hint })
 }
 
 const one = (filter: One): Joined => ({ type: undefined, filters: [filter] })

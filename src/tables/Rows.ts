@@ -59,7 +59,6 @@ const includesText = (row: Row, text: string) =>
     String(cell ?? "").toLowerCase().includes(text.toLowerCase())
   )
 
-/** Cursor by the number of shown rows. */
 const cursorAfter = (rows: number) => `rows-${rows}`
 
 const offsetOf = (cursor: string | undefined) =>
@@ -96,7 +95,6 @@ const shownPage = Effect.fnUntraced(function*(
   }
 })
 
-/** Reads a page of rows. */
 export const page = Effect.fn("tables.page")(function*(table: DataTable, query: Query) {
   const n8n = yield* N8nClient
   const columns = Table.typesOf(table)

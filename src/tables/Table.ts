@@ -9,7 +9,6 @@ import * as Redact from "../base/Redact.ts"
 import { type DataTable, isUnsupported, N8nClient, type Row, type RowFilter } from "../n8n/N8nClient.ts"
 import * as Condition from "./Condition.ts"
 
-/** Refuses an argument. */
 export const invalid = (field: string, reason: string, hint: string) =>
   new Errors.ValidationError({ reason, field, hint })
 
@@ -26,7 +25,7 @@ export const orTooOld = Effect.catchIf(
 export const find = Effect.fnUntraced(
   function*(table: string): Effect.fn.Return<DataTable, Errors.N8nError, N8nClient> {
     const n8n = yield* N8nClient
-    const all = yield* Stream.runCollect(n8n.streamDataTables())
+    const all = yield* Stream.runCollect(n8n.streamDataTables)
     const matches = all.filter(({ id, name }) => id === table || name === table)
     const [first] = matches
     if (matches.length > 1) {
@@ -72,7 +71,6 @@ export const checkAskable = (column: string, field: string, redacts: boolean) =>
     )
     : Effect.void
 
-/** A condition on rows. */
 export interface RowCondition {
   /** n8n's filter, which compares what is stored. */
   readonly filter: RowFilter

@@ -12,7 +12,6 @@ import * as Backup from "./Backup.ts"
 import * as Rows from "./Rows.ts"
 import * as Table from "./Table.ts"
 
-/** Operations on a table. */
 export const operations = [
   "insert",
   "update",
@@ -60,7 +59,6 @@ export interface Done {
 
 const maxPreviewRows = 5
 
-/** Returns an argument that the operation requires. */
 const need = <K extends keyof Input>(input: Input, key: K, why: string) => {
   const value = input[key]
   return value === undefined
@@ -153,14 +151,13 @@ const change = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   const back = before.length === 0 ? undefined : yield* Backup.save(table, before, input.op)
   const written = (yield* Effect.forEach(filters, (filter) =>
     inserts ? n8n.upsertRow(table.id, { filter, data }) : n8n.updateRows(table.id, { filter, data }))).flat()
+  const ids = written.map(({ id }) =>
+    id
+  )
   return defined({
     table,
     count: written.length,
-    ids: isUpsert
-      ? written.map(({ id }) =>
-        id
-      )
-      : undefined,
+    ids: isUpsert ? ids : undefined,
     version: back?.version,
     hint: back === undefined ? undefined : backHint(table.id, back.version, before.length, back.rows)
   }) satisfies Done
@@ -265,29 +262,23 @@ const restore = Effect.fnUntraced(function*(input: Input) {
   return { table, count: inserted + updated } satisfies Done
 })
 
-/** Writes to a table. */
+/** Operations on an existing table. */
+const writers = {
+  insert,
+  update: change,
+  upsert: change,
+  delete: remove,
+  clear: empty,
+  drop: empty,
+  dropColumn: empty,
+  rename: shape,
+  addColumn: shape,
+  renameColumn: shape
+}
+
 export const write = (input: Input): Effect.Effect<Done, Errors.N8nError, N8nClient | Snapshots> => {
-  switch (input.op) {
-    case "create":
-      return create(input)
-    case "restore":
-      return restore(input)
-  }
-  return Effect.flatMap(Table.find(input.table), (table): ReturnType<typeof write> => {
-    switch (input.op) {
-      case "insert":
-        return insert(input, table)
-      case "update":
-      case "upsert":
-        return change(input, table)
-      case "delete":
-        return remove(input, table)
-      case "clear":
-      case "drop":
-      case "dropColumn":
-        return empty(input, table)
-      default:
-        return shape(input, table)
-    }
-  })
+  const { op } = input
+  if (op === "create") return create(input)
+  if (op === "restore") return restore(input)
+  return Effect.flatMap(Table.find(input.table), (table): ReturnType<typeof write> => writers[op](input, table))
 }

@@ -5,7 +5,6 @@ import type * as N8nApi from "./n8nApi/N8nApi.ts"
 
 /** Execution to build. */
 export interface Built {
-  /** Workflow as it ran. */
   readonly workflow: N8nApi.Workflow
   /** Default: the next free one. */
   readonly id?: string
@@ -17,27 +16,15 @@ export interface Built {
 
 /** Failed execution to build. */
 export interface Failed extends Built {
-  /** Name of the node that failed. */
   readonly node: string
   readonly message: string
   readonly description?: string
 }
 
-interface Link {
-  readonly node: string
-  readonly output: number
-}
-
 const nodesOf = ({ nodes }: N8nApi.Workflow) => (Array.isArray(nodes) ? nodes : []).map((node) => obj(node) ?? {})
 
-/** Main links into each node. */
-const sources = (workflow: N8nApi.Workflow): ReadonlyMap<string, ReadonlyArray<Link>> => {
-  const into = new Map<string, Array<Link>>()
-  for (const { from, input, output, to } of Connections.links(workflow["connections"])) {
-    if (input.type === "main") into.set(to, [...into.get(to) ?? [], { node: from, output: output.index }])
-  }
-  return into
-}
+const sources = (workflow: N8nApi.Workflow) =>
+  Map.groupBy(Connections.links(workflow["connections"]).filter(({ input }) => input.type === "main"), ({ to }) => to)
 
 /** Nodes on the shortest path from a trigger to a node, or to the end of the first path. */
 const pathTo = (workflow: N8nApi.Workflow, target: string | undefined): ReadonlyArray<string> => {
@@ -52,7 +39,7 @@ const pathTo = (workflow: N8nApi.Workflow, target: string | undefined): Readonly
     if (here === target) return way
     if (way.length > last.length) last = way
     for (const name of all) {
-      if (!seen.has(name) && into.get(name)?.some(({ node }) => node === here) === true) {
+      if (!seen.has(name) && into.get(name)?.some(({ from }) => from === here) === true) {
         seen.add(name)
         ways.push([...way, name])
       }
@@ -73,14 +60,12 @@ const build = (
   const start = startedAt === undefined ? 0 : Date.parse(startedAt)
   const source = (at: number) => {
     const previousNode = way[at - 1]
-    const link = into.get(way[at] ?? "")?.find(({ node }) => node === previousNode)
-    return link === undefined
-      ? []
-      : [{ previousNode, previousNodeOutput: link.output, previousNodeRun: 0 }]
+    const link = into.get(way[at] ?? "")?.find(({ from }) => from === previousNode)
+    return link === undefined ? [] : [{ previousNode, previousNodeOutput: link.output.index, previousNodeRun: 0 }]
   }
   /** A node's data, with its items at the output that leads on. */
   const dataOf = (at: number) => {
-    const output = into.get(way[at + 1] ?? "")?.find(({ node }) => node === way[at])?.output ?? 0
+    const output = into.get(way[at + 1] ?? "")?.find(({ from }) => from === way[at])?.output.index ?? 0
     const own = withPairs(items[way[at] ?? ""] ?? [{}])
     return { main: [...Array.from({ length: output }, () => []), own] }
   }

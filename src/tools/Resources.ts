@@ -9,7 +9,7 @@ import * as Errors from "../base/Errors.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Visible from "../base/Visible.ts"
 import { getExecution, listExecutions } from "./executions/index.ts"
-import * as Guides from "./guides/Guides.ts"
+import * as Guides from "./Guides.ts"
 import { nodeGet, nodeSearch } from "./nodes/index.ts"
 import { getWorkflow, listWorkflows } from "./workflows/index.ts"
 
@@ -106,7 +106,7 @@ export const guide: Resource.Resource<never> = {
           hint: suggestion(topic, topics, topics.length)
         })
       )
-      : Effect.succeed(selected.text)
+      : Guides.read(selected.topic)
   },
   complete: (begun) => Effect.succeed(topics.filter((topic) => topic.startsWith(begun.toLowerCase())))
 }

@@ -1,17 +1,17 @@
 /** All tools, in the order clients see them. */
-import credentials, { credentialCreate, credentialTest, listCredentials } from "./credentials/index.ts"
-import editing from "./editing/index.ts"
+import * as credentials from "./credentials/index.ts"
+import * as editing from "./editing/index.ts"
 import executions from "./executions/index.ts"
-import files from "./files/index.ts"
-import history from "./history/index.ts"
-import instance from "./instance/index.ts"
-import nodes from "./nodes/index.ts"
-import projects from "./projects/index.ts"
-import security from "./security/index.ts"
-import sync from "./sync/index.ts"
-import tables from "./tables/index.ts"
-import testing from "./testing/index.ts"
-import workflows from "./workflows/index.ts"
+import * as files from "./files/index.ts"
+import * as history from "./history/index.ts"
+import * as instance from "./instance/index.ts"
+import * as nodes from "./nodes/index.ts"
+import * as projects from "./projects/index.ts"
+import * as security from "./security/index.ts"
+import * as sync from "./sync/index.ts"
+import * as tables from "./tables/index.ts"
+import * as testing from "./testing/index.ts"
+import * as workflows from "./workflows/index.ts"
 
 export * from "./credentials/index.ts"
 export * from "./editing/index.ts"
@@ -27,21 +27,43 @@ export * from "./tables/index.ts"
 export * from "./testing/index.ts"
 export * from "./workflows/index.ts"
 
-/** Tools by purpose; `--toolsets` accepts these names. */
+/** Tools by purpose, in the order clients see them; `--toolsets` accepts these names. */
 export const toolsets = {
-  workflows,
-  files,
-  history,
+  workflows: [
+    workflows.listWorkflows,
+    workflows.getWorkflow,
+    workflows.getWorkflowConnections,
+    workflows.createWorkflow,
+    workflows.updateWorkflow,
+    workflows.deleteWorkflow,
+    workflows.activateWorkflow,
+    workflows.deactivateWorkflow
+  ],
+  files: [
+    files.createWorkflowFromFile,
+    files.replaceWorkflowFromFile,
+    files.workflowCreate,
+    files.workflowList,
+    files.workflowLoad,
+    files.workflowSave
+  ],
+  history: [history.workflowHistory, history.workflowDiff, history.workflowRestore],
   executions,
-  credentials,
-  nodes,
-  editing,
-  testing,
-  instance,
-  security,
-  tables,
-  projects,
-  sync
+  credentials: [credentials.listCredentials, credentials.credentialTest, credentials.credentialCreate],
+  nodes: [nodes.nodeSearch, nodes.nodeGet],
+  editing: [
+    editing.nodeAdd,
+    editing.nodeReplace,
+    editing.connectionCreate,
+    editing.workflowEdit,
+    editing.validateWorkflow
+  ],
+  testing: [testing.testWorkflow],
+  instance: [instance.instanceOverview],
+  security: [security.audit],
+  tables: [tables.tableRead, tables.tableWrite],
+  projects: [projects.projectList],
+  sync: [sync.syncStatus, sync.syncPull, sync.syncPush]
 } as const
 
 /** Toolsets that are served only on request. */
@@ -53,8 +75,8 @@ export const byDefault = [
   ...toolsets.files,
   ...toolsets.history,
   ...toolsets.executions,
-  listCredentials,
-  credentialTest,
+  credentials.listCredentials,
+  credentials.credentialTest,
   ...toolsets.nodes,
   ...toolsets.editing,
   ...toolsets.testing,
@@ -63,4 +85,10 @@ export const byDefault = [
 ] as const
 
 /** All tools, in the order clients see them; `credential_create` needs variables that the operator lists. */
-export const all = [...byDefault, credentialCreate, ...toolsets.tables, ...toolsets.projects, ...toolsets.sync] as const
+export const all = [
+  ...byDefault,
+  credentials.credentialCreate,
+  ...toolsets.tables,
+  ...toolsets.projects,
+  ...toolsets.sync
+] as const

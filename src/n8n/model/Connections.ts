@@ -124,21 +124,6 @@ export const outputName = (
 export const connectedOutputs = (out: ReadonlyArray<Link>): number =>
   out.reduce((count, { output }) => output.type === "main" ? Math.max(count, output.index + 1) : count, 0)
 
-/** One row of a connection graph. */
-export interface GraphNode {
-  readonly node: string
-  readonly id: string
-  readonly type: string
-  readonly inputs: ReadonlyArray<string>
-  readonly outputs: ReadonlyArray<string>
-  readonly ports?: ReadonlyArray<{
-    readonly output: string
-    readonly name?: string
-    readonly to: string
-    readonly input: string
-  }>
-}
-
 /** A node as links see it, with the name that they use. */
 export type NamedShape = NodeShape & { readonly name: string }
 
@@ -167,7 +152,7 @@ export const graph = (
   nodes: ReadonlyArray<NamedShape & { readonly id?: string }>,
   connections: Connections,
   namesOf: OutputNames
-): ReadonlyArray<GraphNode> => {
+) => {
   const all = links(connections)
   const bySource = Map.groupBy(all, (link) => link.from)
   const byTarget = Map.groupBy(all, (link) => link.to)

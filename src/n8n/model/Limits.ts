@@ -1,6 +1,5 @@
 /** n8n's limits. */
 
-/** The largest page of a list. */
 export const maxPage = 250
 
 /** The longest name of a workflow; n8n counts code points. */

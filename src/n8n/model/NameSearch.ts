@@ -3,7 +3,6 @@
 /** Latin letters without their accents, in lower case; other marks, such as those of kana, tell letters apart. */
 const fold = (text: string) => text.normalize("NFD").replace(/[\u0300-\u036F]/g, "").normalize("NFC").toLowerCase()
 
-/** Tests whether names contain a text. */
 export const contains = (text: string): (name: string) => boolean => {
   const part = fold(text)
   return (name) => fold(name).includes(part)

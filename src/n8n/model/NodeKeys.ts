@@ -1,11 +1,11 @@
 /** The keys of a node and their values, as tested with `POST /workflows` on 1.123 and 2.41, which agree. */
 import * as Predicate from "effect/Predicate"
 import { num, obj } from "../../base/Json.ts"
+import keys from "./nodeKeys.json" with { type: "json" }
 
 /** A kind of value; `text` is a string that is not empty, `position` is `[x, y]`. */
 export type Kind = "text" | "string" | "number" | "boolean" | "object" | "position"
 
-/** One key of a node. */
 export interface NodeKey {
   readonly kind: Kind
   /** Whether the key defines the node: without it, it would be a different node. */
@@ -16,28 +16,9 @@ export interface NodeKey {
   readonly since?: string
 }
 
-/** All keys that n8n accepts. */
-export const nodeKeys: ReadonlyMap<string, NodeKey> = new Map(Object.entries<NodeKey>({
-  name: { kind: "text", isEssential: true },
-  type: { kind: "text", isEssential: true },
-  typeVersion: { kind: "number", isEssential: true },
-  position: { kind: "position", isEssential: true },
-  parameters: { kind: "object", isEssential: true },
-  id: { kind: "string" },
-  credentials: { kind: "object" },
-  disabled: { kind: "boolean" },
-  notes: { kind: "string" },
-  notesInFlow: { kind: "boolean" },
-  onError: { kind: "string", values: ["stopWorkflow", "continueRegularOutput", "continueErrorOutput"] },
-  retryOnFail: { kind: "boolean" },
-  maxTries: { kind: "number" },
-  waitBetweenTries: { kind: "number" },
-  alwaysOutputData: { kind: "boolean" },
-  executeOnce: { kind: "boolean" },
-  continueOnFail: { kind: "boolean" },
-  webhookId: { kind: "string" },
-  customTelemetryTags: { kind: "object", since: "2.41" }
-}))
+export const nodeKeys: ReadonlyMap<string, NodeKey> = new Map(
+  Object.entries(keys as Readonly<Record<string, NodeKey>>)
+)
 
 const isNumber = (value: unknown) => num(value) !== undefined
 
@@ -53,7 +34,6 @@ const kinds: { readonly [kind in Kind]: readonly [is: (value: unknown) => boolea
   ]
 }
 
-/** Whether the value is valid for the key. */
 export const holds = ({ kind, values }: NodeKey, value: unknown): boolean =>
   values === undefined ? kinds[kind][0](value) : values.some((each) => each === value)
 

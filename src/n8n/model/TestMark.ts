@@ -2,12 +2,10 @@
 import { obj, str } from "../../base/Json.ts"
 import { nameLength } from "./Limits.ts"
 
-/** The prefix of every copy's name. */
 export const mark = "effect-n8n-mcp test copy"
 
 const pattern = /^effect-n8n-mcp test copy (?<machine>[\da-z]+)-(?<pid>\d+)-(?<token>[\da-z]+): (?<name>.*)$/s
 
-/** A process on a machine. */
 export interface Owner {
   readonly machine: string
   readonly pid: number

@@ -2,6 +2,10 @@
 import * as Schema from "effect/Schema"
 import { arr, equals, type Obj, obj, str } from "../../base/Json.ts"
 import * as Connections from "./Connections.ts"
+import keys from "./workflowKeys.json" with { type: "json" }
+
+/** The keys at the top of a workflow, as in n8n's API, exports and files. */
+export const workflowKeys: ReadonlySet<string> = new Set(keys)
 
 /**
  * One node. Keys that this schema does not name are kept: n8n adds some with every release.
@@ -87,6 +91,15 @@ export const typeOf = (node: unknown): string => str(obj(node)?.["type"]) ?? ""
 /** Types of a workflow's nodes, one for each node that has a type. */
 export const typesOf = (workflow: { readonly nodes?: unknown }): ReadonlyArray<string> =>
   nodes(workflow).flatMap((node) => typeOf(node) || [])
+
+/** Credentials that a workflow's nodes refer to by id, one for each reference. */
+export const credentialsOf = (workflow: { readonly nodes?: unknown }) =>
+  nodes(workflow).flatMap((node) =>
+    Object.entries(obj(node["credentials"]) ?? {}).flatMap(([type, reference]) => {
+      const { id, name } = obj(reference) ?? {}
+      return typeof id === "string" ? [{ id, name: str(name) ?? "", type }] : []
+    })
+  )
 
 /** Parameters of a node. */
 export const parametersOf = (node: unknown): Obj => obj(obj(node)?.["parameters"]) ?? {}

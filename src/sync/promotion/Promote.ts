@@ -7,14 +7,7 @@ import type { PromoteOptions, Promotion, PromotionReport } from "./options.ts"
 import * as Plan from "./plan.ts"
 import * as Record from "./record.ts"
 
-export {
-  Bindings,
-  type Obstacle,
-  type PromoteOptions,
-  type Promotion,
-  type PromotionReport,
-  type PromotionStep
-} from "./options.ts"
+export * from "./options.ts"
 
 const foreseen = ({ entry }: Plan.Task): Promotion => ({
   ...entry,

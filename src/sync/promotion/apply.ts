@@ -28,7 +28,6 @@ const outcomeOf = (entry: Promotion, workflow: Workflow.Workflow, warnings: Read
     warnings: nonEmpty([...new Set(warnings)])
   })
 
-/** Workflows to be written or published. */
 export const due = ({ tasks }: Plan, publishes: boolean): ReadonlyArray<Task> =>
   tasks.filter(({ current, entry: { status } }) =>
     status === "new" || status === "changed" ||

@@ -9,7 +9,6 @@ import type * as Record from "./record.ts"
 
 type NamedRef = references.NamedRef
 
-/** Adds an obstacle. */
 export type Add = (reason: string) => void
 
 /** A workflow of the second n8n, and how it was matched. */
@@ -92,7 +91,6 @@ export const make = (
     return namesake
   }
 
-  /** Counterpart of a workflow of the first n8n. */
   const workflow = (id: string, add: Add): Counterpart | undefined => {
     const name = nameOf(id)
     const what = `The workflow '${name ?? id}'`

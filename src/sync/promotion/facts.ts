@@ -2,9 +2,8 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Errors from "../../base/Errors.ts"
-import { obj, own, str } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
-import type * as Workflow from "../../n8n/model/Workflow.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
 import { isUnlicensed, isUnsupported, isV1, type Service as Client, writesDrafts } from "../../n8n/N8nClient.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import * as NodeParameters from "../../workflows/NodeParameters.ts"
@@ -30,23 +29,16 @@ export const named = <A extends references.NamedRef>(
   return byId ?? (byName.length > 1 ? "several" : byName[0] ?? "none")
 }
 
-/** A credential, without its values. */
 export interface Credential extends references.NamedRef {
   readonly type: string
 }
 
 /** Credentials that workflows use; n8n 1.x does not list any others. */
 const credentialsIn = (workflows: ReadonlyArray<Workflow.Listed>): ReadonlyArray<Credential> => {
-  const all = workflows.flatMap(({ nodes }) => nodes).flatMap((node) =>
-    Object.entries(obj(own(node, "credentials")) ?? {}).flatMap(([type, credential]) => {
-      const [id, name] = [str(own(credential, "id")), str(own(credential, "name"))]
-      return id === undefined || name === undefined ? [] : [{ id, name, type }]
-    })
-  )
+  const all = workflows.flatMap(Workflow.credentialsOf).filter(({ name }) => name !== "")
   return [...new Map(all.map((each) => [`${each.type} ${each.id}`, each])).values()]
 }
 
-/** Credentials or tables of an n8n. */
 export interface Known<A> {
   readonly refs: ReadonlyArray<A>
   /** Whether n8n lists them, so that no others exist. */
@@ -114,7 +106,7 @@ export const read = Effect.fnUntraced(function*({ extras = [], from, only, to }:
     uses,
     credentials: isUsed("credential") ? yield* listed(to.streamCredentials, credentialsIn(targets)) : nothing,
     tables: isUsed("table")
-      ? { source: yield* listed(from.streamDataTables(), []), target: yield* listed(to.streamDataTables(), []) }
+      ? { source: yield* listed(from.streamDataTables, []), target: yield* listed(to.streamDataTables, []) }
       : { source: nothing, target: nothing }
   }
 })

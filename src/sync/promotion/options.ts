@@ -13,7 +13,6 @@ export type Bindings = typeof Bindings.Type
 
 /** A reason why nothing can be promoted. */
 export interface Obstacle {
-  /** The workflow and node on the first n8n. */
   readonly workflow: string
   readonly node?: string
   /** Sentences that name what is missing or ambiguous, and how to fix it. */
@@ -60,7 +59,6 @@ export interface PromoteOptions<R = never> {
   /** Ids or names of workflows on the first n8n. Default: all that are not archived. */
   readonly only?: ReadonlyArray<string> | undefined
   readonly extras?: ReadonlyArray<content.Extra> | undefined
-  /** Publishes the promoted workflows. */
   readonly publishes?: boolean | undefined
   /** Overwrites workflows that changed on the second n8n since the last promotion. */
   readonly overwrites?: boolean | undefined

@@ -13,7 +13,6 @@ export type Promoted = typeof Promoted.Type
 export const begun: Promoted = { id: "", hash: "" }
 
 const Route = Schema.Struct({
-  /** Addresses of both editors. */
   from: Schema.String,
   to: Schema.String,
   /** By id on the first n8n. */

@@ -20,7 +20,6 @@ import * as Layer from "effect/Layer"
 import { map as mapValues } from "effect/Record"
 import * as about from "./about.ts"
 import * as audit from "./audit.ts"
-import * as communityPackages from "./communityPackages.ts"
 import * as credentials from "./credentials.ts"
 import * as dataTables from "./dataTables.ts"
 import * as executions from "./executions.ts"
@@ -137,7 +136,6 @@ const routes: ReadonlyArray<Route> = [
   ...executions.routes,
   ...credentials.routes,
   ...dataTables.routes,
-  ...communityPackages.routes,
   ...audit.routes,
   ...projects.routes
 ]

@@ -1,6 +1,6 @@
-/** n8n's start page. */
+/** n8n's start page and installed community packages, which 2.x lists. */
 import * as Effect from "effect/Effect"
-import { type Handler, route } from "./server.ts"
+import { api, type Handler, route } from "./server.ts"
 
 /** The only page that contains n8n's version. */
 const startPage: Handler = ({ version }) => {
@@ -13,4 +13,9 @@ const startPage: Handler = ({ version }) => {
   )
 }
 
-export const routes = [route("GET", "", {}, startPage)]
+const listPackages: Handler = ({ state }) => Effect.succeed(Response.json(state.communityPackages))
+
+export const routes = [
+  route("GET", "", {}, startPage),
+  api("GET", "/community-packages", { only2: true }, listPackages)
+]

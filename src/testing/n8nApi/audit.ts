@@ -1,6 +1,7 @@
 /** n8n's audit, as far as it does not depend on node types. */
 import * as Effect from "effect/Effect"
 import { fields, listOf, number, oneOf, optional, strict } from "./body.ts"
+import securitySettings from "./securitySettings.json" with { type: "json" }
 import { api, type Call, type Handler } from "./server.ts"
 import { list, type Node, obj, type Workflow } from "./state.ts"
 
@@ -66,30 +67,7 @@ const audit: Handler = (call) => {
   const reports = {
     ...(credentials.length > 0 && { "Credentials Risk Report": { risk: "credentials", sections: credentials } }),
     ...(isChosen("instance") && {
-      "Instance Risk Report": {
-        risk: "instance",
-        sections: [{
-          title: "Security settings",
-          description: "This n8n instance has the following security settings.",
-          recommendation:
-            "Consider adjusting the security settings for your n8n instance based on your needs. See: https://docs.n8n.io/hosting/configuration/environment-variables/",
-          settings: {
-            features: {
-              communityPackagesEnabled: false,
-              versionNotificationsEnabled: false,
-              templatesEnabled: false,
-              publicApiEnabled: true
-            },
-            nodes: {
-              nodesExclude: version === "2"
-                ? "n8n-nodes-base.executeCommand, n8n-nodes-base.localFileTrigger, n8n-nodes-base.e2eTest, n8n-nodes-base.dynamicCredentialCheck"
-                : "n8n-nodes-base.e2eTest",
-              nodesInclude: "none"
-            },
-            telemetry: { diagnosticsEnabled: false }
-          }
-        }]
-      }
+      "Instance Risk Report": { risk: "instance", sections: [securitySettings[version]] }
     })
   }
   return Effect.succeed(Response.json(Object.keys(reports).length === 0 ? [] : reports))

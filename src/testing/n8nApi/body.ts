@@ -11,7 +11,6 @@ interface Field {
   readonly in?: Major
 }
 
-/** Kind of a JSON value. */
 export const kindOf = (value: unknown) => value === null ? "null" : Array.isArray(value) ? "array" : typeof value
 
 const is = (kind: string): Check => (value, path, version) => {
@@ -24,7 +23,6 @@ export const number = is("number")
 export const flag = is("boolean")
 export const record = is("object")
 
-/** Accepts one of these strings. */
 export const oneOf = (...values: ReadonlyArray<string>): Check => (value, path, version) => {
   if (typeof value === "string" && values.includes(value)) return undefined
   if (version === "1") {
@@ -37,13 +35,11 @@ export const oneOf = (...values: ReadonlyArray<string>): Check => (value, path, 
     : `${path} Expected ${expected}, received ${kindOf(value)}`
 }
 
-/** Accepts an array of such items. */
 export const listOf = (item: Check): Check => (value, path, version) => {
   if (!Array.isArray(value)) return is("array")(value, path, version)
   return firstOf(value.map((each, index) => item(each, `${path}/${index}`, version)))
 }
 
-/** Accepts null too. */
 export const nullable = (check: Check): Check => (value, ...where) =>
   value === null ? undefined : check(value, ...where)
 
@@ -77,13 +73,14 @@ export const fields = (all: Readonly<Record<string, Field>>, isOpen = false): Ch
   return firstOf(version === "2" ? [...wrong, unknownKeyFault] : [...missing, unknownKeyFault, ...wrong])
 }
 
-/** Optional fields. */
+export const required = (checks: Readonly<Record<string, Check>>): Readonly<Record<string, Field>> =>
+  Object.fromEntries(Object.entries(checks).map(([key, check]) => [key, { check, required: true }]))
+
 export const optional = (checks: Readonly<Record<string, Check>>, version?: Major): Readonly<Record<string, Field>> =>
   Object.fromEntries(
     Object.entries(checks).map(([key, check]) => [key, { check, ...(version !== undefined && { in: version }) }])
   )
 
-/** Read-only timestamps of an object. */
 export const timestamps = { createdAt: readOnly(text), updatedAt: readOnly(text) }
 
 /** Check in the words of 1.x, which some endpoints of 2.x still have. */

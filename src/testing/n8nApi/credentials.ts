@@ -1,10 +1,11 @@
 /** Credentials; their values are not stored. */
 import * as Effect from "effect/Effect"
-import { type Check, fields, record, text } from "./body.ts"
+import { type Check, fields, record, required, text } from "./body.ts"
+import schemas from "./credentialSchemas.json" with { type: "json" }
 import { pageQuery, paginate } from "./query.ts"
 import { refuse } from "./refusal.ts"
 import { api, type Call, type Handler } from "./server.ts"
-import { type Credential, type Obj, obj, only, owner } from "./state.ts"
+import { type Credential, type Obj, obj, only, owner, without } from "./state.ts"
 
 const listCredentials: Handler = Effect.fnUntraced(function*({ query, state }) {
   return Response.json(yield* paginate(state.credentials, query))
@@ -48,57 +49,15 @@ const testCredential: Handler = Effect.fnUntraced(function*(call) {
 })
 
 /** Fields of some types; n8n reports others as missing. */
-const schemas: Readonly<Record<string, (version: Call["version"]) => unknown>> = {
-  httpHeaderAuth: (version) => ({
-    additionalProperties: false,
-    type: "object",
-    properties: {
-      name: { type: "string" },
-      value: { type: "string" },
-      useCustomAuth: { type: "notice" },
-      ...(version === "2" && {
-        allowedHttpRequestDomains: { type: "string", enum: ["all", "domains", "none"] },
-        allowedDomains: { type: "string" }
-      })
-    },
-    required: []
-  }),
-  postgres: () => ({
-    additionalProperties: false,
-    type: "object",
-    properties: {
-      host: { type: "string" },
-      database: { type: "string" },
-      user: { type: "string" },
-      password: { type: "string" },
-      maxConnections: { type: "number" },
-      allowUnauthorizedCerts: { type: "boolean" },
-      ssl: { type: "string", enum: ["allow", "disable", "require"] },
-      port: { type: "number" },
-      sshTunnel: { type: "boolean" },
-      sshAuthenticateWith: { type: "string", enum: ["password", "privateKey"] },
-      sshHost: { type: "string" },
-      sshPort: { type: "number" },
-      sshUser: { type: "string" },
-      sshPassword: { type: "string" },
-      privateKey: { type: "string" },
-      passphrase: { type: "string" }
-    },
-    required: []
-  })
-}
-
 const getSchema: Handler = ({ id, version }) => {
-  const schema = Object.hasOwn(schemas, id) ? schemas[id] : undefined
-  return schema === undefined ? refuse(404, "Not Found") : Effect.succeed(Response.json(schema(version)))
+  const schema = Object.entries(schemas).find(([type]) => type === id)?.[1]
+  if (schema === undefined) return refuse(404, "Not Found")
+  const newer = version === "1" ? ["allowedHttpRequestDomains", "allowedDomains"] : []
+  return Effect.succeed(Response.json({ ...schema, properties: without(schema.properties, ...newer) }))
 }
 
 /** Body of `POST /credentials`; whether the data fits the type is not checked. */
-const newCredential: Check = fields({
-  name: { check: text, required: true },
-  type: { check: text, required: true },
-  data: { check: record, required: true }
-}, true)
+const newCredential: Check = fields(required({ name: text, type: text, data: record }), true)
 
 export const routes = [
   api("GET", "/credentials", { query: pageQuery, only2: true }, listCredentials),

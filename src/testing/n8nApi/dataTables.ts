@@ -1,16 +1,27 @@
 /** Data tables of 2.x, whose errors have the wording of 1.x. */
 import * as Effect from "effect/Effect"
-import { type Check, fields, flag, listOf, number, oneOf, optional, record, strict, text as isText } from "./body.ts"
+import {
+  type Check,
+  fields,
+  flag,
+  listOf,
+  number,
+  oneOf,
+  optional,
+  record,
+  required,
+  strict,
+  text as isText
+} from "./body.ts"
 import { pageQuery, paginate, text } from "./query.ts"
 import { type Refusal, refuse } from "./refusal.ts"
-import { api, type Call, type Handler } from "./server.ts"
+import { api, type Call, type Handler, type RouteOptions } from "./server.ts"
 import { list, type Obj, obj, owner, type Table, without } from "./state.ts"
 
 type Row = Table["rows"][number]
 
 const types = ["string", "number", "boolean", "date"]
 
-/** n8n's own columns. */
 const systemTypes: Readonly<Record<string, string>> = { id: "number", createdAt: "date", updatedAt: "date" }
 
 const invalid = (problem: string) => refuse(400, `Validation error with data table request: ${problem}`)
@@ -21,7 +32,6 @@ const find = ({ id, state }: Call): Effect.Effect<Table, Refusal> => {
   return table === undefined ? refuse(404, `Could not find the data table: '${id}'`) : Effect.succeed(table)
 }
 
-/** Stores a changed table. */
 const store = ({ now, state }: Call, table: Table) => {
   const stored = { ...table, updatedAt: now }
   state.tables.set(table.id, stored)
@@ -243,7 +253,6 @@ interface Filter {
   readonly value: unknown
 }
 
-/** Whether a row meets a filter. */
 const matcher = Effect.fnUntraced(function*(filter: unknown, table: Table) {
   const { filters, type } = obj(filter)
   const types = { ...systemTypes, ...typesOf(table) }
@@ -368,78 +377,67 @@ const atLeastOne = (check: Check): Check => (value, path, version) =>
 
 const anything: Check = () => undefined
 
+const condition = required({
+  columnName: isText,
+  condition: oneOf("eq", "neq", "like", "ilike", "gt", "gte", "lt", "lte"),
+  value: anything
+})
+
 const rowFilter = fields({
   ...optional({ type: oneOf("and", "or") }),
-  filters: {
-    check: atLeastOne(listOf(fields({
-      columnName: { check: isText, required: true },
-      condition: { check: oneOf("eq", "neq", "like", "ilike", "gt", "gte", "lt", "lte"), required: true },
-      value: { check: anything, required: true }
-    }, true))),
-    required: true
-  }
+  ...required({ filters: atLeastOne(listOf(fields(condition, true))) })
 }, true)
 
-const newColumn = fields({
-  ...optional({ index: number }),
-  name: { check: isText, required: true },
-  type: { check: oneOf(...types), required: true }
-}, true)
+const newColumn = fields({ ...optional({ index: number }), ...required({ name: isText, type: oneOf(...types) }) }, true)
 
 /** Column of a new table; errors of its type do not name the column. */
-const tableColumn = fields({
-  name: { check: isText, required: true },
-  type: { check: (value) => oneOf(...types)(value, "", "2")?.trimStart(), required: true }
-}, true)
+const tableColumn = fields(
+  required({ name: isText, type: (value) => oneOf(...types)(value, "", "2")?.trimStart() }),
+  true
+)
 
 const newTable = fields({
   ...optional({ projectId: isText }),
-  name: { check: isText, required: true },
-  columns: { check: listOf(tableColumn), required: true }
+  ...required({ name: isText, columns: listOf(tableColumn) })
 }, true)
 
 const newRows = fields({
   ...optional({ returnType: oneOf("count", "id", "all") }),
-  data: { check: listOf(record), required: true }
+  ...required({ data: listOf(record) })
 }, true)
 
 const change = fields({
   ...optional({ returnData: flag, dryRun: flag }),
-  filter: { check: rowFilter, required: true },
-  data: { check: record, required: true }
+  ...required({ filter: rowFilter, data: record })
 }, true)
-
-const name = { check: isText, required: true } as const
 
 const tableQuery = { ...pageQuery, filter: text, sortBy: text }
 
 const requireFilter = (handler: Handler): Handler => (call) =>
   call.query.has("filter") ? handler(call) : refuse(400, "request/query must have required property 'filter'")
 
+/** Route below `/data-tables`, which 1.x does not have. */
+const at = (method: string, place: string, options: RouteOptions, handle: Handler) =>
+  api(method, `/data-tables${place}`, { ...options, only2: true }, handle)
+
+const column = fields(optional({ name: isText, index: number }), true)
+
+const deletion = { filter: text, returnData: text, dryRun: text }
+
 export const routes = [
-  api("GET", "/data-tables", { query: tableQuery, only2: true }, listTables),
-  api("POST", "/data-tables", { body: strict(newTable), only2: true }, createTable),
-  api("GET", "/data-tables/:id/columns", { only2: true }, listColumns),
-  api("POST", "/data-tables/:id/columns", { body: strict(newColumn), only2: true }, addColumn),
-  api(
-    "PATCH",
-    "/data-tables/:id/columns/:column",
-    { body: strict(fields(optional({ name: isText, index: number }), true)), only2: true },
-    updateColumn
-  ),
-  api("DELETE", "/data-tables/:id/columns/:column", { only2: true }, deleteColumn),
-  api("GET", "/data-tables/:id/rows", { query: { ...tableQuery, search: text }, only2: true }, listRows),
-  api("POST", "/data-tables/:id/rows", { body: strict(newRows), only2: true }, insertRows),
-  api("PATCH", "/data-tables/:id/rows/update", { body: strict(change), only2: true }, updateRows(false)),
-  api("POST", "/data-tables/:id/rows/upsert", { body: strict(change), only2: true }, updateRows(true)),
-  api(
-    "DELETE",
-    "/data-tables/:id/rows/delete",
-    { query: { filter: text, returnData: text, dryRun: text }, only2: true },
-    requireFilter(deleteRows)
-  ),
-  api("DELETE", "/data-tables/:id/rows/clear", { only2: true }, clearRows),
-  api("GET", "/data-tables/:id", { only2: true }, getTable),
-  api("PATCH", "/data-tables/:id", { body: strict(fields({ name }, true)), only2: true }, renameTable),
-  api("DELETE", "/data-tables/:id", { only2: true }, deleteTable)
+  at("GET", "", { query: tableQuery }, listTables),
+  at("POST", "", { body: strict(newTable) }, createTable),
+  at("GET", "/:id/columns", {}, listColumns),
+  at("POST", "/:id/columns", { body: strict(newColumn) }, addColumn),
+  at("PATCH", "/:id/columns/:column", { body: strict(column) }, updateColumn),
+  at("DELETE", "/:id/columns/:column", {}, deleteColumn),
+  at("GET", "/:id/rows", { query: { ...tableQuery, search: text } }, listRows),
+  at("POST", "/:id/rows", { body: strict(newRows) }, insertRows),
+  at("PATCH", "/:id/rows/update", { body: strict(change) }, updateRows(false)),
+  at("POST", "/:id/rows/upsert", { body: strict(change) }, updateRows(true)),
+  at("DELETE", "/:id/rows/delete", { query: deletion }, requireFilter(deleteRows)),
+  at("DELETE", "/:id/rows/clear", {}, clearRows),
+  at("GET", "/:id", {}, getTable),
+  at("PATCH", "/:id", { body: strict(fields(required({ name: isText }), true)) }, renameTable),
+  at("DELETE", "/:id", {}, deleteTable)
 ]

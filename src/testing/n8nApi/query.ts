@@ -9,7 +9,6 @@ interface Parameter {
   readonly only2?: true
 }
 
-/** Query parameters of a path. */
 export interface Parameters {
   readonly [name: string]: Parameter
 }
@@ -57,7 +56,6 @@ export const instant: Parameter = {
     /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/.test(value) ? undefined : "Invalid datetime"
 }
 
-/** Parameters of a path with pages. */
 export const pageQuery = { limit: whole, cursor: text }
 
 /** Validates query parameters: 2.x ignores unknown ones, 1.x refuses them before anything else. */
@@ -86,7 +84,6 @@ const Cursor = Schema.StringFromBase64.pipe(Schema.decodeTo(Schema.fromJsonStrin
   offset: Schema.optionalKey(Schema.Finite)
 }))))
 
-/** Encodes the cursor of the next page. */
 export const encodeCursor = Schema.encodeSync(Cursor)
 
 /** Page of a query: a cursor's own limit wins, and 2.x treats a limit over 250 as 250. */
@@ -101,7 +98,6 @@ export const pageOf = Effect.fnUntraced(function*(query: URLSearchParams) {
   return { lastId: Infinity, limit, offset, ...fields }
 })
 
-/** Requested page of a list. */
 export const paginate = Effect.fnUntraced(function*<A>(all: ReadonlyArray<A>, query: URLSearchParams) {
   const { limit, offset } = yield* pageOf(query)
   const next = offset + limit

@@ -2,12 +2,10 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 
-/** n8n's major version. */
 export type Major = "2" | "1"
 
 /** Error response, with n8n's own message. */
 export class Refusal extends Data.TaggedError("Refusal")<{ readonly status: number; readonly message: string }> {}
 
-/** Fails with an error response. */
 export const refuse = (status: number, message: string): Effect.Effect<never, Refusal> =>
   Effect.fail(new Refusal({ status, message }))

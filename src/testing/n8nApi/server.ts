@@ -12,7 +12,6 @@ export interface Call {
   readonly method: string
   readonly id: string
   readonly versionId: string
-  /** All parameters of the path by name. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly headers: Readonly<Record<string, string>>
@@ -24,10 +23,8 @@ export interface Call {
   readonly runs: (workflow: Workflow) => NewExecution | undefined
 }
 
-/** Handles a call. */
 export type Handler = (call: Call) => Effect.Effect<Response, Refusal>
 
-/** Options of a route. */
 export interface RouteOptions {
   readonly query?: Parameters
   /** Without it, the body is ignored. */
@@ -37,7 +34,6 @@ export interface RouteOptions {
   readonly only2?: true
 }
 
-/** One endpoint. */
 export interface Route extends RouteOptions {
   readonly method: string
   readonly path: RegExp
@@ -50,6 +46,5 @@ export const route = (method: string, path: string, options: RouteOptions, handl
   return { ...options, method, path: new RegExp(`^${pattern}/?$`), handle }
 }
 
-/** Route of the public API. */
 export const api = (method: string, path: string, options: RouteOptions, handle: Handler): Route =>
   route(method, `/api/v1${path}`, options, handle)

@@ -100,6 +100,11 @@ export interface Node extends Obj {
   readonly type?: string
 }
 
+interface Dated {
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
 /** Part of a workflow that has versions. */
 export interface Content {
   readonly nodes: ReadonlyArray<Node>
@@ -116,48 +121,36 @@ export interface Stored extends Workflow, Content {
   readonly settings: Obj
 }
 
-/** One entry of a workflow's history. */
-export interface Version extends Content {
+export interface Version extends Content, Dated {
   readonly versionId: string
   readonly workflowId: string
   readonly authors: string
   readonly name: string | null
   readonly description: string | null
   readonly autosaved: boolean
-  readonly createdAt: string
-  readonly updatedAt: string
 }
 
-/** Tag as the API shows it. */
-export interface Tag {
+export interface Tag extends Dated {
   readonly id: string
   readonly name: string
-  readonly createdAt: string
-  readonly updatedAt: string
 }
 
-/** Column of a data table. */
-export interface Column {
+export interface Column extends Dated {
   readonly id: string
   readonly name: string
   readonly type: string
-  readonly createdAt: string
-  readonly updatedAt: string
 }
 
 /** Stored data table: its columns by place, its rows by id. */
-export interface Table {
+export interface Table extends Dated {
   readonly id: string
   readonly name: string
   readonly projectId: string
-  readonly createdAt: string
-  readonly updatedAt: string
   readonly columns: ReadonlyArray<Column>
   readonly rows: ReadonlyArray<Obj & { readonly id: number }>
   readonly nextRow: number
 }
 
-/** Production webhook of a published workflow. */
 export interface Webhook {
   readonly node: string | undefined
   readonly method: string
@@ -241,11 +234,9 @@ export const blank = ({ id, name, now, projectId = owner.project, versionId }: {
   activeVersion: null
 })
 
-/** Object without these keys. */
 export const without = (value: object, ...keys: ReadonlyArray<string>): Obj =>
   Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)))
 
-/** Object with only these keys. */
 export const only = (value: object, ...keys: ReadonlyArray<string>): Obj =>
   Object.fromEntries(Object.entries(value).filter(([key]) => keys.includes(key)))
 
@@ -255,11 +246,9 @@ export const obj = (value: unknown): Obj => Json.obj(value) ?? {}
 /** Value as an array; anything else is an empty array. */
 export const list = <A = unknown>(value: unknown): ReadonlyArray<A> => Array.isArray(value) ? value : []
 
-/** Whether a workflow belongs to a project. */
 export const isInProject = (project: string, workflow: Workflow | undefined): boolean =>
   (workflow?.shared ?? []).some((share) => share.projectId === project)
 
-/** Adds the workflow's current content to its history. */
 export const addVersion = (state: State, workflow: Stored, authors: string, now: string): void => {
   const version: Version = {
     versionId: workflow.versionId,
@@ -277,7 +266,6 @@ export const addVersion = (state: State, workflow: Stored, authors: string, now:
   state.versions.set(workflow.id, [...list<Version>(state.versions.get(workflow.id)), version])
 }
 
-/** Version of a workflow by its id. */
 export const findVersion = (state: State, id: string, versionId: unknown): Version | undefined =>
   state.versions.get(id)?.find((version) => version.versionId === versionId)
 
@@ -339,7 +327,6 @@ export const addExecution = (
   return stored
 }
 
-/** Production webhooks of nodes. */
 export const webhooksOf = (nodes: ReadonlyArray<Node>): ReadonlyArray<Webhook> =>
   nodes.flatMap((node) => {
     const { httpMethod = "GET", path } = obj(node["parameters"])

@@ -1,6 +1,6 @@
 /** Tags. */
 import * as Effect from "effect/Effect"
-import { type Check, fields, listOf, optional, readOnly, text } from "./body.ts"
+import { type Check, fields, listOf, optional, readOnly, required, text } from "./body.ts"
 import { pageQuery, paginate } from "./query.ts"
 import { refuse } from "./refusal.ts"
 import { api, type Handler } from "./server.ts"
@@ -36,11 +36,9 @@ const setWorkflowTags: Handler = Effect.fnUntraced(function*(call) {
   return Response.json(tags)
 })
 
-/** Body of `PUT /workflows/{id}/tags`. */
-const tagIds: Check = listOf(fields({ id: { check: text, required: true } }))
+const tagIds: Check = listOf(fields(required({ id: text })))
 
-/** Body of `POST /tags`. */
-const newTag: Check = fields({ ...optional({ id: readOnly(text) }), name: { check: text, required: true } })
+const newTag: Check = fields({ ...optional({ id: readOnly(text) }), ...required({ name: text }) })
 
 export const routes = [
   api("GET", "/workflows/:id/tags", {}, listWorkflowTags),

@@ -7,7 +7,6 @@ import { complete, type Obj, only, type Stored, without, type Workflow } from ".
 const withActiveVersion = (workflow: Workflow, ...omitted: ReadonlyArray<string>) =>
   workflow.activeVersion ? { ...workflow, activeVersion: without(workflow.activeVersion, ...omitted) } : workflow
 
-/** `GET /workflows/{id}`. */
 export const detail = (workflow: Workflow, { query, version }: Call): Obj => {
   const result = query.get("excludePinnedData") === "true" ? without(workflow, "pinData") : workflow
   if (version === "2") return result
@@ -15,7 +14,6 @@ export const detail = (workflow: Workflow, { query, version }: Call): Obj => {
   return { ...without(result, "nodeGroups", "sourceWorkflowId", "parentFolder"), ...only(published, "activeVersion") }
 }
 
-/** Entry of `GET /workflows`. */
 export const item = (workflow: Workflow, call: Call): Obj => ({
   ...without(
     detail(withActiveVersion(workflow, "workflowPublishHistory"), call),

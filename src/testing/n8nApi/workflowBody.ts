@@ -11,11 +11,12 @@ import {
   optional,
   readOnly,
   record,
+  required,
   text,
   timestamps
 } from "./body.ts"
 
-const telemetryTag = fields({ key: { check: text, required: true }, value: { check: text, required: true } })
+const telemetryTag = fields(required({ key: text, value: text }))
 
 const node = fields({
   ...optional({
@@ -63,10 +64,9 @@ const settings = fields({
 })
 
 const nodeGroup = fields({
-  id: { check: text, required: true },
-  name: { check: text, required: true },
-  description: { check: text },
-  nodeIds: { check: listOf(text), required: true }
+  ...required({ id: text, name: text }),
+  ...optional({ description: text }),
+  ...required({ nodeIds: listOf(text) })
 })
 
 const share = fields(optional({
@@ -100,12 +100,12 @@ const staticData: Check = (value, path, version) => {
 const workflow = (additional: Readonly<Record<string, Check>>) =>
   fields({
     ...optional({ id: readOnly(text) }),
-    name: { check: text, required: true },
+    ...required({ name: text }),
     ...optional({ active: readOnly(flag), ...timestamps }),
     ...optional({ isArchived: readOnly(), versionId: readOnly(), triggerCount: readOnly() }, "2"),
-    nodes: { check: listOf(node), required: true },
+    ...required({ nodes: listOf(node) }),
     connections: { check: connections, required: "checked" },
-    settings: { check: settings, required: true },
+    ...required({ settings }),
     ...optional({ nodeGroups: listOf(nodeGroup) }, "2"),
     ...optional({ staticData }),
     ...optional({ pinData: nullable(record), parentFolderId: nullable(text), meta: readOnly() }, "2"),
@@ -113,8 +113,6 @@ const workflow = (additional: Readonly<Record<string, Check>>) =>
     ...optional(additional, "2")
   })
 
-/** Body of `POST /workflows`. */
 export const newWorkflow: Check = workflow({ projectId: text })
 
-/** Body of `PUT /workflows/{id}`. */
 export const changedWorkflow: Check = workflow({ description: text })

@@ -1,8 +1,4 @@
-/** Tools for credentials, in the order clients see them. */
-import { credentialCreate } from "./credentialCreate.ts"
-import { credentialTest } from "./credentialTest.ts"
-import { listCredentials } from "./listCredentials.ts"
-
-export { credentialCreate, credentialTest, listCredentials }
-
-export default [listCredentials, credentialTest, credentialCreate] as const
+/** Tools for credentials. */
+export { credentialCreate } from "./credentialCreate.ts"
+export { credentialTest } from "./credentialTest.ts"
+export { listCredentials } from "./listCredentials.ts"

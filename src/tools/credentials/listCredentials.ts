@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import { defined, obj, str } from "../../base/Json.ts"
+import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
-import type * as Workflow from "../../n8n/model/Workflow.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
 import { isUnsupported, N8nClient } from "../../n8n/N8nClient.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -15,16 +15,6 @@ const maxPages = 40
 
 const onV1 = "This n8n does not list credentials: these are the ones that its workflows use."
 
-/** Adds the credentials that a workflow's nodes refer to. */
-const collect = (workflow: Workflow.Listed, known: Map<string, typeof Row.Type>) => {
-  for (const node of workflow.nodes) {
-    for (const [type, reference] of Object.entries(obj(obj(node)?.["credentials"]) ?? {})) {
-      const { id, name } = obj(reference) ?? {}
-      if (typeof id === "string") known.set(id, { id, name: str(name) ?? "", type })
-    }
-  }
-}
-
 /** Credentials that workflows use, for 1.x, collected by a filter that accepts no workflow. */
 const inUse = Effect.fnUntraced(function*(cursor: string | undefined) {
   const n8n = yield* N8nClient
@@ -34,7 +24,7 @@ const inUse = Effect.fnUntraced(function*(cursor: string | undefined) {
     limit: 1,
     cursor,
     filter: (workflow) => {
-      collect(workflow, known)
+      for (const credential of Workflow.credentialsOf(workflow)) known.set(credential.id, credential)
       return false
     }
   })

@@ -1,18 +1,7 @@
-/** Tools for workflows in files, in the order clients see them. */
-import { createWorkflowFromFile } from "./createWorkflowFromFile.ts"
-import { replaceWorkflowFromFile } from "./replaceWorkflowFromFile.ts"
-import { workflowCreate } from "./workflowCreate.ts"
-import { workflowList } from "./workflowList.ts"
-import { workflowLoad } from "./workflowLoad.ts"
-import { workflowSave } from "./workflowSave.ts"
-
-export { createWorkflowFromFile, replaceWorkflowFromFile, workflowCreate, workflowList, workflowLoad, workflowSave }
-
-export default [
-  createWorkflowFromFile,
-  replaceWorkflowFromFile,
-  workflowCreate,
-  workflowList,
-  workflowLoad,
-  workflowSave
-] as const
+/** Tools for workflows in files. */
+export { createWorkflowFromFile } from "./createWorkflowFromFile.ts"
+export { replaceWorkflowFromFile } from "./replaceWorkflowFromFile.ts"
+export { workflowCreate } from "./workflowCreate.ts"
+export { workflowList } from "./workflowList.ts"
+export { workflowLoad } from "./workflowLoad.ts"
+export { workflowSave } from "./workflowSave.ts"

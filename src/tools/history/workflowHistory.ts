@@ -23,16 +23,13 @@ const Row = Schema.Struct({
   createdAt: Schema.String,
   authors: Schema.optionalKey(Schema.String),
   operation: Schema.optionalKey(Schema.String),
-  /** Whether it is the published version. */
   published: Schema.optionalKey(Schema.Boolean),
-  /** Whether it is the current workflow. */
   current: Schema.optionalKey(Schema.Boolean),
   /** Changes since the previous version from the same source. */
   changed: Schema.optionalKey(Schema.String)
 })
 type Row = typeof Row.Type
 
-/** Versions of one workflow. */
 interface History {
   /** Newest first. */
   readonly rows: ReadonlyArray<Row>

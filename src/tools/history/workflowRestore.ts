@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
+import { defined, type Obj, obj, str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
@@ -24,16 +24,13 @@ const partsOf = (snapshot: Obj) => {
   return defined({ name: str(name), nodes, connections, settings, pinData, staticData, nodeGroups })
 }
 
-const tagsOf = (snapshot: Obj): ReadonlyArray<string> =>
-  arr(snapshot["tags"]).flatMap((tag) => str(obj(tag)?.["name"]) ?? [])
-
 const recreate = Effect.fnUntraced(function*(id: string, snapshot: Obj) {
   const store = yield* WorkflowStore
   const parts = partsOf(snapshot)
   const { name = id } = parts
   const written = yield* store.create(
     { ...parts, name: TestMark.isTaken(name) ? `Restored ${TestMark.originalName(name)}` : name },
-    { source: "file", tags: tagsOf(snapshot) }
+    { source: "file", tags: Workflow.tagNames(snapshot) }
   )
   return {
     ...written,
@@ -66,7 +63,7 @@ const restore = Effect.fnUntraced(function*(
   // The published version stays in production until the draft is published.
   const options = { operation: "workflow_restore", source: "file", isDraft: true } as const
   if (!Reference.isSnapshot(version)) return yield* store.update(id, parts, options)
-  const tags = tagsOf(former)
+  const tags = Workflow.tagNames(former)
   const isRetagged = tags.toSorted().join("\n") !== [...Workflow.tagNames(current)].toSorted().join("\n")
   const written = yield* store.update(id, parts, { ...options, ...(isRetagged ? { tags } : {}) })
   const settings = obj(former["settings"]) ?? {}

@@ -18,7 +18,6 @@ const maxRunning = 3
 const maxTags = 6
 const maxPackages = 5
 
-/** Maximum length of a name. */
 const maxName = 28
 
 const name = (text: string) => Visible.label(text, maxName)
@@ -46,13 +45,11 @@ const Output = Schema.Struct({
     unpublished: Schema.Int,
     archived: Schema.Int
   })),
-  /** Number of workflows by tag. */
   tags: Schema.optionalKey(Schema.Record(Schema.String, Schema.Int)),
   /** Installed community packages, such as `n8n-nodes-x@1.2.0`. */
   packages: Schema.optionalKey(Schema.Array(Schema.String)),
   running: Schema.optionalKey(Unfinished),
   waiting: Schema.optionalKey(Schema.Int),
-  /** Executions of the last days that have ended. */
   runs: Schema.optionalKey(Schema.Struct({
     days: Schema.Int,
     total: Schema.Int,
@@ -68,7 +65,6 @@ const Output = Schema.Struct({
 
 const failedOf = ({ byStatus }: Triage.WorkflowGroup) => (byStatus["error"] ?? 0) + (byStatus["crashed"] ?? 0)
 
-/** Most frequent tags with their counts. */
 const largest = (counts: ReadonlyMap<string, number>) =>
   [...counts].toSorted(([, a], [, b]) => b - a).slice(0, maxTags).map(([tag, count]) => [name(tag), count] as const)
 

@@ -1,7 +1,3 @@
-/** Tools for node types, in the order clients see them. */
-import { nodeGet } from "./nodeGet.ts"
-import { nodeSearch } from "./nodeSearch.ts"
-
-export { nodeGet, nodeSearch }
-
-export default [nodeSearch, nodeGet] as const
+/** Tools for node types. */
+export { nodeGet } from "./nodeGet.ts"
+export { nodeSearch } from "./nodeSearch.ts"

@@ -4,6 +4,7 @@ import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Audit from "../../workflows/Audit.ts"
 import * as parameters from "../shared/Parameters.ts"
+import words from "./findings.json" with { type: "json" }
 
 const Place = Schema.Struct({
   id: Schema.String,
@@ -19,33 +20,6 @@ const Finding = Schema.Struct({
   fix: Schema.String,
   places: Schema.Array(Place)
 })
-
-/** Meaning of each finding, and how to fix it. */
-const words: Readonly<Record<Audit.Check, readonly [what: string, fix: string]>> = {
-  "literal-secret": [
-    "Secrets are in parameters, visible to everyone who can read the workflow",
-    "Use a credential in the node and remove the value (workflow_edit op set); then rotate the secret, because the workflow's history still has it."
-  ],
-  "open-webhook": [
-    "Anyone who knows the address can start these workflows",
-    "Set authentication (headerAuth with a credential) or options.ipWhitelist with workflow_edit."
-  ],
-  policy: ["These workflows break the operator's policy", "Change what the rule names with workflow_edit."],
-  n8n: ["", ""],
-  "unused-credential": ["No workflow uses these credentials", "Ask the user whether to delete them in n8n."],
-  "idle-credential": [
-    "No published or recently run workflow uses these credentials",
-    "Ask the user whether they are still needed, and if not, to delete them in n8n."
-  ],
-  "no-error-workflow": [
-    "No one is notified when these workflows fail",
-    "update_workflow(id, settings: {errorWorkflow: ID}) with a workflow that has an Error Trigger."
-  ],
-  "outdated-node": [
-    "n8n has newer versions of these nodes, or other types that replace them",
-    "validate_workflow(workflowId) lists the versions; change typeVersion with workflow_edit, then test."
-  ]
-}
 
 const spots = ({ places }: Audit.Finding) => places.reduce((sum, { at }) => sum + Math.max(at.length, 1), 0)
 
@@ -82,8 +56,8 @@ export const audit = Tool.make({
       findings: findings.map((finding) => ({
         check: finding.check,
         count: spots(finding),
-        what: finding.title ?? words[finding.check][0],
-        fix: finding.recommendation ?? words[finding.check][1],
+        what: finding.title ?? words[finding.check].what,
+        fix: finding.recommendation ?? words[finding.check].fix,
         places: finding.places.map(({ at, id, name }) => defined({ id, name, at: at.length === 0 ? undefined : at }))
       })),
       note: withoutN8n

@@ -17,7 +17,6 @@ const Field = Schema.Struct({
   diff: Schema.optionalKey(Schema.String)
 })
 
-/** Fields of a difference. */
 export const fields = {
   /** Whether nothing differs, apart from positions. */
   same: Schema.Boolean,

@@ -15,22 +15,17 @@ import * as Workflows from "../../workflows/Workflows.ts"
 import * as parameters from "./Parameters.ts"
 import * as writing from "./Writing.ts"
 
-/** Scopes of a tool that edits. */
 export const scopes = ["workflow:update", "workflow:read"]
 
-/** Parameter for a node type's id. */
 export const nodeType = (name: string) => parameters.required(name, "From node_search.")
 
-/** Parameter that adds the edited workflow to the answer. */
 export const raw = parameters.flag("Adds workflowData.")
 
-/** Parameter for a position on the canvas. */
 export const position = parameters.optional(
   Schema.Struct({ x: Schema.Finite, y: Schema.Finite }),
   "Canvas position; default: a free one."
 )
 
-/** Parameter for the parameters of a node. */
 export const nodeParameters = (description: string) =>
   Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown).annotate({ description }))
 
@@ -51,7 +46,6 @@ export const findings = ({ missingCredentials, problems }: Findings) => ({
 export const missing = (credentials: Findings["missingCredentials"] = []): string =>
   credentials.length === 0 ? "" : `; ${counted(credentials.length, "credential")} missing`
 
-/** Fields of {@link outcome}. */
 export const outcomeFields = {
   /** Kind of place that the workflow's id refers to. */
   source: Schema.Literals(["n8n", "file", "draft"]),

@@ -12,7 +12,6 @@ export const Summary = Schema.Struct({
 })
 export type Summary = typeof Summary.Type
 
-/** Summarises an execution, with guidance. */
 export const summarize = (
   execution: Execution,
   options: Parameters<typeof ExecutionSummary.summarize>[1]

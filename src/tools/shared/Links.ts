@@ -4,13 +4,10 @@ import * as TestMark from "../../n8n/model/TestMark.ts"
 import type { Instance } from "../../n8n/N8nClient.ts"
 import * as Reference from "../../workflows/Reference.ts"
 
-/** Address of the list of workflows. */
 export const workflows = ({ url }: Instance): string => `${url}home/workflows`
 
-/** Address of the list of credentials. */
 export const credentials = ({ url }: Instance): string => `${url}home/credentials`
 
-/** Address of a workflow's history in n8n. */
 export const history = (instance: Instance, id: string): string => `${workflow(instance, id)}/history`
 
 /** Address of a workflow, or of one of its versions in n8n. */
@@ -21,7 +18,6 @@ export const workflow = ({ url }: Instance, id: string, version?: string): strin
     : `${editor}/history/${encodeURIComponent(version)}`
 }
 
-/** Address of the list of executions, of one workflow or of all. */
 export const executions = (instance: Instance, workflowId: string | undefined): string =>
   workflowId === undefined ? `${instance.url}home/executions` : `${workflow(instance, workflowId)}/executions`
 

@@ -5,7 +5,6 @@ import type { Hint } from "../../base/Advice.ts"
 import * as Errors from "../../base/Errors.ts"
 import * as Reference from "../../workflows/Reference.ts"
 
-/** Error for an argument. */
 export const invalid = (field: string, reason: string, hint: Hint) =>
   new Errors.ValidationError({ reason, field, hint })
 
@@ -15,7 +14,6 @@ export const required = (name: string, description: string) =>
     .annotate({ description })
     .pipe(Schema.annotateKey({ messageMissingKey: `${name} is required` }))
 
-/** Optional parameter with a description. */
 export const optional = <S extends Schema.Top>(schema: S, description: string) =>
   Schema.optionalKey(schema.annotate({ description }))
 
@@ -24,22 +22,18 @@ const writable = Schema.makeFilter<string>((id) => Reference.versionIn(id) === u
   message: "A version cannot be changed: use the id alone; workflow_restore(id, version) restores a version"
 })
 
-/** Id of a current workflow on n8n. */
 export const workflowId = required("Workflow ID", "From list_workflows.").check(writable)
 
 /** Current workflow on n8n, in a file or a draft. */
 export const anyWorkflowId = required("Workflow ID", "n8n id, file or draft.").check(writable)
 
-/** Forms of a reference. */
 export const referenceForms = "n8n id, id@published, id@VERSION, file or draft."
 
 /** Reference to a workflow or one of its versions: see `Reference`. */
 export const reference = required("Workflow ID", referenceForms)
 
-/** JSON file of a workflow. */
 export const workflowFile = required("File path", "A draft, or a .json file under the files root.")
 
-/** Id of an execution on n8n, in digits. */
 export const executionIdFor = (description: string) =>
   Schema.String
     .annotate({ description })
@@ -49,10 +43,8 @@ export const executionIdFor = (description: string) =>
     )
     .pipe(Schema.annotateKey({ messageMissingKey: "Execution ID is required" }))
 
-/** Id of an execution from list_executions. */
 export const executionId = executionIdFor("From list_executions.")
 
-/** Integer within bounds, with a default. */
 export const int = (
   name: string,
   bounds: { readonly minimum: number; readonly maximum: number },
@@ -67,7 +59,6 @@ export const int = (
 
 const max = 1_000_000
 
-/** Number of rows to skip. */
 export const offset = (name: string, description: string) => int(name, { minimum: 0, maximum: max }, 0, description)
 
 /** Optional position, counted from 0. */
@@ -78,19 +69,15 @@ export const index = (name: string, description: string) =>
     ).annotate({ description })
   )
 
-/** Id of a project on n8n. */
 export const project = optional(Schema.String.check(Schema.isMinLength(1)), "Id of the project, from project_list.")
 
-/** Project and folder for something new. */
 export const place = {
   project,
   folder: optional(Schema.String.check(Schema.isMinLength(1)), "Id of a folder in it, from project_list.")
 }
 
-/** Maximum number of rows. */
 export const limit = int("limit", { minimum: 1, maximum: 100 }, 20, "Maximum number.")
 
-/** Cursor of the previous page. */
 export const cursor = optional(Schema.String, "nextCursor of the previous page.")
 
 /** Switch; the JSON Schema omits its default, `false`. */

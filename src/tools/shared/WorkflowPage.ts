@@ -20,7 +20,6 @@ export const app: App.App = {
   })
 }
 
-/** Draws a workflow for the page. */
 export const view = Effect.fnUntraced(function*(
   workflow: Picture.Document,
   overlay?: Picture.Overlay
@@ -31,5 +30,4 @@ export const view = Effect.fnUntraced(function*(
   return (yield* page).message(picture)
 })
 
-/** View without a drawing. */
 export const none: Effect.Effect<App.View> = Effect.succeed({})

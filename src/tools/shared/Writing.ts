@@ -16,7 +16,6 @@ export const Output = Schema.Struct({
   name: Schema.String,
   active: Schema.Boolean,
   versionId: Schema.optionalKey(Schema.String),
-  /** Changes, in one line. */
   changed: Schema.optionalKey(Schema.String),
   /** Whether the change is live or waits as a draft, for a published workflow. */
   published: Schema.optionalKey(Schema.Boolean),
@@ -34,7 +33,6 @@ export const withUrl = <R>(write: Effect.Effect<Written, Errors.N8nError, R>) =>
     return { ...written, url: links.workflow(n8n.instance, written.workflow.id) }
   })
 
-/** Maximum number of workflows of one name that are listed. */
 const maxDuplicates = 25
 
 /** Time for the lookup of duplicate names, which is only for a warning. */
@@ -79,7 +77,6 @@ const foreignDraft = (id: string, published: boolean | undefined) =>
     ? `There is an unpublished draft, perhaps with someone else's changes. activate_workflow(id: '${id}') publishes all of it.`
     : undefined
 
-/** Summarizes a write. */
 export const summarize = (
   { changed, published, url, warnings, workflow }: Written & { readonly url: string },
   raw: boolean,
@@ -119,10 +116,8 @@ export const requireConsent = Effect.fnUntraced(function*(confirm: boolean, ques
   )
 })
 
-/** Parameter: the user's consent. */
 export const confirm = parameters.flag("The user has agreed; do not ask again.")
 
-/** Parameter: writes nothing. */
 export const dryRun = parameters.flag("Only show what would change.")
 
 /** Version that the caller has seen; the write fails if it is no longer the current one. */
@@ -131,22 +126,17 @@ export const expectedVersionId = parameters.optional(
   "Fail if the workflow is no longer at this versionId."
 )
 
-/** Parameter for any JSON object. */
 export const jsonObject = (description: string) =>
   Schema.Record(Schema.String, Schema.Unknown).annotate({ description })
 
-/** Parameter for nodes in n8n's format. */
 export const nodes = Schema.Array(Schema.Record(Schema.String, Schema.Unknown)).annotate({
   description: "Nodes: {name, type, typeVersion, position?, parameters, credentials?, …}."
 })
 
-/** Parameter for connections in n8n's format. */
 export const connections = jsonObject(
   "By source node's name: {\"A\": {\"main\": [[{\"node\": \"B\", \"type\": \"main\", \"index\": 0}]]}}."
 )
 
-/** Parameter for settings in n8n's format. */
 export const settings = Schema.optionalKey(jsonObject("Workflow settings; omitted ones keep their value."))
 
-/** Parameter for tags, by name. */
 export const tags = (description: string) => Schema.optionalKey(Schema.Array(Schema.String).annotate({ description }))

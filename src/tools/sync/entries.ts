@@ -30,12 +30,10 @@ export const Output = Schema.Struct({
   hint: Schema.optionalKey(Schema.String)
 })
 
-/** Parameter for the folder. */
 export const folder = Schema.String.annotate({ description: "Under the files root; default: the root." }).pipe(
   Schema.withDecodingDefaultKey(Effect.succeed("."))
 )
 
-/** Parameter that selects workflows. */
 export const only = parameters.optional(Schema.Array(Schema.String), "Only these: ids, or paths in the folder.")
 
 const explain = (error: Errors.N8nError) => {
@@ -58,7 +56,6 @@ export const summarize = (report: Sync.Report<Sync.Outcome>, conflictHint: strin
 export const counted = ({ counts }: typeof Output.Type): string =>
   Object.entries(counts).map(([status, count]) => `${count} ${status}`).join(", ") || "No workflows on either side"
 
-/** Reports each step to the client. */
 export const onStep = (step: Sync.Step) =>
   step._tag === "Secrets"
     ? Effect.void

@@ -1,7 +1,3 @@
-/** Tools for data tables, in the order clients see them. */
-import { tableRead } from "./tableRead.ts"
-import { tableWrite } from "./tableWrite.ts"
-
-export { tableRead, tableWrite }
-
-export default [tableRead, tableWrite] as const
+/** Tools for data tables. */
+export { tableRead } from "./tableRead.ts"
+export { tableWrite } from "./tableWrite.ts"

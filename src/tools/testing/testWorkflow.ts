@@ -90,11 +90,9 @@ const shownOutput = ({ output: { output }, outputs }: NodeExecution.NodeExecutio
   return isAlone ? undefined : shown?.name ?? shown?.output
 }
 
-/** Failing node, or else the last one to run. */
 const lastNode = (execution: Execution.Execution) =>
   Execution.failure(execution)?.node ?? Execution.lastToRun(execution)
 
-/** Output of {@link lastNode}. */
 const lastOutput = (execution: Execution.Execution, namesOf: Connections.OutputNames) => {
   const nodeName = lastNode(execution)
   if (nodeName === undefined) return { data: { items: [] }, total: undefined }

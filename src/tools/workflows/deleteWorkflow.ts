@@ -23,13 +23,12 @@ export const deleteWorkflow = Tool.make({
     raw: parameters.flag("No effect.")
   }),
   output: Schema.Struct({ id: Schema.String, archived: Schema.optionalKey(Schema.Literal(true)) }),
-  handler: ({ archive, confirm, id }) =>
-    Effect.gen(function*() {
-      if (archive) return yield* WorkflowStore.use((store) => store.archive(id))
-      const { name } = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
-      yield* writing.requireConsent(confirm, `Delete workflow ${id} and its executions ('${Visible.label(name)}')?`)
-      yield* WorkflowStore.use((store) => store.remove(id))
-    }),
+  handler: Effect.fnUntraced(function*({ archive, confirm, id }) {
+    if (archive) return yield* WorkflowStore.use((store) => store.archive(id))
+    const { name } = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
+    yield* writing.requireConsent(confirm, `Delete workflow ${id} and its executions ('${Visible.label(name)}')?`)
+    yield* WorkflowStore.use((store) => store.remove(id))
+  }),
   summarize: (_, { archive, id }) => archive ? { id, archived: true } : { id },
   message: ({ archived, id }) =>
     archived === true

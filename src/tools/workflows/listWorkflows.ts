@@ -25,7 +25,6 @@ const Row = Schema.Struct({
   updatedAt: Schema.optionalKey(Schema.String)
 })
 
-/** Maximum number of nodes named for a workflow. */
 const maxNodes = 10
 
 /** `GET /workflows`: ids, names and whether they are published; archived ones only with `raw`. */

@@ -10,8 +10,9 @@ import { createServer } from "node:http"
 import type * as Services from "../../../src/app/Services.ts"
 import { arr, obj } from "../../../src/base/Json.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
-import * as Guides from "../../../src/tools/guides/Guides.ts"
+import * as Guides from "../../../src/tools/Guides.ts"
 import * as tools from "../../../src/tools/index.ts"
+import { examplesIn } from "../../tools/guideExamples.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 
@@ -36,19 +37,11 @@ const serveOrders = Effect.gen(function*() {
   return origin
 })
 
-const guide = (topic: string) => {
-  const found = Guides.all.find((each) => each.topic === topic)
-  if (found === undefined) throw new Error(`no guide to ${topic}`)
-  return found
-}
-
 /** Creates a workflow of a guide, with the API on loopback, and its model's credential if it has one. */
 const make = Effect.fnUntraced(function*(topic: string, index = 0) {
   const origin = yield* serveOrders
-  const workflow = guide(topic).workflows[index]
-  const { connections, nodes } = JSON.parse(
-    JSON.stringify(workflow).replaceAll("https://api.example.com", origin)
-  ) as Guides.GuideWorkflow
+  const text = (yield* Guides.read(topic)).replaceAll("https://api.example.com", origin)
+  const { connections, nodes } = examplesIn(text)[index] ?? { connections: {}, nodes: [] }
   const { openAiUrl } = yield* RealN8n
   const withCredentials = yield* Effect.forEach(nodes, (node) =>
     node.type.endsWith("lmChatOpenAi")

@@ -61,7 +61,7 @@ export const resources = (it: It, version: string) => {
       const refused = (effect: Effect.Effect<unknown, Errors.N8nError>) => Effect.map(Effect.flip(effect), hint)
       assert.deepStrictEqual(
         yield* Effect.all({
-          tables: v2 ? Effect.succeed("unsupported") : refused(Stream.runCollect(n8n.streamDataTables())),
+          tables: v2 ? Effect.succeed("unsupported") : refused(Stream.runCollect(n8n.streamDataTables)),
           packages: v2 ? Effect.succeed("unsupported") : refused(n8n.listCommunityPackages),
           archive: v2 ? Effect.succeed("unsupported") : refused(n8n.archiveWorkflow(id)),
           projects: refused(Stream.runCollect(n8n.streamProjects)),
@@ -186,8 +186,8 @@ export const resources = (it: It, version: string) => {
       assert.deepStrictEqual(columns.map(({ name }) => name), ["on", "sku", "qty"])
       yield* n8n.deleteColumn(table.id, column.id)
       assert.strictEqual((yield* n8n.renameDataTable(table.id, "Sales")).name, "Sales")
-      const found = yield* Stream.runCollect(n8n.streamDataTables({ name: "sal" }))
-      assert.deepStrictEqual(found.map(({ id }) => id), [table.id])
+      const all = yield* Stream.runCollect(n8n.streamDataTables)
+      assert.include(all.map(({ id }) => id), table.id)
       assert.strictEqual(yield* n8n.clearRows(table.id), 600)
       yield* n8n.deleteDataTable(table.id)
       assert.strictEqual((yield* Effect.flip(n8n.getDataTable(table.id)))._tag, "NotFoundError")
@@ -214,7 +214,6 @@ export const resources = (it: It, version: string) => {
 
       assert.isAtLeast((yield* n8n.request("GET /insights/summary")).total.value, 0)
       assert.isArray(yield* n8n.listCommunityPackages)
-      const [report] = yield* n8n.audit({ categories: ["instance"] })
-      assert.strictEqual(report?.risk, "instance")
+      assert.include((yield* n8n.audit()).map(({ risk }) => risk), "instance")
     }))
 }

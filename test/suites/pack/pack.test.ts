@@ -16,7 +16,7 @@ describe("the package", () => {
     inFolder((folder) => {
       assert.isBelow(statSync(tarball).size, 4_300_000)
       const files = run("tar", ["tzf", tarball], folder).trim().split("\n").map((file) => file.replace("package/", ""))
-      assert.sameMembers(files.filter((file) => !/^dist\/.*\.(js|d\.ts)(\.map)?$|^src\/.*\.(ts|json)$/.test(file)), [
+      assert.sameMembers(files.filter((file) => !/^dist\/.*\.(js|d\.ts)(\.map)?$|^src\/.*\.(ts|json|md)$/.test(file)), [
         "LICENSE",
         "README.md",
         "package.json",

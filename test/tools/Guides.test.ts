@@ -1,31 +1,28 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
-import * as Services from "../../../src/app/Services.ts"
-import * as Guides from "../../../src/tools/guides/Guides.ts"
-import * as resources from "../../../src/tools/Resources.ts"
-import * as WorkflowValidation from "../../../src/workflows/WorkflowValidation.ts"
+import { globSync } from "node:fs"
+import * as Services from "../../src/app/Services.ts"
+import * as Guides from "../../src/tools/Guides.ts"
+import * as resources from "../../src/tools/Resources.ts"
+import * as WorkflowValidation from "../../src/workflows/WorkflowValidation.ts"
+import { examplesIn } from "./guideExamples.ts"
 
-describe.each(Guides.all)("the guide to $topic", ({ text, workflows }) => {
-  it("takes at most 1,000 tokens", () => assert.isAtMost(countTokens(text), 1_000))
-
-  it("shows its workflows as JSON", () => {
-    const shown = [...text.matchAll(/```json\n(.*)\n```/g)].map(([, json = ""]) =>
-      JSON.parse(json) as { nodes: Array<unknown> }
-    )
-    assert.strictEqual(shown.length, workflows.length)
-    shown.forEach(({ nodes }, index) => {
-      const [whole, part] = [JSON.stringify(workflows[index]?.nodes), JSON.stringify(nodes).slice(1, -1)]
-      assert.include(whole, part)
-    })
-  })
+describe.each(Guides.all)("the guide to $topic", ({ title, topic }) => {
+  it.effect("takes at most 1,000 tokens, with its title and an example that runs", () =>
+    Effect.gen(function*() {
+      const text = yield* Guides.read(topic)
+      assert.isAtMost(countTokens(text), 1_000)
+      assert.isTrue(text.startsWith(`# ${title}\n`))
+      assert.isAbove(examplesIn(text).length, 0)
+    }))
 })
 
 layer(Services.layerMemory)("the guides", (it) => {
   it.effect("show workflows that are valid", () =>
     Effect.gen(function*() {
-      for (const { topic, workflows } of Guides.all) {
-        for (const { connections, nodes } of workflows) {
+      for (const { topic } of Guides.all) {
+        for (const { connections, nodes } of examplesIn(yield* Guides.read(topic))) {
           const placed = nodes.map((each, index) => ({
             ...each,
             id: String(index),
@@ -42,6 +39,12 @@ layer(Services.layerMemory)("the guides", (it) => {
           assert.deepStrictEqual([valid, others], [true, []], topic)
         }
       }
+    }))
+
+  it.effect("are the files of their folder", () =>
+    Effect.sync(() => {
+      const files = globSync("*.md", { cwd: new URL("../../src/tools/guides/", import.meta.url) })
+      assert.sameMembers(files, Guides.all.map(({ topic }) => `${topic}.md`))
     }))
 
   it.effect("are read by topic; the nearest is named where there is none", () =>
