@@ -1,5 +1,5 @@
 /** Differences between two states of a workflow. */
-import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
+import { defined, type Obj, obj, str } from "../../base/Json.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { namedNodes, nameOf } from "../../n8n/model/Workflow.ts"
 import * as valueDiff from "./valueDiff.ts"
@@ -34,34 +34,6 @@ export interface WorkflowDiff {
 const restKeys = ["name", "description", "settings", "pinData", "staticData", "nodeGroups"] as const
 
 export const content = ({ name: _, position: __, ...rest }: Obj): Obj => rest
-
-const linksOf = (workflow: Document): ReadonlyArray<Connections.Link> =>
-  Connections.links(wellFormed(workflow["connections"]))
-
-/** Connections without malformed entries. */
-const wellFormed = (connections: unknown): Connections.Connections =>
-  Object.fromEntries(
-    Object.entries(obj(connections) ?? {}).map(([from, byType]) => [
-      from,
-      Object.fromEntries(
-        Object.entries(obj(byType) ?? {}).map(([type, outputs]) => [
-          type,
-          arr(outputs).map((targets) =>
-            arr(targets).flatMap((target) => {
-              const { index, node, type } = obj(target) ?? {}
-              return typeof node === "string"
-                ? [defined({
-                  node,
-                  type: str(type),
-                  index: typeof index === "number" ? index : undefined
-                })]
-                : []
-            })
-          )
-        ])
-      )
-    ])
-  )
 
 const linkKey = ({ from, input, output, to }: Connections.Link) =>
   JSON.stringify([from, output.type, output.index, to, input.type, input.index])
@@ -100,7 +72,7 @@ const pairBy = (
 /** Links of a node, with names translated to those after the change. */
 const neighbours = (workflow: Document, translate: (name: string) => string) => {
   const byNode = new Map<string, Array<Connections.Link>>()
-  for (const link of linksOf(workflow)) {
+  for (const link of Connections.links(workflow["connections"])) {
     for (const name of new Set([link.from, link.to])) {
       const own = byNode.get(name)
       if (own === undefined) byNode.set(name, [link])
@@ -219,7 +191,7 @@ export const make = (before: Document, after: Document): WorkflowDiff => {
     }))
   ]
   const names = newNames(nodes)
-  const [old, now] = [rename(linksOf(before), names), linksOf(after)]
+  const [old, now] = [rename(Connections.links(before["connections"]), names), Connections.links(after["connections"])]
   return defined({
     nodes,
     links: { added: without(now, old), removed: without(old, now) },

@@ -1,4 +1,5 @@
 /** Arranges nodes from left to right along their links. */
+import * as Graph from "effect/Graph"
 import * as Result from "effect/Result"
 import { arr, equals, type Obj, obj, own } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
@@ -50,72 +51,48 @@ const blockOf = (
   }
 }
 
-/** Column of each node: right of the last node that leads to it; links that lead back do not count. */
-const columnsOf = (names: ReadonlyArray<string>, targets: ReadonlyMap<string, ReadonlyArray<string>>) => {
-  const state = new Map<string, "open" | "done">()
-  const order: Array<string> = []
-  const forward = new Map<string, ReadonlyArray<string>>()
-  const starts = new Set([...targets.values()].flat())
-  for (const root of [...names.filter((name) => !starts.has(name)), ...names]) {
-    if (state.has(root)) continue
-    // Without recursion, for chains of thousands of nodes.
-    const stack = [{ name: root, next: 0 }]
-    state.set(root, "open")
-    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
-      const target = (targets.get(top.name) ?? [])[top.next++]
-      if (target === undefined) {
-        state.set(top.name, "done")
-        order.push(top.name)
-        stack.pop()
-      } else if (state.get(target) !== "open") {
-        forward.set(top.name, [...(forward.get(top.name) ?? []), target])
-        if (!state.has(target)) {
-          state.set(target, "open")
-          stack.push({ name: target, next: 0 })
-        }
-      }
+type Targets = ReadonlyMap<string, ReadonlyArray<string>>
+
+/** Order in which no link leads back except in a loop, and the groups of connected nodes, each in the order of nodes. */
+const orderOf = (names: ReadonlyArray<string>, targets: Targets) => {
+  const graph = Graph.directed<string, undefined>((mutable) => {
+    const indices = new Map(names.map((name) => [name, Graph.addNode(mutable, name)]))
+    for (const [from, all] of targets) {
+      for (const to of all) Graph.addEdge(mutable, indices.get(from) ?? 0, indices.get(to) ?? 0, undefined)
     }
-  }
-  const columns = new Map(names.map((name) => [name, 0]))
-  for (const name of order.toReversed()) {
-    for (const target of forward.get(name) ?? []) {
-      columns.set(target, Math.max(columns.get(target) ?? 0, (columns.get(name) ?? 0) + 1))
-    }
-  }
-  return { columns, forward }
+    return undefined
+  })
+  const indices = [...names.keys()]
+  const starts = indices.filter((index) => Graph.inDegree(graph, index) === 0)
+  const order = [...Graph.values(Graph.dfsPostOrder(graph, { start: [...starts, ...indices] }))].toReversed()
+  const islands = Graph.weaklyConnectedComponents(graph).map((island) =>
+    island.toSorted((a, b) => a - b).map((index) => names[index] ?? "")
+  )
+  return { order, islands }
 }
 
-/** Groups of connected nodes, each in the order of the nodes. */
-const islandsOf = (names: ReadonlyArray<string>, targets: ReadonlyMap<string, ReadonlyArray<string>>) => {
-  const neighbours = Map.groupBy(
-    [...targets].flatMap(([from, all]) => all.flatMap((to) => [[from, to], [to, from]] as const)),
-    ([name]) => name
+/** Column of each node, right of the last node that leads to it, and the links that do not lead back. */
+const columnsOf = (order: ReadonlyArray<string>, targets: Targets) => {
+  const rank = new Map(order.map((name, index) => [name, index]))
+  const columns = new Map(order.map((name) => [name, 0]))
+  const forward = order.flatMap((from) =>
+    (targets.get(from) ?? []).flatMap((to) => (rank.get(to) ?? 0) > (rank.get(from) ?? 0) ? [{ from, to }] : [])
   )
-  const island = new Map<string, number>()
-  let count = 0
-  for (const name of names) {
-    if (island.has(name)) continue
-    const stack = [name]
-    for (let each = stack.pop(); each !== undefined; each = stack.pop()) {
-      if (island.has(each)) continue
-      island.set(each, count)
-      stack.push(...(neighbours.get(each) ?? []).map(([, other]) => other))
-    }
-    count++
+  for (const { from, to } of forward) {
+    columns.set(to, Math.max(columns.get(to) ?? 0, (columns.get(from) ?? 0) + 1))
   }
-  return [...Map.groupBy(names, (name) => island.get(name) ?? 0).values()]
+  return { columns, forward }
 }
 
 /** Positions of the nodes of one group, relative to its upper left corner, and its height. */
 const layOut = (
   names: ReadonlyArray<string>,
-  targets: ReadonlyMap<string, ReadonlyArray<string>>,
+  { columns, forward }: ReturnType<typeof columnsOf>,
   blocks: ReadonlyMap<string, Block>
 ) => {
-  const { columns, forward } = columnsOf(names, targets)
-  const sources = Map.groupBy([...forward].flatMap(([from, all]) => all.map((to) => ({ from, to }))), ({ to }) => to)
+  const sources = Map.groupBy(forward, ({ to }) => to)
   // Branches keep the order of their outputs.
-  const turn = new Map([...forward.values()].flat().map((name, index) => [name, index]))
+  const turn = new Map(forward.map(({ to }, index) => [to, index]))
   const byColumn = Map.groupBy(names, (name) => columns.get(name) ?? 0)
   const rows = new Map<string, number>()
   const places = new Map<string, readonly [number, number]>()
@@ -165,8 +142,10 @@ export const tidy: Edit<"tidy"> = (workflow, _, lookups) => {
   const [left, top] = Place.corner([...byName.values()], lookups)
   const places = new Map<unknown, readonly [x: number, y: number]>()
   let y = top
-  for (const island of islandsOf(names, targets)) {
-    const { height, places: inIsland } = layOut(island, targets, blocks)
+  const { islands, order } = orderOf(names, targets)
+  const columns = columnsOf(order, targets)
+  for (const island of islands) {
+    const { height, places: inIsland } = layOut(island, columns, blocks)
     for (const [name, [dx, dy]] of inIsland) places.set(byName.get(name), [left + dx, y + dy])
     y += height + betweenRows
   }
