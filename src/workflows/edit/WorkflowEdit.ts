@@ -4,7 +4,6 @@ import type { Obj } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import * as Add from "./add.ts"
 import * as Connect from "./connect.ts"
-import { disconnect } from "./disconnect.ts"
 import type { Operation } from "./operation.ts"
 import * as Rename from "./rename.ts"
 import * as Step from "./step.ts"
@@ -42,7 +41,7 @@ const edits: { readonly [Op in Operation["op"]]: Step.Edit<Op> } = {
   disable: Update.toggle,
   move: Update.move,
   connect: Connect.connect,
-  disconnect,
+  disconnect: Connect.disconnect,
   settings: Update.settings,
   name: Update.name,
   tidy

@@ -117,8 +117,10 @@ export const add: Step.Edit<"add"> = (workflow, operation, lookups) =>
     const self = { index: before.length, node, name }
     const [source, target] = isSub ? [self, anchor] : [anchor, self]
     const ends: Connect.Ends = isSub ? {} : { sourceOutput: "main", targetInput: "main" }
-    const fields = { from: "after", to: "after", sourceOutput: "after", targetInput: "after" }
-    const linked = yield* Connect.link(added, source, target, ends, lookups, fields)
+    const linked = yield* Result.mapError(
+      Connect.link(added, source, target, ends, lookups),
+      (refusal): Step.Refusal => ({ ...refusal, field: "after" })
+    )
     return {
       workflow: linked.workflow,
       changes: [`${what} ${isSub ? "for" : "after"} '${anchor.name}'`],
