@@ -6,8 +6,7 @@ import * as Add from "./add.ts"
 import * as Connect from "./connect.ts"
 import type { Operation } from "./operation.ts"
 import * as Rename from "./rename.ts"
-import * as Step from "./step.ts"
-import type { Added, Lookups, Refusal } from "./step.ts"
+import type { Added, Edit, Lookups, Refusal } from "./step.ts"
 import { tidy } from "./tidy.ts"
 import * as Update from "./update.ts"
 import * as Value from "./value.ts"
@@ -30,7 +29,7 @@ export interface Refused extends Refusal {
   readonly operation: number
 }
 
-const edits: { readonly [Op in Operation["op"]]: Step.Edit<Op> } = {
+const edits: { readonly [Op in Operation["op"]]: Edit<Op> } = {
   add: Add.add,
   update: Update.update,
   set: Value.set,
@@ -59,7 +58,7 @@ export const apply = (
     const removed: Array<readonly [line: number, name: string]> = []
     let current = workflow
     for (const [index, operation] of operations.entries()) {
-      const edit = edits[operation.op] as Step.Edit<Operation["op"]>
+      const edit = edits[operation.op] as Edit<Operation["op"]>
       const step = yield* Result.mapError(edit(current, operation, lookups), (refusal): Refused => ({
         operation: index,
         ...refusal,
@@ -72,7 +71,13 @@ export const apply = (
     }
     // A later operation may have replaced the references.
     for (const [line, name] of removed) changes[line] += Rename.stillNamed(current, name, lookups)
-    return { workflow: current, changes, added: added.flatMap((id) => Step.addedOf(current, id)) }
+    const nodes = new Map(Workflow.nodes(current).map((node) => [node["id"], node]))
+    return {
+      workflow: current,
+      changes,
+      // A later operation may have removed a node.
+      added: added.flatMap((id) => nodes.has(id) ? [{ id, name: Workflow.nameOf(nodes.get(id)) }] : [])
+    }
   })
 
 /** Types to look up before the edit: those of the workflow and of added nodes. */

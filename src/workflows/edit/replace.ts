@@ -10,7 +10,7 @@ import { type Kind, kindOf } from "./add.ts"
 import { misfit } from "./connect.ts"
 import * as Links from "./links.ts"
 import * as Patch from "./patch.ts"
-import { matchPorts } from "./portMatch.ts"
+import { matchPorts } from "./rewire.ts"
 import * as Step from "./step.ts"
 
 /** New type, and the node to replace. */

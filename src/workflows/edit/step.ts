@@ -53,12 +53,6 @@ export interface NodeEntry {
   readonly name: string
 }
 
-/** The node that was added with an id, if it still exists. */
-export const addedOf = (workflow: Obj, id: string): ReadonlyArray<Added> => {
-  const node = nodes(workflow).find((node) => node["id"] === id)
-  return node === undefined ? [] : [{ id, name: nameOf(node) }]
-}
-
 /** Names of all nodes. */
 export const names = (workflow: Obj): ReadonlyArray<string> => nodes(workflow).flatMap((node) => nameOf(node) || [])
 
