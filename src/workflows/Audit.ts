@@ -39,7 +39,6 @@ export interface Place {
   readonly at: ReadonlyArray<string>
 }
 
-/** Findings of one kind. */
 export interface Finding {
   readonly check: Check
   /** Title by n8n, for findings of n8n's audit. */
@@ -48,16 +47,13 @@ export interface Finding {
   readonly places: ReadonlyArray<Place>
 }
 
-/** Result of an audit. */
 export interface Report {
-  /** Number of workflows checked. */
   readonly workflows: number
   readonly findings: ReadonlyArray<Finding>
   /** Reason why n8n's own audit is missing, and with it the checks that need it. */
   readonly withoutN8n?: string
 }
 
-/** Parts of a workflow that an audit reads. */
 type Subject = Pick<Workflow.Listed, "id" | "name" | "active" | "nodes"> & { readonly settings?: unknown }
 
 /** Places of findings in one workflow. */
@@ -162,7 +158,6 @@ const ofN8n = (reports: ReadonlyArray<AuditReport>, workflowId: string | undefin
   ]
 }
 
-/** n8n's own audit, or the reason why it is not available. */
 const askN8n = Effect.gen(function*() {
   const n8n = yield* N8nClient
   return yield* n8n.audit().pipe(

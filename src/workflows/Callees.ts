@@ -11,7 +11,6 @@ const tools: ReadonlySet<unknown> = new Set([
   "@n8n/n8n-nodes-langchain.retrieverWorkflow"
 ])
 
-/** A node that calls another workflow. */
 interface Call {
   readonly at: number
   readonly node: Obj

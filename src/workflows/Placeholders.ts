@@ -15,7 +15,6 @@ import { deeper, equals, type Obj, obj, str } from "../base/Json.ts"
 import { marker, redact } from "../base/Redact.ts"
 import * as Visible from "../base/Visible.ts"
 
-/** Placeholder without a stored value. */
 export interface Unresolved {
   readonly path: string
   readonly what: string

@@ -34,6 +34,5 @@ export const parse = (text: string): Reference => {
   return version === undefined ? { place } : { place, version }
 }
 
-/** Text of a reference. */
 export const format = (id: string, version: string | undefined): string =>
   version === undefined ? id : `${id}@${version}`

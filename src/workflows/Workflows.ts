@@ -21,7 +21,6 @@ import { placeOf, type WorkflowPlace } from "./WorkflowPlace.ts"
 /** A workflow in its current state or in a version. */
 export interface Opened {
   readonly place: WorkflowPlace
-  /** Requested version. */
   readonly version?: string
   /** Response of n8n, or the JSON in the file, which need not be a workflow. */
   readonly value: unknown
@@ -42,7 +41,6 @@ const ofWorkflowId = (place: WorkflowPlace, field = "workflowId") => (error: Err
     })
   })
 
-/** Opens a snapshot of a file, which contains the file's text. */
 const openFileVersion = Effect.fnUntraced(function*(place: WorkflowPlace & { readonly path: string }, version: string) {
   const files = yield* WorkflowFiles
   const path = yield* files.locate(place.path)
@@ -156,29 +154,23 @@ export const document = Effect.fn("Workflows.document")(function*(reference: str
   return { workflow: (yield* read(reference, field)).workflow as Obj, notes }
 })
 
-/** A changed workflow, and the result of the change. */
 export interface Change<A> {
   readonly workflow: Obj
   readonly result: A
 }
 
-/** Outcome of a change. */
 export interface Changed<A> extends Change<A> {
   readonly place: WorkflowPlace
   readonly before: Obj
-  /** Path of a file. */
   readonly path?: string
   /** Write to n8n; absent if nothing was written there. */
   readonly written?: Written
 }
 
-/** Options of a change. */
 export interface ChangeOptions {
-  /** Name of the tool, for the snapshot. */
   readonly operation: string
   /** Version that the caller has read; only for workflows on n8n. */
   readonly expectedVersionId?: string | undefined
-  /** Whether to return the change without writing it. */
   readonly dryRun?: boolean | undefined
 }
 

@@ -12,7 +12,6 @@ export interface Part {
   readonly place: (offset: number) => number
 }
 
-/** Reference to a node in code. */
 export interface Reference {
   readonly name: string
   /** Range to replace when renaming: the literal with its quotes, or the `.Name` of `$node.Name`. */
@@ -203,7 +202,6 @@ export const inExpression = (expression: string, parse: Parse): Findings => {
   }
 }
 
-/** Findings in a script. */
 export const inScript = (script: string, parse: Parse): Findings => inCode(script, "body", parse)
 
 /** References in a text without `=` in which the node itself evaluates `{{ … }}`. */
@@ -232,7 +230,6 @@ export interface Text {
   readonly kind: "expression" | "script" | "template" | "unmarked"
 }
 
-/** Parameters that contain JavaScript. */
 const scripts: ReadonlySet<string> = new Set(["parameters.jsCode", "parameters.functionCode"])
 
 /** Parameters in which nodes evaluate brackets themselves. */
@@ -288,7 +285,6 @@ export const mapTexts = (value: unknown, change: (text: Text) => string, path = 
   return object === undefined ? value : mapValues(object, (inner, key) => mapTexts(inner, change, deeper(path, key)))
 }
 
-/** Findings in one text. */
 export const inText = ({ kind, text }: Text, parse: Parse): Findings =>
   kind === "expression"
     ? inExpression(text, parse)

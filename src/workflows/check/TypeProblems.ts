@@ -21,7 +21,6 @@ const base = "n8n-nodes-base."
 /** Types that n8n 2 disables by default. */
 const disabled: ReadonlySet<string> = new Set([`${base}executeCommand`, `${base}localFileTrigger`])
 
-/** Types for n8n's own tests. */
 const internal: ReadonlySet<string> = new Set([`${base}dynamicCredentialCheck`, `${base}e2eTest`])
 
 const unknownType = (node: Node, lookups: Lookups): Problem => {

@@ -36,7 +36,6 @@ const beyond = (node: Node, ports: ReadonlyArray<Port>, port: Connections.Port, 
     `${port.type}[${port.index}] is not one of them.`
 }
 
-/** Problem at the source of a connection. */
 const atSource = (link: Connections.PlacedLink, from: Node, to: Node): Fault | undefined => {
   const { outputs } = from
   if (outputs === undefined) return undefined
@@ -65,7 +64,6 @@ const atSource = (link: Connections.PlacedLink, from: Node, to: Node): Fault | u
     : { message: beyond(from, outputs, link.output, "output") }
 }
 
-/** Problem at the target of a connection. */
 const atTarget = (link: Connections.PlacedLink, from: Node, to: Node): Fault | undefined => {
   const { type } = link.input
   if (type !== link.output.type) {
@@ -135,7 +133,6 @@ const ofInputs = (node: Node, into: ReadonlyArray<Connections.PlacedLink>, byNam
   })
 }
 
-/** Problems with connections that do not fit their nodes, and with inputs that need one. */
 export const connectionProblems = ({ byName, links, nodes }: Checked): ReadonlyArray<Problem> => {
   const into = Map.groupBy(links, ({ to }) => to)
   return [

@@ -147,7 +147,6 @@ const ofShape = (connections: Obj): ReadonlyArray<Problem> =>
     })
   })
 
-/** All problems with the shape, with exact paths. */
 export const structureProblems = (workflow: Obj, lookups: Lookups): ReadonlyArray<Problem> => {
   const nodes = arr(workflow["nodes"])
   const connections = obj(workflow["connections"])

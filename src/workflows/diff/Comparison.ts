@@ -5,7 +5,6 @@ import * as Connections from "../../n8n/model/Connections.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
 import * as WorkflowDiff from "./WorkflowDiff.ts"
 
-/** Options of the comparison. */
 export interface Options {
   /** Name of the only node to show, on either side; its texts are shown in full. */
   readonly node?: string | undefined
@@ -52,7 +51,6 @@ const withHidden = (
   })
 }
 
-/** Differences from `before` to `after`. */
 export const make = (
   before: WorkflowDiff.Document,
   after: WorkflowDiff.Document,

@@ -15,7 +15,6 @@ export { Operation } from "./operation.ts"
 export { replace } from "./replace.ts"
 export type { Added, Lookups, Refusal } from "./step.ts"
 
-/** The edited workflow. */
 export interface Edited {
   readonly workflow: Obj
   /** At least one line for each operation. */

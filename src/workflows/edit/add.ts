@@ -60,7 +60,6 @@ export const kindOf = (workflow: Obj, type: string, field: string, lookups: Step
   )
 }
 
-/** A new id that no node has. */
 const freshId = (workflow: Obj, { newId }: Step.Lookups): string => {
   const ids = new Set(nodes(workflow).map(({ id }) => id))
   let id = newId()
@@ -76,7 +75,6 @@ const nameOf = (workflow: Obj, kind: Kind, wanted: string | undefined): string =
   return unique(kind.name, taken)
 }
 
-/** Adds a node and connects it. */
 export const add: Step.Edit<"add"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
     const { after, name: wanted, op: _, parameters = {}, position, type: __, ...properties } = operation

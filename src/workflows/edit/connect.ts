@@ -20,7 +20,6 @@ const commonType = (from: Node, to: Node): string => {
   return (shared.includes("main") ? "main" : shared[0]) ?? types[0] ?? "main"
 }
 
-/** Advice if the other direction would fit. */
 const reverseHint = (from: Node, to: Node): string => {
   const type = commonType(to, from)
   return type !== "main" && portTypes(from.inputs).includes(type) && portTypes(to.outputs).includes(type)
@@ -103,7 +102,6 @@ const portOf = (
 ): Step.Attempt<PortName.ResolvedPort> =>
   Result.mapError(PortName.resolvePort(...reference), (unclear) => ({ field, ...unclear }))
 
-/** Connects two nodes of the workflow. */
 export const link = (
   workflow: Obj,
   source: Step.NodeEntry,
@@ -170,7 +168,6 @@ export const link = (
     }
   })
 
-/** Connects two nodes. */
 export const connect: Step.Edit<"connect"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
     const source = yield* Step.locate(workflow, operation.from, "from", lookups)

@@ -128,5 +128,4 @@ export const Operation = Wire.pipe(Schema.decodeTo(
 ))
 export type Operation = typeof Member.Type
 
-/** Operation with the given `op`. */
 export type Of<Op extends Operation["op"]> = Extract<Operation, { readonly op: Op }>

@@ -12,9 +12,7 @@ interface Box {
 /** Distances: between the left sides of two nodes in a row, between rows, between sub-nodes. */
 const [right, down, beside] = [220, 200, 160]
 const [narrow, wide] = [96, 256]
-/** Height of a node. */
 export const height = 96
-/** Room for the label under a node. */
 const room = 32
 
 /** Largest coordinate; beyond it floating-point steps get too coarse. */
@@ -51,7 +49,6 @@ export interface Placement {
   readonly isSub: boolean
 }
 
-/** Free position `[x, y]`. */
 export const find = (
   workflow: Obj,
   { anchor, isSub, type }: Placement,

@@ -46,7 +46,6 @@ const literal = (name: string, quote: string) => {
 
 const isIdentifier = (name: string) => /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name)
 
-/** Code that replaces a reference. */
 const replacement = (code: string, as: Reference["as"], before: string, after: string) =>
   as === "literal"
     ? literal(after, code[0] ?? "'")
@@ -79,7 +78,6 @@ const remainderOf = (workflow: Obj, name: string): string | undefined =>
     ? "connections"
     : undefined
 
-/** Changes one of an object's objects, if there is one. */
 const within = (value: Obj, key: string, change: (inner: Obj) => Obj): Obj => {
   const inner = obj(value[key])
   return inner === undefined ? value : { ...value, [key]: change(inner) }

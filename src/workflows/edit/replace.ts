@@ -13,7 +13,6 @@ import * as Patch from "./patch.ts"
 import { matchPorts } from "./rewire.ts"
 import * as Step from "./step.ts"
 
-/** New type, and the node to replace. */
 export interface Replacement {
   /** Name or id. */
   readonly node: string
@@ -21,7 +20,6 @@ export interface Replacement {
   readonly parameters?: Obj
 }
 
-/** Result for the node and its connections. */
 export interface Replaced {
   readonly workflow: Obj
   readonly changes: ReadonlyArray<string>

@@ -13,18 +13,14 @@ export interface Lookups extends Checked.Lookups {
   readonly newest: (type: string) => number | undefined
 }
 
-/** A node that an edit added. */
 export interface Added {
   readonly id: string
   readonly name: string
 }
 
-/** Result of one operation. */
 export interface Step {
   readonly workflow: Obj
-  /** Readable lines. */
   readonly changes: ReadonlyArray<string>
-  /** Id of the added node. */
   readonly added?: string
   /** Name of the removed node; its line is the last of `changes`. */
   readonly removed?: string
@@ -53,7 +49,6 @@ export interface NodeEntry {
   readonly name: string
 }
 
-/** Names of all nodes. */
 export const names = (workflow: Obj): ReadonlyArray<string> => nodes(workflow).flatMap((node) => nameOf(node) || [])
 
 /** The node with a name, else the one with that id. */
@@ -78,7 +73,6 @@ export const locate = (workflow: Obj, wanted: string, field: string, { suggest }
 export const read = ({ node }: Pick<NodeEntry, "node">, lookups: Lookups): Checked.Node | undefined =>
   Checked.make({ nodes: [node] }, lookups).nodes[0]
 
-/** Replaces the node at an index. */
 export const withNode = (workflow: Obj, index: number, node: Obj): Obj => ({
   ...workflow,
   nodes: arr(workflow["nodes"]).with(index, node)
@@ -96,7 +90,6 @@ export const meaning = (workflow: Obj, entry: NodeEntry): (word: string) => bool
   return (word) => word === byName || word === byId
 }
 
-/** Removes a key. */
 export const omit = (value: Obj, key: string): Obj => without(value, (_, each) => each === key)
 
 /** JSON of a value in a few characters. */

@@ -123,7 +123,6 @@ const linesLike = (text: string, find: string, { nearest }: Step.Lookups) => {
   return lines.length === 1 ? [] : nearest(first, lines)
 }
 
-/** Replaces literal text inside one value. */
 export const replace: Step.Edit<"replace"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
     const { all = false, find, node: word, path, with: replacement } = operation

@@ -10,7 +10,6 @@ export interface Parsed {
   readonly repairs: ReadonlyArray<string>
 }
 
-/** A range of the text. */
 interface Span {
   readonly offset: number
   readonly length: number

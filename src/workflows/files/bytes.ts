@@ -13,7 +13,6 @@ export const decode = (shown: string, bytes: Uint8Array) =>
     catch: () => refuse(`File '${shown}' is not UTF-8 text`, "Save it as UTF-8; if it is compressed, decompress it.")
   })
 
-/** Bytes of an open file of this size. */
 export const readAll = Effect.fnUntraced(function*(open: FileSystem.File, size: number, shown: string) {
   if (size > maxBytes) return yield* tooLarge(shown, size)
   const bytes = new Uint8Array(size)

@@ -89,14 +89,12 @@ const makeWriter = Effect.gen(function*() {
     )
   }
 
-  /** Removes a file and its code files. */
   const remove = <E, R>(file: string, beside: Beside | undefined, removeOwn: Effect.Effect<void, E, R>) =>
     Effect.andThen(removeOwn, removeAll(file, [...beside?.files.keys() ?? []]))
 
   return { removeAll, write, remove }
 })
 
-/** Reads and writes code files. */
 export const make = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

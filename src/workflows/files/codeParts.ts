@@ -66,7 +66,6 @@ const inParameters = (workflow: unknown, change: (value: unknown, path: Path) =>
   return mapValues(whole, (inner, key) => key === "nodes" ? nodes : inner)
 }
 
-/** References in the JSON of a file. */
 export const references = (inFile: unknown): ReadonlyArray<Reference> => {
   const all: Array<Reference> = []
   inParameters(inFile, (value, path) => {
@@ -77,7 +76,6 @@ export const references = (inFile: unknown): ReadonlyArray<Reference> => {
   return all
 }
 
-/** Replaces each reference in the JSON of a file by the text of its file. */
 export const join = (inFile: unknown, textOf: (file: string) => string): unknown =>
   inParameters(inFile, (value) => {
     const mark = markOf(value)
@@ -100,15 +98,11 @@ const keyOf = (workflow: unknown, path: Path) => {
   return JSON.stringify([str(own(node, "id")) ?? str(own(node, "name")) ?? path[1], ...path.slice(2)])
 }
 
-/** Options of a split. */
 export interface SplitOptions {
-  /** Current JSON of the file. */
   readonly before: unknown
   /** Finds code to move into files; without it, only code that is in files already stays there. */
   readonly places: CodePlaces | undefined
-  /** Name of the folder for new code files. */
   readonly folder: string
-  /** Names in that folder. */
   readonly taken: ReadonlyArray<string>
   /** Texts of files there that the JSON does not refer to. */
   readonly unused: ReadonlyMap<string, string>

@@ -78,7 +78,6 @@ const align = (olds: Entries, news: Entries, isList: boolean): ReadonlyArray<num
 /** Whitespace and whole comments up to a comma. */
 const toComma = /^(?:\s|\/\/[^\r\n]*(?![^\r\n])|\/\*(?:(?!\*\/)[^])*\*\/)*,/
 
-/** Trailing whitespace of a gap. */
 const spaceAtEnd = (gap: string) => /\s*$/.exec(gap)?.[0] ?? ""
 
 /** Text after the last line break, if there is one. */
@@ -140,7 +139,6 @@ const render = (
   return isList ? `[${inside}]` : `{${inside}}`
 }
 
-/** Replaces the value of a JSON text. */
 export const edit = (text: string, value: unknown): string => {
   const root = Jsonc.parseTree(text, [], { allowTrailingComma: true })
   const layout = layoutOf(text)

@@ -59,7 +59,6 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
       target
     )
 
-  /** Real path of each root. */
   const roots = Effect.forEach(
     rootPaths,
     (root) => Effect.map(openRoot({ kind: "File", path: "" })(root), ({ real }) => real)
@@ -113,7 +112,6 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
     return { place: { root, at, rest: names }, entries: [] }
   })
 
-  /** Real path of an existing file or folder. */
   const existing = (target: Target) =>
     Effect.flatMap(
       follow(target),

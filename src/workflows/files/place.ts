@@ -15,7 +15,6 @@ import { changed, exists } from "./refusals.ts"
 /** Age in milliseconds after which the temporary files of an interrupted writer are removed. */
 const leftAfter = 60_000
 
-/** Creates and replaces files at paths that `locate` resolves. */
 export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

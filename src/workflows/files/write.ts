@@ -63,7 +63,6 @@ const existing = Effect.fnUntraced(function*(locate: Locate.Locate, userPath: st
   return yield* locate.existing(target).pipe(Effect.catchTag("PlatformError", (error) => unreadable(target, error)))
 })
 
-/** Creates a file with a free name directly below the first root. */
 const createFree = Effect.fn("WorkflowFiles.createFree")(function*(
   locate: Locate.Locate,
   create: (path: string, text: string) => Effect.Effect<{ readonly path: string }, Errors.ValidationError>,

@@ -23,11 +23,8 @@ export const Rules = Schema.Struct({
 })
 export type Rules = typeof Rules.Type
 
-/** A violation of a rule. */
 export interface Fault {
-  /** Name of the rule, and its violation. */
   readonly message: string
-  /** Path in the workflow. */
   readonly path: string
 }
 
@@ -44,7 +41,6 @@ const ban = (type: string, banned: ReadonlyArray<string>) => {
   return banned.find((entry) => names.has(lower(entry)))
 }
 
-/** Maximum depth of workflows inside nodes. */
 const maxDepth = 5
 
 /** JSON of the workflow inside a node, or the reason why it is unknown. */
@@ -132,7 +128,6 @@ const errorWorkflowId = (workflow: Obj) => {
   return id === "" || id === "DEFAULT" || id.startsWith("=") ? undefined : id
 }
 
-/** Whether a workflow has an error workflow, or is one. */
 export const hasErrorWorkflow = (workflow: Obj): boolean =>
   isErrorWorkflow(workflow) || errorWorkflowId(workflow) !== undefined
 
@@ -163,6 +158,5 @@ export const faultsOf = (workflow: Obj, rules: Rules, isPolling: IsPolling): Rea
   ...scheduled(workflow, rules, isPolling)
 ]
 
-/** First of these tags that is protected. */
 export const protectedTag = (names: ReadonlyArray<string>, { protectedTags = [] }: Rules): string | undefined =>
   names.find((name) => protectedTags.some((tag) => lower(tag) === lower(name)))

@@ -47,7 +47,6 @@ const everyOf = (value: unknown, fallback: number, cron: (step: number) => strin
   return step === undefined ? undefined : ofCron(cron(step))
 }
 
-/** A rule of a Schedule Trigger. */
 const interval = (rule: Obj): Times | undefined => {
   const minute = count(rule["triggerAtMinute"], 0)
   switch (rule["field"] ?? "days") {
@@ -140,12 +139,10 @@ export const shortestGap = (rules: ReadonlyArray<Times>): number => {
   return [...between, ...apart].reduce((least, gap) => Math.min(least, gap), Infinity)
 }
 
-/** `30 seconds`, `1 minute`. */
 export const inWords = (seconds: number): string => {
   const [amount, unit] = seconds % 60 === 0 ? [seconds / 60, "minute"] : [seconds, "second"]
   return `${amount} ${unit}${amount === 1 ? "" : "s"}`
 }
 
-/** Enabled nodes of a workflow. */
 export const enabled = (workflow: Obj): ReadonlyArray<Obj> =>
   Workflow.nodes(workflow).filter(({ disabled }) => disabled !== true)

@@ -138,6 +138,5 @@ export const toDrop = (message: string, body: Obj): ReadonlyArray<Path> => {
   return refused(path, words, body).filter((at) => valueAt(body, at) !== undefined && !isNeeded(at))
 }
 
-/** Removes the part at `path`, if it exists. */
 export const drop = (body: Obj, path: Path): Obj =>
   valueAt(body, path) === undefined ? body : obj(JsonPath.modify(body, path, () => undefined)) ?? body

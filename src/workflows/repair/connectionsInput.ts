@@ -72,7 +72,6 @@ const isEmpty = (value: unknown, depth = 3): boolean =>
 
 type Outputs = Array<Map<string, Target> | null>
 
-/** Checks and repairs every link. */
 export const connectionsOf = (input: unknown, scope: Scope): Checked<Connections> =>
   Result.gen(function*() {
     const sources = objectOf(input)
@@ -103,7 +102,6 @@ export const connectionsOf = (input: unknown, scope: Scope): Checked<Connections
     )
   })
 
-/** Adds the targets of one output, each once. */
 const linked = (
   targets: ReadonlyArray<unknown>,
   links: Map<string, Target>,

@@ -23,7 +23,6 @@ const readAs = (kind: NodeKeys.Kind, value: unknown): unknown => {
 /** Keys to convert; names, types and positions are read separately. */
 const readKeys = [...NodeKeys.nodeKeys].filter(([, { kind }]) => kind !== "text" && kind !== "position")
 
-/** A node with a name. */
 export type Node = Obj & { readonly name: string }
 
 /** Source of ids and versions that the input lacks. */

@@ -48,7 +48,6 @@ const contentTtl = "10 minutes"
 
 const maxLines = 5_000
 
-/** Number of versions that an error names. */
 const few = 3
 
 const withoutPublished = ({ activeVersion: _, activeVersionId: __, ...rest }: Workflow.Workflow): Workflow.Workflow =>

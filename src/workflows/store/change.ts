@@ -10,13 +10,11 @@ import type * as Snapshots from "./Snapshots.ts"
 import { hasValue, merge } from "./WorkflowBody.ts"
 import type { Modification, UpdateOptions } from "./written.ts"
 
-/** Services of every write. */
 export interface Means {
   readonly snapshots: Snapshots.Service
   readonly catalogue: typeof NodeCatalogue.Service
 }
 
-/** Returns the new state of a workflow. */
 export type Change<A, R> = (before: Workflow.Workflow) => Effect.Effect<Modification<A>, Errors.N8nError, R>
 
 /** Reads the workflow to write; fails for the temporary copy of a test. */
@@ -42,7 +40,6 @@ export const checkName = (name: unknown): Effect.Effect<void, Errors.ValidationE
     )
     : Effect.void
 
-/** Stores a snapshot of the workflow as it was before the operation. */
 export const keep = Effect.fnUntraced(function*({ snapshots }: Means, workflow: Workflow.Workflow, operation: string) {
   const n8n = yield* N8nClient
   yield* snapshots.save(n8n.instance, workflow, operation)

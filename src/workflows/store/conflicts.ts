@@ -15,7 +15,6 @@ export const isSameVersion = (a: Workflow.Workflow, b: Workflow.Workflow, keys: 
 /** Whether someone else has written, and we have not. */
 export const isConflict = (error: Errors.N8nError) => error._tag === "ApiError" && error.statusCode === 409
 
-/** Whether a write whose answer was lost has been applied. */
 export const isWritten = (workflow: Workflow.Workflow, body: Obj) =>
   workflow.name === body["name"] && equals(workflow.connections, body["connections"]) &&
   equals(essentials(workflow.nodes), essentials(body["nodes"]))
@@ -27,7 +26,6 @@ const essentials = (nodes: unknown) =>
     return { name, type, parameters, disabled: disabled === true }
   })
 
-/** More versions than others can write during a change. */
 const recent = 10
 
 /** Versions, newest first; empty if n8n has no history or does not answer. */

@@ -54,7 +54,6 @@ const tagged = ({ warnings, workflow }: Progress, tags: ReadonlyArray<string>) =
 const adding = <E, R>({ warnings }: Progress, step: Effect.Effect<Progress, E, R>) =>
   Effect.map(step, (next): Progress => ({ workflow: next.workflow, warnings: [...warnings, ...next.warnings] }))
 
-/** Creates a workflow, sets its tags and publishes it. */
 export const create = ({ catalogue }: Means) =>
   Effect.fn("WorkflowStore.create")(function*(
     input: unknown,
