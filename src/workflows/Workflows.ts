@@ -19,7 +19,7 @@ import { WorkflowStore, type Written } from "./store/WorkflowStore.ts"
 import { placeOf, type WorkflowPlace } from "./WorkflowPlace.ts"
 
 /** A workflow in its current state or in a version. */
-export interface Opened {
+interface Opened {
   readonly place: WorkflowPlace
   readonly version?: string
   /** Response of n8n, or the JSON in the file, which need not be a workflow. */

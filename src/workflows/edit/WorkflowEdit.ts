@@ -23,11 +23,6 @@ export interface Edited {
   readonly added: ReadonlyArray<Added>
 }
 
-/** Refusal of the first impossible operation; `field` is for example `operations[2].node`. */
-export interface Refused extends Refusal {
-  readonly operation: number
-}
-
 const edits: { readonly [Op in Operation["op"]]: Edit<Op> } = {
   add: Add.add,
   update: Update.update,
@@ -45,12 +40,12 @@ const edits: { readonly [Op in Operation["op"]]: Edit<Op> } = {
   tidy
 }
 
-/** Applies the operations in order; if one is refused, none is applied. */
+/** Applies the operations in order; if one is refused, none is applied. Fields are such as `operations[2].node`. */
 export const apply = (
   workflow: Obj,
   operations: ReadonlyArray<Operation>,
   lookups: Lookups
-): Result.Result<Edited, Refused> =>
+): Result.Result<Edited, Refusal> =>
   Result.gen(function*() {
     const changes: Array<string> = []
     const added: Array<string> = []
@@ -58,8 +53,7 @@ export const apply = (
     let current = workflow
     for (const [index, operation] of operations.entries()) {
       const edit = edits[operation.op] as Edit<Operation["op"]>
-      const step = yield* Result.mapError(edit(current, operation, lookups), (refusal): Refused => ({
-        operation: index,
+      const step = yield* Result.mapError(edit(current, operation, lookups), (refusal) => ({
         ...refusal,
         field: `operations[${index}].${refusal.field}`
       }))

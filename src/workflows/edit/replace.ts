@@ -20,18 +20,6 @@ export interface Replacement {
   readonly parameters?: Obj
 }
 
-export interface Replaced {
-  readonly workflow: Obj
-  readonly changes: ReadonlyArray<string>
-  readonly added: ReadonlyArray<Step.Added>
-  readonly nodeId: string
-  readonly name: string
-  readonly report: {
-    readonly maintainedConnections: ReadonlyArray<string>
-    readonly removedConnections: ReadonlyArray<string>
-  }
-}
-
 /** Top-level parameter that the path of a problem belongs to. */
 const topOf = (path: string, names: Iterable<string>) =>
   [...names].find((name) => path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}[`))
@@ -109,7 +97,7 @@ export const replace = (
   workflow: Obj,
   { node: word, parameters: overrides = {}, type }: Replacement,
   lookups: Step.Lookups
-): Result.Result<Replaced, Step.Refusal & { readonly operation: number }> =>
+) =>
   Result.gen(function*() {
     const entry = yield* Step.locate(workflow, word, "node", lookups)
     const { index, name, node } = entry
@@ -146,18 +134,17 @@ export const replace = (
       }
     }
     const connections = obj(workflow["connections"])
+    const edited: Obj = {
+      ...Step.withNode(workflow, index, next),
+      ...(connections === undefined ? {} : { connections: Links.move(connections, moved) })
+    }
     return {
-      workflow: {
-        ...Step.withNode(workflow, index, next),
-        ...(connections === undefined ? {} : { connections: Links.move(connections, moved) })
-      },
+      workflow: edited,
       changes: [changeLine(name, node, next)],
-      added: [],
       nodeId: str(node["id"]) ?? "",
-      name,
       report: { maintainedConnections: maintained, removedConnections: removed }
     }
-  }).pipe(Result.mapError((refusal) => ({ operation: 0, ...refusal })))
+  })
 
 const changeLine = (name: string, before: Obj, after: Obj) => {
   const old = Object.keys(parametersOf(before))

@@ -1,11 +1,9 @@
 /** Snapshots in the database that the processes of a server share. */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { gunzipSync, gzipSync } from "node:zlib"
-import { Author } from "../../base/CallContext.ts"
 import * as Database from "../../base/Database.ts"
 import { obj } from "../../base/Json.ts"
 import type { Instance } from "../../n8n/N8nClient.ts"
@@ -41,15 +39,13 @@ export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> =
       save: Effect.fn("Snapshots.save")(function*(instance, workflow, operation) {
         const id = instanceId(instance)
         const body = gzipSync(JSON.stringify(workflow))
-        const now = yield* Clock.currentTimeMillis
-        const author = yield* Author
         return yield* database.run((sql) =>
           sql.withTransaction(Effect.gen(function*() {
             yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${id}/${workflow.id}`}, 0))`
             const [newest] = yield* sql<Pick<Row, "version">>`
               SELECT version FROM n8n_mcp_snapshots WHERE instance = ${id} AND workflow = ${workflow.id}
               ORDER BY version DESC LIMIT 1`
-            const snapshot = Snapshots.describe(workflow, operation, now, newest?.version, author)
+            const snapshot = yield* Snapshots.describe(workflow, operation, newest?.version)
             yield* sql`INSERT INTO n8n_mcp_snapshots ${
               sql.insert({
                 instance: id,

@@ -18,11 +18,11 @@ import { isUnsupported, N8nClient } from "../../n8n/N8nClient.ts"
 import { puttingBack } from "../../n8n/WriteGuard.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as change from "./change.ts"
+import type { Modification, Modified, Patch, UpdateOptions, Written } from "./change.ts"
 import { isSameVersion, moved } from "./conflicts.ts"
 import { deleteUnpublished, published, unpublished } from "./Publishing.ts"
 import { Snapshots } from "./Snapshots.ts"
 import * as steps from "./steps.ts"
-import type { Modification, Modified, Patch, UpdateOptions, Written } from "./written.ts"
 
 export type { Modification, Modified, Patch, UpdateOptions, Written }
 

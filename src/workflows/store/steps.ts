@@ -7,7 +7,16 @@ import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as Placeholders from "../Placeholders.ts"
-import { type Change, checkName, decided, type Means } from "./change.ts"
+import {
+  type Change,
+  checkName,
+  decided,
+  type Means,
+  type Modified,
+  type Patch,
+  type UpdateOptions,
+  type Written
+} from "./change.ts"
 import { isSameVersion, isWritten, moved, overwritten } from "./conflicts.ts"
 import {
   afterUncertain,
@@ -20,7 +29,6 @@ import {
   unpublished
 } from "./Publishing.ts"
 import { badRequest, lostConnections, prepare, withoutRefused } from "./WorkflowBody.ts"
-import type { Modified, Patch, UpdateOptions, Written } from "./written.ts"
 
 const reasonOf = (error: Errors.N8nError) => {
   const { context, message } = Errors.report(error)
