@@ -56,11 +56,6 @@ export interface Report {
 
 type Subject = Pick<Workflow.Listed, "id" | "name" | "active" | "nodes"> & { readonly settings?: unknown }
 
-/** Places of findings in one workflow. */
-type Notes = Readonly<
-  Record<Exclude<Check, "n8n" | "unused-credential" | "idle-credential" | "outdated-node">, ReadonlyArray<string>>
->
-
 /** Triggers that anyone who knows their address can call. */
 const open: Readonly<Record<string, (parameters: Obj) => boolean>> = {
   "n8n-nodes-base.webhook": () => true,
@@ -77,27 +72,22 @@ const isOpen = (node: Obj) => {
     (str(obj(parameters["options"])?.["ipWhitelist"]) ?? "") === ""
 }
 
-const look = Effect.fnUntraced(
-  function*(
-    workflow: Subject,
-    isAlone: boolean,
-    read: ReadWorkflow
-  ): Effect.fn.Return<Notes, Errors.N8nError> {
-    const guard = yield* WriteGuard
-    // No one calls an unpublished workflow, but a caller who audits a single one wants to know before publishing it.
-    const counts = isAlone || workflow.active
-    return {
-      "literal-secret": LiteralSecrets.places({ nodes: workflow.nodes }).map(({ node, path }) =>
-        `'${node ?? "?"}': ${path}`
-      ),
-      "open-webhook": counts ? Workflow.nodes(workflow).filter(isOpen).map((node) => Workflow.nameOf(node) || "?") : [],
-      policy: yield* guard.faults({ ...workflow }, read),
-      "no-error-workflow": counts && workflow.nodes.length > 0 && !hasErrorWorkflow({ ...workflow })
-        ? ["settings.errorWorkflow"]
-        : []
-    }
-  }
-)
+const look = Effect.fnUntraced(function*(workflow: Subject, isAlone: boolean, read: ReadWorkflow) {
+  const guard = yield* WriteGuard
+  // No one calls an unpublished workflow, but a caller who audits a single one wants to know before publishing it.
+  const counts = isAlone || workflow.active
+  const secrets = LiteralSecrets.places({ nodes: workflow.nodes })
+  const isUnwatched = counts && workflow.nodes.length > 0 && !hasErrorWorkflow({ ...workflow })
+  return [
+    ["literal-secret", secrets.map(({ node, path }) => `'${node ?? "?"}': ${path}`)],
+    [
+      "open-webhook",
+      counts ? Workflow.nodes(workflow).filter(isOpen).map((node) => Workflow.nameOf(node) || "?") : []
+    ],
+    ["policy", yield* guard.faults({ ...workflow }, read)],
+    ["no-error-workflow", isUnwatched ? ["settings.errorWorkflow"] : []]
+  ] as const
+})
 
 const slim = (node: Obj) => ({ name: node["name"], type: node["type"], typeVersion: node["typeVersion"] })
 
@@ -187,8 +177,9 @@ export const run = Effect.fn("Audit.run")(function*(
   const seen: Array<Pick<Subject, "id" | "name"> & { readonly nodes: ReadonlyArray<Obj> }> = []
   const others = yield* Cache.make({ capacity: 100, lookup: (id: string) => n8n.getWorkflow(id) })
   const lookAt = Effect.fnUntraced(function*(workflow: Subject) {
-    const notes = yield* look(workflow, workflowId !== undefined, (id) => Cache.get(others, id))
-    for (const [check, at] of Object.entries(notes)) note(check as Check, workflow, at)
+    for (const [check, at] of yield* look(workflow, workflowId !== undefined, (id) => Cache.get(others, id))) {
+      note(check, workflow, at)
+    }
     seen.push({ id: workflow.id, name: workflow.name, nodes: Workflow.nodes(workflow).map(slim) })
   })
   if (workflowId === undefined) yield* Stream.runForEach(n8n.streamWorkflows(), lookAt)

@@ -4,11 +4,6 @@ import { obj, str } from "../base/Json.ts"
 import * as Redact from "../base/Redact.ts"
 import { nameOf, typeOf } from "../n8n/model/Workflow.ts"
 
-interface Searched {
-  readonly nodes: ReadonlyArray<unknown>
-  readonly settings?: unknown
-}
-
 const someText = (value: unknown, isMatch: (text: string) => boolean): boolean => {
   const work = [value]
   while (work.length > 0) {
@@ -52,7 +47,9 @@ export const finder = (sought: string, options: { readonly secrets: boolean }) =
       someText(searched, contains) && (options.secrets || someText(Redact.redact(searched), contains))
   }
 
-  return ({ nodes, settings }: Searched): ReadonlyArray<string> => {
+  return (
+    { nodes, settings }: { readonly nodes: ReadonlyArray<unknown>; readonly settings?: unknown }
+  ): ReadonlyArray<string> => {
     const named = str(obj(settings)?.["errorWorkflow"]) ?? ""
     return [
       ...nodes.flatMap((node) => uses(node) ? [nameOf(node) || "?"] : []),

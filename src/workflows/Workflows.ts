@@ -18,18 +18,6 @@ import { Versions } from "./store/Versions.ts"
 import { WorkflowStore, type Written } from "./store/WorkflowStore.ts"
 import { placeOf, type WorkflowPlace } from "./WorkflowPlace.ts"
 
-/** A workflow in its current state or in a version. */
-interface Opened {
-  readonly place: WorkflowPlace
-  readonly version?: string
-  /** Response of n8n, or the JSON in the file, which need not be a workflow. */
-  readonly value: unknown
-  /** Repairs of the JSON syntax of a file. */
-  readonly repairs: ReadonlyArray<string>
-  /** Notes about the version for readers. */
-  readonly notes: ReadonlyArray<string>
-}
-
 /** Error of `WorkflowFiles` as one about the argument with the workflow's id. */
 const ofWorkflowId = (place: WorkflowPlace, field = "workflowId") => (error: Errors.ValidationError) =>
   new Errors.ValidationError({
@@ -68,7 +56,8 @@ const openFileVersion = Effect.fnUntraced(function*(place: WorkflowPlace & { rea
  *
  * **Details**
  *
- * The value of an earlier version has the form of `GET /workflows/{id}`.
+ * The value is the response of `GET /workflows/{id}`, also for an earlier version, or the JSON in a file, which need not
+ * be a workflow; `repairs` are those of its syntax, `notes` are about the version.
  */
 export const open = Effect.fn("Workflows.open")(function*(reference: string, field = "workflowId") {
   const { place, version } = Reference.parse(reference)
@@ -95,15 +84,15 @@ export const open = Effect.fn("Workflows.open")(function*(reference: string, fie
     const { repairs, value } = yield* version === undefined
       ? WorkflowFiles.use((files) => files.read(place.path)).pipe(Effect.mapError(ofWorkflowId(place, field)))
       : Effect.mapError(openFileVersion(place, version), inField)
-    return { ...from, value, repairs } satisfies Opened
+    return { ...from, value, repairs }
   }
   if (version === undefined) {
-    return { ...from, value: yield* N8nClient.use((n8n) => n8n.getWorkflow(place.id)) } satisfies Opened
+    return { ...from, value: yield* N8nClient.use((n8n) => n8n.getWorkflow(place.id)) }
   }
   const { notes, workflow } = yield* Versions.use((versions) => versions.read(place.id, version)).pipe(
     Effect.mapError(inField)
   )
-  return { ...from, value: workflow, notes } satisfies Opened
+  return { ...from, value: workflow, notes }
 })
 
 /** A workflow in a file, which needs no id, state or tags. */

@@ -121,7 +121,10 @@ export interface Fault {
 
 export const problemOf = (
   { at, id, name }: Node,
-  { fix, message, path = at, severity }: Fault & Pick<Problem, "severity"> & { readonly path?: string | undefined }
+  severity: Problem["severity"],
+  message: string,
+  fix?: string,
+  path: string = at
 ): Problem => defined({ severity, node: name, nodeId: id, path, message, fix })
 
 export const portTypes = (ports: ReadonlyArray<Ports.Port> = []): ReadonlyArray<string> => [

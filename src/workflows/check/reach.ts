@@ -64,13 +64,14 @@ export const reachProblems = (checked: Checked): ReadonlyArray<Problem> => {
     ...nodes.flatMap((node) =>
       node.isDisabled || reachable.has(node.name)
         ? []
-        : [problemOf(node, {
-          severity: "warning",
-          message: isSubNode(node)
+        : [problemOf(
+          node,
+          "warning",
+          isSubNode(node)
             ? `'${node.name}' serves no node that runs.`
             : `No trigger leads to '${node.name}': it never runs.`,
-          fix: "Connect it, or remove it."
-        })]
+          "Connect it, or remove it."
+        )]
     )
   ]
 }

@@ -23,8 +23,8 @@ export const line = ({ links, nodes, rest }: WorkflowDiff): string => {
   const changed = named("changed")
   const count = links.added.length + links.removed.length
   const parts = [
-    ...["added", "removed"].flatMap((change) => {
-      const those = named(change as NodeDiff["change"])
+    ...(["added", "removed"] as const).flatMap((change) => {
+      const those = named(change)
       return those.length === 0 ? [] : [`${change} ${few(those.map(({ name }) => name))}`]
     }),
     ...named("renamed").slice(0, 3).map(({ formerName, name }) => `renamed '${formerName}' to '${name}'`),

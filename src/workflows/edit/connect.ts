@@ -118,10 +118,11 @@ export const link = (
     }
     const ofInput = PortName.connectionTypeOf(targetInput)
     const isServed = from.outputs?.some((port) => port.type === ofInput) ?? true
-    const wanted = PortName.connectionTypeOf(sourceOutput) ?? (isServed ? ofInput : undefined) ?? commonType(from, to)
+    const defaultType = PortName.connectionTypeOf(sourceOutput) ?? (isServed ? ofInput : undefined) ??
+      commonType(from, to)
     const output: PortName.ResolvedPort = sourceOutput === undefined
-      ? { type: wanted, index: 0 }
-      : yield* portOf(fields.output, from, "output", sourceOutput, wanted)
+      ? { type: defaultType, index: 0 }
+      : yield* portOf(fields.output, from, "output", sourceOutput, defaultType)
     const ofType = to.inputs?.filter(({ type }) => type === output.type)
     const { index, type }: Connections.Port = targetInput === undefined
       ? { type: output.type, index: ofType?.find((port) => admits(port, from))?.index ?? 0 }

@@ -33,17 +33,8 @@ const ruleText = (entry: unknown): string | undefined => {
   return isEmpty ? undefined : text
 }
 
-/** A port with the properties that identify it for a person. */
-interface Known {
-  readonly port: Port
-  /** `rule`: has an entry in the list of rules; `error`: the output for errors. */
-  readonly kind: "rule" | "error" | "other"
-  readonly rule: string | undefined
-  /** Rank among the ports of its kind and connection type. */
-  readonly place: number
-}
-
-const known = (node: Node, side: Side): ReadonlyArray<Known> => {
+/** Ports with the properties that identify them for a person. */
+const known = (node: Node, side: Side) => {
   const ports = (side === "input" ? node.inputs : node.outputs) ?? []
   const rules = side === "input"
     ? []
@@ -55,17 +46,20 @@ const known = (node: Node, side: Side): ReadonlyArray<Known> => {
   const counts = new Map<string, number>()
   return ports.map((port) => {
     const isMain = port.type === "main"
+    /** `rule`: has an entry in the list of rules; `error`: the output for errors. */
     const kind = hasError && isMain && port.index === mains - 1
-      ? "error"
+      ? "error" as const
       : isMain && port.index < rules.length
-      ? "rule"
-      : "other"
+      ? "rule" as const
+      : "other" as const
+    /** Rank among the ports of its kind and connection type. */
     const place = counts.get(`${kind} ${port.type}`) ?? 0
     counts.set(`${kind} ${port.type}`, place + 1)
     return { port, kind, place, rule: kind === "rule" ? ruleText(rules[port.index]) : undefined }
   })
 }
 
+type Known = ReturnType<typeof known>[number]
 type Key = (known: Known) => string | undefined
 
 /** Name of the port unless it is only its index, as the `0` of an unnamed Switch rule. */

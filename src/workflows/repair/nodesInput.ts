@@ -77,15 +77,11 @@ export type Nodes = {
 
 /** Refuses duplicate names, since links by name would be ambiguous. */
 const checkUnique = (nodes: ReadonlyArray<Node>): Checked<void> => {
-  const first = new Map<string, number>()
-  for (const [index, { name }] of nodes.entries()) {
-    const earlier = first.get(name)
-    if (earlier !== undefined) {
-      return refuse(`nodes[${index}].name`, `nodes[${earlier}] and nodes[${index}] are both named '${name}'.`)
-    }
-    first.set(name, index)
-  }
-  return Result.void
+  const names = nodes.map(({ name }) => name)
+  const index = names.findIndex((name, at) => names.indexOf(name) < at)
+  const name = names[index]
+  if (name === undefined) return Result.void
+  return refuse(`nodes[${index}].name`, `nodes[${names.indexOf(name)}] and nodes[${index}] are both named '${name}'.`)
 }
 
 /** Checks and repairs every node. */

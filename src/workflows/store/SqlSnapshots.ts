@@ -17,12 +17,6 @@ const decode = Schema.decodeUnknownOption(SnapshotText)
 
 const unpack = (body: Uint8Array) => Effect.try((): unknown => JSON.parse(gunzipSync(body).toString("utf8")))
 
-interface Row {
-  readonly version: string
-  readonly snapshot: string
-  readonly body: Uint8Array
-}
-
 /**
  * Stores snapshots in the table `n8n_mcp_snapshots`.
  *
@@ -42,7 +36,7 @@ export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> =
         return yield* database.run((sql) =>
           sql.withTransaction(Effect.gen(function*() {
             yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${id}/${workflow.id}`}, 0))`
-            const [newest] = yield* sql<Pick<Row, "version">>`
+            const [newest] = yield* sql<{ readonly version: string }>`
               SELECT version FROM n8n_mcp_snapshots WHERE instance = ${id} AND workflow = ${workflow.id}
               ORDER BY version DESC LIMIT 1`
             const snapshot = yield* Snapshots.describe(workflow, operation, newest?.version)
@@ -70,7 +64,7 @@ export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> =
 
       list: Effect.fn("Snapshots.list")((instance, workflowId) =>
         database.run((sql) =>
-          sql<Pick<Row, "snapshot">>`
+          sql<{ readonly snapshot: string }>`
             SELECT snapshot FROM n8n_mcp_snapshots WHERE instance = ${instanceId(instance)} AND workflow = ${workflowId}
             ORDER BY version DESC`
         ).pipe(
@@ -81,8 +75,8 @@ export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> =
 
       read: Effect.fn("Snapshots.read")(function*(instance, workflowId, version) {
         const [row] = yield* database.run((sql) =>
-          sql<Row>`
-            SELECT version, snapshot, body FROM n8n_mcp_snapshots
+          sql<{ readonly snapshot: string; readonly body: Uint8Array }>`
+            SELECT snapshot, body FROM n8n_mcp_snapshots
             WHERE instance = ${instanceId(instance)} AND workflow = ${workflowId} AND version = ${version}`
         ).pipe(Effect.mapError(Database.unusable(`Snapshot '${version}' cannot be read`)))
         if (row === undefined) return yield* Snapshots.notFound(version)
