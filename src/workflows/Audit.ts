@@ -89,8 +89,6 @@ const look = Effect.fnUntraced(function*(workflow: Subject, isAlone: boolean, re
   ] as const
 })
 
-const slim = (node: Obj) => ({ name: node["name"], type: node["type"], typeVersion: node["typeVersion"] })
-
 /** Ordinary node types, which n8n reports as risky wherever they are used. */
 const ordinary = new Set([
   "n8n-nodes-base.code",
@@ -180,7 +178,8 @@ export const run = Effect.fn("Audit.run")(function*(
     for (const [check, at] of yield* look(workflow, workflowId !== undefined, (id) => Cache.get(others, id))) {
       note(check, workflow, at)
     }
-    seen.push({ id: workflow.id, name: workflow.name, nodes: Workflow.nodes(workflow).map(slim) })
+    const nodes = Workflow.nodes(workflow).map(({ name, type, typeVersion }) => ({ name, type, typeVersion }))
+    seen.push({ id: workflow.id, name: workflow.name, nodes })
   })
   if (workflowId === undefined) yield* Stream.runForEach(n8n.streamWorkflows(), lookAt)
   else yield* lookAt(yield* n8n.getWorkflow(workflowId))

@@ -4,7 +4,6 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Errors from "../base/Errors.ts"
 import { equals, type Obj, obj, str } from "../base/Json.ts"
-import * as Connections from "../n8n/model/Connections.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import { preview } from "../n8n/WriteGuard.ts"
@@ -95,15 +94,7 @@ export const open = Effect.fn("Workflows.open")(function*(reference: string, fie
   return { ...from, value: workflow, notes }
 })
 
-/** A workflow in a file, which needs no id, state or tags. */
-const InFile = Schema.StructWithRest(
-  Schema.Struct({
-    name: Schema.String,
-    nodes: Schema.Array(Workflow.Node),
-    connections: Connections.Connections
-  }),
-  [Schema.Record(Schema.String, Schema.Unknown)]
-)
+const decode = Schema.decodeUnknownEffect(Workflow.Workflow)
 
 const noGraph = (reason: string, field: string) =>
   new Errors.ValidationError({ reason, field, hint: { _tag: "ValidateWorkflow", detail: "Everything" } })
@@ -114,18 +105,17 @@ export const read = Effect.fn("Workflows.read")(function*(reference: string, fie
   const from = { place, version, notes }
   const fault = ({ message }: Schema.SchemaError) => noGraph(`It is not a workflow: ${message}`, field)
   if (place.kind === "n8n") {
-    return { ...from, workflow: yield* Effect.mapError(Schema.decodeUnknownEffect(Workflow.Workflow)(value), fault) }
+    return { ...from, workflow: yield* Effect.mapError(decode(value), fault) }
   }
   const prepared = WorkflowInput.prepare(value, { source: "file", newId: () => "", versionOf: () => 1 })
   if (Result.isFailure(prepared)) return yield* noGraph(prepared.failure.message, field)
-  const inFile = yield* Effect.mapError(Schema.decodeUnknownEffect(InFile)(prepared.success.workflow), fault)
-  const workflow: Workflow.Workflow = {
-    ...inFile,
+  const workflow = {
+    ...prepared.success.workflow,
     id: str(obj(value)?.["id"]) ?? reference,
     active: obj(value)?.["active"] === true,
     tags: Workflow.tagNames(obj(value) ?? {}).map((name) => ({ name }))
   }
-  return { ...from, workflow }
+  return { ...from, workflow: yield* Effect.mapError(decode(workflow), fault) }
 })
 
 /** Whether links start at names of nodes, as they should. */

@@ -10,16 +10,15 @@ import * as Patch from "./patch.ts"
 import { withNode } from "./rewire.ts"
 import * as Step from "./step.ts"
 
-type Steps = readonly [JsonPath.Step, ...ReadonlyArray<JsonPath.Step>]
-
-const isFilled = (steps: ReadonlyArray<JsonPath.Step>): steps is Steps => steps.length > 0
-
 /** Steps below `parameters`, and whether the path ends in `[+]`. */
-const stepsOf = (path: string, parameters: Obj): Step.Attempt<{ readonly steps: Steps; readonly isNew: boolean }> => {
+const stepsOf = (
+  path: string,
+  parameters: Obj
+): Step.Attempt<{ readonly steps: ReadonlyArray<JsonPath.Step>; readonly isNew: boolean }> => {
   const bare = path.trim().replace(/\s*\[\s*\+\s*\]$/u, "")
   const steps = JsonPath.parse(bare) ?? []
   const below = steps[0] === "parameters" && !Object.hasOwn(parameters, "parameters") ? steps.slice(1) : steps
-  return isFilled(below)
+  return below.length > 0
     ? Result.succeed({ steps: below, isNew: bare !== path.trim() })
     : Step.refuse(
       "path",
@@ -67,7 +66,7 @@ const withParameters = (
   workflow: Obj,
   entry: Step.NodeEntry,
   parameters: unknown,
-  top: JsonPath.Step,
+  [top = ""]: ReadonlyArray<JsonPath.Step>,
   lookups: Step.Lookups,
   made: ReadonlyArray<string> = []
 ): Step.Attempt<Step.Step> => {
@@ -114,7 +113,7 @@ export const set: Step.Edit<"set"> = (workflow, operation, lookups) =>
       : steps.slice(missing).map((_, index) => textOf(steps.slice(0, missing + index + 1)))
     const next = JsonPath.modify(parameters, above, () => value ?? undefined)
     // A single new key is not checked: the parameter that shows it may be set next.
-    return yield* withParameters(workflow, entry, next, steps[0], lookups, !isNew && made.length === 1 ? [] : made)
+    return yield* withParameters(workflow, entry, next, steps, lookups, !isNew && made.length === 1 ? [] : made)
   })
 
 const linesLike = (text: string, find: string, { nearest }: Step.Lookups) => {
@@ -158,5 +157,5 @@ export const replace: Step.Edit<"replace"> = (workflow, operation, lookups) =>
       )
     }
     const next = JsonPath.modify(parameters, steps, () => pieces.join(replacement))
-    return yield* withParameters(workflow, entry, next, steps[0], lookups)
+    return yield* withParameters(workflow, entry, next, steps, lookups)
   })

@@ -173,9 +173,8 @@ export const make = Effect.gen(function*() {
     if (before === undefined && typeof places !== "function" && !/"\$+file"/.test(text)) return unchanged
     const whole = valueOf(text)
     const { names, texts } = yield* inFolder(file)
-    const { files, value } = codeParts.split(whole, {
-      before: before === undefined || places === "join" ? undefined : valueOf(before.raw),
-      places: places === "join" ? undefined : places,
+    const inFile = before === undefined || places === "join" ? undefined : valueOf(before.raw)
+    const { files, value } = codeParts.split(whole, inFile, places === "join" ? undefined : places, {
       folder: folderOf(file),
       taken: names,
       // An interrupted writer may leave code that no workflow refers to.

@@ -98,18 +98,24 @@ const keyOf = (workflow: unknown, path: Path) => {
   return JSON.stringify([str(own(node, "id")) ?? str(own(node, "name")) ?? path[1], ...path.slice(2)])
 }
 
-export interface SplitOptions {
-  readonly before: unknown
-  /** Finds code to move into files; without it, only code that is in files already stays there. */
-  readonly places: CodePlaces | undefined
-  readonly folder: string
-  readonly taken: ReadonlyArray<string>
-  /** Texts of files there that the JSON does not refer to. */
-  readonly unused: ReadonlyMap<string, string>
-}
-
-/** JSON of a workflow's own file, and the texts of its code files. */
-export const split = (workflow: unknown, { before, folder, places, taken, unused }: SplitOptions) => {
+/**
+ * JSON of a workflow's own file, and the texts of its code files.
+ *
+ * **Details**
+ *
+ * `before` is the current JSON of the file. Without `places`, only code that is in files already stays there. `folder`
+ * is for new code files, `taken` are the names in it, and `unused` the texts there that the JSON does not refer to.
+ */
+export const split = (
+  workflow: unknown,
+  before: unknown,
+  places: CodePlaces | undefined,
+  { folder, taken, unused }: {
+    readonly folder: string
+    readonly taken: ReadonlyArray<string>
+    readonly unused: ReadonlyMap<string, string>
+  }
+) => {
   const known = new Map(references(before).map(({ file, path }) => [keyOf(before, path), file]))
   const endings = new Map(
     (places === undefined ? [] : places(obj(workflow) ?? {})).map(({ extension, path }) => [

@@ -115,20 +115,6 @@ const snapshotState = Effect.fnUntraced(function*(snapshots: Snapshots["Service"
   return { workflow: withoutPublished(decoded), notes: [] }
 })
 
-/** Names of the newest versions, for an error. */
-const newest = Effect.fnUntraced(function*(snapshots: Snapshots["Service"], id: string) {
-  const n8n = yield* N8nClient
-  const own = yield* n8n.workflowHistory(id).pipe(Effect.orElseSucceed(() => undefined))
-  const stored = yield* snapshots.list(n8n.instance, id).pipe(Effect.orElseSucceed(() => []))
-  return {
-    hasOwn: own !== undefined,
-    names: [
-      ...(own ?? []).slice(0, few).map(({ versionId }) => versionId),
-      ...stored.slice(0, few).map(({ version }) => version)
-    ]
-  }
-})
-
 /** Whether neither n8n nor we have the version; 1.x cannot be asked. */
 const isUnknown = (error: Errors.N8nError) =>
   error._tag === "NotFoundError" ? error.resourceType !== "Workflow" : hasStatus(404, 405)(error)
@@ -177,14 +163,23 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
           hint: `Use '${Reference.format(other, version)}'.`
         })
       }
-      const { hasOwn, names } = yield* newest(snapshots, id)
+      const n8n = yield* N8nClient
+      const own = yield* n8n.workflowHistory(id).pipe(Effect.orElseSucceed(() => undefined))
+      const stored = yield* snapshots.list(n8n.instance, id).pipe(Effect.orElseSucceed(() => []))
       return yield* new Errors.NotFoundError({
         operation: "read a version of workflow",
         resourceType: "Version",
         resourceId: version,
         hint: [
-          ...hasOwn ? [] : ["This n8n does not list versions: there are only snapshots."],
-          { _tag: "ChooseVersion", workflowId: id, newest: names }
+          ...own === undefined ? ["This n8n does not list versions: there are only snapshots."] : [],
+          {
+            _tag: "ChooseVersion",
+            workflowId: id,
+            newest: [
+              ...(own ?? []).slice(0, few).map(({ versionId }) => versionId),
+              ...stored.slice(0, few).map((snapshot) => snapshot.version)
+            ]
+          }
         ]
       })
     })
