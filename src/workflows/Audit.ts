@@ -11,7 +11,7 @@ import { type ReadWorkflow, WriteGuard } from "../n8n/WriteGuard.ts"
 import * as LiteralSecrets from "./LiteralSecrets.ts"
 import * as NodeLookups from "./NodeLookups.ts"
 import { outdated } from "./Outdated.ts"
-import { hasErrorWorkflow } from "./Policy.ts"
+import { hasErrorWorkflow } from "./policy/Policy.ts"
 
 /** Checks, most serious first; `n8n` contains findings that only n8n's own audit has. */
 export const checks = [

@@ -3,7 +3,6 @@ import { arr, type Obj } from "../base/Json.ts"
 import * as Redact from "../base/Redact.ts"
 import { nameOf } from "../n8n/model/Workflow.ts"
 
-/** Maximum number of places listed; the rest are counted. */
 const maxPlaces = 10
 
 const sentence = (name: string | undefined, path: string) =>

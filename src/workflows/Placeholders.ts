@@ -28,7 +28,6 @@ interface Stored {
 
 const absent: Stored = { value: undefined, shown: undefined }
 
-/** Part of a stored value at a key or an index. */
 const part = ({ shown, value }: Stored, key: string | number): Stored => {
   const [whole, clean] = [value, shown] as ReadonlyArray<Obj | undefined>
   return whole !== undefined && Object.hasOwn(whole, key) ? { value: whole[key], shown: clean?.[key] } : absent

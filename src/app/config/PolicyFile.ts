@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Arguments from "../../answer/Arguments.ts"
 import * as Tool from "../../answer/Tool.ts"
-import * as Policy from "../../workflows/Policy.ts"
+import * as Policy from "../../workflows/policy/Policy.ts"
 import * as ConfigFile from "./configFile.ts"
 import * as Options from "./Options.ts"
 

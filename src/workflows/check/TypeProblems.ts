@@ -7,7 +7,6 @@ import { isNewer } from "../../catalogue/types/Releases.ts"
 import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
 import { type Checked, either, type Lookups, type Node, problemOf, quoted } from "./CheckedWorkflow.ts"
 
-/** Types of the packages that n8n comes with. */
 const own = /^(?:n8n-nodes-base|@n8n\/n8n-nodes-langchain)\./
 
 /** Types of community packages and of n8n's custom folder. */

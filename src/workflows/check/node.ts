@@ -19,7 +19,6 @@ const ofParameters = (node: Node, { suggest }: Lookups): ReadonlyArray<Problem> 
   )
 }
 
-/** Credential type chosen in the parameters of a generic node. */
 const chosen = ({ parameters }: Node): ReadonlyArray<string> => {
   const key = parameters["authentication"] === "predefinedCredentialType"
     ? "nodeCredentialType"

@@ -2,7 +2,6 @@
 import type { Problem } from "../../base/Problem.ts"
 import { type Checked, isSubNode, type Node, problemOf } from "./CheckedWorkflow.ts"
 
-/** Triggers that a person starts in the editor. */
 const byHand: ReadonlySet<string> = new Set([
   "n8n-nodes-base.manualTrigger",
   "@n8n/n8n-nodes-langchain.manualChatTrigger",

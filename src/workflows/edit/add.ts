@@ -14,7 +14,6 @@ import { unique } from "./rename.ts"
 import * as Step from "./step.ts"
 import { update } from "./update.ts"
 
-/** Type-dependent properties of a new node. */
 export interface Kind {
   readonly type: string
   readonly typeVersion: number

@@ -69,7 +69,6 @@ export const rename = (connections: Obj, before: string, after: string): Obj => 
   return renameKey(targets, before, after)
 }
 
-/** Renames a key of an object; the order stays. */
 export const renameKey = (value: Obj, before: string, after: string): Obj =>
   Object.hasOwn(value, before)
     ? Object.fromEntries(

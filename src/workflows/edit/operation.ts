@@ -65,7 +65,6 @@ type Op = keyof typeof members
 
 const isOp = (op: string): op is Op => Object.hasOwn(members, op)
 
-/** Usage of operations whose keys need explanation. */
 const explained: { readonly [op: string]: string } = {
   add: "type, name?, parameters?, position?, after?, other keys of a node",
   update: "node, parameters? (merge patch; null removes), other keys of a node",

@@ -134,7 +134,6 @@ export const rename: Step.Edit<"rename"> = (workflow, { node: word, to }, lookup
     }
   })
 
-/** Removes a node from groups, and groups that become empty. */
 const withoutMember = (groups: unknown, id: unknown): unknown => {
   if (!Array.isArray(groups)) return groups
   return groups.flatMap((group: unknown) => {

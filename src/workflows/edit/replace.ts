@@ -20,11 +20,9 @@ export interface Replacement {
   readonly parameters?: Obj
 }
 
-/** Top-level parameter that the path of a problem belongs to. */
 const topOf = (path: string, names: Iterable<string>) =>
   [...names].find((name) => path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}[`))
 
-/** Parameters of the old node that the new type shows and accepts. */
 const fittingParameters = (
   before: Obj,
   overrides: Obj,
@@ -47,7 +45,6 @@ const fittingParameters = (
   }
 }
 
-/** Credentials of types that the new type also has. */
 const credentialsOf = (node: Obj, parameters: Obj, description: Description): Obj | undefined => {
   const names = new Set([
     ...(description.credentials ?? []).map(({ name }) => name),

@@ -6,7 +6,6 @@ import { nameOf, nodes } from "../../n8n/model/Workflow.ts"
 import * as Checked from "../check/CheckedWorkflow.ts"
 import type { Of, Operation } from "./operation.ts"
 
-/** Data that edits look up. */
 export interface Lookups extends Checked.Lookups {
   readonly newId: () => string
   /** Version that a new node of the type gets. */
@@ -33,15 +32,12 @@ export interface Refusal {
   readonly hint: Hint
 }
 
-/** A value, or the reason it is missing. */
 export type Attempt<A> = Result.Result<A, Refusal>
 
-/** Implementation of an operation. */
 export type Edit<Op extends Operation["op"]> = (workflow: Obj, operation: Of<Op>, lookups: Lookups) => Attempt<Step>
 
 export const refuse = (field: string, message: string, hint: Hint) => Result.fail<Refusal>({ field, message, hint })
 
-/** A node and its position in `nodes`. */
 export interface NodeEntry {
   readonly index: number
   readonly node: Obj
@@ -61,7 +57,6 @@ export const peek = (workflow: Obj, wanted: string): NodeEntry | undefined => {
   return node === undefined ? undefined : { index, node, name: nameOf(node) }
 }
 
-/** Finds a node by name or id; refuses an unknown one. */
 export const locate = (workflow: Obj, wanted: string, field: string, { suggest }: Lookups): Attempt<NodeEntry> => {
   const entry = peek(workflow, wanted)
   return entry === undefined

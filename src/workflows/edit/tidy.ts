@@ -8,12 +8,10 @@ import * as Workflow from "../../n8n/model/Workflow.ts"
 import * as Place from "./place.ts"
 import type { Edit } from "./step.ts"
 
-/** A node of the main flow with its sub-nodes. */
 interface Block {
   readonly name: string
   readonly width: number
   readonly height: number
-  /** Position of each node, relative to the upper left corner. */
   readonly places: ReadonlyMap<string, readonly [x: number, y: number]>
 }
 

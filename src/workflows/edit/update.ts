@@ -20,7 +20,6 @@ const elsewhere: ReadonlyMap<string, Hint> = new Map<string, Hint>([
   ["id", "A node keeps its id."]
 ])
 
-/** Properties besides parameters that an update may set. */
 const settable = new Map([...nodeKeys].filter(([key]) => key !== "parameters" && !elsewhere.has(key)))
 
 /** Refuses an unknown property, or a value of the wrong kind. */

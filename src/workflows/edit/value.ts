@@ -86,7 +86,6 @@ const withParameters = (
   })
 }
 
-/** Sets, appends or removes one value. */
 export const set: Step.Edit<"set"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
     const entry = yield* Step.locate(workflow, operation.node, "node", lookups)

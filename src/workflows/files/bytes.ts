@@ -6,7 +6,6 @@ import { maxBytes, refuse, tooLarge } from "./refusals.ts"
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** Text of a file's bytes; `shown` is its path for errors. */
 export const decode = (shown: string, bytes: Uint8Array) =>
   Effect.try({
     try: () => utf8.decode(bytes),

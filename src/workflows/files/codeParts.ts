@@ -86,7 +86,6 @@ export const join = (inFile: unknown, textOf: (file: string) => string): unknown
 /** Whether git and editors leave a text unchanged. */
 const canBeFile = (text: string) => text.isWellFormed() && !/[\r\0]|^\uFEFF/.test(text)
 
-/** Whether a text is worth its own file. */
 const isLong = (text: string) => text.length > 200 || text.split("\n").length > 4
 
 const valueAt = (value: unknown, path: Path) =>

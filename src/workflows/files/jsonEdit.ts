@@ -51,7 +51,6 @@ const print = (value: unknown, base: string, layout: Layout, isFlat: boolean): s
 
 const kindOf = (value: unknown) => Array.isArray(value) ? "array" : obj(value) === undefined ? "scalar" : "object"
 
-/** Elements of a list by index, or members of an object by key. */
 type Entries = ReadonlyArray<readonly [key: string, value: unknown]>
 
 /**

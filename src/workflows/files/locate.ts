@@ -16,7 +16,6 @@ import {
   unwritable
 } from "./refusals.ts"
 
-/** A place below a root. */
 export interface Place {
   /** Real path of the root. */
   readonly root: string

@@ -56,7 +56,6 @@ const outputsOf = (value: unknown, path: string, repairs: Repairs): Checked<Read
   return Result.succeed(list.map((each) => isTarget(each) ? [each] : each))
 }
 
-/** Outputs by type; the default type is `main`. */
 const typesOf = (value: unknown, path: string, repairs: Repairs): Checked<Obj> => {
   const types = obj(value)
   if (types !== undefined && !Predicate.isString(types["node"])) return Result.succeed(types)

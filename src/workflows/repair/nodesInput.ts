@@ -67,7 +67,6 @@ const nodeOf = (value: unknown, path: string, { versionOf }: Supply, repairs: Re
   return Result.succeed({ ...Object.fromEntries(node), name, typeVersion })
 }
 
-/** Nodes, and the words by which connections may refer to them. */
 export type Nodes = {
   readonly nodes: ReadonlyArray<Node>
   /** Names in the input; of two nodes with one name, connections mean the first. */
@@ -84,7 +83,6 @@ const checkUnique = (nodes: ReadonlyArray<Node>): Checked<void> => {
   return refuse(`nodes[${index}].name`, `nodes[${names.indexOf(name)}] and nodes[${index}] are both named '${name}'.`)
 }
 
-/** Checks and repairs every node. */
 export const nodesOf = (input: unknown, supply: Supply, repairs: Repairs): Checked<Nodes> =>
   Result.gen(function*() {
     if (!Array.isArray(input)) return yield* refuse("nodes", "'nodes' must be a list of nodes.")

@@ -11,13 +11,16 @@ import {
   type Change,
   checkName,
   decided,
+  isSameVersion,
+  isWritten,
   type Means,
   type Modified,
+  moved,
+  overwritten,
   type Patch,
   type UpdateOptions,
   type Written
 } from "./change.ts"
-import { isSameVersion, isWritten, moved, overwritten } from "./conflicts.ts"
 import {
   afterUncertain,
   isUncertain,
@@ -165,7 +168,6 @@ export const outcome = (
   }
 }
 
-/** Writes the changes by `make`, then the tags, and publishes or unpublishes. */
 export const write = Effect.fnUntraced(function*<A, R>(
   means: Means,
   id: string,
