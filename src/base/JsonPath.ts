@@ -1,5 +1,5 @@
 /** Paths into a JSON value, as people write them: `customer.id`, `rules.values[2]`, `["order no"]`. Pure. */
-import { own } from "./Json.ts"
+import { obj, own } from "./Json.ts"
 
 /** A key of an object, or an index into an array. */
 export type Step = string | number
@@ -29,6 +29,23 @@ export const parse = (path: string): ReadonlyArray<Step> | undefined => {
 
 /** The value at the end of the steps, by own properties only; `undefined` if there is none. */
 export const get = (value: unknown, steps: ReadonlyArray<Step>): unknown => steps.reduce<unknown>(own, value)
+
+/** Changes the value at these steps; `undefined` removes its key or element. A missing key is added. */
+export const modify = (
+  value: unknown,
+  [step, ...rest]: ReadonlyArray<Step>,
+  change: (value: unknown) => unknown
+): unknown => {
+  if (step === undefined) return change(value)
+  const inner = modify(own(value, step), rest, change)
+  if (Array.isArray(value)) {
+    return inner === undefined ? value.toSpliced(Number(step), 1) : value.with(Number(step), inner)
+  }
+  const entries = new Map(Object.entries(obj(value) ?? {}))
+  if (inner === undefined) entries.delete(String(step))
+  else entries.set(String(step), inner)
+  return Object.fromEntries(entries)
+}
 
 /** Appends a key to a path, quoted if needed: `a.b`, or `a["odd key"]`. */
 export const member = (path: string, key: string): string =>

@@ -11,7 +11,7 @@ import { type ReadWorkflow, WriteGuard } from "../n8n/WriteGuard.ts"
 import * as LiteralSecrets from "./LiteralSecrets.ts"
 import * as NodeLookups from "./NodeLookups.ts"
 import { outdated } from "./Outdated.ts"
-import { hasErrorWorkflow } from "./Policy.ts"
+import { hasErrorWorkflow } from "./policy/Policy.ts"
 
 /** Checks, most serious first; `n8n` contains findings that only n8n's own audit has. */
 export const checks = [
@@ -39,7 +39,6 @@ export interface Place {
   readonly at: ReadonlyArray<string>
 }
 
-/** Findings of one kind. */
 export interface Finding {
   readonly check: Check
   /** Title by n8n, for findings of n8n's audit. */
@@ -48,22 +47,14 @@ export interface Finding {
   readonly places: ReadonlyArray<Place>
 }
 
-/** Result of an audit. */
 export interface Report {
-  /** Number of workflows checked. */
   readonly workflows: number
   readonly findings: ReadonlyArray<Finding>
   /** Reason why n8n's own audit is missing, and with it the checks that need it. */
   readonly withoutN8n?: string
 }
 
-/** Parts of a workflow that an audit reads. */
 type Subject = Pick<Workflow.Listed, "id" | "name" | "active" | "nodes"> & { readonly settings?: unknown }
-
-/** Places of findings in one workflow. */
-type Notes = Readonly<
-  Record<Exclude<Check, "n8n" | "unused-credential" | "idle-credential" | "outdated-node">, ReadonlyArray<string>>
->
 
 /** Triggers that anyone who knows their address can call. */
 const open: Readonly<Record<string, (parameters: Obj) => boolean>> = {
@@ -81,29 +72,22 @@ const isOpen = (node: Obj) => {
     (str(obj(parameters["options"])?.["ipWhitelist"]) ?? "") === ""
 }
 
-const look = Effect.fnUntraced(
-  function*(
-    workflow: Subject,
-    isAlone: boolean,
-    read: ReadWorkflow
-  ): Effect.fn.Return<Notes, Errors.N8nError> {
-    const guard = yield* WriteGuard
-    // No one calls an unpublished workflow, but a caller who audits a single one wants to know before publishing it.
-    const counts = isAlone || workflow.active
-    return {
-      "literal-secret": LiteralSecrets.places({ nodes: workflow.nodes }).map(({ node, path }) =>
-        `'${node ?? "?"}': ${path}`
-      ),
-      "open-webhook": counts ? Workflow.nodes(workflow).filter(isOpen).map((node) => Workflow.nameOf(node) || "?") : [],
-      policy: yield* guard.faults({ ...workflow }, read),
-      "no-error-workflow": counts && workflow.nodes.length > 0 && !hasErrorWorkflow({ ...workflow })
-        ? ["settings.errorWorkflow"]
-        : []
-    }
-  }
-)
-
-const slim = (node: Obj) => ({ name: node["name"], type: node["type"], typeVersion: node["typeVersion"] })
+const look = Effect.fnUntraced(function*(workflow: Subject, isAlone: boolean, read: ReadWorkflow) {
+  const guard = yield* WriteGuard
+  // No one calls an unpublished workflow, but a caller who audits a single one wants to know before publishing it.
+  const counts = isAlone || workflow.active
+  const secrets = LiteralSecrets.places({ nodes: workflow.nodes })
+  const isUnwatched = counts && workflow.nodes.length > 0 && !hasErrorWorkflow({ ...workflow })
+  return [
+    ["literal-secret", secrets.map(({ node, path }) => `'${node ?? "?"}': ${path}`)],
+    [
+      "open-webhook",
+      counts ? Workflow.nodes(workflow).filter(isOpen).map((node) => Workflow.nameOf(node) || "?") : []
+    ],
+    ["policy", yield* guard.faults({ ...workflow }, read)],
+    ["no-error-workflow", isUnwatched ? ["settings.errorWorkflow"] : []]
+  ] as const
+})
 
 /** Ordinary node types, which n8n reports as risky wherever they are used. */
 const ordinary = new Set([
@@ -162,7 +146,6 @@ const ofN8n = (reports: ReadonlyArray<AuditReport>, workflowId: string | undefin
   ]
 }
 
-/** n8n's own audit, or the reason why it is not available. */
 const askN8n = Effect.gen(function*() {
   const n8n = yield* N8nClient
   return yield* n8n.audit().pipe(
@@ -192,9 +175,11 @@ export const run = Effect.fn("Audit.run")(function*(
   const seen: Array<Pick<Subject, "id" | "name"> & { readonly nodes: ReadonlyArray<Obj> }> = []
   const others = yield* Cache.make({ capacity: 100, lookup: (id: string) => n8n.getWorkflow(id) })
   const lookAt = Effect.fnUntraced(function*(workflow: Subject) {
-    const notes = yield* look(workflow, workflowId !== undefined, (id) => Cache.get(others, id))
-    for (const [check, at] of Object.entries(notes)) note(check as Check, workflow, at)
-    seen.push({ id: workflow.id, name: workflow.name, nodes: Workflow.nodes(workflow).map(slim) })
+    for (const [check, at] of yield* look(workflow, workflowId !== undefined, (id) => Cache.get(others, id))) {
+      note(check, workflow, at)
+    }
+    const nodes = Workflow.nodes(workflow).map(({ name, type, typeVersion }) => ({ name, type, typeVersion }))
+    seen.push({ id: workflow.id, name: workflow.name, nodes })
   })
   if (workflowId === undefined) yield* Stream.runForEach(n8n.streamWorkflows(), lookAt)
   else yield* lookAt(yield* n8n.getWorkflow(workflowId))

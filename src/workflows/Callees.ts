@@ -11,13 +11,6 @@ const tools: ReadonlySet<unknown> = new Set([
   "@n8n/n8n-nodes-langchain.retrieverWorkflow"
 ])
 
-/** A node that calls another workflow. */
-interface Call {
-  readonly at: number
-  readonly node: Obj
-  readonly id: string
-}
-
 /** Id of the workflow that a node calls, unless the node is disabled or the id is an expression. */
 export const calledBy = ({ disabled, parameters, type }: Obj): string | undefined => {
   if (disabled === true || type !== caller && !tools.has(type)) return undefined
@@ -28,7 +21,7 @@ export const calledBy = ({ disabled, parameters, type }: Obj): string | undefine
 
 /** Finds calls of workflows that do not exist or, on n8n 2, are not published; the caller may be a draft. */
 export const problems = Effect.fn("Callees.problems")(function*(workflow: Obj, release: string) {
-  const calls = Workflow.nodes(workflow).flatMap((node, at): ReadonlyArray<Call> => {
+  const calls = Workflow.nodes(workflow).flatMap((node, at) => {
     const id = calledBy(node)
     return id === undefined || id === workflow["id"] ? [] : [{ at, node, id }]
   })

@@ -3,20 +3,13 @@ import { arr, type Obj } from "../base/Json.ts"
 import * as Redact from "../base/Redact.ts"
 import { nameOf } from "../n8n/model/Workflow.ts"
 
-/** Maximum number of places listed; the rest are counted. */
 const maxPlaces = 10
 
 const sentence = (name: string | undefined, path: string) =>
   `${name === undefined ? path : `'${name}': ${path}`} contains a literal secret: store it in a credential instead`
 
-/** Node of a secret, and the path in that node or, without a node, in the workflow. */
-export interface Place {
-  readonly node: string | undefined
-  readonly path: string
-}
-
-/** All places, those in nodes first. */
-export const places = ({ nodes, ...rest }: Obj): ReadonlyArray<Place> => [
+/** All places, those in nodes first: the node of a secret, and the path in it or, without a node, in the workflow. */
+export const places = ({ nodes, ...rest }: Obj) => [
   ...arr(nodes).flatMap((node) => Redact.places(node).map((path) => ({ node: nameOf(node) || undefined, path }))),
   ...Redact.places(rest).map((path) => ({ node: undefined, path }))
 ]

@@ -1,6 +1,5 @@
 /** Node types for validating and editing workflows, and their availability on the connected n8n. */
 import * as Effect from "effect/Effect"
-import type * as Errors from "../base/Errors.ts"
 import * as JavaScript from "../base/JavaScript.ts"
 import { nearest, suggestion } from "../base/Nearest.ts"
 import { findAll, NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
@@ -9,20 +8,12 @@ import * as NodeType from "../catalogue/types/NodeType.ts"
 import * as Releases from "../catalogue/types/Releases.ts"
 import * as ToolVariant from "../catalogue/types/ToolVariant.ts"
 import { isV1 } from "../n8n/N8nClient.ts"
-import type { Lookups } from "./check/CheckedWorkflow.ts"
-
-/** {@link Lookups}, and the version of a new node: the newest that the connected n8n has. */
-export type NodeLookups = Required<Pick<Lookups, FromReleases>> & Omit<Lookups, FromReleases> & {
-  readonly newest: (type: string) => number | undefined
-}
-
-type FromReleases = "isLacked" | "removed" | "successors"
 
 /** Looks up node types; `connected` is the release of the n8n that the workflow is for, if known. */
 export const make = Effect.fn("NodeLookups.make")(function*(
   types: Iterable<string>,
   connected?: string
-): Effect.fn.Return<NodeLookups, Errors.ValidationError, NodeCatalogue> {
+) {
   const catalogue = yield* NodeCatalogue
   const { deprecations, evaluate, known, parse, release, releases } = yield* Effect.all({
     evaluate: Evaluate.make,
@@ -44,20 +35,23 @@ export const make = Effect.fn("NodeLookups.make")(function*(
     connected,
     isV1: isV1(connected),
     isLacked,
-    newest: (type) => {
+    /** Version of a new node: the newest that the connected n8n has. */
+    newest: (type: string) => {
       const nodeType = find(type)
       if (nodeType === undefined) return undefined
       const byDefault = NodeType.defaultVersion(nodeType)
       return NodeType.versions(nodeType).findLast((version) => version <= byDefault && !isLacked(type, version))
     },
-    successors: (type) => {
+    successors: (type: string) => {
       const successors = Object.hasOwn(deprecations, type) ? deprecations[type] : undefined
       return successors?.filter((each) => connected === undefined || !Releases.isTypeLacked(releases, each, connected))
     },
-    removed: (type) => Object.hasOwn(releases.removed, type) ? releases.removed[type] : undefined,
+    removed: (type: string) => Object.hasOwn(releases.removed, type) ? releases.removed[type] : undefined,
     nearest,
     suggest: suggestion,
     evaluate,
     parse
   }
 })
+
+export type NodeLookups = Effect.Success<ReturnType<typeof make>>

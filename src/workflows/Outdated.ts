@@ -4,7 +4,6 @@ import { defined, num, type Obj, str } from "../base/Json.ts"
 import { nodes } from "../n8n/model/Workflow.ts"
 import type { NodeLookups } from "./NodeLookups.ts"
 
-/** An outdated node. */
 export const Outdated = Schema.Struct({
   node: Schema.String,
   type: Schema.String,
@@ -12,7 +11,6 @@ export const Outdated = Schema.Struct({
   has: Schema.Finite,
   newest: Schema.Finite,
   deprecated: Schema.optionalKey(Schema.Boolean),
-  /** Successors of a deprecated type. */
   use: Schema.optionalKey(Schema.Array(Schema.String))
 })
 export type Outdated = typeof Outdated.Type

@@ -15,7 +15,6 @@ import { deeper, equals, type Obj, obj, str } from "../base/Json.ts"
 import { marker, redact } from "../base/Redact.ts"
 import * as Visible from "../base/Visible.ts"
 
-/** Placeholder without a stored value. */
 export interface Unresolved {
   readonly path: string
   readonly what: string
@@ -29,7 +28,6 @@ interface Stored {
 
 const absent: Stored = { value: undefined, shown: undefined }
 
-/** Part of a stored value at a key or an index. */
 const part = ({ shown, value }: Stored, key: string | number): Stored => {
   const [whole, clean] = [value, shown] as ReadonlyArray<Obj | undefined>
   return whole !== undefined && Object.hasOwn(whole, key) ? { value: whole[key], shown: clean?.[key] } : absent
@@ -103,39 +101,34 @@ const resolveArray = (
 ): Result.Result<unknown, Unresolved> => {
   const before = Array.isArray(stored.value) ? stored.value.map((_, index) => part(stored, index)) : []
   const isUnchanged = isShown(list, stored)
-  const result: Array<unknown> = []
-  for (const [index, inner] of list.entries()) {
+  return Result.all(list.map((inner, index) => {
     const place = isUnchanged
       ? before[index] ?? absent
       : needsStored(inner)
       ? counterpart(list, index, before)
       : absent
-    const resolved = resolveIn(inner, place, deeper(path, index))
-    if (Result.isFailure(resolved)) {
-      const { failure } = resolved
+    return Result.mapError(resolveIn(inner, place, deeper(path, index)), (failure) => {
       const isAmbiguous = failure.what === nothingStored && place === absent && before.length > 0
-      return isAmbiguous ? Result.fail({ ...failure, what: noCounterpart }) : resolved
-    }
-    result.push(resolved.success)
-  }
-  return Result.succeed(result)
+      return isAmbiguous ? { ...failure, what: noCounterpart } : failure
+    })
+  }))
 }
 
-const resolveObject = (object: Obj, stored: Stored, path: string): Result.Result<unknown, Unresolved> => {
-  if (object["_truncated"] !== undefined) {
-    return Result.fail({ path, what: "part of it was truncated in an answer (_truncated)" })
-  }
-  const before = obj(stored.value) === undefined ? absent : stored
-  const entries: Array<readonly [string, unknown]> = []
-  for (const [key, inner] of Object.entries(object)) {
-    const place = part(before, key)
-    if (place === absent && key.includes(marker)) return Result.fail({ path: deeper(path, key), what: nothingStored })
-    const resolved = resolveIn(inner, place, deeper(path, key))
-    if (Result.isFailure(resolved)) return resolved
-    entries.push([key, resolved.success])
-  }
-  return Result.succeed(Object.fromEntries(entries))
-}
+const resolveObject = (object: Obj, stored: Stored, path: string): Result.Result<unknown, Unresolved> =>
+  Result.gen(function*() {
+    if (object["_truncated"] !== undefined) {
+      return yield* Result.fail({ path, what: "part of it was truncated in an answer (_truncated)" })
+    }
+    const before = obj(stored.value) === undefined ? absent : stored
+    const entries: Array<readonly [string, unknown]> = []
+    for (const [key, inner] of Object.entries(object)) {
+      const place = part(before, key)
+      const at = deeper(path, key)
+      if (place === absent && key.includes(marker)) return yield* Result.fail({ path: at, what: nothingStored })
+      entries.push([key, yield* resolveIn(inner, place, at)])
+    }
+    return Object.fromEntries(entries)
+  })
 
 const resolveIn = (value: unknown, stored: Stored, path: string): Result.Result<unknown, Unresolved> => {
   if (typeof value === "string") {

@@ -1,12 +1,6 @@
 /** References to workflows and their versions. Pure. */
-import { placeOf, type WorkflowPlace } from "./WorkflowPlace.ts"
-
-/** A workflow in its current state or in one of its versions. */
-export interface Reference {
-  readonly place: WorkflowPlace
-  /** {@link published}, n8n's id of a version, or a snapshot's version; absent for the current state. */
-  readonly version?: string
-}
+import { defined } from "../base/Json.ts"
+import { placeOf } from "./WorkflowPlace.ts"
 
 /** Version that means the published state. */
 export const published = "published"
@@ -28,12 +22,10 @@ const split = (text: string): readonly [id: string, version: string | undefined]
 export const versionIn = (text: string): string | undefined => split(text)[1]
 
 /** Parses `ID`, `ID@published`, `ID@VERSION`, and paths or draft ids with or without `@VERSION`. */
-export const parse = (text: string): Reference => {
+export const parse = (text: string) => {
   const [id, version] = split(text)
-  const place = placeOf(id)
-  return version === undefined ? { place } : { place, version }
+  return defined({ place: placeOf(id), version })
 }
 
-/** Text of a reference. */
 export const format = (id: string, version: string | undefined): string =>
   version === undefined ? id : `${id}@${version}`

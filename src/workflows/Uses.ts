@@ -4,13 +4,6 @@ import { obj, str } from "../base/Json.ts"
 import * as Redact from "../base/Redact.ts"
 import { nameOf, typeOf } from "../n8n/model/Workflow.ts"
 
-/** Searched parts of a workflow. */
-interface Searched {
-  readonly nodes: ReadonlyArray<unknown>
-  readonly settings?: unknown
-}
-
-/** Whether a text at any depth of a value matches. */
 const someText = (value: unknown, isMatch: (text: string) => boolean): boolean => {
   const work = [value]
   while (work.length > 0) {
@@ -24,10 +17,8 @@ const someText = (value: unknown, isMatch: (text: string) => boolean): boolean =
   return false
 }
 
-/** Full name of a node type, with its package. */
 const wholeType = /^(@[\w-]+\/)?n8n-nodes-[\w-]+\.\w+$/i
 
-/** Setting that names another workflow. */
 const errorWorkflow = "settings.errorWorkflow"
 
 /**
@@ -56,7 +47,9 @@ export const finder = (sought: string, options: { readonly secrets: boolean }) =
       someText(searched, contains) && (options.secrets || someText(Redact.redact(searched), contains))
   }
 
-  return ({ nodes, settings }: Searched): ReadonlyArray<string> => {
+  return (
+    { nodes, settings }: { readonly nodes: ReadonlyArray<unknown>; readonly settings?: unknown }
+  ): ReadonlyArray<string> => {
     const named = str(obj(settings)?.["errorWorkflow"]) ?? ""
     return [
       ...nodes.flatMap((node) => uses(node) ? [nameOf(node) || "?"] : []),

@@ -16,7 +16,6 @@ export const placeOf = (workflowId: string): WorkflowPlace => {
   return { kind: "draft", id: workflowId, path: workflowId }
 }
 
-/** Id of the draft with a name. */
 export const draftId = (name: string): string => draft + name
 
 /** Noun for a path of `WorkflowFiles` in messages. */

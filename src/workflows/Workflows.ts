@@ -4,7 +4,6 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Errors from "../base/Errors.ts"
 import { equals, type Obj, obj, str } from "../base/Json.ts"
-import * as Connections from "../n8n/model/Connections.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import { preview } from "../n8n/WriteGuard.ts"
@@ -18,19 +17,6 @@ import { Versions } from "./store/Versions.ts"
 import { WorkflowStore, type Written } from "./store/WorkflowStore.ts"
 import { placeOf, type WorkflowPlace } from "./WorkflowPlace.ts"
 
-/** A workflow in its current state or in a version. */
-export interface Opened {
-  readonly place: WorkflowPlace
-  /** Requested version. */
-  readonly version?: string
-  /** Response of n8n, or the JSON in the file, which need not be a workflow. */
-  readonly value: unknown
-  /** Repairs of the JSON syntax of a file. */
-  readonly repairs: ReadonlyArray<string>
-  /** Notes about the version for readers. */
-  readonly notes: ReadonlyArray<string>
-}
-
 /** Error of `WorkflowFiles` as one about the argument with the workflow's id. */
 const ofWorkflowId = (place: WorkflowPlace, field = "workflowId") => (error: Errors.ValidationError) =>
   new Errors.ValidationError({
@@ -42,7 +28,6 @@ const ofWorkflowId = (place: WorkflowPlace, field = "workflowId") => (error: Err
     })
   })
 
-/** Opens a snapshot of a file, which contains the file's text. */
 const openFileVersion = Effect.fnUntraced(function*(place: WorkflowPlace & { readonly path: string }, version: string) {
   const files = yield* WorkflowFiles
   const path = yield* files.locate(place.path)
@@ -70,7 +55,8 @@ const openFileVersion = Effect.fnUntraced(function*(place: WorkflowPlace & { rea
  *
  * **Details**
  *
- * The value of an earlier version has the form of `GET /workflows/{id}`.
+ * The value is the response of `GET /workflows/{id}`, also for an earlier version, or the JSON in a file, which need not
+ * be a workflow; `repairs` are those of its syntax, `notes` are about the version.
  */
 export const open = Effect.fn("Workflows.open")(function*(reference: string, field = "workflowId") {
   const { place, version } = Reference.parse(reference)
@@ -97,26 +83,18 @@ export const open = Effect.fn("Workflows.open")(function*(reference: string, fie
     const { repairs, value } = yield* version === undefined
       ? WorkflowFiles.use((files) => files.read(place.path)).pipe(Effect.mapError(ofWorkflowId(place, field)))
       : Effect.mapError(openFileVersion(place, version), inField)
-    return { ...from, value, repairs } satisfies Opened
+    return { ...from, value, repairs }
   }
   if (version === undefined) {
-    return { ...from, value: yield* N8nClient.use((n8n) => n8n.getWorkflow(place.id)) } satisfies Opened
+    return { ...from, value: yield* N8nClient.use((n8n) => n8n.getWorkflow(place.id)) }
   }
   const { notes, workflow } = yield* Versions.use((versions) => versions.read(place.id, version)).pipe(
     Effect.mapError(inField)
   )
-  return { ...from, value: workflow, notes } satisfies Opened
+  return { ...from, value: workflow, notes }
 })
 
-/** A workflow in a file, which needs no id, state or tags. */
-const InFile = Schema.StructWithRest(
-  Schema.Struct({
-    name: Schema.String,
-    nodes: Schema.Array(Workflow.Node),
-    connections: Connections.Connections
-  }),
-  [Schema.Record(Schema.String, Schema.Unknown)]
-)
+const decode = Schema.decodeUnknownEffect(Workflow.Workflow)
 
 const noGraph = (reason: string, field: string) =>
   new Errors.ValidationError({ reason, field, hint: { _tag: "ValidateWorkflow", detail: "Everything" } })
@@ -127,18 +105,17 @@ export const read = Effect.fn("Workflows.read")(function*(reference: string, fie
   const from = { place, version, notes }
   const fault = ({ message }: Schema.SchemaError) => noGraph(`It is not a workflow: ${message}`, field)
   if (place.kind === "n8n") {
-    return { ...from, workflow: yield* Effect.mapError(Schema.decodeUnknownEffect(Workflow.Workflow)(value), fault) }
+    return { ...from, workflow: yield* Effect.mapError(decode(value), fault) }
   }
   const prepared = WorkflowInput.prepare(value, { source: "file", newId: () => "", versionOf: () => 1 })
   if (Result.isFailure(prepared)) return yield* noGraph(prepared.failure.message, field)
-  const inFile = yield* Effect.mapError(Schema.decodeUnknownEffect(InFile)(prepared.success.workflow), fault)
-  const workflow: Workflow.Workflow = {
-    ...inFile,
+  const workflow = {
+    ...prepared.success.workflow,
     id: str(obj(value)?.["id"]) ?? reference,
     active: obj(value)?.["active"] === true,
     tags: Workflow.tagNames(obj(value) ?? {}).map((name) => ({ name }))
   }
-  return { ...from, workflow }
+  return { ...from, workflow: yield* Effect.mapError(decode(workflow), fault) }
 })
 
 /** Whether links start at names of nodes, as they should. */
@@ -156,29 +133,23 @@ export const document = Effect.fn("Workflows.document")(function*(reference: str
   return { workflow: (yield* read(reference, field)).workflow as Obj, notes }
 })
 
-/** A changed workflow, and the result of the change. */
 export interface Change<A> {
   readonly workflow: Obj
   readonly result: A
 }
 
-/** Outcome of a change. */
 export interface Changed<A> extends Change<A> {
   readonly place: WorkflowPlace
   readonly before: Obj
-  /** Path of a file. */
   readonly path?: string
   /** Write to n8n; absent if nothing was written there. */
   readonly written?: Written
 }
 
-/** Options of a change. */
 export interface ChangeOptions {
-  /** Name of the tool, for the snapshot. */
   readonly operation: string
   /** Version that the caller has read; only for workflows on n8n. */
   readonly expectedVersionId?: string | undefined
-  /** Whether to return the change without writing it. */
   readonly dryRun?: boolean | undefined
 }
 

@@ -9,7 +9,7 @@ import { IsTestCopy } from "../../src/n8n/WriteGuard.ts"
 import * as Sync from "../../src/sync/Sync.ts"
 import * as tools from "../../src/tools/index.ts"
 import * as TestCopies from "../../src/trials/TestCopies.ts"
-import * as Policy from "../../src/workflows/Policy.ts"
+import * as Policy from "../../src/workflows/policy/Policy.ts"
 import { inWorld, type Needs } from "../tools/world.ts"
 
 const node = (name: string, type: string, parameters: Obj = {}, more: Obj = {}) => ({

@@ -5,7 +5,7 @@ const n8n = (id: string) => ({ kind: "n8n", id }) as const
 const file = (path: string) => ({ kind: "file", path }) as const
 
 describe("Reference", () => {
-  it.each<[string, Reference.Reference]>([
+  it.each<[string, ReturnType<typeof Reference.parse>]>([
     ["5", { place: n8n("5") }],
     ["5@published", { place: n8n("5"), version: "published" }],
     ["5@b0ada6d1-2003", { place: n8n("5"), version: "b0ada6d1-2003" }],

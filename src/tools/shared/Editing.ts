@@ -77,7 +77,7 @@ export const lookups = Effect.fnUntraced(function*(types: Iterable<string>) {
 })
 
 /** Error for an edit that cannot be made; nothing was written. */
-export const editError = ({ field, hint, message }: WorkflowEdit.Refused) =>
+export const editError = ({ field, hint, message }: WorkflowEdit.Refusal) =>
   new Errors.ValidationError({ reason: message, field, hint: ["Nothing was changed.", hint].flat() })
 
 /** Edits a workflow by operations, all or nothing; the result includes the lookups, for checking it. */

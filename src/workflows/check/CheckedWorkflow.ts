@@ -45,7 +45,6 @@ export interface Node {
   readonly version: number | undefined
   readonly isDisabled: boolean
   readonly isNote: boolean
-  /** Node as in the workflow. */
   readonly json: Obj
   readonly nodeType: NodeType.NodeType | undefined
   /** Description of the type in the node's version. */
@@ -94,7 +93,6 @@ const read = (json: Obj, index: number, lookups: Lookups): ReadonlyArray<Node> =
   }]
 }
 
-/** Reads a workflow for the checks. */
 export const make = (workflow: Obj, lookups: Lookups): Checked => {
   const nodes = Workflow.nodes(workflow).flatMap((node, index) => read(node, index, lookups))
   const byName = new Map(nodes.toReversed().map((node) => [node.name, node]))
@@ -116,19 +114,19 @@ export const isTriggerLike = ({ description }: Node): boolean =>
   description !== undefined &&
   (description.group.includes("trigger") || description.polling === true || (description.webhooks ?? []).length > 0)
 
-/** Message about a problem, and its fix if there is one. */
 export interface Fault {
   readonly message: string
   readonly fix?: string | undefined
 }
 
-/** A problem of a node. */
 export const problemOf = (
   { at, id, name }: Node,
-  { fix, message, path = at, severity }: Fault & Pick<Problem, "severity"> & { readonly path?: string | undefined }
+  severity: Problem["severity"],
+  message: string,
+  fix?: string,
+  path: string = at
 ): Problem => defined({ severity, node: name, nodeId: id, path, message, fix })
 
-/** Distinct connection types of ports. */
 export const portTypes = (ports: ReadonlyArray<Ports.Port> = []): ReadonlyArray<string> => [
   ...new Set(ports.map(({ type }) => type))
 ]

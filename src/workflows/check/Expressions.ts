@@ -12,7 +12,6 @@ export interface Part {
   readonly place: (offset: number) => number
 }
 
-/** Reference to a node in code. */
 export interface Reference {
   readonly name: string
   /** Range to replace when renaming: the literal with its quotes, or the `.Name` of `$node.Name`. */
@@ -75,13 +74,13 @@ export const parts = (expression: string): ReadonlyArray<Part> => {
   return all
 }
 
-const each = (program: Obj, visit: (node: Obj) => void) => {
+const nodesIn = function*(program: Obj): Generator<Obj> {
   const stack: Array<unknown> = [program]
   while (stack.length > 0) {
     const value = stack.pop()
     if (typeof value !== "object" || value === null) continue
     const node = obj(value)
-    if (node !== undefined) visit(node)
+    if (node !== undefined) yield node
     const inner: ReadonlyArray<unknown> = Object.values(value)
     for (let index = inner.length - 1; index >= 0; index--) stack.push(inner[index])
   }
@@ -131,22 +130,10 @@ const namedIn = (node: Obj): Reference | undefined => {
 }
 
 /** Whether the code defines its own `$`, as scripts with a DOM library do. */
-const hasOwnDollar = (program: Obj) => {
-  let isOwn = false
-  each(program, (node) => {
-    isOwn ||= isNamed(node["id"], "$") || arr(node["params"]).some((param) => isNamed(param, "$"))
-  })
-  return isOwn
-}
-
-const referencesIn = (program: Obj): ReadonlyArray<Reference> => {
-  const references: Array<Reference> = []
-  each(program, (node) => {
-    const reference = namedIn(node)
-    if (reference !== undefined) references.push(reference)
-  })
-  return references
-}
+const hasOwnDollar = (program: Obj) =>
+  [...nodesIn(program)].some((node) =>
+    isNamed(node["id"], "$") || arr(node["params"]).some((param) => isNamed(param, "$"))
+  )
 
 const mayName = (text: string) => /\$(?:\(|node\b|items\b|\s)/.test(text)
 
@@ -168,7 +155,7 @@ const inCode = (code: string, as: "expression" | "body", parse: Parse): Findings
   const parsed = parse(code, as)
   const names = mayName(code)
   if (parsed !== undefined && "program" in parsed) {
-    const references = names ? referencesIn(parsed.program) : []
+    const references = names ? [...nodesIn(parsed.program)].flatMap((node) => namedIn(node) ?? []) : []
     return {
       references: as === "body" && references.length > 0 && hasOwnDollar(parsed.program)
         ? references.filter(({ start }) => !/\$\s*\(\s*$/.test(code.slice(0, start)))
@@ -203,7 +190,6 @@ export const inExpression = (expression: string, parse: Parse): Findings => {
   }
 }
 
-/** Findings in a script. */
 export const inScript = (script: string, parse: Parse): Findings => inCode(script, "body", parse)
 
 /** References in a text without `=` in which the node itself evaluates `{{ … }}`. */
@@ -232,7 +218,6 @@ export interface Text {
   readonly kind: "expression" | "script" | "template" | "unmarked"
 }
 
-/** Parameters that contain JavaScript. */
 const scripts: ReadonlySet<string> = new Set(["parameters.jsCode", "parameters.functionCode"])
 
 /** Parameters in which nodes evaluate brackets themselves. */
@@ -288,7 +273,6 @@ export const mapTexts = (value: unknown, change: (text: Text) => string, path = 
   return object === undefined ? value : mapValues(object, (inner, key) => mapTexts(inner, change, deeper(path, key)))
 }
 
-/** Findings in one text. */
 export const inText = ({ kind, text }: Text, parse: Parse): Findings =>
   kind === "expression"
     ? inExpression(text, parse)

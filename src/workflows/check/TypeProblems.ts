@@ -7,7 +7,6 @@ import { isNewer } from "../../catalogue/types/Releases.ts"
 import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
 import { type Checked, either, type Lookups, type Node, problemOf, quoted } from "./CheckedWorkflow.ts"
 
-/** Types of the packages that n8n comes with. */
 const own = /^(?:n8n-nodes-base|@n8n\/n8n-nodes-langchain)\./
 
 /** Types of community packages and of n8n's custom folder. */
@@ -21,42 +20,30 @@ const base = "n8n-nodes-base."
 /** Types that n8n 2 disables by default. */
 const disabled: ReadonlySet<string> = new Set([`${base}executeCommand`, `${base}localFileTrigger`])
 
-/** Types for n8n's own tests. */
 const internal: ReadonlySet<string> = new Set([`${base}dynamicCredentialCheck`, `${base}e2eTest`])
 
 const unknownType = (node: Node, lookups: Lookups): Problem => {
-  const { type } = node
+  const { at, type } = node
+  const { connected, release } = lookups
+  const problem = (severity: Problem["severity"], message: string, fix?: string) =>
+    problemOf(node, severity, message, fix, `${at}.type`)
   if (isCommunity(type)) {
-    return problemOf(node, {
-      severity: "warning",
-      path: `${node.at}.type`,
-      message: `'${type}' is not one of n8n's own types and is not checked.`,
-      fix: "Check that its package is installed in n8n."
-    })
+    const message = `'${type}' is not one of n8n's own types and is not checked.`
+    return problem("warning", message, "Check that its package is installed in n8n.")
   }
   const last = lookups.removed?.(type)
   if (last !== undefined) {
     const [successor] = lookups.successors?.(type) ?? []
-    return problemOf(node, {
-      severity: lookups.connected !== undefined && !isNewer(lookups.connected, last) ? "warning" : "error",
-      path: `${node.at}.type`,
-      message: `n8n ${lookups.release} no longer has the type '${type}'; n8n ${last} still had it.`,
-      fix: successor && `Use '${successor}'.`
-    })
+    const severity = connected !== undefined && !isNewer(connected, last) ? "warning" : "error"
+    const message = `n8n ${release} no longer has the type '${type}'; n8n ${last} still had it.`
+    return problem(severity, message, successor && `Use '${successor}'.`)
   }
   const candidates = nearestTypes(type, lookups)
-  const isYounger = lookups.connected !== undefined && isNewer(lookups.connected, lookups.release)
+  const isYounger = connected !== undefined && isNewer(connected, release)
   const isSame = candidates.some((each) => fold(shortName(each)) === fold(shortName(type)))
-  return problemOf(node, {
-    severity: isYounger && !isSame && own.test(type) ? "warning" : "error",
-    path: `${node.at}.type`,
-    message: `n8n ${lookups.release} has no type '${type}'.`,
-    fix: candidates.length === 0
-      ? undefined
-      : isSame
-      ? `Use ${either(candidates)}.`
-      : `Did you mean ${either(candidates)}?`
-  })
+  const severity = isYounger && !isSame && own.test(type) ? "warning" : "error"
+  const fix = isSame ? `Use ${either(candidates)}.` : `Did you mean ${either(candidates)}?`
+  return problem(severity, `n8n ${release} has no type '${type}'.`, candidates.length === 0 ? undefined : fix)
 }
 
 const unknownVersion = (node: Node, nodeType: NodeType.NodeType, version: number, lookups: Lookups): Problem => {
@@ -65,54 +52,41 @@ const unknownVersion = (node: Node, nodeType: NodeType.NodeType, version: number
   const isYounger = lookups.connected !== undefined && isNewer(lookups.connected, lookups.release)
   // n8n ignores the version if there is only one implementation.
   const isOverlooked = nodeType.descriptions.length === 1
-  return problemOf(node, {
-    severity: isOverlooked || version > newest && isYounger ? "warning" : "error",
-    path: `${node.at}.typeVersion`,
-    message: isOverlooked
-      ? `'${node.type}' has no version ${version}; n8n runs it anyway.`
-      : version > newest
-      ? `'${node.type}' has no version ${version}: in n8n ${lookups.release} the newest is ${newest}.`
-      : `'${node.type}' has no version ${version}.`,
-    fix: `It has ${quoted(versions.map(String), 20).replaceAll("'", "")}.`
-  })
+  const more = isOverlooked
+    ? "; n8n runs it anyway"
+    : version > newest
+    ? `: in n8n ${lookups.release} the newest is ${newest}`
+    : ""
+  return problemOf(
+    node,
+    isOverlooked || version > newest && isYounger ? "warning" : "error",
+    `'${node.type}' has no version ${version}${more}.`,
+    `It has ${quoted(versions.map(String), 20).replaceAll("'", "")}.`,
+    `${node.at}.typeVersion`
+  )
 }
 
-const lacked = (
-  node: Node,
-  nodeType: NodeType.NodeType,
-  version: number,
-  { connected, isLacked }: Lookups
-): Problem => {
+const lacked = (node: Node, nodeType: NodeType.NodeType, version: number, { connected, isLacked }: Lookups) => {
   const there = NodeType.versions(nodeType).findLast((each) => isLacked?.(node.type, each) !== true)
-  return problemOf(node, {
-    severity: "error",
-    path: `${node.at}.typeVersion`,
-    message: `The connected n8n ${connected} has no ${
-      there === undefined ? `type '${node.type}'` : `version ${version} of '${node.type}'`
-    }.`,
-    fix: there === undefined
-      ? "Use another type, or update n8n."
-      : `Use ${there}, the newest it has, or update n8n.`
-  })
+  const [what, fix] = there === undefined
+    ? [`type '${node.type}'`, "Use another type, or update n8n."]
+    : [`version ${version} of '${node.type}'`, `Use ${there}, the newest it has, or update n8n.`]
+  return problemOf(node, "error", `The connected n8n ${connected} has no ${what}.`, fix, `${node.at}.typeVersion`)
 }
 
 const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Problem> => {
-  const { description, nodeType, type, version } = node
+  const { at, description, nodeType, type, version } = node
   if (type === "") return []
   if (nodeType === undefined) return [unknownType(node, lookups)]
   if (version === undefined) return []
   if (description === undefined) return [unknownVersion(node, nodeType, version, lookups)]
   const own = ToolVariant.baseOf(type) ?? type
-  if (internal.has(own) || disabled.has(own) && lookups.isV1 !== true) {
-    const isInternal = internal.has(own)
-    return [problemOf(node, {
-      severity: "error",
-      path: `${node.at}.type`,
-      message: isInternal ? `'${type}' is for n8n's own tests.` : `n8n 2 disables '${type}' by default.`,
-      fix: isInternal
-        ? "Use another type."
-        : "Use another type, or ask the operator of n8n to start it with NODES_EXCLUDE=[]."
-    })]
+  if (internal.has(own)) {
+    return [problemOf(node, "error", `'${type}' is for n8n's own tests.`, "Use another type.", `${at}.type`)]
+  }
+  if (disabled.has(own) && lookups.isV1 !== true) {
+    const fix = "Use another type, or ask the operator of n8n to start it with NODES_EXCLUDE=[]."
+    return [problemOf(node, "error", `n8n 2 disables '${type}' by default.`, fix, `${at}.type`)]
   }
   const isLacked = lookups.connected !== undefined && lookups.isLacked?.(type, version) === true
   return isLacked ? [lacked(node, nodeType, version, lookups)] : []

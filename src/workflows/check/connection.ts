@@ -36,11 +36,10 @@ const beyond = (node: Node, ports: ReadonlyArray<Port>, port: Connections.Port, 
     `${port.type}[${port.index}] is not one of them.`
 }
 
-/** Problem at the source of a connection. */
 const atSource = (link: Connections.PlacedLink, from: Node, to: Node): Fault | undefined => {
   const { outputs } = from
   if (outputs === undefined) return undefined
-  const { index, type } = link.output
+  const { type } = link.output
   if (!has(outputs, type)) {
     const shared = common(from, to)
     if (shared !== undefined) {
@@ -60,12 +59,11 @@ const atSource = (link: Connections.PlacedLink, from: Node, to: Node): Fault | u
       fix: isSubNode(from) ? `Connect it by ${listed(outputs)} to a node that takes that.` : undefined
     }
   }
-  return outputs.some((port) => port.type === type && port.index === index)
+  return outputs.some((port) => Connections.samePort(port, link.output))
     ? undefined
     : { message: beyond(from, outputs, link.output, "output") }
 }
 
-/** Problem at the target of a connection. */
 const atTarget = (link: Connections.PlacedLink, from: Node, to: Node): Fault | undefined => {
   const { type } = link.input
   if (type !== link.output.type) {
@@ -88,7 +86,7 @@ const atTarget = (link: Connections.PlacedLink, from: Node, to: Node): Fault | u
         : undefined
     }
   }
-  const port = inputs.find((each) => each.type === type && each.index === link.input.index)
+  const port = inputs.find((each) => Connections.samePort(each, link.input))
   if (port === undefined) {
     // n8n ignores the index at inputs of sub-nodes.
     if (type !== "main") return undefined
@@ -103,39 +101,36 @@ const atTarget = (link: Connections.PlacedLink, from: Node, to: Node): Fault | u
 
 const ofLink = (link: Connections.PlacedLink, byName: ReadonlyMap<string, Node>): ReadonlyArray<Problem> => {
   const [from, to] = [byName.get(link.from), byName.get(link.to)]
-  if (from === undefined || to === undefined) return []
-  const problem = atSource(link, from, to) ?? atTarget(link, from, to)
-  return problem === undefined ? [] : [problemOf(from, { severity: "error", path: link.at, ...problem })]
+  const fault = from && to && (atSource(link, from, to) ?? atTarget(link, from, to))
+  return from === undefined || fault === undefined ? [] : [problemOf(from, "error", fault.message, fault.fix, link.at)]
 }
 
 const ofInputs = (node: Node, into: ReadonlyArray<Connections.PlacedLink>, byName: ReadonlyMap<string, Node>) => {
   if (node.isDisabled) return []
   return (node.inputs ?? []).flatMap((port): ReadonlyArray<Problem> => {
-    const here = into.filter(({ input }) => input.type === port.type && input.index === port.index)
+    const here = into.filter(({ input }) => Connections.samePort(input, port))
     const enabled = here.filter(({ from }) => byName.get(from)?.isDisabled === false)
     const label = port.name ?? port.type
     const most = port.maxConnections ?? Infinity
     if (port.required === true && enabled.length === 0) {
-      return [problemOf(node, {
-        severity: "error",
-        message: here.length === 0
-          ? `'${node.name}' needs a ${label}: nothing is connected to ${Connections.portLabel(port)}.`
-          : `'${node.name}' needs a ${label}, and the one connected is disabled.`,
-        fix: here.length === 0 ? `Connect one by ${port.type}, from the sub-node to this one.` : undefined
-      })]
+      const needs = `'${node.name}' needs a ${label}`
+      return [
+        here.length === 0
+          ? problemOf(
+            node,
+            "error",
+            `${needs}: nothing is connected to ${Connections.portLabel(port)}.`,
+            `Connect one by ${port.type}, from the sub-node to this one.`
+          )
+          : problemOf(node, "error", `${needs}, and the one connected is disabled.`)
+      ]
     }
-    return enabled.length > most
-      ? [problemOf(node, {
-        severity: "error",
-        path: enabled[most]?.at ?? node.at,
-        message: `'${node.name}' takes ${most} ${label}, and ${enabled.length} are connected: ` +
-          `${quoted(enabled.map(({ from }) => from))}.`
-      })]
-      : []
+    const names = quoted(enabled.map(({ from }) => from))
+    const message = `'${node.name}' takes ${most} ${label}, and ${enabled.length} are connected: ${names}.`
+    return enabled.length > most ? [problemOf(node, "error", message, undefined, enabled[most]?.at)] : []
   })
 }
 
-/** Problems with connections that do not fit their nodes, and with inputs that need one. */
 export const connectionProblems = ({ byName, links, nodes }: Checked): ReadonlyArray<Problem> => {
   const into = Map.groupBy(links, ({ to }) => to)
   return [

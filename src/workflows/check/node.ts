@@ -15,11 +15,10 @@ const ofParameters = (node: Node, { suggest }: Lookups): ReadonlyArray<Problem> 
   if (description === undefined || version === undefined) return []
   const shape = { typeVersion: version, parameters: parametersOf(node.json) }
   return Parameters.problems(description, shape, suggest).map((problem) =>
-    problemOf(node, { ...problem, path: `${node.at}.parameters.${problem.path}` })
+    problemOf(node, problem.severity, problem.message, problem.fix, `${node.at}.parameters.${problem.path}`)
   )
 }
 
-/** Credential type chosen in the parameters of a generic node. */
 const chosen = ({ parameters }: Node): ReadonlyArray<string> => {
   const key = parameters["authentication"] === "predefinedCredentialType"
     ? "nodeCredentialType"
@@ -56,12 +55,13 @@ const fromAI = /\$fromAI\s*\(\s*(?:(["'`])((?:\\.|(?!\1)[^\\])*)\1\s*[,)]|\))/gi
 
 const fromAIProblems = (node: Node, { path, text }: Expressions.Text): ReadonlyArray<Problem> =>
   [...text.matchAll(fromAI)].flatMap(({ 2: key = "" }) =>
-    /^[\w-]{1,64}$/.test(key) ? [] : problemOf(node, {
-      severity: "error",
-      path: `${node.at}.${path}`,
-      message: `'${shorten(key)}' is no key that $fromAI takes: the agent fails.`,
-      fix: "A key has 1 to 64 letters, digits, _ or -; the description says the rest."
-    })
+    /^[\w-]{1,64}$/.test(key) ? [] : problemOf(
+      node,
+      "error",
+      `'${shorten(key)}' is no key that $fromAI takes: the agent fails.`,
+      "A key has 1 to 64 letters, digits, _ or -; the description says the rest.",
+      `${node.at}.${path}`
+    )
   )
 
 const ofExpressions = (
@@ -70,47 +70,40 @@ const ofExpressions = (
   { nearest, parse }: Lookups
 ): ReadonlyArray<Problem> => {
   if (node.isNote) return []
-  const missing = new Map<string, { readonly path: string; readonly kind: Expressions.Text["kind"]; count: number }>()
+  const missing: Array<Expressions.Text & { readonly name: string }> = []
   const mistakes: Array<Problem> = []
   for (const text of Expressions.texts(node.parameters)) {
+    const path = `${node.at}.${text.path}`
     if (text.kind === "unmarked" && node.description !== undefined) {
-      mistakes.push(problemOf(node, {
-        severity: "warning",
-        path: `${node.at}.${text.path}`,
-        message: "{{ }} is literal text here: expressions must start with '='.",
-        fix: "Start it with '='."
-      }))
+      const message = "{{ }} is literal text here: expressions must start with '='."
+      mistakes.push(problemOf(node, "warning", message, "Start it with '='.", path))
     }
     if (text.kind === "expression") mistakes.push(...fromAIProblems(node, text))
     const findings = Expressions.inText(text, parse)
     for (const { at, code, message } of findings.mistakes) {
       const line = code.slice(0, at).split("\n").length
-      mistakes.push(problemOf(node, {
-        severity: "error",
-        path: `${node.at}.${text.path}`,
-        message: text.kind === "script"
-          ? `The code does not parse: ${message}, line ${line}: ${shorten(code.split("\n")[line - 1]?.trim() ?? "")}`
-          : `{{${shorten(code)}}} does not parse: ${message}.`
-      }))
+      const fault = text.kind === "script"
+        ? `The code does not parse: ${message}, line ${line}: ${shorten(code.split("\n")[line - 1]?.trim() ?? "")}`
+        : `{{${shorten(code)}}} does not parse: ${message}.`
+      mistakes.push(problemOf(node, "error", fault, undefined, path))
     }
     for (const { isGuess, name } of findings.references) {
-      if (isGuess || names.has(name)) continue
-      const before = missing.get(name)
-      if (before === undefined) missing.set(name, { path: text.path, kind: text.kind, count: 1 })
-      else before.count++
+      if (!isGuess && !names.has(name)) missing.push({ ...text, name })
     }
   }
   return [
     ...mistakes,
-    ...[...missing].map(([name, { count, kind, path }]) => {
+    ...[...Map.groupBy(missing, ({ name }) => name)].map(([name, [first, ...others]]) => {
       const near = nearest(name, names)
-      return problemOf(node, {
+      const times = others.length > 0 ? ` (${others.length + 1} times)` : ""
+      return problemOf(
+        node,
         // A script may never reach the reference.
-        severity: kind === "script" ? "warning" : "error",
-        path: `${node.at}.${path}`,
-        message: `It refers to the node '${name}', which does not exist${count > 1 ? ` (${count} times)` : ""}.`,
-        fix: near.length === 0 ? undefined : `Did you mean ${either(near)}?`
-      })
+        first?.kind === "script" ? "warning" : "error",
+        `It refers to the node '${name}', which does not exist${times}.`,
+        near.length === 0 ? undefined : `Did you mean ${either(near)}?`,
+        `${node.at}.${first?.path}`
+      )
     })
   ]
 }

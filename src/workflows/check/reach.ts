@@ -2,7 +2,6 @@
 import type { Problem } from "../../base/Problem.ts"
 import { type Checked, isSubNode, type Node, problemOf } from "./CheckedWorkflow.ts"
 
-/** Triggers that a person starts in the editor. */
 const byHand: ReadonlySet<string> = new Set([
   "n8n-nodes-base.manualTrigger",
   "@n8n/n8n-nodes-langchain.manualChatTrigger",
@@ -64,13 +63,14 @@ export const reachProblems = (checked: Checked): ReadonlyArray<Problem> => {
     ...nodes.flatMap((node) =>
       node.isDisabled || reachable.has(node.name)
         ? []
-        : [problemOf(node, {
-          severity: "warning",
-          message: isSubNode(node)
+        : [problemOf(
+          node,
+          "warning",
+          isSubNode(node)
             ? `'${node.name}' serves no node that runs.`
             : `No trigger leads to '${node.name}': it never runs.`,
-          fix: "Connect it, or remove it."
-        })]
+          "Connect it, or remove it."
+        )]
     )
   ]
 }

@@ -50,22 +50,14 @@ const ofNode = (node: Obj, at: string): ReadonlyArray<Problem> => {
 }
 
 const twice = (nodes: ReadonlyArray<unknown>, key: "name" | "id"): ReadonlyArray<Problem> => {
-  const first = new Map<string, number>()
-  return nodes.flatMap((item, index) => {
-    const node = obj(item)
-    const value = str(node?.[key])
-    if (value === undefined || value === "") return []
-    const before = first.get(value)
-    if (before === undefined) {
-      first.set(value, index)
-      return []
-    }
-    const problem = error(
-      `nodes[${index}].${key}`,
-      `nodes[${before}] also has the ${key} '${value}'.`,
-      key === "name" ? "Rename one of them, also in connections and expressions." : "Give it a unique id."
-    )
-    return [defined({ ...problem, node: str(node?.["name"]) })]
+  const values = nodes.map((node) => str(obj(node)?.[key]) || undefined)
+  const first = new Map([...values.entries()].toReversed().map(([index, value]) => [value, index]))
+  const fix = key === "name" ? "Rename one of them, also in connections and expressions." : "Give it a unique id."
+  return nodes.flatMap((node, index) => {
+    const [value, before = index] = [values[index], first.get(values[index])]
+    if (value === undefined || before === index) return []
+    const problem = error(`nodes[${index}].${key}`, `nodes[${before}] also has the ${key} '${value}'.`, fix)
+    return [defined({ ...problem, node: str(obj(node)?.["name"]) })]
   })
 }
 
@@ -147,7 +139,6 @@ const ofShape = (connections: Obj): ReadonlyArray<Problem> =>
     })
   })
 
-/** All problems with the shape, with exact paths. */
 export const structureProblems = (workflow: Obj, lookups: Lookups): ReadonlyArray<Problem> => {
   const nodes = arr(workflow["nodes"])
   const connections = obj(workflow["connections"])

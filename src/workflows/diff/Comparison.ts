@@ -5,7 +5,6 @@ import * as Connections from "../../n8n/model/Connections.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
 import * as WorkflowDiff from "./WorkflowDiff.ts"
 
-/** Options of the comparison. */
 export interface Options {
   /** Name of the only node to show, on either side; its texts are shown in full. */
   readonly node?: string | undefined
@@ -16,17 +15,13 @@ export interface Options {
 }
 
 const shapesIn = (workflow: WorkflowDiff.Document) => {
-  const counts = new Map(
-    [...Map.groupBy(Connections.links(workflow["connections"]), ({ from }) => from)].map(([from, out]) =>
-      [from, Connections.connectedOutputs(out)] as const
-    )
-  )
+  const bySource = Map.groupBy(Connections.links(workflow["connections"]), ({ from }) => from)
   return new Map(
     nodes(workflow).flatMap((node) => {
       const [name, type] = [str(node["name"]), str(node["type"])]
       if (name === undefined || type === undefined) return []
       const shape = { ...node, type } as Connections.NodeShape
-      return [[name, { shape, count: counts.get(name) ?? 0 }] as const]
+      return [[name, { shape, count: Connections.connectedOutputs(bySource.get(name) ?? []) }] as const]
     })
   )
 }
@@ -39,20 +34,17 @@ const withHidden = (
   const known = new Map(visible.map((view) => [view.node, view]))
   return whole.map((raw) => {
     const view = known.get(raw.node)
-    if (view !== undefined && (view.fields === undefined || raw.fields === undefined)) return view
-    const paths = new Set(view?.fields?.map(({ path }) => path))
-    const hidden = (raw.fields ?? []).flatMap(({ path }) =>
-      paths.has(path) ? [] : [{ path, before: marker, after: marker }]
-    )
-    const { fields: _, ...rest } = raw
+    if (raw.fields === undefined || view !== undefined && view.fields === undefined) return view ?? raw
+    const fields = view?.fields ?? []
+    const paths = new Set(fields.map(({ path }) => path))
+    const hidden = raw.fields.filter(({ path }) => !paths.has(path))
     return {
-      ...view ?? rest,
-      ...(raw.fields === undefined ? {} : { fields: [...view?.fields ?? [], ...hidden] })
+      ...view ?? raw,
+      fields: [...fields, ...hidden.map(({ path }) => ({ path, before: marker, after: marker }))]
     }
   })
 }
 
-/** Differences from `before` to `after`. */
 export const make = (
   before: WorkflowDiff.Document,
   after: WorkflowDiff.Document,

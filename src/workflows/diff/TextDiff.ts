@@ -1,7 +1,6 @@
 /** Presentation of changed text: hunks of a unified diff for several lines, otherwise excerpts around the change. */
 import { structuredPatch } from "diff"
 
-/** Number of context lines around a change. */
 const context = 2
 
 /** Length in characters beyond which only the difference of a text is shown. */

@@ -1,5 +1,5 @@
 /** Differences between two states of a workflow. */
-import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
+import { defined, type Obj, obj, str } from "../../base/Json.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { namedNodes, nameOf } from "../../n8n/model/Workflow.ts"
 import * as valueDiff from "./valueDiff.ts"
@@ -35,60 +35,24 @@ const restKeys = ["name", "description", "settings", "pinData", "staticData", "n
 
 export const content = ({ name: _, position: __, ...rest }: Obj): Obj => rest
 
-const linksOf = (workflow: Document): ReadonlyArray<Connections.Link> =>
-  Connections.links(wellFormed(workflow["connections"]))
-
-/** Connections without malformed entries. */
-const wellFormed = (connections: unknown): Connections.Connections =>
-  Object.fromEntries(
-    Object.entries(obj(connections) ?? {}).map(([from, byType]) => [
-      from,
-      Object.fromEntries(
-        Object.entries(obj(byType) ?? {}).map(([type, outputs]) => [
-          type,
-          arr(outputs).map((targets) =>
-            arr(targets).flatMap((target) => {
-              const { index, node, type } = obj(target) ?? {}
-              return typeof node === "string"
-                ? [defined({
-                  node,
-                  type: str(type),
-                  index: typeof index === "number" ? index : undefined
-                })]
-                : []
-            })
-          )
-        ])
-      )
-    ])
-  )
-
 const linkKey = ({ from, input, output, to }: Connections.Link) =>
   JSON.stringify([from, output.type, output.index, to, input.type, input.index])
 
 type Pair = readonly [before: Obj, after: Obj]
 
-const uniqueBy = (nodes: ReadonlyArray<Obj>, key: (node: Obj) => string | undefined): ReadonlyMap<string, Obj> => {
-  const byKey = Map.groupBy(nodes, (node) => key(node) ?? "")
-  return new Map(
-    [...byKey].flatMap(([text, [only, ...others]]) =>
-      text !== "" && only !== undefined && others.length === 0 ? [[text, only]] : []
-    )
-  )
-}
-
-/** Pairs of nodes with equal keys, and the unpaired nodes of each side. */
+/** Pairs of nodes with equal keys that no other node has, and the unpaired nodes of each side. */
 const pairBy = (
   before: ReadonlyArray<Obj>,
   after: ReadonlyArray<Obj>,
   key: (node: Obj, side: "before" | "after") => string | undefined
 ) => {
-  const afterByKey = uniqueBy(after, (node) => key(node, "after"))
-  const beforeByKey = uniqueBy(before, (node) => key(node, "before"))
-  const pairs = [...beforeByKey].flatMap(([text, node]): ReadonlyArray<Pair> => {
-    const other = afterByKey.get(text)
-    return other === undefined ? [] : [[node, other]]
-  })
+  const others = Map.groupBy(after, (node) => key(node, "after") ?? "")
+  const pairs = [...Map.groupBy(before, (node) => key(node, "before") ?? "")].flatMap(
+    ([text, nodes]): ReadonlyArray<Pair> => {
+      const [[node, other], count] = [[nodes[0], others.get(text)?.[0]], nodes.length + (others.get(text)?.length ?? 0)]
+      return text === "" || node === undefined || other === undefined || count > 2 ? [] : [[node, other]]
+    }
+  )
   const paired = new Set(pairs.flat())
   return {
     pairs,
@@ -99,16 +63,12 @@ const pairBy = (
 
 /** Links of a node, with names translated to those after the change. */
 const neighbours = (workflow: Document, translate: (name: string) => string) => {
-  const byNode = new Map<string, Array<Connections.Link>>()
-  for (const link of linksOf(workflow)) {
-    for (const name of new Set([link.from, link.to])) {
-      const own = byNode.get(name)
-      if (own === undefined) byNode.set(name, [link])
-      else own.push(link)
-    }
-  }
+  const ends = Connections.links(workflow["connections"]).flatMap((link) =>
+    [...new Set([link.from, link.to])].map((name) => ({ name, link }))
+  )
+  const byNode = Map.groupBy(ends, ({ name }) => name)
   return (name: string) =>
-    (byNode.get(name) ?? []).map((link) =>
+    (byNode.get(name) ?? []).map(({ link }) =>
       linkKey({
         ...link,
         from: link.from === name ? "" : translate(link.from),
@@ -132,21 +92,15 @@ const match = (before: Document, after: Document) => {
       valueDiff.canonical(node["parameters"]),
       around[side](nameOf(node))
     ]))
-  return {
-    pairs: [...pairs, ...byContent.pairs],
-    removed: byContent.before,
-    added: byContent.after
-  }
+  return { pairs: [...pairs, ...byContent.pairs], removed: byContent.before, added: byContent.after }
 }
 
 const rename = (links: ReadonlyArray<Connections.Link>, names: ReadonlyMap<string, string>) =>
-  names.size === 0
-    ? links
-    : links.map((link) => ({ ...link, from: names.get(link.from) ?? link.from, to: names.get(link.to) ?? link.to }))
+  links.map((link) => ({ ...link, from: names.get(link.from) ?? link.from, to: names.get(link.to) ?? link.to }))
 
 const renameKeys = (value: unknown, names: ReadonlyMap<string, string>): unknown => {
   const object = obj(value)
-  return object === undefined || names.size === 0
+  return object === undefined
     ? value
     : Object.fromEntries(Object.entries(object).map(([key, inner]) => [names.get(key) ?? key, inner]))
 }
@@ -190,16 +144,12 @@ const removedMark = "\u0000"
 /** Name of a link's end without the mark of a removed node whose name another node has now. */
 export const plainName = (name: string): string => name.startsWith(removedMark) ? name.slice(1) : name
 
-const namesOf = (nodes: ReadonlyArray<NodeDiff>, change: NodeDiff["change"]) =>
-  nodes.flatMap((node) => node.change === change ? [node.name] : [])
-
 /** Names used in the differences, by the names before the change. */
 const newNames = (nodes: ReadonlyArray<NodeDiff>): ReadonlyMap<string, string> => {
-  const taken = new Set(namesOf(nodes, "renamed"))
-  return new Map([
-    ...namesOf(nodes, "removed").flatMap((name) => taken.has(name) ? [[name, removedMark + name] as const] : []),
-    ...nodes.flatMap(({ formerName, name }) => formerName === undefined ? [] : [[formerName, name] as const])
-  ])
+  const renamed = nodes.flatMap(({ formerName, name }) => formerName === undefined ? [] : [[formerName, name] as const])
+  const taken = new Set(renamed.map(([, name]) => name))
+  const removed = nodes.filter(({ change, name }) => change === "removed" && taken.has(name))
+  return new Map([...removed.map(({ name }) => [name, removedMark + name] as const), ...renamed])
 }
 
 /** Differences from `before` to `after`. */
@@ -219,7 +169,7 @@ export const make = (before: Document, after: Document): WorkflowDiff => {
     }))
   ]
   const names = newNames(nodes)
-  const [old, now] = [rename(linksOf(before), names), linksOf(after)]
+  const [old, now] = [rename(Connections.links(before["connections"]), names), Connections.links(after["connections"])]
   return defined({
     nodes,
     links: { added: without(now, old), removed: without(old, now) },

@@ -23,8 +23,8 @@ export const line = ({ links, nodes, rest }: WorkflowDiff): string => {
   const changed = named("changed")
   const count = links.added.length + links.removed.length
   const parts = [
-    ...["added", "removed"].flatMap((change) => {
-      const those = named(change as NodeDiff["change"])
+    ...(["added", "removed"] as const).flatMap((change) => {
+      const those = named(change)
       return those.length === 0 ? [] : [`${change} ${few(those.map(({ name }) => name))}`]
     }),
     ...named("renamed").slice(0, 3).map(({ formerName, name }) => `renamed '${formerName}' to '${name}'`),
@@ -59,7 +59,6 @@ export const around = (before: unknown, after: unknown, room = 160): string => {
   }
 }
 
-/** Maximum number of lines; the rest are counted. */
 const mostLines = 8
 
 const fieldsBetween = (before: unknown, after: unknown, path: string) => {
@@ -85,7 +84,6 @@ export const lines = (before: unknown, after: unknown, path = "", room = 160): R
   return all.length > mostLines ? [...all.slice(0, mostLines), `and ${all.length - mostLines} more`] : all
 }
 
-/** Maximum number of nodes whose first change is shown. */
 const mostDetails = 3
 
 const nodeIn = (workflow: Document, name: string) => namedNodes(workflow).find((node) => nameOf(node) === name) ?? {}
@@ -95,7 +93,6 @@ const detail = (before: Document, after: Document, { formerName, name }: NodeDif
   return { first: (all[0] ?? "").replace(/^parameters\./, ""), count: all.length }
 }
 
-/** Maximum length of the change that a line shows. */
 const lineRoom = 100
 
 /** The {@link line} of two versions, with an excerpt if a single value of one node differs. */

@@ -66,42 +66,34 @@ const kind = (value: unknown) => Array.isArray(value) ? "array" : obj(value) ===
 const diffLists = (before: ReadonlyArray<unknown>, after: ReadonlyArray<unknown>): Change | undefined => {
   const keys = elementKeys(before, after)
   const elements: Array<ElementChange> = []
+  const add = (old: number | undefined, now: number | undefined) => {
+    const change = diff(old === undefined ? undefined : before[old], now === undefined ? undefined : after[now])
+    if (change !== undefined) elements.push({ before: old, after: now, change })
+  }
   const gap = { removed: [] as Array<number>, added: [] as Array<number> }
   /** Pairs the removed and added elements of a gap as changed; the rest are removed or added. */
   const closeGap = () => {
-    const pairs = Math.min(gap.removed.length, gap.added.length)
-    gap.removed.forEach((index, at) => {
-      const other = gap.added[at]
-      if (keys.areIds || at >= pairs || other === undefined || kind(before[index]) !== kind(after[other])) {
-        elements.push({ before: index, after: undefined, change: replace(before[index], undefined) })
-        if (other !== undefined) {
-          elements.push({ before: undefined, after: other, change: replace(undefined, after[other]) })
-        }
-        return
+    for (let at = 0; at < Math.max(gap.removed.length, gap.added.length); at++) {
+      const [old, now] = [gap.removed[at], gap.added[at]]
+      const isPair = old !== undefined && now !== undefined && !keys.areIds && kind(before[old]) === kind(after[now])
+      if (isPair) add(old, now)
+      else {
+        if (old !== undefined) add(old, undefined)
+        if (now !== undefined) add(undefined, now)
       }
-      const change = diff(before[index], after[other])
-      if (change !== undefined) elements.push({ before: index, after: other, change })
-    })
-    gap.added.slice(gap.removed.length).forEach((index) =>
-      elements.push({ before: undefined, after: index, change: replace(undefined, after[index]) })
-    )
-    gap.removed.length = 0
-    gap.added.length = 0
+    }
+    gap.removed = []
+    gap.added = []
   }
   const steps = diffArrays([...keys.before], [...keys.after], { maxEditLength: maxEdits }) ??
     [{ removed: true, added: false, count: before.length }, { removed: false, added: true, count: after.length }]
   let [i, j] = [0, 0]
   for (const { added, count, removed } of steps) {
+    if (!removed && !added) closeGap()
     for (let step = 0; step < count; step++) {
       if (removed) gap.removed.push(i++)
       else if (added) gap.added.push(j++)
-      else {
-        if (step === 0) closeGap()
-        const change = diff(before[i], after[j])
-        if (change !== undefined) elements.push({ before: i, after: j, change })
-        i++
-        j++
-      }
+      else add(i++, j++)
     }
   }
   closeGap()

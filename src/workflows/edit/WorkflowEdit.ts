@@ -4,11 +4,9 @@ import type { Obj } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import * as Add from "./add.ts"
 import * as Connect from "./connect.ts"
-import { disconnect } from "./disconnect.ts"
 import type { Operation } from "./operation.ts"
 import * as Rename from "./rename.ts"
-import * as Step from "./step.ts"
-import type { Added, Lookups, Refusal } from "./step.ts"
+import type { Added, Edit, Lookups, Refusal } from "./step.ts"
 import { tidy } from "./tidy.ts"
 import * as Update from "./update.ts"
 import * as Value from "./value.ts"
@@ -17,7 +15,6 @@ export { Operation } from "./operation.ts"
 export { replace } from "./replace.ts"
 export type { Added, Lookups, Refusal } from "./step.ts"
 
-/** The edited workflow. */
 export interface Edited {
   readonly workflow: Obj
   /** At least one line for each operation. */
@@ -26,12 +23,7 @@ export interface Edited {
   readonly added: ReadonlyArray<Added>
 }
 
-/** Refusal of the first impossible operation; `field` is for example `operations[2].node`. */
-export interface Refused extends Refusal {
-  readonly operation: number
-}
-
-const edits: { readonly [Op in Operation["op"]]: Step.Edit<Op> } = {
+const edits: { readonly [Op in Operation["op"]]: Edit<Op> } = {
   add: Add.add,
   update: Update.update,
   set: Value.set,
@@ -42,27 +34,26 @@ const edits: { readonly [Op in Operation["op"]]: Step.Edit<Op> } = {
   disable: Update.toggle,
   move: Update.move,
   connect: Connect.connect,
-  disconnect,
+  disconnect: Connect.disconnect,
   settings: Update.settings,
   name: Update.name,
   tidy
 }
 
-/** Applies the operations in order; if one is refused, none is applied. */
+/** Applies the operations in order; if one is refused, none is applied. Fields are such as `operations[2].node`. */
 export const apply = (
   workflow: Obj,
   operations: ReadonlyArray<Operation>,
   lookups: Lookups
-): Result.Result<Edited, Refused> =>
+): Result.Result<Edited, Refusal> =>
   Result.gen(function*() {
     const changes: Array<string> = []
     const added: Array<string> = []
     const removed: Array<readonly [line: number, name: string]> = []
     let current = workflow
     for (const [index, operation] of operations.entries()) {
-      const edit = edits[operation.op] as Step.Edit<Operation["op"]>
-      const step = yield* Result.mapError(edit(current, operation, lookups), (refusal): Refused => ({
-        operation: index,
+      const edit = edits[operation.op] as Edit<Operation["op"]>
+      const step = yield* Result.mapError(edit(current, operation, lookups), (refusal) => ({
         ...refusal,
         field: `operations[${index}].${refusal.field}`
       }))
@@ -73,7 +64,13 @@ export const apply = (
     }
     // A later operation may have replaced the references.
     for (const [line, name] of removed) changes[line] += Rename.stillNamed(current, name, lookups)
-    return { workflow: current, changes, added: added.flatMap((id) => Step.addedOf(current, id)) }
+    const nodes = new Map(Workflow.nodes(current).map((node) => [node["id"], node]))
+    return {
+      workflow: current,
+      changes,
+      // A later operation may have removed a node.
+      added: added.flatMap((id) => nodes.has(id) ? [{ id, name: Workflow.nameOf(nodes.get(id)) }] : [])
+    }
   })
 
 /** Types to look up before the edit: those of the workflow and of added nodes. */

@@ -14,7 +14,6 @@ import { unique } from "./rename.ts"
 import * as Step from "./step.ts"
 import { update } from "./update.ts"
 
-/** Type-dependent properties of a new node. */
 export interface Kind {
   readonly type: string
   readonly typeVersion: number
@@ -60,7 +59,6 @@ export const kindOf = (workflow: Obj, type: string, field: string, lookups: Step
   )
 }
 
-/** A new id that no node has. */
 const freshId = (workflow: Obj, { newId }: Step.Lookups): string => {
   const ids = new Set(nodes(workflow).map(({ id }) => id))
   let id = newId()
@@ -76,7 +74,6 @@ const nameOf = (workflow: Obj, kind: Kind, wanted: string | undefined): string =
   return unique(kind.name, taken)
 }
 
-/** Adds a node and connects it. */
 export const add: Step.Edit<"add"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
     const { after, name: wanted, op: _, parameters = {}, position, type: __, ...properties } = operation
@@ -117,8 +114,10 @@ export const add: Step.Edit<"add"> = (workflow, operation, lookups) =>
     const self = { index: before.length, node, name }
     const [source, target] = isSub ? [self, anchor] : [anchor, self]
     const ends: Connect.Ends = isSub ? {} : { sourceOutput: "main", targetInput: "main" }
-    const fields = { from: "after", to: "after", sourceOutput: "after", targetInput: "after" }
-    const linked = yield* Connect.link(added, source, target, ends, lookups, fields)
+    const linked = yield* Result.mapError(
+      Connect.link(added, source, target, ends, lookups),
+      (refusal): Step.Refusal => ({ ...refusal, field: "after" })
+    )
     return {
       workflow: linked.workflow,
       changes: [`${what} ${isSub ? "for" : "after"} '${anchor.name}'`],

@@ -1,6 +1,6 @@
-/** Connects nodes whose ports fit. */
+/** Connects and disconnects nodes. */
 import * as Result from "effect/Result"
-import type { Obj } from "../../base/Json.ts"
+import { type Obj, obj } from "../../base/Json.ts"
 import type { Port } from "../../catalogue/types/Ports.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { admits, type Node, portTypes, quoted } from "../check/CheckedWorkflow.ts"
@@ -12,21 +12,6 @@ import * as Step from "./step.ts"
 /** References to the ports of both ends. */
 export type Ends = Pick<Of<"connect">, "sourceOutput" | "targetInput">
 
-/** Names of the operation's fields for both ends, for refusals. */
-interface Fields {
-  readonly from: string
-  readonly to: string
-  readonly sourceOutput: string
-  readonly targetInput: string
-}
-
-const fieldsOf = (ends: Ends): Fields => ({
-  from: "from",
-  to: "to",
-  sourceOutput: ends.sourceOutput === undefined ? "from" : "sourceOutput",
-  targetInput: ends.targetInput === undefined ? "to" : "targetInput"
-})
-
 /** Default connection type between two nodes: `main` if possible, else the type by which one serves the other. */
 const commonType = (from: Node, to: Node): string => {
   if (from.outputs === undefined) return "main"
@@ -35,7 +20,6 @@ const commonType = (from: Node, to: Node): string => {
   return (shared.includes("main") ? "main" : shared[0]) ?? types[0] ?? "main"
 }
 
-/** Advice if the other direction would fit. */
 const reverseHint = (from: Node, to: Node): string => {
   const type = commonType(to, from)
   return type !== "main" && portTypes(from.inputs).includes(type) && portTypes(to.outputs).includes(type)
@@ -53,7 +37,7 @@ export const misfit = (
   const { inputs } = to
   const { outputs } = from
   const isOutput = output.isNewError === true || outputs === undefined ||
-    outputs.some(({ index, type }) => type === output.type && index === output.index)
+    outputs.some((port) => Connections.samePort(port, output))
   if (!isOutput) {
     return {
       at: "output",
@@ -87,7 +71,7 @@ export const misfit = (
 }
 
 const label = (port: Connections.Port, ports: ReadonlyArray<Port> = []) =>
-  PortName.label(ports.find(({ index, type }) => type === port.type && index === port.index) ?? port)
+  PortName.label(ports.find((each) => Connections.samePort(each, port)) ?? port)
 
 /** `'If' main[1] 'false' → 'Next' main[0]`; without ports if each side has only one. */
 export const inWords = (link: Connections.Link, from?: Node, to?: Node) =>
@@ -111,49 +95,42 @@ const connectable = (
     : Result.succeed(node)
 }
 
-/** Turns an unclear port reference into a refusal of a field. */
-export const clear = <A>(field: string, result: Result.Result<A, PortName.Unclear>): Step.Attempt<A> =>
-  Result.mapError(result, (unclear) => ({ field, ...unclear }))
+/** Resolves a port; an unclear reference is a refusal of the field. */
+const portOf = (
+  field: string,
+  ...reference: Parameters<typeof PortName.resolvePort>
+): Step.Attempt<PortName.ResolvedPort> =>
+  Result.mapError(PortName.resolvePort(...reference), (unclear) => ({ field, ...unclear }))
 
-/** Resolves the ports of both ends of a link. */
-const linkOf = (from: Node, to: Node, { sourceOutput, targetInput }: Ends, fields: Fields) =>
-  Result.gen(function*() {
-    const ofInput = PortName.connectionTypeOf(targetInput)
-    const isServed = from.outputs?.some((port) => port.type === ofInput) ?? true
-    const type = PortName.connectionTypeOf(sourceOutput) ?? (isServed ? ofInput : undefined) ?? commonType(from, to)
-    const output: PortName.ResolvedPort = sourceOutput === undefined
-      ? { type, index: 0 }
-      : yield* clear(fields.sourceOutput, PortName.resolvePort(from, "output", sourceOutput, type))
-    const ofType = to.inputs?.filter((port) => port.type === output.type)
-    const input = targetInput === undefined
-      ? { type: output.type, index: ofType?.find((port) => admits(port, from))?.index ?? 0 }
-      : yield* clear(fields.targetInput, PortName.resolvePort(to, "input", targetInput, output.type))
-    const wrong = misfit(from, output, to, input)
-    if (wrong !== undefined) {
-      const { at, ...unclear } = wrong
-      return yield* Step.refuse(
-        at === "output" ? fields.sourceOutput : fields.targetInput,
-        unclear.message,
-        unclear.hint
-      )
-    }
-    return { output, input: { type: input.type, index: input.index } }
-  })
-
-/** Connects two nodes of the workflow. */
 export const link = (
   workflow: Obj,
   source: Step.NodeEntry,
   target: Step.NodeEntry,
-  ends: Ends,
-  lookups: Step.Lookups,
-  fields: Fields = fieldsOf(ends)
+  { sourceOutput, targetInput }: Ends,
+  lookups: Step.Lookups
 ): Step.Attempt<Step.Step> =>
   Result.gen(function*() {
-    const from = yield* connectable(workflow, source, fields.from, lookups)
-    const to = yield* connectable(workflow, target, fields.to, lookups)
-    const { input, output: { index, isNewError, type } } = yield* linkOf(from, to, ends, fields)
-    const made = { from: from.name, output: { type, index }, to: to.name, input }
+    const from = yield* connectable(workflow, source, "from", lookups)
+    const to = yield* connectable(workflow, target, "to", lookups)
+    const fields = {
+      output: sourceOutput === undefined ? "from" : "sourceOutput",
+      input: targetInput === undefined ? "to" : "targetInput"
+    }
+    const ofInput = PortName.connectionTypeOf(targetInput)
+    const isServed = from.outputs?.some((port) => port.type === ofInput) ?? true
+    const defaultType = PortName.connectionTypeOf(sourceOutput) ?? (isServed ? ofInput : undefined) ??
+      commonType(from, to)
+    const output: PortName.ResolvedPort = sourceOutput === undefined
+      ? { type: defaultType, index: 0 }
+      : yield* portOf(fields.output, from, "output", sourceOutput, defaultType)
+    const ofType = to.inputs?.filter(({ type }) => type === output.type)
+    const { index, type }: Connections.Port = targetInput === undefined
+      ? { type: output.type, index: ofType?.find((port) => admits(port, from))?.index ?? 0 }
+      : yield* portOf(fields.input, to, "input", targetInput, output.type)
+    const input = { type, index }
+    const wrong = misfit(from, output, to, input)
+    if (wrong !== undefined) return yield* Step.refuse(fields[wrong.at], wrong.message, wrong.hint)
+    const made = { from: from.name, output: { type: output.type, index: output.index }, to: to.name, input }
     const words = inWords(made, from, to)
     const [isFrom, isTo] = [Step.meaning(workflow, source), Step.meaning(workflow, target)]
     const into = Connections.links(workflow["connections"]).flatMap((each) =>
@@ -162,15 +139,15 @@ export const link = (
     if (into.some((each) => Connections.sameLink({ ...each, from: isFrom(each.from) ? from.name : "" }, made))) {
       return { workflow, changes: [`${words} is already connected`] }
     }
-    const port = to.inputs?.find((each) => each.type === input.type && each.index === input.index)
+    const port = to.inputs?.find((each) => Connections.samePort(each, input))
     const there = into.flatMap((each) => {
       const source = Step.peek(workflow, each.from)
-      const isHere = each.input.type === input.type && each.input.index === input.index
+      const isHere = Connections.samePort(each.input, input)
       return isHere && source !== undefined && source.node["disabled"] !== true ? [source.name] : []
     })
     if (there.length >= (port?.maxConnections ?? Infinity)) {
       return yield* Step.refuse(
-        fields.targetInput,
+        fields.input,
         `'${to.name}' takes ${port?.maxConnections} ${port?.name ?? input.type}; connected: ${quoted(there)}.`,
         `Disconnect one first. ${PortName.choices(to, "input")}`
       )
@@ -178,26 +155,71 @@ export const link = (
     const connections = Links.add(workflow["connections"], made)
     if (connections === undefined) {
       return yield* Step.refuse(
-        fields.from,
+        "from",
         `The connections of '${from.name}' are not of n8n's shape.`,
         "They must be {[type]: [[{node, type, index}]]}: fix them first."
       )
     }
-    const failing = isNewError === true
-      ? Step.withNode(workflow, source.index, { ...source.node, onError: "continueErrorOutput" })
-      : workflow
-    const change = isNewError === true
-      ? `connected '${from.name}' error → '${to.name}' ${
-        label(input, to.inputs)
-      }; its onError is continueErrorOutput now`
-      : `connected ${words}`
-    return { workflow: { ...failing, connections }, changes: [change] }
+    if (output.isNewError !== true) return { workflow: { ...workflow, connections }, changes: [`connected ${words}`] }
+    const failing = Step.withNode(workflow, source.index, { ...source.node, onError: "continueErrorOutput" })
+    const change = `connected '${from.name}' error → '${to.name}' ${label(input, to.inputs)}`
+    return {
+      workflow: { ...failing, connections },
+      changes: [`${change}; its onError is continueErrorOutput now`]
+    }
   })
 
-/** Connects two nodes. */
 export const connect: Step.Edit<"connect"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
     const source = yield* Step.locate(workflow, operation.from, "from", lookups)
     const target = yield* Step.locate(workflow, operation.to, "to", lookups)
     return yield* link(workflow, source, target, operation, lookups)
+  })
+
+/** Node at one end, or the name of one that no longer exists. */
+const end = (workflow: Obj, word: string, isNamed: boolean, field: string, lookups: Step.Lookups) =>
+  isNamed && Step.peek(workflow, word) === undefined
+    ? Result.succeed({ name: word, node: undefined, means: (each: string) => each === word })
+    : Result.map(Step.locate(workflow, word, field, lookups), (entry) => ({
+      name: entry.name,
+      node: Step.read(entry, lookups),
+      means: Step.meaning(workflow, entry)
+    }))
+
+/** Removes one link or, without ports, every link from one node to the other, also of nodes that no longer exist. */
+export const disconnect: Step.Edit<"disconnect"> = (workflow, operation, lookups) =>
+  Result.gen(function*() {
+    const { from: fromWord, sourceOutput, targetInput, to: toWord } = operation
+    const all = Connections.links(workflow["connections"])
+    const from = yield* end(workflow, fromWord, all.some((link) => link.from === fromWord), "from", lookups)
+    const to = yield* end(workflow, toWord, all.some((link) => link.to === toWord), "to", lookups)
+    const between = all.filter((link) => from.means(link.from) && to.means(link.to))
+    const type = between[0]?.output.type ?? "main"
+    const output = sourceOutput === undefined
+      ? undefined
+      : yield* portOf("sourceOutput", from.node ?? from, "output", sourceOutput, type)
+    const input = targetInput === undefined
+      ? undefined
+      : yield* portOf("targetInput", to.node ?? to, "input", targetInput, type)
+    const removed = between.filter((link) =>
+      Connections.samePort(link.output, output ?? link.output) && Connections.samePort(link.input, input ?? link.input)
+    )
+    const inTurn = (link: Connections.Link) => inWords({ ...link, from: from.name, to: to.name }, from.node, to.node)
+    if (removed.length === 0) {
+      const there = between.length > 0
+        ? between.map(inTurn)
+        : all.filter((link) => from.means(link.from)).map((link) => inWords(link))
+      return yield* Step.refuse(
+        "to",
+        `'${from.name}' is not connected to '${to.name}'${between.length > 0 ? " there" : ""}.`,
+        there.length === 0
+          ? `'${from.name}' has no outgoing connections.`
+          : `Existing: ${there.slice(0, 8).join(", ")}.`
+      )
+    }
+    const isRemoved = (link: Connections.Link) => removed.some((each) => Connections.sameLink(each, link))
+    return {
+      workflow: { ...workflow, connections: Links.remove(obj(workflow["connections"]) ?? {}, isRemoved) },
+      changes: [`disconnected ${removed.map(inTurn).join(", ")}`]
+    }
   })

@@ -35,7 +35,6 @@ const removedFrom = (outputs: unknown, from: string, type: string, isRemoved: (l
   return used.length === 0 ? undefined : used
 }
 
-/** Whether a value is an object without keys. */
 export const isEmpty = (value: unknown): boolean => Object.keys(obj(value) ?? { value }).length === 0
 
 /** Removes links, with the outputs, types and sources that become empty. */
@@ -70,7 +69,6 @@ export const rename = (connections: Obj, before: string, after: string): Obj => 
   return renameKey(targets, before, after)
 }
 
-/** Renames a key of an object; the order stays. */
 export const renameKey = (value: Obj, before: string, after: string): Obj =>
   Object.hasOwn(value, before)
     ? Object.fromEntries(

@@ -65,7 +65,6 @@ type Op = keyof typeof members
 
 const isOp = (op: string): op is Op => Object.hasOwn(members, op)
 
-/** Usage of operations whose keys need explanation. */
 const explained: { readonly [op: string]: string } = {
   add: "type, name?, parameters?, position?, after?, other keys of a node",
   update: "node, parameters? (merge patch; null removes), other keys of a node",
@@ -128,5 +127,4 @@ export const Operation = Wire.pipe(Schema.decodeTo(
 ))
 export type Operation = typeof Member.Type
 
-/** Operation with the given `op`. */
 export type Of<Op extends Operation["op"]> = Extract<Operation, { readonly op: Op }>

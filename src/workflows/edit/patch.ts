@@ -61,7 +61,6 @@ const completeFilter = (value: unknown, options: () => Obj): unknown => {
   return { combinator: "and", ...object, options: { ...options(), ...obj(object["options"]) } }
 }
 
-/** Node whose parameters are patched. */
 interface For {
   readonly description: Description | undefined
   readonly typeVersion: number

@@ -12,9 +12,7 @@ interface Box {
 /** Distances: between the left sides of two nodes in a row, between rows, between sub-nodes. */
 const [right, down, beside] = [220, 200, 160]
 const [narrow, wide] = [96, 256]
-/** Height of a node. */
 export const height = 96
-/** Room for the label under a node. */
 const room = 32
 
 /** Largest coordinate; beyond it floating-point steps get too coarse. */
@@ -36,25 +34,17 @@ const boxOf = (node: Obj, lookups: Lookups): Box | undefined => {
 /** Upper left corner of the area that the nodes cover. */
 export const corner = (nodes: ReadonlyArray<Obj>, lookups: Lookups): readonly [x: number, y: number] => {
   const boxes = nodes.flatMap((node) => boxOf(node, lookups) ?? [])
-  const least = (key: "x" | "y") =>
-    boxes.length === 0 ? 0 : Math.round(boxes.reduce((least, box) => Math.min(least, box[key]), Infinity))
-  return [least("x"), least("y")]
+  const least = (key: "x" | "y") => Math.round(boxes.reduce((least, box) => Math.min(least, box[key]), Infinity))
+  return boxes.length === 0 ? [0, 0] : [least("x"), least("y")]
 }
 
 const overlap = (a: Box, b: Box) =>
   a.x < b.x + b.width + room && b.x < a.x + a.width + room && Math.abs(a.y - b.y) < height + room
 
-/** Node to place: to the right of its anchor, below it if it is a sub-node, without an anchor to the right of all. */
-export interface Placement {
-  readonly type: string
-  readonly anchor: Obj | undefined
-  readonly isSub: boolean
-}
-
-/** Free position `[x, y]`. */
+/** Free position: right of the anchor, below it for a sub-node, without an anchor to the right of all. */
 export const find = (
   workflow: Obj,
-  { anchor, isSub, type }: Placement,
+  { anchor, isSub, type }: { readonly type: string; readonly anchor: Obj | undefined; readonly isSub: boolean },
   lookups: Lookups
 ): readonly [number, number] => {
   const boxes = nodes(workflow).flatMap((node) => boxOf(node, lookups) ?? [])

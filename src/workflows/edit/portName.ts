@@ -15,7 +15,6 @@ export interface ResolvedPort extends Connections.Port {
 /** A node and its ports; absent if unknown. */
 export type Ports = Pick<Node, "name"> & Partial<Pick<Node, "inputs" | "outputs">>
 
-/** Reason why a reference does not resolve to a port. */
 export interface Unclear {
   readonly message: string
   readonly hint: string

@@ -1,12 +1,13 @@
-/** Renames and removes nodes. */
+/** Renames and removes nodes, also in the expressions and scripts of other nodes. */
 import * as Result from "effect/Result"
-import { arr, type Obj, obj, own, str, without } from "../../base/Json.ts"
+import type { Parse } from "../../base/JavaScript.ts"
+import { arr, deeper, mapValues, type Obj, obj, own, str, without } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
 import { quoted } from "../check/CheckedWorkflow.ts"
+import { inText, mapTexts, type Reference, type Text, texts } from "../check/Expressions.ts"
 import * as Links from "./links.ts"
-import * as Names from "./names.ts"
 import * as Step from "./step.ts"
 
 /** Free name in n8n's style: `Set`, `Set1`, `Set2`. */
@@ -18,6 +19,57 @@ export const unique = (wanted: string, taken: ReadonlySet<string>, initial = wan
   return `${base}${number}`
 }
 
+/** Cheap check before parsing: without escapes, code contains the name literally. */
+const mayName = (text: string, name: string) =>
+  (text.includes(name) || text.includes("\\")) && /\$\s*(?:\(|node\b|items\b)/.test(text)
+
+const referencesOf = (text: Text, name: string, parse: Parse): ReadonlyArray<Reference> =>
+  text.kind === "unmarked" || !mayName(text.text, name)
+    ? []
+    : inText(text, parse).references.filter((reference) => reference.name === name)
+
+/** Paths of the texts that name a node, relative to the node they belong to. */
+const naming = (parameters: unknown, name: string, parse: Parse): ReadonlyArray<string> =>
+  texts(parameters).flatMap((text) => referencesOf(text, name, parse).length > 0 ? [text.path] : [])
+
+const escapes: { readonly [sign: string]: string } = { "\\": "\\\\", "\n": "\\n", "\r": "\\r" }
+
+/** String literal with the given quotes; brackets that would end an expression are escaped. */
+const literal = (name: string, quote: string) => {
+  const escaped = name
+    .replaceAll(/[\\\n\r]/g, (sign) => escapes[sign] ?? sign)
+    .replaceAll(quote, `\\${quote}`)
+    .replaceAll("}}", "}\\x7d")
+    .replaceAll("{{", "{\\x7b")
+  return quote + (quote === "`" ? escaped.replaceAll("${", "\\${") : escaped) + quote
+}
+
+const isIdentifier = (name: string) => /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name)
+
+const replacement = (code: string, as: Reference["as"], before: string, after: string) =>
+  as === "literal"
+    ? literal(after, code[0] ?? "'")
+    : isIdentifier(after) && code.endsWith(before)
+    ? code.slice(0, code.length - before.length) + after
+    : `${code.includes("?.") ? "?." : ""}[${literal(after, "\"")}]`
+
+const inString = (text: Text, before: string, after: string, parse: Parse) =>
+  referencesOf(text, before, parse)
+    .toSorted((a, b) => b.start - a.start)
+    .reduce(
+      (result, { as, end, start }) =>
+        result.slice(0, start) + replacement(result.slice(start, end), as, before, after) + result.slice(end),
+      text.text
+    )
+
+/** Renames a node in every expression, script and template of parameters. */
+const renameIn = (parameters: Obj, before: string, after: string, parse: Parse): Obj =>
+  // Without references, parameters may be nested too deeply for recursion.
+  naming(parameters, before, parse).length === 0
+    ? parameters
+    : mapValues(parameters, (value, key) =>
+      mapTexts(value, (text) => inString(text, before, after, parse), deeper("parameters", key)))
+
 /** Remains of a removed node that a node of this name would take over. */
 const remainderOf = (workflow: Obj, name: string): string | undefined =>
   own(obj(workflow["pinData"]), name) !== undefined
@@ -26,7 +78,6 @@ const remainderOf = (workflow: Obj, name: string): string | undefined =>
     ? "connections"
     : undefined
 
-/** Changes one of an object's objects, if there is one. */
 const within = (value: Obj, key: string, change: (inner: Obj) => Obj): Obj => {
   const inner = obj(value[key])
   return inner === undefined ? value : { ...value, [key]: change(inner) }
@@ -62,8 +113,8 @@ export const rename: Step.Edit<"rename"> = (workflow, { node: word, to }, lookup
     const renamed = arr(moved["nodes"]).map((value) => {
       const node = obj(value)
       return node === undefined ? value : within(node, "parameters", (parameters) => {
-        expressions += Names.naming(parameters, name, lookups.parse).length
-        return Names.rename(parameters, name, to, lookups.parse)
+        expressions += naming(parameters, name, lookups.parse).length
+        return renameIn(parameters, name, to, lookups.parse)
       })
     })
     const links = Connections.links(workflow["connections"]).filter((link) =>
@@ -83,7 +134,6 @@ export const rename: Step.Edit<"rename"> = (workflow, { node: word, to }, lookup
     }
   })
 
-/** Removes a node from groups, and groups that become empty. */
 const withoutMember = (groups: unknown, id: unknown): unknown => {
   if (!Array.isArray(groups)) return groups
   return groups.flatMap((group: unknown) => {
@@ -131,7 +181,7 @@ export const stillNamed = (workflow: Obj, name: string, { parse }: Step.Lookups)
   const paths = Step.names(workflow).includes(name) ?
     [] :
     nodes(workflow).flatMap((node) =>
-      Names.naming(node["parameters"], name, parse).map((path) => `${path} of '${String(node["name"])}'`)
+      naming(node["parameters"], name, parse).map((path) => `${path} of '${String(node["name"])}'`)
     )
   return paths.length === 0
     ? ""

@@ -10,10 +10,9 @@ import { type Kind, kindOf } from "./add.ts"
 import { misfit } from "./connect.ts"
 import * as Links from "./links.ts"
 import * as Patch from "./patch.ts"
-import { matchPorts } from "./portMatch.ts"
+import { matchPorts } from "./rewire.ts"
 import * as Step from "./step.ts"
 
-/** New type, and the node to replace. */
 export interface Replacement {
   /** Name or id. */
   readonly node: string
@@ -21,24 +20,9 @@ export interface Replacement {
   readonly parameters?: Obj
 }
 
-/** Result for the node and its connections. */
-export interface Replaced {
-  readonly workflow: Obj
-  readonly changes: ReadonlyArray<string>
-  readonly added: ReadonlyArray<Step.Added>
-  readonly nodeId: string
-  readonly name: string
-  readonly report: {
-    readonly maintainedConnections: ReadonlyArray<string>
-    readonly removedConnections: ReadonlyArray<string>
-  }
-}
-
-/** Top-level parameter that the path of a problem belongs to. */
 const topOf = (path: string, names: Iterable<string>) =>
   [...names].find((name) => path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}[`))
 
-/** Parameters of the old node that the new type shows and accepts. */
 const fittingParameters = (
   before: Obj,
   overrides: Obj,
@@ -61,7 +45,6 @@ const fittingParameters = (
   }
 }
 
-/** Credentials of types that the new type also has. */
 const credentialsOf = (node: Obj, parameters: Obj, description: Description): Obj | undefined => {
   const names = new Set([
     ...(description.credentials ?? []).map(({ name }) => name),
@@ -111,7 +94,7 @@ export const replace = (
   workflow: Obj,
   { node: word, parameters: overrides = {}, type }: Replacement,
   lookups: Step.Lookups
-): Result.Result<Replaced, Step.Refusal & { readonly operation: number }> =>
+) =>
   Result.gen(function*() {
     const entry = yield* Step.locate(workflow, word, "node", lookups)
     const { index, name, node } = entry
@@ -148,18 +131,17 @@ export const replace = (
       }
     }
     const connections = obj(workflow["connections"])
+    const edited: Obj = {
+      ...Step.withNode(workflow, index, next),
+      ...(connections === undefined ? {} : { connections: Links.move(connections, moved) })
+    }
     return {
-      workflow: {
-        ...Step.withNode(workflow, index, next),
-        ...(connections === undefined ? {} : { connections: Links.move(connections, moved) })
-      },
+      workflow: edited,
       changes: [changeLine(name, node, next)],
-      added: [],
       nodeId: str(node["id"]) ?? "",
-      name,
       report: { maintainedConnections: maintained, removedConnections: removed }
     }
-  }).pipe(Result.mapError((refusal) => ({ operation: 0, ...refusal })))
+  })
 
 const changeLine = (name: string, before: Obj, after: Obj) => {
   const old = Object.keys(parametersOf(before))

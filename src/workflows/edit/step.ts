@@ -6,25 +6,20 @@ import { nameOf, nodes } from "../../n8n/model/Workflow.ts"
 import * as Checked from "../check/CheckedWorkflow.ts"
 import type { Of, Operation } from "./operation.ts"
 
-/** Data that edits look up. */
 export interface Lookups extends Checked.Lookups {
   readonly newId: () => string
   /** Version that a new node of the type gets. */
   readonly newest: (type: string) => number | undefined
 }
 
-/** A node that an edit added. */
 export interface Added {
   readonly id: string
   readonly name: string
 }
 
-/** Result of one operation. */
 export interface Step {
   readonly workflow: Obj
-  /** Readable lines. */
   readonly changes: ReadonlyArray<string>
-  /** Id of the added node. */
   readonly added?: string
   /** Name of the removed node; its line is the last of `changes`. */
   readonly removed?: string
@@ -37,15 +32,12 @@ export interface Refusal {
   readonly hint: Hint
 }
 
-/** A value, or the reason it is missing. */
 export type Attempt<A> = Result.Result<A, Refusal>
 
-/** Implementation of an operation. */
 export type Edit<Op extends Operation["op"]> = (workflow: Obj, operation: Of<Op>, lookups: Lookups) => Attempt<Step>
 
 export const refuse = (field: string, message: string, hint: Hint) => Result.fail<Refusal>({ field, message, hint })
 
-/** A node and its position in `nodes`. */
 export interface NodeEntry {
   readonly index: number
   readonly node: Obj
@@ -53,13 +45,6 @@ export interface NodeEntry {
   readonly name: string
 }
 
-/** The node that was added with an id, if it still exists. */
-export const addedOf = (workflow: Obj, id: string): ReadonlyArray<Added> => {
-  const node = nodes(workflow).find((node) => node["id"] === id)
-  return node === undefined ? [] : [{ id, name: nameOf(node) }]
-}
-
-/** Names of all nodes. */
 export const names = (workflow: Obj): ReadonlyArray<string> => nodes(workflow).flatMap((node) => nameOf(node) || [])
 
 /** The node with a name, else the one with that id. */
@@ -72,7 +57,6 @@ export const peek = (workflow: Obj, wanted: string): NodeEntry | undefined => {
   return node === undefined ? undefined : { index, node, name: nameOf(node) }
 }
 
-/** Finds a node by name or id; refuses an unknown one. */
 export const locate = (workflow: Obj, wanted: string, field: string, { suggest }: Lookups): Attempt<NodeEntry> => {
   const entry = peek(workflow, wanted)
   return entry === undefined
@@ -84,7 +68,6 @@ export const locate = (workflow: Obj, wanted: string, field: string, { suggest }
 export const read = ({ node }: Pick<NodeEntry, "node">, lookups: Lookups): Checked.Node | undefined =>
   Checked.make({ nodes: [node] }, lookups).nodes[0]
 
-/** Replaces the node at an index. */
 export const withNode = (workflow: Obj, index: number, node: Obj): Obj => ({
   ...workflow,
   nodes: arr(workflow["nodes"]).with(index, node)
@@ -102,7 +85,6 @@ export const meaning = (workflow: Obj, entry: NodeEntry): (word: string) => bool
   return (word) => word === byName || word === byId
 }
 
-/** Removes a key. */
 export const omit = (value: Obj, key: string): Obj => without(value, (_, each) => each === key)
 
 /** JSON of a value in a few characters. */

@@ -13,7 +13,6 @@ import * as Patch from "./patch.ts"
 import * as Rewire from "./rewire.ts"
 import * as Step from "./step.ts"
 
-/** Advice for properties that an update does not change. */
 const elsewhere: ReadonlyMap<string, Hint> = new Map<string, Hint>([
   ["name", "Use {op: 'rename', node, to}: connections and expressions follow."],
   ["type", { _tag: "ReplaceNode" }],
@@ -21,7 +20,6 @@ const elsewhere: ReadonlyMap<string, Hint> = new Map<string, Hint>([
   ["id", "A node keeps its id."]
 ])
 
-/** Properties besides parameters that an update may set. */
 const settable = new Map([...nodeKeys].filter(([key]) => key !== "parameters" && !elsewhere.has(key)))
 
 /** Refuses an unknown property, or a value of the wrong kind. */
@@ -85,7 +83,6 @@ export const update: Step.Edit<"update"> = (workflow, operation, lookups) =>
     return Rewire.withNode(workflow, entry, Object.fromEntries(node), lookups)
   })
 
-/** Enables or disables a node. */
 export const toggle = (
   workflow: Obj,
   { node: word, op }: Of<"enable" | "disable">,
@@ -98,7 +95,6 @@ export const toggle = (
     return { workflow: Step.withNode(workflow, index, next), changes: [`${op}d '${name}'`] }
   })
 
-/** Moves a node. */
 export const move: Step.Edit<"move"> = (workflow, { node: word, position: { x, y } }, lookups) =>
   Result.map(Step.locate(workflow, word, "node", lookups), ({ index, name, node }) => {
     const position = [Math.round(x), Math.round(y)]
@@ -122,7 +118,6 @@ export const settings: Step.Edit<"settings"> = (workflow, operation) => {
   )
 }
 
-/** Renames the workflow. */
 export const name: Step.Edit<"name"> = (workflow, { name }) => {
   if (name.trim() === "") return Step.refuse("name", "A workflow's name cannot be empty.", "Provide a new name.")
   const fault = nameFault(name)

@@ -10,16 +10,15 @@ import * as Patch from "./patch.ts"
 import { withNode } from "./rewire.ts"
 import * as Step from "./step.ts"
 
-type Steps = readonly [JsonPath.Step, ...ReadonlyArray<JsonPath.Step>]
-
-const isFilled = (steps: ReadonlyArray<JsonPath.Step>): steps is Steps => steps.length > 0
-
 /** Steps below `parameters`, and whether the path ends in `[+]`. */
-const stepsOf = (path: string, parameters: Obj): Step.Attempt<{ readonly steps: Steps; readonly isNew: boolean }> => {
+const stepsOf = (
+  path: string,
+  parameters: Obj
+): Step.Attempt<{ readonly steps: ReadonlyArray<JsonPath.Step>; readonly isNew: boolean }> => {
   const bare = path.trim().replace(/\s*\[\s*\+\s*\]$/u, "")
   const steps = JsonPath.parse(bare) ?? []
   const below = steps[0] === "parameters" && !Object.hasOwn(parameters, "parameters") ? steps.slice(1) : steps
-  return isFilled(below)
+  return below.length > 0
     ? Result.succeed({ steps: below, isNew: bare !== path.trim() })
     : Step.refuse(
       "path",
@@ -62,44 +61,12 @@ const nowhere = (parameters: Obj, steps: ReadonlyArray<JsonPath.Step>, depth: nu
   )
 }
 
-/** The value at the steps; refuses steps that do not exist. */
-const existing = (parameters: Obj, steps: ReadonlyArray<JsonPath.Step>): Step.Attempt<unknown> => {
-  const depth = firstMissing(parameters, steps)
-  return depth < 0 ? Result.succeed(JsonPath.get(parameters, steps)) : nowhere(parameters, steps, depth)
-}
-
-/** Changes the value at the end of the steps, all of which exist. */
-const changeAt = (
-  value: unknown,
-  steps: ReadonlyArray<JsonPath.Step>,
-  change: (value: unknown) => unknown
-): unknown => {
-  const [step, ...rest] = steps
-  if (step === undefined) return change(value)
-  if (Array.isArray(value)) return value.with(Number(step), changeAt(value[Number(step)], rest, change))
-  const object = obj(value) ?? {}
-  return Object.fromEntries(
-    Object.entries(object).map(([key, inner]) => [key, key === String(step) ? changeAt(inner, rest, change) : inner])
-  )
-}
-
-/** Sets an item or key of a list or object; null removes it. */
-const assigned = (holder: unknown, step: JsonPath.Step, value: unknown): unknown => {
-  if (Array.isArray(holder)) {
-    return value === null ? holder.toSpliced(Number(step), 1) : holder.with(Number(step), value)
-  }
-  const object = obj(holder) ?? {}
-  return value === null
-    ? Step.omit(object, String(step))
-    : Object.fromEntries(new Map(Object.entries(object)).set(String(step), value))
-}
-
 /** Replaces the parameters of a node, completed as its type needs; `made` are paths that are new. */
 const withParameters = (
   workflow: Obj,
   entry: Step.NodeEntry,
   parameters: unknown,
-  top: JsonPath.Step,
+  [top = ""]: ReadonlyArray<JsonPath.Step>,
   lookups: Step.Lookups,
   made: ReadonlyArray<string> = []
 ): Step.Attempt<Step.Step> => {
@@ -119,33 +86,6 @@ const withParameters = (
   })
 }
 
-/** Place of a value, and the value wrapped in the objects that do not exist yet. */
-interface Place {
-  readonly above: ReadonlyArray<JsonPath.Step>
-  readonly step: JsonPath.Step
-  readonly value: unknown
-  /** Paths of those objects and of the value in them. */
-  readonly made: ReadonlyArray<string>
-}
-
-/** Place of a value; missing objects on the way are created, since n8n omits empty ones. */
-const placeOf = (parameters: Obj, steps: Steps, value: unknown): Step.Attempt<Place> => {
-  const missing = firstMissing(parameters, steps)
-  const depth = missing < 0 ? steps.length - 1 : missing
-  const [above, below] = [steps.slice(0, depth), steps.slice(depth + 1)]
-  const step = steps[depth] ?? steps[0]
-  const isFree = obj(JsonPath.get(parameters, above)) !== undefined &&
-    [step, ...below].every((each) => typeof each === "string") && value !== null
-  if (missing >= 0 && !isFree) return nowhere(parameters, steps, depth)
-  return Result.succeed({
-    above,
-    step,
-    value: below.reduceRight((inner, key) => ({ [key]: inner }), value),
-    made: missing < 0 ? [] : [step, ...below].map((_, index) => textOf(steps.slice(0, depth + index + 1)))
-  })
-}
-
-/** Sets, appends or removes one value. */
 export const set: Step.Edit<"set"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
     const entry = yield* Step.locate(workflow, operation.node, "node", lookups)
@@ -160,17 +100,19 @@ export const set: Step.Edit<"set"> = (workflow, operation, lookups) =>
       )
     }
     const whole = isNew ? [...arr(list), operation.value] : operation.value
-    const { above, made, step, value } = yield* placeOf(parameters, steps, whole)
+    const missing = firstMissing(parameters, steps)
+    // Missing objects on the way are created, since n8n omits empty ones.
+    const [above, below] = missing < 0 ? [steps, []] : [steps.slice(0, missing + 1), steps.slice(missing + 1)]
+    const isFree = obj(JsonPath.get(parameters, above.slice(0, -1))) !== undefined &&
+      steps.slice(missing).every((step) => typeof step === "string") && whole !== null
+    if (missing >= 0 && !isFree) return yield* nowhere(parameters, steps, missing)
+    const value = below.reduceRight((inner, key) => ({ [key]: inner }), whole)
+    const made = missing < 0
+      ? []
+      : steps.slice(missing).map((_, index) => textOf(steps.slice(0, missing + index + 1)))
+    const next = JsonPath.modify(parameters, above, () => value ?? undefined)
     // A single new key is not checked: the parameter that shows it may be set next.
-    const isOneKey = !isNew && made.length === 1
-    return yield* withParameters(
-      workflow,
-      entry,
-      changeAt(parameters, above, (holder) => assigned(holder, step, value)),
-      steps[0],
-      lookups,
-      isOneKey ? [] : made
-    )
+    return yield* withParameters(workflow, entry, next, steps, lookups, !isNew && made.length === 1 ? [] : made)
   })
 
 const linesLike = (text: string, find: string, { nearest }: Step.Lookups) => {
@@ -179,14 +121,15 @@ const linesLike = (text: string, find: string, { nearest }: Step.Lookups) => {
   return lines.length === 1 ? [] : nearest(first, lines)
 }
 
-/** Replaces literal text inside one value. */
 export const replace: Step.Edit<"replace"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
     const { all = false, find, node: word, path, with: replacement } = operation
     const entry = yield* Step.locate(workflow, word, "node", lookups)
     const parameters = parametersOf(entry.node)
     const { isNew, steps } = yield* stepsOf(path, parameters)
-    const value = yield* existing(parameters, steps)
+    const missing = firstMissing(parameters, steps)
+    if (missing >= 0) return yield* nowhere(parameters, steps, missing)
+    const value = JsonPath.get(parameters, steps)
     const shown = JsonPath.get(redact(parameters), steps)
     const at = textOf(steps)
     if (isNew || typeof value !== "string" || typeof shown !== "string") {
@@ -212,11 +155,6 @@ export const replace: Step.Edit<"replace"> = (workflow, operation, lookups) =>
         "Include more surrounding text in find, or set all: true."
       )
     }
-    return yield* withParameters(
-      workflow,
-      entry,
-      changeAt(parameters, steps, () => pieces.join(replacement)),
-      steps[0],
-      lookups
-    )
+    const next = JsonPath.modify(parameters, steps, () => pieces.join(replacement))
+    return yield* withParameters(workflow, entry, next, steps, lookups)
   })

@@ -1,9 +1,7 @@
 /** JSON in files, with comments, trailing commas and a layout of its author. */
-import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Jsonc from "jsonc-parser"
-import { layoutOf, print } from "./jsonLayout.ts"
-import { render } from "./jsonPieces.ts"
+import { edit } from "./jsonEdit.ts"
 
 /** Value of a JSON text. */
 export interface Parsed {
@@ -12,7 +10,6 @@ export interface Parsed {
   readonly repairs: ReadonlyArray<string>
 }
 
-/** A range of the text. */
 interface Span {
   readonly offset: number
   readonly length: number
@@ -98,32 +95,6 @@ export const parse = (whole: string): Result.Result<Parsed, string> => {
   )
 }
 
-/** Prints with `JSON.stringify` if the text was printed so: then it has no other layout to preserve. */
-const reprint = (text: string, old: unknown, value: unknown) => {
-  const body = text.trimEnd()
-  const [, eol = "\n", indent = ""] = /^[[{](\r\n|\n)([ \t]+)/.exec(body) ?? []
-  const print = (value: unknown) => JSON.stringify(value, null, indent).replaceAll("\n", eol)
-  return Predicate.isObjectOrArray(old) && body.length > 2 && print(old) === body
-    ? print(value) + text.slice(body.length)
-    : undefined
-}
-
-const isOf = (text: string, json: string) => {
-  const parsed = parse(text)
-  return Result.isSuccess(parsed) && JSON.stringify(parsed.success.value) === json
-}
-
-const edit = (text: string, old: unknown, value: unknown, json: string) => {
-  const root = Jsonc.parseTree(text, [], { allowTrailingComma: true })
-  const layout = layoutOf(text, root)
-  const around = (inner: string) =>
-    root === undefined ? `${inner}\n` : text.slice(0, root.offset) + inner + text.slice(root.offset + root.length)
-  const edited = root === undefined
-    ? undefined
-    : around(render({ text, layout }, root, old, value, { base: "", isFlat: !layout.isTall }))
-  return edited !== undefined && isOf(edited, json) ? edited : around(print(value, "", layout))
-}
-
 /**
  * Replaces the value of a text with a small diff: unchanged parts keep their bytes.
  *
@@ -137,9 +108,7 @@ export const rewrite = (text: string, value: unknown): string => {
   const json = JSON.stringify(value)
   const parsed = parse(text)
   if (Result.isFailure(parsed)) return `${JSON.stringify(value, null, 2)}\n`
-  const old = parsed.success.value
-  if (JSON.stringify(old) === json) return text
+  if (JSON.stringify(parsed.success.value) === json) return text
   const head = text.startsWith(mark) ? mark : ""
-  const body = text.slice(head.length)
-  return head + (reprint(body, old, value) ?? edit(body, old, value, json))
+  return head + edit(text.slice(head.length), JSON.parse(json))
 }

@@ -6,14 +6,12 @@ import { maxBytes, refuse, tooLarge } from "./refusals.ts"
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** Text of a file's bytes; `shown` is its path for errors. */
 export const decode = (shown: string, bytes: Uint8Array) =>
   Effect.try({
     try: () => utf8.decode(bytes),
     catch: () => refuse(`File '${shown}' is not UTF-8 text`, "Save it as UTF-8; if it is compressed, decompress it.")
   })
 
-/** Bytes of an open file of this size. */
 export const readAll = Effect.fnUntraced(function*(open: FileSystem.File, size: number, shown: string) {
   if (size > maxBytes) return yield* tooLarge(shown, size)
   const bytes = new Uint8Array(size)

@@ -89,14 +89,12 @@ const makeWriter = Effect.gen(function*() {
     )
   }
 
-  /** Removes a file and its code files. */
   const remove = <E, R>(file: string, beside: Beside | undefined, removeOwn: Effect.Effect<void, E, R>) =>
     Effect.andThen(removeOwn, removeAll(file, [...beside?.files.keys() ?? []]))
 
   return { removeAll, write, remove }
 })
 
-/** Reads and writes code files. */
 export const make = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -175,9 +173,8 @@ export const make = Effect.gen(function*() {
     if (before === undefined && typeof places !== "function" && !/"\$+file"/.test(text)) return unchanged
     const whole = valueOf(text)
     const { names, texts } = yield* inFolder(file)
-    const { files, value } = codeParts.split(whole, {
-      before: before === undefined || places === "join" ? undefined : valueOf(before.raw),
-      places: places === "join" ? undefined : places,
+    const inFile = before === undefined || places === "join" ? undefined : valueOf(before.raw)
+    const { files, value } = codeParts.split(whole, inFile, places === "join" ? undefined : places, {
       folder: folderOf(file),
       taken: names,
       // An interrupted writer may leave code that no workflow refers to.

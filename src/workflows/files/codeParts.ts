@@ -66,7 +66,6 @@ const inParameters = (workflow: unknown, change: (value: unknown, path: Path) =>
   return mapValues(whole, (inner, key) => key === "nodes" ? nodes : inner)
 }
 
-/** References in the JSON of a file. */
 export const references = (inFile: unknown): ReadonlyArray<Reference> => {
   const all: Array<Reference> = []
   inParameters(inFile, (value, path) => {
@@ -77,7 +76,6 @@ export const references = (inFile: unknown): ReadonlyArray<Reference> => {
   return all
 }
 
-/** Replaces each reference in the JSON of a file by the text of its file. */
 export const join = (inFile: unknown, textOf: (file: string) => string): unknown =>
   inParameters(inFile, (value) => {
     const mark = markOf(value)
@@ -88,7 +86,6 @@ export const join = (inFile: unknown, textOf: (file: string) => string): unknown
 /** Whether git and editors leave a text unchanged. */
 const canBeFile = (text: string) => text.isWellFormed() && !/[\r\0]|^\uFEFF/.test(text)
 
-/** Whether a text is worth its own file. */
 const isLong = (text: string) => text.length > 200 || text.split("\n").length > 4
 
 const valueAt = (value: unknown, path: Path) =>
@@ -100,22 +97,24 @@ const keyOf = (workflow: unknown, path: Path) => {
   return JSON.stringify([str(own(node, "id")) ?? str(own(node, "name")) ?? path[1], ...path.slice(2)])
 }
 
-/** Options of a split. */
-export interface SplitOptions {
-  /** Current JSON of the file. */
-  readonly before: unknown
-  /** Finds code to move into files; without it, only code that is in files already stays there. */
-  readonly places: CodePlaces | undefined
-  /** Name of the folder for new code files. */
-  readonly folder: string
-  /** Names in that folder. */
-  readonly taken: ReadonlyArray<string>
-  /** Texts of files there that the JSON does not refer to. */
-  readonly unused: ReadonlyMap<string, string>
-}
-
-/** JSON of a workflow's own file, and the texts of its code files. */
-export const split = (workflow: unknown, { before, folder, places, taken, unused }: SplitOptions) => {
+/**
+ * JSON of a workflow's own file, and the texts of its code files.
+ *
+ * **Details**
+ *
+ * `before` is the current JSON of the file. Without `places`, only code that is in files already stays there. `folder`
+ * is for new code files, `taken` are the names in it, and `unused` the texts there that the JSON does not refer to.
+ */
+export const split = (
+  workflow: unknown,
+  before: unknown,
+  places: CodePlaces | undefined,
+  { folder, taken, unused }: {
+    readonly folder: string
+    readonly taken: ReadonlyArray<string>
+    readonly unused: ReadonlyMap<string, string>
+  }
+) => {
   const known = new Map(references(before).map(({ file, path }) => [keyOf(before, path), file]))
   const endings = new Map(
     (places === undefined ? [] : places(obj(workflow) ?? {})).map(({ extension, path }) => [

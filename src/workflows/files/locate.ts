@@ -3,20 +3,8 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
-import {
-  isJson,
-  isNotFound,
-  missing,
-  notJson,
-  quote,
-  refuse,
-  serverFault,
-  type Target,
-  unreadable,
-  unwritable
-} from "./refusals.ts"
+import * as refusals from "./refusals.ts"
 
-/** A place below a root. */
 export interface Place {
   /** Real path of the root. */
   readonly root: string
@@ -39,12 +27,12 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
-  const openRoot = (target: Target) => (root: string) =>
+  const openRoot = (target: refusals.Target) => (root: string) =>
     fs.realPath(root).pipe(
       Effect.flatMap((real) => Effect.map(fs.stat(real), ({ type }) => ({ type, real, path: path.resolve(root) }))),
       Effect.filterOrFail(({ type }) => type === "Directory"),
       Effect.mapError(() =>
-        serverFault(
+        refusals.serverFault(
           `The files root '${root}' is not a folder that exists`,
           { _tag: "SetFilesRoot", purpose: "ReplaceMissing" },
           target
@@ -52,21 +40,20 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
       )
     )
 
-  const outside = (target: Target, how: string) =>
-    refuse(
-      `${target.kind} '${target.path}' ${how} the files root ${quote(rootPaths) || "(none is set)"}`,
+  const outside = (target: refusals.Target, how: string) =>
+    refusals.refuse(
+      `${target.kind} '${target.path}' ${how} the files root ${refusals.quote(rootPaths) || "(none is set)"}`,
       { _tag: "SetFilesRoot", purpose: "ReadElsewhere" },
       target
     )
 
-  /** Real path of each root. */
   const roots = Effect.forEach(
     rootPaths,
     (root) => Effect.map(openRoot({ kind: "File", path: "" })(root), ({ real }) => real)
   )
 
   /** Follows links one by one, as long as each stays below a root. */
-  const follow = Effect.fnUntraced(function*(target: Target) {
+  const follow = Effect.fnUntraced(function*(target: refusals.Target) {
     const roots = yield* Effect.forEach(rootPaths, openRoot(target))
     const below = (file: string) =>
       roots.flatMap((folder) =>
@@ -79,7 +66,7 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
       )[0]
     const start = below(path.resolve(roots[0]?.real ?? "", target.path))
     if (start === undefined) return yield* outside(target, "is not under")
-    if (target.kind === "File" && !isJson(target.path)) return yield* notJson(target.path)
+    if (target.kind === "File" && !refusals.isJson(target.path)) return yield* refusals.notJson(target.path)
     let { root } = start
     let at = root
     let names: ReadonlyArray<string> = start.names
@@ -87,7 +74,7 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
       const [name = "", ...rest] = names
       const next = path.join(at, name)
       const info = yield* fs.lstat(next).pipe(
-        Effect.catchIf(isNotFound, () => Effect.undefined)
+        Effect.catchIf(refusals.isNotFound, () => Effect.undefined)
       )
       if (info === undefined) {
         const entries = yield* fs.readDirectory(at)
@@ -99,7 +86,11 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
         const destination = below(path.resolve(at, yield* fs.readLink(next)))
         if (destination === undefined) return yield* outside(target, "is a link that leads out of")
         if (++links > maxLinks) {
-          return yield* refuse(`${target.kind} '${target.path}' is a cycle of links`, "Use another path.", target)
+          return yield* refusals.refuse(
+            `${target.kind} '${target.path}' is a cycle of links`,
+            "Use another path.",
+            target
+          )
         }
         root = destination.root
         at = destination.root
@@ -109,16 +100,15 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
         names = rest
       }
     }
-    if (target.kind === "File" && !isJson(at)) return yield* notJson(target.path)
+    if (target.kind === "File" && !refusals.isJson(at)) return yield* refusals.notJson(target.path)
     return { place: { root, at, rest: names }, entries: [] }
   })
 
-  /** Real path of an existing file or folder. */
-  const existing = (target: Target) =>
+  const existing = (target: refusals.Target) =>
     Effect.flatMap(
       follow(target),
       ({ entries, place: { at, rest: [name] } }) =>
-        name === undefined ? Effect.succeed(at) : missing(target, at, name, entries)
+        name === undefined ? Effect.succeed(at) : refusals.missing(target, at, name, entries)
     )
 
   /** Place of an existing or new file; a new one must not have a hidden or ignored name. */
@@ -128,18 +118,18 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
       const { place } = yield* follow({ kind: "File", path: userPath })
       const name = place.rest.at(-1)
       if (name === undefined) return place
-      if (!isJson(name)) return yield* notJson(userPath)
+      if (!refusals.isJson(name)) return yield* refusals.notJson(userPath)
       const folder = path.relative(place.root, path.join(place.at, ...place.rest.slice(0, -1)))
       const ignored = [...folder.split(path.sep), name].find(isIgnored)
       if (ignored !== undefined) {
-        return yield* refuse(
+        return yield* refusals.refuse(
           `File '${userPath}' would be ${ignored === name ? "hidden" : `in '${ignored}'`}`,
           "New files are not written into node_modules or under names that begin with a dot: use another path."
         )
       }
       const { type } = yield* fs.lstat(place.at)
       if (type !== "Directory") {
-        return yield* refuse(`'${place.at}' is not a folder but a ${type.toLowerCase()}`, "Use another path.")
+        return yield* refusals.refuse(`'${place.at}' is not a folder but a ${type.toLowerCase()}`, "Use another path.")
       }
       return place
     },
@@ -148,8 +138,8 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
         Effect.fail(
           // Looking up a name that is too long fails, too.
           error.reason._tag === "PermissionDenied"
-            ? unreadable({ kind: "File", path }, error)
-            : unwritable(path, error)
+            ? refusals.unreadable({ kind: "File", path }, error)
+            : refusals.unwritable(path, error)
         ))
   )
 
@@ -159,10 +149,10 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
 export type Locate = Effect.Success<ReturnType<typeof make>>
 
 /** Fails for a malformed path; that of a folder may be empty. */
-export const checkName = Effect.fnUntraced(function*(target: Target) {
+export const checkName = Effect.fnUntraced(function*(target: refusals.Target) {
   const { kind, path } = target
   if (kind === "File" && path.trim() === "") {
-    return yield* refuse("File path is required", "Use the path of a .json file.")
+    return yield* refusals.refuse("File path is required", "Use the path of a .json file.")
   }
-  if (path.includes("\0")) return yield* refuse(`${kind} path contains a NUL character`, "Remove it.", target)
+  if (path.includes("\0")) return yield* refusals.refuse(`${kind} path contains a NUL character`, "Remove it.", target)
 })

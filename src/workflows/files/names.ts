@@ -18,7 +18,6 @@ const reserved: ReadonlySet<string> = new Set(
 const reservedLike =
   /[a-z]config(?:\.|$)|\.(?:config|conf|settings|lock)$|[a-z]{4,}rc$|^(?:appsettings|deno|docker-compose)\./
 
-/** Whether a file of this name may configure another program: `package.json`, `tsconfig.build.json`. */
 export const isReserved = (name: string): boolean => {
   const stem = name.normalize("NFKC").toLowerCase().replace(/\.json$/, "")
   return reserved.has(stem) || reservedLike.test(stem)

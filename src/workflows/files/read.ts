@@ -23,7 +23,6 @@ export interface WorkflowFile {
   readonly beside?: Beside
 }
 
-/** Decodes and parses a file's bytes. */
 export const parse = Effect.fnUntraced(function*(userPath: string, bytes: Uint8Array) {
   const text = yield* decode(userPath, bytes)
   if (text.replace(/^\uFEFF/, "").trim() === "") {

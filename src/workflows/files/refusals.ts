@@ -34,20 +34,9 @@ export const code = ({ reason }: PlatformError.PlatformError) =>
   String(Predicate.hasProperty(reason.cause, "code") ? reason.cause.code : reason._tag)
 
 /** Codes of errors that no other call can avoid: a full, broken or read-only disk, or missing permissions. */
-const machineCodes: ReadonlySet<string> = new Set([
-  "EACCES",
-  "EDQUOT",
-  "EIO",
-  "EMFILE",
-  "ENFILE",
-  "ENOMEM",
-  "ENOSPC",
-  "ENXIO",
-  "EPERM",
-  "EROFS",
-  "ESTALE",
-  "PermissionDenied"
-])
+const machineCodes: ReadonlySet<string> = new Set(
+  "EACCES EDQUOT EIO EMFILE ENFILE ENOMEM ENOSPC ENXIO EPERM EROFS ESTALE PermissionDenied".split(" ")
+)
 
 const isMachine = (error: PlatformError.PlatformError) => machineCodes.has(code(error))
 

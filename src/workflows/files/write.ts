@@ -1,32 +1,22 @@
 /** Writes files atomically. */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
+import { randomBytes } from "node:crypto"
+import * as AtomicFile from "../../base/AtomicFile.ts"
 import type * as Errors from "../../base/Errors.ts"
+import { sha256 } from "../../base/Hash.ts"
 import type { CodeFiles } from "./codeFiles.ts"
 import type { CodePlaces } from "./codeParts.ts"
 import * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
 import * as names from "./names.ts"
-import * as Place from "./place.ts"
 import { isWorkflow, type WorkflowFile } from "./read.ts"
-import {
-  changed,
-  exists,
-  maxBytes,
-  notOverwritten,
-  notWorkflow,
-  quote,
-  refuse,
-  reserved,
-  type Target,
-  tooLarge,
-  unreadable,
-  unwritable
-} from "./refusals.ts"
+import * as refusals from "./refusals.ts"
 
 /** A written file; `before` is its old text. */
 export interface Written {
@@ -47,23 +37,108 @@ type Read = (path: string) => Effect.Effect<WorkflowFile, Errors.ValidationError
 
 const encode = (userPath: string, text: string) => {
   const bytes = new TextEncoder().encode(text)
-  return bytes.length > maxBytes ? tooLarge(userPath, bytes.length) : Effect.succeed(bytes)
+  return bytes.length > refusals.maxBytes ? refusals.tooLarge(userPath, bytes.length) : Effect.succeed(bytes)
 }
 
 const writable = (userPath: string) => <A, E, R>(effect: Effect.Effect<A, E | PlatformError.PlatformError, R>) =>
   Effect.catchIf(
     effect,
     (error): error is PlatformError.PlatformError => Predicate.isTagged(error, "PlatformError"),
-    (error) => Effect.fail(unwritable(userPath, error))
+    (error) => Effect.fail(refusals.unwritable(userPath, error))
   )
 
-const existing = Effect.fnUntraced(function*(locate: Locate.Locate, userPath: string) {
-  const target: Target = { kind: "File", path: userPath }
-  yield* Locate.checkName(target)
-  return yield* locate.existing(target).pipe(Effect.catchTag("PlatformError", (error) => unreadable(target, error)))
+/** Age in milliseconds after which the temporary files of an interrupted writer are removed. */
+const leftAfter = 60_000
+
+const makePlacer = Effect.fnUntraced(function*(locate: Locate.Locate) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+
+  const temporaryOf = (file: string) => `.effect-n8n-mcp-${sha256(path.basename(file)).slice(0, 16)}-`
+
+  const removeLeft = Effect.fnUntraced(function*(file: string) {
+    const folder = path.dirname(file)
+    const now = yield* Clock.currentTimeMillis
+    const left = (yield* fs.readDirectory(folder)).filter((name) => name.startsWith(temporaryOf(file)))
+    yield* Effect.forEach(left.map((name) => path.join(folder, name)), (name) =>
+      Effect.when(
+        fs.remove(name),
+        Effect.map(fs.stat(name), ({ mtime }) => now - Option.getOrThrow(mtime).getTime() > leftAfter)
+      ))
+  })
+
+  /** Writes a temporary file beside the file and runs `place`, unless the path leads elsewhere by then. */
+  const beside = <E, R>(
+    userPath: string,
+    file: string,
+    bytes: Uint8Array,
+    mode: number,
+    place: (temporary: string) => Effect.Effect<void, E, R>
+  ) =>
+    Effect.gen(function*() {
+      yield* Effect.ignore(removeLeft(file))
+      const temporary = path.join(path.dirname(file), `${temporaryOf(file)}${randomBytes(6).toString("hex")}.tmp`)
+      yield* AtomicFile.stage({ bytes, temporary, mode, isReal: true }, (staged) =>
+        Effect.gen(function*() {
+          // The folder itself may have become a link in the meantime.
+          const now = yield* locate.possible(userPath)
+          const isSame = path.join(now.at, ...now.rest) === file &&
+            Locate.identity(yield* fs.lstat(temporary)) === Locate.identity(staged)
+          if (!isSame) return yield* refusals.changed(userPath, "written")
+          yield* place(temporary)
+        })).pipe(
+          Effect.provideService(FileSystem.FileSystem, fs),
+          orMoved(userPath)
+        )
+    }).pipe(Effect.uninterruptible)
+
+  /** Replaces the error of a moved file by one that names the new state of its path. */
+  const orMoved = (userPath: string) => <A, E, R>(effect: Effect.Effect<A, E | PlatformError.PlatformError, R>) =>
+    Effect.catchIf(
+      effect,
+      (error): error is PlatformError.PlatformError =>
+        Predicate.isTagged(error, "PlatformError") && AtomicFile.isMoved(error as PlatformError.PlatformError),
+      () => Effect.andThen(locate.possible(userPath), refusals.changed(userPath, "written"))
+    )
+
+  const makeFolders = Effect.fnUntraced(function*(userPath: string, { at, rest }: Locate.Place) {
+    const folder = yield* AtomicFile.makeFolders(at, rest.slice(0, -1)).pipe(
+      Effect.provideService(FileSystem.FileSystem, fs),
+      Effect.provideService(Path.Path, path),
+      orMoved(userPath)
+    )
+    // A folder may have become a link in the meantime.
+    const place = yield* locate.possible(userPath)
+    if (path.dirname(path.join(place.at, ...place.rest)) !== folder) return yield* refusals.changed(userPath, "written")
+  })
+
+  /** Links the temporary file to its name, so that the file is never incomplete; writes it if links are not supported. */
+  const linkNew = (userPath: string, file: string, bytes: Uint8Array) => (temporary: string) =>
+    fs.link(temporary, file).pipe(
+      Effect.catchIf(
+        ({ reason }) => reason._tag !== "AlreadyExists",
+        () =>
+          Effect.scoped(Effect.flatMap(AtomicFile.openNew(file, 0o666), (open) => open.writeAll(bytes))).pipe(
+            Effect.provideService(FileSystem.FileSystem, fs),
+            Effect.tapError(({ reason }) =>
+              reason._tag === "AlreadyExists" ? Effect.void : Effect.ignore(fs.remove(file))
+            )
+          )
+      ),
+      Effect.catchIf(({ reason }) => reason._tag === "AlreadyExists", () => refusals.exists(userPath))
+    )
+
+  return { beside, makeFolders, linkNew }
 })
 
-/** Creates a file with a free name directly below the first root. */
+const existing = Effect.fnUntraced(function*(locate: Locate.Locate, userPath: string) {
+  const target: refusals.Target = { kind: "File", path: userPath }
+  yield* Locate.checkName(target)
+  return yield* locate.existing(target).pipe(
+    Effect.catchTag("PlatformError", (error) => refusals.unreadable(target, error))
+  )
+})
+
 const createFree = Effect.fn("WorkflowFiles.createFree")(function*(
   locate: Locate.Locate,
   create: (path: string, text: string) => Effect.Effect<{ readonly path: string }, Errors.ValidationError>,
@@ -73,24 +148,30 @@ const createFree = Effect.fn("WorkflowFiles.createFree")(function*(
 ) {
   const [root] = yield* locate.roots
   if (root === undefined) {
-    return yield* refuse(`There is no files root for '${name}'`, { _tag: "SetFilesRoot", purpose: "KeepFiles" })
+    return yield* refusals.refuse(`There is no files root for '${name}'`, {
+      _tag: "SetFilesRoot",
+      purpose: "KeepFiles"
+    })
   }
   const taken = new Set(yield* fs.readDirectory(root).pipe(writable(root)))
   for (const stem of names.free(name, taken)) {
     const file = path.join(root, `${stem}.json`)
     const created = yield* create(file, text).pipe(
       Effect.asSome,
-      Effect.catchIf(({ reason }) => reason === exists(file).reason, () => Effect.succeedNone)
+      Effect.catchIf(({ reason }) => reason === refusals.exists(file).reason, () => Effect.succeedNone)
     )
     if (Option.isSome(created)) return { ...created.value, stem }
   }
-  return yield* refuse(`No name is free for '${name}' in ${quote([root])}`, "Use another name for the workflow.")
+  return yield* refusals.refuse(
+    `No name is free for '${name}' in ${refusals.quote([root])}`,
+    "Use another name for the workflow."
+  )
 })
 
 export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Read, lock: Lock, code: CodeFiles) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const { beside, linkNew, makeFolders } = yield* Place.make(locate)
+  const { beside, linkNew, makeFolders } = yield* makePlacer(locate)
 
   const pathOf = ({ at, rest }: Locate.Place) => path.join(at, ...rest)
 
@@ -98,7 +179,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
     function*(userPath: string, place: Locate.Place, text: string, options: CodeOptions) {
       yield* encode(userPath, text)
       const file = pathOf(place)
-      if (names.isReserved(path.basename(file))) return yield* reserved(userPath)
+      if (names.isReserved(path.basename(file))) return yield* refusals.reserved(userPath)
       yield* makeFolders(userPath, place)
       const { changes, own } = yield* code.parts(file, text, undefined, options.code)
       const bytes = yield* encode(userPath, own)
@@ -109,7 +190,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
   const create = Effect.fn("WorkflowFiles.create")(
     function*(userPath: string, text: string, options: CodeOptions = {}) {
       const place = yield* locate.possible(userPath)
-      if (place.rest.length === 0) return yield* exists(userPath)
+      if (place.rest.length === 0) return yield* refusals.exists(userPath)
       const file = pathOf(place)
       yield* createAt(userPath, place, text, options).pipe(lock(userPath, file), writable(userPath))
       return { path: file }
@@ -130,7 +211,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
       const { gid, mode, uid } = yield* fs.stat(file).pipe(writable(userPath))
       const check = Effect.gen(function*() {
         const now = yield* read(userPath)
-        if (now.path !== file || now.text !== old.text) return yield* changed(userPath, "rewritten")
+        if (now.path !== file || now.text !== old.text) return yield* refusals.changed(userPath, "rewritten")
       })
       if (changes.size > 0) yield* check
       const writeOwn = beside(userPath, file, bytes, 0o600, (temporary) =>
@@ -156,7 +237,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
     const file = yield* existing(locate, userPath)
     return yield* Effect.gen(function*() {
       const old = yield* read(userPath)
-      if (old.path !== file) return yield* changed(userPath, "rewritten")
+      if (old.path !== file) return yield* refusals.changed(userPath, "rewritten")
       const text = yield* change(old)
       return text === undefined || text === old.text && options.code === undefined
         ? { path: file, before: old.text, after: old.text }
@@ -172,14 +253,16 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
     const file = pathOf(yield* locate.possible(userPath))
     return yield* Effect.gen(function*() {
       const place = yield* locate.possible(userPath)
-      if (pathOf(place) !== file) return yield* changed(userPath, "rewritten")
+      if (pathOf(place) !== file) return yield* refusals.changed(userPath, "rewritten")
       if (place.rest.length > 0) {
         const after = yield* content(undefined)
         yield* createAt(userPath, place, after, {}).pipe(writable(userPath))
         return { path: file, before: undefined, after }
       }
-      const old = yield* read(userPath).pipe(Effect.mapError(({ reason }) => refuse(reason, notOverwritten)))
-      if (!isWorkflow(old.value)) return yield* notWorkflow(userPath)
+      const old = yield* read(userPath).pipe(
+        Effect.mapError(({ reason }) => refusals.refuse(reason, refusals.notOverwritten))
+      )
+      if (!isWorkflow(old.value)) return yield* refusals.notWorkflow(userPath)
       const after = yield* content(old)
       return after === old.text ? { path: file, before: after, after } : yield* replace(userPath, old, after, keep, {})
     }).pipe(lock(userPath, file))

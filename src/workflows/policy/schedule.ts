@@ -47,7 +47,6 @@ const everyOf = (value: unknown, fallback: number, cron: (step: number) => strin
   return step === undefined ? undefined : ofCron(cron(step))
 }
 
-/** A rule of a Schedule Trigger. */
 const interval = (rule: Obj): Times | undefined => {
   const minute = count(rule["triggerAtMinute"], 0)
   switch (rule["field"] ?? "days") {
@@ -78,30 +77,32 @@ export const pollExpression = (rule: Obj): string | undefined => {
     const value = count(rule[key], fallback)
     return value !== undefined && Number.isInteger(value) ? String(value) : undefined
   }
-  const mode = rule["mode"] ?? "everyDay"
-  if (mode === "custom") return (str(rule["cronExpression"]) ?? "* * * * * *").trim()
-  if (mode === "everyMinute") return "0 * * * * *"
+  const cron = (...parts: ReadonlyArray<string | undefined>) =>
+    parts.includes(undefined) ? undefined : ["0", ...parts].join(" ")
   const [minute, hour] = [part("minute", 0), part("hour", 14)]
-  if (mode === "everyHour") return minute && `0 ${minute} * * * *`
-  if (mode === "everyX") {
-    const value = part("value", 2)
-    const unit = rule["unit"] ?? "hours"
-    if (unit === "minutes") return value && `0 */${value} * * * *`
-    return value && unit === "hours" ? `0 0 */${value} * * *` : undefined
-  }
-  if (minute === undefined || hour === undefined) return undefined
-  switch (mode) {
+  switch (rule["mode"] ?? "everyDay") {
+    case "custom":
+      return (str(rule["cronExpression"]) ?? "* * * * * *").trim()
+    case "everyMinute":
+      return cron("*", "*", "*", "*", "*")
+    case "everyHour":
+      return cron(minute, "*", "*", "*", "*")
+    case "everyX": {
+      const value = part("value", 2)
+      const step = value && `*/${value}`
+      if (rule["unit"] === "minutes") return cron(step, "*", "*", "*", "*")
+      return (rule["unit"] ?? "hours") === "hours" ? cron("0", step, "*", "*", "*") : undefined
+    }
     case "everyDay":
-      return `0 ${minute} ${hour} * * *`
+      return cron(minute, hour, "*", "*", "*")
     case "everyWeek":
-      return `0 ${minute} ${hour} * * ${part("weekday", 1) ?? "*"}`
+      return cron(minute, hour, "*", "*", part("weekday", 1) ?? "*")
     case "everyMonth":
-      return `0 ${minute} ${hour} ${part("dayOfMonth", 1) ?? "*"} * *`
+      return cron(minute, hour, part("dayOfMonth", 1) ?? "*", "*", "*")
   }
   return undefined
 }
 
-/** A rule of a polling trigger or of the older Cron node. */
 const pollTime = (rule: Obj): Times | undefined => {
   const expression = pollExpression(rule)
   const times = expression === undefined ? undefined : ofCron(expression)
@@ -140,12 +141,10 @@ export const shortestGap = (rules: ReadonlyArray<Times>): number => {
   return [...between, ...apart].reduce((least, gap) => Math.min(least, gap), Infinity)
 }
 
-/** `30 seconds`, `1 minute`. */
 export const inWords = (seconds: number): string => {
   const [amount, unit] = seconds % 60 === 0 ? [seconds / 60, "minute"] : [seconds, "second"]
   return `${amount} ${unit}${amount === 1 ? "" : "s"}`
 }
 
-/** Enabled nodes of a workflow. */
 export const enabled = (workflow: Obj): ReadonlyArray<Obj> =>
   Workflow.nodes(workflow).filter(({ disabled }) => disabled !== true)

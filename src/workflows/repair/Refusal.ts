@@ -7,6 +7,7 @@
  */
 import * as Predicate from "effect/Predicate"
 import { arr, type Obj, obj, own } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import { type NodeKey, nodeKeys } from "../../n8n/model/NodeKeys.ts"
 import { readOnly } from "./WorkflowInput.ts"
 
@@ -137,16 +138,5 @@ export const toDrop = (message: string, body: Obj): ReadonlyArray<Path> => {
   return refused(path, words, body).filter((at) => valueAt(body, at) !== undefined && !isNeeded(at))
 }
 
-/** Removes the part at `path`, if it exists. */
-export const drop = (body: Obj, path: Path): Obj => obj(without(body, path)) ?? body
-
-const without = (value: unknown, [key, ...rest]: Path): unknown => {
-  if (key === undefined || inside(value, key) === undefined) return value
-  if (Array.isArray(value)) {
-    return rest.length === 0
-      ? value.toSpliced(Number(key), 1)
-      : value.with(Number(key), without(value[Number(key)], rest))
-  }
-  const { [key]: inner, ...others } = obj(value) ?? {}
-  return rest.length === 0 ? others : { ...obj(value), [key]: without(inner, rest) }
-}
+export const drop = (body: Obj, path: Path): Obj =>
+  valueAt(body, path) === undefined ? body : obj(JsonPath.modify(body, path, () => undefined)) ?? body

@@ -12,7 +12,6 @@ export type Problem = {
   readonly candidates?: ReadonlyArray<string>
 }
 
-/** A value, or the problem with it. */
 export type Checked<A> = Result.Result<A, Problem>
 
 export const refuse = (path: string, message: string) => Result.fail<Problem>({ path, message })
@@ -20,7 +19,6 @@ export const refuse = (path: string, message: string) => Result.fail<Problem>({ 
 /** Places of repairs by kind, so that 250 nodes without an id are one warning. */
 export type Repairs = Map<string, Set<string>>
 
-/** Notes a repair and its place. */
 export const note = (repairs: Repairs, kind: string, where?: string) => {
   const places = repairs.get(kind) ?? new Set()
   if (where !== undefined) places.add(where)

@@ -15,7 +15,6 @@ import { type Checked, isNull, note, objectOf, refuse, type Repairs, sentences }
 
 export type { Problem } from "./Repairs.ts"
 
-/** A workflow that n8n should accept. */
 export type Prepared = {
   readonly workflow: Obj & {
     readonly name: string

@@ -56,7 +56,6 @@ const outputsOf = (value: unknown, path: string, repairs: Repairs): Checked<Read
   return Result.succeed(list.map((each) => isTarget(each) ? [each] : each))
 }
 
-/** Outputs by type; the default type is `main`. */
 const typesOf = (value: unknown, path: string, repairs: Repairs): Checked<Obj> => {
   const types = obj(value)
   if (types !== undefined && !Predicate.isString(types["node"])) return Result.succeed(types)
@@ -72,7 +71,6 @@ const isEmpty = (value: unknown, depth = 3): boolean =>
 
 type Outputs = Array<Map<string, Target> | null>
 
-/** Checks and repairs every link. */
 export const connectionsOf = (input: unknown, scope: Scope): Checked<Connections> =>
   Result.gen(function*() {
     const sources = objectOf(input)
@@ -103,7 +101,6 @@ export const connectionsOf = (input: unknown, scope: Scope): Checked<Connections
     )
   })
 
-/** Adds the targets of one output, each once. */
 const linked = (
   targets: ReadonlyArray<unknown>,
   links: Map<string, Target>,

@@ -23,7 +23,6 @@ const readAs = (kind: NodeKeys.Kind, value: unknown): unknown => {
 /** Keys to convert; names, types and positions are read separately. */
 const readKeys = [...NodeKeys.nodeKeys].filter(([, { kind }]) => kind !== "text" && kind !== "position")
 
-/** A node with a name. */
 export type Node = Obj & { readonly name: string }
 
 /** Source of ids and versions that the input lacks. */
@@ -68,7 +67,6 @@ const nodeOf = (value: unknown, path: string, { versionOf }: Supply, repairs: Re
   return Result.succeed({ ...Object.fromEntries(node), name, typeVersion })
 }
 
-/** Nodes, and the words by which connections may refer to them. */
 export type Nodes = {
   readonly nodes: ReadonlyArray<Node>
   /** Names in the input; of two nodes with one name, connections mean the first. */
@@ -78,18 +76,13 @@ export type Nodes = {
 
 /** Refuses duplicate names, since links by name would be ambiguous. */
 const checkUnique = (nodes: ReadonlyArray<Node>): Checked<void> => {
-  const first = new Map<string, number>()
-  for (const [index, { name }] of nodes.entries()) {
-    const earlier = first.get(name)
-    if (earlier !== undefined) {
-      return refuse(`nodes[${index}].name`, `nodes[${earlier}] and nodes[${index}] are both named '${name}'.`)
-    }
-    first.set(name, index)
-  }
-  return Result.void
+  const names = nodes.map(({ name }) => name)
+  const index = names.findIndex((name, at) => names.indexOf(name) < at)
+  const name = names[index]
+  if (name === undefined) return Result.void
+  return refuse(`nodes[${index}].name`, `nodes[${names.indexOf(name)}] and nodes[${index}] are both named '${name}'.`)
 }
 
-/** Checks and repairs every node. */
 export const nodesOf = (input: unknown, supply: Supply, repairs: Repairs): Checked<Nodes> =>
   Result.gen(function*() {
     if (!Array.isArray(input)) return yield* refuse("nodes", "'nodes' must be a list of nodes.")

@@ -62,7 +62,6 @@ const webhooks = (workflow: Workflow.Workflow) =>
 
 type Webhook = ReturnType<typeof webhooks>[number]
 
-/** Path at which a webhook answers, if it does. */
 const pathOf = Effect.fnUntraced(function*({ method, paths }: Webhook) {
   const n8n = yield* N8nClient
   return yield* Effect.findFirst(paths, (path) => Effect.map(n8n.webhookMethods(path), (all) => all.includes(method)))
@@ -132,7 +131,6 @@ export const published = Effect.fnUntraced(function*(before: Workflow.Workflow, 
 export const publishedWaiting = (workflow: Workflow.Workflow) =>
   published(workflow, workflow.active ? workflow.versionId ?? undefined : undefined)
 
-/** Body that reverts a change. */
 const asBefore = (before: Workflow.Workflow, patch: Obj): Obj => ({
   settings: Workflow.settingsToName(before),
   ...Object.fromEntries(

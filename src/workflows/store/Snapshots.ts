@@ -103,13 +103,8 @@ const isVersion = (name: string) => pattern.test(name) && !Number.isNaN(timeOf(n
  *
  * @internal
  */
-export const describe = (
-  workflow: Workflow,
-  operation: string,
-  now: number,
-  newest: string | undefined,
-  author: string | undefined
-): Snapshot => {
+export const describe = Effect.fnUntraced(function*(workflow: Workflow, operation: string, newest: string | undefined) {
+  const now = yield* Clock.currentTimeMillis
   const time = newest === undefined ? now : Math.max(now, timeOf(newest) + 1)
   const stamp = new Date(time).toISOString().replace(/[-:.]/g, "")
   return defined({
@@ -118,9 +113,9 @@ export const describe = (
     operation,
     name: str(workflow["name"]) ?? "",
     versionId: str(workflow["versionId"]),
-    author
-  })
-}
+    author: yield* Author
+  }) satisfies Snapshot
+})
 
 /**
  * Error for an unknown version.
@@ -236,7 +231,7 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
             // An existing folder may be open to all.
             yield* Effect.ignore(fs.chmod(folder, 0o700))
             const [newest] = yield* filesIn(own, ".json")
-            const snapshot = describe(workflow, operation, yield* Clock.currentTimeMillis, newest, yield* Author)
+            const snapshot = yield* describe(workflow, operation, newest)
             yield* write(path.join(own, `${snapshot.version}.json`), {
               bytes: new TextEncoder().encode(yield* encode({ snapshot, workflow })),
               temporary: path.join(own, `${snapshot.version}.tmp`),
@@ -296,10 +291,9 @@ export const layerMemory: Layer.Layer<Snapshots> = Layer.sync(Snapshots, () => {
   const keyOf = ({ key }: Instance, workflowId: string) => `${key}/${workflowId}`
   return Snapshots.of({
     save: Effect.fn("Snapshots.save")(function*(instance, workflow, operation) {
-      const now = yield* Clock.currentTimeMillis
       const key = keyOf(instance, workflow.id)
       const older = all.get(key) ?? []
-      const snapshot = describe(workflow, operation, now, older[0]?.snapshot.version, yield* Author)
+      const snapshot = yield* describe(workflow, operation, older[0]?.snapshot.version)
       all.set(key, [{ snapshot, workflow: structuredClone(workflow) }, ...older].slice(0, maxSnapshots))
       return snapshot
     }),

@@ -1,11 +1,9 @@
 /** Snapshots in the database that the processes of a server share. */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { gunzipSync, gzipSync } from "node:zlib"
-import { Author } from "../../base/CallContext.ts"
 import * as Database from "../../base/Database.ts"
 import { obj } from "../../base/Json.ts"
 import type { Instance } from "../../n8n/N8nClient.ts"
@@ -18,12 +16,6 @@ const encode = Schema.encodeSync(SnapshotText)
 const decode = Schema.decodeUnknownOption(SnapshotText)
 
 const unpack = (body: Uint8Array) => Effect.try((): unknown => JSON.parse(gunzipSync(body).toString("utf8")))
-
-interface Row {
-  readonly version: string
-  readonly snapshot: string
-  readonly body: Uint8Array
-}
 
 /**
  * Stores snapshots in the table `n8n_mcp_snapshots`.
@@ -41,15 +33,13 @@ export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> =
       save: Effect.fn("Snapshots.save")(function*(instance, workflow, operation) {
         const id = instanceId(instance)
         const body = gzipSync(JSON.stringify(workflow))
-        const now = yield* Clock.currentTimeMillis
-        const author = yield* Author
         return yield* database.run((sql) =>
           sql.withTransaction(Effect.gen(function*() {
             yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${id}/${workflow.id}`}, 0))`
-            const [newest] = yield* sql<Pick<Row, "version">>`
+            const [newest] = yield* sql<{ readonly version: string }>`
               SELECT version FROM n8n_mcp_snapshots WHERE instance = ${id} AND workflow = ${workflow.id}
               ORDER BY version DESC LIMIT 1`
-            const snapshot = Snapshots.describe(workflow, operation, now, newest?.version, author)
+            const snapshot = yield* Snapshots.describe(workflow, operation, newest?.version)
             yield* sql`INSERT INTO n8n_mcp_snapshots ${
               sql.insert({
                 instance: id,
@@ -74,7 +64,7 @@ export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> =
 
       list: Effect.fn("Snapshots.list")((instance, workflowId) =>
         database.run((sql) =>
-          sql<Pick<Row, "snapshot">>`
+          sql<{ readonly snapshot: string }>`
             SELECT snapshot FROM n8n_mcp_snapshots WHERE instance = ${instanceId(instance)} AND workflow = ${workflowId}
             ORDER BY version DESC`
         ).pipe(
@@ -85,8 +75,8 @@ export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> =
 
       read: Effect.fn("Snapshots.read")(function*(instance, workflowId, version) {
         const [row] = yield* database.run((sql) =>
-          sql<Row>`
-            SELECT version, snapshot, body FROM n8n_mcp_snapshots
+          sql<{ readonly snapshot: string; readonly body: Uint8Array }>`
+            SELECT snapshot, body FROM n8n_mcp_snapshots
             WHERE instance = ${instanceId(instance)} AND workflow = ${workflowId} AND version = ${version}`
         ).pipe(Effect.mapError(Database.unusable(`Snapshot '${version}' cannot be read`)))
         if (row === undefined) return yield* Snapshots.notFound(version)

@@ -1,12 +1,13 @@
 /** Earlier states of workflows: n8n's versions (2.x) and our snapshots. Reading one changes nothing. */
 import * as Cache from "effect/Cache"
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Errors from "../../base/Errors.ts"
-import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
+import { defined, type Obj, obj, str } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { hasStatus, isV1, N8nClient, type VersionContent } from "../../n8n/N8nClient.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
@@ -44,20 +45,18 @@ export class Versions extends Context.Service<Versions, Service>()("effect-n8n-m
 /** Maximum number of cached versions, which are whole workflows: as many as are compared in one call. */
 const maxContents = 32
 
-const contentTtl = "10 minutes"
-
 const maxLines = 5_000
 
-/** Number of versions that an error names. */
+const cached = (capacity: number, ttl: Duration.Input) => ({
+  capacity,
+  timeToLive: (exit: Exit.Exit<unknown, unknown>) => Exit.isSuccess(exit) ? ttl : 0,
+  requireServicesAt: "lookup" as const
+})
+
 const few = 3
 
 const withoutPublished = ({ activeVersion: _, activeVersionId: __, ...rest }: Workflow.Workflow): Workflow.Workflow =>
   rest
-
-const Published = Schema.Struct({
-  nodes: Workflow.Workflow.schema.fields.nodes,
-  connections: Workflow.Workflow.schema.fields.connections
-})
 
 /** Published version; `versionState` reads it if n8n does not return it with the workflow. */
 const publishedState = Effect.fnUntraced(function*(
@@ -80,18 +79,17 @@ const publishedState = Effect.fnUntraced(function*(
       notes: ["This n8n has no drafts: the published version is the current state."]
     }
   }
-  const version = obj(workflow["activeVersion"])
-  const running = Schema.decodeUnknownOption(Published)(version)
+  const running = Workflow.running(workflow)
   const { activeVersionId, versionId } = workflow
-  if (running._tag === "None") {
+  if (running === undefined) {
     return typeof activeVersionId === "string" && activeVersionId !== versionId
       ? yield* versionState(id, activeVersionId)
       : { workflow: withoutPublished(workflow), notes: [] }
   }
+  const version = obj(workflow["activeVersion"])
   return {
     workflow: {
-      ...withoutPublished(workflow),
-      ...running.value,
+      ...withoutPublished(running),
       ...defined({
         versionId: activeVersionId ?? undefined,
         updatedAt: str(version?.["createdAt"]),
@@ -102,13 +100,11 @@ const publishedState = Effect.fnUntraced(function*(
   }
 })
 
-const decodeWorkflow = Schema.decodeUnknownEffect(Workflow.Workflow)
-
 const snapshotState = Effect.fnUntraced(function*(snapshots: Snapshots["Service"], id: string, version: string) {
   const { instance } = yield* N8nClient
   const { workflow } = yield* snapshots.read(instance, id, version)
   const decoded = yield* Effect.mapError(
-    decodeWorkflow(workflow),
+    Schema.decodeUnknownEffect(Workflow.Workflow)(workflow),
     () =>
       new Errors.ValidationError({
         reason: `Snapshot '${version}' is damaged`,
@@ -117,20 +113,6 @@ const snapshotState = Effect.fnUntraced(function*(snapshots: Snapshots["Service"
       })
   )
   return { workflow: withoutPublished(decoded), notes: [] }
-})
-
-/** Names of the newest versions, for an error. */
-const newest = Effect.fnUntraced(function*(snapshots: Snapshots["Service"], id: string) {
-  const n8n = yield* N8nClient
-  const own = yield* n8n.workflowHistory(id).pipe(Effect.orElseSucceed(() => undefined))
-  const stored = yield* snapshots.list(n8n.instance, id).pipe(Effect.orElseSucceed(() => []))
-  return {
-    hasOwn: own !== undefined,
-    names: [
-      ...(own ?? []).slice(0, few).map(({ versionId }) => versionId),
-      ...stored.slice(0, few).map(({ version }) => version)
-    ]
-  }
 })
 
 /** Whether neither n8n nor we have the version; 1.x cannot be asked. */
@@ -142,25 +124,19 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
   Versions,
   Effect.gen(function*() {
     const snapshots = yield* Snapshots
-    const keyOf = (...parts: ReadonlyArray<string>) =>
-      Effect.map(N8nClient, ({ instance }) => JSON.stringify([instance.key, ...parts]))
-    const partsOf = (key: string) => arr(JSON.parse(key)).map(String)
+    const keyOf = <const Parts extends ReadonlyArray<string>>(...parts: Parts) =>
+      Effect.map(N8nClient, ({ instance }) => [instance.key, ...parts] as const)
 
     const owners = yield* Cache.make({
-      lookup: (_: string): Effect.Effect<string, "unknown"> => Effect.fail("unknown"),
+      lookup: (_: readonly [instance: string, version: string]): Effect.Effect<string, "unknown"> =>
+        Effect.fail("unknown"),
       capacity: maxLines
     })
 
     const contents = yield* Cache.makeWith(
-      (key: string) => {
-        const [, id = "", version = ""] = partsOf(key)
-        return N8nClient.use((n8n) => n8n.workflowVersion(id, version))
-      },
-      {
-        capacity: maxContents,
-        timeToLive: (exit) => Exit.isSuccess(exit) ? contentTtl : 0,
-        requireServicesAt: "lookup"
-      }
+      ([, id, version]: readonly [instance: string, id: string, version: string]) =>
+        N8nClient.use((n8n) => n8n.workflowVersion(id, version)),
+      cached(maxContents, "10 minutes")
     )
 
     const note: Service["note"] = Effect.fnUntraced(function*(id, versions) {
@@ -187,14 +163,23 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
           hint: `Use '${Reference.format(other, version)}'.`
         })
       }
-      const { hasOwn, names } = yield* newest(snapshots, id)
+      const n8n = yield* N8nClient
+      const own = yield* n8n.workflowHistory(id).pipe(Effect.orElseSucceed(() => undefined))
+      const stored = yield* snapshots.list(n8n.instance, id).pipe(Effect.orElseSucceed(() => []))
       return yield* new Errors.NotFoundError({
         operation: "read a version of workflow",
         resourceType: "Version",
         resourceId: version,
         hint: [
-          ...hasOwn ? [] : ["This n8n does not list versions: there are only snapshots."],
-          { _tag: "ChooseVersion", workflowId: id, newest: names }
+          ...own === undefined ? ["This n8n does not list versions: there are only snapshots."] : [],
+          {
+            _tag: "ChooseVersion",
+            workflowId: id,
+            newest: [
+              ...(own ?? []).slice(0, few).map(({ versionId }) => versionId),
+              ...stored.slice(0, few).map((snapshot) => snapshot.version)
+            ]
+          }
         ]
       })
     })
@@ -229,8 +214,7 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
     })
 
     const lines = yield* Cache.makeWith(
-      (key: string) => {
-        const [, id = "", older = "", newer = ""] = partsOf(key)
+      ([, id, older, newer]: readonly [instance: string, id: string, older: string, newer: string]) => {
         const stateOf = (version: string): Effect.Effect<Obj, Errors.N8nError, N8nClient> =>
           Reference.isSnapshot(version)
             ? Effect.map(snapshotState(snapshots, id, version), ({ workflow }) => workflow)
@@ -240,11 +224,7 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
           ([before, after]) => WorkflowDiff.step(before, after)
         )
       },
-      {
-        capacity: maxLines,
-        timeToLive: (exit) => Exit.isSuccess(exit) ? "1 day" : 0,
-        requireServicesAt: "lookup"
-      }
+      cached(maxLines, "1 day")
     )
 
     return Versions.of({

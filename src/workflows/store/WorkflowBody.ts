@@ -14,7 +14,6 @@ import * as WorkflowInput from "../repair/WorkflowInput.ts"
 /** Maximum number of times that a body is sent again without keys that n8n refuses; n8n names one place at a time. */
 const maxRounds = 30
 
-/** Whether n8n refused the content of a request. */
 export const badRequest = (error: Errors.N8nError): error is Errors.ApiError =>
   error._tag === "ApiError" && error.statusCode === 400
 

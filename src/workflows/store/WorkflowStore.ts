@@ -18,11 +18,10 @@ import { isUnsupported, N8nClient } from "../../n8n/N8nClient.ts"
 import { puttingBack } from "../../n8n/WriteGuard.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as change from "./change.ts"
-import { isSameVersion, moved } from "./conflicts.ts"
+import type { Modification, Modified, Patch, UpdateOptions, Written } from "./change.ts"
 import { deleteUnpublished, published, unpublished } from "./Publishing.ts"
 import { Snapshots } from "./Snapshots.ts"
 import * as steps from "./steps.ts"
-import type { Modification, Modified, Patch, UpdateOptions, Written } from "./written.ts"
 
 export type { Modification, Modified, Patch, UpdateOptions, Written }
 
@@ -158,9 +157,9 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
       write(
         before.id,
         (now) =>
-          isSameVersion(now, before, Object.keys(patch))
+          change.isSameVersion(now, before, Object.keys(patch))
             ? Effect.succeed({ patch, result: undefined })
-            : moved(snapshots, before.versionId ?? "?", now, before),
+            : change.moved(snapshots, before.versionId ?? "?", now, before),
         options,
         0
       ).pipe(Effect.withSpan("WorkflowStore.apply"))

@@ -1,23 +1,155 @@
 /** A change before it is written: the current workflow, its new state, and whether it may be written. */
 import * as Effect from "effect/Effect"
 import * as Errors from "../../base/Errors.ts"
+import { equals, type Obj, obj } from "../../base/Json.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import type * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import { isConflict, isSameVersion, moved } from "./conflicts.ts"
+import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import type * as Snapshots from "./Snapshots.ts"
 import { hasValue, merge } from "./WorkflowBody.ts"
-import type { Modification, UpdateOptions } from "./written.ts"
 
-/** Services of every write. */
+/** Result of a write. */
+export interface Written {
+  /** The workflow as read back. */
+  readonly workflow: Workflow.Workflow
+  /** Summary of the changes in one line. */
+  readonly changed?: string
+  /** Repairs, omissions and failures of later steps. */
+  readonly warnings: ReadonlyArray<string>
+  /** Whether the written version runs: `false` for a draft, absent if nothing is published. */
+  readonly published?: boolean
+}
+
+/** Parts of a workflow to change; the rest is unchanged. */
+export interface Patch {
+  readonly name?: string
+  readonly [key: string]: unknown
+}
+
+/** Options of a write. */
+export interface UpdateOptions {
+  /** Name of the tool, for the snapshot. */
+  readonly operation: string
+  /**
+   * Source of the change: ambiguities (two nodes of one name, a connection to a node that does not exist) are reported
+   * to a caller, who can fix them, and repaired in a file or version.
+   */
+  readonly source: "caller" | "file"
+  /** Version that the caller has seen. */
+  readonly expectedVersionId?: string | undefined
+  readonly tags?: ReadonlyArray<string> | undefined
+  readonly active?: boolean | undefined
+  /** Leaves the change as a draft, if n8n's API writes drafts (2.40 and later). */
+  readonly isDraft?: boolean | undefined
+}
+
+/** Changed parts of a workflow, and a result for the caller. */
+export interface Modification<A> {
+  readonly patch: Patch
+  readonly result: A
+}
+
+/** Result of a change; `before` is the workflow that was changed. */
+export interface Modified<A> extends Written {
+  readonly before: Workflow.Workflow
+  readonly result: A
+}
+
 export interface Means {
   readonly snapshots: Snapshots.Service
   readonly catalogue: typeof NodeCatalogue.Service
 }
 
-/** Returns the new state of a workflow. */
 export type Change<A, R> = (before: Workflow.Workflow) => Effect.Effect<Modification<A>, Errors.N8nError, R>
+
+/** Whether both are the same version and have equal values for these keys: some changes of settings make no version. */
+export const isSameVersion = (a: Workflow.Workflow, b: Workflow.Workflow, keys: ReadonlyArray<string>) =>
+  (a.versionId ?? "") === (b.versionId ?? "") && a.updatedAt === b.updatedAt &&
+  keys.every((key) => equals(a[key], b[key]))
+
+/** Whether someone else has written, and we have not. */
+const isConflict = (error: Errors.N8nError) => error._tag === "ApiError" && error.statusCode === 409
+
+export const isWritten = (workflow: Workflow.Workflow, body: Obj) =>
+  workflow.name === body["name"] && equals(workflow.connections, body["connections"]) &&
+  equals(essentials(workflow.nodes), essentials(body["nodes"]))
+
+/** The parts of nodes that n8n stores as they are sent. */
+const essentials = (nodes: unknown) =>
+  (Array.isArray(nodes) ? nodes : []).map((node) => {
+    const { disabled, name, parameters, type } = obj(node) ?? {}
+    return { name, type, parameters, disabled: disabled === true }
+  })
+
+const recent = 10
+
+/** Versions, newest first; empty if n8n has no history or does not answer. */
+const versionsOf = Effect.fnUntraced(function*(id: string) {
+  const n8n = yield* N8nClient
+  return (yield* n8n.workflowHistory(id, { limit: recent }).pipe(Effect.orElseSucceed(() => undefined))) ?? []
+})
+
+/** Warnings about versions that someone else saved between the one that was read and ours. */
+export const overwritten = Effect.fnUntraced(function*(before: Workflow.Workflow, after: Workflow.Workflow) {
+  const versions = yield* versionsOf(after.id)
+  const ours = versions.findIndex((version) => version.versionId === after.versionId)
+  const read = versions.findIndex((version) => version.versionId === before.versionId)
+  return ours === -1 || read === -1 ?
+    [] :
+    versions.slice(ours + 1, read).map((version) =>
+      `version ${version.versionId} of ${
+        version.authors ?? "someone else"
+      } (${version.createdAt}) was saved in between and overwritten: workflow_restore(id: '${after.id}', version: '${version.versionId}') brings it back`
+    )
+})
+
+/** Workflow in an earlier version: our snapshot, which is complete, or n8n's version (2.x). */
+const versionOf = Effect.fnUntraced(function*(snapshots: Snapshots.Service, now: Workflow.Workflow, version: string) {
+  const n8n = yield* N8nClient
+  const stored = yield* snapshots.list(n8n.instance, now.id).pipe(Effect.orElseSucceed(() => []))
+  // The oldest of several: the name and settings may have changed later within the version.
+  const snapshot = stored.findLast(({ versionId }) => versionId === version)
+  if (snapshot !== undefined) {
+    const state = yield* snapshots.read(n8n.instance, now.id, snapshot.version).pipe(Effect.option)
+    if (state._tag === "Some") return obj(state.value.workflow)
+  }
+  return yield* n8n.workflowVersion(now.id, version).pipe(
+    Effect.map(({ connections, nodes }): Obj => ({ ...now, nodes, connections })),
+    Effect.orElseSucceed(() => undefined)
+  )
+})
+
+/**
+ * Fails with the current version instead of the expected one, its author, time and changes as far as n8n and the
+ * snapshots have them. `before` is the expected state, if available.
+ */
+export const moved = Effect.fnUntraced(function*(
+  snapshots: Snapshots.Service,
+  seen: string,
+  now: Workflow.Workflow,
+  before?: Workflow.Workflow
+) {
+  const versions = yield* versionsOf(now.id)
+  const author = versions.find(({ versionId }) => versionId === now.versionId)?.authors
+  const then = before ?? (yield* versionOf(snapshots, now, seen))
+  const details = [
+    `it is no longer in version ${seen}, but in ${now.versionId ?? "another"}`,
+    ...(author ? [`by ${author}`] : []),
+    ...(now.updatedAt === undefined ? [] : [now.updatedAt]),
+    ...(then === undefined ? [] : [`changed: ${WorkflowDiff.summary(then, now)}`])
+  ]
+  return yield* new Errors.ApiError({
+    operation: "update workflow",
+    resourceType: "Workflow",
+    resourceId: now.id,
+    reason: "VersionConflict",
+    statusCode: 409,
+    errorDetails: details.join(", "),
+    hint: ["Nothing was written.", { _tag: "ReadAgain" }]
+  })
+})
 
 /** Reads the workflow to write; fails for the temporary copy of a test. */
 export const target = Effect.fnUntraced(function*(id: string) {
@@ -42,7 +174,6 @@ export const checkName = (name: unknown): Effect.Effect<void, Errors.ValidationE
     )
     : Effect.void
 
-/** Stores a snapshot of the workflow as it was before the operation. */
 export const keep = Effect.fnUntraced(function*({ snapshots }: Means, workflow: Workflow.Workflow, operation: string) {
   const n8n = yield* N8nClient
   yield* snapshots.save(n8n.instance, workflow, operation)

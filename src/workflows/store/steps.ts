@@ -7,8 +7,20 @@ import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as Placeholders from "../Placeholders.ts"
-import { type Change, checkName, decided, type Means } from "./change.ts"
-import { isSameVersion, isWritten, moved, overwritten } from "./conflicts.ts"
+import {
+  type Change,
+  checkName,
+  decided,
+  isSameVersion,
+  isWritten,
+  type Means,
+  type Modified,
+  moved,
+  overwritten,
+  type Patch,
+  type UpdateOptions,
+  type Written
+} from "./change.ts"
 import {
   afterUncertain,
   isUncertain,
@@ -20,7 +32,6 @@ import {
   unpublished
 } from "./Publishing.ts"
 import { badRequest, lostConnections, prepare, withoutRefused } from "./WorkflowBody.ts"
-import type { Modified, Patch, UpdateOptions, Written } from "./written.ts"
 
 const reasonOf = (error: Errors.N8nError) => {
   const { context, message } = Errors.report(error)
@@ -54,7 +65,6 @@ const tagged = ({ warnings, workflow }: Progress, tags: ReadonlyArray<string>) =
 const adding = <E, R>({ warnings }: Progress, step: Effect.Effect<Progress, E, R>) =>
   Effect.map(step, (next): Progress => ({ workflow: next.workflow, warnings: [...warnings, ...next.warnings] }))
 
-/** Creates a workflow, sets its tags and publishes it. */
 export const create = ({ catalogue }: Means) =>
   Effect.fn("WorkflowStore.create")(function*(
     input: unknown,
@@ -158,7 +168,6 @@ export const outcome = (
   }
 }
 
-/** Writes the changes by `make`, then the tags, and publishes or unpublishes. */
 export const write = Effect.fnUntraced(function*<A, R>(
   means: Means,
   id: string,

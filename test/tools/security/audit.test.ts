@@ -6,7 +6,7 @@ import * as Services from "../../../src/app/Services.ts"
 import type { Obj } from "../../../src/base/Json.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
-import * as Policy from "../../../src/workflows/Policy.ts"
+import * as Policy from "../../../src/workflows/policy/Policy.ts"
 
 const node = (name: string, type: string, typeVersion: number, parameters: Obj = {}, more: Obj = {}) => ({
   id: name,

@@ -1,0 +1,278 @@
+/** Guard that checks every write to n8n against the operator's rules. */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Errors from "../../base/Errors.ts"
+import { type Obj, obj, str } from "../../base/Json.ts"
+import * as Visible from "../../base/Visible.ts"
+import { findAll, NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
+import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
+import { IsTestCopy, type ReadWorkflow, type Service, type Write, WriteGuard } from "../../n8n/WriteGuard.ts"
+import { enabled, inWords, rulesOf, shortestGap } from "./schedule.ts"
+
+const Names = Schema.Array(Schema.String.check(Schema.isMinLength(1)))
+
+/** Rules of an operator. An absent rule allows everything. */
+export const Rules = Schema.Struct({
+  /** Node types that no workflow may contain, with their tool variants: `n8n-nodes-base.ssh`, or `ssh` of any package. */
+  bannedNodes: Schema.optionalKey(Names),
+  /** Minimum number of minutes between two starts of a workflow by schedules and polling triggers. */
+  minScheduleMinutes: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThan(0))),
+  /** Tags of workflows that must not be changed. */
+  protectedTags: Schema.optionalKey(Names),
+  /** Requires an error workflow in the settings of every workflow that is not one itself. */
+  requireErrorWorkflow: Schema.optionalKey(Schema.Boolean)
+})
+export type Rules = typeof Rules.Type
+
+interface Fault {
+  readonly message: string
+  readonly path: string
+}
+
+const labelOf = (node: Obj) => Visible.label(Workflow.nameOf(node) || "?")
+
+const lower = (text: string) => text.toLowerCase()
+
+const ban = (type: string, banned: ReadonlyArray<string>) => {
+  const names = new Set([type, ToolVariant.baseOf(type) ?? type].flatMap((name) => [
+    lower(name),
+    lower(name.slice(name.lastIndexOf(".") + 1))
+  ]))
+  return banned.find((entry) => names.has(lower(entry)))
+}
+
+const maxDepth = 5
+
+/** JSON of the workflow inside a node, or the reason why it is unknown. */
+const nested = (node: Obj): Obj | string | undefined => {
+  if (!/(executeWorkflow|executeWorkflowTool|toolWorkflow|retrieverWorkflow)$/.test(Workflow.typeOf(node))) {
+    return undefined
+  }
+  const parameters = Workflow.parametersOf(node)
+  const source = str(parameters["source"]) ?? "database"
+  if (source === "database") return undefined
+  if (source !== "parameter") return `it runs a workflow from ${source === "url" ? "a URL" : `'${source}'`}`
+  try {
+    return obj(JSON.parse(str(parameters["workflowJson"]) ?? "")) ?? "the workflow in it is not an object"
+  } catch {
+    return "the workflow in it is an expression or not JSON"
+  }
+}
+
+const bannedIn = (
+  nodes: ReadonlyArray<Obj>,
+  { bannedNodes = [] }: Rules,
+  place = "nodes",
+  depth = 0
+): ReadonlyArray<Fault> => {
+  if (bannedNodes.length === 0) return []
+  return nodes.flatMap((node, index) => {
+    const path = `${place}[${index}]`
+    const entry = ban(Workflow.typeOf(node), bannedNodes)
+    const inner = depth < maxDepth ? nested(node) : "its workflows are nested too deeply"
+    return [
+      ...(entry === undefined
+        ? []
+        : [{ message: `bannedNodes: '${entry}' is banned, and '${labelOf(node)}' is one`, path: `${path}.type` }]),
+      ...(inner === undefined
+        ? []
+        : typeof inner === "string"
+        ? [{ message: `bannedNodes: '${labelOf(node)}' cannot be checked: ${inner}`, path: `${path}.parameters` }]
+        : bannedIn(Workflow.nodes(inner), { bannedNodes }, `${path}.parameters.workflowJson.nodes`, depth + 1))
+    ]
+  })
+}
+
+/** Whether a node type polls; `undefined` for an unknown type. */
+type IsPolling = (type: string) => boolean | undefined
+
+const scheduled = (
+  workflow: Obj,
+  { minScheduleMinutes }: Rules,
+  isPolling: IsPolling
+): ReadonlyArray<Fault> => {
+  if (minScheduleMinutes === undefined) return []
+  const nodes = Workflow.nodes(workflow)
+  const byNode = enabled(workflow).flatMap((node) => {
+    const rules = rulesOf(node, isPolling(Workflow.typeOf(node)))
+    return rules.length === 0 ? [] : [{ node, rules }]
+  })
+  const unknown = byNode.find(({ rules }) => rules.includes(undefined))
+  const at = (node: Obj | undefined) =>
+    `nodes[${nodes.findIndex((each) => each["name"] === node?.["name"])}].parameters`
+  if (unknown !== undefined) {
+    return [{
+      message: `minScheduleMinutes: ${minScheduleMinutes}, and when '${
+        labelOf(unknown.node)
+      }' starts the workflow cannot be checked: use fixed times instead of an expression`,
+      path: at(unknown.node)
+    }]
+  }
+  const gap = shortestGap(byNode.flatMap(({ rules }) => rules.flatMap((times) => times ?? [])))
+  if (gap >= minScheduleMinutes * 60) return []
+  const names = byNode.map(({ node }) => `'${labelOf(node)}'`).join(" and ")
+  return [{
+    message: `minScheduleMinutes: ${minScheduleMinutes}, and ${names} would start the workflow again after ${
+      inWords(gap)
+    }`,
+    path: at(byNode[0]?.node)
+  }]
+}
+
+const isErrorWorkflow = (workflow: Obj) => enabled(workflow).some(({ type }) => type === "n8n-nodes-base.errorTrigger")
+
+/** Id of the error workflow in the settings; n8n does not evaluate an expression there. */
+const errorWorkflowId = (workflow: Obj) => {
+  const id = str(obj(workflow["settings"])?.["errorWorkflow"])?.trim() ?? ""
+  return id === "" || id === "DEFAULT" || id.startsWith("=") ? undefined : id
+}
+
+export const hasErrorWorkflow = (workflow: Obj): boolean =>
+  isErrorWorkflow(workflow) || errorWorkflowId(workflow) !== undefined
+
+const errorWorkflowFaults = Effect.fnUntraced(function*(
+  workflow: Obj,
+  { requireErrorWorkflow }: Rules,
+  read: (id: string) => Effect.Effect<unknown, Errors.N8nError>
+) {
+  if (requireErrorWorkflow !== true || isErrorWorkflow(workflow)) return []
+  const fault = (what: string): ReadonlyArray<Fault> => [
+    { message: `requireErrorWorkflow: settings.errorWorkflow names ${what}`, path: "settings.errorWorkflow" }
+  ]
+  const id = errorWorkflowId(workflow)
+  if (id === undefined) return fault("no workflow")
+  const named = `'${Visible.label(id)}'`
+  const errorWorkflow = id === workflow["id"]
+    ? workflow
+    : obj(yield* Effect.catchTag(read(id), "NotFoundError", () => Effect.undefined))
+  if (errorWorkflow === undefined) return fault(`${named}, which does not exist`)
+  if (errorWorkflow["isArchived"] === true) return fault(`${named}, which is archived`)
+  return isErrorWorkflow(errorWorkflow) ? [] : fault(`${named}, which has no enabled Error Trigger`)
+})
+
+const faultsOf = (workflow: Obj, rules: Rules, isPolling: IsPolling): ReadonlyArray<Fault> => [
+  ...bannedIn(Workflow.nodes(workflow), rules),
+  ...scheduled(workflow, rules, isPolling)
+]
+
+const protectedTag = (names: ReadonlyArray<string>, { protectedTags = [] }: Rules): string | undefined =>
+  names.find((name) => protectedTags.some((tag) => lower(tag) === lower(name)))
+
+const refuse = (faults: ReadonlyArray<Fault>) =>
+  faults.length === 0 ? Effect.void : Effect.fail(
+    new Errors.ValidationError({
+      reason: `The policy forbids it. ${faults.map(({ message }) => message).join(". ")}`,
+      field: faults[0]?.path ?? "",
+      hint:
+        "Nothing was written. The operator sets these rules: find a way that follows them, or ask the user to have the policy changed."
+    })
+  )
+
+const decoded = (part: string | undefined) => {
+  try {
+    return part === undefined ? undefined : decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** Writes whose effect on workflows cannot be determined in advance. */
+const opaqueWrites = [
+  /^\/n8n-packages\/import/,
+  /^\/source-control\/pull/,
+  /^\/promotions\/connections\/[^/]+\/(apply|promote)/,
+  /^\/projects\/[^/]+$/,
+  /^\/projects\/[^/]+\/folders\/[^/]+$/
+]
+
+const pathOf = (id: string) => `/workflows/${encodeURIComponent(id)}`
+
+/** Workflow to publish: a version of it, or its draft. */
+const toPublish = Effect.fnUntraced(function*(workflow: Obj, { body, path, read }: Write) {
+  const versionId = str(obj(body)?.["versionId"])
+  if (versionId === undefined || versionId === workflow["versionId"]) return workflow
+  const base = path.replace(/\/[^/]*$/, "")
+  const version = obj(yield* read(`${base}/versions/${encodeURIComponent(versionId)}`))
+  return { ...workflow, nodes: version?.["nodes"], connections: version?.["connections"] }
+})
+
+const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service => {
+  const pollingAmong = (workflow: Obj) =>
+    rules.minScheduleMinutes === undefined ? Effect.succeed(() => false) : findAll(Workflow.typesOf(workflow)).pipe(
+      Effect.provideService(NodeCatalogue, catalogue),
+      Effect.map((find) => (type: string) => find(type)?.descriptions.some(({ polling }) => polling === true))
+    )
+
+  const contentFaults = Effect.fnUntraced(function*(workflow: Obj, read: ReadWorkflow) {
+    return [
+      ...faultsOf(workflow, rules, yield* pollingAmong(workflow)),
+      ...yield* errorWorkflowFaults(workflow, rules, read)
+    ]
+  })
+
+  const checkContent = (workflow: Obj, { read }: Write) =>
+    IsTestCopy.use((isCopy) =>
+      isCopy ? Effect.void : Effect.flatMap(contentFaults(workflow, (id) => read(pathOf(id))), refuse)
+    )
+
+  const checkProtection = (id: string, workflow: Obj) => {
+    const tag = protectedTag(Workflow.tagNames(workflow), rules)
+    return tag === undefined ? Effect.void : refuse([{
+      message: `protectedTags: workflow '${id}' has the tag '${tag}' and must not be changed`,
+      path: "tags"
+    }])
+  }
+
+  const checkWorkflow = Effect.fnUntraced(function*(write: Write, id: string, action: string | undefined) {
+    if (action === "test-runs") return
+    const current = yield* write.read(pathOf(id)).pipe(
+      Effect.map((workflow) => obj(workflow) ?? {}),
+      // n8n reports the missing workflow itself.
+      Effect.catchTag("NotFoundError", () => Effect.undefined)
+    )
+    if (current === undefined) return
+    yield* checkProtection(id, current)
+    if (action === undefined && write.method === "PUT") {
+      const body = obj(write.body) ?? {}
+      const settings = { ...obj(current["settings"]), ...obj(body["settings"]) }
+      return yield* checkContent({ ...current, ...body, settings }, write)
+    }
+    if (action === "publish" || action === "activate") yield* checkContent(yield* toPublish(current, write), write)
+  })
+
+  const checkTag = Effect.fnUntraced(function*({ read }: Write, id: string) {
+    const tag = yield* Effect.catchTag(read(`/tags/${encodeURIComponent(id)}`), "NotFoundError", () => Effect.undefined)
+    const name = protectedTag([Workflow.nameOf(tag)], rules)
+    if (name !== undefined) {
+      yield* refuse([{ message: `protectedTags: the tag '${name}' must not be renamed or deleted`, path: "tags" }])
+    }
+  })
+
+  return {
+    check: Effect.fn("Policy.check")(function*(write) {
+      const [, resource, id, action] = write.path.split("/").map(decoded)
+      if (resource === "workflows") {
+        return id === undefined
+          ? yield* checkContent(obj(write.body) ?? {}, write)
+          : yield* checkWorkflow(write, id, action)
+      }
+      if (resource === "tags" && id !== undefined) return yield* checkTag(write, id)
+      if (
+        (resource !== "projects" || write.method === "DELETE") && opaqueWrites.some((path) => path.test(write.path))
+      ) {
+        const names = Object.keys(rules).join(", ")
+        const message = `${names}: the workflows that ${write.method} ${write.path} changes cannot be checked`
+        yield* refuse([{ message, path: "" }])
+      }
+    }),
+    checkTest: (nodes) => refuse(bannedIn(Workflow.nodes({ nodes }), rules)),
+    faults: (workflow, read) =>
+      Effect.map(contentFaults(workflow, read), (faults) => faults.map(({ message }) => message))
+  }
+}
+
+/** Guard for the rules; if a lookup fails, nothing is written. */
+export const layer = (rules: Rules): Layer.Layer<never, never, NodeCatalogue> =>
+  Layer.effect(WriteGuard, Effect.map(NodeCatalogue, (catalogue) => make(rules, catalogue)))
