@@ -10,19 +10,10 @@ import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as Sync from "../../src/sync/Sync.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { Snapshots } from "../../src/workflows/store/Snapshots.ts"
+import { main, node } from "../support/workflows.ts"
 import { inWorld, type Needs } from "../tools/world.ts"
 
-const node = (name: string, type: string, typeVersion: number, parameters: Obj, more: Obj = {}) => ({
-  id: name,
-  name,
-  type,
-  typeVersion,
-  position: [0, 0],
-  parameters,
-  ...more
-})
-
-const trigger = node("Start", "n8n-nodes-base.scheduleTrigger", 1.2, { rule: { interval: [{}] } })
+const trigger = node("Start", "scheduleTrigger", 1.2, { rule: { interval: [{}] } })
 
 const locator = (value: string, name?: string) => ({
   __rl: true,
@@ -31,14 +22,13 @@ const locator = (value: string, name?: string) => ({
   ...(name === undefined ? {} : { cachedResultName: name, cachedResultUrl: `/workflow/${value}` })
 })
 
-const call = (value: unknown) =>
-  node("Call", "n8n-nodes-base.executeWorkflow", 1.2, { source: "database", workflowId: value })
+const call = (value: unknown) => node("Call", "executeWorkflow", 1.2, { source: "database", workflowId: value })
 
-const charge = node("Charge", "n8n-nodes-base.httpRequest", 4.2, { url: "https://stripe.test" }, {
+const charge = node("Charge", "httpRequest", 4.2, { url: "https://stripe.test" }, {
   credentials: { stripeApi: { id: "dev-stripe", name: "Stripe" }, httpHeaderAuth: { id: "dev-header", name: "Header" } }
 })
 
-const store = node("Store", "n8n-nodes-base.dataTable", 1, {
+const store = node("Store", "dataTable", 1, {
   resource: "row",
   operation: "insert",
   dataTableId: {
@@ -57,7 +47,7 @@ const seed: N8nApi.Seed = {
       id: "main",
       name: "Main",
       nodes: [trigger, call(locator("sub", "Sub")), charge, store],
-      connections: { Start: { main: [[{ node: "Call", type: "main", index: 0 }]] } },
+      connections: { Start: main("Call") },
       settings: { executionOrder: "v1", errorWorkflow: "alarm" },
       tags: [{ name: "prod" }]
     },
@@ -165,7 +155,7 @@ describe("promote", () => {
         const now = yield* from.getWorkflow("sub")
         yield* from.putWorkflow("sub", {
           name: "Sub 2",
-          nodes: [...now.nodes, node("End", "n8n-nodes-base.noOp", 1, {})],
+          nodes: [...now.nodes, node("End", "noOp", 1, {})],
           connections: {},
           settings: {}
         })

@@ -8,6 +8,7 @@ import * as Sync from "../../src/sync/Sync.ts"
 import { Snapshots } from "../../src/workflows/store/Snapshots.ts"
 import { WorkflowStore } from "../../src/workflows/store/WorkflowStore.ts"
 import { hurried } from "../support/clock.ts"
+import { node } from "../support/workflows.ts"
 import { inWorld } from "../tools/world.ts"
 import { deletesNothingUnread } from "./doubtful.ts"
 import { body, change, contents, create, edit, json } from "./world.ts"
@@ -75,14 +76,7 @@ describe("push", () => {
           const n8n = yield* N8nClient
           const startable = (name: string) => {
             const [, code = {}] = arr(body(name)["nodes"])
-            const clock = {
-              id: "t",
-              name: "Start",
-              type: "n8n-nodes-base.scheduleTrigger",
-              typeVersion: 1.2,
-              position: [0, 0],
-              parameters: {}
-            }
+            const clock = node("Start", "scheduleTrigger", 1.2, {}, { id: "t" })
             return { ...body(name), nodes: [clock, code] }
           }
           const live = (yield* n8n.createWorkflow(startable("Live"))).id
@@ -161,14 +155,7 @@ describe("push", () => {
         const { workflow: { id } } = yield* WorkflowStore.use((store) =>
           store.create({
             ...body("Live"),
-            nodes: [{
-              id: "h",
-              name: "Hook",
-              type: "n8n-nodes-base.webhook",
-              typeVersion: 2,
-              position: [0, 0],
-              parameters: { path: "in" }
-            }],
+            nodes: [node("Hook", "webhook", 2, { path: "in" }, { id: "h" })],
             connections: {}
           }, { source: "file", active: true })
         )

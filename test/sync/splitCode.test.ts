@@ -7,28 +7,20 @@ import * as ParameterPlaces from "../../src/catalogue/parameters/ParameterPlaces
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as Sync from "../../src/sync/Sync.ts"
 import * as Workflows from "../../src/workflows/Workflows.ts"
+import { node } from "../support/workflows.ts"
 import { inWorld } from "../tools/world.ts"
 import { contents, create, edit, json } from "./world.ts"
 
 const long = (what: string) => Array.from({ length: 6 }, (_, line) => `${what} ${line}`).join("\n")
 
-const node = (name: string, type: string, typeVersion: number, parameters: Obj) => ({
-  id: name,
-  name,
-  type,
-  typeVersion,
-  position: [0, 0],
-  parameters
-})
-
 const nodes = [
-  node("Add VAT", "n8n-nodes-base.code", 2, { jsCode: long("const a =") }),
-  node("Forecast", "n8n-nodes-base.code", 2, { language: "pythonNative", pythonCode: long("a =") }),
-  node("Short", "n8n-nodes-base.code", 2, { jsCode: "return []" }),
-  node("Read", "n8n-nodes-base.postgres", 2.6, { operation: "executeQuery", query: `=${long("SELECT")}`, options: {} }),
-  node("Mail", "n8n-nodes-base.html", 1.2, { html: long("<p>") }),
-  node("Form", "n8n-nodes-base.formTrigger", 2.3, { formTitle: "t", options: { customCss: long("p {}") } }),
-  node("Note", "n8n-nodes-base.stickyNote", 1, { content: long("no code") }),
+  node("Add VAT", "code", 2, { jsCode: long("const a =") }),
+  node("Forecast", "code", 2, { language: "pythonNative", pythonCode: long("a =") }),
+  node("Short", "code", 2, { jsCode: "return []" }),
+  node("Read", "postgres", 2.6, { operation: "executeQuery", query: `=${long("SELECT")}`, options: {} }),
+  node("Mail", "html", 1.2, { html: long("<p>") }),
+  node("Form", "formTrigger", 2.3, { formTitle: "t", options: { customCss: long("p {}") } }),
+  node("Note", "stickyNote", 1, { content: long("no code") }),
   node("Unknown", "n8n-nodes-own.thing", 1, { jsCode: long("unknown") })
 ]
 
@@ -153,7 +145,7 @@ describe("code in files beside workflows", () => {
         const { id } = yield* made
         yield* Sync.pull(".", { splitsCode: true })
         yield* fs.writeFileString(`${folder}/orders.code/edited.js`, "mine")
-        const user = node("U", "n8n-nodes-base.code", 2, { jsCode: { $file: "orders.code/add-vat.js" } })
+        const user = node("U", "code", 2, { jsCode: { $file: "orders.code/add-vat.js" } })
         const other = { name: "Other", nodes: [user], connections: {}, settings: {} }
         yield* fs.writeFileString(`${folder}/other.json`, JSON.stringify(other))
         yield* Sync.push(".")

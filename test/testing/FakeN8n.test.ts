@@ -12,22 +12,15 @@ import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
 import { settle } from "../n8n/clients.ts"
+import { node } from "../support/workflows.ts"
 import * as contract from "./n8nApi/contract.ts"
 
-const node = (name: string, type = "n8n-nodes-base.noOp") => ({
-  id: `id of ${name}`,
-  name,
-  type,
-  typeVersion: 1,
-  position: [0, 0],
-  parameters: {}
-})
 const to = (name: string) => [{ node: name, type: "main", index: 0 }]
 
 const orders: FakeN8n.Workflow = {
   id: "w1",
   name: "Orders",
-  nodes: [node("Start", "n8n-nodes-base.manualTrigger"), node("If", "n8n-nodes-base.if"), node("Pay"), node("Skip")],
+  nodes: [node("Start", "manualTrigger"), node("If", "if"), node("Pay", "noOp"), node("Skip", "noOp")],
   connections: { Start: { main: [to("If")] }, If: { main: [to("Skip"), to("Pay")] } }
 }
 

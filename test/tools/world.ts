@@ -10,6 +10,7 @@ import { arr, obj, str } from "../../src/base/Json.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
+import { main, node } from "../support/workflows.ts"
 
 /** What tools need. */
 export type Needs = N8nClient.N8nClient | Services.Services
@@ -77,24 +78,10 @@ export const versioned = Effect.gen(function*() {
   const { id } = yield* tools.createWorkflow.call({
     name: "Prices",
     nodes: [
-      {
-        id: "a",
-        name: "Hook",
-        type: "n8n-nodes-base.webhook",
-        typeVersion: 2,
-        position: [0, 0],
-        parameters: { path: "prices", httpMethod: "POST" }
-      },
-      {
-        id: "b",
-        name: "Price",
-        type: "n8n-nodes-base.code",
-        typeVersion: 2,
-        position: [200, 0],
-        parameters: { jsCode: code("order.net") }
-      }
+      node("Hook", "webhook", 2, { path: "prices", httpMethod: "POST" }, { id: "a" }),
+      node("Price", "code", 2, { jsCode: code("order.net") }, { id: "b", position: [200, 0] })
     ],
-    connections: { Hook: { main: [[{ node: "Price", type: "main", index: 0 }]] } }
+    connections: { Hook: main("Price") }
   })
   const states = yield* Effect.forEach(["order.net * 1.19", "order.net * 119"], (price, at) =>
     Effect.gen(function*() {

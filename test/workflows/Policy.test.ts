@@ -8,37 +8,19 @@ import { WriteGuard } from "../../src/n8n/WriteGuard.ts"
 import * as tools from "../../src/tools/index.ts"
 import * as Policy from "../../src/workflows/Policy.ts"
 import { pollExpression } from "../../src/workflows/policy/schedule.ts"
+import { node, workflow } from "../support/workflows.ts"
 import { inWorld, type Needs } from "../tools/world.ts"
 
-const node = (name: string, type: string, parameters: Obj = {}, more: Obj = {}) => ({
-  id: name,
-  name,
-  type: type.includes(".") ? type : `n8n-nodes-base.${type}`,
-  typeVersion: 1,
-  position: [0, 0],
-  parameters,
-  ...more
-})
-
-const hook = node("Hook", "webhook", { path: "in" })
+const hook = node("Hook", "webhook", 1, { path: "in" })
 const ssh = node("Shell", "ssh")
 const end = node("End", "noOp")
-
-const workflow = (id: string, nodes: ReadonlyArray<Obj>, more: Obj = {}) => ({
-  id,
-  name: id,
-  nodes,
-  connections: {},
-  settings: {},
-  ...more
-})
 
 /** `clean` keeps every rule but has a version that does not; `dirty` does not keep it; `prod` is protected. */
 const seed = {
   workflows: [
     workflow("clean", [hook, ssh, end], { active: true }),
     workflow("dirty", [hook, ssh, end]),
-    workflow("prod", [node("Hook", "webhook", { path: "prod" }), end], {
+    workflow("prod", [node("Hook", "webhook", 1, { path: "prod" }), end], {
       active: true,
       tags: [{ id: "t1", name: "Prod" }]
     }),
@@ -211,7 +193,7 @@ const faults = (rules: Policy.Rules, ...nodes: ReadonlyArray<Obj>) =>
 
 describe("bannedNodes", () => {
   const found = (type: string, entry: string, parameters: Obj = {}) =>
-    faults({ bannedNodes: [entry] }, node("N", type, parameters))
+    faults({ bannedNodes: [entry] }, node("N", type, 1, parameters))
 
   it.effect("takes a type with or without its package, whatever the case, and its tool", () =>
     Effect.gen(function*() {
@@ -234,9 +216,9 @@ describe("bannedNodes", () => {
 })
 
 describe("minScheduleMinutes", () => {
-  const interval = (...rules: ReadonlyArray<Obj>) => node("Clock", "scheduleTrigger", { rule: { interval: rules } })
+  const interval = (...rules: ReadonlyArray<Obj>) => node("Clock", "scheduleTrigger", 1, { rule: { interval: rules } })
   const cron = (expression: string) => interval({ field: "cronExpression", expression })
-  const poll = (rule: Obj) => node("Mail", "gmailTrigger", { pollTimes: { item: [rule] } })
+  const poll = (rule: Obj) => node("Mail", "gmailTrigger", 1, { pollTimes: { item: [rule] } })
 
   const cases: ReadonlyArray<readonly [string, Obj, string | undefined]> = [
     ["minutes", interval({ field: "minutes", minutesInterval: 1 }), "after 1 minute"],
@@ -257,13 +239,13 @@ describe("minScheduleMinutes", () => {
       interval(...[0, 2].map((triggerAtMinute) => ({ field: "hours", triggerAtMinute }))),
       "after 2 minutes"
     ],
-    ["the old Cron", node("Clock", "cron", { triggerTimes: { item: [{ mode: "everyMinute" }] } }), "after 1 minute"],
-    ["the old Interval", node("Clock", "interval", { interval: 10 }), "after 10 seconds"],
+    ["the old Cron", node("Clock", "cron", 1, { triggerTimes: { item: [{ mode: "everyMinute" }] } }), "after 1 minute"],
+    ["the old Interval", node("Clock", "interval", 1, { interval: 10 }), "after 10 seconds"],
     ["a polling trigger by default", node("Mail", "gmailTrigger"), "after 1 minute"],
-    ["a polling trigger", node("Mail", "gmailTrigger", { pollTimes: { item: [{ mode: "everyHour" }] } }), undefined],
+    ["a polling trigger", node("Mail", "gmailTrigger", 1, { pollTimes: { item: [{ mode: "everyHour" }] } }), undefined],
     [
       "every X",
-      node("Mail", "gmailTrigger", { pollTimes: { item: [{ mode: "everyX", value: 3, unit: "minutes" }] } }),
+      node("Mail", "gmailTrigger", 1, { pollTimes: { item: [{ mode: "everyX", value: 3, unit: "minutes" }] } }),
       "after 3 minutes"
     ],
     ["every hour, at each minute", poll({ mode: "everyHour", minute: "*" }), "cannot be checked"],
@@ -281,7 +263,7 @@ describe("minScheduleMinutes", () => {
     ["a month's day at every hour", poll({ mode: "everyMonth", hour: "*", minute: 0 }), "cannot be checked"],
     [
       "an unknown trigger that polls",
-      node("Feed", "n8n-nodes-acme.feedTrigger", { pollTimes: { item: [{ mode: "everyMinute" }] } }),
+      node("Feed", "n8n-nodes-acme.feedTrigger", 1, { pollTimes: { item: [{ mode: "everyMinute" }] } }),
       "after 1 minute"
     ],
     ["an unknown trigger that does not say", node("Feed", "n8n-nodes-acme.feedTrigger"), undefined],
@@ -350,7 +332,7 @@ describe("requireErrorWorkflow", () => {
         ) {
           assert.include(String(yield* Effect.flip(create({ errorWorkflow }))), reason)
         }
-        const off = [node("On error", "errorTrigger", {}, { disabled: true })]
+        const off = [node("On error", "errorTrigger", 1, {}, { disabled: true })]
         assert.include(String(yield* Effect.flip(create({}, off))), "names no workflow")
         yield* create({}, [node("On error", "errorTrigger")])
         const { data } = yield* create({ errorWorkflow: "e1" })

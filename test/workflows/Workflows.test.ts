@@ -9,15 +9,9 @@ import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
 import * as Workflows from "../../src/workflows/Workflows.ts"
+import { node } from "../support/workflows.ts"
 
-const start = {
-  id: "start",
-  name: "Start",
-  type: "n8n-nodes-base.manualTrigger",
-  typeVersion: 1,
-  position: [0, 0],
-  parameters: {}
-}
+const start = node("Start", "manualTrigger", 1, {}, { id: "start" })
 
 /** An n8n in memory that has one workflow, our services before it; `before` and `after` as `N8nApi.Options` has them. */
 const world = Effect.fnUntraced(function*(options: N8nApi.Options = {}) {

@@ -11,9 +11,10 @@ import { CredentialEnv } from "../../../src/credentials/Values.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as Policy from "../../../src/workflows/Policy.ts"
+import { node } from "../../support/workflows.ts"
 import * as secrecy from "../../tools/tables/secrecy.ts"
 import { auditing } from "../process/app/commands/auditing.ts"
-import { chain, code, connected, made, manual, node, set } from "./builders.ts"
+import { chain, code, connected, made, manual, set } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 
 type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Services>

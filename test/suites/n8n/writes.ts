@@ -14,6 +14,7 @@ import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { WorkflowStore } from "../../../src/workflows/store/WorkflowStore.ts"
 import { Key } from "../../support/arbitrary.ts"
+import { main, node } from "../../support/workflows.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 import * as workflows from "./workflows.ts"
@@ -39,18 +40,11 @@ const bodyOf = (...args: Parameters<typeof workflows.body>) => workflows.body(..
 
 const webhookDraft = (path: string, text: string) =>
   bodyOf("written", path, {
-    nodes: [{
-      id: "say",
-      name: "Say",
-      type: "n8n-nodes-base.set",
-      typeVersion: 3.4,
-      position: [0, 0],
-      parameters: {
-        mode: "raw",
-        jsonOutput: JSON.stringify({ text }),
-        options: {}
-      }
-    }],
+    nodes: [node("Say", "set", 3.4, {
+      mode: "raw",
+      jsonOutput: JSON.stringify({ text }),
+      options: {}
+    }, { id: "say" })],
     links: [{ from: workflows.trigger, to: "Say" }]
   })
 
@@ -136,16 +130,17 @@ const inputOf = ({ links, names, parameters }: typeof AnyWorkflow.Type): Input =
   )
   return {
     name: `any ${unique.join(" ")}`.slice(0, 120),
-    nodes: unique.map((name, index) => ({
-      id: `id-${index}`,
-      name,
-      type: "n8n-nodes-base.noOp",
-      typeVersion: 1,
-      position: [index * 200, 0],
-      parameters: Object.fromEntries(
-        Object.entries(parameters[index] ?? {}).map(([key, value]) => [`p${written(key)}`, written(value)])
+    nodes: unique.map((name, index) =>
+      node(
+        name,
+        "noOp",
+        1,
+        Object.fromEntries(
+          Object.entries(parameters[index] ?? {}).map(([key, value]) => [`p${written(key)}`, written(value)])
+        ),
+        { id: `id-${index}`, position: [index * 200, 0] }
       )
-    })),
+    ),
     connections,
     settings: { executionOrder: "v1" }
   }
@@ -206,7 +201,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
     Effect.gen(function*() {
       const name = "toString"
       const node = { id: "1", name, type: "n8n-nodes-base.noOp", typeVersion: 1, position: [0, 0], parameters: {} }
-      const connections = { [name]: { main: [[{ node: name, type: "main", index: 0 }]] } }
+      const connections = { [name]: main(name) }
       const answer = yield* tools.createWorkflow.call({ name, nodes: [node], connections })
       assert.deepStrictEqual(answer.warnings, ["n8n dropped the connections of 'toString'"])
     }))

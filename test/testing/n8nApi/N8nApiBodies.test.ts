@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
+import { main } from "../../support/workflows.ts"
 import { type Json, noOp, webhook, workflow } from "./orders.ts"
 
 const versions = ["2", "1"] as const
@@ -128,7 +129,7 @@ describe("POST /workflows", () => {
     { fault: "a long name", body: { ...workflow, name: "x".repeat(129) }, message: "Workflow name must be 1 to 128" },
     {
       fault: "unknown sources and targets",
-      body: { ...workflow, connections: { w: { main: [[{ node: "n", type: "main", index: 0 }]] } } },
+      body: { ...workflow, connections: { w: main("n") } },
       message: `${structure} connections.w (unknown_connection_source): Connection source "w" does not reference an ` +
         "existing node; connections.w.main[0][0].node (unknown_connection_target)"
     },

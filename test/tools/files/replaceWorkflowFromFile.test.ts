@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as tools from "../../../src/tools/index.ts"
+import { main, node } from "../../support/workflows.ts"
 import { draft, inWorld } from "../world.ts"
 
 describe("replace_workflow_from_file", () => {
@@ -35,16 +36,10 @@ describe("replace_workflow_from_file", () => {
           const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
           const before = yield* api.workflows
           const { nodes: names = ["Hook", "End"], to = "End", ...rest } = spoil
-          const nodes = names.map((name, index) => ({
-            id: `n${index}`,
-            name,
-            type: "n8n-nodes-base.noOp",
-            typeVersion: 1,
-            position: [0, 0],
-            parameters: {},
-            ...(index === 1 ? rest : {})
-          }))
-          const connections = { Hook: { main: [[{ node: to, type: "main", index: 0 }]] } }
+          const nodes = names.map((name, index) =>
+            node(name, "noOp", 1, {}, { id: `n${index}`, ...(index === 1 ? rest : {}) })
+          )
+          const connections = { Hook: main(to) }
           yield* fs.writeFileString(`${folder}/odd.json`, JSON.stringify({ name: "Odd", nodes, connections }))
           const error = yield* Effect.flip(
             tools.replaceWorkflowFromFile.run({ id, filePath: "odd.json", confirm: true })

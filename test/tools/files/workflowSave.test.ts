@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { type Obj, obj } from "../../../src/base/Json.ts"
 import * as tools from "../../../src/tools/index.ts"
+import { node } from "../../support/workflows.ts"
 import { inWorld, text, versioned } from "../world.ts"
 
 describe("workflow_save", () => {
@@ -53,20 +54,14 @@ describe("workflow_save", () => {
         const secret = "Bearer sesame-0123456789abcdef"
         const { id: large } = yield* tools.createWorkflow.call({
           name: "Large",
-          nodes: Array.from({ length: 400 }, (_, index) => ({
-            id: `${index}`,
-            name: `Step ${index}`,
-            type: "n8n-nodes-base.httpRequest",
-            typeVersion: 4.2,
-            position: [index, 0],
-            parameters: {
+          nodes: Array.from({ length: 400 }, (_, index) =>
+            node(`Step ${index}`, "httpRequest", 4.2, {
               url: "https://example.com",
               note: "x".repeat(500),
               ...(index === 3
                 ? { headerParameters: { parameters: [{ name: "Authorization", value: secret }] } }
                 : {})
-            }
-          })),
+            }, { id: `${index}`, position: [index, 0] })),
           connections: {}
         })
         const answer = yield* tools.workflowSave.call({ workflowId: large, filePath: "large.json" })

@@ -6,6 +6,7 @@ import * as Hints from "../../../src/answer/Hints.ts"
 import * as Tool from "../../../src/answer/Tool.ts"
 import { obj } from "../../../src/base/Json.ts"
 import * as tools from "../../../src/tools/index.ts"
+import { node } from "../../support/workflows.ts"
 import { inWorld, versioned } from "../world.ts"
 
 const diff = tools.workflowDiff.call
@@ -108,14 +109,8 @@ describe("workflow_diff", () => {
           Array.from({ length: 60 }, (_, line) => `const v${line} = "${salt} ${line * 7}"`)
             .join("\n")
         const nodes = (salt: string) =>
-          Array.from({ length: 25 }, (_, index) => ({
-            id: `${index}`,
-            name: `Step ${index}`,
-            type: "n8n-nodes-base.code",
-            typeVersion: 2,
-            position: [index, 0],
-            parameters: { jsCode: code(salt) }
-          }))
+          Array.from({ length: 25 }, (_, index) =>
+            node(`Step ${index}`, "code", 2, { jsCode: code(salt) }, { id: `${index}`, position: [index, 0] }))
         const { id: a } = yield* tools.createWorkflow.call({
           name: "A",
           nodes: nodes("one"),
@@ -129,7 +124,12 @@ describe("workflow_diff", () => {
         const answer = yield* tools.workflowDiff.run({ a, b })
         assert.isAtMost(countTokens(JSON.stringify(answer)), 1_500)
         const { nodes: shown } = yield* diff({ a, b })
-        assert.deepStrictEqual(shown.map(({ node }) => node), nodes("").map(({ name }) => name))
+        assert.deepStrictEqual(
+          shown.map(({ node }) =>
+            node
+          ),
+          nodes("").map(({ name }) => name)
+        )
         assert.deepInclude(obj(answer.data)?.["_truncated"], { path: "nodes.fields", total: 25 })
         const { nodes: [only] } = yield* diff({ a, b, node: "Step 3" })
         const text = only?.fields?.[0]?.diff ?? ""
@@ -150,26 +150,16 @@ describe("workflow_diff", () => {
           tools.createWorkflow.call({
             name: "S",
             nodes: [
-              {
-                id: "s",
-                name: "S",
-                type: "n8n-nodes-base.switch",
-                typeVersion: 3.2,
-                position: [0, 0],
-                parameters: { rules: { values: keys.map(rule) }, options: { fallbackOutput: "extra" } }
-              },
-              ...["A", "B", "C"].map((name) => ({
-                id: name,
-                name,
-                type: "n8n-nodes-base.httpRequest",
-                typeVersion: 4.2,
-                position: [0, 0],
-                parameters: {
+              node("S", "switch", 3.2, { rules: { values: keys.map(rule) }, options: { fallbackOutput: "extra" } }, {
+                id: "s"
+              }),
+              ...["A", "B", "C"].map((name) =>
+                node(name, "httpRequest", 4.2, {
                   url: "https://example.com",
                   sendHeaders: true,
                   headerParameters: { parameters: [{ name: "Authorization", value: token }] }
-                }
-              }))
+                })
+              )
             ],
             connections: {
               S: {

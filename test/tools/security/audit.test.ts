@@ -7,16 +7,7 @@ import type { Obj } from "../../../src/base/Json.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as Policy from "../../../src/workflows/Policy.ts"
-
-const node = (name: string, type: string, typeVersion: number, parameters: Obj = {}, more: Obj = {}) => ({
-  id: name,
-  name,
-  type: `n8n-nodes-base.${type}`,
-  typeVersion,
-  position: [0, 0],
-  parameters,
-  ...more
-})
+import { node } from "../../support/workflows.ts"
 
 const safeHook = node("Hook", "webhook", 2.1, { path: "a", authentication: "headerAuth" }, {
   credentials: { httpHeaderAuth: { id: "c1", name: "Key" } }

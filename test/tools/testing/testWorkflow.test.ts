@@ -19,25 +19,15 @@ import { WriteGuard } from "../../../src/n8n/WriteGuard.ts"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { currentOwner } from "../../../src/trials/TestCopies.ts"
+import { main, node } from "../../support/workflows.ts"
 import { assertSnapshot } from "../snapshot.ts"
-
-const node = (name: string, type: string, parameters: Obj = {}) => ({
-  id: name,
-  name,
-  type: `n8n-nodes-base.${type}`,
-  typeVersion: 1,
-  position: [0, 0],
-  parameters
-})
-
-const link = (to: string) => ({ main: [[{ node: to, type: "main", index: 0 }]] })
 
 const original = {
   id: "orig",
   name: "Orders",
   active: false,
   nodes: [node("T", "manualTrigger"), node("Out", "noOp")],
-  connections: { T: link("Out") },
+  connections: { T: main("Out") },
   settings: {},
   shared: [{ role: "workflow:owner", projectId: "p1" }]
 }
@@ -191,7 +181,7 @@ describe("test_workflow", () => {
       subject: {
         ...original,
         nodes: [node("T", "manualTrigger"), node("Out", "noOp"), node("Api", "httpRequest"), node("Rest", "noOp")],
-        connections: { T: link("Api"), Api: link("Out"), Out: link("Rest") }
+        connections: { T: main("Api"), Api: main("Out"), Out: main("Rest") }
       },
       runData: {
         T: [run(1, { a: 1 }, "test_workflow items")],
@@ -247,8 +237,8 @@ describe("test_workflow", () => {
     const subject = {
       ...original,
       active: true,
-      nodes: [node("Hook", "webhook", { path: "orders", httpMethod: "POST" }), node("Out", "noOp")],
-      connections: { Hook: link("Out") }
+      nodes: [node("Hook", "webhook", 1, { path: "orders", httpMethod: "POST" }), node("Out", "noOp")],
+      connections: { Hook: main("Out") }
     }
     const called = (answer: Response) =>
       inWorld({
@@ -315,7 +305,7 @@ describe("test_workflow", () => {
       ...original,
       nodes: [node("T", "manualTrigger"), ...names.map((name) => node(name, "set"))],
       connections: Object.fromEntries(
-        ["T", ...names].slice(0, -1).map((name, index) => [name, link(names[index] ?? "")])
+        ["T", ...names].slice(0, -1).map((name, index) => [name, main(names[index] ?? "")])
       )
     }
     const order = (index: number) => ({ orderNo: index, customer: { id: `c-${index}`, email: `c${index}@shop.test` } })
@@ -440,7 +430,7 @@ describe("test_workflow", () => {
     const responding = {
       ...original,
       nodes: [...nodes, node("R", "respondToWebhook")],
-      connections: { ...connections, Out: link("R") }
+      connections: { ...connections, Out: main("R") }
     }
     return Effect.forEach(
       [original, responding],
@@ -459,15 +449,11 @@ describe("test_workflow", () => {
       })))
 
   it.live("removes what others left behind, not what they use nor what only bears the name; doctor shows it", () => {
-    const starter = (path: string) => ({
-      id: path,
-      name: "test_workflow call",
-      type: "n8n-nodes-base.webhook",
-      typeVersion: 2,
-      position: [0, 0],
-      webhookId: path,
-      parameters: { path, httpMethod: "POST", responseMode: "responseNode" }
-    })
+    const starter = (path: string) =>
+      node("test_workflow call", "webhook", 2, { path, httpMethod: "POST", responseMode: "responseNode" }, {
+        id: path,
+        webhookId: path
+      })
     const leftOver = (id: string, owner: TestMark.Owner, createdAt: string) => ({
       ...original,
       id,

@@ -1,16 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as tools from "../../../src/tools/index.ts"
+import { main, node } from "../../support/workflows.ts"
 import { inWorld } from "../world.ts"
 
-const hook = {
-  id: "hook",
-  name: "Hook",
-  type: "n8n-nodes-base.webhook",
-  typeVersion: 2,
-  position: [0, 0],
-  parameters: { path: "in" }
-}
+const hook = node("Hook", "webhook", 2, { path: "in" }, { id: "hook" })
 
 for (const version of ["2", "1"] as const) {
   describe(`create_workflow on n8n ${version}`, () => {
@@ -48,7 +42,7 @@ describe("create_workflow", () => {
   it.effect("refuses links to nodes that are not there, and creates nothing", () =>
     inWorld(({ api }) =>
       Effect.gen(function*() {
-        const connections = { Hook: { main: [[{ node: "Nobody", type: "main", index: 0 }]] } }
+        const connections = { Hook: main("Nobody") }
         const error = yield* Effect.flip(tools.createWorkflow.run({ name: "Orders", nodes: [hook], connections }))
         assert.strictEqual(error._tag, "ValidationError")
         assert.include(JSON.stringify(error), "Nobody")

@@ -1,16 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as tools from "../../../src/tools/index.ts"
+import { node } from "../../support/workflows.ts"
 import { inWorld } from "../world.ts"
 
-const hook = {
-  id: "hook",
-  name: "Hook",
-  type: "n8n-nodes-base.webhook",
-  typeVersion: 2,
-  position: [0, 0],
-  parameters: { path: "in" }
-}
+const hook = node("Hook", "webhook", 2, { path: "in" }, { id: "hook" })
 
 for (const version of ["2", "1"] as const) {
   describe(`deactivate_workflow on n8n ${version}`, () => {

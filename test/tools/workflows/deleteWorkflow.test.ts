@@ -2,16 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { CallContext } from "../../../src/base/CallContext.ts"
 import * as tools from "../../../src/tools/index.ts"
+import { node } from "../../support/workflows.ts"
 import { inWorld } from "../world.ts"
 
-const hook = {
-  id: "hook",
-  name: "Hook",
-  type: "n8n-nodes-base.webhook",
-  typeVersion: 2,
-  position: [0, 0],
-  parameters: { path: "in" }
-}
+const hook = node("Hook", "webhook", 2, { path: "in" }, { id: "hook" })
 
 const create = tools.createWorkflow.call({ name: "Orders", nodes: [hook], connections: {}, active: true })
 

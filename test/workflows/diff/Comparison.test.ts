@@ -3,7 +3,8 @@ import * as Schema from "effect/Schema"
 import type { Obj } from "../../../src/base/Json.ts"
 import * as Comparison from "../../../src/workflows/diff/Comparison.ts"
 import { Json } from "../../support/arbitrary.ts"
-import { base, flow, joined, node, set } from "../edit/edits.ts"
+import { joined } from "../../support/workflows.ts"
+import { base, flow, node, set } from "../edit/edits.ts"
 
 const names: Readonly<Record<string, ReadonlyArray<string>>> = { [`${base}if`]: ["true", "false"] }
 const namesOf = ({ parameters, type }: { readonly type: string; readonly parameters?: unknown }) =>

@@ -6,7 +6,8 @@ import * as valueDiff from "../../../src/workflows/diff/valueDiff.ts"
 import * as WorkflowDiff from "../../../src/workflows/diff/WorkflowDiff.ts"
 import { apply, type Operation } from "../../../src/workflows/edit/WorkflowEdit.ts"
 import { Json } from "../../support/arbitrary.ts"
-import { base, flow, hook, joined, lookups, node, set } from "../edit/edits.ts"
+import { joined } from "../../support/workflows.ts"
+import { base, flow, hook, lookups, node, set } from "../edit/edits.ts"
 import { applyChange, isReversible } from "./reversible.ts"
 
 const before = flow(

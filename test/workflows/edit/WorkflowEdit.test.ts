@@ -5,7 +5,8 @@ import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import { problems } from "../../../src/workflows/check/WorkflowProblems.ts"
 import * as WorkflowEdit from "../../../src/workflows/edit/WorkflowEdit.ts"
 import * as fixtures from "../../support/fixtures.ts"
-import { agent, ai, base, edit, flow, hook, joined, lookups, model, node, nodeOf, refusal, set } from "./edits.ts"
+import { joined } from "../../support/workflows.ts"
+import { agent, ai, base, edit, flow, hook, lookups, model, node, nodeOf, refusal, set } from "./edits.ts"
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
 const text = (value: unknown) => JSON.stringify(value)

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Obj, obj } from "../../../src/base/Json.ts"
 import type * as WorkflowEdit from "../../../src/workflows/edit/WorkflowEdit.ts"
-import { agent, ai, base, edit, flow, hook, joined, model, node, nodeOf, refusal, set } from "./edits.ts"
+import { joined } from "../../support/workflows.ts"
+import { agent, ai, base, edit, flow, hook, model, node, nodeOf, refusal, set } from "./edits.ts"
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
 const text = (value: unknown) => JSON.stringify(value)

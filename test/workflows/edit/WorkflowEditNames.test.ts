@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Obj, obj } from "../../../src/base/Json.ts"
-import { agent, base, edit, flow, hook, joined, model, node, nodeOf, refusal, set } from "./edits.ts"
+import { joined } from "../../support/workflows.ts"
+import { agent, base, edit, flow, hook, model, node, nodeOf, refusal, set } from "./edits.ts"
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
 const text = (value: unknown) => JSON.stringify(value)

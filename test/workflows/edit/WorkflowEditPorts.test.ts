@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import type { Obj } from "../../../src/base/Json.ts"
 import type { Operation } from "../../../src/workflows/edit/WorkflowEdit.ts"
-import { agent, ai, base, edit, flow, joined, model, node, set } from "./edits.ts"
+import { joined } from "../../support/workflows.ts"
+import { agent, ai, base, edit, flow, model, node, set } from "./edits.ts"
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
 

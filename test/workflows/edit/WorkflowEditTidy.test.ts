@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import * as Connections from "../../../src/n8n/model/Connections.ts"
-import { agent, ai, base, edit, flow, hook, joined, model, node, nodeOf, set } from "./edits.ts"
+import { joined } from "../../support/workflows.ts"
+import { agent, ai, base, edit, flow, hook, model, node, nodeOf, set } from "./edits.ts"
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
 const tidy = (workflow: Obj) => edit(workflow, { op: "tidy" })

@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import { type Obj, obj } from "../../../src/base/Json.ts"
 import * as WorkflowEdit from "../../../src/workflows/edit/WorkflowEdit.ts"
-import { agent, ai, base, flow, hook, joined, lookups, model, node, nodeOf, set } from "./edits.ts"
+import { joined } from "../../support/workflows.ts"
+import { agent, ai, base, flow, hook, lookups, model, node, nodeOf, set } from "./edits.ts"
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
 

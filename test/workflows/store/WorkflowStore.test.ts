@@ -15,28 +15,16 @@ import * as tools from "../../../src/tools/index.ts"
 import { WorkflowStore } from "../../../src/workflows/store/WorkflowStore.ts"
 import { before240 } from "../../n8n/clients.ts"
 import { hurried } from "../../support/clock.ts"
+import { main, node } from "../../support/workflows.ts"
 
-const webhook = {
-  id: "w",
-  name: "Webhook",
-  type: "n8n-nodes-base.webhook",
-  typeVersion: 2,
-  position: [0, 0],
-  parameters: { path: "hook", httpMethod: "POST" },
-  webhookId: "hook"
-}
+const webhook = node("Webhook", "webhook", 2, { path: "hook", httpMethod: "POST" }, { id: "w", webhookId: "hook" })
 
-const say = (text: string) => ({
-  id: "s",
-  name: "Say",
-  type: "n8n-nodes-base.set",
-  typeVersion: 3.4,
-  position: [200, 0],
-  parameters: { text, password: "hunter2" },
-  credentials: { httpHeaderAuth: { id: "7", name: "Header" } }
-})
+const credentials = { httpHeaderAuth: { id: "7", name: "Header" } }
 
-const connections = { Webhook: { main: [[{ node: "Say", type: "main", index: 0 }]] } }
+const say = (text: string) =>
+  node("Say", "set", 3.4, { text, password: "hunter2" }, { id: "s", position: [200, 0], credentials })
+
+const connections = { Webhook: main("Say") }
 
 const input = (text: string) => ({ name: "Greeter", nodes: [webhook, say(text)], connections })
 
@@ -212,7 +200,7 @@ for (const version of ["2", "1"] as const) {
             yield* tools.updateWorkflow.call({ id, nodes })
             const found = arr((yield* stored(n8n, id))["nodes"]).find((node) => obj(node)?.["name"] === "Say")
             assert.deepInclude(found, {
-              credentials: say("").credentials,
+              credentials,
               parameters: { text: "ho", password: "hunter2" }
             })
             const error = yield* Effect.flip(

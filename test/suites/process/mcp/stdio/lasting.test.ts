@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net"
 import { obj } from "../../../../../src/base/Json.ts"
 import { bundle, installed, remove, start } from "../../../../support/Process.ts"
+import { main, node } from "../../../../support/workflows.ts"
 
 beforeAll(bundle, 60_000)
 afterAll(remove)
@@ -96,17 +97,10 @@ const endless = (isSilent = false) =>
           name: "Orders",
           active: false,
           nodes: [
-            {
-              id: "t",
-              name: "T",
-              type: "n8n-nodes-base.manualTrigger",
-              typeVersion: 1,
-              position: [0, 0],
-              parameters: {}
-            },
+            node("T", "manualTrigger", 1, {}, { id: "t" }),
             { id: "e", name: "End", type: "n8n-nodes-base.noOp", typeVersion: 1, position: [0, 0], parameters: {} }
           ],
-          connections: { T: { main: [[{ node: "End", type: "main", index: 0 }]] } },
+          connections: { T: main("End") },
           settings: {}
         }
         const answer = (request: IncomingMessage, response: ServerResponse, body: string) => {
