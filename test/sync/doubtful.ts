@@ -5,7 +5,7 @@ import * as FileSystem from "effect/FileSystem"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as Sync from "../../src/sync/Sync.ts"
 import { node } from "../support/workflows.ts"
-import { body, edit } from "./world.ts"
+import { body, edit } from "./workflows.ts"
 
 const isThere = (id: string) =>
   N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(

@@ -11,7 +11,7 @@ import * as Sync from "../../src/sync/Sync.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { Snapshots } from "../../src/workflows/store/Snapshots.ts"
 import { main, node } from "../support/workflows.ts"
-import { inWorld, type Needs } from "../tools/world.ts"
+import { inWorld, type Needs } from "../support/world.ts"
 
 const trigger = node("Start", "scheduleTrigger", 1.2, { rule: { interval: [{}] } })
 

@@ -8,8 +8,8 @@ import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as Sync from "../../src/sync/Sync.ts"
 import * as Workflows from "../../src/workflows/Workflows.ts"
 import { node } from "../support/workflows.ts"
-import { inWorld } from "../tools/world.ts"
-import { contents, create, edit, json } from "./world.ts"
+import { inWorld } from "../support/world.ts"
+import { contents, create, edit, json } from "./workflows.ts"
 
 const long = (what: string) => Array.from({ length: 6 }, (_, line) => `${what} ${line}`).join("\n")
 
@@ -44,81 +44,77 @@ const outcomes = ({ entries }: Sync.Report<Sync.Outcome>) =>
 
 describe("code in files beside workflows", () => {
   it.effect("is what the editors of n8n edit as code, split and joined without a change, and pushed as edited", () =>
-    inWorld(({ folder }) =>
-      Effect.gen(function*() {
-        const fs = yield* FileSystem.FileSystem
-        const { id } = yield* made
-        yield* Sync.pull(".")
-        const plain = yield* contents(folder)
-        assert.deepStrictEqual(outcomes(yield* Sync.pull(".", { splitsCode: true })), ["updated"])
-        const split = yield* contents(folder)
-        assert.deepStrictEqual(Object.keys(split), [".n8n-sync.json", ...names, "orders.json"])
-        assert.strictEqual(split["orders.code/read.sql"], `=${long("SELECT")}`)
-        assert.notInclude(split["orders.json"] ?? "", "SELECT")
-        assert.isTrue((yield* Sync.pull(".", { splitsCode: true })).isSame)
-        assert.isTrue((yield* Sync.status(".")).isSame)
-        assert.deepStrictEqual(yield* contents(folder), split)
-        // Others see the code where it belongs.
-        const { workflow } = yield* Workflows.document("orders.json", "workflowId")
-        assert.deepStrictEqual(codeIn(workflow), nodes.map(({ parameters }) => parameters))
+    inWorld(function*({ folder }) {
+      const fs = yield* FileSystem.FileSystem
+      const { id } = yield* made
+      yield* Sync.pull(".")
+      const plain = yield* contents(folder)
+      assert.deepStrictEqual(outcomes(yield* Sync.pull(".", { splitsCode: true })), ["updated"])
+      const split = yield* contents(folder)
+      assert.deepStrictEqual(Object.keys(split), [".n8n-sync.json", ...names, "orders.json"])
+      assert.strictEqual(split["orders.code/read.sql"], `=${long("SELECT")}`)
+      assert.notInclude(split["orders.json"] ?? "", "SELECT")
+      assert.isTrue((yield* Sync.pull(".", { splitsCode: true })).isSame)
+      assert.isTrue((yield* Sync.status(".")).isSame)
+      assert.deepStrictEqual(yield* contents(folder), split)
+      // Others see the code where it belongs.
+      const { workflow } = yield* Workflows.document("orders.json", "workflowId")
+      assert.deepStrictEqual(codeIn(workflow), nodes.map(({ parameters }) => parameters))
 
-        yield* edit(`${folder}/orders.code/add-vat.js`, "const a = 0", "const b = 0")
-        assert.deepStrictEqual((yield* Sync.status(".")).counts, { "changed here": 1 })
-        assert.strictEqual((yield* Sync.status(".", { among: ["orders.code/add-vat.js"] })).entries.length, 1)
-        assert.strictEqual((yield* Sync.status(".", { among: ["orders.code/other.js"] })).entries.length, 0)
-        assert.deepStrictEqual(outcomes(yield* Sync.push(".")), ["updated"])
-        const n8n = yield* N8nClient
-        const pushed = yield* n8n.getWorkflow(id)
-        assert.strictEqual(
-          obj(codeIn(pushed)[0])?.["jsCode"],
-          long("const a =").replace("const a = 0", "const b = 0")
-        )
-        assert.strictEqual((yield* contents(folder))["orders.json"], split["orders.json"])
+      yield* edit(`${folder}/orders.code/add-vat.js`, "const a = 0", "const b = 0")
+      assert.deepStrictEqual((yield* Sync.status(".")).counts, { "changed here": 1 })
+      assert.strictEqual((yield* Sync.status(".", { among: ["orders.code/add-vat.js"] })).entries.length, 1)
+      assert.strictEqual((yield* Sync.status(".", { among: ["orders.code/other.js"] })).entries.length, 0)
+      assert.deepStrictEqual(outcomes(yield* Sync.push(".")), ["updated"])
+      const n8n = yield* N8nClient
+      const pushed = yield* n8n.getWorkflow(id)
+      assert.strictEqual(
+        obj(codeIn(pushed)[0])?.["jsCode"],
+        long("const a =").replace("const a = 0", "const b = 0")
+      )
+      assert.strictEqual((yield* contents(folder))["orders.json"], split["orders.json"])
 
-        // What changes on n8n changes the one file that it is in.
-        yield* n8n.putWorkflow(id, {
-          name: "Orders",
-          nodes: pushed.nodes.map((each) =>
-            each.name === "Add VAT" ? { ...each, parameters: { jsCode: long("later") } } : each
-          ),
-          connections: {},
-          settings: {}
-        })
-        assert.deepStrictEqual(outcomes(yield* Sync.pull(".")), ["updated"])
-        const pulled = yield* contents(folder)
-        assert.strictEqual(pulled["orders.code/add-vat.js"], long("later"))
-        assert.strictEqual(pulled["orders.json"], split["orders.json"])
-
-        yield* fs.remove(`${folder}/orders.code/mail.html`)
-        const missing = yield* Sync.status(".")
-        assert.deepStrictEqual(missing.entries.map(({ detail, status }) => [status, detail]), [
-          ["invalid", "File 'orders.json' refers to 'orders.code/mail.html', which does not exist"]
-        ])
-        assert.isTrue((yield* Sync.push(".")).hasErrors)
-        yield* fs.writeFileString(`${folder}/orders.code/mail.html`, long("<p>"))
-
-        assert.deepStrictEqual(outcomes(yield* Sync.pull(".", { splitsCode: false })), ["updated"])
-        const joined = yield* contents(folder)
-        assert.deepStrictEqual(Object.keys(joined), [".n8n-sync.json", "orders.json"])
-        assert.strictEqual(
-          joined["orders.json"],
-          plain["orders.json"]?.replace(JSON.stringify(long("const a =")), JSON.stringify(long("later")))
-        )
-        assert.notProperty(yield* json(`${folder}/.n8n-sync.json`), "splitCode")
+      // What changes on n8n changes the one file that it is in.
+      yield* n8n.putWorkflow(id, {
+        name: "Orders",
+        nodes: pushed.nodes.map((each) =>
+          each.name === "Add VAT" ? { ...each, parameters: { jsCode: long("later") } } : each
+        ),
+        connections: {},
+        settings: {}
       })
-    ))
+      assert.deepStrictEqual(outcomes(yield* Sync.pull(".")), ["updated"])
+      const pulled = yield* contents(folder)
+      assert.strictEqual(pulled["orders.code/add-vat.js"], long("later"))
+      assert.strictEqual(pulled["orders.json"], split["orders.json"])
+
+      yield* fs.remove(`${folder}/orders.code/mail.html`)
+      const missing = yield* Sync.status(".")
+      assert.deepStrictEqual(missing.entries.map(({ detail, status }) => [status, detail]), [
+        ["invalid", "File 'orders.json' refers to 'orders.code/mail.html', which does not exist"]
+      ])
+      assert.isTrue((yield* Sync.push(".")).hasErrors)
+      yield* fs.writeFileString(`${folder}/orders.code/mail.html`, long("<p>"))
+
+      assert.deepStrictEqual(outcomes(yield* Sync.pull(".", { splitsCode: false })), ["updated"])
+      const joined = yield* contents(folder)
+      assert.deepStrictEqual(Object.keys(joined), [".n8n-sync.json", "orders.json"])
+      assert.strictEqual(
+        joined["orders.json"],
+        plain["orders.json"]?.replace(JSON.stringify(long("const a =")), JSON.stringify(long("later")))
+      )
+      assert.notProperty(yield* json(`${folder}/.n8n-sync.json`), "splitCode")
+    }))
 
   it.effect("goes with the workflow's file", () =>
-    inWorld(({ folder }) =>
-      Effect.gen(function*() {
-        const { id } = yield* made
-        yield* create("Other")
-        yield* Sync.pull(".", { splitsCode: true })
-        yield* N8nClient.use((n8n) => n8n.deleteWorkflow(id))
-        assert.deepStrictEqual(outcomes(yield* Sync.pull(".", { deletes: true })), ["removed", "same"].toSorted())
-        assert.deepStrictEqual(Object.keys(yield* contents(folder)), [".n8n-sync.json", "other.json"])
-      })
-    ))
+    inWorld(function*({ folder }) {
+      const { id } = yield* made
+      yield* create("Other")
+      yield* Sync.pull(".", { splitsCode: true })
+      yield* N8nClient.use((n8n) => n8n.deleteWorkflow(id))
+      assert.deepStrictEqual(outcomes(yield* Sync.pull(".", { deletes: true })), ["removed", "same"].toSorted())
+      assert.deepStrictEqual(Object.keys(yield* contents(folder)), [".n8n-sync.json", "other.json"])
+    }))
 
   it.effect("has an ending for every editor in n8n's packages that edits code", () =>
     Effect.sync(() => {
@@ -139,31 +135,29 @@ describe("code in files beside workflows", () => {
     }))
 
   it.effect("goes with the workflow that is deleted because its file is gone, as far as nothing else has it", () =>
-    inWorld(({ folder }) =>
-      Effect.gen(function*() {
-        const fs = yield* FileSystem.FileSystem
-        const { id } = yield* made
-        yield* Sync.pull(".", { splitsCode: true })
-        yield* fs.writeFileString(`${folder}/orders.code/edited.js`, "mine")
-        const user = node("U", "code", 2, { jsCode: { $file: "orders.code/add-vat.js" } })
-        const other = { name: "Other", nodes: [user], connections: {}, settings: {} }
-        yield* fs.writeFileString(`${folder}/other.json`, JSON.stringify(other))
-        yield* Sync.push(".")
-        yield* fs.remove(`${folder}/orders.json`)
-        assert.deepStrictEqual(outcomes(yield* Sync.push(".", { deletes: true })), ["removed", "same"])
-        assert.deepStrictEqual(
-          Object.keys(yield* contents(folder)),
-          [".n8n-sync.json", "orders.code/add-vat.js", "orders.code/edited.js", "other.json"]
-        )
-        assert.strictEqual((yield* Effect.flip(N8nClient.use((n8n) => n8n.getWorkflow(id))))._tag, "NotFoundError")
+    inWorld(function*({ folder }) {
+      const fs = yield* FileSystem.FileSystem
+      const { id } = yield* made
+      yield* Sync.pull(".", { splitsCode: true })
+      yield* fs.writeFileString(`${folder}/orders.code/edited.js`, "mine")
+      const user = node("U", "code", 2, { jsCode: { $file: "orders.code/add-vat.js" } })
+      const other = { name: "Other", nodes: [user], connections: {}, settings: {} }
+      yield* fs.writeFileString(`${folder}/other.json`, JSON.stringify(other))
+      yield* Sync.push(".")
+      yield* fs.remove(`${folder}/orders.json`)
+      assert.deepStrictEqual(outcomes(yield* Sync.push(".", { deletes: true })), ["removed", "same"])
+      assert.deepStrictEqual(
+        Object.keys(yield* contents(folder)),
+        [".n8n-sync.json", "orders.code/add-vat.js", "orders.code/edited.js", "other.json"]
+      )
+      assert.strictEqual((yield* Effect.flip(N8nClient.use((n8n) => n8n.getWorkflow(id))))._tag, "NotFoundError")
 
-        yield* fs.remove(`${folder}/other.json`)
-        yield* fs.remove(`${folder}/orders.code/edited.js`)
-        yield* made
-        yield* Sync.pull(".")
-        yield* fs.remove(`${folder}/orders.json`)
-        yield* Sync.push(".", { deletes: true })
-        assert.deepStrictEqual((yield* fs.readDirectory(folder)).toSorted(), [".n8n-sync.json"])
-      })
-    ))
+      yield* fs.remove(`${folder}/other.json`)
+      yield* fs.remove(`${folder}/orders.code/edited.js`)
+      yield* made
+      yield* Sync.pull(".")
+      yield* fs.remove(`${folder}/orders.json`)
+      yield* Sync.push(".", { deletes: true })
+      assert.deepStrictEqual((yield* fs.readDirectory(folder)).toSorted(), [".n8n-sync.json"])
+    }))
 })

@@ -9,8 +9,8 @@ import { timed } from "../support/clock.ts"
 import * as faults from "../support/faults.ts"
 import { random as seeded } from "../support/random.ts"
 import { node } from "../support/workflows.ts"
+import { inWorld, type Needs } from "../support/world.ts"
 import { filesIn } from "./files.ts"
-import { inWorld, type Needs } from "./world.ts"
 
 /** Name, type, and what is set: nodes stand one after another. */
 type Chain = ReadonlyArray<readonly [name: string, type: string, value: unknown]>

@@ -9,7 +9,7 @@ import * as tools from "../../src/tools/index.ts"
 import * as Policy from "../../src/workflows/Policy.ts"
 import { pollExpression } from "../../src/workflows/policy/schedule.ts"
 import { node, workflow } from "../support/workflows.ts"
-import { inWorld, type Needs } from "../tools/world.ts"
+import { inWorld, type Needs } from "../support/world.ts"
 
 const hook = node("Hook", "webhook", 1, { path: "in" })
 const ssh = node("Shell", "ssh")
@@ -102,33 +102,32 @@ describe("a policy", () => {
       const calls = writes[tool.name]
       if (calls === undefined || version === "1" && tool.name === "workflow_restore") continue
       it.effect(`holds ${tool.name} on ${version}: nothing reaches n8n, and the rule is named`, () =>
-        inWorld(({ api, folder }) =>
-          Effect.gen(function*() {
-            const fs = yield* FileSystem.FileSystem
-            yield* fs.makeDirectory(`${folder}/sync`)
-            yield* fs.writeFileString(`${folder}/banned.json`, banned)
-            yield* fs.writeFileString(`${folder}/sync/banned.json`, banned)
-            yield* fs.writeFileString(`${folder}/good.json`, JSON.stringify(workflow("y", [hook])))
-            const n8n = yield* N8nClient
-            const { versionId } = yield* n8n.getWorkflow("clean")
-            yield* api.edit("clean", (stored) => ({ ...stored, nodes: [hook, end] }))
-            const before = JSON.stringify(yield* api.workflows)
-            const run = (args: unknown): Effect.Effect<unknown, unknown, Needs> => tool.run(args)
-            for (const args of calls({ folder, version: versionId ?? "" })) {
-              const outcome = yield* Effect.result(run(args)).pipe(Effect.provide(Policy.layer(rules)))
-              const text = JSON.stringify(outcome)
-              // A push goes on with the other files, and says of each what came of it.
-              assert.strictEqual(outcome._tag, tool.name === "sync_push" ? "Success" : "Failure", text)
-              assert.match(
-                text,
-                /The policy forbids it\. (bannedNodes: 'n8n-nodes-base\.ssh'|protectedTags: workflow)/,
-                text
-              )
-            }
-            const sent = (yield* api.requests).filter(isWrite)
-            assert.deepStrictEqual(sent.map(({ method, url }) => `${method} ${url}`), [])
-            assert.strictEqual(JSON.stringify(yield* api.workflows), before)
-          }), { seed, version }))
+        inWorld(function*({ api, folder }) {
+          const fs = yield* FileSystem.FileSystem
+          yield* fs.makeDirectory(`${folder}/sync`)
+          yield* fs.writeFileString(`${folder}/banned.json`, banned)
+          yield* fs.writeFileString(`${folder}/sync/banned.json`, banned)
+          yield* fs.writeFileString(`${folder}/good.json`, JSON.stringify(workflow("y", [hook])))
+          const n8n = yield* N8nClient
+          const { versionId } = yield* n8n.getWorkflow("clean")
+          yield* api.edit("clean", (stored) => ({ ...stored, nodes: [hook, end] }))
+          const before = JSON.stringify(yield* api.workflows)
+          const run = (args: unknown): Effect.Effect<unknown, unknown, Needs> => tool.run(args)
+          for (const args of calls({ folder, version: versionId ?? "" })) {
+            const outcome = yield* Effect.result(run(args)).pipe(Effect.provide(Policy.layer(rules)))
+            const text = JSON.stringify(outcome)
+            // A push goes on with the other files, and says of each what came of it.
+            assert.strictEqual(outcome._tag, tool.name === "sync_push" ? "Success" : "Failure", text)
+            assert.match(
+              text,
+              /The policy forbids it\. (bannedNodes: 'n8n-nodes-base\.ssh'|protectedTags: workflow)/,
+              text
+            )
+          }
+          const sent = (yield* api.requests).filter(isWrite)
+          assert.deepStrictEqual(sent.map(({ method, url }) => `${method} ${url}`), [])
+          assert.strictEqual(JSON.stringify(yield* api.workflows), before)
+        }, { seed, version }))
     }
   }
 

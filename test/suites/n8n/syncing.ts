@@ -11,7 +11,7 @@ import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
 import { folderWith } from "../../support/folders.ts"
 import { node } from "../../support/workflows.ts"
 import { deletesNothingUnread } from "../../sync/doubtful.ts"
-import { contents, edit, json } from "../../sync/world.ts"
+import { contents, edit, json } from "../../sync/workflows.ts"
 import { chain, code, made, manual, set } from "./builders.ts"
 import type { RealN8n } from "./RealN8n.ts"
 

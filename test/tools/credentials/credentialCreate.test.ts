@@ -5,7 +5,7 @@ import { CallContext, type Consent } from "../../../src/base/CallContext.ts"
 import type { Obj } from "../../../src/base/Json.ts"
 import { CredentialEnv } from "../../../src/credentials/Values.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { inWorld } from "../world.ts"
+import { inWorld } from "../../support/world.ts"
 
 const secret = "correct-horse-battery"
 

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { folderWith, platform } from "../../../support/folders.ts"
 import { serve } from "../../../support/HttpN8n.ts"
-import { body, edit, json } from "../../../sync/world.ts"
+import { body, edit, json } from "../../../sync/workflows.ts"
 
 const section = readFileSync(new URL("../../../../.github/docs/workflows-as-code.md", import.meta.url), "utf8")
 

@@ -5,7 +5,7 @@ import { run } from "../../../../support/cli.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
 import { serve } from "../../../../support/HttpN8n.ts"
 import { node } from "../../../../support/workflows.ts"
-import { body } from "../../../../sync/world.ts"
+import { body } from "../../../../sync/workflows.ts"
 
 describe("the promote command", () => {
   it.live("goes from profile to profile, with bindings from a file, and exits with 0, 1 or 2", () =>
