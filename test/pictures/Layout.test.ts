@@ -27,7 +27,7 @@ describe("Layout", () => {
       assert.strictEqual(yield* Layout.place(picture), picture)
     }))
 
-  it.effect("finds a place for one node, beside what it is linked with, and moves no other", () =>
+  it.effect("finds a place for one node next to its neighbours, and moves no other", () =>
     Effect.gen(function*() {
       const before = places(Picture.make(workflows.orders))
       const picture = yield* Layout.place(Picture.make(without("Ship")))

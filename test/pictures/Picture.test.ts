@@ -20,7 +20,7 @@ const links = (picture: Picture.Picture) => {
 }
 
 describe("Picture", () => {
-  it.effect("tells triggers, agents and their sub-nodes apart, as the catalogue has them", () =>
+  it.effect("distinguishes triggers, agents and their sub-nodes by the catalogue", () =>
     Effect.gen(function*() {
       const picture = yield* Pictures.make(workflows.agent)
       assert.deepStrictEqual(picture.nodes.map(({ kind, name }) => [name, kind]), [
@@ -43,7 +43,7 @@ describe("Picture", () => {
       assert.strictEqual(nodeIn(picture, "Hand to support").subtitle, "post: message")
     }).pipe(Effect.provide(workflows.world)))
 
-  it("needs no catalogue: links and names tell most of it", () => {
+  it("works without a catalogue: links and names suffice for most of it", () => {
     const picture = Picture.make(workflows.agent)
     assert.strictEqual(nodeIn(picture, "Triage agent").kind, "root")
     assert.strictEqual(nodeIn(picture, "Chat model").kind, "sub")
@@ -113,7 +113,7 @@ describe("Picture", () => {
       assert.match(sections[1]?.text ?? "", /^-if \(\$json\.card === null\)/m)
     }).pipe(Effect.provide(workflows.world)))
 
-  it("keeps a removed node and one that got its name apart", () => {
+  it("distinguishes a removed node from one that got its name", () => {
     const of = (id: string, name: string, x: number) => node(name, "noOp", 1, {}, { id, position: [x, 0] })
     const before = { nodes: [of("1", "A", 0), of("2", "B", 200), of("3", "C", 400)], connections: { A: main("B") } }
     const after = { nodes: [of("1", "A", 0), of("3", "B", 400)], connections: { A: main("B") } }
@@ -169,7 +169,7 @@ describe("Picture", () => {
     assert.include(svg, "Calls, executeWorkflow, runs a workflow")
   })
 
-  it("redacts secrets wherever they stand, unless they are asked for", () => {
+  it("redacts secrets everywhere, unless they are requested", () => {
     const key = `sk-proj-${"aB3dE5fG7h".repeat(4)}`
     const workflow = {
       name: `Uses ${key}`,

@@ -175,7 +175,7 @@ describe("promote", () => {
       })
     ))
 
-  it.effect("tells everything that cannot be resolved at once, and writes nothing", () =>
+  it.effect("lists everything that cannot be resolved, and writes nothing", () =>
     between(({ promote, target }) =>
       Effect.gen(function*() {
         const before = yield* writes(target)
@@ -232,7 +232,7 @@ describe("promote", () => {
       }
     }))
 
-  it.effect("goes on after an answer that was lost, and makes nothing twice", () => {
+  it.effect("continues after a lost answer, and creates nothing twice", () => {
     let loses = true
     return between(({ folder, promote, target }) =>
       Effect.gen(function*() {
@@ -249,7 +249,7 @@ describe("promote", () => {
     })
   })
 
-  it.effect("goes to n8n 1.x, whose credentials are known by its workflows, and tells what it does not take", () =>
+  it.effect("promotes to n8n 1.x, whose credentials are known from its workflows, and reports what it refuses", () =>
     between(({ from, promote, target }) =>
       Effect.gen(function*() {
         yield* from.putWorkflow("alarm", {

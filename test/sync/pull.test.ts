@@ -41,7 +41,7 @@ describe("pull", () => {
       assert.deepStrictEqual(yield* contents(`${folder}/flows`), files)
     }))
 
-  it.effect("tells which side changed, pulls n8n's changes into the file's own layout, and leaves conflicts", () =>
+  it.effect("reports which side changed, pulls n8n's changes into the file's own layout, and leaves conflicts", () =>
     inWorld(function*({ folder }) {
       const ids: { [name: string]: string } = {}
       for (const name of ["Same", "Here", "There", "Both", "GoneHere", "GoneThere"]) ids[name] = yield* create(name)

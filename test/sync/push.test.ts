@@ -68,7 +68,7 @@ describe("push", () => {
   }
 
   for (const version of ["2", "1"] as const) {
-    it.effect(`publishes what an earlier push left, and what is named; what is off stays off: n8n ${version}`, () =>
+    it.effect(`publishes what an earlier push left, and named workflows; unpublished ones stay unpublished: n8n ${version}`, () =>
       inWorld(function*({ folder }) {
         const fs = yield* FileSystem.FileSystem
         const n8n = yield* N8nClient
@@ -146,7 +146,7 @@ describe("push", () => {
       assert.isTrue((yield* Sync.status(".")).isSame)
     }))
 
-  it.live("publishes only when asked; without, what runs goes on", () =>
+  it.live("publishes only when asked; otherwise the published version keeps running", () =>
     inWorld(function*({ folder }) {
       const { workflow: { id } } = yield* WorkflowStore.use((store) =>
         store.create({
@@ -168,7 +168,7 @@ describe("push", () => {
       assert.isTrue((yield* Sync.status(".")).isSame)
     }))
 
-  it.effect("deletes nothing while a file cannot be read, whatever is selected", () =>
+  it.effect("deletes nothing while a file is unreadable, for any selection", () =>
     inWorld(({ folder }) => deletesNothingUnread(folder)))
 
   it.effect("reads a changed workflow three times: before, right before, and after it is written", () =>
@@ -192,7 +192,7 @@ describe("push", () => {
       assert.strictEqual(requests.length, 11)
     }))
 
-  it.effect("overwrites nothing that somebody writes while it is pushed", () => {
+  it.effect("overwrites nothing that someone else writes during a push", () => {
     let interfere = false
     return inWorld(function*({ folder }) {
       const id = yield* create("Here")
@@ -214,7 +214,7 @@ describe("push", () => {
     })
   })
 
-  it.effect("goes on after an answer that was lost: no second workflow, and nothing in conflict", () => {
+  it.effect("continues after a lost answer: no second workflow, and no conflict", () => {
     let loses = false
     return inWorld(function*({ folder }) {
       const fs = yield* FileSystem.FileSystem
@@ -233,7 +233,7 @@ describe("push", () => {
     })
   })
 
-  it.effect("keeps tags and, once asked for, pinned and static data in step", () =>
+  it.effect("syncs tags and, if requested, pinned and static data", () =>
     inWorld(function*({ folder }) {
       const n8n = yield* N8nClient
       const { id } = yield* n8n.createWorkflow({

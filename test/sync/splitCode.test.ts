@@ -42,7 +42,7 @@ const codeIn = (workflow: Obj) => arr(workflow["nodes"]).map((each) => obj(each)
 const outcomes = ({ entries }: Sync.Report<Sync.Outcome>) =>
   entries.map(({ action, error, status }) => action ?? error?.message ?? status)
 
-describe("code in files beside workflows", () => {
+describe("code in files next to workflows", () => {
   it.effect("is what the editors of n8n edit as code, split and joined without a change, and pushed as edited", () =>
     inWorld(function*({ folder }) {
       const fs = yield* FileSystem.FileSystem
@@ -134,7 +134,7 @@ describe("code in files beside workflows", () => {
       assert.isAbove(editors.size, 3)
     }))
 
-  it.effect("goes with the workflow that is deleted because its file is gone, as far as nothing else has it", () =>
+  it.effect("is deleted with the workflow whose file was deleted, unless another workflow uses it", () =>
     inWorld(function*({ folder }) {
       const fs = yield* FileSystem.FileSystem
       const { id } = yield* made

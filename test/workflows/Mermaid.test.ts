@@ -99,7 +99,7 @@ describe("flowchart", () => {
     assert.deepStrictEqual(arrows, ["  n0 --> n1", "  n0 -->|\"main#91;1#93;\"| n1", "  n0 -->|\"error\"| n1"])
   })
 
-  it("shows any name, and reads none as syntax", () => {
+  it("shows any name, and parses no name as syntax", () => {
     const names = [
       "say \"hi\"",
       "a]; b[c](d){e}|f|<g>`h`#i;\\j",

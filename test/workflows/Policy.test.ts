@@ -101,7 +101,7 @@ describe("a policy", () => {
     for (const tool of tools.all) {
       const calls = writes[tool.name]
       if (calls === undefined || version === "1" && tool.name === "workflow_restore") continue
-      it.effect(`holds ${tool.name} on ${version}: nothing reaches n8n, and the rule is named`, () =>
+      it.effect(`blocks ${tool.name} on ${version}: nothing reaches n8n, and the rule is named`, () =>
         inWorld(function*({ api, folder }) {
           const fs = yield* FileSystem.FileSystem
           yield* fs.makeDirectory(`${folder}/sync`)
@@ -143,7 +143,7 @@ describe("a policy", () => {
         assert.sameMembers(names, ["dirty", "prod", "prod-off", "New"])
       }).pipe(Effect.provide(Policy.layer(rules))), { seed }))
 
-  it.effect("tests what a ban does not name, whatever the copy is made of", () =>
+  it.effect("allows tests of workflows without banned nodes, whatever the copy consists of", () =>
     inWorld(() =>
       Effect.gen(function*() {
         const guard = yield* WriteGuard
@@ -194,7 +194,7 @@ describe("bannedNodes", () => {
   const found = (type: string, entry: string, parameters: Obj = {}) =>
     faults({ bannedNodes: [entry] }, node("N", type, 1, parameters))
 
-  it.effect("takes a type with or without its package, whatever the case, and its tool", () =>
+  it.effect("accepts a type with or without its package, in any case, and its tool", () =>
     Effect.gen(function*() {
       for (const [type, entry] of [["ssh", "ssh"], ["ssh", "N8N-nodes-base.SSH"], ["sshTool", "ssh"]] as const) {
         assert.lengthOf(yield* found(type, entry), 1, `${type} ${entry}`)
@@ -202,7 +202,7 @@ describe("bannedNodes", () => {
       assert.lengthOf(yield* found("sshd", "ssh"), 0)
     }))
 
-  it.effect("looks into workflows that stand in a node, and refuses what it cannot look into", () =>
+  it.effect("checks workflows inside a node, and refuses those it cannot read", () =>
     Effect.gen(function*() {
       const inner = (workflowJson: string) => ({ source: "parameter", workflowJson })
       const [within] = yield* found("executeWorkflow", "ssh", inner(banned))
@@ -314,7 +314,7 @@ describe("requireErrorWorkflow", () => {
     workflow("off", [{ ...trigger, disabled: true }])
   ]
 
-  it.effect("holds a workflow without one, but for error workflows", () =>
+  it.effect("blocks a workflow without one, except error workflows", () =>
     inWorld(({ api }) =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(create({}))

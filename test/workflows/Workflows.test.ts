@@ -57,7 +57,7 @@ const meddler = (times: number) => {
 
 for (const version of ["2", "1"] as const) {
   describe(`changes of a workflow on n8n ${version}`, () => {
-    it.effect("take turns: of twelve at once none is lost or refused", () =>
+    it.effect("are queued: of twelve concurrent ones, none is lost or refused", () =>
       Effect.gen(function*() {
         const { id, run, stored } = yield* world({ version })
         const added = numbered(12, "N")
@@ -69,7 +69,7 @@ for (const version of ["2", "1"] as const) {
         assert.sameMembers(names(yield* stored), ["Start", ...added])
       }))
 
-    it.effect("take turns whatever they change, and with whole updates", () =>
+    it.effect("are queued for any kind of change, including full updates", () =>
       Effect.gen(function*() {
         const { id, run, stored } = yield* world({ version })
         const nodes = numbered(4, "N")
@@ -106,7 +106,7 @@ for (const version of ["2", "1"] as const) {
         assert.strictEqual(obj(workflow["settings"])?.["timezone"], "Asia/Tokyo")
       }))
 
-    it.effect("are made anew to what somebody else has written meanwhile", () =>
+    it.effect("are applied again to what someone else has written meanwhile", () =>
       Effect.gen(function*() {
         const { after, begin } = meddler(3)
         const { id, run, stored } = yield* world({ version, after })
@@ -117,7 +117,7 @@ for (const version of ["2", "1"] as const) {
         assert.strictEqual(obj(arr(workflow["nodes"])[0])?.["notes"], "0")
       }))
 
-    it.effect("give up when somebody else never stops writing, and when the version was named", () =>
+    it.effect("fail when someone else never stops writing, and when a version was expected", () =>
       Effect.gen(function*() {
         const { after, begin } = meddler(Infinity)
         const { api, id, run, stored } = yield* world({ version, after })
@@ -173,7 +173,7 @@ describe("a workflow", () => {
       assert.deepStrictEqual([workflow.name, workflow.nodes.map(({ name }) => name)], ["W", ["Start"]])
     }))
 
-  it.effect("whose change fails is not written, and the next change goes on", () =>
+  it.effect("whose change fails is not written, and the next change continues", () =>
     Effect.gen(function*() {
       const { id, requests, run } = yield* world()
       const refused = tools.nodeAdd.call({ workflowId: id, nodeType: "n8n-nodes-base.nope" })

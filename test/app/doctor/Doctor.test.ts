@@ -181,7 +181,7 @@ describe("doctor", () => {
   ]
 
   for (const { answer, check, says, what } of wrongPlaces) {
-    it.live(`tells ${what} from an n8n`, () =>
+    it.live(`distinguishes ${what} from an n8n`, () =>
       Effect.gen(function*() {
         const found = (yield* examine(yield* listening(answer))).get(check)
         assert.strictEqual(found?.status, "failed")
@@ -207,7 +207,7 @@ describe("doctor", () => {
       assert.isTrue(Doctor.isHealthy(checks))
     }))
 
-  it.effect("tells a files root that is not there, and a state folder that cannot be made", () =>
+  it.effect("reports a missing files root, and a state folder that cannot be created", () =>
     Effect.gen(function*() {
       const file = new URL(import.meta.url).pathname
       const checks = yield* look({ filesRoots: ["/nowhere/at/all", file], state: `${file}/state` })
@@ -220,7 +220,7 @@ describe("doctor", () => {
       assert.include(state?.cure, "XDG_STATE_HOME")
     }).pipe(Effect.provide(FakeN8n.layer(Demo.seed))))
 
-  it.effect("tells a files root that cannot be written", () =>
+  it.effect("reports a files root that is not writable", () =>
     Effect.gen(function*() {
       const refused = PlatformError.systemError({ _tag: "PermissionDenied", module: "FileSystem", method: "access" })
       const checks = yield* Doctor.examine({ tools: reading, filesRoots: [tmpdir()], state: tmpdir() }).pipe(
@@ -233,7 +233,7 @@ describe("doctor", () => {
       assert.include(root?.cure, "Make it writable for this user, or set --files-root")
     }).pipe(Effect.provide(FakeN8n.layer(Demo.seed))))
 
-  it.effect("tells which version the tables of a database have, and whether it answers", () =>
+  it.effect("reports the version of a database's tables, and whether it answers", () =>
     Effect.gen(function*() {
       const state = (run: Doctor.DatabaseCheck["run"]) =>
         Effect.map(
@@ -256,7 +256,7 @@ describe("doctor", () => {
       assert.include(down?.detail, "db.example.com/n8n: no answer within 5 s; snapshots cannot be stored")
     }).pipe(Effect.provide(FakeN8n.layer(Demo.seed))))
 
-  it.effect("tells which node types there are, and when their file is missing", () =>
+  it.effect("reports the available node types, and a missing file of them", () =>
     Effect.gen(function*() {
       const line = (checks: ReadonlyArray<Doctor.Check>) => checks.find(({ name }) => name === "Catalogue")
       assert.match(line(yield* look())?.detail ?? "", /^5\d\d node types, as of n8n 2\.41\.1$/)
@@ -271,7 +271,7 @@ describe("doctor", () => {
       assert.include(missing?.cure, "install effect-n8n-mcp again")
     }).pipe(Effect.provide(FakeN8n.layer(Demo.seed))))
 
-  it("renders a table: colours only when told to", () => {
+  it("renders a table, in colour only when asked to", () => {
     const checks: ReadonlyArray<Doctor.Check> = [
       { name: "Node", status: "ok", detail: "24" },
       { name: "API key", status: "failed", detail: "refused", cure: "get another" }

@@ -90,7 +90,7 @@ const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: "",
 /** Adds the tests to a suite. */
 export const cases = (it: It) => {
   it.effect(
-    "test: twelve cases of a folder, reported for people and for CI, and written anew",
+    "test: twelve cases of a folder, reported for people and for CI, and rewritten",
     () =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem

@@ -66,7 +66,7 @@ for (const version of ["2", "1"] as const) {
     const instance = Effect.map(RealN8n, ({ apiKey, url }) => ({ version, url, apiKey: Redacted.value(apiKey) }))
 
     // First, since its audit finds what the others leave.
-    it.effect("answers about what else it holds as recorded", () =>
+    it.effect("answers about its other contents as recorded", () =>
       Effect.gen(function*() {
         const exchanges = yield* resources.exchanges(yield* instance)
         const { expect } = yield* Effect.promise(() => import("vitest"))
@@ -82,7 +82,7 @@ for (const version of ["2", "1"] as const) {
         yield* Effect.promise(() => expect(contract.print(exchanges)).toMatchFileSnapshot(contract.recording(version)))
       }))
 
-    it.effect("answers about an execution as the fake that holds it", () =>
+    it.effect("answers about an execution like the fake that contains it", () =>
       Effect.gen(function*() {
         const { id, workflowId } = yield* failed("fails")
         const seed = {

@@ -183,7 +183,7 @@ export const guarding = (it: It, v2: boolean) => {
       assert.strictEqual(back.count, 30)
     }))
 
-  it.effect("tables: no answer depends on what a redacted cell holds", () =>
+  it.effect("tables: no answer depends on the content of a redacted cell", () =>
     Effect.gen(function*() {
       if (!v2) return
       const some = secrecy.cases.filter((_, index) => index % 11 === 0)

@@ -157,7 +157,7 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
     120_000
   )
 
-  it.effect("names: what is asked for is literal, and ignores case and accents", () =>
+  it.effect("names: a requested name is literal, and ignores case and accents", () =>
     Effect.gen(function*() {
       const mark = crypto.randomUUID().slice(0, 8)
       const names = [`${mark} 100% Café`, `${mark} a_b`, `${mark} CAFE\u0301 2`, `${mark} cafe 1\\2`]

@@ -30,7 +30,7 @@ const stateOf = Effect.fnUntraced(function*(id: string) {
 /** Adds the tests of replays to a suite. */
 export const replaying = (it: It) => {
   it.effect(
-    "replay: a mended workflow meets the run that failed; HTTP, database and mail give what they gave",
+    "replay: a fixed workflow replays the failed run; HTTP, database and mail return what they returned",
     () =>
       Effect.gen(function*() {
         const recorder = yield* Recorder.make
@@ -222,7 +222,7 @@ export const replaying = (it: It) => {
       assert.deepStrictEqual(yield* copiesLeft, [])
     }), 60_000)
 
-  it.effect("replay: an agent gives what it said, and its model is not asked", () =>
+  it.effect("replay: an agent returns its earlier answer, and its model is not called", () =>
     Effect.gen(function*() {
       const { openAiUrl } = yield* RealN8n
       const path = `replay-${crypto.randomUUID()}`

@@ -55,7 +55,7 @@ const expressions = (url: string) =>
 /** Adds the tests of what a replay sends to a suite. */
 export const sendingNothing = (it: It) => {
   it.effect(
-    "replay: nothing is sent, whatever the code looks like, and every node that could is named",
+    "replay: nothing is sent by any code, and every node that could send is named",
     () =>
       Effect.gen(function*() {
         const recorder = yield* Recorder.make

@@ -157,7 +157,7 @@ export const syncing = (it: It, v2: boolean) => {
   )
 
   it.effect(
-    "sync: deletes nothing while a file cannot be read, whatever is selected",
+    "sync: deletes nothing while a file is unreadable, for any selection",
     () =>
       Effect.gen(function*() {
         const folder = yield* folderWith()

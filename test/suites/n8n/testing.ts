@@ -223,7 +223,7 @@ export const testing = (it: It, v2: boolean) => {
   )
 
   it.effect(
-    "test_workflow: the original is as it was; the run is read after its copy is gone",
+    "test_workflow: the original is unchanged; the run is read after its copy is removed",
     () =>
       Effect.gen(function*() {
         const pins = v2 ? { pinData: { Api: [{ json: { pinned: 1 } }, { json: { pinned: 2 } }] } } : {}

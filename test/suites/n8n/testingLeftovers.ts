@@ -82,7 +82,7 @@ export const testingLeftovers = (it: It) => {
   )
 
   it.effect(
-    "test_workflow: killed, its copy goes with the next test; interrupted or ended by SIGTERM, at once",
+    "test_workflow: if killed, its copy is removed by the next test; if interrupted or ended by SIGTERM, immediately",
     () =>
       Effect.gen(function*() {
         const { apiKey, url } = yield* RealN8n

@@ -147,7 +147,7 @@ export const versions = (it: It, { drafts, v2 }: { readonly v2: boolean; readonl
       assert.match(yield* answerOf(path), /"price":120/)
     }).pipe(scenarios.live))
 
-  it.effect("versions: those that are not there are told with those that are", () =>
+  it.effect("versions: missing ones are reported with the available ones", () =>
     Effect.gen(function*() {
       const { id, snapshots: [newest], versions } = yield* story()
       const empty = { name: "Other", nodes: [], connections: {}, settings: {} }

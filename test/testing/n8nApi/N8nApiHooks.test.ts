@@ -60,7 +60,7 @@ const start = Effect.fnUntraced(function*(options: N8nApi.Options = {}) {
 })
 
 describe("before", () => {
-  it.effect("answers in place of n8n, any number of times", () =>
+  it.effect("answers instead of n8n, any number of times", () =>
     Effect.gen(function*() {
       let left = 1
       const before = () =>
@@ -145,7 +145,7 @@ describe("edit", () => {
 })
 
 describe("webhooks", () => {
-  it.effect("are registered after some requests on 2.x, at once on 1.x", () =>
+  it.effect("are registered after some requests on 2.x, immediately on 1.x", () =>
     Effect.gen(function*() {
       for (const version of versions) {
         const { call, send } = yield* start({ version, webhookLag: 2 })

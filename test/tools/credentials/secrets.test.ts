@@ -119,7 +119,7 @@ describe("a credential's value", () => {
       }))
   }
 
-  it.live("is in none where n8n repeats it in its refusal", () =>
+  it.live("is in no answer if n8n repeats it in its refusal", () =>
     Effect.gen(function*() {
       const { told } = yield* traces(echo, true)
       assert.include(told.join(), "Cannot use")

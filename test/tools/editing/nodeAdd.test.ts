@@ -27,7 +27,7 @@ describe("node_add", () => {
       assert.deepStrictEqual([total, workflows[0]?.name], [1, "Orders"])
     }))
 
-  it.effect("takes many writers at once, and loses none", () =>
+  it.effect("handles many concurrent writers without losing an update", () =>
     inWorld(function*() {
       const { filePath, workflowId } = yield* draft()
       yield* Effect.forEach(
@@ -58,7 +58,7 @@ describe("node_add", () => {
 
 for (const version of ["2", "1"] as const) {
   describe(`node_add on n8n ${version}`, () => {
-    it.effect("loses no node when several are added at once", () =>
+    it.effect("loses no node when several are added concurrently", () =>
       inWorld(function*() {
         const { filePath } = yield* draft()
         const { id } = yield* tools.createWorkflowFromFile.call({ filePath })

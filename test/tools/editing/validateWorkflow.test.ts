@@ -132,7 +132,7 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
       same([valid, problems.map(([severity]) => severity)], [true, ["warning"]])
     }))
 
-  it.effect("answers in its own shape where the problems are too many, whatever the room", () =>
+  it.effect("answers in its own shape if there are too many problems, for any limit", () =>
     Effect.gen(function*() {
       const merge = {
         type: "n8n-nodes-base.merge",
@@ -157,7 +157,7 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
       same(answer.message, "Valid, 0 warnings")
     }))
 
-  it.effect("knows no workflow that is not there", () =>
+  it.effect("reports a missing workflow", () =>
     Effect.gen(function*() {
       same((yield* refused({ workflowId: "nobody" })).name, "NotFoundError")
     }))
@@ -222,7 +222,7 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
 })
 
 layer(Layer.merge(offline, N8nClient.layerUnconfigured(["N8N_URL", "N8N_API_KEY"])))("without an n8n", (it) => {
-  it.effect("judges files and what is given", () =>
+  it.effect("validates files and given workflows", () =>
     Effect.gen(function*() {
       same((yield* validate({ workflow: good })).valid, true)
       same((yield* validate({ workflow: bad })).valid, false)

@@ -88,7 +88,7 @@ describe("workflow_edit", () => {
       assert.include(message, "operations.2: Invalid operation 'tidi'. Did you mean 'tidy'?")
     }))
 
-  it.effect("sets and replaces single values, and tells a mistake that it brings", () =>
+  it.effect("sets and replaces single values, and reports a mistake that this causes", () =>
     inWorld(function*() {
       const { workflowId } = yield* draft()
       const edit = (operations: ReadonlyArray<WorkflowEdit.Operation>) =>

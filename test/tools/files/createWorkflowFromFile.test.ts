@@ -8,7 +8,7 @@ import { draft } from "../workflows.ts"
 
 describe("create_workflow_from_file", () => {
   for (const version of ["2", "1"] as const) {
-    it.effect(`creates on n8n ${version}, unpublished, what an active file holds`, () =>
+    it.effect(`creates an active file's workflow unpublished on n8n ${version}`, () =>
       inWorld(function*({ api, folder }) {
         const { filePath } = yield* draft()
         const fs = yield* FileSystem.FileSystem
@@ -58,7 +58,7 @@ describe("create_workflow_from_file", () => {
       assert.lengthOf(yield* api.workflows, 3)
     }))
 
-  it.effect("does not warn of archived ones, nor of those whose name only holds its name", () =>
+  it.effect("does not warn of archived workflows, nor of those whose name only contains its name", () =>
     inWorld(function*() {
       const { filePath } = yield* draft()
       const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
@@ -89,7 +89,7 @@ describe("create_workflow_from_file", () => {
     })
   })
 
-  it.effect("says what is missing in a file that holds no nodes, or nothing", () =>
+  it.effect("says what is missing in a file without nodes, or an empty one", () =>
     inWorld(function*({ api, folder }) {
       const refusal = (text: string) =>
         FileSystem.FileSystem.use((fs) => fs.writeFileString(`${folder}/x.json`, text)).pipe(

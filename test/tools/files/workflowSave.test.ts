@@ -9,7 +9,7 @@ import { inWorld } from "../../support/world.ts"
 import { versioned } from "../workflows.ts"
 
 describe("workflow_save", () => {
-  it.effect("writes, keeps what was there, and never overwrites what is no workflow", () =>
+  it.effect("writes, snapshots the previous content, and never overwrites a file that is not a workflow", () =>
     inWorld(function*({ folder }) {
       const fs = yield* FileSystem.FileSystem
       const workflowData = { name: "W", nodes: [], connections: {} }
@@ -45,7 +45,7 @@ describe("workflow_save", () => {
       assert.lengthOf(versions, 1)
     }))
 
-  it.effect("writes what a reference names, of any size, as n8n holds it, and names literal secrets", () =>
+  it.effect("writes the workflow of a reference, of any size, as it is on n8n, and names literal secrets", () =>
     inWorld(function*({ folder }) {
       const { id, versions: [first = ""] } = yield* versioned
       const secret = "Bearer sesame-0123456789abcdef"

@@ -96,7 +96,7 @@ describe("workflow_diff", () => {
       assert.lengthOf((yield* diff({ a: `${id}@${newest}` })).nodes, 1)
     }, "1"))
 
-  it.effect("stays small and names all nodes that changed; a node that is asked for is whole", () =>
+  it.effect("stays small and names all changed nodes; a requested node is complete", () =>
     inWorld(function*() {
       const code = (salt: string) =>
         Array.from({ length: 60 }, (_, line) => `const v${line} = "${salt} ${line * 7}"`)

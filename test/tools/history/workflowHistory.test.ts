@@ -88,7 +88,7 @@ describe("workflow_history", () => {
       assert.deepStrictEqual(file.versions.map(({ changed }) => changed), ["added 'Hook'", undefined])
     }, "1"))
 
-  it.effect("knows no workflow that never was", () =>
+  it.effect("reports a workflow that never existed", () =>
     inWorld(function*() {
       assert.strictEqual((yield* Effect.flip(tools.workflowHistory.run({ id: "nobody" })))._tag, "NotFoundError")
     }))

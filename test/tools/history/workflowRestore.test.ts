@@ -31,7 +31,7 @@ describe("workflow_restore", () => {
     }))
 
   // Publishing over what is published takes its time.
-  it.live("makes a draft of a published workflow; what is published goes on until activate_workflow", () =>
+  it.live("makes a draft of a published workflow, which stays published until activate_workflow", () =>
     inWorld(function*() {
       const { id, snapshots: [, oldest], versions: [first, second] } = yield* versioned
       const running = Effect.map(

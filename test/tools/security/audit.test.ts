@@ -49,14 +49,14 @@ const kinds = (findings: ReadonlyArray<{ readonly check: string; readonly count:
 
 describe("audit", () => {
   for (const version of ["2", "1"] as const) {
-    it.effect(`is quiet when all is well on ${version}`, () =>
+    it.effect(`reports nothing without risks on ${version}`, () =>
       Effect.gen(function*() {
         const { data, message } = yield* tools.audit.answer({})
         assert.deepStrictEqual(data, { ok: true, workflows: 1, findings: [] })
         assert.include(message, "nothing found")
       }).pipe(Effect.provide(on(clean, { version }))))
 
-    it.effect(`finds each risk on ${version}, says how to mend it, and shows no value`, () =>
+    it.effect(`finds each risk on ${version}, says how to fix it, and shows no value`, () =>
       Effect.gen(function*() {
         const { data } = yield* tools.audit.answer({})
         assert.isFalse(data.ok)
@@ -131,7 +131,7 @@ describe("audit", () => {
       Effect.provide(Layer.provideMerge(Policy.layer({ bannedNodes: ["webhook"] }), on(clean)))
     ))
 
-  it.effect("goes on without n8n's own audit, and calls itself incomplete", () =>
+  it.effect("works without n8n's own audit, and calls itself incomplete", () =>
     Effect.gen(function*() {
       const { data, message } = yield* tools.audit.answer({})
       assert.deepInclude(data, { ok: false, incomplete: true, findings: [] })

@@ -77,7 +77,7 @@ describe("a version of a workflow", () => {
       assert.strictEqual(published.message, "A file is not published")
     }))
 
-  it.effect("that is not there is told with the newest that are, or with the workflow that it is of", () =>
+  it.effect("that does not exist is reported with the newest versions, or with its workflow", () =>
     inWorld(function*() {
       const { id, snapshots: [newest], versions: [first, , third] } = yield* versioned
       const { id: other } = yield* tools.createWorkflow.call({

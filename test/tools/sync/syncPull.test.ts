@@ -5,7 +5,7 @@ import { inWorld } from "../../support/world.ts"
 import { body, change, contents, create, edit, json } from "../../sync/workflows.ts"
 
 describe("sync_pull", () => {
-  it.effect("writes files under the files root alone, leaves conflicts, and settles those that are named", () =>
+  it.effect("writes files only below the files root, leaves conflicts, and resolves named ones", () =>
     inWorld(function*({ folder }) {
       const id = yield* create("Orders")
       const outside = yield* Effect.flip(tools.syncPull.call({ folder: "../x" }))

@@ -7,7 +7,7 @@ import { inWorld } from "../../support/world.ts"
 import { answers, cases, secrets, table } from "./secrecy.ts"
 
 describe("data tables that differ in a secret alone", () => {
-  it.effect("answer alike, whatever is asked", () =>
+  it.effect("answer equally for every question", () =>
     Effect.gen(function*() {
       const [first = [], ...others] = yield* Effect.forEach(secrets, (secret) => inWorld(() => answers(secret)))
       for (const other of others) {

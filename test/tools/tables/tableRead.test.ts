@@ -46,7 +46,7 @@ describe("table_read", () => {
       assert.lengthOf((yield* read({ table: "stock", search: "b-1" })).data.rows ?? [], 6)
     }))
 
-  it.effect("lets no secret be asked about, letter by letter", () =>
+  it.effect("prevents guessing a secret letter by letter", () =>
     inWorld(function*() {
       const id = yield* stock
       const n8n = yield* N8nClient
@@ -79,7 +79,7 @@ describe("table_read", () => {
       }
     }))
 
-  it.effect("stays small, whatever cells hold", () =>
+  it.effect("stays small for any cells", () =>
     inWorld(function*() {
       const id = yield* stock
       const n8n = yield* N8nClient

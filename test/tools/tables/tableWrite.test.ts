@@ -158,7 +158,7 @@ describe("table_write", () => {
       assert.deepStrictEqual(writes.map(({ method, url }) => `${method} ${url}`), [])
     }))
 
-  it.effect("loses no more than is kept without a person's yes", () =>
+  it.effect("deletes no more without a person's consent than a snapshot can restore", () =>
     inWorld(function*() {
       const id = yield* stock
       const n8n = yield* N8nClient

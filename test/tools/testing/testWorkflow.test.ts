@@ -176,7 +176,7 @@ describe("test_workflow", () => {
         assert.strictEqual(gone._tag, "NotFoundError")
       })))
 
-  it.live("says which nodes ran and which gave pinned items, and the copy holds them", () =>
+  it.live("says which nodes ran and which returned pinned items, and the copy contains them", () =>
     inWorld({
       subject: {
         ...original,
@@ -283,7 +283,7 @@ describe("test_workflow", () => {
         })))
   })
 
-  it.live("says which output the items are of, where the first gave none or several gave some", () =>
+  it.live("says which output the items come from, if it is not the first or not the only one", () =>
     Effect.gen(function*() {
       const outputOf = (type: string, main: ReadonlyArray<ReadonlyArray<Obj>>) =>
         inWorld({
@@ -333,7 +333,7 @@ describe("test_workflow", () => {
         assert.hasAllKeys(data, ["executionId", "status", "executionTime", "data", "logs"])
       }))
 
-    it.live("that failed: the message stands in failure alone", () =>
+    it.live("that failed: the message is only in failure", () =>
       Effect.gen(function*() {
         const error = { name: "NodeOperationError", message: "Order 17 has no address", context: { itemIndex: 17 } }
         const { data: _, ...failing } = run(21, [], "Prepare the order 18")
@@ -381,7 +381,7 @@ describe("test_workflow", () => {
         assert.isFalse((yield* api.requests).some(({ method }) => method !== "GET"))
       })))
 
-  it.live("stops what takes too long, and tells what ran", () =>
+  it.live("stops an execution that takes too long, and reports what ran", () =>
     inWorld({ status: "running" }, ({ api, process }) =>
       Effect.gen(function*() {
         const found = yield* test({ timeout: 1_000 }).pipe(process())
@@ -417,7 +417,7 @@ describe("test_workflow", () => {
         assert.isTrue((yield* api.requests).some(({ url }) => url.endsWith("/executions/77/stop")))
       })))
 
-  it.live("tells that an execution waits, and where", () =>
+  it.live("reports that an execution waits, and where", () =>
     inWorld({ status: "waiting" }, ({ process }) =>
       Effect.gen(function*() {
         const found = yield* test().pipe(process())
@@ -425,7 +425,7 @@ describe("test_workflow", () => {
         assert.match(str(found["hint"]) ?? "", /waits at 'Out'/)
       })))
 
-  it.live("knows the execution on 1.x, which lists none that waits", () => {
+  it.live("finds the execution on 1.x, which does not list waiting ones", () => {
     const { connections, nodes } = original
     const responding = {
       ...original,
@@ -448,7 +448,7 @@ describe("test_workflow", () => {
         assert.deepInclude(yield* test().pipe(process()), { executionId: "77", status: "success" })
       })))
 
-  it.live("removes what others left behind, not what they use nor what only bears the name; doctor shows it", () => {
+  it.live("removes abandoned copies of others, not ones in use nor ones with only the name; doctor shows it", () => {
     const starter = (path: string) =>
       node("test_workflow call", "webhook", 2, { path, httpMethod: "POST", responseMode: "responseNode" }, {
         id: path,

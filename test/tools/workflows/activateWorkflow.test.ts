@@ -30,7 +30,7 @@ for (const version of ["2", "1"] as const) {
         assert.isFalse((yield* tools.getWorkflow.call({ id })).active)
       }, version))
 
-    it.effect("knows no workflow that is not there", () =>
+    it.effect("reports a missing workflow", () =>
       inWorld(function*() {
         assert.strictEqual((yield* Effect.flip(tools.activateWorkflow.run({ id: "nobody" })))._tag, "NotFoundError")
       }, version))

@@ -22,7 +22,7 @@ for (const version of ["2", "1"] as const) {
         assert.deepInclude(read, { name: "Orders", active: false, nodeCount: 1, tags: ["shop"] })
       }, version))
 
-    it.effect("publishes at once when told to", () =>
+    it.effect("publishes immediately when asked to", () =>
       inWorld(function*() {
         const { active, id } = yield* tools.createWorkflow.call({
           name: "Orders",

@@ -22,7 +22,7 @@ for (const version of ["2", "1"] as const) {
         }
       }, version))
 
-    it.effect("knows no workflow that is not there", () =>
+    it.effect("reports a missing workflow", () =>
       inWorld(function*() {
         assert.strictEqual((yield* Effect.flip(tools.deactivateWorkflow.run({ id: "nobody" })))._tag, "NotFoundError")
       }, version))

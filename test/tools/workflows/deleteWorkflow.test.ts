@@ -57,7 +57,7 @@ describe("delete_workflow", () => {
       assert.lengthOf(yield* api.workflows, 1)
     }))
 
-  it.effect("knows no workflow that is not there", () =>
+  it.effect("reports a missing workflow", () =>
     inWorld(function*() {
       const error = yield* Effect.flip(tools.deleteWorkflow.run({ id: "nobody", confirm: true }))
       assert.strictEqual(error._tag, "NotFoundError")

@@ -22,7 +22,7 @@ const settingsOf = (api: N8nApi.N8nApi) =>
   Effect.map(api.workflows, (all) => all.find((each) => each.id === id)?.["settings"])
 
 describe("an answer that is lost", () => {
-  it.effect("of a change of settings alone that never arrived is an error", () =>
+  it.effect("of a change to settings only that never arrived is an error", () =>
     inMemory(function*(api) {
       const before = yield* settingsOf(api)
       const error = yield* Effect.flip(tools.updateWorkflow.run({ id, settings: { executionTimeout: 60 } }))
@@ -30,13 +30,13 @@ describe("an answer that is lost", () => {
       assert.deepStrictEqual(yield* settingsOf(api), before)
     }, losing("PUT", "before")))
 
-  it.effect("of a change that arrived is none: what was written is read", () =>
+  it.effect("of a change that arrived is no error: the written workflow is read", () =>
     inMemory(function*(api) {
       yield* tools.updateWorkflow.run({ id, settings: { executionTimeout: 60 } })
       assert.deepInclude(yield* settingsOf(api), { executionTimeout: 60 })
     }, losing("PUT", "after")))
 
-  it.effect("of reading back leaves the change done, with a warning", () =>
+  it.effect("of the read after a change leaves the change in place, with a warning", () =>
     // Read by the tool, before the write, and after it.
     inMemory(function*() {
       const { data } = yield* tools.updateWorkflow.run({ id, name: "Renamed" })
@@ -45,7 +45,7 @@ describe("an answer that is lost", () => {
       assert.match(warnings.join(), /^done, but it could not be read back: /)
     }, losing("GET", "before", 3)))
 
-  it.effect("of a change whose outcome cannot be read either says that it may be done", () =>
+  it.effect("of a change whose result cannot be read either says that it may be applied", () =>
     inMemory(function*() {
       const error = yield* Effect.flip(tools.updateWorkflow.run({ id, name: "Renamed" }))
       assert.include(Envelope.fromError(error).hint, "may have been applied anyway")
@@ -61,7 +61,7 @@ describe("an answer that is lost", () => {
         )
     }))
 
-  it.effect("of a deletion whose place a login page takes is an error", () =>
+  it.effect("of a deletion that is replaced by a login page is an error", () =>
     inMemory(function*(api) {
       const error = yield* Effect.flip(tools.deleteWorkflow.run({ id }))
       assert.include(Envelope.fromError(error).context["errorDetails"], "web page")

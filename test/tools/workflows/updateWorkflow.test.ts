@@ -72,7 +72,7 @@ for (const version of ["2", "1"] as const) {
         }, version)
     )
 
-    it.effect("fails when somebody else has changed the workflow meanwhile", () =>
+    it.effect("fails when someone else has changed the workflow meanwhile", () =>
       inWorld(function*({ api }) {
         const { id, versionId } = yield* create
         yield* api.edit(id, (workflow) => ({ ...workflow, nodes: [{ ...hook, name: "Moved" }] }))

@@ -158,7 +158,7 @@ describe("connections of nodes that do not exist", () => {
     ])
   })
 
-  it("that go by node id say so, and are followed all the same", () => {
+  it("by node id are reported, and still followed", () => {
     const found = all(flow([hook, set("A")], joined(["id of Hook", "id of A"])))
     same(found.map(({ fix, path }) => [path, fix]), [
       ["connections.id of Hook", "Connections go by name: write 'Hook'."],
@@ -222,7 +222,7 @@ describe("types", () => {
     same(only(typed(`${base}httprequest`), { connected: "2.42.0" }).severity, "error")
   })
 
-  it("that are no more are named with the release that had them", () => {
+  it("that were removed are named with the last release that had them", () => {
     const removed = (type: string) => type === `${base}start` ? "2.10" : undefined
     const successors = () => [`${base}manualTrigger`]
     const problem = only(typed(`${base}start`), { removed, successors })
@@ -348,7 +348,7 @@ describe("connections", () => {
     same(byMain[0]?.message, "'Calc' serves 'Agent' by ai_tool.")
   })
 
-  it("between kinds, and of kinds that nobody knows", () => {
+  it("between kinds, and of unknown kinds", () => {
     const mixed = { ...joined(["Hook", "A"]), A: { main: [[{ node: "B", type: "ai_tool", index: 0 }]] } }
     same(all(flow([hook, set("A"), set("B")], mixed))[0]?.fix, "Write type: 'main'.")
     same(all(withModel([], ["Hook", "Agent", "ai_foo"]))[0]?.message, "'Hook' has no ai_foo output; it has main.")
@@ -391,7 +391,7 @@ describe("connections", () => {
     ]])
   })
 
-  it("are not judged where ports cannot be told", () => {
+  it("are not checked if the ports are unknown", () => {
     const given = flow([hook, set("A")], joined(["Hook", "A", "main", 7, 7]))
     same(all(given).length, 1)
     same(all(given, { find: () => undefined }).filter(({ path }) => path.startsWith("connections")), [])
@@ -615,7 +615,7 @@ describe("single nodes", () => {
     same([only(code).severity, only(code).path], ["warning", "nodes[1].parameters.jsCode"])
   })
 
-  it("not what stands in parameters that are not shown", () => {
+  it("ignores hidden parameters", () => {
     const hidden = { url: "https://example.com", sendBody: false, jsonBody: "={{ $('Gone').item }}" }
     same(all(line(node("A", "httpRequest", 4.2, hidden))), [])
   })

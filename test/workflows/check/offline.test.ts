@@ -26,7 +26,7 @@ describe("a workflow checked offline", () => {
       assert.deepStrictEqual(severities, severities.toSorted())
     }))
 
-  it.effect("has none where it is well", () =>
+  it.effect("has no problem in a correct workflow", () =>
     Effect.gen(function*() {
       for (const workflow of Demo.seed.workflows) {
         const errors = (yield* WorkflowProblems.offline({ ...workflow })).filter(({ severity }) => severity === "error")

@@ -24,7 +24,7 @@ describe("Comparison", () => {
     assert.deepStrictEqual(connections, { added: ["S.c → to c"], removed: ["S.a → to a"] })
   })
 
-  it("names the outputs of a node that was renamed, and of one that is gone", () => {
+  it("names the outputs of a renamed node, and of a removed one", () => {
     const from = (name: string, output: number) =>
       flow([node(name, `${base}if`, 2, {}, { id: "same" }), set("A")], joined([name, "A", "main", output]))
     assert.deepStrictEqual(Comparison.make(from("Old", 0), from("New", 1), { namesOf }).connections, {

@@ -105,7 +105,7 @@ describe("tidy", () => {
 
   const names = ["Agent1", "Agent2", "Model", "A", "B", "C", "D", "E"]
   const Ends = Schema.Struct({ from: Schema.Literals(names), to: Schema.Literals(names), isMain: Schema.Boolean })
-  it.prop("overlaps nothing, whatever is linked with whatever; what leads on stands to the right", {
+  it.prop("overlaps nothing for any links; targets are to the right", {
     ends: Schema.Array(Ends).check(Schema.isMaxLength(14))
   }, ({ ends }) => {
     const workflow = flow(

@@ -268,7 +268,7 @@ describe("dropping", () => {
     assert.deepStrictEqual(drop(body, ["pinData", "A"]), { ...body, pinData: {} })
   })
 
-  it("changes neither the body nor what is beside the path", () => {
+  it("changes neither the body nor anything outside the path", () => {
     const before = structuredClone(body)
     const after = drop(body, ["nodes", 0, "color"])
     assert.deepStrictEqual(body, before)
@@ -288,7 +288,7 @@ describe("dropping", () => {
     assert.deepStrictEqual(drop(body, path), body)
   })
 
-  it("takes a key that is named like a prototype", () => {
+  it("accepts a key with a prototype's name", () => {
     const odd: Obj = JSON.parse(`{"settings":{"__proto__":1,"a":{"__proto__":{"b":1}}}}`)
     const says = "request/body/settings Unrecognized key(s) in object: '__proto__'"
     assert.deepStrictEqual(toDrop(says, odd), [["settings", "__proto__"]])

@@ -47,7 +47,7 @@ for (const version of ["2", "1"] as const) {
         assert.strictEqual(textOf(found), "hi")
       }, { version, webhookLag: 3 }))
 
-    it.effect("gives no workflow the name of a test's copy, which would be removed", () =>
+    it.effect("refuses the name of a test's copy, which would be removed", () =>
       inMemory(function*(api) {
         const name = "effect-n8n-mcp test copy abc-999999-ab12: Orders"
         const { id } = yield* tools.createWorkflow.call(input("hi"))
@@ -61,7 +61,7 @@ for (const version of ["2", "1"] as const) {
         assert.deepStrictEqual((yield* api.workflows).map(({ name }) => name), ["Greeter"])
       }, { version }))
 
-    it.effect("gives nodes that tell no version the newest that this n8n has", () =>
+    it.effect("gives nodes without a version the newest that this n8n has", () =>
       inMemory(function*(api) {
         const bare = (type: string) => ({ name: type, nodes: [{ name: "A", type, parameters: {} }], connections: {} })
         const made = yield* tools.createWorkflow.call({ ...bare("n8n-nodes-base.httpRequest") })
@@ -108,7 +108,7 @@ for (const version of ["2", "1"] as const) {
         assert.strictEqual((yield* methods(api)).filter((method) => method === "PUT").length, puts)
       }, { version }))
 
-    it.effect("plans a change without writing, and writes what was planned, unless somebody wrote meanwhile", () =>
+    it.effect("plans a change without writing, and writes the plan, unless someone else wrote meanwhile", () =>
       inMemory(function*(api) {
         const options = { operation: "test", source: "caller" } as const
         const store = yield* WorkflowStore
@@ -140,7 +140,7 @@ for (const version of ["2", "1"] as const) {
         assert.strictEqual(refused._tag, "ValidationError")
       }, { version }))
 
-    it.effect("keeps credentials and secrets that come back as an answer showed them", () =>
+    it.effect("keeps credentials and secrets that are sent back redacted", () =>
       inMemory(function*(api) {
         const { id } = yield* tools.createWorkflow.call(input("hi"))
         const { data } = yield* tools.getWorkflow.run({ id, nodes: ["*"] })
@@ -162,7 +162,7 @@ for (const version of ["2", "1"] as const) {
         assert.include(error.message, "[redacted]")
       }, { version }))
 
-    it.effect("never writes over a version that moved between reading and writing", () => {
+    it.effect("never overwrites a version that changed between reading and writing", () => {
       let isEditing = false
       return inMemory(function*(api) {
         const { id } = yield* tools.createWorkflow.call(input("hi"))
@@ -184,7 +184,7 @@ for (const version of ["2", "1"] as const) {
       })
     })
 
-    it.effect("says what was changed since the version that the caller has seen", () =>
+    it.effect("reports what changed since the version that the caller has seen", () =>
       inMemory(function*() {
         const { id, versionId = "" } = yield* tools.createWorkflow.call(input("hi"))
         const long = (text: string) => `${"a".repeat(2_000)}${text}${"b".repeat(2_000)}`
@@ -209,7 +209,7 @@ for (const version of ["2", "1"] as const) {
         after: ({ method }) => method === "POST" ? Effect.fail(new N8nApi.Disconnected()) : Effect.void
       }))
 
-    it.effect("repeats a POST that n8n put off", () => {
+    it.effect("repeats a POST that n8n refused for the moment", () => {
       let refusals = 0
       return inMemory(function*(api) {
         const { id } = yield* tools.createWorkflow.call(input("hi"))
@@ -224,7 +224,7 @@ for (const version of ["2", "1"] as const) {
       })
     })
 
-    it.effect("takes a PUT whose answer was lost for done when it is", () => {
+    it.effect("treats a PUT whose answer was lost as done if it is", () => {
       let losing = false
       return inMemory(function*(api) {
         const { id } = yield* tools.createWorkflow.call(input("hi"))
@@ -266,7 +266,7 @@ for (const version of ["2", "1"] as const) {
       })
     })
 
-    it.effect("asks the person before it deletes, and takes no for an answer", () =>
+    it.effect("asks the person before it deletes, and accepts a no", () =>
       inMemory(function*(api) {
         const asked: Array<string> = []
         const saying = (answer: "yes" | "no") =>
@@ -284,7 +284,7 @@ for (const version of ["2", "1"] as const) {
         assert.strictEqual((yield* api.workflows).length, 0)
       }, { version }))
 
-    it.effect("is read-only when told so, at the call as well", () =>
+    it.effect("is read-only with --read-only, also for single calls", () =>
       inMemory(function*(api) {
         const all: ReadonlyArray<Tool.Any<N8nClient.N8nClient | Services.Services, N8nError>> = tools.all
         const writing = all.filter(({ annotations }) => !annotations.readOnlyHint)
@@ -321,7 +321,7 @@ for (const version of ["2", "1"] as const) {
   })
 }
 
-describe("n8n 1, where a change takes effect at once", () => {
+describe("n8n 1, where a change takes effect immediately", () => {
   it.effect("is put back as it was, and active, when n8n refuses a change after it has stored it", () =>
     inMemory(function*(api) {
       const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
@@ -336,7 +336,7 @@ describe("n8n 1, where a change takes effect at once", () => {
       assert.isTrue(after["active"])
     }, { version: "1" }))
 
-  it.effect("keeps settings that n8n sets back unless they are named", () =>
+  it.effect("keeps settings that n8n resets unless they are given", () =>
     inMemory(function*(api) {
       const settings = { callerPolicy: "any", timezone: "Europe/Paris" }
       const { id } = yield* tools.createWorkflow.call({ ...input("hi"), settings })
@@ -346,7 +346,7 @@ describe("n8n 1, where a change takes effect at once", () => {
 })
 
 describe("n8n 2, live and draft", () => {
-  it.effect("publishes a change to what is published, and leaves somebody's draft alone", () =>
+  it.effect("publishes a change to a published workflow, and leaves someone's draft alone", () =>
     inMemory(function*(api) {
       const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
       const live = yield* tools.updateWorkflow.call({ id, nodes: [webhook, say("ho")] })
@@ -360,7 +360,7 @@ describe("n8n 2, live and draft", () => {
       assert.notStrictEqual((yield* stored(api, id))["activeVersionId"], activeVersionId)
     }))
 
-  it.effect("publishes a draft that waits when it is asked to, and says what went live", () =>
+  it.effect("publishes a pending draft when asked to, and says what went live", () =>
     inMemory(function*(api) {
       const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
       const isLive = Effect.map(stored(api, id), ({ activeVersionId, versionId }) => activeVersionId === versionId)
@@ -385,7 +385,7 @@ describe("n8n 2, live and draft", () => {
       assert.isTrue((yield* api.requests).slice(count).every(({ method }) => method === "GET"))
     }))
 
-  it.effect("refuses to write over somebody's draft where the API would publish it (before 2.40)", () =>
+  it.effect("refuses to overwrite someone's draft if the API would publish it (before 2.40)", () =>
     inMemory(function*(api) {
       const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
       yield* api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say("their draft")] }))

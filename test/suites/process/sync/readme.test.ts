@@ -32,7 +32,7 @@ const shell = (cwd: string, env: Readonly<Record<string, string>>, script: strin
   })
 
 describe("the documented repository", () => {
-  it.live("is made, and its pull requests are checked, by the commands that stand there", () =>
+  it.live("is created, and its pull requests are checked, by the documented commands", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* folderWith({

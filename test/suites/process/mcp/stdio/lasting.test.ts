@@ -46,7 +46,7 @@ describe("a server whose package is taken from under it", () => {
         for (const name of names) writeFileSync(`${folder}/${name}`, "throw new Error('another release')")
       }
     }
-  ])("goes on with what it started with: $what", ({ replace }) =>
+  ])("continues with what it started with: $what", ({ replace }) =>
     Effect.gen(function*() {
       const { folder, main } = yield* installed
       const server = start(["--demo"], {}, main)
@@ -138,7 +138,7 @@ const endless = (isSilent = false) =>
 
 describe("a server that ends with a call in flight", () => {
   it.live.each([{ how: "stdin" }, { how: "SIGTERM" }, { how: "SIGINT" }])(
-    "by $how interrupts it, removes its copy and is gone",
+    "by $how interrupts it, removes its copy and ends the process",
     ({ how }) =>
       Effect.gen(function*() {
         const { left, url } = yield* endless()
@@ -176,7 +176,7 @@ describe("a server that ends with a call in flight", () => {
       assert.isBelow(performance.now() - begun, 20_000)
     }).pipe(Effect.scoped))
 
-  it.live("does not wait for an n8n that has gone silent", () =>
+  it.live("does not wait for an n8n that no longer answers", () =>
     Effect.gen(function*() {
       const server = createServer(() => {})
       yield* Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void)))
