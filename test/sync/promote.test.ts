@@ -2,16 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import { arr, type Obj, obj } from "../../src/base/Json.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as Sync from "../../src/sync/Sync.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { Snapshots } from "../../src/workflows/store/Snapshots.ts"
 import { main, node } from "../support/workflows.ts"
-import { inWorld, type Needs } from "../support/world.ts"
+import { clientOf, inWorld, type Needs } from "../support/world.ts"
 
 const trigger = node("Start", "scheduleTrigger", 1.2, { rule: { interval: [{}] } })
 
@@ -92,11 +90,7 @@ const between = <A, E>(
     Effect.gen(function*() {
       const from = yield* N8nClient.N8nClient
       const target = yield* N8nApi.make(seedOfTarget, options)
-      const context = yield* Layer.build(
-        N8nClient.layer({ url: new URL("http://production.test"), apiKey: Redacted.make("k") }).pipe(
-          Layer.provide(Layer.succeed(HttpClient.HttpClient, target.client))
-        )
-      )
+      const context = yield* Layer.build(clientOf(target.client, { host: "production.test" }))
       const to = Context.get(context, N8nClient.N8nClient)
       const promote = (more: Partial<Sync.PromoteOptions> = {}) => Sync.promote(".", { from, to, bindings, ...more })
       return yield* use({ from, to, target, folder, promote })

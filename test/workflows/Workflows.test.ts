@@ -1,25 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import * as Services from "../../src/app/Services.ts"
 import { arr, type Obj, obj, str } from "../../src/base/Json.ts"
-import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
 import * as Workflows from "../../src/workflows/Workflows.ts"
 import { node } from "../support/workflows.ts"
+import { clientOf } from "../support/world.ts"
 
 const start = node("Start", "manualTrigger", 1, {}, { id: "start" })
 
 /** An n8n in memory that has one workflow, our services before it; `before` and `after` as `N8nApi.Options` has them. */
 const world = Effect.fnUntraced(function*(options: N8nApi.Options = {}) {
   const api = yield* N8nApi.make({ workflows: [], executions: [] }, options)
-  const n8n = N8nClient.layer({ url: new URL("http://n8n.test"), apiKey: Redacted.make("k") }).pipe(
-    Layer.provide(Layer.succeed(HttpClient.HttpClient, api.client))
-  )
-  const context = yield* Layer.build(Layer.merge(n8n, Services.layerMemory))
+  const context = yield* Layer.build(Layer.merge(clientOf(api.client), Services.layerMemory))
   const { id } = yield* tools.createWorkflow
     .call({ name: "W", nodes: [start], connections: {} })
     .pipe(Effect.provide(context))

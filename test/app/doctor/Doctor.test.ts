@@ -91,17 +91,21 @@ const n8n =
   }
 
 const listed = { body: { data: [], nextCursor: null } }
-const scopes = (...names: ReadonlyArray<string>) => ({ body: { data: { scopes: names } } })
+const forbidden = { status: 403, body: { message: "Forbidden" } }
+
+/** Address of an n8n whose key has these scopes. */
+const n8nWithScopes = (scopes: ReadonlyArray<string>, workflows: typeof forbidden | typeof listed = listed) =>
+  listening(n8n({
+    "/": { body: startPage },
+    "/api/v1/workflows": workflows,
+    "/api/v1/discover": { body: { data: { scopes } } }
+  }))
 
 describe("doctor", () => {
   it.live("finds a good n8n good", () =>
     Effect.gen(function*() {
       const all = new Set(reading.flatMap((tool) => tool.scopes))
-      const url = yield* listening(n8n({
-        "/": { body: startPage },
-        "/api/v1/workflows": listed,
-        "/api/v1/discover": scopes(...all)
-      }))
+      const url = yield* n8nWithScopes([...all])
       const checks = yield* examine(url)
       assert.deepStrictEqual([...checks.values()].map(({ status }) => status), Array.from(checks.values(), () => "ok"))
       assert.strictEqual(checks.get("n8n")?.detail, "version 2.41.1")
@@ -110,11 +114,7 @@ describe("doctor", () => {
 
   it.live("names the tools that a narrow key does not allow, and the scopes to add", () =>
     Effect.gen(function*() {
-      const url = yield* listening(n8n({
-        "/": { body: startPage },
-        "/api/v1/workflows": { status: 403, body: { message: "Forbidden" } },
-        "/api/v1/discover": scopes("execution:read")
-      }))
+      const url = yield* n8nWithScopes(["execution:read"], forbidden)
       const checks = yield* examine(url)
       assert.strictEqual(checks.get("API key")?.status, "ok")
       const allowed = checks.get("Scopes")
@@ -125,11 +125,7 @@ describe("doctor", () => {
 
   it.live("names the part of a tool that a key does not allow", () =>
     Effect.gen(function*() {
-      const url = yield* listening(n8n({
-        "/": { body: startPage },
-        "/api/v1/workflows": listed,
-        "/api/v1/discover": scopes("execution:list", "workflow:list", "workflow:read")
-      }))
+      const url = yield* n8nWithScopes(["execution:list", "workflow:list", "workflow:read"])
       const allowed = (yield* examine(url, { tools: listing })).get("Scopes")
       assert.strictEqual(allowed?.status, "warning")
       assert.strictEqual(allowed?.detail, "the key allows all 1 tool; without list_executions (groupBy failure)")
@@ -138,11 +134,7 @@ describe("doctor", () => {
 
   it.live("fails a key that allows nothing", () =>
     Effect.gen(function*() {
-      const url = yield* listening(n8n({
-        "/": { body: startPage },
-        "/api/v1/workflows": { status: 403, body: { message: "Forbidden" } },
-        "/api/v1/discover": scopes()
-      }))
+      const url = yield* n8nWithScopes([], forbidden)
       assert.strictEqual((yield* examine(url)).get("Scopes")?.status, "failed")
     }))
 
