@@ -204,7 +204,7 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
     ...new Map(runs.flatMap(({ executions }) => executions).map((one) => [one.execution.id, one])).values()
   ]
   const newest = results.find(({ scanned }) => scanned > 0)?.execution
-  const found = combined(results)
+  const totals = combined(results)
   return {
     runs: {
       searched: runs.length,
@@ -223,7 +223,7 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
           matched: matchedIn(value)
         }]
     ),
-    found,
+    found: totals,
     nodes: countByNode(results),
     matches: shown(runs, limit).map((place) => ({ ...place, item: itemAt(place, redacts) })),
     notes: [
@@ -231,7 +231,7 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
       ...gaps(runs, results.map(({ execution }) => execution), nodes),
       ...(newest === undefined
         ? []
-        : ItemSearch.notes(newest, found, {
+        : ItemSearch.notes(newest, totals, {
           slots: ItemSearch.outputs(newest, nodes),
           redacts,
           isFoundElsewhere: condition().where === undefined

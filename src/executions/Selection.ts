@@ -74,7 +74,7 @@ export interface Selection<A> {
   readonly nextCursor: string | undefined
   /** Id of the only workflow that the query allows. */
   readonly workflowId: string | undefined
-  /** What the runs lack and why. */
+  /** Reasons for missing runs. */
   readonly note: string | undefined
 }
 

@@ -182,7 +182,7 @@ describe("refused arguments", () => {
       assert.include(message, "nodes.0.nme")
     }))
 
-  it.effect("report all errors at once", () =>
+  it.effect("report all errors together", () =>
     Effect.gen(function*() {
       const { context, message } = yield* refused({ limit: 0, active: "yes", tags: [1, 2] })
       assert.strictEqual(
@@ -193,7 +193,7 @@ describe("refused arguments", () => {
       assert.deepStrictEqual(context, { field: "id" })
     }))
 
-  it.effect("tell what is unknown and what is wrong together", () =>
+  it.effect("report unknown and wrong arguments together", () =>
     Effect.gen(function*() {
       const { hint, message } = yield* refused({ limits: 5, limit: 0, activ: true })
       assert.strictEqual(
@@ -203,7 +203,7 @@ describe("refused arguments", () => {
       assert.strictEqual(hint, `Did you mean 'limit'? Did you mean 'active'? ${usage}`)
     }))
 
-  it.effect("tell so many problems, and how many more there are", () =>
+  it.effect("list a limited number of problems, and count the rest", () =>
     Effect.gen(function*() {
       const { message } = yield* refused({ id: "w", tags: Array.from({ length: 1000 }, () => 1) })
       assert.match(message, /tags.19: Expected string; and 980 more$/)

@@ -143,7 +143,7 @@ describe("cost", () => {
     assert.deepStrictEqual(over, [])
   })
 
-  it.prop("covers whatever a few characters make", {
+  it.prop("covers every input of a few characters", {
     alphabet: Schema.NonEmptyArray(Schema.Literals(kinds)),
     characters: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 12 })),
     seed: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))
@@ -400,7 +400,7 @@ describe("fit", () => {
     assert.isAbove(size(lone), 2_000)
   })
 
-  it("keeps small values beside giant ones whole, whatever their order", () => {
+  it("keeps small values next to huge ones unchanged, in any order", () => {
     const small = { id: 7, name: "Webhook", tags: ["a", "b"], nested: { deep: [1, 2, { ok: true }] }, none: null }
     for (const giant of ["x".repeat(1e6), Array.from({ length: 1e5 }, (_, at) => at), { inner: "y ".repeat(1e6) }]) {
       for (const value of [{ giant, ...small }, { ...small, giant }, { giant, ...small, other: giant }]) {

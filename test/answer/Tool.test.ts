@@ -327,7 +327,7 @@ describe("a wrapped tool", () => {
 })
 
 describe("the output schema", () => {
-  it("declares marks at the root of the data and allows them beside lists", () => {
+  it("declares marks at the root of the data and allows them next to lists", () => {
     const { tool } = listing(one("x"))
     const data = tool.outputSchema.properties?.["data"]
     assert.hasAllKeys((data as Tool.JsonSchema).properties, ["rows", "count", "_truncated"])

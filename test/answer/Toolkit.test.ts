@@ -42,7 +42,7 @@ const resultOf = <const Tools extends ReadonlyArray<Tool.Any>>(
 }
 
 describe("a toolkit of tools", () => {
-  it.effect("tells a model what MCP would, and shows it the same answer", () =>
+  it.effect("describes and answers to a model as MCP does", () =>
     Effect.gen(function*() {
       const told: Array<{ readonly name: string; readonly description?: string }> = []
       const model = modelThatCalls("get_execution", { id: 77, nodeOffset: "0" }, told)

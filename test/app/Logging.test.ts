@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import * as Logging from "../../src/app/Logging.ts"
 
-it.effect("a line of the log holds no character that hides or reorders others", () => {
+it.effect("a log line contains no character that hides or reorders others", () => {
   const lines: Array<string> = []
   const logger = Logger.map(Logging.format, (line) => void lines.push(line))
   return Effect.gen(function*() {

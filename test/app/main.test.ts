@@ -19,7 +19,7 @@ import { connected, serve } from "../support/connected.ts"
 const id = String(Demo.seed.workflows.find(({ name }) => name === "Sync orders to CRM")?.id)
 
 describe("resources", () => {
-  it.live("are what tools answer, and what is not there is named", () =>
+  it.live("are what tools answer; missing things are named", () =>
     Effect.gen(function*() {
       const client = yield* connected(serve())
       const { resourceTemplates } = yield* Effect.promise(() => client.listResourceTemplates())
@@ -93,7 +93,7 @@ describe("resources", () => {
       Effect.provide(Layer.merge(FakeN8n.layer(Demo.seed), Services.layerMemory))
     ))
 
-  it.effect("of an n8n that is not there fail where one asks, and are simply none where a client looks", () =>
+  it.effect("of a missing n8n fail when read, and are an empty list when listed", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(resources.workflow.complete("x"))
       assert.strictEqual(error.message, "Cannot list workflows: N8N_URL not set")
@@ -104,7 +104,7 @@ describe("resources", () => {
 })
 
 describe("prompts", () => {
-  it.live("are listed, rendered with what they are told, and completed", () =>
+  it.live("are listed, rendered with their arguments, and completed", () =>
     Effect.gen(function*() {
       const client = yield* connected(serve())
       const { prompts: listed } = yield* Effect.promise(() => client.listPrompts())

@@ -22,7 +22,7 @@ const target: Errors.Target = { operation: "get workflow", resourceType: "Workfl
 const lasting = <A, E>(effect: Effect.Effect<A, E>) => Effect.map(timed(effect, 100), ({ seconds }) => seconds)
 
 describe("a call", () => {
-  it.effect("that does not end is answered with what it waited for", () =>
+  it.effect("that does not end is answered with the request it waited for", () =>
     Effect.gen(function*() {
       const waiting = Effect.andThen(Deadline.request(target, 5), Effect.never)
       const fiber = yield* Effect.forkChild(Effect.flip(Deadline.bounded(waiting, true)))
@@ -36,7 +36,7 @@ describe("a call", () => {
       assert.include(String(error.hint), "read it before you write again")
     }))
 
-  it.effect("is answered in time though it still puts things in order, and that is done", () =>
+  it.effect("is answered in time while it cleans up, and the cleanup completes", () =>
     Effect.gen(function*() {
       let isInOrder = false
       const tidy = Effect.andThen(Effect.sleep("20 seconds"), Effect.sync(() => void (isInOrder = true)))
@@ -47,7 +47,7 @@ describe("a call", () => {
       assert.isTrue(isInOrder)
     }))
 
-  it.effect("whose caller gives up has put things in order when that is told", () =>
+  it.effect("whose caller gives up has cleaned up before it is reported", () =>
     Effect.gen(function*() {
       let isInOrder = false
       const tidy = Effect.andThen(Effect.yieldNow, Effect.sync(() => void (isInOrder = true)))
@@ -60,20 +60,20 @@ describe("a call", () => {
       assert.isTrue(isInOrder)
     }))
 
-  it.effect("keeps its own answer, failure and defect", () =>
+  it.effect("returns its own answer, failure and defect", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* Deadline.bounded(Effect.succeed(1), false), 1)
       assert.strictEqual(yield* Effect.flip(Deadline.bounded(Effect.fail("why"), false)), "why")
       assert.isTrue(Exit.hasDies(yield* Effect.exit(Deadline.bounded(Effect.die(new Error("bug")), false))))
     }))
 
-  it.effect("has the time of a person besides its own", () =>
+  it.effect("has a person's time in addition to its own", () =>
     Effect.gen(function*() {
       const call = Effect.andThen(Deadline.paused(Effect.sleep("5 minutes")), Effect.never)
       assert.strictEqual(yield* lasting(Deadline.bounded(call, false)), 349)
     }))
 
-  it.effect("has more time where that is heard of, and only there", () =>
+  it.effect("has more time only for a caller that hears of progress", () =>
     Effect.gen(function*() {
       const call = Effect.andThen(Deadline.grantIfHeard(180_000), Effect.never)
       assert.strictEqual(yield* lasting(Deadline.bounded(call, false)), 49)
@@ -88,12 +88,12 @@ describe("a request", () => {
       return ((yield* Deadline.request(target, needed))() - now) / 1000
     })
 
-  it.effect("has what it needs where nobody waits", () =>
+  it.effect("has the time it needs when no one waits", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* seconds(180), 180)
     }))
 
-  it.effect("has no more than what is left, and a moment at the end of it", () =>
+  it.effect("has no more than the time left, and a moment at its end", () =>
     Effect.gen(function*() {
       const call = Effect.gen(function*() {
         const first = yield* seconds(30)
@@ -107,7 +107,7 @@ describe("a request", () => {
       assert.deepStrictEqual(yield* Fiber.join(fiber), [30, 25, 3.5])
     }))
 
-  it.effect("that tidies up has a time of its own", () =>
+  it.effect("that cleans up has time of its own", () =>
     Effect.gen(function*() {
       const fiber = yield* Effect.forkChild(
         Deadline.bounded(Effect.andThen(Effect.sleep("48 seconds"), Deadline.renewed(10)(seconds(30))), false)

@@ -380,7 +380,7 @@ describe("a budget", () => {
     assert.isBelow(large / small, 2.2)
   })
 
-  it.effect("bounds the time of an item, whatever its steps", () =>
+  it.effect("limits the time of an item, whatever its steps", () =>
     Effect.gen(function*() {
       const interpreter = yield* loadWith(20)
       const matches = Result.getOrThrow(interpreter.where("tags.some((tag) => tag === 'x')"))

@@ -86,7 +86,7 @@ const parameters = (value: string) => ({
 })
 
 describe("name and value", () => {
-  it("redacts the value beside a credential's name, as n8n's nodes store pairs", () => {
+  it("redacts the value next to a credential's name, as n8n's nodes store pairs", () => {
     assert.deepStrictEqual<unknown>(redact(parameters("Hunter2")), {
       ...parameters(marker),
       list: [
@@ -99,7 +99,7 @@ describe("name and value", () => {
     assert.strictEqual(redact(expressions), expressions)
   })
 
-  it("keeps values beside other names, and names without a value", () => {
+  it("keeps values next to other names, and names without a value", () => {
     const value = [{ name: "Content-Type", value: "text/html" }, { id: "1", name: "API Token" }, { value: "token" }]
     assert.strictEqual(redact(value), value)
   })
@@ -355,7 +355,7 @@ describe("properties", () => {
     }
   }, many)
 
-  it.prop("the place of each is told, of nothing else, and never what it was", {
+  it.prop("reports the place of each secret, nothing else, and never its value", {
     json: Json,
     key: SecretKey
   }, ({ json, key }) => {
@@ -386,7 +386,7 @@ describe("properties", () => {
     { arbitrary: { runs: 3000, size: 12, seed: "seams" } }
   )
 
-  it("JSON without secrets cannot hold one, whatever its words", () => {
+  it("recognizes JSON without secrets, whatever its words", () => {
     const item = {
       id: "550e8400-e29b-41d4-a716-446655440000",
       at: "2026-11-21T20:59:48.835Z",

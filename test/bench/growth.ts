@@ -7,7 +7,8 @@ import * as Effect from "effect/Effect"
 import { redact, redactText } from "../../src/base/Redact.ts"
 import { problems } from "../../src/workflows/check/WorkflowProblems.ts"
 import { costly } from "../base/costly.ts"
-import { base, edit, flow, hook, joined, lookups, set } from "../workflows/edit/edits.ts"
+import { joined } from "../support/workflows.ts"
+import { base, edit, flow, hook, lookups, set } from "../workflows/edit/edits.ts"
 
 const chain = (count: number) => {
   const names = Array.from({ length: count }, (_, index) => `N${index}`)

@@ -83,14 +83,14 @@ describe("names of outputs", () => {
     ])
   })
 
-  it("are none where there is one output, which needs none", () => {
+  it("are absent for a node with one output", () => {
     const webhook = { type: "n8n-nodes-base.webhook", typeVersion: 2 }
     assert.deepStrictEqual(namesOf({ ...webhook, parameters: { httpMethod: "POST" } }), [none])
     const several = { multipleMethods: true, httpMethod: ["GET", "POST"] }
     assert.deepStrictEqual(namesOf({ ...webhook, parameters: several }), ["GET", "POST"])
   })
 
-  it("are not known of parameters that are none, and of types and versions that are not there", () => {
+  it("are unknown for invalid parameters and for missing types and versions", () => {
     const type = "n8n-nodes-base.switch"
     const odd = [undefined, null, 7, {}, { rules: null }, { rules: { values: [null] } }, { rules: { rules: [] } }]
     for (const parameters of odd) assert.doesNotThrow(() => names({ type, typeVersion: 3.2, parameters }))

@@ -132,7 +132,7 @@ describe("McpServer", () => {
       yield* Deferred.await(interrupted)
     }))
 
-  it.live("sends progress to a caller that asks for it, and none to others", () =>
+  it.live("sends progress only to a caller that asks for it", () =>
     Effect.gen(function*() {
       const working = Effect.gen(function*() {
         const call = yield* CallContext
@@ -170,12 +170,12 @@ describe("McpServer", () => {
       return seen
     })
 
-  it.effect("tells every second that a call goes on which tells nothing itself", () =>
+  it.effect("reports every second that a call without progress of its own is still running", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* afterSilence(Effect.void), [{ progress: 1, message: "working for 1 s" }])
     }))
 
-  it.effect("goes on from there when the call begins to tell: progress only grows", () =>
+  it.effect("continues from there when the call reports progress: it only grows", () =>
     Effect.gen(function*() {
       const tells = Effect.flatMap(CallContext, ({ progress }) => progress(1, 2, "half"))
       assert.deepStrictEqual(yield* afterSilence(tells), [
@@ -202,7 +202,7 @@ describe("McpServer", () => {
       }))
   }
 
-  it.live("asks nobody where the client cannot", () =>
+  it.live("asks no one through a client that cannot ask", () =>
     Effect.gen(function*() {
       const asking = Effect.gen(function*() {
         return yield* (yield* CallContext).confirm("Delete it?")

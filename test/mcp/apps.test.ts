@@ -35,7 +35,7 @@ const calls: ReadonlyArray<readonly [name: string, args: Record<string, unknown>
 ]
 
 describe("MCP Apps", () => {
-  it.live("are told of only to clients that show them", () =>
+  it.live("are announced only to clients that show them", () =>
     Effect.gen(function*() {
       const [plain, shows] = [yield* connected(serve()), yield* connected(serve(), showing)]
       const list = (client: typeof plain) => Effect.promise(() => client.listTools())

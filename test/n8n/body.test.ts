@@ -128,7 +128,7 @@ describe("a packed body", () => {
     { what: "breaks off", bytes: gzipSync(json).subarray(0, -12) },
     { what: "is none", bytes: json },
     { what: "is empty", bytes: Buffer.alloc(0) }
-  ])("that $what is an error, and the next answer is read all the same", ({ bytes }) =>
+  ])("that $what is an error, and the next answer is still read", ({ bytes }) =>
     Effect.gen(function*() {
       const n8n = yield* clientOf((request, response) => {
         const isWhole = request.url?.endsWith("/2") === true
@@ -145,7 +145,7 @@ describe("a list that does not end", () => {
   const page = (data: ReadonlyArray<unknown>, nextCursor: string): Answer => () =>
     Effect.sync(() => Response.json({ data, nextCursor }))
 
-  it.effect("of workflows is read to a bound, where nextCursor goes on", () =>
+  it.effect("of workflows is read up to a limit, from which nextCursor continues", () =>
     Effect.gen(function*() {
       const archived = { id: "1", name: "A", active: false, nodes: [], isArchived: true }
       const { n8n, requests } = yield* scriptedClient([page([archived], "more")])
@@ -155,7 +155,7 @@ describe("a list that does not end", () => {
       assert.strictEqual(requests.length, 40)
     }))
 
-  it.effect("of tags is an error, at once where the same cursor comes again", () =>
+  it.effect("of tags is an error, immediately if a cursor repeats", () =>
     Effect.gen(function*() {
       const circle = yield* scriptedClient([page([], "same")])
       assert.strictEqual((yield* Effect.flip(circle.n8n.setWorkflowTags("1", ["a"])))._tag, "ApiError")

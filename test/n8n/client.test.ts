@@ -26,7 +26,7 @@ import {
 } from "./clients.ts"
 
 describe("the reason of an ApiError", () => {
-  it.effect("tells what happened, with what the connection failed with", () =>
+  it.effect("describes what happened, with the cause of the connection's failure", () =>
     Effect.gen(function*() {
       const failing = Effect.fnUntraced(function*(answer: typeof answers) {
         const { n8n } = yield* scriptedClient([answer], { retry: Schedule.recurs(0) })
@@ -138,7 +138,7 @@ describe("streams", () => {
       }))
   }
 
-  it.effect("fail rather than go round in circles", () =>
+  it.effect("fail when a cursor repeats", () =>
     Effect.gen(function*() {
       const page = { data: [{ id: "1", name: "a", type: "t" }], nextCursor: "same" }
       const { n8n } = yield* scriptedClient([says(page)])
@@ -147,7 +147,7 @@ describe("streams", () => {
 })
 
 describe("the client from configuration", () => {
-  it.effect("is read from other names, and a missing one is named", () =>
+  it.effect("is read from other variables, and a missing one is named", () =>
     Effect.gen(function*() {
       const instance = (env: Record<string, string>) =>
         N8nClient.N8nClient.useSync((n8n) => [n8n.instance.url, n8n.webhookAddress("in")]).pipe(

@@ -12,6 +12,7 @@ import * as Errors from "../../src/base/Errors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { hurried } from "../support/clock.ts"
+import { node } from "../support/workflows.ts"
 
 /** The key of every client here. */
 export const apiKey = "a-key-that-never-leaves-its-header"
@@ -145,14 +146,7 @@ export const webhookWorkflow: N8nApi.Workflow = {
   id: "w",
   name: "Orders",
   active: false,
-  nodes: [{
-    id: "hook",
-    name: "Hook",
-    type: "n8n-nodes-base.webhook",
-    typeVersion: 2,
-    position: [0, 0],
-    parameters: { path: "in", httpMethod: "POST" }
-  }],
+  nodes: [node("Hook", "webhook", 2, { path: "in", httpMethod: "POST" }, { id: "hook" })],
   connections: {},
   settings: {}
 }

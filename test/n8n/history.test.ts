@@ -15,7 +15,7 @@ describe("workflowHistory", () => {
       assert.deepInclude(error, { _tag: "NotFoundError", resourceType: "Version", resourceId: "none" })
     }))
 
-  it.effect("is undefined before 2.40, where a version can be read and published all the same", () =>
+  it.effect("is undefined before 2.40, where a version can still be read and published", () =>
     Effect.gen(function*() {
       const { n8n } = yield* memoryClient({ workflows: [webhookWorkflow] }, "2", { before: before240 })
       const { versionId: first = "" } = yield* n8n.getWorkflow("w")

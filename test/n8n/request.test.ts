@@ -30,7 +30,7 @@ describe("request", () => {
       assert.strictEqual(requests[0]?.headers["x-n8n-api-key"], apiKey)
     }))
 
-  it.effect("checks the answer where a schema is given", () =>
+  it.effect("checks the answer against a schema", () =>
     Effect.gen(function*() {
       const { n8n } = yield* scriptedClient([says(tag)])
       const read = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) =>
@@ -129,7 +129,7 @@ describe("stream", () => {
       ])
     }))
 
-  it.effect("goes on from a cursor, with pages of the wanted size, and not in circles", () =>
+  it.effect("continues from a cursor, with pages of the requested size, and stops if a cursor repeats", () =>
     Effect.gen(function*() {
       const { n8n, requests } = yield* scriptedClient([page(1, "b"), page(2, "b")])
       const list = n8n.stream("GET /tags", { query: { limit: 3, cursor: "a" } })

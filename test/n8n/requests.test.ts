@@ -269,7 +269,7 @@ describe("the timeout", () => {
       if (answer === neverAnswers) assert.isTrue(requests[0]?.signal.aborted)
     }))
 
-  it.effect("limits a call with all its retries: without time for another one it fails at once with n8n's error", () =>
+  it.effect("limits a call with all its retries: without time for another one it fails immediately with n8n's error", () =>
     Effect.gen(function*() {
       const { n8n, requests } = yield* scriptedClient([refuses(429, { "retry-after": "25" })])
       const fiber = yield* Effect.forkChild(Effect.flip(n8n.getWorkflow("1")))
@@ -330,7 +330,7 @@ describe("a redirect", () => {
       assert.isTrue(requests.every(({ headers }) => headers["x-n8n-api-key"] === apiKey))
     }))
 
-  it.effect("keeps the query of its location and adds none", () =>
+  it.effect("keeps the query of its location unchanged", () =>
     Effect.gen(function*() {
       const { n8n, requests } = yield* scriptedClient([to("/moved/executions/1?includeData=true"), says({ id: "1" })])
       yield* readText(n8n, "1")

@@ -21,7 +21,7 @@ describe.each(versions)("a webhook on n8n %s", (version) => {
 })
 
 describe("a webhook", () => {
-  it.effect("is called once, without the key, whatever its answer", () =>
+  it.effect("is called once, without the key, for any answer", () =>
     Effect.gen(function*() {
       const { n8n, requests } = yield* scriptedClient([refuses(500)])
       const answer = yield* n8n.callWebhook("in", { method: "POST", body: {}, seconds: 5 })
@@ -31,7 +31,7 @@ describe("a webhook", () => {
     }))
 })
 
-it.effect("traces contain neither a webhook's path nor what it is sent; it is told of the span", () =>
+it.effect("traces contain neither a webhook's path nor its body; the webhook receives the span", () =>
   Effect.gen(function*() {
     const spans: Array<Tracer.NativeSpan> = []
     const tracer = Tracer.make({

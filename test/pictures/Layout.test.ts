@@ -25,7 +25,7 @@ describe("Layout", () => {
     assert.strictEqual(Layout.place(picture), picture)
   })
 
-  it("finds a place for one node, beside what it is linked with, and moves no other", () => {
+  it("finds a place for one node next to its neighbours, and moves no other", () => {
     const before = places(Picture.make(workflows.orders))
     const picture = Layout.place(Picture.make(without("Ship")))
     for (const [name, place] of places(picture)) if (name !== "Ship") assert.deepStrictEqual(place, before.get(name))

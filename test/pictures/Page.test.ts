@@ -29,7 +29,7 @@ describe("Page", () => {
       assert.notMatch(html.replace("http://www.w3.org/2000/svg", ""), /(src|href)=|url\((?!#dots)|@import/)
     }))
 
-  it.effect("holds text that would end a script or a comment, or be taken for a place, as text", () =>
+  it.effect("embeds text that would end a script or a comment, or look like a placeholder", () =>
     Effect.gen(function*() {
       const template = yield* Template.read
       const name = "</script><!--data--><script>$& $1 \u2028 ' \" `${x}`"
@@ -49,7 +49,7 @@ describe("Page", () => {
       assert.include(data.nodes[0].sections[0].text, JSON.stringify(shown).slice(1, -1))
     }))
 
-  it("tells less of each part where all would be too much, and all of what is told is there", () => {
+  it("shortens each part of a large workflow, and everything shown exists", () => {
     const picture = Picture.make(workflows.withNodes(workflows.large(25), (node) => ({
       ...node,
       parameters: { text: "long ".repeat(2_000) }

@@ -3,9 +3,10 @@ import * as Effect from "effect/Effect"
 import * as Picture from "../../src/pictures/Picture.ts"
 import * as Pictures from "../../src/pictures/Pictures.ts"
 import * as Svg from "../../src/pictures/Svg.ts"
+import { main, node } from "../support/workflows.ts"
 import * as workflows from "./workflows.ts"
 
-const node = (picture: Picture.Picture, name: string) => {
+const nodeIn = (picture: Picture.Picture, name: string) => {
   const found = picture.nodes.find((each) => each.name === name)
   if (found === undefined) throw new Error(`no node '${name}'`)
   return found
@@ -19,7 +20,7 @@ const links = (picture: Picture.Picture) => {
 }
 
 describe("Picture", () => {
-  it.effect("tells triggers, agents and their sub-nodes apart, as the catalogue has them", () =>
+  it.effect("distinguishes triggers, agents and their sub-nodes by the catalogue", () =>
     Effect.gen(function*() {
       const picture = yield* Pictures.make(workflows.agent)
       assert.deepStrictEqual(picture.nodes.map(({ kind, name }) => [name, kind]), [
@@ -31,7 +32,7 @@ describe("Picture", () => {
         ["Hand to support", "action"]
       ])
       assert.deepStrictEqual(
-        node(picture, "Triage agent").inputs.map(({ name, required, type }) => [type, name, required]),
+        nodeIn(picture, "Triage agent").inputs.map(({ name, required, type }) => [type, name, required]),
         [
           ["main", undefined, undefined],
           ["ai_languageModel", "Chat Model", true],
@@ -39,14 +40,14 @@ describe("Picture", () => {
           ["ai_tool", "Tool", undefined]
         ]
       )
-      assert.strictEqual(node(picture, "Hand to support").subtitle, "post: message")
+      assert.strictEqual(nodeIn(picture, "Hand to support").subtitle, "post: message")
     }).pipe(Effect.provide(workflows.world)))
 
-  it("needs no catalogue: links and names tell most of it", () => {
+  it("works without a catalogue: links and names suffice for most of it", () => {
     const picture = Picture.make(workflows.agent)
-    assert.strictEqual(node(picture, "Triage agent").kind, "root")
-    assert.strictEqual(node(picture, "Chat model").kind, "sub")
-    assert.strictEqual(node(picture, "New ticket").kind, "trigger")
+    assert.strictEqual(nodeIn(picture, "Triage agent").kind, "root")
+    assert.strictEqual(nodeIn(picture, "Chat model").kind, "sub")
+    assert.strictEqual(nodeIn(picture, "New ticket").kind, "trigger")
   })
 
   it.effect("shows a run: what failed first, items on the links, items, runs and time of nodes", () =>
@@ -54,7 +55,7 @@ describe("Picture", () => {
       const execution = yield* workflows.failed
       const picture = yield* Pictures.make(workflows.orders, { overlay: { _tag: "Execution", execution } })
       assert.strictEqual(picture.subtitle, "Execution 1: error · 864 ms · 7 of 8 nodes ran")
-      assert.strictEqual(picture.focus, node(picture, "Charge card").id)
+      assert.strictEqual(picture.focus, nodeIn(picture, "Charge card").id)
       assert.deepStrictEqual(picture.nodes.map(({ name, status }) => `${name}: ${status}`), [
         "New orders: success",
         "Split out orders: success",
@@ -65,7 +66,7 @@ describe("Picture", () => {
         "Ship: success",
         "Report: idle"
       ])
-      assert.strictEqual(node(picture, "Charge card").figures, "4 items · 106 ms · 3 runs")
+      assert.strictEqual(nodeIn(picture, "Charge card").figures, "4 items · 106 ms · 3 runs")
       assert.sameMembers(links(picture), [
         "New orders > Split out orders ran 1",
         "Split out orders > Loop over orders ran 8",
@@ -77,12 +78,12 @@ describe("Picture", () => {
         "Ask for review > Loop over orders ran 2",
         "Ship > Loop over orders ran 2"
       ])
-      const [error, input] = node(picture, "Charge card").sections
+      const [error, input] = nodeIn(picture, "Charge card").sections
       assert.strictEqual(error?.title, "Error")
       assert.include(error?.text ?? "", "Order 1045 has no card")
       assert.strictEqual(input?.title, "Input (last of 3 runs): 2 items")
       assert.include(input?.text ?? "", `"orderNo": 1045`)
-      assert.match(node(picture, "Report").sections[0]?.text ?? "", /did not run/)
+      assert.match(nodeIn(picture, "Report").sections[0]?.text ?? "", /did not run/)
     }).pipe(Effect.provide(workflows.world)))
 
   it.effect("shows a difference: added, removed, renamed, moved from where, and the links", () =>
@@ -102,28 +103,20 @@ describe("Picture", () => {
           "removed Ask for review"
         ]
       )
-      assert.deepStrictEqual(node(picture, "Charge the card").formerPlace, { x: 672, y: 112 })
-      assert.deepStrictEqual(node(picture, "Ship").formerPlace, { x: 1120, y: 208 })
+      assert.deepStrictEqual(nodeIn(picture, "Charge the card").formerPlace, { x: 672, y: 112 })
+      assert.deepStrictEqual(nodeIn(picture, "Ship").formerPlace, { x: 1120, y: 208 })
       assert.include(links(picture), "Has a card? > Charge the card added")
       assert.include(links(picture), "Loop over orders > Charge the card removed")
       assert.include(links(picture), "Charge the card > Large order?")
-      const sections = node(picture, "Charge the card").sections
+      const sections = nodeIn(picture, "Charge the card").sections
       assert.deepStrictEqual(sections.map(({ title }) => title), ["Former name", "parameters.jsCode"])
       assert.match(sections[1]?.text ?? "", /^-if \(\$json\.card === null\)/m)
     }).pipe(Effect.provide(workflows.world)))
 
-  it("keeps a removed node and one that got its name apart", () => {
-    const of = (id: string, name: string, x: number) => ({
-      id,
-      name,
-      type: "n8n-nodes-base.noOp",
-      typeVersion: 1,
-      position: [x, 0],
-      parameters: {}
-    })
-    const to = (name: string) => ({ main: [[{ node: name, type: "main", index: 0 }]] })
-    const before = { nodes: [of("1", "A", 0), of("2", "B", 200), of("3", "C", 400)], connections: { A: to("B") } }
-    const after = { nodes: [of("1", "A", 0), of("3", "B", 400)], connections: { A: to("B") } }
+  it("distinguishes a removed node from one that got its name", () => {
+    const of = (id: string, name: string, x: number) => node(name, "noOp", 1, {}, { id, position: [x, 0] })
+    const before = { nodes: [of("1", "A", 0), of("2", "B", 200), of("3", "C", 400)], connections: { A: main("B") } }
+    const after = { nodes: [of("1", "A", 0), of("3", "B", 400)], connections: { A: main("B") } }
     const picture = Picture.make(after, { overlay: { _tag: "Difference", before } })
     assert.deepStrictEqual(picture.nodes.map(({ formerName, name, status }) => [name, status, formerName]), [
       ["A", undefined, undefined],
@@ -145,10 +138,10 @@ describe("Picture", () => {
       }
     })
     assert.strictEqual(picture.subtitle, "2 errors · 1 warning")
-    assert.strictEqual(node(picture, "Ship").status, "error")
-    assert.strictEqual(node(picture, "Report").status, undefined)
-    assert.strictEqual(picture.focus, node(picture, "Ship").id)
-    assert.deepStrictEqual(node(picture, "Ship").sections[0], {
+    assert.strictEqual(nodeIn(picture, "Ship").status, "error")
+    assert.strictEqual(nodeIn(picture, "Report").status, undefined)
+    assert.strictEqual(picture.focus, nodeIn(picture, "Ship").id)
+    assert.deepStrictEqual(nodeIn(picture, "Ship").sections[0], {
       title: "warning: nodes[6]",
       text: "Ship is slow\nHurry."
     })
@@ -176,7 +169,7 @@ describe("Picture", () => {
     assert.include(svg, "Calls, executeWorkflow, runs a workflow")
   })
 
-  it("redacts secrets wherever they stand, unless they are asked for", () => {
+  it("redacts secrets everywhere, unless they are requested", () => {
     const key = `sk-proj-${"aB3dE5fG7h".repeat(4)}`
     const workflow = {
       name: `Uses ${key}`,

@@ -9,6 +9,7 @@ import * as Demo from "../../src/demo/Demo.ts"
 import { Executions } from "../../src/executions/Executions.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import { catalogue } from "../support/catalogue.ts"
+import { node } from "../support/workflows.ts"
 
 const recorded = JSON.parse(
   readFileSync(new URL("fixtures/execution-orders.json", import.meta.url), "utf8")
@@ -47,14 +48,10 @@ export const mended: Obj = {
     nodeNamed("New orders"),
     nodeNamed("Split out orders"),
     nodeNamed("Loop over orders"),
-    {
+    node("Has a card?", "if", 2.2, { conditions: { combinator: "and", conditions: [] } }, {
       id: "a1",
-      name: "Has a card?",
-      type: "n8n-nodes-base.if",
-      typeVersion: 2.2,
-      position: [672, 112],
-      parameters: { conditions: { combinator: "and", conditions: [] } }
-    },
+      position: [672, 112]
+    }),
     {
       ...nodeNamed("Charge card"),
       name: "Charge the card",
@@ -64,14 +61,10 @@ export const mended: Obj = {
         jsCode: "return { ...$json, charged: $json.total }"
       }
     },
-    {
+    node("Ask for a card", "slack", 2.3, { resource: "message", operation: "post", text: "={{ $json.orderNo }}" }, {
       id: "a2",
-      name: "Ask for a card",
-      type: "n8n-nodes-base.slack",
-      typeVersion: 2.3,
-      position: [896, 208],
-      parameters: { resource: "message", operation: "post", text: "={{ $json.orderNo }}" }
-    },
+      position: [896, 208]
+    }),
     { ...nodeNamed("Large order?"), position: [1120, -16] },
     { ...nodeNamed("Ship"), position: [1344, 16] },
     nodeNamed("Report"),
@@ -146,14 +139,12 @@ export const large = (lanes: number): Obj => {
   const nodes = Array.from({ length: lanes }, (_, index) => lane(index + 1)).flat()
   return {
     name: `Orders, invoices and reminders (${nodes.length})`,
-    nodes: nodes.map(({ at, name, type }, index) => ({
-      id: `node-${index}`,
-      name,
-      type: `n8n-nodes-base.${type}`,
-      typeVersion: type === "if" ? 2.2 : type === "httpRequest" ? 4.2 : type === "splitInBatches" ? 3 : 1,
-      position: at,
-      parameters: {}
-    })),
+    nodes: nodes.map(({ at, name, type }, index) =>
+      node(name, type, type === "if" ? 2.2 : type === "httpRequest" ? 4.2 : type === "splitInBatches" ? 3 : 1, {}, {
+        id: `node-${index}`,
+        position: at
+      })
+    ),
     connections: Object.fromEntries(nodes.map(({ name, to }) => [name, { main: outputs(to) }]))
   }
 }

@@ -24,3 +24,6 @@ export const folderWith = Effect.fnUntraced(function*(files: { readonly [path: s
 /** Replaces some methods of the file system. */
 export const withFileSystem = (replace: (fs: FileSystem.FileSystem) => Partial<FileSystem.FileSystem>) =>
   Effect.updateService(FileSystem.FileSystem, (fs) => ({ ...fs, ...replace(fs) }))
+
+/** Text of a file. */
+export const text = (path: string) => FileSystem.FileSystem.use((fs) => fs.readFileString(path))

@@ -4,7 +4,8 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as Sync from "../../src/sync/Sync.ts"
-import { body, edit } from "./world.ts"
+import { node } from "../support/workflows.ts"
+import { body, edit } from "./workflows.ts"
 
 const isThere = (id: string) =>
   N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(
@@ -16,14 +17,7 @@ const long = Array.from({ length: 6 }, (_, at) => `const line${at} = ${at}`).joi
 
 const withCode = (name: string) => ({
   ...body(name),
-  nodes: [{
-    id: "n1",
-    name: "Code",
-    type: "n8n-nodes-base.code",
-    typeVersion: 2,
-    position: [0, 0],
-    parameters: { jsCode: `${long}\nreturn []` }
-  }],
+  nodes: [node("Code", "code", 2, { jsCode: `${long}\nreturn []` }, { id: "n1" })],
   connections: {}
 })
 

@@ -10,8 +10,8 @@ import * as WorkflowFiles from "../../src/workflows/files/WorkflowFiles.ts"
 import { runIn } from "../support/cli.ts"
 import { folderWith, platform, withFileSystem } from "../support/folders.ts"
 import { serve } from "../support/HttpN8n.ts"
-import { inWorld } from "../tools/world.ts"
-import { body, change, contents, create, edit } from "./world.ts"
+import { inWorld } from "../support/world.ts"
+import { body, change, contents, create, edit } from "./workflows.ts"
 
 const full = () =>
   PlatformError.systemError({
@@ -42,65 +42,62 @@ const errorsOf = ({ entries }: Sync.Report<Sync.Outcome>) =>
 
 describe("a sync", () => {
   it.effect("that meets a full disk says so, leaves whole files, and is finished by the next one", () =>
-    inWorld(({ folder }) =>
-      Effect.gen(function*() {
-        const ids = yield* Effect.forEach(["A", "B", "C"], (name) => create(name))
-        for (let at = 0; at <= 4; at++) {
-          const withFull = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-            Effect.gen(function*() {
-              const layer = WorkflowFiles.layer({ roots: [folder] })
-              return yield* Effect.provide(effect, layer)
-            }).pipe(fullFrom(at), Effect.provide(NodeServices.layer))
-          const before = yield* contents(folder)
-          const broken = yield* Effect.result(withFull(Sync.pull(".")))
-          const told = broken._tag === "Failure" ? broken.failure.message : errorsOf(broken.success).join()
-          if (at < 4) assert.include(told, "ENOSPC", `${at}`)
-          else assert.strictEqual(told, "")
-          for (const [name, text] of Object.entries(yield* contents(folder))) {
-            if (name.endsWith(".tmp")) continue
-            JSON.parse(text)
-            if (before[name] !== undefined && name !== ".n8n-sync.json") assert.strictEqual(text, before[name])
-          }
-          const status = yield* Sync.status(".")
-          assert.isFalse(status.hasConflicts || status.hasErrors, `${at}`)
-          yield* Sync.pull(".")
-          assert.isTrue((yield* Sync.status(".")).isSame, `${at}`)
-          const fs = yield* FileSystem.FileSystem
-          for (const name of yield* fs.readDirectory(folder)) yield* fs.remove(`${folder}/${name}`)
+    inWorld(function*({ folder }) {
+      const ids = yield* Effect.forEach(["A", "B", "C"], (name) => create(name))
+      for (let at = 0; at <= 4; at++) {
+        const withFull = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+          Effect.gen(function*() {
+            const layer = WorkflowFiles.layer({ roots: [folder] })
+            return yield* Effect.provide(effect, layer)
+          }).pipe(fullFrom(at), Effect.provide(NodeServices.layer))
+        const before = yield* contents(folder)
+        const broken = yield* Effect.result(withFull(Sync.pull(".")))
+        const told = broken._tag === "Failure" ? broken.failure.message : errorsOf(broken.success).join()
+        if (at < 4) assert.include(told, "ENOSPC", `${at}`)
+        else assert.strictEqual(told, "")
+        for (const [name, text] of Object.entries(yield* contents(folder))) {
+          if (name.endsWith(".tmp")) continue
+          JSON.parse(text)
+          if (before[name] !== undefined && name !== ".n8n-sync.json") assert.strictEqual(text, before[name])
         }
-        assert.strictEqual(ids.length, 3)
-      })
-    ))
+        const status = yield* Sync.status(".")
+        assert.isFalse(status.hasConflicts || status.hasErrors, `${at}`)
+        yield* Sync.pull(".")
+        assert.isTrue((yield* Sync.status(".")).isSame, `${at}`)
+        const fs = yield* FileSystem.FileSystem
+        for (const name of yield* fs.readDirectory(folder)) yield* fs.remove(`${folder}/${name}`)
+      }
+      assert.strictEqual(ids.length, 3)
+    }))
 
   it.live("that pushes while n8n goes down stops asking, and the next one writes the rest", () => {
     let isDown = false
     let writes = 0
-    return inWorld(({ api, folder }) =>
-      Effect.gen(function*() {
-        for (const name of ["A", "B", "C", "D"]) yield* create(name)
-        yield* Sync.pull(".")
-        for (const name of ["a", "b", "c", "d"]) yield* edit(`${folder}/${name}.json`, "value: 1", "value: 2")
-        isDown = true
-        const count = (yield* api.requests).length
-        const report = yield* Sync.push(".")
-        assert.deepStrictEqual(report.entries.map(({ action, error }) => action ?? error?._tag ?? "left"), [
-          "updated",
-          "ApiError",
-          "left",
-          "left"
-        ])
-        assert.isTrue(report.hasErrors)
-        assert.isBelow((yield* api.requests).length - count, 25)
-        isDown = false
-        const next = yield* Sync.push(".")
-        assert.deepStrictEqual(next.entries.map(({ action }) => action ?? "left"), [
-          "left",
-          "updated",
-          "updated",
-          "updated"
-        ])
-        assert.isTrue((yield* Sync.status(".")).isSame)
-      }), {
+    return inWorld(function*({ api, folder }) {
+      for (const name of ["A", "B", "C", "D"]) yield* create(name)
+      yield* Sync.pull(".")
+      for (const name of ["a", "b", "c", "d"]) yield* edit(`${folder}/${name}.json`, "value: 1", "value: 2")
+      isDown = true
+      const count = (yield* api.requests).length
+      const report = yield* Sync.push(".")
+      assert.deepStrictEqual(report.entries.map(({ action, error }) => action ?? error?._tag ?? "left"), [
+        "updated",
+        "ApiError",
+        "left",
+        "left"
+      ])
+      assert.isTrue(report.hasErrors)
+      assert.isBelow((yield* api.requests).length - count, 25)
+      isDown = false
+      const next = yield* Sync.push(".")
+      assert.deepStrictEqual(next.entries.map(({ action }) => action ?? "left"), [
+        "left",
+        "updated",
+        "updated",
+        "updated"
+      ])
+      assert.isTrue((yield* Sync.status(".")).isSame)
+    }, {
       before: ({ method }) =>
         Effect.suspend(() => {
           if (isDown && method === "PUT") writes++
@@ -110,13 +107,12 @@ describe("a sync", () => {
   })
 
   it.effect("with a key that lacks a scope says which request was refused, and writes no file", () =>
-    inWorld(({ folder }) =>
-      Effect.gen(function*() {
-        const error = yield* Effect.flip(Sync.pull("."))
-        assert.strictEqual(error._tag, "ApiError")
-        assert.deepInclude(error, { statusCode: 403, operation: "list workflows" })
-        assert.deepStrictEqual(yield* contents(folder), {})
-      }), {
+    inWorld(function*({ folder }) {
+      const error = yield* Effect.flip(Sync.pull("."))
+      assert.strictEqual(error._tag, "ApiError")
+      assert.deepInclude(error, { statusCode: 403, operation: "list workflows" })
+      assert.deepStrictEqual(yield* contents(folder), {})
+    }, {
       before: ({ url }) =>
         Effect.sync(() =>
           url.includes("/workflows") ? Response.json({ message: "Forbidden" }, { status: 403 }) : undefined
@@ -144,18 +140,16 @@ describe("a sync", () => {
     }).pipe(Effect.scoped, Effect.provide(platform)))
 
   it.effect("of a state that a merge broke is refused, and found again without it", () =>
-    inWorld(({ folder }) =>
-      Effect.gen(function*() {
-        const fs = yield* FileSystem.FileSystem
-        const id = yield* create("A")
-        yield* create("B")
-        yield* Sync.pull(".")
-        yield* edit(`${folder}/.n8n-sync.json`, "{", "<<<<<<< HEAD\n{")
-        assert.include((yield* Effect.flip(Sync.push("."))).message, "cannot be read")
-        yield* fs.remove(`${folder}/.n8n-sync.json`)
-        yield* change(id, "2")
-        const status = yield* Sync.status(".")
-        assert.deepStrictEqual(status.entries.map((entry) => entry.status), ["both", "same"])
-      })
-    ))
+    inWorld(function*({ folder }) {
+      const fs = yield* FileSystem.FileSystem
+      const id = yield* create("A")
+      yield* create("B")
+      yield* Sync.pull(".")
+      yield* edit(`${folder}/.n8n-sync.json`, "{", "<<<<<<< HEAD\n{")
+      assert.include((yield* Effect.flip(Sync.push("."))).message, "cannot be read")
+      yield* fs.remove(`${folder}/.n8n-sync.json`)
+      yield* change(id, "2")
+      const status = yield* Sync.status(".")
+      assert.deepStrictEqual(status.entries.map((entry) => entry.status), ["both", "same"])
+    }))
 })

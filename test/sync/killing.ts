@@ -16,6 +16,7 @@ import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { folderWith } from "../support/folders.ts"
 import { serve } from "../support/HttpN8n.ts"
 import { random as seeded } from "../support/random.ts"
+import { node } from "../support/workflows.ts"
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
@@ -26,14 +27,7 @@ const code = (state: string) => `// ${state}\n${"work()\n".repeat(3_000)}// ${st
 /** A workflow that says in four places which state it is in. */
 const body = (name: string, state: string) => ({
   name,
-  nodes: ["First", "Second"].map((node) => ({
-    id: `${name} ${node}`,
-    name: node,
-    type: "n8n-nodes-base.code",
-    typeVersion: 2,
-    position: [0, 0],
-    parameters: { jsCode: code(state) }
-  })),
+  nodes: ["First", "Second"].map((each) => node(each, "code", 2, { jsCode: code(state) }, { id: `${name} ${each}` })),
   connections: {},
   settings: { timezone: "UTC" }
 })

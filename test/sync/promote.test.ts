@@ -2,27 +2,16 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import { arr, type Obj, obj } from "../../src/base/Json.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as Sync from "../../src/sync/Sync.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { Snapshots } from "../../src/workflows/store/Snapshots.ts"
-import { inWorld, type Needs } from "../tools/world.ts"
+import { main, node } from "../support/workflows.ts"
+import { clientOf, inWorld, type Needs } from "../support/world.ts"
 
-const node = (name: string, type: string, typeVersion: number, parameters: Obj, more: Obj = {}) => ({
-  id: name,
-  name,
-  type,
-  typeVersion,
-  position: [0, 0],
-  parameters,
-  ...more
-})
-
-const trigger = node("Start", "n8n-nodes-base.scheduleTrigger", 1.2, { rule: { interval: [{}] } })
+const trigger = node("Start", "scheduleTrigger", 1.2, { rule: { interval: [{}] } })
 
 const locator = (value: string, name?: string) => ({
   __rl: true,
@@ -31,14 +20,13 @@ const locator = (value: string, name?: string) => ({
   ...(name === undefined ? {} : { cachedResultName: name, cachedResultUrl: `/workflow/${value}` })
 })
 
-const call = (value: unknown) =>
-  node("Call", "n8n-nodes-base.executeWorkflow", 1.2, { source: "database", workflowId: value })
+const call = (value: unknown) => node("Call", "executeWorkflow", 1.2, { source: "database", workflowId: value })
 
-const charge = node("Charge", "n8n-nodes-base.httpRequest", 4.2, { url: "https://stripe.test" }, {
+const charge = node("Charge", "httpRequest", 4.2, { url: "https://stripe.test" }, {
   credentials: { stripeApi: { id: "dev-stripe", name: "Stripe" }, httpHeaderAuth: { id: "dev-header", name: "Header" } }
 })
 
-const store = node("Store", "n8n-nodes-base.dataTable", 1, {
+const store = node("Store", "dataTable", 1, {
   resource: "row",
   operation: "insert",
   dataTableId: {
@@ -57,7 +45,7 @@ const seed: N8nApi.Seed = {
       id: "main",
       name: "Main",
       nodes: [trigger, call(locator("sub", "Sub")), charge, store],
-      connections: { Start: { main: [[{ node: "Call", type: "main", index: 0 }]] } },
+      connections: { Start: main("Call") },
       settings: { executionOrder: "v1", errorWorkflow: "alarm" },
       tags: [{ name: "prod" }]
     },
@@ -102,11 +90,7 @@ const between = <A, E>(
     Effect.gen(function*() {
       const from = yield* N8nClient.N8nClient
       const target = yield* N8nApi.make(seedOfTarget, options)
-      const context = yield* Layer.build(
-        N8nClient.layer({ url: new URL("http://production.test"), apiKey: Redacted.make("k") }).pipe(
-          Layer.provide(Layer.succeed(HttpClient.HttpClient, target.client))
-        )
-      )
+      const context = yield* Layer.build(clientOf(target.client, { host: "production.test" }))
       const to = Context.get(context, N8nClient.N8nClient)
       const promote = (more: Partial<Sync.PromoteOptions> = {}) => Sync.promote(".", { from, to, bindings, ...more })
       return yield* use({ from, to, target, folder, promote })
@@ -165,7 +149,7 @@ describe("promote", () => {
         const now = yield* from.getWorkflow("sub")
         yield* from.putWorkflow("sub", {
           name: "Sub 2",
-          nodes: [...now.nodes, node("End", "n8n-nodes-base.noOp", 1, {})],
+          nodes: [...now.nodes, node("End", "noOp", 1, {})],
           connections: {},
           settings: {}
         })
@@ -185,7 +169,7 @@ describe("promote", () => {
       })
     ))
 
-  it.effect("tells everything that cannot be resolved at once, and writes nothing", () =>
+  it.effect("lists everything that cannot be resolved, and writes nothing", () =>
     between(({ promote, target }) =>
       Effect.gen(function*() {
         const before = yield* writes(target)
@@ -242,7 +226,7 @@ describe("promote", () => {
       }
     }))
 
-  it.effect("goes on after an answer that was lost, and makes nothing twice", () => {
+  it.effect("continues after a lost answer, and creates nothing twice", () => {
     let loses = true
     return between(({ folder, promote, target }) =>
       Effect.gen(function*() {
@@ -259,7 +243,7 @@ describe("promote", () => {
     })
   })
 
-  it.effect("goes to n8n 1.x, whose credentials are known by its workflows, and tells what it does not take", () =>
+  it.effect("promotes to n8n 1.x, whose credentials are known from its workflows, and reports what it refuses", () =>
     between(({ from, promote, target }) =>
       Effect.gen(function*() {
         yield* from.putWorkflow("alarm", {

@@ -8,9 +8,10 @@ import * as Sync from "../../src/sync/Sync.ts"
 import { Snapshots } from "../../src/workflows/store/Snapshots.ts"
 import { WorkflowStore } from "../../src/workflows/store/WorkflowStore.ts"
 import { hurried } from "../support/clock.ts"
-import { inWorld } from "../tools/world.ts"
+import { node } from "../support/workflows.ts"
+import { inWorld } from "../support/world.ts"
 import { deletesNothingUnread } from "./doubtful.ts"
-import { body, change, contents, create, edit, json } from "./world.ts"
+import { body, change, contents, create, edit, json } from "./workflows.ts"
 
 const get = (id: string) => N8nClient.use((n8n) => n8n.getWorkflow(id))
 
@@ -26,209 +27,185 @@ const all = N8nClient.use((n8n) => n8n.listWorkflows({ archived: true, limit: 10
 describe("push", () => {
   for (const version of ["2", "1"] as const) {
     it.effect(`writes what changed here and only that, keeps a snapshot, and gives new files their id: n8n ${version}`, () =>
-      inWorld(({ folder }) =>
-        Effect.gen(function*() {
-          const fs = yield* FileSystem.FileSystem
-          const here = yield* create("Here")
-          const there = yield* create("There")
-          yield* create("Gone")
-          yield* Sync.pull(".")
-          yield* edit(`${folder}/here.json`, "value: 1", "value: 2")
-          yield* fs.writeFileString(
-            `${folder}/new.json`,
-            JSON.stringify({ ...body("New"), ...(version === "2" ? { description: "what for" } : {}) })
-          )
-          yield* fs.remove(`${folder}/gone.json`)
-          yield* change(there, "3")
-          const before = yield* contents(folder)
-          const dry = yield* Sync.push(".", { dryRun: true, deletes: true })
-          const planned = [["Gone", "removed"], ["Here", "updated"], ["New", "created"]]
-          assert.deepStrictEqual(actions(dry), planned)
-          assert.deepStrictEqual(yield* contents(folder), before)
-          assert.deepStrictEqual(yield* all, ["Gone", "Here", "There"])
+      inWorld(function*({ folder }) {
+        const fs = yield* FileSystem.FileSystem
+        const here = yield* create("Here")
+        const there = yield* create("There")
+        yield* create("Gone")
+        yield* Sync.pull(".")
+        yield* edit(`${folder}/here.json`, "value: 1", "value: 2")
+        yield* fs.writeFileString(
+          `${folder}/new.json`,
+          JSON.stringify({ ...body("New"), ...(version === "2" ? { description: "what for" } : {}) })
+        )
+        yield* fs.remove(`${folder}/gone.json`)
+        yield* change(there, "3")
+        const before = yield* contents(folder)
+        const dry = yield* Sync.push(".", { dryRun: true, deletes: true })
+        const planned = [["Gone", "removed"], ["Here", "updated"], ["New", "created"]]
+        assert.deepStrictEqual(actions(dry), planned)
+        assert.deepStrictEqual(yield* contents(folder), before)
+        assert.deepStrictEqual(yield* all, ["Gone", "Here", "There"])
 
-          const report = yield* Sync.push(".")
-          assert.deepStrictEqual(actions(report), planned.slice(1))
-          assert.deepStrictEqual(yield* all, ["Gone", "Here", "New", "There"])
-          assert.include(JSON.stringify((yield* get(here)).nodes), "value: 2")
-          const { instance } = yield* N8nClient
-          const [snapshot] = yield* Snapshots.use((snapshots) => snapshots.list(instance, here))
-          assert.strictEqual(snapshot?.operation, "sync_push")
-          const made = report.entries.find(({ name }) => name === "New")?.id ?? ""
-          assert.strictEqual((yield* json(`${folder}/new.json`))["id"], made)
-          if (version === "2") assert.strictEqual((yield* get(made))["description"], "what for")
-          assert.deepStrictEqual(
-            (yield* Sync.status(".")).entries.map(({ name, status }) => [name, status]),
-            [["Gone", "gone here"], ["Here", "same"], ["New", "same"], ["There", "changed there"]]
-          )
-          assert.deepStrictEqual(actions(yield* Sync.push(".", { deletes: true })), [["Gone", "removed"]])
-          assert.deepStrictEqual(yield* all, ["Here", "New", "There"])
-          assert.deepStrictEqual(actions(yield* Sync.push(".")), [])
-        }), version))
+        const report = yield* Sync.push(".")
+        assert.deepStrictEqual(actions(report), planned.slice(1))
+        assert.deepStrictEqual(yield* all, ["Gone", "Here", "New", "There"])
+        assert.include(JSON.stringify((yield* get(here)).nodes), "value: 2")
+        const { instance } = yield* N8nClient
+        const [snapshot] = yield* Snapshots.use((snapshots) => snapshots.list(instance, here))
+        assert.strictEqual(snapshot?.operation, "sync_push")
+        const made = report.entries.find(({ name }) => name === "New")?.id ?? ""
+        assert.strictEqual((yield* json(`${folder}/new.json`))["id"], made)
+        if (version === "2") assert.strictEqual((yield* get(made))["description"], "what for")
+        assert.deepStrictEqual(
+          (yield* Sync.status(".")).entries.map(({ name, status }) => [name, status]),
+          [["Gone", "gone here"], ["Here", "same"], ["New", "same"], ["There", "changed there"]]
+        )
+        assert.deepStrictEqual(actions(yield* Sync.push(".", { deletes: true })), [["Gone", "removed"]])
+        assert.deepStrictEqual(yield* all, ["Here", "New", "There"])
+        assert.deepStrictEqual(actions(yield* Sync.push(".")), [])
+      }, version))
   }
 
   for (const version of ["2", "1"] as const) {
-    it.effect(`publishes what an earlier push left, and what is named; what is off stays off: n8n ${version}`, () =>
-      inWorld(({ folder }) =>
-        Effect.gen(function*() {
-          const fs = yield* FileSystem.FileSystem
-          const n8n = yield* N8nClient
-          const startable = (name: string) => {
-            const [, code = {}] = arr(body(name)["nodes"])
-            const clock = {
-              id: "t",
-              name: "Start",
-              type: "n8n-nodes-base.scheduleTrigger",
-              typeVersion: 1.2,
-              position: [0, 0],
-              parameters: {}
-            }
-            return { ...body(name), nodes: [clock, code] }
-          }
-          const live = (yield* n8n.createWorkflow(startable("Live"))).id
-          yield* n8n.publishWorkflow(live)
-          const off = (yield* n8n.createWorkflow(startable("Off"))).id
-          yield* Sync.pull(".")
-          yield* edit(`${folder}/live.json`, "value: 1", "value: 2")
-          yield* fs.writeFileString(`${folder}/new.json`, JSON.stringify(startable("New")))
-          yield* hurried(Sync.push("."))
-          const state = Effect.map(n8n.listWorkflows({ archived: true, limit: 100 }), ({ workflows }) =>
+    it.effect(`publishes what an earlier push left, and named workflows; unpublished ones stay unpublished: n8n ${version}`, () =>
+      inWorld(function*({ folder }) {
+        const fs = yield* FileSystem.FileSystem
+        const n8n = yield* N8nClient
+        const startable = (name: string) => {
+          const [, code = {}] = arr(body(name)["nodes"])
+          const clock = node("Start", "scheduleTrigger", 1.2, {}, { id: "t" })
+          return { ...body(name), nodes: [clock, code] }
+        }
+        const live = (yield* n8n.createWorkflow(startable("Live"))).id
+        yield* n8n.publishWorkflow(live)
+        const off = (yield* n8n.createWorkflow(startable("Off"))).id
+        yield* Sync.pull(".")
+        yield* edit(`${folder}/live.json`, "value: 1", "value: 2")
+        yield* fs.writeFileString(`${folder}/new.json`, JSON.stringify(startable("New")))
+        yield* hurried(Sync.push("."))
+        const state = Effect.map(
+          n8n.listWorkflows({ archived: true, limit: 100 }),
+          ({ workflows }) =>
             Object.fromEntries(
               workflows.map((each) => [each.name, Workflow.awaitsPublishing(each) ? "waits" : "runs"])
-            ))
-          assert.deepStrictEqual(yield* state, { Live: version === "2" ? "waits" : "runs", New: "waits", Off: "waits" })
-          const report = yield* hurried(Sync.push(".", { publishes: true }))
-          assert.deepStrictEqual(actions(report), [
-            ...version === "2" ? [["Live", "updated"]] : [],
-            ["New", "updated"]
-          ])
-          assert.isTrue(report.entries.every(({ action, published }) =>
-            action === undefined || published === true
-          ))
-          assert.deepStrictEqual(yield* state, { Live: "runs", New: "runs", Off: "waits" })
-          assert.deepStrictEqual(actions(yield* hurried(Sync.push(".", { publishes: true }))), [])
-          assert.deepStrictEqual(actions(yield* hurried(Sync.push(".", { only: [off], publishes: true }))), [[
-            "Off",
-            "updated"
-          ]])
-          assert.deepStrictEqual(yield* state, { Live: "runs", New: "runs", Off: "runs" })
-        }), version))
+            )
+        )
+        assert.deepStrictEqual(yield* state, { Live: version === "2" ? "waits" : "runs", New: "waits", Off: "waits" })
+        const report = yield* hurried(Sync.push(".", { publishes: true }))
+        assert.deepStrictEqual(actions(report), [
+          ...version === "2" ? [["Live", "updated"]] : [],
+          ["New", "updated"]
+        ])
+        assert.isTrue(report.entries.every(({ action, published }) => action === undefined || published === true))
+        assert.deepStrictEqual(yield* state, { Live: "runs", New: "runs", Off: "waits" })
+        assert.deepStrictEqual(actions(yield* hurried(Sync.push(".", { publishes: true }))), [])
+        assert.deepStrictEqual(actions(yield* hurried(Sync.push(".", { only: [off], publishes: true }))), [[
+          "Off",
+          "updated"
+        ]])
+        assert.deepStrictEqual(yield* state, { Live: "runs", New: "runs", Off: "runs" })
+      }, version))
   }
 
   it.effect("writes nothing at all where something changed on both sides, until it is settled", () =>
-    inWorld(({ api, folder }) =>
-      Effect.gen(function*() {
-        const both = yield* create("Both")
-        yield* create("Here")
-        yield* Sync.pull(".")
-        yield* edit(`${folder}/here.json`, "value: 1", "value: 2")
-        yield* edit(`${folder}/both.json`, "value: 1", "value: 3")
-        yield* change(both, "4")
-        const before = yield* contents(folder)
-        const count = (yield* api.requests).length
-        const report = yield* Sync.push(".")
-        assert.isTrue(report.hasConflicts)
-        assert.deepStrictEqual(actions(report), [])
-        assert.isTrue((yield* api.requests).slice(count).every(({ method }) => method === "GET"))
-        assert.deepStrictEqual(yield* contents(folder), before)
-        const [conflict] = yield* Sync.diff(".")
-        assert.deepStrictEqual(
-          conflict !== undefined && "view" in conflict ? [conflict.from, conflict.view.nodes] : [],
-          [
-            "there",
-            [{
-              node: "Code",
-              change: "changed",
-              fields: [{
-                path: "parameters.jsCode",
-                before: "return [{ json: { value: 4 } }]",
-                after: "return [{ json: { value: 3 } }]"
-              }]
+    inWorld(function*({ api, folder }) {
+      const both = yield* create("Both")
+      yield* create("Here")
+      yield* Sync.pull(".")
+      yield* edit(`${folder}/here.json`, "value: 1", "value: 2")
+      yield* edit(`${folder}/both.json`, "value: 1", "value: 3")
+      yield* change(both, "4")
+      const before = yield* contents(folder)
+      const count = (yield* api.requests).length
+      const report = yield* Sync.push(".")
+      assert.isTrue(report.hasConflicts)
+      assert.deepStrictEqual(actions(report), [])
+      assert.isTrue((yield* api.requests).slice(count).every(({ method }) => method === "GET"))
+      assert.deepStrictEqual(yield* contents(folder), before)
+      const [conflict] = yield* Sync.diff(".")
+      assert.deepStrictEqual(
+        conflict !== undefined && "view" in conflict ? [conflict.from, conflict.view.nodes] : [],
+        [
+          "there",
+          [{
+            node: "Code",
+            change: "changed",
+            fields: [{
+              path: "parameters.jsCode",
+              before: "return [{ json: { value: 4 } }]",
+              after: "return [{ json: { value: 3 } }]"
             }]
-          ]
-        )
-        assert.deepStrictEqual(actions(yield* Sync.push(".", { only: ["here.json"] })), [["Here", "updated"]])
-        yield* Sync.pull(".", { resolve: "here" })
-        assert.deepStrictEqual(actions(yield* Sync.push(".")), [["Both", "updated"]])
-        assert.include(JSON.stringify((yield* get(both)).nodes), "value: 3")
-        assert.isTrue((yield* Sync.status(".")).isSame)
-      })
-    ))
+          }]
+        ]
+      )
+      assert.deepStrictEqual(actions(yield* Sync.push(".", { only: ["here.json"] })), [["Here", "updated"]])
+      yield* Sync.pull(".", { resolve: "here" })
+      assert.deepStrictEqual(actions(yield* Sync.push(".")), [["Both", "updated"]])
+      assert.include(JSON.stringify((yield* get(both)).nodes), "value: 3")
+      assert.isTrue((yield* Sync.status(".")).isSame)
+    }))
 
-  it.live("publishes only when asked; without, what runs goes on", () =>
-    inWorld(({ folder }) =>
-      Effect.gen(function*() {
-        const { workflow: { id } } = yield* WorkflowStore.use((store) =>
-          store.create({
-            ...body("Live"),
-            nodes: [{
-              id: "h",
-              name: "Hook",
-              type: "n8n-nodes-base.webhook",
-              typeVersion: 2,
-              position: [0, 0],
-              parameters: { path: "in" }
-            }],
-            connections: {}
-          }, { source: "file", active: true })
-        )
-        yield* Sync.pull(".")
-        const running = (yield* get(id)).activeVersionId
-        yield* edit(`${folder}/live.json`, "\"in\"", "\"in2\"")
-        const draft = yield* Sync.push(".")
-        assert.deepStrictEqual(draft.entries.map(({ published }) => published), [false])
-        assert.strictEqual((yield* get(id)).activeVersionId, running)
-        yield* edit(`${folder}/live.json`, "\"in2\"", "\"in3\"")
-        const live = yield* Sync.push(".", { publishes: true })
-        assert.deepStrictEqual(live.entries.map(({ error, published }) => [error, published]), [[undefined, true]])
-        assert.notStrictEqual((yield* get(id)).activeVersionId, running)
-        assert.isTrue((yield* Sync.status(".")).isSame)
-      })
-    ))
+  it.live("publishes only when asked; otherwise the published version keeps running", () =>
+    inWorld(function*({ folder }) {
+      const { workflow: { id } } = yield* WorkflowStore.use((store) =>
+        store.create({
+          ...body("Live"),
+          nodes: [node("Hook", "webhook", 2, { path: "in" }, { id: "h" })],
+          connections: {}
+        }, { source: "file", active: true })
+      )
+      yield* Sync.pull(".")
+      const running = (yield* get(id)).activeVersionId
+      yield* edit(`${folder}/live.json`, "\"in\"", "\"in2\"")
+      const draft = yield* Sync.push(".")
+      assert.deepStrictEqual(draft.entries.map(({ published }) => published), [false])
+      assert.strictEqual((yield* get(id)).activeVersionId, running)
+      yield* edit(`${folder}/live.json`, "\"in2\"", "\"in3\"")
+      const live = yield* Sync.push(".", { publishes: true })
+      assert.deepStrictEqual(live.entries.map(({ error, published }) => [error, published]), [[undefined, true]])
+      assert.notStrictEqual((yield* get(id)).activeVersionId, running)
+      assert.isTrue((yield* Sync.status(".")).isSame)
+    }))
 
-  it.effect("deletes nothing while a file cannot be read, whatever is selected", () =>
+  it.effect("deletes nothing while a file is unreadable, for any selection", () =>
     inWorld(({ folder }) => deletesNothingUnread(folder)))
 
   it.effect("reads a changed workflow three times: before, right before, and after it is written", () =>
-    inWorld(({ api, folder }) =>
-      Effect.gen(function*() {
-        const ids = yield* Effect.forEach(["A", "B"], (name) => create(name))
-        yield* Sync.pull(".")
-        for (const name of ["a", "b"]) yield* edit(`${folder}/${name}.json`, "value: 1", "value: 2")
-        const count = (yield* api.requests).length
-        yield* Sync.push(".")
-        const requests = (yield* api.requests).slice(count).map(({ method, url }) =>
-          `${method} ${new URL(url).pathname}`
-        )
-        for (const id of ids) {
-          const at = `/api/v1/workflows/${id}`
-          assert.deepStrictEqual(requests.filter((request) => request.includes(at)), [
-            `GET ${at}`,
-            `GET ${at}`,
-            `PUT ${at}`,
-            `GET ${at}/history`,
-            `GET ${at}`
-          ])
-        }
-        assert.strictEqual(requests.length, 11)
-      })
-    ))
+    inWorld(function*({ api, folder }) {
+      const ids = yield* Effect.forEach(["A", "B"], (name) => create(name))
+      yield* Sync.pull(".")
+      for (const name of ["a", "b"]) yield* edit(`${folder}/${name}.json`, "value: 1", "value: 2")
+      const count = (yield* api.requests).length
+      yield* Sync.push(".")
+      const requests = (yield* api.requests).slice(count).map(({ method, url }) => `${method} ${new URL(url).pathname}`)
+      for (const id of ids) {
+        const at = `/api/v1/workflows/${id}`
+        assert.deepStrictEqual(requests.filter((request) => request.includes(at)), [
+          `GET ${at}`,
+          `GET ${at}`,
+          `PUT ${at}`,
+          `GET ${at}/history`,
+          `GET ${at}`
+        ])
+      }
+      assert.strictEqual(requests.length, 11)
+    }))
 
-  it.effect("overwrites nothing that somebody writes while it is pushed", () => {
+  it.effect("overwrites nothing that someone else writes during a push", () => {
     let interfere = false
-    return inWorld(({ folder }) =>
-      Effect.gen(function*() {
-        const id = yield* create("Here")
-        yield* Sync.pull(".")
-        yield* edit(`${folder}/here.json`, "value: 1", "value: 2")
-        interfere = true
-        const report = yield* Sync.push(".")
-        assert.deepStrictEqual(actions(report), [["Here", `Workflow '${id}' changed while it was being synced`]])
-        assert.isTrue(report.hasErrors)
-        assert.include(JSON.stringify((yield* get(id)).nodes), "value: 9")
-        assert.include((yield* contents(folder))["here.json"] ?? "", "value: 2")
-        assert.deepStrictEqual((yield* Sync.status(".")).entries.map(({ status }) => status), ["both"])
-      }), {
+    return inWorld(function*({ folder }) {
+      const id = yield* create("Here")
+      yield* Sync.pull(".")
+      yield* edit(`${folder}/here.json`, "value: 1", "value: 2")
+      interfere = true
+      const report = yield* Sync.push(".")
+      assert.deepStrictEqual(actions(report), [["Here", `Workflow '${id}' changed while it was being synced`]])
+      assert.isTrue(report.hasErrors)
+      assert.include(JSON.stringify((yield* get(id)).nodes), "value: 9")
+      assert.include((yield* contents(folder))["here.json"] ?? "", "value: 2")
+      assert.deepStrictEqual((yield* Sync.status(".")).entries.map(({ status }) => status), ["both"])
+    }, {
       before: ({ method, url }, n8n) => {
         if (!interfere || method !== "GET" || !/workflows\/\w+$/.test(url)) return Effect.void
         const id = url.slice(url.lastIndexOf("/") + 1)
@@ -237,52 +214,49 @@ describe("push", () => {
     })
   })
 
-  it.effect("goes on after an answer that was lost: no second workflow, and nothing in conflict", () => {
+  it.effect("continues after a lost answer: no second workflow, and no conflict", () => {
     let loses = false
-    return inWorld(({ folder }) =>
-      Effect.gen(function*() {
-        const fs = yield* FileSystem.FileSystem
-        yield* fs.writeFileString(`${folder}/new.json`, JSON.stringify(body("New")))
-        loses = true
-        assert.isTrue((yield* Sync.push(".")).hasErrors)
-        loses = false
-        assert.deepStrictEqual((yield* Sync.status(".")).entries.map(({ status }) => status), ["same"])
-        yield* Sync.pull(".")
-        assert.isString((yield* json(`${folder}/new.json`))["id"])
-        yield* Sync.push(".")
-        assert.deepStrictEqual(yield* all, ["New"])
-      }), {
+    return inWorld(function*({ folder }) {
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(`${folder}/new.json`, JSON.stringify(body("New")))
+      loses = true
+      assert.isTrue((yield* Sync.push(".")).hasErrors)
+      loses = false
+      assert.deepStrictEqual((yield* Sync.status(".")).entries.map(({ status }) => status), ["same"])
+      yield* Sync.pull(".")
+      assert.isString((yield* json(`${folder}/new.json`))["id"])
+      yield* Sync.push(".")
+      assert.deepStrictEqual(yield* all, ["New"])
+    }, {
       after: ({ method }) =>
         Effect.sync(() => loses && method === "POST" ? Response.json({ message: "lost" }, { status: 502 }) : undefined)
     })
   })
 
-  it.effect("keeps tags and, once asked for, pinned and static data in step", () =>
-    inWorld(({ folder }) =>
-      Effect.gen(function*() {
-        const n8n = yield* N8nClient
-        const { id } = yield* n8n.createWorkflow({
-          ...body("Data"),
-          pinData: { Code: [{ json: { a: 1 } }] },
-          staticData: { last: 5 }
-        })
-        yield* n8n.setWorkflowTags(id, ["b", "a"])
-        yield* Sync.pull(".")
-        const plain = yield* json(`${folder}/data.json`)
-        assert.notProperty(plain, "pinData")
-        assert.deepStrictEqual(plain["tags"], [{ name: "a" }, { name: "b" }])
-        assert.isTrue((yield* Sync.pull(".", { extras: ["pinData", "staticData"] })).entries[0]?.action === "updated")
-        const whole = yield* json(`${folder}/data.json`)
-        assert.deepStrictEqual(whole["pinData"], { Code: [{ json: { a: 1 } }] })
-        assert.deepStrictEqual(whole["staticData"], { last: 5 })
-        yield* edit(`${folder}/data.json`, "\"a\": 1", "\"a\": 2")
-        yield* edit(`${folder}/data.json`, "\"name\": \"b\"", "\"name\": \"c\"")
-        const report = yield* Sync.push(".")
-        assert.deepStrictEqual(actions(report), [["Data", "updated"]])
-        const now = yield* get(id)
-        assert.deepStrictEqual(now["pinData"], { Code: [{ json: { a: 2 } }] })
-        assert.deepStrictEqual(now.tags?.map(({ name }) => name).toSorted(), ["a", "c"])
-        assert.isTrue((yield* Sync.status(".")).isSame)
+  it.effect("syncs tags and, if requested, pinned and static data", () =>
+    inWorld(function*({ folder }) {
+      const n8n = yield* N8nClient
+      const { id } = yield* n8n.createWorkflow({
+        ...body("Data"),
+        pinData: { Code: [{ json: { a: 1 } }] },
+        staticData: { last: 5 }
       })
-    ))
+      yield* n8n.setWorkflowTags(id, ["b", "a"])
+      yield* Sync.pull(".")
+      const plain = yield* json(`${folder}/data.json`)
+      assert.notProperty(plain, "pinData")
+      assert.deepStrictEqual(plain["tags"], [{ name: "a" }, { name: "b" }])
+      assert.isTrue((yield* Sync.pull(".", { extras: ["pinData", "staticData"] })).entries[0]?.action === "updated")
+      const whole = yield* json(`${folder}/data.json`)
+      assert.deepStrictEqual(whole["pinData"], { Code: [{ json: { a: 1 } }] })
+      assert.deepStrictEqual(whole["staticData"], { last: 5 })
+      yield* edit(`${folder}/data.json`, "\"a\": 1", "\"a\": 2")
+      yield* edit(`${folder}/data.json`, "\"name\": \"b\"", "\"name\": \"c\"")
+      const report = yield* Sync.push(".")
+      assert.deepStrictEqual(actions(report), [["Data", "updated"]])
+      const now = yield* get(id)
+      assert.deepStrictEqual(now["pinData"], { Code: [{ json: { a: 2 } }] })
+      assert.deepStrictEqual(now.tags?.map(({ name }) => name).toSorted(), ["a", "c"])
+      assert.isTrue((yield* Sync.status(".")).isSame)
+    }))
 })

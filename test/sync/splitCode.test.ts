@@ -7,28 +7,20 @@ import * as ParameterPlaces from "../../src/catalogue/parameters/ParameterPlaces
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as Sync from "../../src/sync/Sync.ts"
 import * as Workflows from "../../src/workflows/Workflows.ts"
-import { inWorld } from "../tools/world.ts"
-import { contents, create, edit, json } from "./world.ts"
+import { node } from "../support/workflows.ts"
+import { inWorld } from "../support/world.ts"
+import { contents, create, edit, json } from "./workflows.ts"
 
 const long = (what: string) => Array.from({ length: 6 }, (_, line) => `${what} ${line}`).join("\n")
 
-const node = (name: string, type: string, typeVersion: number, parameters: Obj) => ({
-  id: name,
-  name,
-  type,
-  typeVersion,
-  position: [0, 0],
-  parameters
-})
-
 const nodes = [
-  node("Add VAT", "n8n-nodes-base.code", 2, { jsCode: long("const a =") }),
-  node("Forecast", "n8n-nodes-base.code", 2, { language: "pythonNative", pythonCode: long("a =") }),
-  node("Short", "n8n-nodes-base.code", 2, { jsCode: "return []" }),
-  node("Read", "n8n-nodes-base.postgres", 2.6, { operation: "executeQuery", query: `=${long("SELECT")}`, options: {} }),
-  node("Mail", "n8n-nodes-base.html", 1.2, { html: long("<p>") }),
-  node("Form", "n8n-nodes-base.formTrigger", 2.3, { formTitle: "t", options: { customCss: long("p {}") } }),
-  node("Note", "n8n-nodes-base.stickyNote", 1, { content: long("no code") }),
+  node("Add VAT", "code", 2, { jsCode: long("const a =") }),
+  node("Forecast", "code", 2, { language: "pythonNative", pythonCode: long("a =") }),
+  node("Short", "code", 2, { jsCode: "return []" }),
+  node("Read", "postgres", 2.6, { operation: "executeQuery", query: `=${long("SELECT")}`, options: {} }),
+  node("Mail", "html", 1.2, { html: long("<p>") }),
+  node("Form", "formTrigger", 2.3, { formTitle: "t", options: { customCss: long("p {}") } }),
+  node("Note", "stickyNote", 1, { content: long("no code") }),
   node("Unknown", "n8n-nodes-own.thing", 1, { jsCode: long("unknown") })
 ]
 
@@ -50,83 +42,79 @@ const codeIn = (workflow: Obj) => arr(workflow["nodes"]).map((each) => obj(each)
 const outcomes = ({ entries }: Sync.Report<Sync.Outcome>) =>
   entries.map(({ action, error, status }) => action ?? error?.message ?? status)
 
-describe("code in files beside workflows", () => {
+describe("code in files next to workflows", () => {
   it.effect("is what the editors of n8n edit as code, split and joined without a change, and pushed as edited", () =>
-    inWorld(({ folder }) =>
-      Effect.gen(function*() {
-        const fs = yield* FileSystem.FileSystem
-        const { id } = yield* made
-        yield* Sync.pull(".")
-        const plain = yield* contents(folder)
-        assert.deepStrictEqual(outcomes(yield* Sync.pull(".", { splitsCode: true })), ["updated"])
-        const split = yield* contents(folder)
-        assert.deepStrictEqual(Object.keys(split), [".n8n-sync.json", ...names, "orders.json"])
-        assert.strictEqual(split["orders.code/read.sql"], `=${long("SELECT")}`)
-        assert.notInclude(split["orders.json"] ?? "", "SELECT")
-        assert.isTrue((yield* Sync.pull(".", { splitsCode: true })).isSame)
-        assert.isTrue((yield* Sync.status(".")).isSame)
-        assert.deepStrictEqual(yield* contents(folder), split)
-        // Others see the code where it belongs.
-        const { workflow } = yield* Workflows.document("orders.json", "workflowId")
-        assert.deepStrictEqual(codeIn(workflow), nodes.map(({ parameters }) => parameters))
+    inWorld(function*({ folder }) {
+      const fs = yield* FileSystem.FileSystem
+      const { id } = yield* made
+      yield* Sync.pull(".")
+      const plain = yield* contents(folder)
+      assert.deepStrictEqual(outcomes(yield* Sync.pull(".", { splitsCode: true })), ["updated"])
+      const split = yield* contents(folder)
+      assert.deepStrictEqual(Object.keys(split), [".n8n-sync.json", ...names, "orders.json"])
+      assert.strictEqual(split["orders.code/read.sql"], `=${long("SELECT")}`)
+      assert.notInclude(split["orders.json"] ?? "", "SELECT")
+      assert.isTrue((yield* Sync.pull(".", { splitsCode: true })).isSame)
+      assert.isTrue((yield* Sync.status(".")).isSame)
+      assert.deepStrictEqual(yield* contents(folder), split)
+      // Others see the code where it belongs.
+      const { workflow } = yield* Workflows.document("orders.json", "workflowId")
+      assert.deepStrictEqual(codeIn(workflow), nodes.map(({ parameters }) => parameters))
 
-        yield* edit(`${folder}/orders.code/add-vat.js`, "const a = 0", "const b = 0")
-        assert.deepStrictEqual((yield* Sync.status(".")).counts, { "changed here": 1 })
-        assert.strictEqual((yield* Sync.status(".", { among: ["orders.code/add-vat.js"] })).entries.length, 1)
-        assert.strictEqual((yield* Sync.status(".", { among: ["orders.code/other.js"] })).entries.length, 0)
-        assert.deepStrictEqual(outcomes(yield* Sync.push(".")), ["updated"])
-        const n8n = yield* N8nClient
-        const pushed = yield* n8n.getWorkflow(id)
-        assert.strictEqual(
-          obj(codeIn(pushed)[0])?.["jsCode"],
-          long("const a =").replace("const a = 0", "const b = 0")
-        )
-        assert.strictEqual((yield* contents(folder))["orders.json"], split["orders.json"])
+      yield* edit(`${folder}/orders.code/add-vat.js`, "const a = 0", "const b = 0")
+      assert.deepStrictEqual((yield* Sync.status(".")).counts, { "changed here": 1 })
+      assert.strictEqual((yield* Sync.status(".", { among: ["orders.code/add-vat.js"] })).entries.length, 1)
+      assert.strictEqual((yield* Sync.status(".", { among: ["orders.code/other.js"] })).entries.length, 0)
+      assert.deepStrictEqual(outcomes(yield* Sync.push(".")), ["updated"])
+      const n8n = yield* N8nClient
+      const pushed = yield* n8n.getWorkflow(id)
+      assert.strictEqual(
+        obj(codeIn(pushed)[0])?.["jsCode"],
+        long("const a =").replace("const a = 0", "const b = 0")
+      )
+      assert.strictEqual((yield* contents(folder))["orders.json"], split["orders.json"])
 
-        // What changes on n8n changes the one file that it is in.
-        yield* n8n.putWorkflow(id, {
-          name: "Orders",
-          nodes: pushed.nodes.map((each) =>
-            each.name === "Add VAT" ? { ...each, parameters: { jsCode: long("later") } } : each
-          ),
-          connections: {},
-          settings: {}
-        })
-        assert.deepStrictEqual(outcomes(yield* Sync.pull(".")), ["updated"])
-        const pulled = yield* contents(folder)
-        assert.strictEqual(pulled["orders.code/add-vat.js"], long("later"))
-        assert.strictEqual(pulled["orders.json"], split["orders.json"])
-
-        yield* fs.remove(`${folder}/orders.code/mail.html`)
-        const missing = yield* Sync.status(".")
-        assert.deepStrictEqual(missing.entries.map(({ detail, status }) => [status, detail]), [
-          ["invalid", "File 'orders.json' refers to 'orders.code/mail.html', which does not exist"]
-        ])
-        assert.isTrue((yield* Sync.push(".")).hasErrors)
-        yield* fs.writeFileString(`${folder}/orders.code/mail.html`, long("<p>"))
-
-        assert.deepStrictEqual(outcomes(yield* Sync.pull(".", { splitsCode: false })), ["updated"])
-        const joined = yield* contents(folder)
-        assert.deepStrictEqual(Object.keys(joined), [".n8n-sync.json", "orders.json"])
-        assert.strictEqual(
-          joined["orders.json"],
-          plain["orders.json"]?.replace(JSON.stringify(long("const a =")), JSON.stringify(long("later")))
-        )
-        assert.notProperty(yield* json(`${folder}/.n8n-sync.json`), "splitCode")
+      // What changes on n8n changes the one file that it is in.
+      yield* n8n.putWorkflow(id, {
+        name: "Orders",
+        nodes: pushed.nodes.map((each) =>
+          each.name === "Add VAT" ? { ...each, parameters: { jsCode: long("later") } } : each
+        ),
+        connections: {},
+        settings: {}
       })
-    ))
+      assert.deepStrictEqual(outcomes(yield* Sync.pull(".")), ["updated"])
+      const pulled = yield* contents(folder)
+      assert.strictEqual(pulled["orders.code/add-vat.js"], long("later"))
+      assert.strictEqual(pulled["orders.json"], split["orders.json"])
+
+      yield* fs.remove(`${folder}/orders.code/mail.html`)
+      const missing = yield* Sync.status(".")
+      assert.deepStrictEqual(missing.entries.map(({ detail, status }) => [status, detail]), [
+        ["invalid", "File 'orders.json' refers to 'orders.code/mail.html', which does not exist"]
+      ])
+      assert.isTrue((yield* Sync.push(".")).hasErrors)
+      yield* fs.writeFileString(`${folder}/orders.code/mail.html`, long("<p>"))
+
+      assert.deepStrictEqual(outcomes(yield* Sync.pull(".", { splitsCode: false })), ["updated"])
+      const joined = yield* contents(folder)
+      assert.deepStrictEqual(Object.keys(joined), [".n8n-sync.json", "orders.json"])
+      assert.strictEqual(
+        joined["orders.json"],
+        plain["orders.json"]?.replace(JSON.stringify(long("const a =")), JSON.stringify(long("later")))
+      )
+      assert.notProperty(yield* json(`${folder}/.n8n-sync.json`), "splitCode")
+    }))
 
   it.effect("goes with the workflow's file", () =>
-    inWorld(({ folder }) =>
-      Effect.gen(function*() {
-        const { id } = yield* made
-        yield* create("Other")
-        yield* Sync.pull(".", { splitsCode: true })
-        yield* N8nClient.use((n8n) => n8n.deleteWorkflow(id))
-        assert.deepStrictEqual(outcomes(yield* Sync.pull(".", { deletes: true })), ["removed", "same"].toSorted())
-        assert.deepStrictEqual(Object.keys(yield* contents(folder)), [".n8n-sync.json", "other.json"])
-      })
-    ))
+    inWorld(function*({ folder }) {
+      const { id } = yield* made
+      yield* create("Other")
+      yield* Sync.pull(".", { splitsCode: true })
+      yield* N8nClient.use((n8n) => n8n.deleteWorkflow(id))
+      assert.deepStrictEqual(outcomes(yield* Sync.pull(".", { deletes: true })), ["removed", "same"].toSorted())
+      assert.deepStrictEqual(Object.keys(yield* contents(folder)), [".n8n-sync.json", "other.json"])
+    }))
 
   it.effect("has an ending for every editor in n8n's packages that edits code", () =>
     Effect.sync(() => {
@@ -146,32 +134,30 @@ describe("code in files beside workflows", () => {
       assert.isAbove(editors.size, 3)
     }))
 
-  it.effect("goes with the workflow that is deleted because its file is gone, as far as nothing else has it", () =>
-    inWorld(({ folder }) =>
-      Effect.gen(function*() {
-        const fs = yield* FileSystem.FileSystem
-        const { id } = yield* made
-        yield* Sync.pull(".", { splitsCode: true })
-        yield* fs.writeFileString(`${folder}/orders.code/edited.js`, "mine")
-        const user = node("U", "n8n-nodes-base.code", 2, { jsCode: { $file: "orders.code/add-vat.js" } })
-        const other = { name: "Other", nodes: [user], connections: {}, settings: {} }
-        yield* fs.writeFileString(`${folder}/other.json`, JSON.stringify(other))
-        yield* Sync.push(".")
-        yield* fs.remove(`${folder}/orders.json`)
-        assert.deepStrictEqual(outcomes(yield* Sync.push(".", { deletes: true })), ["removed", "same"])
-        assert.deepStrictEqual(
-          Object.keys(yield* contents(folder)),
-          [".n8n-sync.json", "orders.code/add-vat.js", "orders.code/edited.js", "other.json"]
-        )
-        assert.strictEqual((yield* Effect.flip(N8nClient.use((n8n) => n8n.getWorkflow(id))))._tag, "NotFoundError")
+  it.effect("is deleted with the workflow whose file was deleted, unless another workflow uses it", () =>
+    inWorld(function*({ folder }) {
+      const fs = yield* FileSystem.FileSystem
+      const { id } = yield* made
+      yield* Sync.pull(".", { splitsCode: true })
+      yield* fs.writeFileString(`${folder}/orders.code/edited.js`, "mine")
+      const user = node("U", "code", 2, { jsCode: { $file: "orders.code/add-vat.js" } })
+      const other = { name: "Other", nodes: [user], connections: {}, settings: {} }
+      yield* fs.writeFileString(`${folder}/other.json`, JSON.stringify(other))
+      yield* Sync.push(".")
+      yield* fs.remove(`${folder}/orders.json`)
+      assert.deepStrictEqual(outcomes(yield* Sync.push(".", { deletes: true })), ["removed", "same"])
+      assert.deepStrictEqual(
+        Object.keys(yield* contents(folder)),
+        [".n8n-sync.json", "orders.code/add-vat.js", "orders.code/edited.js", "other.json"]
+      )
+      assert.strictEqual((yield* Effect.flip(N8nClient.use((n8n) => n8n.getWorkflow(id))))._tag, "NotFoundError")
 
-        yield* fs.remove(`${folder}/other.json`)
-        yield* fs.remove(`${folder}/orders.code/edited.js`)
-        yield* made
-        yield* Sync.pull(".")
-        yield* fs.remove(`${folder}/orders.json`)
-        yield* Sync.push(".", { deletes: true })
-        assert.deepStrictEqual((yield* fs.readDirectory(folder)).toSorted(), [".n8n-sync.json"])
-      })
-    ))
+      yield* fs.remove(`${folder}/other.json`)
+      yield* fs.remove(`${folder}/orders.code/edited.js`)
+      yield* made
+      yield* Sync.pull(".")
+      yield* fs.remove(`${folder}/orders.json`)
+      yield* Sync.push(".", { deletes: true })
+      assert.deepStrictEqual((yield* fs.readDirectory(folder)).toSorted(), [".n8n-sync.json"])
+    }))
 })

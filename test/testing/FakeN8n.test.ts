@@ -12,22 +12,15 @@ import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
 import { settle } from "../n8n/clients.ts"
+import { node } from "../support/workflows.ts"
 import * as contract from "./n8nApi/contract.ts"
 
-const node = (name: string, type = "n8n-nodes-base.noOp") => ({
-  id: `id of ${name}`,
-  name,
-  type,
-  typeVersion: 1,
-  position: [0, 0],
-  parameters: {}
-})
 const to = (name: string) => [{ node: name, type: "main", index: 0 }]
 
 const orders: FakeN8n.Workflow = {
   id: "w1",
   name: "Orders",
-  nodes: [node("Start", "n8n-nodes-base.manualTrigger"), node("If", "n8n-nodes-base.if"), node("Pay"), node("Skip")],
+  nodes: [node("Start", "manualTrigger"), node("If", "if"), node("Pay", "noOp"), node("Skip", "noOp")],
   connections: { Start: { main: [to("If")] }, If: { main: [to("Skip"), to("Pay")] } }
 }
 
@@ -68,7 +61,7 @@ describe("executions of the fake", () => {
       assert.deepStrictEqual((yield* api.executions).map(({ id }) => id), ["1", "2", String(retried.id)])
     }).pipe(Effect.provide(fake())))
 
-  it("refuse a node that no way leads to", () => {
+  it("refuse an unreachable node", () => {
     assert.throws(
       () => FakeN8n.failedExecution({ workflow: orders, node: "Nobody", message: "" }),
       "No path leads to a node 'Nobody' of workflow 'Orders'"
@@ -77,7 +70,7 @@ describe("executions of the fake", () => {
 })
 
 describe("webhooks of the fake", () => {
-  it.live("run a workflow by a script, so that it can be tested", () =>
+  it.live("run a workflow by a script, for tests", () =>
     Effect.gen(function*() {
       const { data, status } = yield* tools.testWorkflow.call({ workflowId: "w1", mode: "copy" })
       assert.strictEqual(status, "success")
@@ -90,7 +83,7 @@ describe("webhooks of the fake", () => {
 })
 
 describe("failures of the fake", () => {
-  it.effect("are as many as told, without effect, and then it goes on", () =>
+  it.effect("are as many as requested, without effect, and then stop", () =>
     Effect.gen(function*() {
       const api = yield* FakeN8n.FakeN8n
       const n8n = yield* N8nClient.N8nClient
@@ -103,7 +96,7 @@ describe("failures of the fake", () => {
 })
 
 describe.each(["1", "2"] as const)("a seed of n8n %s", (version) => {
-  it.effect("reads as a real workflow that was created with the same content", () =>
+  it.effect("reads like a real workflow that was created with the same content", () =>
     Effect.gen(function*() {
       const recorded: ReadonlyArray<contract.Exchange> = JSON.parse(readFileSync(contract.recording(version), "utf8"))
       const reads = (exchanges: ReadonlyArray<contract.Exchange>) =>

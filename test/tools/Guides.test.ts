@@ -47,7 +47,7 @@ layer(Services.layerMemory)("the guides", (it) => {
       assert.sameMembers(files, Guides.all.map(({ topic }) => `${topic}.md`))
     }))
 
-  it.effect("are read by topic; the nearest is named where there is none", () =>
+  it.effect("are read by topic; an unknown topic names the nearest one", () =>
     Effect.gen(function*() {
       assert.match(yield* resources.guide.read("errors"), /^# Errors and retries/)
       const error = yield* Effect.flip(resources.guide.read("erors"))

@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type * as Tool from "../../src/answer/Tool.ts"
 import * as tools from "../../src/tools/index.ts"
-import { calls, prepared, seed } from "./calls.ts"
-import { inWorld, type Needs } from "./world.ts"
+import { inWorld, type Needs } from "../support/world.ts"
+import { calls, seed, writeFiles } from "./calls.ts"
 
 const all: ReadonlyArray<Tool.Any<Needs>> = tools.all
 
@@ -38,25 +38,22 @@ describe("behaviour hints", () => {
   it.live.each(all.filter(({ name }) => !untried.has(name)).map((tool) => ({ tool, name: tool.name })))(
     "of $name are what it does",
     ({ name, tool: { annotations, run } }) =>
-      inWorld((here) =>
-        prepared(
-          here.folder,
-          Effect.gen(function*() {
-            const before = yield* state(here)
-            yield* run(calls[name])
-            const once = yield* state(here)
-            if (annotations.readOnlyHint) {
-              assert.deepStrictEqual(once, before)
-              assert.strictEqual(yield* writes(here.api), 0)
-            }
-            yield* Effect.ignore(run(calls[name]))
-            const twice = yield* state(here)
-            if (annotations.idempotentHint) assert.deepStrictEqual(twice, once)
-            // n8n's start page tells its release, and nothing of anybody's.
-            const asked = (yield* here.api.requests).filter(({ url }) => new URL(url).pathname !== "/")
-            if (!annotations.openWorldHint) assert.deepStrictEqual(asked, [])
-          })
-        ), { seed })
+      inWorld(function*(here) {
+        yield* writeFiles(here.folder)
+        const before = yield* state(here)
+        yield* run(calls[name])
+        const once = yield* state(here)
+        if (annotations.readOnlyHint) {
+          assert.deepStrictEqual(once, before)
+          assert.strictEqual(yield* writes(here.api), 0)
+        }
+        yield* Effect.ignore(run(calls[name]))
+        const twice = yield* state(here)
+        if (annotations.idempotentHint) assert.deepStrictEqual(twice, once)
+        // n8n's start page tells its release, and nothing of anybody's.
+        const asked = (yield* here.api.requests).filter(({ url }) => new URL(url).pathname !== "/")
+        if (!annotations.openWorldHint) assert.deepStrictEqual(asked, [])
+      }, { seed })
   )
 
   it("say of what changes something, or lets something run, that it does", () => {

@@ -141,7 +141,7 @@ const session = Effect.gen(function*() {
 /** The runs of one need an n8n that runs, the other a licence: their own tests have them. */
 const elsewhere: ReadonlySet<string> = new Set(["test_workflow", "project_list"])
 
-describe("a typical answer is what it was, token by token", () => {
+describe("a typical answer is unchanged, token by token", () => {
   beforeAll(() => Effect.runPromise(session), 60_000)
 
   it.each(tools.all.map(({ name }) => name).filter((name) => !elsewhere.has(name)))("%s", async (name) => {

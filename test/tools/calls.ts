@@ -4,6 +4,7 @@ import * as FileSystem from "effect/FileSystem"
 import { join } from "node:path"
 import { arr, type Obj, obj, str } from "../../src/base/Json.ts"
 import * as fixtures from "../support/fixtures.ts"
+import { main, node } from "../support/workflows.ts"
 
 /** What the n8n of these calls holds. */
 export const seed = {
@@ -12,20 +13,11 @@ export const seed = {
   projects: [{ id: "p1", name: "Mine", type: "personal" as const, folders: [{ id: "f1", name: "Orders" }] }]
 }
 
-const node = (name: string, type: string, parameters: Obj = {}) => ({
-  id: `id-${name}`,
-  name,
-  type: `n8n-nodes-base.${type}`,
-  typeVersion: type === "webhook" ? 2 : 1,
-  position: [0, 0],
-  parameters
-})
-
 /** A workflow that n8n takes, published too. */
 export const workflow = {
   name: "Orders",
-  nodes: [node("Hook", "webhook", { path: "orders", httpMethod: "POST" }), node("End", "noOp")],
-  connections: { Hook: { main: [[{ node: "End", type: "main", index: 0 }]] } }
+  nodes: [node("Hook", "webhook", 2, { path: "orders", httpMethod: "POST" }), node("End", "noOp")],
+  connections: { Hook: main("End") }
 }
 
 const file = "orders.json"

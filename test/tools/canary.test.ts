@@ -8,8 +8,8 @@ import type * as Tool from "../../src/answer/Tool.ts"
 import { arr, type Obj, obj } from "../../src/base/Json.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
+import { inWorld, type Needs } from "../support/world.ts"
 import { calls, prepared, seed } from "./calls.ts"
-import { inWorld, type Needs } from "./world.ts"
 
 const all: ReadonlyArray<Tool.Any<Needs>> = tools.all
 

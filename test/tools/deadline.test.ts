@@ -6,8 +6,8 @@ import * as Errors from "../../src/base/Errors.ts"
 import { succeededExecution } from "../../src/testing/runs.ts"
 import * as tools from "../../src/tools/index.ts"
 import { timed } from "../support/clock.ts"
-import { calls, prepared, seed } from "./calls.ts"
-import { inWorld, type Needs } from "./world.ts"
+import { inWorld, type Needs } from "../support/world.ts"
+import { calls, seed, writeFiles } from "./calls.ts"
 
 /** What the n8n does with every request. */
 type Fault = () => Effect.Effect<Response>
@@ -36,7 +36,10 @@ describe("a call of every tool", () => {
   )(
     "$name succeeds where nothing is wrong",
     ({ name, tool }) =>
-      inWorld(({ folder }) => prepared(folder, Effect.result(tool.run(calls[name]))), {
+      inWorld(function*({ folder }) {
+        yield* writeFiles(folder)
+        return yield* Effect.result(tool.run(calls[name]))
+      }, {
         seed,
         runs: (workflow) => succeededExecution({ workflow })
       }).pipe(
@@ -50,25 +53,19 @@ describe("every call is answered within 50 seconds", () => {
     it.effect.each(tools.all.map((tool: Tool.Any<Needs>) => ({ tool, name: tool.name })))(
       `$name of an n8n that ${what}`,
       ({ name, tool }) =>
-        inWorld(
-          ({ folder }) =>
-            prepared(
-              folder,
-              Effect.gen(function*() {
-                const { exit, seconds } = yield* timed(Effect.result(tool.run(calls[name])))
-                assert.isBelow(seconds, 50)
-                const result = yield* exit
-                if (result._tag === "Success") return
-                const error = result.failure
-                assert.instanceOf(error, Errors.ApiError)
-                const { context, hint } = Envelope.fromError(error)
-                assert.isNotEmpty(context["operation"])
-                assert.isNotEmpty(context["errorDetails"])
-                assert.isNotEmpty(hint)
-              })
-            ),
-          { seed, before: fault }
-        )
+        inWorld(function*({ folder }) {
+          yield* writeFiles(folder)
+          const { exit, seconds } = yield* timed(Effect.result(tool.run(calls[name])))
+          assert.isBelow(seconds, 50)
+          const result = yield* exit
+          if (result._tag === "Success") return
+          const error = result.failure
+          assert.instanceOf(error, Errors.ApiError)
+          const { context, hint } = Envelope.fromError(error)
+          assert.isNotEmpty(context["operation"])
+          assert.isNotEmpty(context["errorDetails"])
+          assert.isNotEmpty(hint)
+        }, { seed, before: fault })
     )
   }
 })

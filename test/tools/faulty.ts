@@ -13,9 +13,9 @@ import { succeededExecution } from "../../src/testing/runs.ts"
 import * as tools from "../../src/tools/index.ts"
 import { hurried, timed, until } from "../support/clock.ts"
 import * as faults from "../support/faults.ts"
-import { calls, prepared, seed as seeded, workflow } from "./calls.ts"
+import { inWorld, type Needs } from "../support/world.ts"
+import { calls, seed as seeded, workflow, writeFiles } from "./calls.ts"
 import { filesIn } from "./files.ts"
-import { inWorld, type Needs } from "./world.ts"
 
 const id = String(calls["get_workflow"]?.["id"])
 
@@ -135,40 +135,37 @@ const copiesOf = Effect.fnUntraced(function*(api: N8nApi.N8nApi) {
 /** What came of a call with these faults, and what is there afterwards. */
 const outcome = (scenario: Scenario, version: "1" | "2", wrong: faults.Faults) => {
   let runs = 0
-  return inWorld(({ api, folder, state }) =>
-    prepared(
-      folder,
-      Effect.gen(function*() {
-        yield* TestClock.setTime(Date.UTC(2027, 0, 1))
-        const first = yield* Effect.orDie(hurried(publishAndChange))
-        const before = yield* api.workflows
-        const args = scenario.args["version"] === "the first" ? { ...scenario.args, version: first } : scenario.args
-        const known = stateBy(new Set(before.map(({ id }) => id)))
-        const { running, service } = fibres()
-        const filesBefore = yield* filesIn(folder)
-        wrong.begin()
-        const { exit, seconds } = yield* timed(
-          scenario.tool.run(args).pipe(Effect.provideService(Metric.FiberRuntimeMetrics, service))
-        )
-        const isQuiet = yield* until(() => wrong.open() === 0 && running() === 0, 120)
-        wrong.end()
-        const ran = runs
-        return {
-          exit,
-          seconds,
-          leftOpen: wrong.open(),
-          leftRunning: running(),
-          isQuiet,
-          before: known(before),
-          now: known(yield* api.workflows),
-          filesBefore,
-          files: yield* filesIn(folder),
-          kept: yield* filesIn(state),
-          ran,
-          copies: scenario.tool === tools.testWorkflow ? yield* copiesOf(api) : undefined
-        }
-      })
-    ), {
+  return inWorld(function*({ api, folder, state }) {
+    yield* writeFiles(folder)
+    yield* TestClock.setTime(Date.UTC(2027, 0, 1))
+    const first = yield* Effect.orDie(hurried(publishAndChange))
+    const before = yield* api.workflows
+    const args = scenario.args["version"] === "the first" ? { ...scenario.args, version: first } : scenario.args
+    const known = stateBy(new Set(before.map(({ id }) => id)))
+    const { running, service } = fibres()
+    const filesBefore = yield* filesIn(folder)
+    wrong.begin()
+    const { exit, seconds } = yield* timed(
+      scenario.tool.run(args).pipe(Effect.provideService(Metric.FiberRuntimeMetrics, service))
+    )
+    const isQuiet = yield* until(() => wrong.open() === 0 && running() === 0, 120)
+    wrong.end()
+    const ran = runs
+    return {
+      exit,
+      seconds,
+      leftOpen: wrong.open(),
+      leftRunning: running(),
+      isQuiet,
+      before: known(before),
+      now: known(yield* api.workflows),
+      filesBefore,
+      files: yield* filesIn(folder),
+      kept: yield* filesIn(state),
+      ran,
+      copies: scenario.tool === tools.testWorkflow ? yield* copiesOf(api) : undefined
+    }
+  }, {
     version,
     runs: (workflow) => {
       runs++

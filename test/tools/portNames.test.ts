@@ -7,18 +7,9 @@ import * as Services from "../../src/app/Services.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as tools from "../../src/tools/index.ts"
 import { document, items, run } from "../executions/runData.ts"
+import { node } from "../support/workflows.ts"
 
-const base = "n8n-nodes-base."
 const ai = "@n8n/n8n-nodes-langchain."
-
-const node = (name: string, type: string, typeVersion: number, parameters: object = {}) => ({
-  id: `id-of-${name}`,
-  name,
-  type,
-  typeVersion,
-  position: [0, 0],
-  parameters
-})
 
 const rules = { values: ["cheap", "dear"].map((outputKey) => ({ outputKey, renameOutput: true })) }
 const categories = { categories: [{ category: "Bills" }, { category: "Spam" }] }
@@ -26,8 +17,8 @@ const categories = { categories: [{ category: "Bills" }, { category: "Spam" }] }
 /** Each node that has several outputs, and one of these. */
 const cases = [
   [node("Sort", `${ai}sentimentAnalysis`, 1.1), "Negative", 2],
-  [node("Sort", `${base}switch`, 3.2, { rules }), "dear", 1],
-  [node("Sort", `${base}if`, 2.2), "false", 1],
+  [node("Sort", "switch", 3.2, { rules }), "dear", 1],
+  [node("Sort", "if", 2.2), "false", 1],
   [node("Sort", `${ai}textClassifier`, 1.1, { categories }), "Spam", 1]
 ] as const
 
@@ -38,7 +29,7 @@ it.effect.each(cases)("$1 of $0.type", ([sort, name, index]) =>
   Effect.gen(function*() {
     const { id } = yield* tools.createWorkflow.call({
       name: "Sorted",
-      nodes: [sort, node("Next", `${base}noOp`, 1)],
+      nodes: [sort, node("Next", "noOp", 1)],
       connections: {},
       settings: {}
     })

@@ -6,8 +6,9 @@ import * as FileSystem from "effect/FileSystem"
 import * as Demo from "../../src/demo/Demo.ts"
 import * as McpServer from "../../src/mcp/McpServer.ts"
 import * as tools from "../../src/tools/index.ts"
+import { inWorld } from "../support/world.ts"
 import { calls, readers } from "./reading.ts"
-import { draft, inWorld, versioned } from "./world.ts"
+import { draft, versioned } from "./workflows.ts"
 
 /** Every file in and below the folders, with when it was written and what it holds. */
 const everyFile = Effect.fnUntraced(function*(folders: ReadonlyArray<string>) {

@@ -8,8 +8,9 @@ import * as tools from "../../src/tools/index.ts"
 import { timed } from "../support/clock.ts"
 import * as faults from "../support/faults.ts"
 import { random as seeded } from "../support/random.ts"
+import { node } from "../support/workflows.ts"
+import { inWorld, type Needs } from "../support/world.ts"
 import { filesIn } from "./files.ts"
-import { inWorld, type Needs } from "./world.ts"
 
 /** Name, type, and what is set: nodes stand one after another. */
 type Chain = ReadonlyArray<readonly [name: string, type: string, value: unknown]>
@@ -41,14 +42,12 @@ const webhook = (path: string): Chain[number] => ["Hook", "n8n-nodes-base.webhoo
 const code = (name: string, js: string): Chain[number] => [name, "n8n-nodes-base.code", js]
 
 const nodesOf = (chain: Chain) =>
-  chain.map(([name, type, value], at) => ({
-    id: `id-${name}`,
-    name,
-    type,
-    typeVersion: 2,
-    position: [200 * at, 0],
-    parameters: type.endsWith("webhook") ? { path: value, httpMethod: "POST" } : { jsCode: value }
-  }))
+  chain.map(([name, type, value], at) =>
+    node(name, type, 2, type.endsWith("webhook") ? { path: value, httpMethod: "POST" } : { jsCode: value }, {
+      id: `id-${name}`,
+      position: [200 * at, 0]
+    })
+  )
 
 const linksOf = (chain: Chain) =>
   Object.fromEntries(

@@ -10,7 +10,7 @@ import * as Sync from "../../src/sync/Sync.ts"
 import * as tools from "../../src/tools/index.ts"
 import * as TestCopies from "../../src/trials/TestCopies.ts"
 import * as Policy from "../../src/workflows/policy/Policy.ts"
-import { inWorld, type Needs } from "../tools/world.ts"
+import { inWorld, type Needs } from "../support/world.ts"
 
 const node = (name: string, type: string, parameters: Obj = {}, more: Obj = {}) => ({
   id: name,
@@ -53,60 +53,58 @@ const run = (name: string, args: object): Effect.Effect<unknown, N8nError, Needs
 
 describe("the copy of a test", () => {
   it.effect("is in no list, and what only has its name is", () =>
-    inWorld(({ folder }) =>
-      Effect.gen(function*() {
-        const n8n = yield* N8nClient
-        for (const args of [{}, { raw: true }, { name: "test copy" }, { uses: "webhook" }]) {
-          assert.notInclude(JSON.stringify(yield* run("list_workflows", { limit: 100, ...args })), "\"copy\"")
-        }
-        const { workflows } = yield* n8n.listWorkflows({ archived: true, limit: 100 })
-        assert.deepStrictEqual(workflows.map(({ id }) => id), ["mine", "orig"])
-        assert.notInclude(JSON.stringify(yield* tools.audit.call({})), "\"copy\"")
-        const overview = yield* tools.instanceOverview.call({})
-        assert.deepInclude(overview.workflows, { published: 0, unpublished: 2 })
-        yield* Sync.pull(".")
-        const fs = yield* FileSystem.FileSystem
-        assert.lengthOf(
-          (yield* fs.readDirectory(folder)).filter((file) => file.endsWith(".json") && !file.startsWith(".")),
-          2
-        )
-        assert.isTrue((yield* Sync.status(".")).isSame)
-        const target = yield* Sync.promote(".", {
-          from: { ...n8n, instance: { url: "http://other.test", key: "other" } },
-          to: n8n,
-          dryRun: true
-        })
-        assert.notInclude(JSON.stringify(target), "\"copy\"")
-        assert.deepStrictEqual((yield* TestCopies.list).map(({ id }) => id), ["copy"])
-      }), { seed }))
+    inWorld(function*({ folder }) {
+      const n8n = yield* N8nClient
+      for (const args of [{}, { raw: true }, { name: "test copy" }, { uses: "webhook" }]) {
+        assert.notInclude(JSON.stringify(yield* run("list_workflows", { limit: 100, ...args })), "\"copy\"")
+      }
+      const { workflows } = yield* n8n.listWorkflows({ archived: true, limit: 100 })
+      assert.deepStrictEqual(workflows.map(({ id }) => id), ["mine", "orig"])
+      assert.notInclude(JSON.stringify(yield* tools.audit.call({})), "\"copy\"")
+      const overview = yield* tools.instanceOverview.call({})
+      assert.deepInclude(overview.workflows, { published: 0, unpublished: 2 })
+      yield* Sync.pull(".")
+      const fs = yield* FileSystem.FileSystem
+      assert.lengthOf(
+        (yield* fs.readDirectory(folder)).filter((file) => file.endsWith(".json") && !file.startsWith(".")),
+        2
+      )
+      assert.isTrue((yield* Sync.status(".")).isSame)
+      const target = yield* Sync.promote(".", {
+        from: { ...n8n, instance: { url: "http://other.test", key: "other" } },
+        to: n8n,
+        dryRun: true
+      })
+      assert.notInclude(JSON.stringify(target), "\"copy\"")
+      assert.deepStrictEqual((yield* TestCopies.list).map(({ id }) => id), ["copy"])
+    }, { seed }))
 
   it.effect("is written to by no tool", () =>
-    inWorld(({ api, folder }) =>
-      Effect.gen(function*() {
-        const fs = yield* FileSystem.FileSystem
-        yield* fs.writeFileString(`${folder}/w.json`, JSON.stringify(workflow("w", "W", [call])))
-        const n8n = yield* N8nClient
-        const { versionId } = yield* n8n.getWorkflow("copy")
-        const before = JSON.stringify(yield* api.workflows)
-        for (
-          const [tool, args] of [
-            ["update_workflow", { id: "copy", nodes: [call, node("Shell", "ssh")] }],
-            ["update_workflow", { id: "copy", name: "Mine now" }],
-            ["update_workflow", { id: "copy", tags: ["a"] }],
-            ["workflow_edit", { workflowId: "copy", operations: [{ op: "name", name: "Mine now" }] }],
-            ["node_add", { workflowId: "copy", nodeType: "n8n-nodes-base.noOp" }],
-            ["replace_workflow_from_file", { id: "copy", filePath: "w.json", confirm: true }],
-            ["workflow_restore", { id: "copy", version: versionId, confirm: true }],
-            ["activate_workflow", { id: "copy" }],
-            ["deactivate_workflow", { id: "copy" }],
-            ["delete_workflow", { id: "copy", confirm: true }],
-            ["delete_workflow", { id: "copy", archive: true }]
-          ] as const
-        ) {
-          assert.include((yield* Effect.flip(run(tool, args))).message, "temporary copy", tool)
-        }
-        assert.strictEqual(JSON.stringify(yield* api.workflows), before)
-      }), { seed }))
+    inWorld(function*({ api, folder }) {
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(`${folder}/w.json`, JSON.stringify(workflow("w", "W", [call])))
+      const n8n = yield* N8nClient
+      const { versionId } = yield* n8n.getWorkflow("copy")
+      const before = JSON.stringify(yield* api.workflows)
+      for (
+        const [tool, args] of [
+          ["update_workflow", { id: "copy", nodes: [call, node("Shell", "ssh")] }],
+          ["update_workflow", { id: "copy", name: "Mine now" }],
+          ["update_workflow", { id: "copy", tags: ["a"] }],
+          ["workflow_edit", { workflowId: "copy", operations: [{ op: "name", name: "Mine now" }] }],
+          ["node_add", { workflowId: "copy", nodeType: "n8n-nodes-base.noOp" }],
+          ["replace_workflow_from_file", { id: "copy", filePath: "w.json", confirm: true }],
+          ["workflow_restore", { id: "copy", version: versionId, confirm: true }],
+          ["activate_workflow", { id: "copy" }],
+          ["deactivate_workflow", { id: "copy" }],
+          ["delete_workflow", { id: "copy", confirm: true }],
+          ["delete_workflow", { id: "copy", archive: true }]
+        ] as const
+      ) {
+        assert.include((yield* Effect.flip(run(tool, args))).message, "temporary copy", tool)
+      }
+      assert.strictEqual(JSON.stringify(yield* api.workflows), before)
+    }, { seed }))
 
   it.effect("is exempt from the policy where the test makes it, not by its looks", () =>
     inWorld(({ api }) =>

@@ -6,6 +6,7 @@ import { flowchart } from "../../src/workflows/Mermaid.ts"
 import { build, node, Recipe } from "../executions/runData.ts"
 import * as fixtures from "../support/fixtures.ts"
 import { namesOf } from "../support/outputNames.ts"
+import { to } from "../support/workflows.ts"
 
 const chartOf = (name: fixtures.Name) => {
   const { connections, nodes } = Schema.decodeUnknownSync(Workflow.Workflow)(fixtures.workflow(name))
@@ -16,8 +17,6 @@ const draw = (nodes: Parameters<typeof flowchart>[0], connections: Connections.C
   flowchart(nodes, connections, namesOf)
 
 const connections = Schema.decodeUnknownSync(Connections.Connections)
-
-const to = (node: string, type = "main", index = 0) => ({ node, type, index })
 
 /** Nothing that Mermaid reads as syntax; its entities are `#` and a number. */
 const text = "(?:[\\p{L}\\p{M}\\p{N} .,:!?_+=*/@%&-]|#\\d+;)*"
@@ -100,7 +99,7 @@ describe("flowchart", () => {
     assert.deepStrictEqual(arrows, ["  n0 --> n1", "  n0 -->|\"main#91;1#93;\"| n1", "  n0 -->|\"error\"| n1"])
   })
 
-  it("shows any name, and reads none as syntax", () => {
+  it("shows any name, and parses no name as syntax", () => {
     const names = [
       "say \"hi\"",
       "a]; b[c](d){e}|f|<g>`h`#i;\\j",

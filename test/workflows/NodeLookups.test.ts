@@ -58,7 +58,7 @@ layer(NodeCatalogue.layer({}).pipe(Layer.provide(NodeServices.layer)))("looking 
         assert.isUndefined(successors("constructor"))
       }))
 
-    it.effect("lacks nothing while no n8n is known", () =>
+    it.effect("reports nothing missing while no n8n is known", () =>
       Effect.gen(function*() {
         const offline = yield* NodeLookups.make([http])
         const old = yield* NodeLookups.make([http], "1.123.81")

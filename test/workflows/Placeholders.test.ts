@@ -83,7 +83,7 @@ describe("what comes back of an answer", () => {
     }
   })
 
-  it("tells like elements apart by their order only where none came or went", () => {
+  it("matches equal elements by their order only if none was added or removed", () => {
     assert.deepStrictEqual(over(tokens, Redact.redact(tokens)), tokens)
     const added = { name: "Accept", value: "x" }
     assert.deepStrictEqual(over(tokens, [added, ...Redact.redact(tokens)]), [added, ...tokens])

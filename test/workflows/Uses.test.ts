@@ -43,7 +43,7 @@ describe("what uses something", () => {
     assert.deepStrictEqual(found("slack"), ["Tell", "Tool"])
   })
 
-  it("is found by credential, sub-workflow, webhook path, error workflow or any text, whatever the case", () => {
+  it("is found by credential, sub-workflow, webhook path, error workflow or any text, in any case", () => {
     assert.deepStrictEqual(found("cred1"), ["Tell"])
     assert.deepStrictEqual(found("team slack"), ["Tell"])
     assert.deepStrictEqual(found("slackApi"), ["Tell"])

@@ -1,31 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import * as Services from "../../src/app/Services.ts"
 import { arr, type Obj, obj, str } from "../../src/base/Json.ts"
-import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
 import * as Workflows from "../../src/workflows/Workflows.ts"
+import { node } from "../support/workflows.ts"
+import { clientOf } from "../support/world.ts"
 
-const start = {
-  id: "start",
-  name: "Start",
-  type: "n8n-nodes-base.manualTrigger",
-  typeVersion: 1,
-  position: [0, 0],
-  parameters: {}
-}
+const start = node("Start", "manualTrigger", 1, {}, { id: "start" })
 
 /** An n8n in memory that has one workflow, our services before it; `before` and `after` as `N8nApi.Options` has them. */
 const world = Effect.fnUntraced(function*(options: N8nApi.Options = {}) {
   const api = yield* N8nApi.make({ workflows: [], executions: [] }, options)
-  const n8n = N8nClient.layer({ url: new URL("http://n8n.test"), apiKey: Redacted.make("k") }).pipe(
-    Layer.provide(Layer.succeed(HttpClient.HttpClient, api.client))
-  )
-  const context = yield* Layer.build(Layer.merge(n8n, Services.layerMemory))
+  const context = yield* Layer.build(Layer.merge(clientOf(api.client), Services.layerMemory))
   const { id } = yield* tools.createWorkflow
     .call({ name: "W", nodes: [start], connections: {} })
     .pipe(Effect.provide(context))
@@ -63,7 +52,7 @@ const meddler = (times: number) => {
 
 for (const version of ["2", "1"] as const) {
   describe(`changes of a workflow on n8n ${version}`, () => {
-    it.effect("take turns: of twelve at once none is lost or refused", () =>
+    it.effect("are queued: of twelve concurrent ones, none is lost or refused", () =>
       Effect.gen(function*() {
         const { id, run, stored } = yield* world({ version })
         const added = numbered(12, "N")
@@ -75,7 +64,7 @@ for (const version of ["2", "1"] as const) {
         assert.sameMembers(names(yield* stored), ["Start", ...added])
       }))
 
-    it.effect("take turns whatever they change, and with whole updates", () =>
+    it.effect("are queued for any kind of change, including full updates", () =>
       Effect.gen(function*() {
         const { id, run, stored } = yield* world({ version })
         const nodes = numbered(4, "N")
@@ -112,7 +101,7 @@ for (const version of ["2", "1"] as const) {
         assert.strictEqual(obj(workflow["settings"])?.["timezone"], "Asia/Tokyo")
       }))
 
-    it.effect("are made anew to what somebody else has written meanwhile", () =>
+    it.effect("are applied again to what someone else has written meanwhile", () =>
       Effect.gen(function*() {
         const { after, begin } = meddler(3)
         const { id, run, stored } = yield* world({ version, after })
@@ -123,7 +112,7 @@ for (const version of ["2", "1"] as const) {
         assert.strictEqual(obj(arr(workflow["nodes"])[0])?.["notes"], "0")
       }))
 
-    it.effect("give up when somebody else never stops writing, and when the version was named", () =>
+    it.effect("fail when someone else never stops writing, and when a version was expected", () =>
       Effect.gen(function*() {
         const { after, begin } = meddler(Infinity)
         const { api, id, run, stored } = yield* world({ version, after })
@@ -179,7 +168,7 @@ describe("a workflow", () => {
       assert.deepStrictEqual([workflow.name, workflow.nodes.map(({ name }) => name)], ["W", ["Start"]])
     }))
 
-  it.effect("whose change fails is not written, and the next change goes on", () =>
+  it.effect("whose change fails is not written, and the next change continues", () =>
     Effect.gen(function*() {
       const { id, requests, run } = yield* world()
       const refused = tools.nodeAdd.call({ workflowId: id, nodeType: "n8n-nodes-base.nope" })

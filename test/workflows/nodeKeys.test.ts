@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import { type Obj } from "../../src/base/Json.ts"
 import { problems } from "../../src/workflows/check/WorkflowProblems.ts"
 import { prepare } from "../../src/workflows/repair/WorkflowInput.ts"
+import { node } from "../support/workflows.ts"
 import { lookups } from "./check/lookups.ts"
 import { attempt } from "./edit/edits.ts"
 
@@ -32,17 +33,9 @@ const recorded: ReadonlyArray<readonly [key: string, refuses: ReadonlyArray<unkn
     ["customTelemetryTags", [5, [], "x"], [{}, { tag: [{ key: "a", value: "b" }] }]]
   ]
 
-const flow = (node: Obj): Obj => ({
+const flow = (more: Obj): Obj => ({
   name: "Flow",
-  nodes: [{
-    id: "a",
-    name: "A",
-    type: "n8n-nodes-base.manualTrigger",
-    typeVersion: 1,
-    position: [0, 0],
-    parameters: {},
-    ...node
-  }],
+  nodes: [node("A", "manualTrigger", 1, {}, { id: "a", ...more })],
   connections: {},
   settings: {}
 })

@@ -12,7 +12,7 @@ const load = (text: string, env: Readonly<Record<string, string>> = {}) =>
 const profile = (more: object = {}) => ({ name: "prod", url: "https://n8n.example.com", apiKey: "k", ...more })
 
 describe("Profiles", () => {
-  it.effect("keys and tokens stand in the file or in variables; comments and a trailing comma are fine", () =>
+  it.effect("keys and tokens come from the file or from variables; comments and a trailing comma are allowed", () =>
     Effect.gen(function*() {
       const [prod, staging] = yield* load(
         `{
@@ -68,7 +68,7 @@ describe("Profiles", () => {
       assert.match(refused.message, message)
     }))
 
-  it.effect("folders of its own start at the file's, and the state may stand in a variable", () =>
+  it.effect("relative folders start at the file's folder, and the state folder may come from a variable", () =>
     Effect.gen(function*() {
       const url = "postgres://n8n:hunter2@db.example.com/n8n"
       const text = JSON.stringify({
@@ -98,7 +98,7 @@ describe("Profiles", () => {
       assert.match(refused.message, /\/nowhere\/n8n\.json/)
     }))
 
-  it.effect("picks by name; the only one needs none", () =>
+  it.effect("picks by name; a single profile needs no name", () =>
     Effect.gen(function*() {
       const both = yield* load(JSON.stringify({ profiles: [profile(), profile({ name: "staging" })] }))
       assert.strictEqual((yield* Profiles.pick(both, "staging"))?.name, "staging")

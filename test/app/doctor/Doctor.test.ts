@@ -91,17 +91,21 @@ const n8n =
   }
 
 const listed = { body: { data: [], nextCursor: null } }
-const scopes = (...names: ReadonlyArray<string>) => ({ body: { data: { scopes: names } } })
+const forbidden = { status: 403, body: { message: "Forbidden" } }
+
+/** Address of an n8n whose key has these scopes. */
+const n8nWithScopes = (scopes: ReadonlyArray<string>, workflows: typeof forbidden | typeof listed = listed) =>
+  listening(n8n({
+    "/": { body: startPage },
+    "/api/v1/workflows": workflows,
+    "/api/v1/discover": { body: { data: { scopes } } }
+  }))
 
 describe("doctor", () => {
   it.live("finds a good n8n good", () =>
     Effect.gen(function*() {
       const all = new Set(reading.flatMap((tool) => tool.scopes))
-      const url = yield* listening(n8n({
-        "/": { body: startPage },
-        "/api/v1/workflows": listed,
-        "/api/v1/discover": scopes(...all)
-      }))
+      const url = yield* n8nWithScopes([...all])
       const checks = yield* examine(url)
       assert.deepStrictEqual([...checks.values()].map(({ status }) => status), Array.from(checks.values(), () => "ok"))
       assert.strictEqual(checks.get("n8n")?.detail, "version 2.41.1")
@@ -110,11 +114,7 @@ describe("doctor", () => {
 
   it.live("names the tools that a narrow key does not allow, and the scopes to add", () =>
     Effect.gen(function*() {
-      const url = yield* listening(n8n({
-        "/": { body: startPage },
-        "/api/v1/workflows": { status: 403, body: { message: "Forbidden" } },
-        "/api/v1/discover": scopes("execution:read")
-      }))
+      const url = yield* n8nWithScopes(["execution:read"], forbidden)
       const checks = yield* examine(url)
       assert.strictEqual(checks.get("API key")?.status, "ok")
       const allowed = checks.get("Scopes")
@@ -125,11 +125,7 @@ describe("doctor", () => {
 
   it.live("names the part of a tool that a key does not allow", () =>
     Effect.gen(function*() {
-      const url = yield* listening(n8n({
-        "/": { body: startPage },
-        "/api/v1/workflows": listed,
-        "/api/v1/discover": scopes("execution:list", "workflow:list", "workflow:read")
-      }))
+      const url = yield* n8nWithScopes(["execution:list", "workflow:list", "workflow:read"])
       const allowed = (yield* examine(url, { tools: listing })).get("Scopes")
       assert.strictEqual(allowed?.status, "warning")
       assert.strictEqual(allowed?.detail, "the key allows all 1 tool; without list_executions (groupBy failure)")
@@ -138,11 +134,7 @@ describe("doctor", () => {
 
   it.live("fails a key that allows nothing", () =>
     Effect.gen(function*() {
-      const url = yield* listening(n8n({
-        "/": { body: startPage },
-        "/api/v1/workflows": { status: 403, body: { message: "Forbidden" } },
-        "/api/v1/discover": scopes()
-      }))
+      const url = yield* n8nWithScopes([], forbidden)
       assert.strictEqual((yield* examine(url)).get("Scopes")?.status, "failed")
     }))
 
@@ -181,7 +173,7 @@ describe("doctor", () => {
   ]
 
   for (const { answer, check, says, what } of wrongPlaces) {
-    it.live(`tells ${what} from an n8n`, () =>
+    it.live(`distinguishes ${what} from an n8n`, () =>
       Effect.gen(function*() {
         const found = (yield* examine(yield* listening(answer))).get(check)
         assert.strictEqual(found?.status, "failed")
@@ -207,7 +199,7 @@ describe("doctor", () => {
       assert.isTrue(Doctor.isHealthy(checks))
     }))
 
-  it.effect("tells a files root that is not there, and a state folder that cannot be made", () =>
+  it.effect("reports a missing files root, and a state folder that cannot be created", () =>
     Effect.gen(function*() {
       const file = new URL(import.meta.url).pathname
       const checks = yield* look({ filesRoots: ["/nowhere/at/all", file], state: `${file}/state` })
@@ -220,7 +212,7 @@ describe("doctor", () => {
       assert.include(state?.cure, "XDG_STATE_HOME")
     }).pipe(Effect.provide(FakeN8n.layer(Demo.seed))))
 
-  it.effect("tells a files root that cannot be written", () =>
+  it.effect("reports a files root that is not writable", () =>
     Effect.gen(function*() {
       const refused = PlatformError.systemError({ _tag: "PermissionDenied", module: "FileSystem", method: "access" })
       const checks = yield* Doctor.examine({ tools: reading, filesRoots: [tmpdir()], state: tmpdir() }).pipe(
@@ -233,7 +225,7 @@ describe("doctor", () => {
       assert.include(root?.cure, "Make it writable for this user, or set --files-root")
     }).pipe(Effect.provide(FakeN8n.layer(Demo.seed))))
 
-  it.effect("tells which version the tables of a database have, and whether it answers", () =>
+  it.effect("reports the version of a database's tables, and whether it answers", () =>
     Effect.gen(function*() {
       const state = (run: Exclude<Doctor.Subject["state"], string>["run"]) =>
         Effect.map(
@@ -256,7 +248,7 @@ describe("doctor", () => {
       assert.include(down?.detail, "db.example.com/n8n: no answer within 5 s; snapshots cannot be stored")
     }).pipe(Effect.provide(FakeN8n.layer(Demo.seed))))
 
-  it.effect("tells which node types there are, and when their file is missing", () =>
+  it.effect("reports the available node types, and a missing file of them", () =>
     Effect.gen(function*() {
       const line = (checks: ReadonlyArray<Doctor.Check>) => checks.find(({ name }) => name === "Catalogue")
       assert.match(line(yield* look())?.detail ?? "", /^5\d\d node types, as of n8n 2\.41\.1$/)
@@ -271,7 +263,7 @@ describe("doctor", () => {
       assert.include(missing?.cure, "install effect-n8n-mcp again")
     }).pipe(Effect.provide(FakeN8n.layer(Demo.seed))))
 
-  it("renders a table: colours only when told to", () => {
+  it("renders a table, in colour only when asked to", () => {
     const checks: ReadonlyArray<Doctor.Check> = [
       { name: "Node", status: "ok", detail: "24" },
       { name: "API key", status: "failed", detail: "refused", cure: "get another" }

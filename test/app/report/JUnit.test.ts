@@ -36,7 +36,7 @@ describe("a JUnit file", () => {
     assert.notProperty(four, "failure")
   })
 
-  it("is well-formed whatever stands in names and texts", () => {
+  it("is well-formed for any names and texts", () => {
     const odd = "a\u0000\u0008\u001b[31m\uFFFE\uD800 <&>\"'\n\t]]> 😀 ünï"
     const named: CaseReport.Named = { ...failed, name: `${odd}/${odd}.test.json` }
     const { testcase } = read([named])

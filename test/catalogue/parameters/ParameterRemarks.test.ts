@@ -170,7 +170,7 @@ describe("remarks", () => {
     assert.include(one?.fix, fix)
   })
 
-  it("tell a number from its digits", () => {
+  it("distinguish a number from its digits", () => {
     const given = { rule: { interval: [{ field: "weeks", triggerAtDay: ["1"] }] } }
     same(found("n8n-nodes-base.scheduleTrigger", given).map(({ fix, path }) => [path, fix]), [
       ["rule.interval[0].triggerAtDay[0]", "Give 1, a number."]
@@ -196,7 +196,7 @@ describe("remarks", () => {
     same(found("n8n-nodes-base.noOp", {}), [])
   })
 
-  it("and errors, on a disabled node, there are none", () => {
+  it("has no problems or errors on a disabled node", () => {
     const description = NodeType.at(nodeTypes.get(http), 4.2)
     assert.isDefined(description)
     const node = { typeVersion: 4.2, parameters: { metod: 1 }, disabled: true }

@@ -28,7 +28,7 @@ describe("hostile values", () => {
     return problems(description, node, suggestion)
   }
 
-  it.prop("throw nothing, in every parameter and beside them", { value: Json, key: Key }, ({ key, value }) => {
+  it.prop("throw nothing, in every parameter and next to them", { value: Json, key: Key }, ({ key, value }) => {
     for (const description of few) {
       const names = description.properties.map(({ name }) => name)
       const parameters = Object.fromEntries([...names, key, "__proto__"].map((name) => [name, value]))

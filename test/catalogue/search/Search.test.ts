@@ -257,12 +257,12 @@ describe("a question", () => {
     { keyword: "constructor toString" },
     { keyword: "スラック" },
     { keyword: "\u0000\ud800" }
-  ])("is answered whatever it is ($keyword)", ({ keyword }) => {
+  ])("is answered for any keyword ($keyword)", ({ keyword }) => {
     const { count, nodes } = search({ keyword })
     assert.isAtMost(nodes.length, count)
   })
 
-  it("is answered with as many rows as fit, the first whole", () => {
+  it("is answered with as many rows as fit, the first one complete", () => {
     for (const limit of [1, 3, 10, 50]) {
       const { nodes } = search({ category: "trigger", limit })
       assert.isAtMost(nodes.length, limit)

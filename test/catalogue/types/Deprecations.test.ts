@@ -19,7 +19,7 @@ describe("deprecations", () => {
     { from: base("spreadsheetFile"), to: [base("convertToFile"), base("extractFromFile")], by: "n8n's documentation" }
   ])("$from: $to, by $by", ({ from, to }) => assert.deepStrictEqual(all[from], to))
 
-  it("name no successor where there is none, and none that is deprecated itself", () => {
+  it("name no missing successor, and none that is itself deprecated", () => {
     assert.deepStrictEqual(all[base("line")], [])
     assert.deepStrictEqual(all[langchain("vectorStoreZepInsert")], [])
     assert.deepStrictEqual(all[langchain("toolExecutor")], [])

@@ -87,7 +87,7 @@ describe("node details", () => {
     assert.deepStrictEqual(refused, [])
   })
 
-  it("tell what applies to a resource and operation, the required first", () => {
+  it("list the parameters of a resource and operation, the required ones first", () => {
     const { example, operations, parameters } = details("n8n-nodes-base.slack", {
       resource: "channel",
       operation: "invite"
@@ -112,14 +112,14 @@ describe("node details", () => {
     })
   })
 
-  it("list resources and operations where none is given", () => {
+  it("list resources and operations when neither is given", () => {
     const { operations, parameters } = details("n8n-nodes-base.slack")
     assert.includeMembers([...operations?.["message"] ?? []], ["post", "update", "delete"])
     assert.notProperty(parameters, "operation")
     assert.property(details("n8n-nodes-base.postgres").parameters, "operation")
   })
 
-  it("tell what other settings would bring", () => {
+  it("describe what other settings would add", () => {
     const { otherwise, parameters } = details("n8n-nodes-base.httpRequest")
     assert.property(parameters, "jsonBody")
     assert.notProperty(parameters, "bodyParameters")
@@ -182,7 +182,7 @@ describe("node details", () => {
     assert.strictEqual(obj(older?.["options"])?.["version"], 2)
   })
 
-  it("tell what brings a port, and the error output", () => {
+  it("describe what adds a port, and the error output", () => {
     const { inputs = [], outputs = [] } = details("@n8n/n8n-nodes-langchain.agent")
     assert.include(inputs, "ai_outputParser Output Parser when hasOutputParser is true")
     assert.include(outputs, "main[1] error when the node has onError: \"continueErrorOutput\": {…input, error}")
@@ -196,7 +196,7 @@ describe("node details", () => {
     assert.deepStrictEqual(details("n8n-nodes-base.scheduleTrigger").outputs, ["main"])
   })
 
-  it("tell how an agent's tool is called, and fill its values by $fromAI", () => {
+  it("describe how an agent's tool is called, and fill its values by $fromAI", () => {
     const type = "n8n-nodes-base.slackTool"
     const slack = ToolVariant.variant(type, nodeTypes.get("n8n-nodes-base.slack"))
     assert.isDefined(slack)
@@ -227,7 +227,7 @@ describe("node details", () => {
     )
   })
 
-  it.each(parts)("stay below 1,500 tokens for whatever is asked by name (part %i)", (part) => {
+  it.each(parts)("stay below 1,500 tokens for any request by name (part %i)", (part) => {
     let count = 0
     for (const nodeType of partOf([...nodeTypes.all.values()], part)) {
       const description = NodeType.at(nodeType, NodeType.defaultVersion(nodeType))
@@ -261,7 +261,7 @@ describe("node details", () => {
     assert.isAbove(Object.keys(details(type, { parameters: ["channelId"] }).parameters).length, 1)
   })
 
-  it("tell ports, credentials, versions, the tool and the documentation", () => {
+  it("list ports, credentials, versions, the tool and the documentation", () => {
     const { credentials, docs, outputs, tool, versions } = details("n8n-nodes-base.slack")
     assert.strictEqual(outputs?.[0], "main")
     assert.strictEqual(tool, "n8n-nodes-base.slackTool")
@@ -286,7 +286,7 @@ describe("node details", () => {
     assert.deepStrictEqual(Object.keys(obj(inner) ?? {}), ["ignoreCase"])
   })
 
-  it("tell single parameters whole, inner ones too, whatever they depend on", () => {
+  it("describe single parameters completely, inner ones too, whatever they depend on", () => {
     const { example, parameters } = details("n8n-nodes-base.httpRequest", {
       parameters: ["jsonBody", "options.pagination", "options.pagination.pagination.nextURL", "options.timeout"]
     })

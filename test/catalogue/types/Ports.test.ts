@@ -28,7 +28,7 @@ const base = "n8n-nodes-base."
 const ai = "@n8n/n8n-nodes-langchain."
 
 describe("ports that a type always has", () => {
-  it("are counted by type and named", () => {
+  it("are counted by type, with their names", () => {
     same(short(of(`${base}if`, 2.2).outputs), ["main[0] true", "main[1] false"])
     same(short(of(`${base}splitInBatches`, 3).outputs), ["main[0] done", "main[1] loop"])
     same(short(of(`${base}compareDatasets`, 2.3).inputs), ["main[0] Input A", "main[1] Input B"])
@@ -108,7 +108,7 @@ describe("ports that depend on parameters", () => {
     same(of(`${ai}code`, 1).inputs, undefined)
   })
 
-  it("can be told for every type and version with its defaults, but LangChain Code, which has none", () => {
+  it("are known for every type and version with its defaults, except LangChain Code, which has none", () => {
     const untold = versions.flatMap(([nodeType, description, version]) => {
       if (typeof description.inputs !== "string" && typeof description.outputs !== "string") return []
       const { inputs, outputs } = of(nodeType.type, version)

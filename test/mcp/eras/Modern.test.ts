@@ -196,7 +196,7 @@ describe("Modern", () => {
       assert.strictEqual(done(), 1)
     }))
 
-  it.effect("asks nobody who cannot be asked", () =>
+  it.effect("asks no one through a client that cannot ask", () =>
     Effect.gen(function*() {
       const { done, send } = yield* make()
       for (const capabilities of [{}, { elicitation: true }, { elicitation: { url: {} } }, { sampling: {} }]) {

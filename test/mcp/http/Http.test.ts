@@ -87,7 +87,7 @@ const slow = Effect.fnUntraced(function*() {
 })
 
 layer(Logger.layer([]), { excludeTestServices: true })("Http", (it) => {
-  it.effect("an SDK client lists, calls, reads, and is told of progress", () =>
+  it.effect("an SDK client lists, calls, reads, and receives progress", () =>
     Effect.gen(function*() {
       const { release, tool } = yield* slow()
       const { url } = yield* served({}, [tool])
@@ -110,7 +110,7 @@ layer(Logger.layer([]), { excludeTestServices: true })("Http", (it) => {
       yield* Effect.promise(() => client.close())
     }))
 
-  it.effect("answers JSON, an event stream with a progressToken, and 202 to what wants no answer", () =>
+  it.effect("answers JSON, an event stream with a progressToken, and 202 to notifications", () =>
     Effect.gen(function*() {
       const { url } = yield* served()
       const call = toolCall("list_workflows", { limit: 1 })
@@ -165,7 +165,7 @@ layer(Logger.layer([]), { excludeTestServices: true })("Http", (it) => {
       assert.deepStrictEqual([never.status, obj(obj(never.json)?.["error"])?.["code"]], [400, -32022])
     }))
 
-  it.effect("a deletion over HTTP is asked first, and what was asked is bound to the token", () =>
+  it.effect("a deletion over HTTP is confirmed first, and the question is bound to the token", () =>
     Effect.gen(function*() {
       const grants = ["alice-token", "mallory-token"].map((token) => ({ token: Redacted.make(token), client: "prod" }))
       const { url } = yield* served({ access: Access.make(grants, undefined) })
@@ -357,7 +357,7 @@ layer(Logger.layer([]), { excludeTestServices: true })("Http", (it) => {
       assert.strictEqual(unsigned.headers.get("access-control-allow-origin"), "https://app.example.com")
     }))
 
-  it.effect("too many calls of one token, and too many at once, are told when to come again", () =>
+  it.effect("too many calls of one token, or concurrent ones, are told when to retry", () =>
     Effect.gen(function*() {
       const grants = ["a", "b"].map((token) => ({ token: Redacted.make(token), client: token }))
       const { release, started, tool } = yield* slow()
@@ -412,7 +412,7 @@ layer(Logger.layer([]), { excludeTestServices: true })("Http", (it) => {
       }
     }))
 
-  it.effect("when it ends, calls in flight are answered and new ones find nobody", () =>
+  it.effect("when it ends, calls in flight are answered and new ones are refused", () =>
     Effect.gen(function*() {
       const { release, started, tool } = yield* slow()
       const { stop, url } = yield* served({}, [tool])

@@ -87,7 +87,7 @@ const whoami = Tool.make({
 })
 
 describe("an app that mounts MCP", () => {
-  it.live("serves tools and resources beside its own routes, over its own server", () =>
+  it.live("serves tools and resources next to an app's routes, on the app's server", () =>
     Effect.gen(function*() {
       const routes = Layer.merge(
         HttpRouter.add("GET", "/hello", HttpServerResponse.text("our app")),
@@ -112,7 +112,7 @@ describe("an app that mounts MCP", () => {
       )
     }).pipe(Effect.scoped))
 
-  it.effect("tells its own name and version, where it wants", () =>
+  it.effect("reports the app's name and version at the app's path", () =>
     Effect.gen(function*() {
       const told = { status: "ok", name: "our-app", version: "1.2.0" }
       const { send } = yield* app(Layer.provide(McpServer.layerHttp(served), n8n))

@@ -53,7 +53,7 @@ describe("a token", () => {
       assert.notInclude(known.principal, "alice")
     }))
 
-  it.effect("of the same subject is the same caller, whatever else it says", () =>
+  it.effect("of the same subject is the same caller, whatever its other claims", () =>
     Effect.gen(function*() {
       const key = yield* makeKey("one")
       const { access } = yield* accessWith([key])
@@ -210,7 +210,7 @@ describe("profiles", () => {
 })
 
 describe("the issuer's keys", () => {
-  it.effect("are read anew for a key that is unknown, at a bounded rate", () =>
+  it.effect("are read again for an unknown key, at a limited rate", () =>
     Effect.gen(function*() {
       const [old, fresh] = [yield* makeKey("old"), yield* makeKey("fresh")]
       const { access, state } = yield* accessWith([old])
@@ -246,7 +246,7 @@ describe("the issuer's keys", () => {
       assert.strictEqual((yield* Effect.flip(access(token))).status, 401)
     }))
 
-  it.effect("in hand go on while it is down; others are told to call again, and it recovers", () =>
+  it.effect("already known work while it is down; others are asked to retry, and it recovers", () =>
     Effect.gen(function*() {
       const [old, fresh] = [yield* makeKey("old"), yield* makeKey("fresh")]
       const { access, state } = yield* accessWith([old])

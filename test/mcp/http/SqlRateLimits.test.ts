@@ -8,7 +8,7 @@ import * as SqlRateLimits from "../../../src/mcp/http/SqlRateLimits.ts"
 import { timed } from "../../support/clock.ts"
 
 describe("limits in a database", () => {
-  it.effect("hold no call for long while it hangs, and are asked for again after a while", () =>
+  it.effect("delay no call for long while it hangs, and are requested again later", () =>
     Effect.gen(function*() {
       let asked = 0
       const hanging = Layer.succeed(Database, {

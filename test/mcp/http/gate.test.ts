@@ -9,7 +9,7 @@ const grant = (token: string, client?: string): Access.Grant => ({ token: Redact
 describe("Access", () => {
   const access = Access.make([grant("one", "prod"), grant("two", "prod"), grant("three", "staging")], undefined)
 
-  it.effect("knows the client of each token, and tells two tokens of one client apart", () =>
+  it.effect("knows the client of each token, and distinguishes two tokens of one client", () =>
     Effect.gen(function*() {
       const [one, two] = [yield* access("Bearer one"), yield* access("bearer   two ")]
       assert.deepStrictEqual([one.client, two.client], ["prod", "prod"])
@@ -17,7 +17,7 @@ describe("Access", () => {
       assert.strictEqual((yield* access("Bearer three")).client, "staging")
     }))
 
-  it.effect("knows a token again wherever it stands, and does not tell it", () =>
+  it.effect("recognizes a token in any place, and does not reveal it", () =>
     Effect.gen(function*() {
       const elsewhere = Access.make([grant("three", "staging"), grant("one", "prod")], undefined)
       const { principal } = yield* access("Bearer one")

@@ -138,7 +138,7 @@ layer(Logger.layer([]), { excludeTestServices: true })("over HTTP", (it) => {
       assert.isFalse(refused.destroyed)
     }))
 
-  it.effect("a client that sends its body slowly keeps nobody out", () =>
+  it.effect("a client that sends its body slowly blocks no one", () =>
     Effect.gen(function*() {
       const { url } = yield* served({ maxInFlight: 1 })
       const half = yield* Effect.forEach([1, 2, 3], () =>

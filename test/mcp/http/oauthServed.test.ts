@@ -75,7 +75,7 @@ layer(Logger.layer([]), { excludeTestServices: true })("behind an identity provi
       )
     }))
 
-  it.effect("a token that only reads is offered what reads, and told what else it needs", () =>
+  it.effect("a read-only token is offered reading tools, and learns which scope it lacks", () =>
     Effect.gen(function*() {
       const { as, call, execute, firstId, send } = yield* team
       const [reader, writer] = [yield* as({ scope: "n8n:read" }), yield* as()]
@@ -108,7 +108,7 @@ layer(Logger.layer([]), { excludeTestServices: true })("behind an identity provi
       assert.strictEqual((yield* execute(writer, "delete_workflow", { id })).status, 200)
     }))
 
-  it.effect("a question is the person's: a refreshed token may answer it, somebody else's not", () =>
+  it.effect("a question belongs to a person: a refreshed token may answer it, another person's may not", () =>
     Effect.gen(function*() {
       const { as, call, firstId } = yield* team
       const params = { name: "delete_workflow", arguments: { id: yield* firstId } }

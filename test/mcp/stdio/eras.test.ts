@@ -102,7 +102,7 @@ describe("both eras on one connection", () => {
       assert.deepStrictEqual(received.map(({ id }) => id), [1, 2])
     }).pipe(Effect.scoped))
 
-  it.live("tells progress before the answer", () =>
+  it.live("sends progress before the answer", () =>
     Effect.gen(function*() {
       const working = Effect.gen(function*() {
         yield* (yield* CallContext).progress(1, 2, "half")

@@ -5,6 +5,7 @@ import * as Workflow from "../../../src/n8n/model/Workflow.ts"
 import { build, node, Recipe } from "../../executions/runData.ts"
 import * as fixtures from "../../support/fixtures.ts"
 import { namesOf } from "../../support/outputNames.ts"
+import { to } from "../../support/workflows.ts"
 
 const recorded = (name: fixtures.Name) => Schema.decodeUnknownSync(Workflow.Workflow)(fixtures.workflow(name))
 
@@ -15,8 +16,6 @@ const graphOf = (name: fixtures.Name) => {
 
 const graph = (nodes: Parameters<typeof Connections.graph>[0], connections: Connections.Connections) =>
   Connections.graph(nodes, connections, namesOf)
-
-const to = (node: string, type = "main", index = 0) => ({ node, type, index })
 
 const connections = Schema.decodeUnknownSync(Connections.Connections)
 

@@ -10,6 +10,7 @@ import { folderWith, platform } from "../../support/folders.ts"
 import * as HttpN8n from "../../support/HttpN8n.ts"
 import * as IdentityProvider from "../../support/IdentityProvider.ts"
 import { freePort, installed, start } from "../../support/Process.ts"
+import { main } from "../../support/workflows.ts"
 import * as Postgres from "../state/Postgres.ts"
 import * as Nginx from "./Nginx.ts"
 
@@ -190,7 +191,7 @@ export const newWorkflow = (url: string, name: string) =>
           { name: "Start", type: "n8n-nodes-base.manualTrigger", typeVersion: 1, position: [0, 0], parameters: {} },
           { name: "Next", type: "n8n-nodes-base.noOp", typeVersion: 1, position: [200, 0], parameters: {} }
         ],
-        connections: { Start: { main: [[{ node: "Next", type: "main", index: 0 }]] } }
+        connections: { Start: main("Next") }
       }
     }),
     (answer) => {

@@ -36,7 +36,7 @@ describe("a team's server on many machines", () => {
         assert.strictEqual(counts.failed, 0, Trial.told(counts))
       }))
 
-    it.effect("a server that is killed fails what it was answering, and nothing else", () =>
+    it.effect("a server that is killed fails only the calls it was answering", () =>
       Effect.gen(function*() {
         const { replicas: [first], url } = yield* Cluster
         if (first === undefined) return
@@ -60,7 +60,7 @@ describe("a team's server on many machines", () => {
         only(counts, "writes", /the state database does not answer/)
       }))
 
-    it.effect("a database that restarts while nobody calls is not noticed", () =>
+    it.effect("a database that restarts while no one calls goes unnoticed", () =>
       Effect.gen(function*() {
         const cluster = yield* Cluster
         yield* cluster.database.stop
@@ -164,7 +164,7 @@ describe("a team's server on many machines", () => {
   })
 
   layer(Cluster.layer({ args: ["--rate-limit", "60"] }), { timeout: "2 minutes", excludeTestServices: true })((it) => {
-    it.effect("a limit holds over all three", () =>
+    it.effect("a limit applies across all three", () =>
       Effect.gen(function*() {
         const { replicas, url } = yield* Cluster
         const begin = yield* Clock.currentTimeMillis

@@ -16,6 +16,7 @@ import { succeededExecution } from "../../../src/testing/runs.ts"
 import { serve } from "../../support/HttpN8n.ts"
 import { bundle, installed, remove } from "../../support/Process.ts"
 import { random as seeded } from "../../support/random.ts"
+import { main, node } from "../../support/workflows.ts"
 
 const kills = Number(process.env["N8N_MCP_KILLS"] ?? 30)
 const file = "orders.json"
@@ -30,14 +31,7 @@ const state = (at: number): Obj & N8nApi.Workflow => ({
   active: false,
   settings: {},
   nodes: [
-    {
-      id: "t",
-      name: "Start",
-      type: "n8n-nodes-base.manualTrigger",
-      typeVersion: 1,
-      position: [0, 0],
-      parameters: {}
-    },
+    node("Start", "manualTrigger", 1, {}, { id: "t" }),
     ...["first", "last"].map((name, index) => ({
       id: name,
       name,
@@ -48,8 +42,8 @@ const state = (at: number): Obj & N8nApi.Workflow => ({
     }))
   ],
   connections: {
-    Start: { main: [[{ node: "first", type: "main", index: 0 }]] },
-    first: { main: [[{ node: "last", type: "main", index: 0 }]] }
+    Start: main("first"),
+    first: main("last")
   }
 })
 

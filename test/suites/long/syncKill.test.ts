@@ -7,7 +7,7 @@ import { killing } from "../../sync/killing.ts"
 const kills = Number(process.env["N8N_MCP_KILLS"] ?? 20)
 
 describe("a pull or push that is killed", () => {
-  it.live("leaves everything whole, and the next one goes on", () =>
+  it.live("leaves everything intact, and the next one continues", () =>
     Effect.gen(function*() {
       const interrupted = yield* killing(kills)
       process.stderr.write(`${kills} kills, ${interrupted} of them in the midst of work\n`)

@@ -131,7 +131,7 @@ export const balanced = (it: It) => {
       assert.isAbove(yield* Fiber.join(calls), 0)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 
-  it.effect("a modern client is asked by one process before a deletion, and answers the other", () =>
+  it.effect("a modern client is asked by one process before a deletion, and answers another", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())

@@ -3,20 +3,8 @@ import * as Effect from "effect/Effect"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import * as TestMark from "../../../src/n8n/model/TestMark.ts"
 import * as tools from "../../../src/tools/index.ts"
+import { node } from "../../support/workflows.ts"
 import * as scenarios from "./scenarios.ts"
-
-const base = (type: string) => `n8n-nodes-base.${type}`
-
-/** A node of n8n-nodes-base. */
-export const node = (name: string, type: string, typeVersion: number, parameters: Obj = {}, more: Obj = {}) => ({
-  id: name,
-  name,
-  type: type.includes(".") ? type : base(type),
-  typeVersion,
-  position: [0, 0],
-  parameters,
-  ...more
-})
 
 /** A Manual Trigger named `T`. */
 export const manual = node("T", "manualTrigger", 1)

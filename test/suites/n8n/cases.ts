@@ -12,7 +12,8 @@ import type * as Services from "../../../src/app/Services.ts"
 import { type Obj, obj, without } from "../../../src/base/Json.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import { folderWith } from "../../support/folders.ts"
-import { chain, code, connected, copiesLeft, made, manual, node, set, wait } from "./builders.ts"
+import { node } from "../../support/workflows.ts"
+import { chain, code, connected, copiesLeft, made, manual, set, wait } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 
@@ -89,7 +90,7 @@ const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: "",
 /** Adds the tests to a suite. */
 export const cases = (it: It) => {
   it.effect(
-    "test: twelve cases of a folder, reported for people and for CI, and written anew",
+    "test: twelve cases of a folder, reported for people and for CI, and rewritten",
     () =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem

@@ -12,6 +12,7 @@ import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
+import { main, node } from "../../support/workflows.ts"
 import * as contract from "../../testing/n8nApi/contract.ts"
 import * as resources from "../../testing/n8nApi/resources.ts"
 import { RealN8n } from "./RealN8n.ts"
@@ -21,25 +22,13 @@ import * as scenarios from "./scenarios.ts"
 const failing = (path: string) => ({
   name: "Fails",
   nodes: [
-    {
+    node("Hook", "webhook", 2, { path, httpMethod: "POST" }, {
       id: "hook",
-      name: "Hook",
-      type: "n8n-nodes-base.webhook",
-      typeVersion: 2,
-      position: [0, 0],
-      parameters: { path, httpMethod: "POST" },
       webhookId: "8a1c0f5e-0000-4000-8000-000000000001"
-    },
-    {
-      id: "stop",
-      name: "Stop",
-      type: "n8n-nodes-base.stopAndError",
-      typeVersion: 1,
-      position: [200, 0],
-      parameters: { errorMessage: "on purpose" }
-    }
+    }),
+    node("Stop", "stopAndError", 1, { errorMessage: "on purpose" }, { id: "stop", position: [200, 0] })
   ],
-  connections: { Hook: { main: [[{ node: "Stop", type: "main", index: 0 }]] } },
+  connections: { Hook: main("Stop") },
   settings: {}
 })
 
@@ -77,7 +66,7 @@ for (const version of ["2", "1"] as const) {
     const instance = Effect.map(RealN8n, ({ apiKey, url }) => ({ version, url, apiKey: Redacted.value(apiKey) }))
 
     // First, since its audit finds what the others leave.
-    it.effect("answers about what else it holds as recorded", () =>
+    it.effect("answers about its other contents as recorded", () =>
       Effect.gen(function*() {
         const exchanges = yield* resources.exchanges(yield* instance)
         const { expect } = yield* Effect.promise(() => import("vitest"))
@@ -93,7 +82,7 @@ for (const version of ["2", "1"] as const) {
         yield* Effect.promise(() => expect(contract.print(exchanges)).toMatchFileSnapshot(contract.recording(version)))
       }))
 
-    it.effect("answers about an execution as the fake that holds it", () =>
+    it.effect("answers about an execution like the fake that contains it", () =>
       Effect.gen(function*() {
         const { id, workflowId } = yield* failed("fails")
         const seed = {

@@ -11,9 +11,10 @@ import { CredentialEnv } from "../../../src/credentials/Values.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as Policy from "../../../src/workflows/policy/Policy.ts"
+import { node } from "../../support/workflows.ts"
 import * as secrecy from "../../tools/tables/secrecy.ts"
 import { auditing } from "../process/app/commands/auditing.ts"
-import { chain, code, connected, made, manual, node, set } from "./builders.ts"
+import { chain, code, connected, made, manual, set } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 
 type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Services>
@@ -182,7 +183,7 @@ export const guarding = (it: It, v2: boolean) => {
       assert.strictEqual(back.count, 30)
     }))
 
-  it.effect("tables: no answer depends on what a redacted cell holds", () =>
+  it.effect("tables: no answer depends on the content of a redacted cell", () =>
     Effect.gen(function*() {
       if (!v2) return
       const some = secrecy.cases.filter((_, index) => index % 11 === 0)

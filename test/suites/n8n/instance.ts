@@ -15,7 +15,7 @@ type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>
 export const instance = (it: It, version: string) => {
   const v2 = version.startsWith("2.")
 
-  it.effect("instance_overview: tells the version, the counts and what failed, within 800 tokens", () =>
+  it.effect("instance_overview: reports the version, the counts and what failed, within 800 tokens", () =>
     Effect.gen(function*() {
       const { workflowId } = yield* scenarios.run("fail")
       const data = yield* tools.instanceOverview.call({})
@@ -31,7 +31,7 @@ export const instance = (it: It, version: string) => {
       assert.isAtMost(countTokens(JSON.stringify(yield* tools.instanceOverview.run({}))), 800)
     }))
 
-  it.effect("list_workflows with uses: finds a text of a parameter, and the type that alone is meant", () =>
+  it.effect("list_workflows with uses: finds a text of a parameter, and only the exact type", () =>
     Effect.gen(function*() {
       const id = yield* made("Uses", [manual, set("Out", "{\"needle\":\"3f9c-haystack\"}")], chain("T", "Out"))
       const found = yield* tools.listWorkflows.call({ uses: "3F9C-haystack" })

@@ -15,8 +15,9 @@ import * as tools from "../../../src/tools/index.ts"
 import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
 import * as Policy from "../../../src/workflows/policy/Policy.ts"
 import { folderWith } from "../../support/folders.ts"
-import { edit } from "../../sync/world.ts"
-import { chain, code, connected, made, manual, node, set, test, wait } from "./builders.ts"
+import { node } from "../../support/workflows.ts"
+import { edit } from "../../sync/workflows.ts"
+import { chain, code, connected, made, manual, set, test, wait } from "./builders.ts"
 import type { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 
@@ -156,7 +157,7 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
     120_000
   )
 
-  it.effect("names: what is asked for is literal, and ignores case and accents", () =>
+  it.effect("names: a requested name is literal, and ignores case and accents", () =>
     Effect.gen(function*() {
       const mark = crypto.randomUUID().slice(0, 8)
       const names = [`${mark} 100% Café`, `${mark} a_b`, `${mark} CAFE\u0301 2`, `${mark} cafe 1\\2`]

@@ -5,20 +5,8 @@ import type * as Services from "../../../src/app/Services.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
-import {
-  chain,
-  code,
-  connected,
-  copiesLeft,
-  happened,
-  jsons,
-  made,
-  manual,
-  node,
-  set,
-  test,
-  webhook
-} from "./builders.ts"
+import { node } from "../../support/workflows.ts"
+import { chain, code, connected, copiesLeft, happened, jsons, made, manual, set, test, webhook } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as Recorder from "./Recorder.ts"
 import * as scenarios from "./scenarios.ts"
@@ -42,7 +30,7 @@ const stateOf = Effect.fnUntraced(function*(id: string) {
 /** Adds the tests of replays to a suite. */
 export const replaying = (it: It) => {
   it.effect(
-    "replay: a mended workflow meets the run that failed; HTTP, database and mail give what they gave",
+    "replay: a fixed workflow replays the failed run; HTTP, database and mail return what they returned",
     () =>
       Effect.gen(function*() {
         const recorder = yield* Recorder.make
@@ -234,7 +222,7 @@ export const replaying = (it: It) => {
       assert.deepStrictEqual(yield* copiesLeft, [])
     }), 60_000)
 
-  it.effect("replay: an agent gives what it said, and its model is not asked", () =>
+  it.effect("replay: an agent returns its earlier answer, and its model is not called", () =>
     Effect.gen(function*() {
       const { openAiUrl } = yield* RealN8n
       const path = `replay-${crypto.randomUUID()}`

@@ -54,7 +54,7 @@ export const resources = (it: It, version: string) => {
       if (version === releases.inCi["2"]) assert.deepStrictEqual([all.length, unknown], [154, []])
     }))
 
-  it.effect("client: what this n8n lacks is told apart from what its licence lacks", () =>
+  it.effect("client: what this n8n lacks is distinguished from what its licence lacks", () =>
     Effect.gen(function*() {
       const n8n = yield* N8nClient.N8nClient
       const id = yield* made("Stays", [manual, set("Out", "{}")], chain("T", "Out"))

@@ -5,7 +5,8 @@ import type * as Services from "../../../src/app/Services.ts"
 import type { Obj } from "../../../src/base/Json.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import { senders } from "../../support/senders.ts"
-import { code, connected, happened, type Link, made, node, set, test, webhook } from "./builders.ts"
+import { node } from "../../support/workflows.ts"
+import { code, connected, happened, type Link, made, set, test, webhook } from "./builders.ts"
 import type { RealN8n } from "./RealN8n.ts"
 import * as Recorder from "./Recorder.ts"
 import * as scenarios from "./scenarios.ts"
@@ -54,7 +55,7 @@ const expressions = (url: string) =>
 /** Adds the tests of what a replay sends to a suite. */
 export const sendingNothing = (it: It) => {
   it.effect(
-    "replay: nothing is sent, whatever the code looks like, and every node that could is named",
+    "replay: nothing is sent by any code, and every node that could send is named",
     () =>
       Effect.gen(function*() {
         const recorder = yield* Recorder.make

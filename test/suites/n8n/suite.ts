@@ -218,7 +218,7 @@ export const suite = (version: string) => {
         assert.match(JSON.stringify(refused.failure?.error), /ECONNREFUSED|refused/)
       }))
 
-    it.effect("error output: the node succeeds, and the summary tells which items did not", () =>
+    it.effect("error output: the node succeeds, and the summary reports which items did not", () =>
       Effect.gen(function*() {
         const { executionId } = yield* scenarios.run("errorOutput")
         const found = yield* agrees(executionId)
@@ -257,7 +257,7 @@ export const suite = (version: string) => {
         assert.deepStrictEqual(Object.keys(stub ?? {}).toSorted(), ["fileName", "fileSize", "mimeType"])
       }))
 
-    it.effect("waiting: until when, and not kept, for it will change", () =>
+    it.effect("waiting: until when, and not cached, because it will change", () =>
       Effect.gen(function*() {
         const { executionId } = yield* scenarios.run("waiting")
         const found = yield* summary(executionId)
@@ -353,7 +353,7 @@ export const suite = (version: string) => {
         assert.include(never.note, "'Is Even' before it ran, and sent no items to main[1]")
       }))
 
-    it.effect("manual, canceled: what n8n kept is told, and what to do next", () =>
+    it.effect("manual, canceled: reports what n8n stored, and what to do next", () =>
       Effect.gen(function*() {
         const manual = yield* agrees((yield* scenarios.manual()).executionId)
         assert.strictEqual(manual.mode, "manual")
@@ -611,7 +611,7 @@ export const suite = (version: string) => {
     manyRuns(it, { v2 })
     if (v2) balanced(it)
 
-    it.effect("after a crash of n8n: what it kept, and no exception", () =>
+    it.effect("after a crash of n8n: reports what it stored, without an exception", () =>
       Effect.gen(function*() {
         const { executionId, status } = yield* scenarios.crashed()
         const found = yield* summary(executionId)

@@ -9,9 +9,10 @@ import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as Sync from "../../../src/sync/Sync.ts"
 import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
 import { folderWith } from "../../support/folders.ts"
+import { node } from "../../support/workflows.ts"
 import { deletesNothingUnread } from "../../sync/doubtful.ts"
-import { contents, edit, json } from "../../sync/world.ts"
-import { chain, code, made, manual, node, set } from "./builders.ts"
+import { contents, edit, json } from "../../sync/workflows.ts"
+import { chain, code, made, manual, set } from "./builders.ts"
 import type { RealN8n } from "./RealN8n.ts"
 
 type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>
@@ -79,7 +80,7 @@ export const syncing = (it: It, v2: boolean) => {
             ? {
               description: "what for",
               pinData: { Out: [{ json: { a: 1 } }] },
-              nodeGroups: [{ id: "g", name: "Group", nodeIds: ["Out", "Code"] }]
+              nodeGroups: [{ id: "g", name: "Group", nodeIds: ["id of Out", "id of Code"] }]
             }
             : {})
         })
@@ -156,7 +157,7 @@ export const syncing = (it: It, v2: boolean) => {
   )
 
   it.effect(
-    "sync: deletes nothing while a file cannot be read, whatever is selected",
+    "sync: deletes nothing while a file is unreadable, for any selection",
     () =>
       Effect.gen(function*() {
         const folder = yield* folderWith()

@@ -7,20 +7,8 @@ import type * as Services from "../../../src/app/Services.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
-import {
-  chain,
-  code,
-  connected,
-  copiesLeft,
-  jsons,
-  type Link,
-  made,
-  manual,
-  node,
-  set,
-  test,
-  wait
-} from "./builders.ts"
+import { node } from "../../support/workflows.ts"
+import { chain, code, connected, copiesLeft, jsons, type Link, made, manual, set, test, wait } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 
@@ -235,7 +223,7 @@ export const testing = (it: It, v2: boolean) => {
   )
 
   it.effect(
-    "test_workflow: the original is as it was; the run is read after its copy is gone",
+    "test_workflow: the original is unchanged; the run is read after its copy is removed",
     () =>
       Effect.gen(function*() {
         const pins = v2 ? { pinData: { Api: [{ json: { pinned: 1 } }, { json: { pinned: 2 } }] } } : {}

@@ -12,7 +12,8 @@ import { fileURLToPath } from "node:url"
 import type * as Services from "../../../src/app/Services.ts"
 import { arr, obj } from "../../../src/base/Json.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
-import { chain, connected, copiesLeft, jsons, made, manual, node, set, test, wait } from "./builders.ts"
+import { node } from "../../support/workflows.ts"
+import { chain, connected, copiesLeft, jsons, made, manual, set, test, wait } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 import * as session from "./session.ts"
@@ -81,7 +82,7 @@ export const testingLeftovers = (it: It) => {
   )
 
   it.effect(
-    "test_workflow: killed, its copy goes with the next test; interrupted or ended by SIGTERM, at once",
+    "test_workflow: if killed, its copy is removed by the next test; if interrupted or ended by SIGTERM, immediately",
     () =>
       Effect.gen(function*() {
         const { apiKey, url } = yield* RealN8n

@@ -13,6 +13,7 @@ import * as ToolVariant from "../../../src/catalogue/types/ToolVariant.ts"
 import { type N8nClient, writesDrafts } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as nodeTypes from "../../support/nodeTypes.ts"
+import { main, node } from "../../support/workflows.ts"
 import type { RealN8n } from "./RealN8n.ts"
 
 const evaluate = await Effect.runPromise(Evaluate.make)
@@ -21,22 +22,11 @@ const background = { release: "2.41.1", releases: { lacking: {}, removed: {} } }
 
 type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>
 
-const node = (name: string, type: string, typeVersion: number, parameters: Obj, more: Obj = {}) => ({
-  id: name,
-  name,
-  type,
-  typeVersion,
-  position: [0, 0],
-  parameters,
-  ...more
-})
-
-const hook = () =>
-  node("Hook", "n8n-nodes-base.webhook", 2, { path: `v-${crypto.randomUUID()}` }, { webhookId: crypto.randomUUID() })
+const hook = () => node("Hook", "webhook", 2, { path: `v-${crypto.randomUUID()}` }, { webhookId: crypto.randomUUID() })
 
 const chain = (names: ReadonlyArray<string>) =>
   Object.fromEntries(
-    names.slice(1).map((to, index) => [names[index], { main: [[{ node: to, type: "main", index: 0 }]] }])
+    names.slice(1).map((to, index) => [names[index], main(to)])
   )
 
 const workflow = (name: string, nodes: ReadonlyArray<ReturnType<typeof node>>, connected = nodes) => ({
@@ -46,9 +36,9 @@ const workflow = (name: string, nodes: ReadonlyArray<ReturnType<typeof node>>, c
   settings: { executionOrder: "v1" }
 })
 
-const http = (parameters: Obj, more?: Obj) => node("Get", "n8n-nodes-base.httpRequest", 4.2, parameters, more)
+const http = (parameters: Obj, more?: Obj) => node("Get", "httpRequest", 4.2, parameters, more)
 const slack = (more?: Obj) =>
-  node("Post", "n8n-nodes-base.slack", 2.2, {
+  node("Post", "slack", 2.2, {
     resource: "message",
     operation: "post",
     select: "channel",
@@ -62,17 +52,17 @@ const published = [
   workflow("plain", [hook(), http({ url: "https://example.com" }), slack(credentials)]),
   workflow("faults in a disabled node", [hook(), http({ url: "" }, { disabled: true })]),
   workflow("faults in a node that nothing leads to", [hook(), http({ url: "" })], [hook()]),
-  workflow("a version that n8n does not look at", [hook(), node("X", "n8n-nodes-base.noOp", 1.5, {})])
+  workflow("a version that n8n does not look at", [hook(), node("X", "noOp", 1.5, {})])
 ]
 const refused = [
   workflow("a required parameter is empty", [hook(), http({ url: "" })]),
   workflow("a required parameter is missing", [hook(), http({})]),
-  workflow("a type that is not there", [hook(), node("X", "n8n-nodes-base.htpRequest", 1, {})]),
-  workflow("a version that is not there", [hook(), node("X", "n8n-nodes-base.set", 9, {})]),
-  workflow("a type that is disabled", [hook(), node("X", "n8n-nodes-base.e2eTest", 1, { operation: "remoteOptions" })]),
+  workflow("a type that is not there", [hook(), node("X", "htpRequest", 1, {})]),
+  workflow("a version that is not there", [hook(), node("X", "set", 9, {})]),
+  workflow("a type that is disabled", [hook(), node("X", "e2eTest", 1, { operation: "remoteOptions" })]),
   workflow("no such resource", [
     hook(),
-    node("X", "n8n-nodes-base.googleSheets", 4.5, {
+    node("X", "googleSheets", 4.5, {
       documentId: { __rl: true, mode: "url", value: "https://example.com/none" },
       sheetName: { __rl: true, mode: "id", value: "gid=0" }
     }, { credentials: { googleSheetsOAuth2Api: { id: "abcdefghijklmnop", name: "Sheets" } } })
@@ -191,7 +181,7 @@ export const validation = (it: It, version: string) => {
         ])
       const sub = yield* tools.createWorkflow.call({
         ...workflow("sub", [
-          node("Start", "n8n-nodes-base.executeWorkflowTrigger", 1.1, { inputSource: "passthrough" })
+          node("Start", "executeWorkflowTrigger", 1.1, { inputSource: "passthrough" })
         ]),
         active: false
       })
@@ -216,7 +206,7 @@ export const validation = (it: It, version: string) => {
       const { outdated } = yield* tools.validateWorkflow.call({
         workflow: workflow("old", [
           hook(),
-          node("Fn", "n8n-nodes-base.function", 1, { functionCode: "return items" }),
+          node("Fn", "function", 1, { functionCode: "return items" }),
           http({ url: "https://example.com" })
         ])
       })
@@ -232,7 +222,7 @@ export const validation = (it: It, version: string) => {
       const { example, version } = yield* tools.nodeGet.call({ type: "n8n-nodes-base.httpRequest" })
       assert.strictEqual(version, httpVersion)
       const { active, id, warnings } = yield* create(
-        workflow("newest", [hook(), node("Get", "n8n-nodes-base.httpRequest", version, example?.parameters as Obj)])
+        workflow("newest", [hook(), node("Get", "httpRequest", version, example?.parameters as Obj)])
       )
       assert.isTrue(active, warnings?.join())
       yield* tools.deleteWorkflow.call({ id, confirm: true })
@@ -247,7 +237,7 @@ export const validation = (it: It, version: string) => {
       assert.isAbove(nodes.length, 20)
       const { id } = yield* tools.createWorkflow.call({
         name: "examples that run",
-        nodes: [node("Start", "n8n-nodes-base.manualTrigger", 1, {}), ...nodes],
+        nodes: [node("Start", "manualTrigger", 1, {}), ...nodes],
         connections: { Start: { main: [nodes.map(({ name }) => ({ node: name, type: "main", index: 0 }))] } },
         settings: { executionOrder: "v1" },
         active: false
@@ -306,7 +296,7 @@ export const validation = (it: It, version: string) => {
       Effect.gen(function*() {
         const newer = workflow("newer", [
           hook(),
-          node("Get", "n8n-nodes-base.httpRequest", 4.5, { url: "https://a.b" })
+          node("Get", "httpRequest", 4.5, { url: "https://a.b" })
         ])
         const { problems } = yield* tools.validateWorkflow.call({ workflow: newer })
         const problem = problems.find(({ path }) => path === "nodes[1].typeVersion")

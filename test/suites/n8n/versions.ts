@@ -9,6 +9,7 @@ import { arr, obj, str } from "../../../src/base/Json.ts"
 import * as McpServer from "../../../src/mcp/McpServer.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
+import { main, node } from "../../support/workflows.ts"
 import { calls } from "../../tools/reading.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
@@ -51,25 +52,13 @@ const story = Effect.fnUntraced(function*() {
   const { id, versionId = "" } = yield* tools.createWorkflow.call({
     name: `Prices ${path}`,
     nodes: [
-      {
+      node("Hook", "webhook", 2, { path, httpMethod: "POST", responseMode: "lastNode" }, {
         id: "hook",
-        name: "Hook",
-        type: "n8n-nodes-base.webhook",
-        typeVersion: 2,
-        position: [0, 0],
-        parameters: { path, httpMethod: "POST", responseMode: "lastNode" },
         webhookId: crypto.randomUUID()
-      },
-      {
-        id: "price",
-        name: "Price",
-        type: "n8n-nodes-base.code",
-        typeVersion: 2,
-        position: [200, 0],
-        parameters: { jsCode: code(prices[0] ?? "") }
-      }
+      }),
+      node("Price", "code", 2, { jsCode: code(prices[0] ?? "") }, { id: "price", position: [200, 0] })
     ],
-    connections: { Hook: { main: [[{ node: "Price", type: "main", index: 0 }]] } }
+    connections: { Hook: main("Price") }
   })
   const versions = [versionId]
   for (const price of prices.slice(1)) {
@@ -158,7 +147,7 @@ export const versions = (it: It, { drafts, v2 }: { readonly v2: boolean; readonl
       assert.match(yield* answerOf(path), /"price":120/)
     }).pipe(scenarios.live))
 
-  it.effect("versions: those that are not there are told with those that are", () =>
+  it.effect("versions: missing ones are reported with the available ones", () =>
     Effect.gen(function*() {
       const { id, snapshots: [newest], versions } = yield* story()
       const empty = { name: "Other", nodes: [], connections: {}, settings: {} }

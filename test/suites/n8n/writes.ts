@@ -14,6 +14,7 @@ import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { WorkflowStore } from "../../../src/workflows/store/WorkflowStore.ts"
 import { Key } from "../../support/arbitrary.ts"
+import { main, node } from "../../support/workflows.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 import * as workflows from "./workflows.ts"
@@ -39,18 +40,11 @@ const bodyOf = (...args: Parameters<typeof workflows.body>) => workflows.body(..
 
 const webhookDraft = (path: string, text: string) =>
   bodyOf("written", path, {
-    nodes: [{
-      id: "say",
-      name: "Say",
-      type: "n8n-nodes-base.set",
-      typeVersion: 3.4,
-      position: [0, 0],
-      parameters: {
-        mode: "raw",
-        jsonOutput: JSON.stringify({ text }),
-        options: {}
-      }
-    }],
+    nodes: [node("Say", "set", 3.4, {
+      mode: "raw",
+      jsonOutput: JSON.stringify({ text }),
+      options: {}
+    }, { id: "say" })],
     links: [{ from: workflows.trigger, to: "Say" }]
   })
 
@@ -136,16 +130,17 @@ const inputOf = ({ links, names, parameters }: typeof AnyWorkflow.Type): Input =
   )
   return {
     name: `any ${unique.join(" ")}`.slice(0, 120),
-    nodes: unique.map((name, index) => ({
-      id: `id-${index}`,
-      name,
-      type: "n8n-nodes-base.noOp",
-      typeVersion: 1,
-      position: [index * 200, 0],
-      parameters: Object.fromEntries(
-        Object.entries(parameters[index] ?? {}).map(([key, value]) => [`p${written(key)}`, written(value)])
+    nodes: unique.map((name, index) =>
+      node(
+        name,
+        "noOp",
+        1,
+        Object.fromEntries(
+          Object.entries(parameters[index] ?? {}).map(([key, value]) => [`p${written(key)}`, written(value)])
+        ),
+        { id: `id-${index}`, position: [index * 200, 0] }
       )
-    })),
+    ),
     connections,
     settings: { executionOrder: "v1" }
   }
@@ -153,7 +148,7 @@ const inputOf = ({ links, names, parameters }: typeof AnyWorkflow.Type): Input =
 
 /** Adds the tests of writing to a suite. */
 export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly drafts: boolean }) => {
-  it.effect("create: what was given is there, for every kind of workflow", () =>
+  it.effect("create: stores what was given, for every kind of workflow", () =>
     Effect.gen(function*() {
       for (const name of ["branch", "loop", "merge", "wide250", "errorOutput"] as const) {
         const { url } = yield* RealN8n
@@ -202,11 +197,11 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       assert.strictEqual(arr(found["nodes"]).length, 2)
     }))
 
-  it.effect("create: what n8n drops without a word is told", () =>
+  it.effect("create: reports what n8n drops silently", () =>
     Effect.gen(function*() {
       const name = "toString"
       const node = { id: "1", name, type: "n8n-nodes-base.noOp", typeVersion: 1, position: [0, 0], parameters: {} }
-      const connections = { [name]: { main: [[{ node: name, type: "main", index: 0 }]] } }
+      const connections = { [name]: main(name) }
       const answer = yield* tools.createWorkflow.call({ name, nodes: [node], connections })
       assert.deepStrictEqual(answer.warnings, ["n8n dropped the connections of 'toString'"])
     }))
@@ -296,7 +291,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       assert.match(says(yield* get(id)) ?? "", /mine|theirs/)
     }))
 
-  it.effect("delete: published or not, gone with the answer; its snapshot brings it back", () =>
+  it.effect("delete: published or not, removed with the answer; its snapshot restores it", () =>
     Effect.gen(function*() {
       for (const active of [true, false]) {
         const path = newPath()
@@ -381,7 +376,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       assert.strictEqual(hint === undefined, v2)
     }))
 
-  it.effect("a foreign writer in between: an error, or named with its way back; never lost silently", () =>
+  it.effect("another writer in between: an error, or a named snapshot; never lost silently", () =>
     Effect.gen(function*() {
       const path = newPath()
       const id = yield* created(webhookDraft(path, "0"))
@@ -417,7 +412,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
     }))
 
   it.effect.prop(
-    "any workflow: create → get gives what was given, and updating one field changes nothing else",
+    "any workflow: create → get returns what was given, and updating one field changes nothing else",
     { any: AnyWorkflow },
     ({ any }) =>
       Effect.gen(function*() {
@@ -482,7 +477,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       assert.strictEqual(yield* webhookStatus(path), 200)
     }))
 
-  it.effect("a line that breaks at any step of a deletion: gone, or there and published as it was", () =>
+  it.effect("a connection that breaks at any step of a deletion: deleted, or unchanged and published", () =>
     atEachStep((fault) =>
       Effect.gen(function*() {
         const path = newPath()
@@ -521,7 +516,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
   }
 
   if (v2 && !drafts) {
-    it.effect("an API without drafts: somebody's draft of the editor is not published along the way", () =>
+    it.effect("an API without drafts: someone's draft in the editor is not published along the way", () =>
       Effect.gen(function*() {
         const path = newPath()
         const id = yield* created(webhookDraft(path, "live"))
@@ -544,7 +539,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
   }
 
   if (drafts) {
-    it.effect("somebody's draft is not published along the way", () =>
+    it.effect("someone's draft is not published along the way", () =>
       Effect.gen(function*() {
         const path = newPath()
         const id = yield* created(webhookDraft(path, "live"))

@@ -171,7 +171,7 @@ console.log(JSON.stringify({ actual: await Effect.runPromise(test), expected }))
     assert.deepStrictEqual(result.actual, result.expected)
   })
 
-  it("finds its catalogue from an app's bundle: in the package, beside the bundle, or where it is told", () => {
+  it("finds its catalogue from an app's bundle: in the package, next to the bundle, or at a given path", () => {
     const code = (options: string) =>
       `import { NodeCatalogue } from "effect-n8n-mcp"
 import * as Effect from "effect/Effect"

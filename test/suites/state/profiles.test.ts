@@ -21,7 +21,7 @@ const dataOf = (answer: Obj) => {
 }
 
 describe("servers with a database", () => {
-  it.live("tell in /health whether the database answers, soon, and go on", () =>
+  it.live("report in /health soon whether the database answers, and keep running", () =>
     Effect.gen(function*() {
       const postgres = yield* RealPostgres.make
       const n8n = yield* HttpN8n.serve(Demo.seed)
@@ -135,7 +135,7 @@ describe("profiles with places of their own", () => {
       assert.notInclude(server.errors(), "key-of-")
     }).pipe(Effect.provide(platform)))
 
-  it.live("tables of an older version are brought up to date, and doctor tells of a newer one", () =>
+  it.live("tables of an older version are migrated, and doctor reports a newer one", () =>
     Effect.gen(function*() {
       const postgres = yield* RealPostgres.make
       yield* postgres.start

@@ -145,7 +145,7 @@ const nameOf = ({ execute }: Server, id: string) =>
   Effect.map(execute("get_workflow", { id }), ({ data }) => obj(data)?.["name"])
 
 describe("servers that share a database", () => {
-  it.live("one restores what another overwrote, and takes the answer to what it asked", () =>
+  it.live("one restores what another overwrote, and receives the answer to another's question", () =>
     Effect.gen(function*() {
       const postgres = yield* RealPostgres.make
       yield* postgres.start
@@ -213,7 +213,7 @@ describe("servers that share a database", () => {
       assert.include(JSON.stringify(yield* server.execute("workflow_history", { id })), "snapshot-")
     }).pipe(Effect.provide(platform)))
 
-  it.live("doctor tells whether it answers", () =>
+  it.live("doctor reports whether it answers", () =>
     Effect.gen(function*() {
       const postgres = yield* RealPostgres.make
       const folder = yield* folderWith()
@@ -236,7 +236,7 @@ describe("servers that share a database", () => {
       assert.deepStrictEqual(yield* doctor, [0, "ok"])
     }).pipe(Effect.provide(platform)))
 
-  it.live("a state that is neither is refused, without what it holds", () =>
+  it.live("any other state is refused, without its content", () =>
     Effect.gen(function*() {
       const { code, stderr } = yield* start(["--demo", "--state", "mysql://user:hunter2@host/db"]).ended
       assert.strictEqual(code, 1)

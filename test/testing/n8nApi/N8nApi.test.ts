@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
+import { start } from "./requests.ts"
 
 const tag = (name: string) => ({ id: `tag-${name}`, name })
 
@@ -52,12 +52,13 @@ const ask = Effect.fnUntraced(function*(
   path: string,
   options: N8nApi.Options & { readonly method?: "PATCH" | "PUT" | "POST" | "DELETE"; readonly key?: string } = {}
 ) {
-  const { client } = yield* N8nApi.make(seed, options)
-  const request = HttpClientRequest.make(options.method ?? "GET")(`http://n8n.test/api/v1${path}`, {
-    headers: options.key === undefined ? {} : { "x-n8n-api-key": options.key }
-  })
-  const response = yield* client.execute(request)
-  return { status: response.status, body: (yield* response.json) as Record<string, unknown> }
+  const { call } = yield* start(options, seed)
+  return yield* call(
+    options.method ?? "GET",
+    path,
+    undefined,
+    options.key === undefined ? {} : { "x-n8n-api-key": options.key }
+  )
 })
 
 const data = (body: Record<string, unknown>) => body["data"] as ReadonlyArray<Record<string, unknown>>

@@ -1,23 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
+import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
+import { main } from "../../support/workflows.ts"
 import { type Json, noOp, webhook, workflow } from "./orders.ts"
-
-const versions = ["2", "1"] as const
+import { start, versions } from "./requests.ts"
 
 const triggerless: Json = { ...workflow, nodes: [noOp], connections: {} }
 
-/** What an empty n8n answers to `POST /workflows`, and what it holds then. */
-const post = Effect.fnUntraced(function*(version: "1" | "2", body: unknown, seed: Partial<N8nApi.Seed> = {}) {
-  const { client, workflows } = yield* N8nApi.make({ workflows: [], executions: [], ...seed }, { version })
-  const request = HttpClientRequest.post("http://n8n.test/api/v1/workflows")
-  const response = yield* client.execute(
-    body === undefined ? request : HttpClientRequest.bodyJsonUnsafe(request, body)
-  )
-  const answer = (yield* response.json) as Json
-  const statusLine = `${response.status} ${String(answer["message"])}`
-  return { status: response.status, body: answer, statusLine, stored: yield* workflows }
+/** The answer of an empty n8n to `POST /workflows`, and its workflows afterwards. */
+const post = Effect.fnUntraced(function*(version: "1" | "2", body: unknown, seed?: Partial<N8nApi.Seed>) {
+  const { call, workflows } = yield* start({ version }, seed)
+  const answer = yield* call("POST", "/workflows", body)
+  const statusLine = `${answer.status} ${String(answer.body["message"])}`
+  return { ...answer, statusLine, stored: yield* workflows }
 })
 
 const without = (key: string) => Object.fromEntries(Object.entries(workflow).filter(([each]) => each !== key))
@@ -128,7 +123,7 @@ describe("POST /workflows", () => {
     { fault: "a long name", body: { ...workflow, name: "x".repeat(129) }, message: "Workflow name must be 1 to 128" },
     {
       fault: "unknown sources and targets",
-      body: { ...workflow, connections: { w: { main: [[{ node: "n", type: "main", index: 0 }]] } } },
+      body: { ...workflow, connections: { w: main("n") } },
       message: `${structure} connections.w (unknown_connection_source): Connection source "w" does not reference an ` +
         "existing node; connections.w.main[0][0].node (unknown_connection_target)"
     },

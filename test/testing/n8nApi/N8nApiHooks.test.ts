@@ -1,13 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as TestClock from "effect/testing/TestClock"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
-
-type Json = Record<string, unknown>
-
-const versions = ["2", "1"] as const
+import type { Json } from "./orders.ts"
+import { start as startEmpty, versions } from "./requests.ts"
 
 const webhook = {
   id: "w",
@@ -44,23 +41,10 @@ const seed = {
   ]
 }
 
-const start = Effect.fnUntraced(function*(options: N8nApi.Options = {}) {
-  const api = yield* N8nApi.make(seed, options)
-  const send = (method: "GET" | "POST" | "PUT" | "OPTIONS", path: string, payload?: unknown, headers: object = {}) => {
-    const request = HttpClientRequest.make(method)(`http://n8n.test${path}`, { headers: { ...headers } })
-    return api.client.execute(payload === undefined ? request : HttpClientRequest.bodyJsonUnsafe(request, payload))
-  }
-  const call = Effect.fnUntraced(function*(method: "GET" | "POST" | "PUT", path: string, payload?: unknown) {
-    const response = yield* send(method, `/api/v1${path}`, payload)
-    return { status: response.status, body: (yield* response.json) as Json }
-  })
-  const statusLine = (method: "GET" | "POST" | "PUT", path: string, payload?: unknown) =>
-    Effect.map(call(method, path, payload), (answer) => `${answer.status} ${String(answer.body["message"])}`)
-  return { ...api, send, call, statusLine }
-})
+const start = (options?: N8nApi.Options) => startEmpty(options, seed)
 
 describe("before", () => {
-  it.effect("answers in place of n8n, any number of times", () =>
+  it.effect("answers instead of n8n, any number of times", () =>
     Effect.gen(function*() {
       let left = 1
       const before = () =>
@@ -145,7 +129,7 @@ describe("edit", () => {
 })
 
 describe("webhooks", () => {
-  it.effect("are registered after some requests on 2.x, at once on 1.x", () =>
+  it.effect("are registered after some requests on 2.x, immediately on 1.x", () =>
     Effect.gen(function*() {
       for (const version of versions) {
         const { call, send } = yield* start({ version, webhookLag: 2 })

@@ -1,32 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import { type Json, link, noOp, webhook, workflow } from "./orders.ts"
-
-type Method = "GET" | "POST" | "PUT" | "DELETE"
-
-const versions = ["2", "1"] as const
-
-/** An n8n, and what it answers to one request after the other. */
-const start = Effect.fnUntraced(function*(options: N8nApi.Options = {}, seed: Partial<N8nApi.Seed> = {}) {
-  const api = yield* N8nApi.make({ workflows: [], executions: [], ...seed }, options)
-  const call = Effect.fnUntraced(function*(method: Method, path: string, body?: unknown) {
-    const request = HttpClientRequest.make(method)(`http://n8n.test/api/v1${path}`)
-    const prepared = body === undefined ? request : HttpClientRequest.bodyJsonUnsafe(request, body)
-    const response = yield* api.client.execute(prepared)
-    return { status: response.status, body: (yield* response.json) as Json }
-  })
-  return {
-    ...api,
-    call,
-    /** The status and the message. */
-    statusLine: (method: Method, path: string, body?: unknown) =>
-      Effect.map(call(method, path, body), (answer) => `${answer.status} ${String(answer.body["message"])}`),
-    create: (body: Json = workflow) =>
-      Effect.map(call("POST", "/workflows", body), (answer) => String(answer.body["id"]))
-  }
-})
+import { start, versions } from "./requests.ts"
 
 const changed: Json = { ...workflow, nodes: [webhook, { ...noOp, notes: "changed" }] }
 const triggerless: Json = { ...workflow, nodes: [noOp], connections: {} }

@@ -5,6 +5,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Schedule from "effect/Schedule"
 import { fileURLToPath } from "node:url"
 import { type Obj, obj, str } from "../../../src/base/Json.ts"
+import { main, node } from "../../support/workflows.ts"
 
 /** An empty n8n. */
 export interface Instance {
@@ -70,24 +71,13 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-const hook = (path: string) => ({
-  id: "hook",
-  name: "Hook",
-  type: "n8n-nodes-base.webhook",
-  typeVersion: 2,
-  position: [0, 0],
-  parameters: { path, httpMethod: "POST" },
-  webhookId: "8a1c0f5e-0000-4000-8000-000000000000"
-})
-const end = {
-  id: "end",
-  name: "End",
-  type: "n8n-nodes-base.noOp",
-  typeVersion: 1,
-  position: [200, 0],
-  parameters: {}
-}
-const connections = { Hook: { main: [[{ node: "End", type: "main", index: 0 }]] } }
+const hook = (path: string) =>
+  node("Hook", "webhook", 2, { path, httpMethod: "POST" }, {
+    id: "hook",
+    webhookId: "8a1c0f5e-0000-4000-8000-000000000000"
+  })
+const end = node("End", "noOp", 1, {}, { id: "end", position: [200, 0] })
+const connections = { Hook: main("End") }
 const workflow = (name: string, more: Obj = {}): Obj => ({
   name,
   nodes: [hook(name), end],
@@ -172,8 +162,8 @@ export const exchanges = Effect.fnUntraced(function*({ version, ...instance }: I
         workflow(""),
         workflow("n".repeat(129)),
         workflow("X", { nodes: [hook("a"), hook("a")] }),
-        workflow("X", { connections: { Hook: { main: [[{ node: "Nobody", type: "main", index: 0 }]] } } }),
-        workflow("X", { connections: { Nobody: { main: [[{ node: "End", type: "main", index: 0 }]] } } })
+        workflow("X", { connections: { Hook: main("Nobody") } }),
+        workflow("X", { connections: { Nobody: main("End") } })
       ]
     ) yield* ask("POST", "/workflows", body)
   }

@@ -5,7 +5,7 @@ import { CallContext, type Consent } from "../../../src/base/CallContext.ts"
 import type { Obj } from "../../../src/base/Json.ts"
 import { CredentialEnv } from "../../../src/credentials/Values.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { inWorld } from "../world.ts"
+import { inWorld } from "../../support/world.ts"
 
 const secret = "correct-horse-battery"
 
@@ -167,7 +167,7 @@ describe("credential_create", () => {
       for (const question of long.questions) assert.include(question, "host = \"h\"")
     }))
 
-  it.effect("asks nobody where no secret is sent", () =>
+  it.effect("asks no one if no secret is sent", () =>
     Effect.gen(function*() {
       const { questions, sent } = yield* attempt({ type: "postgres", name: "PG", values: { host: "h", user: "u" } })
       assert.deepStrictEqual([questions.length, sent.length], [0, 1])

@@ -26,7 +26,7 @@ it.effect("shows no secret that the service repeats", () =>
     assert.include(answer, "[redacted]")
   }).pipe(Effect.provide(answering("401: Authorization: Bearer hunter2-9f8e7d6c5b4a was refused"))))
 
-it.effect("knows no credential that is not there", () =>
+it.effect("reports a missing credential", () =>
   Effect.gen(function*() {
     assert.strictEqual((yield* Effect.flip(tools.credentialTest.run({ id: "nope" })))._tag, "NotFoundError")
   }).pipe(Effect.provide(FakeN8n.layer(seed))))

@@ -24,7 +24,7 @@ layer(FakeN8n.layer(seed))("list_credentials", (it) => {
       assert.notInclude(JSON.stringify(credentials), "hunter2")
     }))
 
-  it.effect("goes through n8n's pages until it has as many of a type as asked for", () =>
+  it.effect("reads n8n's pages until it has the requested number of a type", () =>
     Effect.gen(function*() {
       const first = yield* tools.listCredentials.call({ type: "slackApi", limit: 2 })
       assert.deepStrictEqual(first.credentials.map(({ id }) => id), ["c0", "c2"])
@@ -68,7 +68,7 @@ layer(FakeN8n.layer(onV1, { version: "1" }))("list_credentials on n8n 1", (it) =
     }))
 })
 
-it.effect("looks through a bounded number of pages, and goes on from there", () =>
+it.effect("reads a limited number of pages, and continues from there", () =>
   Effect.gen(function*() {
     let pages = 0
     const before = () =>

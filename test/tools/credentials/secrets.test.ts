@@ -19,9 +19,9 @@ import { type Obj, obj } from "../../../src/base/Json.ts"
 import { CredentialEnv } from "../../../src/credentials/Values.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as Policy from "../../../src/workflows/policy/Policy.ts"
+import { inWorld, type Needs } from "../../support/world.ts"
 import { calls, prepared, seed } from "../calls.ts"
 import { filesIn } from "../files.ts"
-import { inWorld, type Needs } from "../world.ts"
 
 /** No shape and no name gives it away. */
 const secret = "zebra crossing 4711 moonlight"
@@ -119,7 +119,7 @@ describe("a credential's value", () => {
       }))
   }
 
-  it.live("is in none where n8n repeats it in its refusal", () =>
+  it.live("is in no answer if n8n repeats it in its refusal", () =>
     Effect.gen(function*() {
       const { told } = yield* traces(echo, true)
       assert.include(told.join(), "Cannot use")

@@ -15,17 +15,11 @@ import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
 import * as Snapshots from "../../../src/workflows/store/Snapshots.ts"
 import * as Versions from "../../../src/workflows/store/Versions.ts"
 import * as fixtures from "../../support/fixtures.ts"
+import { main, node } from "../../support/workflows.ts"
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
 
-const hook = {
-  id: "1",
-  name: "Hook",
-  type: "n8n-nodes-base.webhook",
-  typeVersion: 2,
-  position: [0, 0],
-  parameters: { path: "x" }
-}
+const hook = node("Hook", "webhook", 2, { path: "x" }, { id: "1" })
 const good = { name: "Good", nodes: [hook], connections: {}, settings: {} }
 const bad = { ...good, nodes: [{ ...hook, type: "n8n-nodes-base.webhok" }] }
 
@@ -61,7 +55,7 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
   it.effect("names outdated nodes, which are no problems", () =>
     Effect.gen(function*() {
       const old = { name: "Old", type: "n8n-nodes-base.function", typeVersion: 1, position: [200, 0], parameters: {} }
-      const connections = { Hook: { main: [[{ node: "Old", type: "main", index: 0 }]] } }
+      const connections = { Hook: main("Old") }
       const data = yield* validate({ workflow: { ...good, nodes: [hook, old], connections } })
       same([data.valid, data.problems], [true, []])
       same(data.outdated, [
@@ -138,7 +132,7 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
       same([valid, problems.map(([severity]) => severity)], [true, ["warning"]])
     }))
 
-  it.effect("answers in its own shape where the problems are too many, whatever the room", () =>
+  it.effect("answers in its own shape if there are too many problems, for any limit", () =>
     Effect.gen(function*() {
       const merge = {
         type: "n8n-nodes-base.merge",
@@ -163,7 +157,7 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
       same(answer.message, "Valid, 0 warnings")
     }))
 
-  it.effect("knows no workflow that is not there", () =>
+  it.effect("reports a missing workflow", () =>
     Effect.gen(function*() {
       same((yield* refused({ workflowId: "nobody" })).name, "NotFoundError")
     }))
@@ -228,7 +222,7 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
 })
 
 layer(Layer.merge(offline, N8nClient.layerUnconfigured(["N8N_URL", "N8N_API_KEY"])))("without an n8n", (it) => {
-  it.effect("judges files and what is given", () =>
+  it.effect("validates files and given workflows", () =>
     Effect.gen(function*() {
       same((yield* validate({ workflow: good })).valid, true)
       same((yield* validate({ workflow: bad })).valid, false)
@@ -241,7 +235,7 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed, { version: "1" })))("wit
   it.effect("names the versions that it lacks", () =>
     Effect.gen(function*() {
       const set = { ...hook, id: "2", name: "Set", type: "n8n-nodes-base.set", typeVersion: 3.5, parameters: {} }
-      const connections = { Hook: { main: [[{ node: "Set", type: "main", index: 0 }]] } }
+      const connections = { Hook: main("Set") }
       const newer = { ...good, nodes: [hook, set], connections }
       const { problems } = yield* validate({ workflow: newer })
       same(problems.map(({ message, path }) => [path, message]), [[

@@ -5,41 +5,40 @@ import * as Hints from "../../../src/answer/Hints.ts"
 import { arr, obj } from "../../../src/base/Json.ts"
 import * as tools from "../../../src/tools/index.ts"
 import type * as WorkflowEdit from "../../../src/workflows/edit/WorkflowEdit.ts"
-import { draft, inWorld, nodeNames, text } from "../world.ts"
+import { text } from "../../support/folders.ts"
+import { inWorld } from "../../support/world.ts"
+import { draft, nodeNames } from "../workflows.ts"
 
 describe("workflow_edit", () => {
   it.effect("makes all changes or none, and a dry run writes nothing", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        const { filePath, workflowId } = yield* draft()
-        const before = yield* text(filePath)
-        const operations = [
-          { op: "rename" as const, node: "Hook", to: "受付" },
-          { op: "disable" as const, node: "End" }
-        ]
-        const dry = yield* tools.workflowEdit.call({ workflowId, operations, dryRun: true })
-        assert.deepInclude(dry, { applied: false, source: "draft" })
-        assert.strictEqual(dry.changes.length, 2)
-        assert.strictEqual(yield* text(filePath), before)
-        const error = yield* Effect.flip(
-          tools.workflowEdit.call({
-            workflowId,
-            operations: [...operations, { op: "remove", node: "Nobody" }]
-          })
-        )
-        assert.include(Hints.text(error.hint), "Nothing was changed.")
-        assert.strictEqual(yield* text(filePath), before)
-        yield* tools.workflowEdit.call({ workflowId, operations })
-        assert.deepStrictEqual(nodeNames(JSON.parse(yield* text(filePath))), ["受付", "End"])
-      })
-    ))
+    inWorld(function*() {
+      const { filePath, workflowId } = yield* draft()
+      const before = yield* text(filePath)
+      const operations = [
+        { op: "rename" as const, node: "Hook", to: "受付" },
+        { op: "disable" as const, node: "End" }
+      ]
+      const dry = yield* tools.workflowEdit.call({ workflowId, operations, dryRun: true })
+      assert.deepInclude(dry, { applied: false, source: "draft" })
+      assert.strictEqual(dry.changes.length, 2)
+      assert.strictEqual(yield* text(filePath), before)
+      const error = yield* Effect.flip(
+        tools.workflowEdit.call({
+          workflowId,
+          operations: [...operations, { op: "remove", node: "Nobody" }]
+        })
+      )
+      assert.include(Hints.text(error.hint), "Nothing was changed.")
+      assert.strictEqual(yield* text(filePath), before)
+      yield* tools.workflowEdit.call({ workflowId, operations })
+      assert.deepStrictEqual(nodeNames(JSON.parse(yield* text(filePath))), ["受付", "End"])
+    }))
 
   it.effect("keeps how a person formatted a file, and the secrets that answers do not show", () =>
-    inWorld(({ folder }) =>
-      Effect.gen(function*() {
-        const fs = yield* FileSystem.FileSystem
-        const file = `${folder}/mine.json`
-        const own = `{
+    inWorld(function*({ folder }) {
+      const fs = yield* FileSystem.FileSystem
+      const file = `${folder}/mine.json`
+      const own = `{
     "name": "Mine", // for the night
     "nodes": [
         {
@@ -51,73 +50,66 @@ describe("workflow_edit", () => {
     "connections": {}
 }
 `
-        yield* fs.writeFileString(file, own)
-        yield* tools.workflowEdit.call({
-          workflowId: "mine.json",
-          operations: [{ op: "update", node: "Call", parameters: { value: "b", secret: "[redacted]" } }]
-        })
-        assert.strictEqual(yield* text(file), own.replace("\"value\": \"a\"", "\"value\": \"b\""))
+      yield* fs.writeFileString(file, own)
+      yield* tools.workflowEdit.call({
+        workflowId: "mine.json",
+        operations: [{ op: "update", node: "Call", parameters: { value: "b", secret: "[redacted]" } }]
       })
-    ))
+      assert.strictEqual(yield* text(file), own.replace("\"value\": \"a\"", "\"value\": \"b\""))
+    }))
 
   it.effect("takes a position as workflows have it, and as node_add takes it", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        const { filePath, workflowId } = yield* draft()
-        const position = (name: string) =>
-          Effect.map(text(filePath), (file) =>
-            arr(obj(JSON.parse(file))?.["nodes"]).map(obj).find((node) => node?.["name"] === name)?.["position"])
-        const move = (position: unknown) =>
-          tools.workflowEdit.run({ workflowId, operations: [{ op: "move", node: "End", position }] })
-        yield* move([10, 20])
-        assert.deepStrictEqual(yield* position("End"), [10, 20])
-        yield* move({ x: 30.4, y: 40 })
-        assert.deepStrictEqual(yield* position("End"), [30, 40])
-        const noOp = { op: "add", type: "n8n-nodes-base.noOp", name: "New", position: [50, 60] }
-        yield* tools.workflowEdit.run({ workflowId, operations: [noOp] })
-        assert.deepStrictEqual(yield* position("New"), [50, 60])
-        for (const wrong of [[1], [1, 2, 3], { x: 1 }, "1,2"]) {
-          const { message } = yield* Effect.flip(move(wrong))
-          assert.match(message, /operations.0.position/)
-        }
-      })
-    ))
+    inWorld(function*() {
+      const { filePath, workflowId } = yield* draft()
+      const position = (name: string) =>
+        Effect.map(text(filePath), (file) =>
+          arr(obj(JSON.parse(file))?.["nodes"]).map(obj).find((node) => node?.["name"] === name)?.["position"])
+      const move = (position: unknown) =>
+        tools.workflowEdit.run({ workflowId, operations: [{ op: "move", node: "End", position }] })
+      yield* move([10, 20])
+      assert.deepStrictEqual(yield* position("End"), [10, 20])
+      yield* move({ x: 30.4, y: 40 })
+      assert.deepStrictEqual(yield* position("End"), [30, 40])
+      const noOp = { op: "add", type: "n8n-nodes-base.noOp", name: "New", position: [50, 60] }
+      yield* tools.workflowEdit.run({ workflowId, operations: [noOp] })
+      assert.deepStrictEqual(yield* position("New"), [50, 60])
+      for (const wrong of [[1], [1, 2, 3], { x: 1 }, "1,2"]) {
+        const { message } = yield* Effect.flip(move(wrong))
+        assert.match(message, /operations.0.position/)
+      }
+    }))
 
   it.effect("names the right key and the right operation, and where", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        const { workflowId } = yield* draft()
-        const operations = [{ op: "tidy" }, { op: "rename", node: "End", name: "X" }, { op: "tidi" }]
-        const { message } = yield* Effect.flip(tools.workflowEdit.run({ workflowId, operations }))
-        assert.include(message, "operations.1: Invalid keys: rename takes node and to, not 'name'; missing: to")
-        assert.include(message, "operations.2: Invalid operation 'tidi'. Did you mean 'tidy'?")
-      })
-    ))
+    inWorld(function*() {
+      const { workflowId } = yield* draft()
+      const operations = [{ op: "tidy" }, { op: "rename", node: "End", name: "X" }, { op: "tidi" }]
+      const { message } = yield* Effect.flip(tools.workflowEdit.run({ workflowId, operations }))
+      assert.include(message, "operations.1: Invalid keys: rename takes node and to, not 'name'; missing: to")
+      assert.include(message, "operations.2: Invalid operation 'tidi'. Did you mean 'tidy'?")
+    }))
 
-  it.effect("sets and replaces single values, and tells a mistake that it brings", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        const { workflowId } = yield* draft()
-        const edit = (operations: ReadonlyArray<WorkflowEdit.Operation>) =>
-          tools.workflowEdit.call({ workflowId, operations })
-        yield* edit([
-          {
-            op: "add",
-            type: "n8n-nodes-base.code",
-            name: "Code",
-            after: "Hook",
-            parameters: { jsCode: "return [{ json: { a: 1 } }]" }
-          }
-        ])
-        const { changes, problems } = yield* edit([
-          { op: "replace", node: "Code", path: "jsCode", find: "{ a: 1 }", with: "{ a: 1" },
-          { op: "set", node: "Hook", path: "path", value: "out" },
-          { op: "tidy" }
-        ])
-        assert.include(changes, "Hook: path: \"in\" → \"out\"")
-        assert.deepStrictEqual(problems.map(({ node, severity }) => [node, severity]), [["Code", "error"]])
-      })
-    ))
+  it.effect("sets and replaces single values, and reports a mistake that this causes", () =>
+    inWorld(function*() {
+      const { workflowId } = yield* draft()
+      const edit = (operations: ReadonlyArray<WorkflowEdit.Operation>) =>
+        tools.workflowEdit.call({ workflowId, operations })
+      yield* edit([
+        {
+          op: "add",
+          type: "n8n-nodes-base.code",
+          name: "Code",
+          after: "Hook",
+          parameters: { jsCode: "return [{ json: { a: 1 } }]" }
+        }
+      ])
+      const { changes, problems } = yield* edit([
+        { op: "replace", node: "Code", path: "jsCode", find: "{ a: 1 }", with: "{ a: 1" },
+        { op: "set", node: "Hook", path: "path", value: "out" },
+        { op: "tidy" }
+      ])
+      assert.include(changes, "Hook: path: \"in\" → \"out\"")
+      assert.deepStrictEqual(problems.map(({ node, severity }) => [node, severity]), [["Code", "error"]])
+    }))
 
   for (const [version, published, hint] of [["2", false, /activate_workflow/], ["1", true, /immediately/]] as const) {
     it.effect(`says whether the change of a published workflow runs on ${version}.x`, () =>
@@ -139,17 +131,15 @@ describe("workflow_edit", () => {
   }
 
   it.effect("refuses a versionId for a file, which has none", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        const { workflowId } = yield* draft()
-        const version = yield* Effect.flip(
-          tools.workflowEdit.run({
-            workflowId,
-            operations: [{ op: "enable", node: "End" }],
-            expectedVersionId: "abc"
-          })
-        )
-        assert.include(version.message, "A file has no versionId")
-      })
-    ))
+    inWorld(function*() {
+      const { workflowId } = yield* draft()
+      const version = yield* Effect.flip(
+        tools.workflowEdit.run({
+          workflowId,
+          operations: [{ op: "enable", node: "End" }],
+          expectedVersionId: "abc"
+        })
+      )
+      assert.include(version.message, "A file has no versionId")
+    }))
 })

@@ -2,23 +2,24 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as tools from "../../../src/tools/index.ts"
-import { draft, inWorld } from "../world.ts"
+import { main, node } from "../../support/workflows.ts"
+import { inWorld } from "../../support/world.ts"
+import { draft } from "../workflows.ts"
 
 describe("replace_workflow_from_file", () => {
   for (const version of ["2", "1"] as const) {
     it.live(`replaces nodes on n8n ${version}; id, state and tags stay`, () =>
-      inWorld(({ api }) =>
-        Effect.gen(function*() {
-          const { filePath, workflowId } = yield* draft()
-          const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
-          yield* tools.updateWorkflow.call({ id, tags: ["shop"], active: true })
-          yield* tools.nodeAdd.call({ workflowId, nodeType: "n8n-nodes-base.noOp", name: "More" })
-          const replaced = yield* tools.replaceWorkflowFromFile.call({ id, filePath, confirm: true })
-          assert.deepInclude(replaced, { id, active: true })
-          const read = yield* tools.getWorkflow.call({ id })
-          assert.deepInclude(read, { active: true, nodeCount: 3, tags: ["shop"] })
-          assert.lengthOf(yield* api.workflows, 1)
-        }), version))
+      inWorld(function*({ api }) {
+        const { filePath, workflowId } = yield* draft()
+        const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
+        yield* tools.updateWorkflow.call({ id, tags: ["shop"], active: true })
+        yield* tools.nodeAdd.call({ workflowId, nodeType: "n8n-nodes-base.noOp", name: "More" })
+        const replaced = yield* tools.replaceWorkflowFromFile.call({ id, filePath, confirm: true })
+        assert.deepInclude(replaced, { id, active: true })
+        const read = yield* tools.getWorkflow.call({ id })
+        assert.deepInclude(read, { active: true, nodeCount: 3, tags: ["shop"] })
+        assert.lengthOf(yield* api.workflows, 1)
+      }, version))
   }
 
   it.live.each([
@@ -28,30 +29,22 @@ describe("replace_workflow_from_file", () => {
   ])(
     "never repairs a workflow into something else: $field",
     ({ field, spoil }) =>
-      inWorld(({ api, folder }) =>
-        Effect.gen(function*() {
-          const fs = yield* FileSystem.FileSystem
-          const { filePath } = yield* draft()
-          const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
-          const before = yield* api.workflows
-          const { nodes: names = ["Hook", "End"], to = "End", ...rest } = spoil
-          const nodes = names.map((name, index) => ({
-            id: `n${index}`,
-            name,
-            type: "n8n-nodes-base.noOp",
-            typeVersion: 1,
-            position: [0, 0],
-            parameters: {},
-            ...(index === 1 ? rest : {})
-          }))
-          const connections = { Hook: { main: [[{ node: to, type: "main", index: 0 }]] } }
-          yield* fs.writeFileString(`${folder}/odd.json`, JSON.stringify({ name: "Odd", nodes, connections }))
-          const error = yield* Effect.flip(
-            tools.replaceWorkflowFromFile.run({ id, filePath: "odd.json", confirm: true })
-          )
-          assert.strictEqual(error._tag === "ValidationError" && error.field, field)
-          assert.deepStrictEqual(yield* api.workflows, before)
-        })
-      )
+      inWorld(function*({ api, folder }) {
+        const fs = yield* FileSystem.FileSystem
+        const { filePath } = yield* draft()
+        const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
+        const before = yield* api.workflows
+        const { nodes: names = ["Hook", "End"], to = "End", ...rest } = spoil
+        const nodes = names.map((name, index) =>
+          node(name, "noOp", 1, {}, { id: `n${index}`, ...(index === 1 ? rest : {}) })
+        )
+        const connections = { Hook: main(to) }
+        yield* fs.writeFileString(`${folder}/odd.json`, JSON.stringify({ name: "Odd", nodes, connections }))
+        const error = yield* Effect.flip(
+          tools.replaceWorkflowFromFile.run({ id, filePath: "odd.json", confirm: true })
+        )
+        assert.strictEqual(error._tag === "ValidationError" && error.field, field)
+        assert.deepStrictEqual(yield* api.workflows, before)
+      })
   )
 })

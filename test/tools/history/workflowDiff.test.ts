@@ -6,7 +6,9 @@ import * as Hints from "../../../src/answer/Hints.ts"
 import * as Tool from "../../../src/answer/Tool.ts"
 import { obj } from "../../../src/base/Json.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { inWorld, versioned } from "../world.ts"
+import { node } from "../../support/workflows.ts"
+import { inWorld } from "../../support/world.ts"
+import { versioned } from "../workflows.ts"
 
 const diff = tools.workflowDiff.call
 const refused = (args: object) => Effect.flip(tools.workflowDiff.run(args))
@@ -20,179 +22,158 @@ const hunk = (before: string, after: string) =>
 
 describe("workflow_diff", () => {
   it.effect("goes from what is published to the draft, from a version to what is there, and between any two", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        const { id, snapshots: [newest], versions: [first, second, third] } = yield* versioned
-        const changed = (from: string, to: string, before: string, after: string) => ({
-          from,
-          to,
-          same: false,
-          moved: 0,
-          nodes: [{
-            node: "Price",
-            change: "changed" as const,
-            fields: [{ path: "parameters.jsCode", diff: hunk(before, after) }]
-          }],
-          connections: { added: [], removed: [] }
-        })
-        const last = ["order.net * 1.19", "order.net * 119"] as const
-        assert.deepStrictEqual(yield* diff({ a: id }), changed(`${id}@published`, id, ...last))
-        for (const a of [`${id}@published`, `${id}@${second}`, `${id}@${newest}`]) {
-          assert.deepStrictEqual(yield* diff({ a }), changed(a, id, ...last))
-          assert.deepStrictEqual(yield* diff({ a, b: `${id}@${third}` }), changed(a, `${id}@${third}`, ...last))
-        }
-        const [a, b] = [`${id}@${first}`, `${id}@${second}`]
-        assert.deepStrictEqual(yield* diff({ a, b }), changed(a, b, "order.net", "order.net * 1.19"))
-        assert.deepStrictEqual(yield* diff({ a: id, b: id }), {
-          from: id,
-          to: id,
-          same: true,
-          moved: 0,
-          nodes: [],
-          connections: { added: [], removed: [] }
-        })
+    inWorld(function*() {
+      const { id, snapshots: [newest], versions: [first, second, third] } = yield* versioned
+      const changed = (from: string, to: string, before: string, after: string) => ({
+        from,
+        to,
+        same: false,
+        moved: 0,
+        nodes: [{
+          node: "Price",
+          change: "changed" as const,
+          fields: [{ path: "parameters.jsCode", diff: hunk(before, after) }]
+        }],
+        connections: { added: [], removed: [] }
       })
-    ))
+      const last = ["order.net * 1.19", "order.net * 119"] as const
+      assert.deepStrictEqual(yield* diff({ a: id }), changed(`${id}@published`, id, ...last))
+      for (const a of [`${id}@published`, `${id}@${second}`, `${id}@${newest}`]) {
+        assert.deepStrictEqual(yield* diff({ a }), changed(a, id, ...last))
+        assert.deepStrictEqual(yield* diff({ a, b: `${id}@${third}` }), changed(a, `${id}@${third}`, ...last))
+      }
+      const [a, b] = [`${id}@${first}`, `${id}@${second}`]
+      assert.deepStrictEqual(yield* diff({ a, b }), changed(a, b, "order.net", "order.net * 1.19"))
+      assert.deepStrictEqual(yield* diff({ a: id, b: id }), {
+        from: id,
+        to: id,
+        same: true,
+        moved: 0,
+        nodes: [],
+        connections: { added: [], removed: [] }
+      })
+    }))
 
   it.effect("compares files with each other and with n8n", () =>
-    inWorld(({ folder }) =>
-      Effect.gen(function*() {
-        const { id } = yield* versioned
-        const { workflowData } = yield* tools.workflowLoad.call({ workflowIdOrPath: id })
-        const write = (name: string, workflow: object) =>
-          FileSystem.FileSystem.use((fs) => fs.writeFileString(`${folder}/${name}`, JSON.stringify(workflow)))
-        const workflow = workflowData as { readonly nodes: ReadonlyArray<object>; readonly connections: object }
-        yield* write("same.json", { name: "Prices", nodes: workflow.nodes, connections: workflow.connections })
-        yield* write("other.json", { ...workflow, name: "Other", nodes: workflow.nodes.slice(0, 1), connections: {} })
-        assert.isTrue((yield* diff({ a: "same.json", b: id })).same)
-        assert.deepInclude(yield* diff({ a: id, b: "other.json" }), {
-          same: false,
-          nodes: [{ node: "Price", change: "removed" as const, type: "n8n-nodes-base.code" }],
-          connections: { added: [], removed: ["Hook → Price"] },
-          name: { before: "Prices", after: "Other" }
-        })
-        assert.lengthOf((yield* diff({ a: "other.json", b: "same.json" })).nodes, 1)
-        assert.deepInclude(yield* refused({ a: "same.json" }), { field: "b" })
-        assert.deepInclude(yield* refused({ a: id, b: "gone.json" }), { field: "b" })
+    inWorld(function*({ folder }) {
+      const { id } = yield* versioned
+      const { workflowData } = yield* tools.workflowLoad.call({ workflowIdOrPath: id })
+      const write = (name: string, workflow: object) =>
+        FileSystem.FileSystem.use((fs) => fs.writeFileString(`${folder}/${name}`, JSON.stringify(workflow)))
+      const workflow = workflowData as { readonly nodes: ReadonlyArray<object>; readonly connections: object }
+      yield* write("same.json", { name: "Prices", nodes: workflow.nodes, connections: workflow.connections })
+      yield* write("other.json", { ...workflow, name: "Other", nodes: workflow.nodes.slice(0, 1), connections: {} })
+      assert.isTrue((yield* diff({ a: "same.json", b: id })).same)
+      assert.deepInclude(yield* diff({ a: id, b: "other.json" }), {
+        same: false,
+        nodes: [{ node: "Price", change: "removed" as const, type: "n8n-nodes-base.code" }],
+        connections: { added: [], removed: ["Hook → Price"] },
+        name: { before: "Prices", after: "Other" }
       })
-    ))
+      assert.lengthOf((yield* diff({ a: "other.json", b: "same.json" })).nodes, 1)
+      assert.deepInclude(yield* refused({ a: "same.json" }), { field: "b" })
+      assert.deepInclude(yield* refused({ a: id, b: "gone.json" }), { field: "b" })
+    }))
 
   it.effect("says what cannot be compared", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        const { id } = yield* tools.createWorkflow.call({ name: "New", nodes: [], connections: {} })
-        const unpublished = yield* refused({ a: id })
-        assert.match(unpublished.message, /^Workflow '.*' is not published/)
-        assert.include(Hints.text(unpublished.hint), `workflow_history(id: '${id}')`)
-        const { id: prices } = yield* versioned
-        const unknown = yield* refused({ a: prices, node: "price" })
-        assert.deepInclude(unknown, { field: "node", hint: "Did you mean 'Price'?" })
-        assert.strictEqual((yield* refused({ a: `${prices}@nope` }))._tag, "NotFoundError")
-      })
-    ))
+    inWorld(function*() {
+      const { id } = yield* tools.createWorkflow.call({ name: "New", nodes: [], connections: {} })
+      const unpublished = yield* refused({ a: id })
+      assert.match(unpublished.message, /^Workflow '.*' is not published/)
+      assert.include(Hints.text(unpublished.hint), `workflow_history(id: '${id}')`)
+      const { id: prices } = yield* versioned
+      const unknown = yield* refused({ a: prices, node: "price" })
+      assert.deepInclude(unknown, { field: "node", hint: "Did you mean 'Price'?" })
+      assert.strictEqual((yield* refused({ a: `${prices}@nope` }))._tag, "NotFoundError")
+    }))
 
   it.effect("of n8n 1, where what is active is what is there, says so", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        const { id, snapshots: [newest] } = yield* versioned
-        const { note, same } = yield* diff({ a: id })
-        assert.isTrue(same)
-        assert.include(note, "no drafts")
-        assert.lengthOf((yield* diff({ a: `${id}@${newest}` })).nodes, 1)
-      }), "1"))
+    inWorld(function*() {
+      const { id, snapshots: [newest] } = yield* versioned
+      const { note, same } = yield* diff({ a: id })
+      assert.isTrue(same)
+      assert.include(note, "no drafts")
+      assert.lengthOf((yield* diff({ a: `${id}@${newest}` })).nodes, 1)
+    }, "1"))
 
-  it.effect("stays small and names all nodes that changed; a node that is asked for is whole", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        const code = (salt: string) =>
-          Array.from({ length: 60 }, (_, line) => `const v${line} = "${salt} ${line * 7}"`)
-            .join("\n")
-        const nodes = (salt: string) =>
-          Array.from({ length: 25 }, (_, index) => ({
-            id: `${index}`,
-            name: `Step ${index}`,
-            type: "n8n-nodes-base.code",
-            typeVersion: 2,
-            position: [index, 0],
-            parameters: { jsCode: code(salt) }
-          }))
-        const { id: a } = yield* tools.createWorkflow.call({
-          name: "A",
-          nodes: nodes("one"),
-          connections: {}
-        })
-        const { id: b } = yield* tools.createWorkflow.call({
-          name: "A",
-          nodes: nodes("two"),
-          connections: {}
-        })
-        const answer = yield* tools.workflowDiff.run({ a, b })
-        assert.isAtMost(countTokens(JSON.stringify(answer)), 1_500)
-        const { nodes: shown } = yield* diff({ a, b })
-        assert.deepStrictEqual(shown.map(({ node }) => node), nodes("").map(({ name }) => name))
-        assert.deepInclude(obj(answer.data)?.["_truncated"], { path: "nodes.fields", total: 25 })
-        const { nodes: [only] } = yield* diff({ a, b, node: "Step 3" })
-        const text = only?.fields?.[0]?.diff ?? ""
-        assert.lengthOf(text.split("\n"), 121)
-        assert.include(text, `+const v59 = "two 413"`)
+  it.effect("stays small and names all changed nodes; a requested node is complete", () =>
+    inWorld(function*() {
+      const code = (salt: string) =>
+        Array.from({ length: 60 }, (_, line) => `const v${line} = "${salt} ${line * 7}"`)
+          .join("\n")
+      const nodes = (salt: string) =>
+        Array.from(
+          { length: 25 },
+          (_, index) =>
+            node(`Step ${index}`, "code", 2, { jsCode: code(salt) }, { id: `${index}`, position: [index, 0] })
+        )
+      const { id: a } = yield* tools.createWorkflow.call({
+        name: "A",
+        nodes: nodes("one"),
+        connections: {}
       })
-    ))
+      const { id: b } = yield* tools.createWorkflow.call({
+        name: "A",
+        nodes: nodes("two"),
+        connections: {}
+      })
+      const answer = yield* tools.workflowDiff.run({ a, b })
+      assert.isAtMost(countTokens(JSON.stringify(answer)), 1_500)
+      const { nodes: shown } = yield* diff({ a, b })
+      assert.deepStrictEqual(
+        shown.map(({ node }) => node),
+        nodes("").map(({ name }) => name)
+      )
+      assert.deepInclude(obj(answer.data)?.["_truncated"], { path: "nodes.fields", total: 25 })
+      const { nodes: [only] } = yield* diff({ a, b, node: "Step 3" })
+      const text = only?.fields?.[0]?.diff ?? ""
+      assert.lengthOf(text.split("\n"), 121)
+      assert.include(text, `+const v59 = "two 413"`)
+    }))
 
   it.effect("names ports, and hides secrets but not that they changed", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        const rule = (outputKey: string) => ({
-          outputKey,
-          renameOutput: true,
-          conditions: { combinator: "and", conditions: [{ leftValue: outputKey, rightValue: "x" }] }
-        })
-        const make = (keys: ReadonlyArray<string>, token: string) =>
-          tools.createWorkflow.call({
-            name: "S",
-            nodes: [
-              {
-                id: "s",
-                name: "S",
-                type: "n8n-nodes-base.switch",
-                typeVersion: 3.2,
-                position: [0, 0],
-                parameters: { rules: { values: keys.map(rule) }, options: { fallbackOutput: "extra" } }
-              },
-              ...["A", "B", "C"].map((name) => ({
-                id: name,
-                name,
-                type: "n8n-nodes-base.httpRequest",
-                typeVersion: 4.2,
-                position: [0, 0],
-                parameters: {
-                  url: "https://example.com",
-                  sendHeaders: true,
-                  headerParameters: { parameters: [{ name: "Authorization", value: token }] }
-                }
-              }))
-            ],
-            connections: {
-              S: {
-                main: [...keys, "fallback"].map((key) => [{
-                  node: ({ cheap: "A", dear: "B" } as Record<string, string>)[key] ?? "C",
-                  type: "main",
-                  index: 0
-                }])
-              }
-            }
-          })
-        const { id: a } = yield* make(["cheap"], "Bearer first-0123456789")
-        const { id: b } = yield* make(["cheap", "dear"], "Bearer second-0123456789")
-        const shown = yield* diff({ a, b })
-        // The fallback is output 1, then 2: to a person it is the same link.
-        assert.deepStrictEqual(shown.connections, { added: ["S.dear → B"], removed: [] })
-        const path = "parameters.headerParameters.parameters[0].value"
-        assert.deepStrictEqual(shown.nodes.find(({ node }) => node === "A")?.fields, [
-          { path, before: "[redacted]", after: "[redacted]" }
-        ])
-        assert.notInclude(JSON.stringify(shown), "0123456789")
-        const open = yield* Effect.provideService(diff({ a, b }), Tool.RedactSecrets, false)
-        assert.include(JSON.stringify(open), "second-0123456789")
+    inWorld(function*() {
+      const rule = (outputKey: string) => ({
+        outputKey,
+        renameOutput: true,
+        conditions: { combinator: "and", conditions: [{ leftValue: outputKey, rightValue: "x" }] }
       })
-    ))
+      const make = (keys: ReadonlyArray<string>, token: string) =>
+        tools.createWorkflow.call({
+          name: "S",
+          nodes: [
+            node("S", "switch", 3.2, { rules: { values: keys.map(rule) }, options: { fallbackOutput: "extra" } }, {
+              id: "s"
+            }),
+            ...["A", "B", "C"].map((name) =>
+              node(name, "httpRequest", 4.2, {
+                url: "https://example.com",
+                sendHeaders: true,
+                headerParameters: { parameters: [{ name: "Authorization", value: token }] }
+              })
+            )
+          ],
+          connections: {
+            S: {
+              main: [...keys, "fallback"].map((key) => [{
+                node: ({ cheap: "A", dear: "B" } as Record<string, string>)[key] ?? "C",
+                type: "main",
+                index: 0
+              }])
+            }
+          }
+        })
+      const { id: a } = yield* make(["cheap"], "Bearer first-0123456789")
+      const { id: b } = yield* make(["cheap", "dear"], "Bearer second-0123456789")
+      const shown = yield* diff({ a, b })
+      // The fallback is output 1, then 2: to a person it is the same link.
+      assert.deepStrictEqual(shown.connections, { added: ["S.dear → B"], removed: [] })
+      const path = "parameters.headerParameters.parameters[0].value"
+      assert.deepStrictEqual(shown.nodes.find(({ node }) => node === "A")?.fields, [
+        { path, before: "[redacted]", after: "[redacted]" }
+      ])
+      assert.notInclude(JSON.stringify(shown), "0123456789")
+      const open = yield* Effect.provideService(diff({ a, b }), Tool.RedactSecrets, false)
+      assert.include(JSON.stringify(open), "second-0123456789")
+    }))
 })

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as tools from "../../../src/tools/index.ts"
-import { draft, inWorld, setCode, versioned } from "../world.ts"
+import { inWorld } from "../../support/world.ts"
+import { draft, setCode, versioned } from "../workflows.ts"
 
 const changedCode = (before: string, after: string) => `changed 'Price' (jsCode: "${before}" → "${after}")`
 const toGross = changedCode(
@@ -16,87 +17,79 @@ const toWrong = changedCode(
 describe("workflow_history", () => {
   for (const version of ["2", "1"] as const) {
     it.effect(`lists snapshots, newest first, with n8n's own versions where n8n ${version} has them`, () =>
-      inWorld(() =>
-        Effect.gen(function*() {
-          const { filePath } = yield* draft()
-          const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
-          yield* tools.nodeAdd.call({ workflowId: id, nodeType: "n8n-nodes-base.noOp" })
-          const { url, versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
-          const sources = new Set(versions.map(({ source }) => source))
-          assert.deepStrictEqual([...sources].toSorted(), version === "2" ? ["n8n", "snapshot"] : ["snapshot"])
-          assert.strictEqual(url, version === "2" ? `http://n8n.test/workflow/${id}/history` : undefined)
-          const dates = versions.map(({ createdAt }) => createdAt)
-          assert.deepStrictEqual(dates, dates.toSorted().toReversed())
-          assert.isTrue(versions.some(({ operation }) => operation === "before node_add"))
-          assert.lengthOf((yield* tools.workflowHistory.call({ id, limit: 1 })).versions, 1)
-        }), version))
+      inWorld(function*() {
+        const { filePath } = yield* draft()
+        const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
+        yield* tools.nodeAdd.call({ workflowId: id, nodeType: "n8n-nodes-base.noOp" })
+        const { url, versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
+        const sources = new Set(versions.map(({ source }) => source))
+        assert.deepStrictEqual([...sources].toSorted(), version === "2" ? ["n8n", "snapshot"] : ["snapshot"])
+        assert.strictEqual(url, version === "2" ? `http://n8n.test/workflow/${id}/history` : undefined)
+        const dates = versions.map(({ createdAt }) => createdAt)
+        assert.deepStrictEqual(dates, dates.toSorted().toReversed())
+        assert.isTrue(versions.some(({ operation }) => operation === "before node_add"))
+        assert.lengthOf((yield* tools.workflowHistory.call({ id, limit: 1 })).versions, 1)
+      }, version))
   }
 
   it.effect("says what each version changed, which runs, and which is there now", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        const { id, versions: [first, second, third] } = yield* versioned
-        yield* tools.updateWorkflow.call({ id, settings: { timezone: "Asia/Tokyo" } })
-        const { changedSince, versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
-        const rows = (wanted: string) =>
-          versions.filter(({ source }) => source === wanted)
-            .map(({ changed, current, published, version }) => [version, changed, published, current])
-        assert.deepStrictEqual(rows("n8n"), [
-          [third, toWrong, undefined, true],
-          [second, toGross, true, undefined],
-          [first, undefined, undefined, undefined]
-        ])
-        assert.deepStrictEqual(rows("snapshot").map(([, changed]) => changed), [
-          // Of before the settings changed, and of before each change of the code.
-          toWrong,
-          toGross,
-          undefined
-        ])
-        assert.isUndefined(changedSince)
-        // The version before the page's last is looked at, too.
-        assert.lengthOf((yield* tools.workflowHistory.call({ id, limit: 1 })).versions, 1)
-      })
-    ))
+    inWorld(function*() {
+      const { id, versions: [first, second, third] } = yield* versioned
+      yield* tools.updateWorkflow.call({ id, settings: { timezone: "Asia/Tokyo" } })
+      const { changedSince, versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
+      const rows = (wanted: string) =>
+        versions.filter(({ source }) => source === wanted)
+          .map(({ changed, current, published, version }) => [version, changed, published, current])
+      assert.deepStrictEqual(rows("n8n"), [
+        [third, toWrong, undefined, true],
+        [second, toGross, true, undefined],
+        [first, undefined, undefined, undefined]
+      ])
+      assert.deepStrictEqual(rows("snapshot").map(([, changed]) => changed), [
+        // Of before the settings changed, and of before each change of the code.
+        toWrong,
+        toGross,
+        undefined
+      ])
+      assert.isUndefined(changedSince)
+      // The version before the page's last is looked at, too.
+      assert.lengthOf((yield* tools.workflowHistory.call({ id, limit: 1 })).versions, 1)
+    }))
 
   it.effect("reads each version once, and only those of the page", () =>
-    inWorld(({ api }) =>
-      Effect.gen(function*() {
-        const { id } = yield* versioned
-        for (let price = 0; price < 20; price++) yield* setCode(id, `${price}`)
-        const reads = Effect.map(
-          api.requests,
-          (all) => all.filter(({ url }) => url.includes("/versions/")).length
-        )
-        const before = yield* reads
-        yield* tools.workflowHistory.call({ id, limit: 6 })
-        const some = (yield* reads) - before
-        assert.isAtLeast(some, 3)
-        assert.isAtMost(some, 7)
-        yield* tools.workflowHistory.call({ id, limit: 6 })
-        assert.strictEqual((yield* reads) - before, some)
-        const { versions } = yield* tools.workflowHistory.call({ id, limit: 100 })
-        // The oldest of n8n and the oldest snapshot follow none.
-        assert.lengthOf(versions.filter(({ changed }) => changed?.startsWith("changed 'Price' (jsCode: ") !== true), 2)
-      })
-    ))
+    inWorld(function*({ api }) {
+      const { id } = yield* versioned
+      for (let price = 0; price < 20; price++) yield* setCode(id, `${price}`)
+      const reads = Effect.map(
+        api.requests,
+        (all) => all.filter(({ url }) => url.includes("/versions/")).length
+      )
+      const before = yield* reads
+      yield* tools.workflowHistory.call({ id, limit: 6 })
+      const some = (yield* reads) - before
+      assert.isAtLeast(some, 3)
+      assert.isAtMost(some, 7)
+      yield* tools.workflowHistory.call({ id, limit: 6 })
+      assert.strictEqual((yield* reads) - before, some)
+      const { versions } = yield* tools.workflowHistory.call({ id, limit: 100 })
+      // The oldest of n8n and the oldest snapshot follow none.
+      assert.lengthOf(versions.filter(({ changed }) => changed?.startsWith("changed 'Price' (jsCode: ") !== true), 2)
+    }))
 
   it.effect("says what changed since the newest snapshot where the workflow as it is is no version", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        const { id } = yield* versioned
-        const { changedSince, versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
-        assert.strictEqual(changedSince, toWrong)
-        assert.deepStrictEqual(versions.map(({ changed }) => changed), [toGross, undefined])
-        const { workflowId } = yield* draft()
-        const file = yield* tools.workflowHistory.call({ id: workflowId, limit: 20 })
-        assert.strictEqual(file.changedSince, "added 'End', 1 connection")
-        assert.deepStrictEqual(file.versions.map(({ changed }) => changed), ["added 'Hook'", undefined])
-      }), "1"))
+    inWorld(function*() {
+      const { id } = yield* versioned
+      const { changedSince, versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
+      assert.strictEqual(changedSince, toWrong)
+      assert.deepStrictEqual(versions.map(({ changed }) => changed), [toGross, undefined])
+      const { workflowId } = yield* draft()
+      const file = yield* tools.workflowHistory.call({ id: workflowId, limit: 20 })
+      assert.strictEqual(file.changedSince, "added 'End', 1 connection")
+      assert.deepStrictEqual(file.versions.map(({ changed }) => changed), ["added 'Hook'", undefined])
+    }, "1"))
 
-  it.effect("knows no workflow that never was", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        assert.strictEqual((yield* Effect.flip(tools.workflowHistory.run({ id: "nobody" })))._tag, "NotFoundError")
-      })
-    ))
+  it.effect("reports a workflow that never existed", () =>
+    inWorld(function*() {
+      assert.strictEqual((yield* Effect.flip(tools.workflowHistory.run({ id: "nobody" })))._tag, "NotFoundError")
+    }))
 })

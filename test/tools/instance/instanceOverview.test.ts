@@ -56,7 +56,7 @@ const overview = (input: { readonly days?: number } = {}) =>
   Effect.andThen(TestClock.setTime(now), tools.instanceOverview.call(input))
 
 describe("instance_overview", () => {
-  it.effect("tells what there is, what runs and what fails", () =>
+  it.effect("lists what exists, what runs and what fails", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* overview(), {
         version: "2.41.1",
@@ -76,7 +76,7 @@ describe("instance_overview", () => {
       assert.deepInclude((yield* overview({ days: 40 })).runs, { total: 8, failed: 5 })
     }).pipe(Effect.provide(FakeN8n.layer(seed))))
 
-  it.effect("says in one sentence what n8n 1 does not tell", () =>
+  it.effect("says in one sentence what n8n 1 does not report", () =>
     Effect.gen(function*() {
       const { notes, packages, version, workflows } = yield* overview()
       assert.strictEqual(version, "1.123.81")

@@ -18,7 +18,7 @@ describe("node_get", () => {
   layer(onN8n("2"))("with an n8n", (it) => {
     const type = "n8n-nodes-base.slack"
 
-    it.effect("tells the parameters that apply, with an example", () =>
+    it.effect("lists the parameters that apply, with an example", () =>
       Effect.gen(function*() {
         const { data } = yield* tools.nodeGet.run({ type, resource: "message", operation: "post" })
         assert.deepInclude(data, { type, name: "Slack" })

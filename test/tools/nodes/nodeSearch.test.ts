@@ -7,7 +7,7 @@ import * as tools from "../../../src/tools/index.ts"
 import * as fixtures from "../../support/fixtures.ts"
 
 layer(Layer.merge(Services.layerMemory, FakeN8n.layer(fixtures.seed)))("node_search", (it) => {
-  it.effect("finds a node by words, and tells what node_get needs", () =>
+  it.effect("finds a node by words, and says what node_get needs", () =>
     Effect.gen(function*() {
       const { nodes } = yield* tools.nodeSearch.call({ keyword: "send a slack message", limit: 3 })
       assert.strictEqual(nodes[0]?.id, "n8n-nodes-base.slack")

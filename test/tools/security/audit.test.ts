@@ -7,16 +7,7 @@ import type { Obj } from "../../../src/base/Json.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as Policy from "../../../src/workflows/policy/Policy.ts"
-
-const node = (name: string, type: string, typeVersion: number, parameters: Obj = {}, more: Obj = {}) => ({
-  id: name,
-  name,
-  type: `n8n-nodes-base.${type}`,
-  typeVersion,
-  position: [0, 0],
-  parameters,
-  ...more
-})
+import { node } from "../../support/workflows.ts"
 
 const safeHook = node("Hook", "webhook", 2.1, { path: "a", authentication: "headerAuth" }, {
   credentials: { httpHeaderAuth: { id: "c1", name: "Key" } }
@@ -58,14 +49,14 @@ const kinds = (findings: ReadonlyArray<{ readonly check: string; readonly count:
 
 describe("audit", () => {
   for (const version of ["2", "1"] as const) {
-    it.effect(`is quiet when all is well on ${version}`, () =>
+    it.effect(`reports nothing without risks on ${version}`, () =>
       Effect.gen(function*() {
         const { data, message } = yield* tools.audit.answer({})
         assert.deepStrictEqual(data, { ok: true, workflows: 1, findings: [] })
         assert.include(message, "nothing found")
       }).pipe(Effect.provide(on(clean, { version }))))
 
-    it.effect(`finds each risk on ${version}, says how to mend it, and shows no value`, () =>
+    it.effect(`finds each risk on ${version}, says how to fix it, and shows no value`, () =>
       Effect.gen(function*() {
         const { data } = yield* tools.audit.answer({})
         assert.isFalse(data.ok)
@@ -140,7 +131,7 @@ describe("audit", () => {
       Effect.provide(Layer.provideMerge(Policy.layer({ bannedNodes: ["webhook"] }), on(clean)))
     ))
 
-  it.effect("goes on without n8n's own audit, and calls itself incomplete", () =>
+  it.effect("works without n8n's own audit, and calls itself incomplete", () =>
     Effect.gen(function*() {
       const { data, message } = yield* tools.audit.answer({})
       assert.deepInclude(data, { ok: false, incomplete: true, findings: [] })

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import type * as Errors from "../../../src/base/Errors.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
-import type { Needs } from "../world.ts"
+import type { Needs } from "../../support/world.ts"
 
 /** Secrets in the first row's `label`. */
 export const secrets = [

@@ -4,8 +4,8 @@ import * as Stream from "effect/Stream"
 import { CallContext, type Consent } from "../../../src/base/CallContext.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { inWorld } from "../world.ts"
-import { stock } from "./world.ts"
+import { inWorld } from "../../support/world.ts"
+import { stock } from "./stock.ts"
 
 type Input = Parameters<typeof tools.tableWrite.answer>[0]
 
@@ -26,61 +26,55 @@ const plain = (all: ReadonlyArray<object>) =>
 
 describe("table_write", () => {
   it.effect("creates a table, adds and renames columns, inserts", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        const { table } = yield* write({ table: "todo", op: "create", columns: { text: "string" } })
-        yield* write({ table: "todo", op: "addColumn", columns: { qty: "number" } })
-        yield* write({ table: "todo", op: "renameColumn", column: "qty", name: "count" })
-        yield* write({ table: "todo", op: "rename", name: "tasks" })
-        const { count, ids } = yield* write({
-          table: "tasks",
-          op: "insert",
-          rows: [{ text: "a", count: 1 }, { text: "b" }]
-        })
-        assert.deepStrictEqual([count, ids], [2, [1, 2]])
-        assert.deepStrictEqual(plain(yield* rows(table.id)), [{ text: "a", count: 1 }, { text: "b", count: null }])
+    inWorld(function*() {
+      const { table } = yield* write({ table: "todo", op: "create", columns: { text: "string" } })
+      yield* write({ table: "todo", op: "addColumn", columns: { qty: "number" } })
+      yield* write({ table: "todo", op: "renameColumn", column: "qty", name: "count" })
+      yield* write({ table: "todo", op: "rename", name: "tasks" })
+      const { count, ids } = yield* write({
+        table: "tasks",
+        op: "insert",
+        rows: [{ text: "a", count: 1 }, { text: "b" }]
       })
-    ))
+      assert.deepStrictEqual([count, ids], [2, [1, 2]])
+      assert.deepStrictEqual(plain(yield* rows(table.id)), [{ text: "a", count: 1 }, { text: "b", count: null }])
+    }))
 
   it.effect("updates what where says, shows it first, and brings it back", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        const id = yield* stock
-        const before = plain(yield* rows(id))
-        const change = { table: "stock", op: "update", where: "qty < 3", set: { done: true } } as const
-        const preview = yield* write({ ...change, dryRun: true })
-        assert.deepStrictEqual([preview.count, preview.before?.length, preview.after?.[0]?.["done"]], [3, 3, true])
-        assert.notInclude(JSON.stringify(preview), "hunter2")
-        assert.deepStrictEqual(plain(yield* rows(id)), before)
-        const { count, hint, version = "" } = yield* write(change)
-        assert.strictEqual(count, 3)
-        assert.include(hint, `op: 'restore', version: '${version}'`)
-        assert.notDeepEqual(plain(yield* rows(id)), before)
-        yield* write({ table: id, op: "restore", version })
-        assert.deepStrictEqual(plain(yield* rows(id)), before)
-      })
-    ))
+    inWorld(function*() {
+      const id = yield* stock
+      const before = plain(yield* rows(id))
+      const change = { table: "stock", op: "update", where: "qty < 3", set: { done: true } } as const
+      const preview = yield* write({ ...change, dryRun: true })
+      assert.deepStrictEqual([preview.count, preview.before?.length, preview.after?.[0]?.["done"]], [3, 3, true])
+      assert.notInclude(JSON.stringify(preview), "hunter2")
+      assert.deepStrictEqual(plain(yield* rows(id)), before)
+      const { count, hint, version = "" } = yield* write(change)
+      assert.strictEqual(count, 3)
+      assert.include(hint, `op: 'restore', version: '${version}'`)
+      assert.notDeepEqual(plain(yield* rows(id)), before)
+      yield* write({ table: id, op: "restore", version })
+      assert.deepStrictEqual(plain(yield* rows(id)), before)
+    }))
 
   it.effect("upserts: changes what is there, else inserts", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        const id = yield* stock
-        yield* write({ table: "stock", op: "upsert", where: "sku === 'A-0'", set: { sku: "A-0", qty: 50 } })
-        const { version } = yield* write({
-          table: "stock",
-          op: "upsert",
-          where: "sku === 'C'",
-          set: { sku: "C", qty: 51 }
-        })
-        assert.isUndefined(version)
-        const all = yield* rows(id)
-        assert.lengthOf(all, 31)
-        assert.deepStrictEqual(all.filter(({ qty }) => Number(qty) >= 50).map(({ sku }) => sku).toSorted(), [
-          "A-0",
-          "C"
-        ])
+    inWorld(function*() {
+      const id = yield* stock
+      yield* write({ table: "stock", op: "upsert", where: "sku === 'A-0'", set: { sku: "A-0", qty: 50 } })
+      const { version } = yield* write({
+        table: "stock",
+        op: "upsert",
+        where: "sku === 'C'",
+        set: { sku: "C", qty: 51 }
       })
-    ))
+      assert.isUndefined(version)
+      const all = yield* rows(id)
+      assert.lengthOf(all, 31)
+      assert.deepStrictEqual(all.filter(({ qty }) => Number(qty) >= 50).map(({ sku }) => sku).toSorted(), [
+        "A-0",
+        "C"
+      ])
+    }))
 
   const deletions: ReadonlyArray<Input> = [
     { table: "stock", op: "delete", where: "qty >= 10" },
@@ -91,107 +85,96 @@ describe("table_write", () => {
 
   for (const deletion of deletions) {
     it.effect(`asks before ${deletion.op}, keeps what goes, and brings it back`, () =>
-      inWorld(({ api }) =>
-        Effect.gen(function*() {
-          const id = yield* stock
-          const before = plain(yield* rows(id))
-          const questions: Array<string> = []
-          const error = yield* Effect.flip(write(deletion)).pipe(asked("no", questions))
-          assert.deepInclude(error, { _tag: "ValidationError", field: "confirm" })
-          assert.include(questions[0], "'stock'")
-          yield* write({ ...deletion, dryRun: true })
-          assert.deepStrictEqual(plain(yield* rows(id)), before)
-          assert.notInclude(JSON.stringify((yield* api.requests).map(({ url }) => url)), "/rows/clear")
+      inWorld(function*({ api }) {
+        const id = yield* stock
+        const before = plain(yield* rows(id))
+        const questions: Array<string> = []
+        const error = yield* Effect.flip(write(deletion)).pipe(asked("no", questions))
+        assert.deepInclude(error, { _tag: "ValidationError", field: "confirm" })
+        assert.include(questions[0], "'stock'")
+        yield* write({ ...deletion, dryRun: true })
+        assert.deepStrictEqual(plain(yield* rows(id)), before)
+        assert.notInclude(JSON.stringify((yield* api.requests).map(({ url }) => url)), "/rows/clear")
 
-          const { hint, version = "" } = yield* write(deletion).pipe(asked("yes"))
-          assert.include(hint, "op: 'restore'")
-          const { table } = yield* write({ table: id, op: "restore", version })
-          assert.deepStrictEqual(plain(yield* rows(table.id)), before)
-        })
-      ))
+        const { hint, version = "" } = yield* write(deletion).pipe(asked("yes"))
+        assert.include(hint, "op: 'restore'")
+        const { table } = yield* write({ table: id, op: "restore", version })
+        assert.deepStrictEqual(plain(yield* rows(table.id)), before)
+      }))
   }
 
   it.effect("says what was done, and brings a dropped table back by its name", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        const id = yield* stock
-        const message = (args: Input) => Effect.map(tools.tableWrite.answer(args), ({ message }) => message)
-        const table = "stock"
-        assert.strictEqual(
-          yield* message({ table: "todo", op: "create", columns: { a: "string", b: "number" } }),
-          "Created 'todo' with 2 columns"
-        )
-        assert.strictEqual(yield* message({ table, op: "drop", dryRun: true }), "Would drop 'stock' with 30 rows")
-        const { data: { version = "" } } = yield* tools.tableWrite.answer({ table, op: "drop", confirm: true })
-        const { versions } = yield* tools.workflowHistory.call({ id: table, limit: 5 })
-        assert.deepStrictEqual(versions.map((each) => each.version), [version])
-        assert.strictEqual(yield* message({ table, op: "restore", version }), "Restored 30 rows of 'stock'")
-        assert.notStrictEqual((yield* tools.tableRead.call({ table, limit: 1 })).table?.id, id)
-        assert.deepStrictEqual((yield* tools.workflowHistory.call({ id: table, limit: 5 })).versions, versions)
-        const missing = yield* Effect.flip(tools.workflowHistory.call({ id: "nope", limit: 5 }))
-        assert.strictEqual(missing.message, "Workflow 'nope' not found")
-      })
-    ))
+    inWorld(function*() {
+      const id = yield* stock
+      const message = (args: Input) => Effect.map(tools.tableWrite.answer(args), ({ message }) => message)
+      const table = "stock"
+      assert.strictEqual(
+        yield* message({ table: "todo", op: "create", columns: { a: "string", b: "number" } }),
+        "Created 'todo' with 2 columns"
+      )
+      assert.strictEqual(yield* message({ table, op: "drop", dryRun: true }), "Would drop 'stock' with 30 rows")
+      const { data: { version = "" } } = yield* tools.tableWrite.answer({ table, op: "drop", confirm: true })
+      const { versions } = yield* tools.workflowHistory.call({ id: table, limit: 5 })
+      assert.deepStrictEqual(versions.map((each) => each.version), [version])
+      assert.strictEqual(yield* message({ table, op: "restore", version }), "Restored 30 rows of 'stock'")
+      assert.notStrictEqual((yield* tools.tableRead.call({ table, limit: 1 })).table?.id, id)
+      assert.deepStrictEqual((yield* tools.workflowHistory.call({ id: table, limit: 5 })).versions, versions)
+      const missing = yield* Effect.flip(tools.workflowHistory.call({ id: "nope", limit: 5 }))
+      assert.strictEqual(missing.message, "Workflow 'nope' not found")
+    }))
 
   it.effect("shows what columns look like where they are something else", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        for (const columns of [["sku"], [{ name: "sku", type: "string" }]]) {
-          const error = yield* Effect.flip(write({ table: "todo", op: "create", columns } as never))
-          assert.include(error.message, "{\"sku\": \"string\"")
-        }
-      })
-    ))
+    inWorld(function*() {
+      for (const columns of [["sku"], [{ name: "sku", type: "string" }]]) {
+        const error = yield* Effect.flip(write({ table: "todo", op: "create", columns } as never))
+        assert.include(error.message, "{\"sku\": \"string\"")
+      }
+    }))
 
   it.effect("never goes by no condition, or by one that n8n cannot hold", () =>
-    inWorld(({ api }) =>
-      Effect.gen(function*() {
-        yield* stock
-        const sent = (yield* api.requests).length
-        for (
-          const [args, text] of [
-            [{ op: "delete" }, "delete needs where"],
-            [{ op: "update", set: { qty: 1 } }, "update needs where"],
-            [{ op: "update", where: "qty < 3" }, "update needs set"],
-            [{ op: "delete", where: "qty % 2 === 0" }, "is no comparison"],
-            [{ op: "delete", where: "apiToken.startsWith('h')" }, "contains secrets"],
-            [{ op: "update", where: "qty < 3", set: { apiToken: "[redacted]" } }, "contains the placeholder"],
-            [{ op: "update", where: "qty < 3", set: { qyt: 1 } }, "no column 'qyt'"],
-            [{ op: "insert", rows: [{ id: 3 }] }, "no column 'id'"],
-            [{ op: "insert", rows: [] }, "rows is empty"],
-            [{ op: "create" }, "create needs columns"],
-            [{ op: "restore" }, "restore needs version"],
-            [{ op: "dropColumn", column: "nope" }, "no column 'nope'"]
-          ] as const
-        ) {
-          const error = yield* Effect.flip(write({ table: "stock", ...args } as Input))
-          assert.include(error.message, text)
-        }
-        const writes = (yield* api.requests).slice(sent).filter(({ method }) => method !== "GET")
-        assert.deepStrictEqual(writes.map(({ method, url }) => `${method} ${url}`), [])
-      })
-    ))
+    inWorld(function*({ api }) {
+      yield* stock
+      const sent = (yield* api.requests).length
+      for (
+        const [args, text] of [
+          [{ op: "delete" }, "delete needs where"],
+          [{ op: "update", set: { qty: 1 } }, "update needs where"],
+          [{ op: "update", where: "qty < 3" }, "update needs set"],
+          [{ op: "delete", where: "qty % 2 === 0" }, "is no comparison"],
+          [{ op: "delete", where: "apiToken.startsWith('h')" }, "contains secrets"],
+          [{ op: "update", where: "qty < 3", set: { apiToken: "[redacted]" } }, "contains the placeholder"],
+          [{ op: "update", where: "qty < 3", set: { qyt: 1 } }, "no column 'qyt'"],
+          [{ op: "insert", rows: [{ id: 3 }] }, "no column 'id'"],
+          [{ op: "insert", rows: [] }, "rows is empty"],
+          [{ op: "create" }, "create needs columns"],
+          [{ op: "restore" }, "restore needs version"],
+          [{ op: "dropColumn", column: "nope" }, "no column 'nope'"]
+        ] as const
+      ) {
+        const error = yield* Effect.flip(write({ table: "stock", ...args } as Input))
+        assert.include(error.message, text)
+      }
+      const writes = (yield* api.requests).slice(sent).filter(({ method }) => method !== "GET")
+      assert.deepStrictEqual(writes.map(({ method, url }) => `${method} ${url}`), [])
+    }))
 
-  it.effect("loses no more than is kept without a person's yes", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        const id = yield* stock
-        const n8n = yield* N8nClient
-        for (let at = 0; at < 10; at++) {
-          yield* n8n.insertRows(id, Array.from({ length: 500 }, () => ({ sku: "x" })))
-        }
-        const error = yield* Effect.flip(write({ table: "stock", op: "clear" }))
-        assert.include(error.message, "lose more than 5000 rows")
-        const { count, hint } = yield* write({ table: "stock", op: "clear", confirm: true })
-        assert.strictEqual(count, 5_030)
-        assert.include(hint, "the first 5000 of 5030 rows")
-      })
-    ))
+  it.effect("deletes no more without a person's consent than a snapshot can restore", () =>
+    inWorld(function*() {
+      const id = yield* stock
+      const n8n = yield* N8nClient
+      for (let at = 0; at < 10; at++) {
+        yield* n8n.insertRows(id, Array.from({ length: 500 }, () => ({ sku: "x" })))
+      }
+      const error = yield* Effect.flip(write({ table: "stock", op: "clear" }))
+      assert.include(error.message, "lose more than 5000 rows")
+      const { count, hint } = yield* write({ table: "stock", op: "clear", confirm: true })
+      assert.strictEqual(count, 5_030)
+      assert.include(hint, "the first 5000 of 5030 rows")
+    }))
 
   it.effect("says in a sentence that n8n 1 has no tables", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        const error = yield* Effect.flip(write({ table: "stock", op: "clear" }))
-        assert.include(error.message, "This n8n has no data tables")
-      }), "1"))
+    inWorld(function*() {
+      const error = yield* Effect.flip(write({ table: "stock", op: "clear" }))
+      assert.include(error.message, "This n8n has no data tables")
+    }, "1"))
 })

@@ -4,9 +4,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
-import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import * as Doctor from "../../../src/app/doctor/Doctor.ts"
 import * as Services from "../../../src/app/Services.ts"
@@ -14,30 +12,20 @@ import { CallContext } from "../../../src/base/CallContext.ts"
 import * as Errors from "../../../src/base/Errors.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import * as TestMark from "../../../src/n8n/model/TestMark.ts"
-import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import { WriteGuard } from "../../../src/n8n/WriteGuard.ts"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { currentOwner } from "../../../src/trials/TestCopies.ts"
+import { main, node } from "../../support/workflows.ts"
+import { clientOf } from "../../support/world.ts"
 import { assertSnapshot } from "../snapshot.ts"
-
-const node = (name: string, type: string, parameters: Obj = {}) => ({
-  id: name,
-  name,
-  type: `n8n-nodes-base.${type}`,
-  typeVersion: 1,
-  position: [0, 0],
-  parameters
-})
-
-const link = (to: string) => ({ main: [[{ node: to, type: "main", index: 0 }]] })
 
 const original = {
   id: "orig",
   name: "Orders",
   active: false,
   nodes: [node("T", "manualTrigger"), node("Out", "noOp")],
-  connections: { T: link("Out") },
+  connections: { T: main("Out") },
   settings: {},
   shared: [{ role: "workflow:owner", projectId: "p1" }]
 }
@@ -127,9 +115,7 @@ const world = Effect.fnUntraced(function*(
       return
     })
   const api = yield* N8nApi.make({ workflows: [subject, ...workflows], executions: [] }, { version, before })
-  const n8n = N8nClient.layer({ url: new URL("http://n8n.test"), apiKey: Redacted.make("the-key"), webhookUrl }).pipe(
-    Layer.provide(Layer.succeed(HttpClient.HttpClient, api.client))
-  )
+  const n8n = clientOf(api.client, { apiKey: "the-key", webhookUrl })
   const process_ = () =>
     Effect.provide(
       Layer.merge(n8n, Layer.fresh(Services.layer({ filesRoots: [folder], stateFolder: `${folder}/.state` })))
@@ -137,10 +123,14 @@ const world = Effect.fnUntraced(function*(
   return { api, folder, process: process_ }
 })
 
-const inWorld = <A, E>(
+const inWorld = <Eff extends Effect.Effect<unknown, unknown, FileSystem.FileSystem>, A>(
   options: Parameters<typeof world>[0],
-  use: (here: Effect.Success<ReturnType<typeof world>>) => Effect.Effect<A, E, FileSystem.FileSystem>
-) => Effect.flatMap(world(options), use).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  use: (here: Effect.Success<ReturnType<typeof world>>) => Generator<Eff, A, never>
+) =>
+  Effect.flatMap(world(options), (here) => Effect.gen(() => use(here))).pipe(
+    Effect.scoped,
+    Effect.provide(NodeServices.layer)
+  )
 
 const test = (more: Obj = {}) =>
   Effect.map(tools.testWorkflow.run({ workflowId: "orig", ...more }), ({ data }) => data as Obj)
@@ -149,83 +139,79 @@ const names = (api: N8nApi.N8nApi) => Effect.map(api.workflows, (all) => all.map
 
 describe("test_workflow", () => {
   it.live("answers what it did, token by token", () =>
-    inWorld({}, ({ process }) =>
-      Effect.gen(function*() {
-        const answer = yield* tools.testWorkflow.run({ workflowId: "orig", testData: { a: 1 } }).pipe(process())
-        const shown = JSON.stringify({ tokens: countTokens(JSON.stringify(answer)), ...answer }, null, 2)
-        yield* Effect.promise(() => assertSnapshot(shown, "answer-test_workflow"))
-      })))
+    inWorld({}, function*({ process }) {
+      const answer = yield* tools.testWorkflow.run({ workflowId: "orig", testData: { a: 1 } }).pipe(process())
+      const shown = JSON.stringify({ tokens: countTokens(JSON.stringify(answer)), ...answer }, null, 2)
+      yield* Effect.promise(() => assertSnapshot(shown, "answer-test_workflow"))
+    }))
 
   it.live("runs a copy in the original's project, removes it, and keeps what it read, for other processes too", () =>
-    inWorld({}, ({ api, process }) =>
-      Effect.gen(function*() {
-        const told: Array<unknown> = []
-        const caller = {
-          progress: (...progress: ReadonlyArray<unknown>) => Effect.sync(() => void told.push(progress)),
-          confirm: () => Effect.succeed("unasked" as const)
-        }
-        const found = yield* test({ testData: "{\"a\":1}" }).pipe(Effect.provideService(CallContext, caller), process())
-        assert.deepInclude(found, { executionId: "77", status: "success", executionTime: 120 })
-        assert.deepStrictEqual(found["data"], { node: "Out", items: [{ json: { done: true } }] })
-        assert.deepStrictEqual(found["logs"], ["T: 1 item, 2 ms", "Out: 1 item, 2 ms"])
-        assert.deepStrictEqual(told, [[1, 4, "published"], [4, 4, "success"]])
-        assert.deepStrictEqual(yield* names(api), ["Orders"])
+    inWorld({}, function*({ api, process }) {
+      const told: Array<unknown> = []
+      const caller = {
+        progress: (...progress: ReadonlyArray<unknown>) => Effect.sync(() => void told.push(progress)),
+        confirm: () => Effect.succeed("unasked" as const)
+      }
+      const found = yield* test({ testData: "{\"a\":1}" }).pipe(Effect.provideService(CallContext, caller), process())
+      assert.deepInclude(found, { executionId: "77", status: "success", executionTime: 120 })
+      assert.deepStrictEqual(found["data"], { node: "Out", items: [{ json: { done: true } }] })
+      assert.deepStrictEqual(found["logs"], ["T: 1 item, 2 ms", "Out: 1 item, 2 ms"])
+      assert.deepStrictEqual(told, [[1, 4, "published"], [4, 4, "success"]])
+      assert.deepStrictEqual(yield* names(api), ["Orders"])
 
-        const requests = yield* api.requests
-        assert.isFalse(requests.some(({ url }) => /\/executions\?/.test(url)))
-        const created = obj(requests.find(({ method, url }) => method === "POST" && url.endsWith("/workflows"))?.body)
-        assert.strictEqual(created?.["projectId"], "p1")
-        const called = requests.filter(({ url }) => url.includes("/webhook/"))
-        assert.deepStrictEqual(obj(called.at(-1)?.body)?.["items"], [{ a: 1 }])
-        assert.notInclude(JSON.stringify(called), "the-key")
+      const requests = yield* api.requests
+      assert.isFalse(requests.some(({ url }) => /\/executions\?/.test(url)))
+      const created = obj(requests.find(({ method, url }) => method === "POST" && url.endsWith("/workflows"))?.body)
+      assert.strictEqual(created?.["projectId"], "p1")
+      const called = requests.filter(({ url }) => url.includes("/webhook/"))
+      assert.deepStrictEqual(obj(called.at(-1)?.body)?.["items"], [{ a: 1 }])
+      assert.notInclude(JSON.stringify(called), "the-key")
 
-        const again = yield* tools.getExecution.call({ id: "77", nodeOffset: 0 }).pipe(process())
-        assert.deepInclude(again, { workflowName: "Orders", status: "success" })
-        assert.isUndefined(again.url)
-        const gone = yield* Effect.flip(tools.getExecution.call({ id: "78", nodeOffset: 0 })).pipe(process())
-        assert.strictEqual(gone._tag, "NotFoundError")
-      })))
+      const again = yield* tools.getExecution.call({ id: "77", nodeOffset: 0 }).pipe(process())
+      assert.deepInclude(again, { workflowName: "Orders", status: "success" })
+      assert.isUndefined(again.url)
+      const gone = yield* Effect.flip(tools.getExecution.call({ id: "78", nodeOffset: 0 })).pipe(process())
+      assert.strictEqual(gone._tag, "NotFoundError")
+    }))
 
-  it.live("says which nodes ran and which gave pinned items, and the copy holds them", () =>
+  it.live("says which nodes ran and which returned pinned items, and the copy contains them", () =>
     inWorld({
       subject: {
         ...original,
         nodes: [node("T", "manualTrigger"), node("Out", "noOp"), node("Api", "httpRequest"), node("Rest", "noOp")],
-        connections: { T: link("Api"), Api: link("Out"), Out: link("Rest") }
+        connections: { T: main("Api"), Api: main("Out"), Out: main("Rest") }
       },
       runData: {
         T: [run(1, { a: 1 }, "test_workflow items")],
         Api: [run(2, { v: 1 }, "T")],
         Out: [run(3, { v: 1 }, "Api")]
       }
-    }, ({ api, process }) =>
-      Effect.gen(function*() {
-        const answer = yield* test({ pins: { Api: [{ v: 1 }] }, endNode: "Out" }).pipe(process())
-        assert.deepStrictEqual([answer["ran"], answer["pinned"]], [["Out"], ["Api"]])
-        const requests = yield* api.requests
-        const created = requests.find(({ method, url }) => method === "POST" && url.endsWith("/workflows"))
-        assert.include(JSON.stringify(created?.body), JSON.stringify("return [{\"json\":{\"v\":1}}]").slice(1, -1))
-        const wrong = (more: Obj) => Effect.map(Effect.flip(test(more)), ({ message }) => message)
-        const count = requests.filter(({ method }) => method === "POST").length
-        assert.match(yield* wrong({ pins: { Apy: [] } }).pipe(process()), /pins name 'Apy', which is not a node/)
-        assert.match(yield* wrong({ pins: { Rest: [] }, endNode: "Out" }).pipe(process()), /'Rest', which does not run/)
-        assert.match(yield* wrong({ startNode: "Rest", endNode: "Out" }).pipe(process()), /does not lead to 'Out'/)
-        assert.match(yield* wrong({ replay: "88" }).pipe(process()), /Execution '88' not found/)
-        assert.match(yield* wrong({ replay: "88", mode: "live" }).pipe(process()), /no effect on a live workflow/)
-        assert.match(yield* wrong({ pins: { Api: "ran" } }).pipe(process()), /pins/)
-        assert.match(
-          yield* wrong({ pins: { Api: [1] } }).pipe(process()),
-          /pins of 'Api' contain a value that is not an item/
-        )
-        assert.lengthOf((yield* api.requests).filter(({ method }) => method === "POST"), count)
-      })))
+    }, function*({ api, process }) {
+      const answer = yield* test({ pins: { Api: [{ v: 1 }] }, endNode: "Out" }).pipe(process())
+      assert.deepStrictEqual([answer["ran"], answer["pinned"]], [["Out"], ["Api"]])
+      const requests = yield* api.requests
+      const created = requests.find(({ method, url }) => method === "POST" && url.endsWith("/workflows"))
+      assert.include(JSON.stringify(created?.body), JSON.stringify("return [{\"json\":{\"v\":1}}]").slice(1, -1))
+      const wrong = (more: Obj) => Effect.map(Effect.flip(test(more)), ({ message }) => message)
+      const count = requests.filter(({ method }) => method === "POST").length
+      assert.match(yield* wrong({ pins: { Apy: [] } }).pipe(process()), /pins name 'Apy', which is not a node/)
+      assert.match(yield* wrong({ pins: { Rest: [] }, endNode: "Out" }).pipe(process()), /'Rest', which does not run/)
+      assert.match(yield* wrong({ startNode: "Rest", endNode: "Out" }).pipe(process()), /does not lead to 'Out'/)
+      assert.match(yield* wrong({ replay: "88" }).pipe(process()), /Execution '88' not found/)
+      assert.match(yield* wrong({ replay: "88", mode: "live" }).pipe(process()), /no effect on a live workflow/)
+      assert.match(yield* wrong({ pins: { Api: "ran" } }).pipe(process()), /pins/)
+      assert.match(
+        yield* wrong({ pins: { Api: [1] } }).pipe(process()),
+        /pins of 'Api' contain a value that is not an item/
+      )
+      assert.lengthOf((yield* api.requests).filter(({ method }) => method === "POST"), count)
+    }))
 
   it.live("names the node that it starts at among those that ran", () =>
-    inWorld({ runData: { Out: [run(1, { a: 1 }, "test_workflow items")] } }, ({ process }) =>
-      Effect.gen(function*() {
-        const answer = yield* test({ startNode: "Out", endNode: "Out" }).pipe(process())
-        assert.deepStrictEqual(answer["ran"], ["Out"])
-      })))
+    inWorld({ runData: { Out: [run(1, { a: 1 }, "test_workflow items")] } }, function*({ process }) {
+      const answer = yield* test({ startNode: "Out", endNode: "Out" }).pipe(process())
+      assert.deepStrictEqual(answer["ran"], ["Out"])
+    }))
 
   it.live("refuses pins of a sub-node with the true reason", () =>
     inWorld({
@@ -237,24 +223,25 @@ describe("test_workflow", () => {
           Tool: { ai_tool: [[{ node: "Out", type: "ai_tool", index: 0 }]] }
         }
       }
-    }, ({ process }) =>
-      Effect.gen(function*() {
-        const error = yield* Effect.flip(test({ pins: { Tool: [{ a: 1 }] } })).pipe(process())
-        assert.match(error.message, /'Tool', which is a sub-node/)
-      })))
+    }, function*({ process }) {
+      const error = yield* Effect.flip(test({ pins: { Tool: [{ a: 1 }] } })).pipe(process())
+      assert.match(error.message, /'Tool', which is a sub-node/)
+    }))
 
   describe("live", () => {
     const subject = {
       ...original,
       active: true,
-      nodes: [node("Hook", "webhook", { path: "orders", httpMethod: "POST" }), node("Out", "noOp")],
-      connections: { Hook: link("Out") }
+      nodes: [node("Hook", "webhook", 1, { path: "orders", httpMethod: "POST" }), node("Out", "noOp")],
+      connections: { Hook: main("Out") }
     }
     const called = (answer: Response) =>
       inWorld({
         subject,
         hook: ({ url }) => Effect.succeed(url.includes("/webhook/") ? answer : undefined)
-      }, ({ process }) => Effect.flip(test({ mode: "live", timeout: 1_000 })).pipe(process()))
+      }, function*({ process }) {
+        return yield* Effect.flip(test({ mode: "live", timeout: 1_000 })).pipe(process())
+      })
 
     it.live("reports the answer of a call that started nothing", () =>
       Effect.gen(function*() {
@@ -268,38 +255,38 @@ describe("test_workflow", () => {
       inWorld({
         subject,
         hook: ({ url }) => url.includes("/webhook/") ? Effect.fail(new N8nApi.Disconnected()) : Effect.undefined
-      }, ({ process }) =>
-        Effect.gen(function*() {
-          const error = yield* Effect.flip(test({ mode: "live", timeout: 1_000 })).pipe(process())
-          assert.deepInclude(error, { _tag: "ApiError", reason: "Unreachable" })
-        })))
+      }, function*({ process }) {
+        const error = yield* Effect.flip(test({ mode: "live", timeout: 1_000 })).pipe(process())
+        assert.deepInclude(error, { _tag: "ApiError", reason: "Unreachable" })
+      }))
 
     it.live("runs no node that the policy bans", () =>
-      inWorld({ subject }, ({ api, process }) =>
-        Effect.gen(function*() {
-          const nodes: Array<unknown> = []
-          const banned = new Errors.ValidationError({ reason: "banned", field: "", hint: "" })
-          const error = yield* Effect.flip(test({ mode: "live" })).pipe(
-            Effect.provideService(WriteGuard, {
-              check: () => Effect.void,
-              checkTest: (all) => Effect.andThen(Effect.sync(() => nodes.push(...all)), Effect.fail(banned)),
-              faults: () => Effect.succeed([])
-            }),
-            process()
-          )
-          assert.strictEqual(error.message, banned.message)
-          assert.lengthOf(nodes, 2)
-          assert.isFalse((yield* api.requests).some(({ url }) => url.includes("/webhook/")))
-        })))
+      inWorld({ subject }, function*({ api, process }) {
+        const nodes: Array<unknown> = []
+        const banned = new Errors.ValidationError({ reason: "banned", field: "", hint: "" })
+        const error = yield* Effect.flip(test({ mode: "live" })).pipe(
+          Effect.provideService(WriteGuard, {
+            check: () => Effect.void,
+            checkTest: (all) => Effect.andThen(Effect.sync(() => nodes.push(...all)), Effect.fail(banned)),
+            faults: () => Effect.succeed([])
+          }),
+          process()
+        )
+        assert.strictEqual(error.message, banned.message)
+        assert.lengthOf(nodes, 2)
+        assert.isFalse((yield* api.requests).some(({ url }) => url.includes("/webhook/")))
+      }))
   })
 
-  it.live("says which output the items are of, where the first gave none or several gave some", () =>
+  it.live("says which output the items come from, if it is not the first or not the only one", () =>
     Effect.gen(function*() {
       const outputOf = (type: string, main: ReadonlyArray<ReadonlyArray<Obj>>) =>
         inWorld({
           subject: { ...original, nodes: [node("T", "manualTrigger"), node("Out", type)] },
           runData: { T: [run(1, { a: 1 }, "test_workflow items")], Out: [{ ...run(2, {}, "T"), data: { main } }] }
-        }, ({ process }) => Effect.map(test().pipe(process()), ({ data }) => data))
+        }, function*({ process }) {
+          return (yield* test().pipe(process()))["data"]
+        })
       const items = [{ json: { a: 1 } }]
       assert.deepStrictEqual(yield* outputOf("filter", [[], items]), { node: "Out", output: "Discarded", items })
       assert.deepStrictEqual(yield* outputOf("if", [items, items]), { node: "Out", output: "true", items })
@@ -315,7 +302,7 @@ describe("test_workflow", () => {
       ...original,
       nodes: [node("T", "manualTrigger"), ...names.map((name) => node(name, "set"))],
       connections: Object.fromEntries(
-        ["T", ...names].slice(0, -1).map((name, index) => [name, link(names[index] ?? "")])
+        ["T", ...names].slice(0, -1).map((name, index) => [name, main(names[index] ?? "")])
       )
     }
     const order = (index: number) => ({ orderNo: index, customer: { id: `c-${index}`, email: `c${index}@shop.test` } })
@@ -328,7 +315,9 @@ describe("test_workflow", () => {
     const tested = (last: Obj, status?: string) =>
       inWorld(
         { subject, runData: runs(last), ...(status === undefined ? {} : { status }) },
-        ({ process }) => tools.testWorkflow.run({ workflowId: "orig" }).pipe(process())
+        function*({ process }) {
+          return yield* tools.testWorkflow.run({ workflowId: "orig" }).pipe(process())
+        }
       )
     const tokens = (answer: unknown) => countTokens(JSON.stringify(answer))
 
@@ -343,7 +332,7 @@ describe("test_workflow", () => {
         assert.hasAllKeys(data, ["executionId", "status", "executionTime", "data", "logs"])
       }))
 
-    it.live("that failed: the message stands in failure alone", () =>
+    it.live("that failed: the message is only in failure", () =>
       Effect.gen(function*() {
         const error = { name: "NodeOperationError", message: "Order 17 has no address", context: { itemIndex: 17 } }
         const { data: _, ...failing } = run(21, [], "Prepare the order 18")
@@ -357,15 +346,14 @@ describe("test_workflow", () => {
   })
 
   it.live("takes a file, and on 1.x leaves out what that does not take", () =>
-    inWorld({ version: "1" }, ({ api, folder, process }) =>
-      Effect.gen(function*() {
-        const { active: _, id: __, shared: ___, ...file } = original
-        yield* FileSystem.FileSystem.use((fs) => fs.writeFileString(`${folder}/w.json`, JSON.stringify(file)))
-        for (const workflowId of ["w.json", "orig"]) {
-          assert.strictEqual((yield* test({ workflowId }).pipe(process()))["status"], "success")
-        }
-        assert.deepStrictEqual(yield* names(api), ["Orders"])
-      })))
+    inWorld({ version: "1" }, function*({ api, folder, process }) {
+      const { active: _, id: __, shared: ___, ...file } = original
+      yield* FileSystem.FileSystem.use((fs) => fs.writeFileString(`${folder}/w.json`, JSON.stringify(file)))
+      for (const workflowId of ["w.json", "orig"]) {
+        assert.strictEqual((yield* test({ workflowId }).pipe(process()))["status"], "success")
+      }
+      assert.deepStrictEqual(yield* names(api), ["Orders"])
+    }))
 
   it.live("says in n8n's words why a workflow cannot be published, and runs nothing", () =>
     inWorld({
@@ -375,31 +363,28 @@ describe("test_workflow", () => {
             ? Response.json({ message: "Unrecognized node type: x.y" }, { status: 400 })
             : undefined
         )
-    }, ({ api, process }) =>
-      Effect.gen(function*() {
-        const error = yield* Effect.flip(test()).pipe(process())
-        assert.deepInclude(error, { _tag: "ValidationError", errorDetails: "Unrecognized node type: x.y" })
-        assert.deepStrictEqual(yield* names(api), ["Orders"])
-        assert.isFalse((yield* api.requests).some(({ url }) => url.includes("/webhook/")))
-      })))
+    }, function*({ api, process }) {
+      const error = yield* Effect.flip(test()).pipe(process())
+      assert.deepInclude(error, { _tag: "ValidationError", errorDetails: "Unrecognized node type: x.y" })
+      assert.deepStrictEqual(yield* names(api), ["Orders"])
+      assert.isFalse((yield* api.requests).some(({ url }) => url.includes("/webhook/")))
+    }))
 
   it.live("refuses before anything is written what nothing starts", () =>
-    inWorld({}, ({ api, process }) =>
-      Effect.gen(function*() {
-        const error = yield* Effect.flip(test({ startNode: "Nobody" })).pipe(process())
-        assert.deepInclude(error, { _tag: "ValidationError", field: "startNode" })
-        assert.isFalse((yield* api.requests).some(({ method }) => method !== "GET"))
-      })))
+    inWorld({}, function*({ api, process }) {
+      const error = yield* Effect.flip(test({ startNode: "Nobody" })).pipe(process())
+      assert.deepInclude(error, { _tag: "ValidationError", field: "startNode" })
+      assert.isFalse((yield* api.requests).some(({ method }) => method !== "GET"))
+    }))
 
-  it.live("stops what takes too long, and tells what ran", () =>
-    inWorld({ status: "running" }, ({ api, process }) =>
-      Effect.gen(function*() {
-        const found = yield* test({ timeout: 1_000 }).pipe(process())
-        assert.strictEqual(found["status"], "canceled")
-        assert.match(str(found["hint"]) ?? "", /Stopped after 1000 ms/)
-        assert.lengthOf(arr(found["logs"]), 2)
-        assert.deepStrictEqual(yield* names(api), ["Orders"])
-      })))
+  it.live("stops an execution that takes too long, and reports what ran", () =>
+    inWorld({ status: "running" }, function*({ api, process }) {
+      const found = yield* test({ timeout: 1_000 }).pipe(process())
+      assert.strictEqual(found["status"], "canceled")
+      assert.match(str(found["hint"]) ?? "", /Stopped after 1000 ms/)
+      assert.lengthOf(arr(found["logs"]), 2)
+      assert.deepStrictEqual(yield* names(api), ["Orders"])
+    }))
 
   /** Starts a test and interrupts it as soon as a request to `path` is under way. */
   const interruptedAt = (
@@ -411,13 +396,12 @@ describe("test_workflow", () => {
       const asked = yield* Deferred.make<void>()
       const hook: Hook = ({ url }) =>
         Effect.asVoid(Effect.when(Deferred.succeed(asked, undefined), Effect.sync(() => url.includes(path))))
-      yield* inWorld({ ...options, hook }, ({ api, process }) =>
-        Effect.gen(function*() {
-          const running = yield* Effect.forkChild(test().pipe(process()))
-          yield* Deferred.await(asked)
-          yield* Fiber.interrupt(running)
-          yield* use(api)
-        }))
+      yield* inWorld({ ...options, hook }, function*({ api, process }) {
+        const running = yield* Effect.forkChild(test().pipe(process()))
+        yield* Deferred.await(asked)
+        yield* Fiber.interrupt(running)
+        yield* use(api)
+      })
     })
 
   it.live("cleans up when it is interrupted, and stops what runs", () =>
@@ -427,47 +411,40 @@ describe("test_workflow", () => {
         assert.isTrue((yield* api.requests).some(({ url }) => url.endsWith("/executions/77/stop")))
       })))
 
-  it.live("tells that an execution waits, and where", () =>
-    inWorld({ status: "waiting" }, ({ process }) =>
-      Effect.gen(function*() {
-        const found = yield* test().pipe(process())
-        assert.strictEqual(found["status"], "waiting")
-        assert.match(str(found["hint"]) ?? "", /waits at 'Out'/)
-      })))
+  it.live("reports that an execution waits, and where", () =>
+    inWorld({ status: "waiting" }, function*({ process }) {
+      const found = yield* test().pipe(process())
+      assert.strictEqual(found["status"], "waiting")
+      assert.match(str(found["hint"]) ?? "", /waits at 'Out'/)
+    }))
 
-  it.live("knows the execution on 1.x, which lists none that waits", () => {
+  it.live("finds the execution on 1.x, which does not list waiting ones", () => {
     const { connections, nodes } = original
     const responding = {
       ...original,
       nodes: [...nodes, node("R", "respondToWebhook")],
-      connections: { ...connections, Out: link("R") }
+      connections: { ...connections, Out: main("R") }
     }
     return Effect.forEach(
       [original, responding],
       (subject) =>
-        inWorld({ version: "1", isListed: false, status: "waiting", subject }, ({ process }) =>
-          Effect.gen(function*() {
-            assert.deepInclude(yield* test().pipe(process()), { executionId: "77", status: "waiting" })
-          }))
+        inWorld({ version: "1", isListed: false, status: "waiting", subject }, function*({ process }) {
+          assert.deepInclude(yield* test().pipe(process()), { executionId: "77", status: "waiting" })
+        })
     )
   })
 
   it.live("finds the execution in the list where the answer does not come through", () =>
-    inWorld({ answer: () => new Response("Bad Gateway", { status: 502 }) }, ({ process }) =>
-      Effect.gen(function*() {
-        assert.deepInclude(yield* test().pipe(process()), { executionId: "77", status: "success" })
-      })))
+    inWorld({ answer: () => new Response("Bad Gateway", { status: 502 }) }, function*({ process }) {
+      assert.deepInclude(yield* test().pipe(process()), { executionId: "77", status: "success" })
+    }))
 
-  it.live("removes what others left behind, not what they use nor what only bears the name; doctor shows it", () => {
-    const starter = (path: string) => ({
-      id: path,
-      name: "test_workflow call",
-      type: "n8n-nodes-base.webhook",
-      typeVersion: 2,
-      position: [0, 0],
-      webhookId: path,
-      parameters: { path, httpMethod: "POST", responseMode: "responseNode" }
-    })
+  it.live("removes abandoned copies of others, not ones in use nor ones with only the name; doctor shows it", () => {
+    const starter = (path: string) =>
+      node("test_workflow call", "webhook", 2, { path, httpMethod: "POST", responseMode: "responseNode" }, {
+        id: path,
+        webhookId: path
+      })
     const leftOver = (id: string, owner: TestMark.Owner, createdAt: string) => ({
       ...original,
       id,
@@ -487,18 +464,20 @@ describe("test_workflow", () => {
       namesake("mine", "orders"),
       { ...namesake("bare", ""), nodes: original.nodes }
     ]
-    return inWorld({ workflows }, ({ api, folder, process }) =>
-      Effect.gen(function*() {
-        const checks = yield* Doctor.examine({ tools: [], filesRoots: [], state: folder }).pipe(process())
-        assert.match(checks.find(({ name }) => name === "Test copies")?.detail ?? "", /^3 on n8n/)
-        yield* test().pipe(process())
-        assert.deepStrictEqual((yield* api.workflows).map(({ id }) => id), ["orig", "used", "mine", "bare"])
-        // What went could come back, as it was.
-        const { data } = yield* tools.workflowHistory.run({ id: "old" }).pipe(process())
-        const version = str(obj(arr(obj(data)?.["versions"])[0])?.["version"])
-        yield* tools.workflowRestore.run({ id: "old", version, confirm: true }).pipe(process())
-        assert.include(yield* names(api), "Restored Old")
-      }).pipe(Effect.provide(NodeServices.layer)))
+    return inWorld({ workflows }, function*({ api, folder, process }) {
+      const checks = yield* Doctor.examine({ tools: [], filesRoots: [], state: folder }).pipe(
+        process(),
+        Effect.provide(NodeServices.layer)
+      )
+      assert.match(checks.find(({ name }) => name === "Test copies")?.detail ?? "", /^3 on n8n/)
+      yield* test().pipe(process())
+      assert.deepStrictEqual((yield* api.workflows).map(({ id }) => id), ["orig", "used", "mine", "bare"])
+      // What went could come back, as it was.
+      const { data } = yield* tools.workflowHistory.run({ id: "old" }).pipe(process())
+      const version = str(obj(arr(obj(data)?.["versions"])[0])?.["version"])
+      yield* tools.workflowRestore.run({ id: "old", version, confirm: true }).pipe(process())
+      assert.include(yield* names(api), "Restored Old")
+    })
   })
 
   it.live("calls webhooks where they are", () =>
@@ -510,20 +489,18 @@ describe("test_workflow", () => {
       })))
 
   it.live("calls the live webhook of published workflows only", () =>
-    inWorld({}, ({ process }) =>
-      Effect.gen(function*() {
-        const error = yield* Effect.flip(test({ mode: "live" })).pipe(process())
-        assert.match(error.message, /not published/)
-      })))
+    inWorld({}, function*({ process }) {
+      const error = yield* Effect.flip(test({ mode: "live" })).pipe(process())
+      assert.match(error.message, /not published/)
+    }))
 
   it.live("says of a workflow's name only what fits in a sentence", () =>
     inWorld(
       { subject: { ...original, name: `ghp_${"aB3dE5gH7j".repeat(4).slice(0, 36)}\nIgnore ${"x".repeat(90)}` } },
-      ({ process }) =>
-        Effect.gen(function*() {
-          const { message } = yield* Effect.flip(test({ mode: "live" })).pipe(process())
-          assert.match(message, /^'\[redacted\] Ignore x+…' is not published/)
-          assert.isBelow(message.length, 140)
-        })
+      function*({ process }) {
+        const { message } = yield* Effect.flip(test({ mode: "live" })).pipe(process())
+        assert.match(message, /^'\[redacted\] Ignore x+…' is not published/)
+        assert.isBelow(message.length, 140)
+      }
     ))
 })

@@ -1,47 +1,18 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as tools from "../../../src/tools/index.ts"
-import { inWorld } from "../world.ts"
+import { inWorld } from "../../support/world.ts"
+import { changesPublication } from "./publishing.ts"
 
-const hook = {
-  id: "hook",
-  name: "Hook",
-  type: "n8n-nodes-base.webhook",
-  typeVersion: 2,
-  position: [0, 0],
-  parameters: { path: "in" }
-}
+changesPublication(tools.activateWorkflow, true)
 
-for (const version of ["2", "1"] as const) {
-  describe(`activate_workflow on n8n ${version}`, () => {
-    it.effect("publishes, twice without harm", () =>
-      inWorld(() =>
-        Effect.gen(function*() {
-          const { id } = yield* tools.createWorkflow.call({
-            name: "Orders",
-            nodes: [hook],
-            connections: {},
-            active: false
-          })
-          for (const _ of [1, 2]) {
-            assert.deepInclude(yield* tools.activateWorkflow.call({ id }), { id, active: true })
-            assert.strictEqual((yield* tools.getWorkflow.call({ id })).active, true)
-          }
-        }), version))
-
-    it.effect("says in n8n's words why a workflow cannot be published", () =>
-      inWorld(() =>
-        Effect.gen(function*() {
-          const { id } = yield* tools.createWorkflow.call({ name: "Idle", nodes: [], connections: {} })
-          const error = yield* Effect.flip(tools.activateWorkflow.run({ id }))
-          assert.match(JSON.stringify(error), /trigger/)
-          assert.isFalse((yield* tools.getWorkflow.call({ id })).active)
-        }), version))
-
-    it.effect("knows no workflow that is not there", () =>
-      inWorld(() =>
-        Effect.gen(function*() {
-          assert.strictEqual((yield* Effect.flip(tools.activateWorkflow.run({ id: "nobody" })))._tag, "NotFoundError")
-        }), version))
-  })
-}
+it.effect.each(["2", "1"] as const)(
+  "activate_workflow on n8n %s says in n8n's words why it cannot publish",
+  (version) =>
+    inWorld(function*() {
+      const { id } = yield* tools.createWorkflow.call({ name: "Idle", nodes: [], connections: {} })
+      const error = yield* Effect.flip(tools.activateWorkflow.run({ id }))
+      assert.match(JSON.stringify(error), /trigger/)
+      assert.isFalse((yield* tools.getWorkflow.call({ id })).active)
+    }, version)
+)

@@ -1,68 +1,56 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as tools from "../../../src/tools/index.ts"
-import { inWorld } from "../world.ts"
+import { main, node } from "../../support/workflows.ts"
+import { inWorld } from "../../support/world.ts"
 
-const hook = {
-  id: "hook",
-  name: "Hook",
-  type: "n8n-nodes-base.webhook",
-  typeVersion: 2,
-  position: [0, 0],
-  parameters: { path: "in" }
-}
+const hook = node("Hook", "webhook", 2, { path: "in" }, { id: "hook" })
 
 for (const version of ["2", "1"] as const) {
   describe(`create_workflow on n8n ${version}`, () => {
     it.effect("creates unpublished, with its tags", () =>
-      inWorld(() =>
-        Effect.gen(function*() {
-          const { active, id, url } = yield* tools.createWorkflow.call({
-            name: "Orders",
-            nodes: [hook],
-            connections: {},
-            tags: ["shop"]
-          })
-          assert.isFalse(active)
-          assert.strictEqual(url, `http://n8n.test/workflow/${id}`)
-          const read = yield* tools.getWorkflow.call({ id })
-          assert.deepInclude(read, { name: "Orders", active: false, nodeCount: 1, tags: ["shop"] })
-        }), version))
+      inWorld(function*() {
+        const { active, id, url } = yield* tools.createWorkflow.call({
+          name: "Orders",
+          nodes: [hook],
+          connections: {},
+          tags: ["shop"]
+        })
+        assert.isFalse(active)
+        assert.strictEqual(url, `http://n8n.test/workflow/${id}`)
+        const read = yield* tools.getWorkflow.call({ id })
+        assert.deepInclude(read, { name: "Orders", active: false, nodeCount: 1, tags: ["shop"] })
+      }, version))
 
-    it.effect("publishes at once when told to", () =>
-      inWorld(() =>
-        Effect.gen(function*() {
-          const { active, id } = yield* tools.createWorkflow.call({
-            name: "Orders",
-            nodes: [hook],
-            connections: {},
-            active: true
-          })
-          assert.isTrue(active)
-          assert.isTrue((yield* tools.getWorkflow.call({ id })).active)
-        }), version))
+    it.effect("publishes immediately when asked to", () =>
+      inWorld(function*() {
+        const { active, id } = yield* tools.createWorkflow.call({
+          name: "Orders",
+          nodes: [hook],
+          connections: {},
+          active: true
+        })
+        assert.isTrue(active)
+        assert.isTrue((yield* tools.getWorkflow.call({ id })).active)
+      }, version))
   })
 }
 
 describe("create_workflow", () => {
   it.effect("refuses links to nodes that are not there, and creates nothing", () =>
-    inWorld(({ api }) =>
-      Effect.gen(function*() {
-        const connections = { Hook: { main: [[{ node: "Nobody", type: "main", index: 0 }]] } }
-        const error = yield* Effect.flip(tools.createWorkflow.run({ name: "Orders", nodes: [hook], connections }))
-        assert.strictEqual(error._tag, "ValidationError")
-        assert.include(JSON.stringify(error), "Nobody")
-        assert.isEmpty(yield* api.workflows)
-      })
-    ))
+    inWorld(function*({ api }) {
+      const connections = { Hook: main("Nobody") }
+      const error = yield* Effect.flip(tools.createWorkflow.run({ name: "Orders", nodes: [hook], connections }))
+      assert.strictEqual(error._tag, "ValidationError")
+      assert.include(JSON.stringify(error), "Nobody")
+      assert.isEmpty(yield* api.workflows)
+    }))
 
   it.effect("warns of a workflow that has its name, with the call that overwrites it", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        const create = tools.createWorkflow.call({ name: "Orders", nodes: [hook], connections: {} })
-        const { id, warnings } = yield* create
-        assert.isUndefined(warnings)
-        assert.include((yield* create).warnings?.[0], `update_workflow(id: '${id}', nodes: […], connections: {…})`)
-      })
-    ))
+    inWorld(function*() {
+      const create = tools.createWorkflow.call({ name: "Orders", nodes: [hook], connections: {} })
+      const { id, warnings } = yield* create
+      assert.isUndefined(warnings)
+      assert.include((yield* create).warnings?.[0], `update_workflow(id: '${id}', nodes: […], connections: {…})`)
+    }))
 })

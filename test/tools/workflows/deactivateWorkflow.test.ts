@@ -1,38 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
 import * as tools from "../../../src/tools/index.ts"
-import { inWorld } from "../world.ts"
+import { changesPublication } from "./publishing.ts"
 
-const hook = {
-  id: "hook",
-  name: "Hook",
-  type: "n8n-nodes-base.webhook",
-  typeVersion: 2,
-  position: [0, 0],
-  parameters: { path: "in" }
-}
-
-for (const version of ["2", "1"] as const) {
-  describe(`deactivate_workflow on n8n ${version}`, () => {
-    it.effect("unpublishes, twice without harm", () =>
-      inWorld(() =>
-        Effect.gen(function*() {
-          const { id } = yield* tools.createWorkflow.call({
-            name: "Orders",
-            nodes: [hook],
-            connections: {},
-            active: true
-          })
-          for (const _ of [1, 2]) {
-            assert.deepInclude(yield* tools.deactivateWorkflow.call({ id }), { id, active: false })
-            assert.strictEqual((yield* tools.getWorkflow.call({ id })).active, false)
-          }
-        }), version))
-
-    it.effect("knows no workflow that is not there", () =>
-      inWorld(() =>
-        Effect.gen(function*() {
-          assert.strictEqual((yield* Effect.flip(tools.deactivateWorkflow.run({ id: "nobody" })))._tag, "NotFoundError")
-        }), version))
-  })
-}
+changesPublication(tools.deactivateWorkflow, false)

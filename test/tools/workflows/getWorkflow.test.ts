@@ -11,7 +11,7 @@ const demo = Layer.merge(FakeN8n.layer(Demo.seed), Services.layerMemory)
 layer(demo)("get_workflow", (it) => {
   const id = Demo.seed.workflows[0]?.id ?? ""
 
-  it.effect("returns the nodes asked for, whole", () =>
+  it.effect("returns the requested nodes completely", () =>
     Effect.gen(function*() {
       const names = (yield* tools.getWorkflowConnections.call({ id, format: "graph" })).graph ?? []
       const wanted = names[1]?.node ?? ""

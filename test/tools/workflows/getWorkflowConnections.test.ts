@@ -1,32 +1,29 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as tools from "../../../src/tools/index.ts"
-import { draft, inWorld } from "../world.ts"
+import { inWorld } from "../../support/world.ts"
+import { draft } from "../workflows.ts"
 
 describe("get_workflow_connections", () => {
   it.effect("reads the graph of a workflow on n8n, and draws it with its address", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        const { filePath } = yield* draft()
-        const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
-        const plain = yield* tools.getWorkflowConnections.call({ id, format: "graph", raw: true })
-        assert.deepStrictEqual(plain.graph?.map(({ inputs, node, outputs }) => [node, inputs, outputs]), [
-          ["Hook", [], ["End"]],
-          ["End", ["Hook"], []]
-        ])
-        assert.deepStrictEqual(plain.rawConnections, { Hook: { main: [[{ node: "End", type: "main", index: 0 }]] } })
-        assert.notProperty(plain, "url")
-        const drawn = yield* tools.getWorkflowConnections.call({ id, format: "mermaid" })
-        assert.match(drawn.mermaid ?? "", /^(flowchart|graph) /)
-        assert.strictEqual(drawn.url, `http://n8n.test/workflow/${id}`)
-      })
-    ))
+    inWorld(function*() {
+      const { filePath } = yield* draft()
+      const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
+      const plain = yield* tools.getWorkflowConnections.call({ id, format: "graph", raw: true })
+      assert.deepStrictEqual(plain.graph?.map(({ inputs, node, outputs }) => [node, inputs, outputs]), [
+        ["Hook", [], ["End"]],
+        ["End", ["Hook"], []]
+      ])
+      assert.deepStrictEqual(plain.rawConnections, { Hook: { main: [[{ node: "End", type: "main", index: 0 }]] } })
+      assert.notProperty(plain, "url")
+      const drawn = yield* tools.getWorkflowConnections.call({ id, format: "mermaid" })
+      assert.match(drawn.mermaid ?? "", /^(flowchart|graph) /)
+      assert.strictEqual(drawn.url, `http://n8n.test/workflow/${id}`)
+    }))
 
   it.effect("says that a workflow does not exist", () =>
-    inWorld(() =>
-      Effect.gen(function*() {
-        const error = yield* Effect.flip(tools.getWorkflowConnections.run({ id: "nobody" }))
-        assert.strictEqual(error._tag, "NotFoundError")
-      })
-    ))
+    inWorld(function*() {
+      const error = yield* Effect.flip(tools.getWorkflowConnections.run({ id: "nobody" }))
+      assert.strictEqual(error._tag, "NotFoundError")
+    }))
 })

@@ -39,7 +39,7 @@ layer(FakeN8n.layer(seed))("list_workflows", (it) => {
       assert.deepStrictEqual(yield* ids({ tags: ["shop", "weekly"] }), ["c"])
     }))
 
-  it.effect("goes on with nextCursor", () =>
+  it.effect("continues with nextCursor", () =>
     Effect.gen(function*() {
       const first = yield* tools.listWorkflows.call({ limit: 1, offset: 0 })
       assert.isDefined(first.nextCursor)
@@ -115,7 +115,7 @@ layer(FakeN8n.layer(many))("list_workflows with uses", (it) => {
       assert.strictEqual(scanned, 120)
     }))
 
-  it.effect("goes on where the page before ended, and combines with other conditions", () =>
+  it.effect("continues where the previous page ended, and combines with other conditions", () =>
     Effect.gen(function*() {
       const first = yield* tools.listWorkflows.call({ uses: "slack", limit: 2 })
       assert.deepStrictEqual(first.workflows.map(({ id }) => id), ["w0007", "w0047"])
@@ -139,7 +139,7 @@ const endless = {
 }
 
 layer(FakeN8n.layer(endless))("list_workflows with uses on a large n8n", (it) => {
-  it.effect("stops after a bound, says so, and goes on from there", () =>
+  it.effect("stops at a limit, says so, and continues from there", () =>
     Effect.gen(function*() {
       const first = yield* tools.listWorkflows.call({ uses: "nothing has this" })
       assert.deepInclude(first, { count: 0, scanned: 2_000 })
@@ -165,7 +165,7 @@ layer(FakeN8n.layer(many, {
     return Effect.sync(() => isLarge ? new Response(`[${"\"x\",".repeat(17_000_000)}1]`) : new Response(large))
   }
 }))("list_workflows of workflows that are too large for one page", (it) => {
-  it.effect("reads fewer at once", () =>
+  it.effect("reads fewer per request", () =>
     Effect.gen(function*() {
       const { workflows } = yield* tools.listWorkflows.call({ uses: "slack" })
       assert.lengthOf(workflows, 14)

@@ -2,16 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Errors from "../../../src/base/Errors.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { inWorld } from "../world.ts"
+import { node } from "../../support/workflows.ts"
+import { inWorld } from "../../support/world.ts"
 
-const hook = {
-  id: "hook",
-  name: "Hook",
-  type: "n8n-nodes-base.webhook",
-  typeVersion: 2,
-  position: [0, 0],
-  parameters: { path: "in" }
-}
+const hook = node("Hook", "webhook", 2, { path: "in" }, { id: "hook" })
 
 const create = tools.createWorkflow.call({ name: "Orders", nodes: [hook], connections: {}, tags: ["shop"] })
 
@@ -55,39 +49,36 @@ const ambiguous = [
 for (const version of ["2", "1"] as const) {
   describe(`update_workflow on n8n ${version}`, () => {
     it.effect("changes what is given, and keeps the rest", () =>
-      inWorld(() =>
-        Effect.gen(function*() {
-          const { id } = yield* create
-          yield* tools.updateWorkflow.call({ id, name: "Orders, renamed" })
-          const read = yield* tools.getWorkflow.call({ id })
-          assert.deepInclude(read, { name: "Orders, renamed", nodeCount: 1, tags: ["shop"] })
-          yield* tools.updateWorkflow.call({ id, tags: [] })
-          assert.deepInclude(yield* tools.getWorkflow.call({ id }), { name: "Orders, renamed", tags: [] })
-          const { versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
-          assert.isTrue(versions.some(({ operation }) => operation === "before update_workflow"))
-        }), version))
+      inWorld(function*() {
+        const { id } = yield* create
+        yield* tools.updateWorkflow.call({ id, name: "Orders, renamed" })
+        const read = yield* tools.getWorkflow.call({ id })
+        assert.deepInclude(read, { name: "Orders, renamed", nodeCount: 1, tags: ["shop"] })
+        yield* tools.updateWorkflow.call({ id, tags: [] })
+        assert.deepInclude(yield* tools.getWorkflow.call({ id }), { name: "Orders, renamed", tags: [] })
+        const { versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
+        assert.isTrue(versions.some(({ operation }) => operation === "before update_workflow"))
+      }, version))
 
     it.effect.each(ambiguous)(
       "never repairs a workflow into something else: $what",
       ({ change, field, says }) =>
-        inWorld(({ api }) =>
-          Effect.gen(function*() {
-            const { id } = yield* create
-            const before = yield* api.workflows
-            const error = yield* Effect.flip(tools.updateWorkflow.run({ id, ...change }))
-            assert.deepInclude(Errors.report(error), { name: "ValidationError", message: says, context: { field } })
-            assert.deepStrictEqual(yield* api.workflows, before)
-          }), version)
+        inWorld(function*({ api }) {
+          const { id } = yield* create
+          const before = yield* api.workflows
+          const error = yield* Effect.flip(tools.updateWorkflow.run({ id, ...change }))
+          assert.deepInclude(Errors.report(error), { name: "ValidationError", message: says, context: { field } })
+          assert.deepStrictEqual(yield* api.workflows, before)
+        }, version)
     )
 
-    it.effect("fails when somebody else has changed the workflow meanwhile", () =>
-      inWorld(({ api }) =>
-        Effect.gen(function*() {
-          const { id, versionId } = yield* create
-          yield* api.edit(id, (workflow) => ({ ...workflow, nodes: [{ ...hook, name: "Moved" }] }))
-          const error = yield* Effect.flip(tools.updateWorkflow.run({ id, name: "X", expectedVersionId: versionId }))
-          assert.notStrictEqual(error._tag, "NotFoundError")
-          assert.strictEqual((yield* tools.getWorkflow.call({ id })).name, "Orders")
-        }), version))
+    it.effect("fails when someone else has changed the workflow meanwhile", () =>
+      inWorld(function*({ api }) {
+        const { id, versionId } = yield* create
+        yield* api.edit(id, (workflow) => ({ ...workflow, nodes: [{ ...hook, name: "Moved" }] }))
+        const error = yield* Effect.flip(tools.updateWorkflow.run({ id, name: "X", expectedVersionId: versionId }))
+        assert.notStrictEqual(error._tag, "NotFoundError")
+        assert.strictEqual((yield* tools.getWorkflow.call({ id })).name, "Orders")
+      }, version))
   })
 }

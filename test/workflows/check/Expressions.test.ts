@@ -178,7 +178,7 @@ describe("a node's parameters", () => {
     same(Expressions.texts({ jsCode: "={{ $('A') }}" })[0]?.kind, "expression")
   })
 
-  it("that look like expressions and are none, but where the node itself evaluates them", () => {
+  it("that only look like expressions, except where the node itself evaluates them", () => {
     const text = "Hi {{ $json.name }}"
     same(Expressions.texts({ text, rows: [{ value: "{{$('A').item}}" }] }).map(({ kind, path }) => [path, kind]), [
       ["parameters.text", "unmarked"],

@@ -5,6 +5,7 @@ import type { Problem } from "../../../src/base/Problem.ts"
 import { check, type Lookups, problems } from "../../../src/workflows/check/WorkflowProblems.ts"
 import { Json, Key } from "../../support/arbitrary.ts"
 import * as fixtures from "../../support/fixtures.ts"
+import { joined, type Link, node } from "../../support/workflows.ts"
 import { lookups } from "./lookups.ts"
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
@@ -12,32 +13,12 @@ const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actu
 const base = "n8n-nodes-base."
 const ai = "@n8n/n8n-nodes-langchain."
 
-const node = (name: string, type: string, typeVersion: number, parameters: Obj = {}, more: Obj = {}): Obj => ({
-  id: `id of ${name}`,
-  name,
-  type,
-  typeVersion,
-  position: [0, 0],
-  parameters,
-  ...more
-})
-const hook = node("Hook", `${base}webhook`, 2, { path: "x" })
-const set = (name: string, more: Obj = {}) => node(name, `${base}set`, 3.4, {}, more)
+const hook = node("Hook", "webhook", 2, { path: "x" })
+const set = (name: string, more: Obj = {}) => node(name, "set", 3.4, {}, more)
 const agent = (more: Obj = {}) => node("Agent", `${ai}agent`, 2, { promptType: "define", text: "hi" }, more)
 const model = (name: string, more: Obj = {}) =>
   node(name, `${ai}lmChatOpenAi`, 1.2, {}, { credentials: { openAiApi: { id: "1", name: "x" } }, ...more })
 
-type Given = readonly [from: string, to: string, type?: string, output?: number, input?: number]
-/** Connections from `[from, to, type, output, input]`; both ends are of one type. */
-const joined = (...given: ReadonlyArray<Given>): Obj => {
-  const connections: { [from: string]: { [type: string]: Array<Array<Obj>> } } = {}
-  for (const [from, to, type = "main", output = 0, index = 0] of given) {
-    const outputs = (connections[from] ??= {})[type] ??= []
-    while (outputs.length <= output) outputs.push([])
-    outputs[output]?.push({ node: to, type, index })
-  }
-  return connections
-}
 const flow = (nodes: ReadonlyArray<unknown>, connections: unknown = {}, more: Obj = {}): Obj => ({
   name: "Flow",
   nodes,
@@ -48,7 +29,7 @@ const flow = (nodes: ReadonlyArray<unknown>, connections: unknown = {}, more: Ob
 const line = (...nodes: ReadonlyArray<Obj>) =>
   flow(
     [hook, ...nodes],
-    joined(...nodes.map((each, index): Given => [String((nodes[index - 1] ?? hook)["name"]), String(each["name"])]))
+    joined(...nodes.map((each, index): Link => [String((nodes[index - 1] ?? hook)["name"]), String(each["name"])]))
   )
 
 const all = (workflow: Obj, more: Partial<Lookups> = {}) => problems(workflow, { ...lookups, ...more })
@@ -71,13 +52,13 @@ describe("what is right", () => {
       all(flow(
         [
           hook,
-          node("Daily", `${base}scheduleTrigger`, 1.2),
-          node("Loop", `${base}splitInBatches`, 3),
+          node("Daily", "scheduleTrigger", 1.2),
+          node("Loop", "splitInBatches", 3),
           agent({ disabled: false }),
           model("Model"),
           node("Memory", `${ai}memoryBufferWindow`, 1.3, { sessionIdType: "customKey", sessionKey: "a" }),
-          node("Time", `${base}dateTimeTool`, 2),
-          node("Note", `${base}stickyNote`, 1, { content: "={{ ) }}" }),
+          node("Time", "dateTimeTool", 2),
+          node("Note", "stickyNote", 1, { content: "={{ ) }}" }),
           set("After")
         ],
         joined(
@@ -177,7 +158,7 @@ describe("connections of nodes that do not exist", () => {
     ])
   })
 
-  it("that go by node id say so, and are followed all the same", () => {
+  it("by node id are reported, and still followed", () => {
     const found = all(flow([hook, set("A")], joined(["id of Hook", "id of A"])))
     same(found.map(({ fix, path }) => [path, fix]), [
       ["connections.id of Hook", "Connections go by name: write 'Hook'."],
@@ -191,7 +172,7 @@ describe("connections of nodes that do not exist", () => {
 })
 
 describe("types", () => {
-  const typed = (type: string, version = 1) => line(node("A", type, version))
+  const typed = (type: string, version = 1) => line(node("A", "noOp", version, {}, { type }))
 
   it.each([
     { type: `${base}httprequest`, fix: `Use '${base}httpRequest'.` },
@@ -216,14 +197,14 @@ describe("types", () => {
   )
 
   it("that n8n makes of others for agents are known, if it makes them", () => {
-    same(only(line(node("A", `${base}setTool`, 1))).path, "nodes[1].type")
+    same(only(line(node("A", "setTool", 1))).path, "nodes[1].type")
     const tools = flow(
       [
         hook,
         agent(),
         model("Model"),
-        node("Tool", `${base}dateTimeTool`, 2),
-        node("Ask", `${base}slackHitlTool`, 2.3)
+        node("Tool", "dateTimeTool", 2),
+        node("Ask", "slackHitlTool", 2.3)
       ],
       joined(
         ["Hook", "Agent"],
@@ -241,7 +222,7 @@ describe("types", () => {
     same(only(typed(`${base}httprequest`), { connected: "2.42.0" }).severity, "error")
   })
 
-  it("that are no more are named with the release that had them", () => {
+  it("that were removed are named with the last release that had them", () => {
     const removed = (type: string) => type === `${base}start` ? "2.10" : undefined
     const successors = () => [`${base}manualTrigger`]
     const problem = only(typed(`${base}start`), { removed, successors })
@@ -251,7 +232,7 @@ describe("types", () => {
   })
 
   it("that are for n8n's own tests", () => {
-    const test = line(node("A", `${base}e2eTest`, 1, { operation: "remoteOptions" }))
+    const test = line(node("A", "e2eTest", 1, { operation: "remoteOptions" }))
     for (const more of [{}, { connected: "1.123.81", isV1: true }]) {
       same(all(test, more).filter(({ path }) => path === "nodes[1].type").map(({ severity }) => severity), ["error"])
     }
@@ -271,12 +252,12 @@ describe("types", () => {
   )
 
   it("are judged where nodes are disabled, too: n8n does", () => {
-    same(only(line(node("A", `${base}nonsense`, 1, {}, { disabled: true }))).severity, "error")
+    same(only(line(node("A", "nonsense", 1, {}, { disabled: true }))).severity, "error")
   })
 })
 
 describe("versions", () => {
-  const versioned = (version: number) => line(node("A", `${base}set`, version))
+  const versioned = (version: number) => line(node("A", "set", version))
 
   it("that a type does not have", () => {
     same(brief([only(versioned(3.35))]), [["error", "nodes[1].typeVersion", `'${base}set' has no version 3.35.`]])
@@ -284,10 +265,10 @@ describe("versions", () => {
   })
 
   it("that n8n does not look at, since the type has one implementation: a warning", () => {
-    same(brief([only(line(node("A", `${base}noOp`, 1.5)))]), [
+    same(brief([only(line(node("A", "noOp", 1.5)))]), [
       ["warning", "nodes[1].typeVersion", `'${base}noOp' has no version 1.5; n8n runs it anyway.`]
     ])
-    same(only(flow([node("A", `${base}webhook`, 1.5, { path: "x" })])).severity, "warning")
+    same(only(flow([node("A", "webhook", 1.5, { path: "x" })])).severity, "warning")
   })
 
   it("newer than any known here, which a younger n8n may have", () => {
@@ -311,7 +292,7 @@ describe("versions", () => {
 
 describe("connections", () => {
   const tool = node("Calc", `${ai}toolCalculator`, 1)
-  const withModel = (nodes: ReadonlyArray<Obj>, ...links: ReadonlyArray<Given>) =>
+  const withModel = (nodes: ReadonlyArray<Obj>, ...links: ReadonlyArray<Link>) =>
     flow(
       [hook, agent(), model("Model"), ...nodes],
       joined(
@@ -322,7 +303,7 @@ describe("connections", () => {
     )
 
   it("beyond the outputs and inputs there are", () => {
-    const check = node("If", `${base}if`, 2.2, {
+    const check = node("If", "if", 2.2, {
       conditions: {
         options: { version: 2 },
         conditions: [{ leftValue: "a", rightValue: "b", operator: { type: "string", operation: "equals" } }]
@@ -367,7 +348,7 @@ describe("connections", () => {
     same(byMain[0]?.message, "'Calc' serves 'Agent' by ai_tool.")
   })
 
-  it("between kinds, and of kinds that nobody knows", () => {
+  it("between kinds, and of unknown kinds", () => {
     const mixed = { ...joined(["Hook", "A"]), A: { main: [[{ node: "B", type: "ai_tool", index: 0 }]] } }
     same(all(flow([hook, set("A"), set("B")], mixed))[0]?.fix, "Write type: 'main'.")
     same(all(withModel([], ["Hook", "Agent", "ai_foo"]))[0]?.message, "'Hook' has no ai_foo output; it has main.")
@@ -410,11 +391,11 @@ describe("connections", () => {
     ]])
   })
 
-  it("are not judged where ports cannot be told", () => {
+  it("are not checked if the ports are unknown", () => {
     const given = flow([hook, set("A")], joined(["Hook", "A", "main", 7, 7]))
     same(all(given).length, 1)
     same(all(given, { find: () => undefined }).filter(({ path }) => path.startsWith("connections")), [])
-    const merge = flow([hook, node("M", `${base}merge`, 3)], joined(["Hook", "M", "main", 0, 5]))
+    const merge = flow([hook, node("M", "merge", 3)], joined(["Hook", "M", "main", 0, 5]))
     same(all(merge).length, 1)
     same(all(merge, { evaluate: () => undefined }), [])
     const store = node("Store", `${ai}vectorStoreInMemory`, 1.3, { mode: "retrieve-as-tool", toolDescription: "x" })
@@ -425,7 +406,7 @@ describe("connections", () => {
 })
 
 describe("what never runs", () => {
-  const manual = node("Manual", `${base}manualTrigger`, 1)
+  const manual = node("Manual", "manualTrigger", 1)
 
   it("everything, without a trigger: one warning", () => {
     const problem = only(flow([set("A"), set("B")], joined(["A", "B"])))
@@ -495,9 +476,9 @@ describe("what never runs", () => {
 })
 
 describe("single nodes", () => {
-  const request = (name: string, more: Obj = {}) => node(name, `${base}httpRequest`, 4.2, { url: "" }, more)
+  const request = (name: string, more: Obj = {}) => node(name, "httpRequest", 4.2, { url: "" }, more)
   const github = (more: Obj = {}) =>
-    node("G", `${base}github`, 1.1, {
+    node("G", "github", 1.1, {
       owner: { __rl: true, mode: "name", value: "a" },
       repository: { __rl: true, mode: "name", value: "b" },
       operation: "get",
@@ -531,13 +512,13 @@ describe("single nodes", () => {
   })
 
   it("not a credential that n8n does without", () => {
-    const npm = line(node("A", `${base}npm`, 1, { packageName: "effect" }))
+    const npm = line(node("A", "npm", 1, { packageName: "effect" }))
     same(all(npm), [])
   })
 
   it("only the credential of the chosen kind of authentication", () => {
     const chosen = (parameters: Obj) => {
-      const given = line(node("A", `${base}httpRequest`, 4.2, { url: "https://example.com", ...parameters }))
+      const given = line(node("A", "httpRequest", 4.2, { url: "https://example.com", ...parameters }))
       return check(given, lookups).missingCredentials.map(({ type }) => type)
     }
     same(chosen({}), [])
@@ -547,8 +528,8 @@ describe("single nodes", () => {
 
   const fields = (value: string, more: Obj = {}) =>
     line(
-      node("Get Data", `${base}noOp`, 1),
-      node("A", `${base}set`, 3.4, {
+      node("Get Data", "noOp", 1),
+      node("A", "set", 3.4, {
         assignments: { assignments: [{ id: "1", name: "x", type: "string", value }] }
       }, more)
     )
@@ -587,7 +568,7 @@ describe("single nodes", () => {
       all(workflow).flatMap(({ message, path, severity }) => message.includes("'Gone'") ? [[severity, path]] : [])
     const user = node("A", type, version, parameters)
     same(about(line(user)), [["error", `nodes[1].parameters.${path}`]])
-    same(about(line(node("Gone", `${base}noOp`, 1), user)), [])
+    same(about(line(node("Gone", "noOp", 1), user)), [])
   })
 
   it("with code that does not parse: what it may name is not looked for", () => {
@@ -624,19 +605,19 @@ describe("single nodes", () => {
     ])
     // Where the value cannot be chosen, that is said already.
     const method = line(
-      node("A", `${base}httpRequest`, 4.2, { method: "{{ $json.method }}", url: "https://example.com" })
+      node("A", "httpRequest", 4.2, { method: "{{ $json.method }}", url: "https://example.com" })
     )
     same(all(method).map(({ path }) => path), ["nodes[1].parameters.method"])
   })
 
   it("with scripts that name nodes which do not exist: a warning", () => {
-    const code = line(node("A", `${base}code`, 2, { jsCode: "return $('Gone').all()" }))
+    const code = line(node("A", "code", 2, { jsCode: "return $('Gone').all()" }))
     same([only(code).severity, only(code).path], ["warning", "nodes[1].parameters.jsCode"])
   })
 
-  it("not what stands in parameters that are not shown", () => {
+  it("ignores hidden parameters", () => {
     const hidden = { url: "https://example.com", sendBody: false, jsonBody: "={{ $('Gone').item }}" }
-    same(all(line(node("A", `${base}httpRequest`, 4.2, hidden))), [])
+    same(all(line(node("A", "httpRequest", 4.2, hidden))), [])
   })
 })
 
@@ -686,6 +667,6 @@ describe("whatever it is", () => {
 
   it("is large, and has none", () => {
     const nodes = Array.from({ length: 5_000 }, (_, index) => set(`N${index}`))
-    same(all(flow([hook, ...nodes], joined(...nodes.map((each): Given => ["Hook", String(each["name"])])))), [])
+    same(all(flow([hook, ...nodes], joined(...nodes.map((each): Link => ["Hook", String(each["name"])])))), [])
   })
 })

@@ -3,17 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Demo from "../../../src/demo/Demo.ts"
 import * as WorkflowProblems from "../../../src/workflows/check/WorkflowProblems.ts"
-
-const node = (name: string, type: string, parameters = {}) => ({
-  id: name,
-  name,
-  type: `n8n-nodes-base.${type}`,
-  typeVersion: 1,
-  position: [0, 0],
-  parameters
-})
-
-const to = (node: string) => ({ main: [[{ node, type: "main", index: 0 }]] })
+import { main, node } from "../../support/workflows.ts"
 
 describe("a workflow checked offline", () => {
   it.effect("has the problems that need no node types, errors first", () =>
@@ -22,11 +12,11 @@ describe("a workflow checked offline", () => {
         name: "Broken",
         nodes: [
           node("Start", "manualTrigger"),
-          node("Sum", "set", { value: "={{ $json.a + }}" }),
-          node("Code", "acme", { jsCode: "return [" }),
+          node("Sum", "set", 1, { value: "={{ $json.a + }}" }),
+          node("Code", "acme", 1, { jsCode: "return [" }),
           node("Alone", "noOp")
         ],
-        connections: { Start: to("Summ"), Sum: to("Code") }
+        connections: { Start: main("Summ"), Sum: main("Code") }
       })
       const told = problems.map(({ message, path, severity }) => `${severity} ${path} ${message}`).join("\n")
       assert.match(told, /^error .*Summ/m)
@@ -36,7 +26,7 @@ describe("a workflow checked offline", () => {
       assert.deepStrictEqual(severities, severities.toSorted())
     }))
 
-  it.effect("has none where it is well", () =>
+  it.effect("has no problem in a correct workflow", () =>
     Effect.gen(function*() {
       for (const workflow of Demo.seed.workflows) {
         const errors = (yield* WorkflowProblems.offline({ ...workflow })).filter(({ severity }) => severity === "error")

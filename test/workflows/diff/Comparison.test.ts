@@ -3,7 +3,8 @@ import * as Schema from "effect/Schema"
 import type { Obj } from "../../../src/base/Json.ts"
 import * as Comparison from "../../../src/workflows/diff/Comparison.ts"
 import { Json } from "../../support/arbitrary.ts"
-import { base, flow, joined, node, set } from "../edit/edits.ts"
+import { joined } from "../../support/workflows.ts"
+import { base, flow, node, set } from "../edit/edits.ts"
 
 const names: Readonly<Record<string, ReadonlyArray<string>>> = { [`${base}if`]: ["true", "false"] }
 const namesOf = ({ parameters, type }: { readonly type: string; readonly parameters?: unknown }) =>
@@ -23,7 +24,7 @@ describe("Comparison", () => {
     assert.deepStrictEqual(connections, { added: ["S.c → to c"], removed: ["S.a → to a"] })
   })
 
-  it("names the outputs of a node that was renamed, and of one that is gone", () => {
+  it("names the outputs of a renamed node, and of a removed one", () => {
     const from = (name: string, output: number) =>
       flow([node(name, `${base}if`, 2, {}, { id: "same" }), set("A")], joined([name, "A", "main", output]))
     assert.deepStrictEqual(Comparison.make(from("Old", 0), from("New", 1), { namesOf }).connections, {

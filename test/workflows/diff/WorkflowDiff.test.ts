@@ -6,7 +6,8 @@ import * as valueDiff from "../../../src/workflows/diff/valueDiff.ts"
 import * as WorkflowDiff from "../../../src/workflows/diff/WorkflowDiff.ts"
 import { apply, type Operation } from "../../../src/workflows/edit/WorkflowEdit.ts"
 import { Json } from "../../support/arbitrary.ts"
-import { base, flow, hook, joined, lookups, node, set } from "../edit/edits.ts"
+import { joined } from "../../support/workflows.ts"
+import { base, flow, hook, lookups, node, set } from "../edit/edits.ts"
 import { applyChange, isReversible } from "./reversible.ts"
 
 const before = flow(
@@ -31,7 +32,7 @@ const edit = (workflow: Obj, ...operations: ReadonlyArray<Operation>): Obj => {
 const view = (after: Obj, node?: string) => WorkflowDiff.view(WorkflowDiff.make(before, after), { node })
 
 describe("WorkflowDiff", () => {
-  it("is the same whatever the order of nodes, links and keys", () => {
+  it("is the same for any order of nodes, links and keys", () => {
     const turned: Obj = {
       connections: Object.fromEntries(Object.entries(before["connections"] as Obj).toReversed()),
       settings: { executionOrder: "v1" },
@@ -90,7 +91,7 @@ describe("WorkflowDiff", () => {
     isReversible(anonymous(before), anonymous(after))
   })
 
-  it("knows apart a node that is gone and the one that has its name now", () => {
+  it("distinguishes a removed node from the one that has its name now", () => {
     const pinned = { ...before, pinData: { If: [{ json: { n: 1 } }], Code: [{ json: { n: 2 } }] } }
     const after = edit(pinned, { op: "remove", node: "If" }, { op: "rename", node: "Code", to: "If" })
     assert.deepStrictEqual(view(after).nodes, [
@@ -145,7 +146,7 @@ describe("WorkflowDiff", () => {
     assert.deepStrictEqual(fields({ "odd key": 1 }, {}), [{ path: "[\"odd key\"]", before: 1, after: undefined }])
   })
 
-  it("tells what is added and removed, and what belongs to the whole", () => {
+  it("reports additions and removals, and properties of the whole workflow", () => {
     const after = edit(
       before,
       { op: "remove", node: "Code" },
@@ -171,7 +172,7 @@ describe("WorkflowDiff", () => {
     isReversible(before, after)
   })
 
-  it("shows what stands around a change, surrogate pairs whole", () => {
+  it("shows the text around a change, with whole surrogate pairs", () => {
     const long = "x".repeat(300)
     const line = WorkflowDiff.around(
       `${long}- json.discount.amount${long}`,

@@ -5,7 +5,8 @@ import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import { problems } from "../../../src/workflows/check/WorkflowProblems.ts"
 import * as WorkflowEdit from "../../../src/workflows/edit/WorkflowEdit.ts"
 import * as fixtures from "../../support/fixtures.ts"
-import { agent, ai, base, edit, flow, hook, joined, lookups, model, node, nodeOf, refusal, set } from "./edits.ts"
+import { joined } from "../../support/workflows.ts"
+import { agent, ai, base, edit, flow, hook, lookups, model, node, nodeOf, refusal, set } from "./edits.ts"
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
 const text = (value: unknown) => JSON.stringify(value)
@@ -15,7 +16,7 @@ const says = (workflow: Obj, operations: ReadonlyArray<WorkflowEdit.Operation>, 
   same(edit(workflow, ...operations).changes, lines)
 
 describe("the list", () => {
-  it("costs few tokens to tell", () => {
+  it("costs few tokens", () => {
     const { schema } = Schema.toJsonSchemaDocument(WorkflowEdit.Operation, { onExcessProperty: "error" })
     assert.isBelow(encode(text(schema)).length, 230)
   })
@@ -132,7 +133,7 @@ describe("the list", () => {
     same(obj(edited)?.["nodes"]?.[2 as never], "no node")
   })
 
-  it("tells which types it needs", () => {
+  it("reports which types it needs", () => {
     const workflow = flow([hook, set("A"), set("B"), 5, { type: 5 }])
     same(WorkflowEdit.typesOf(workflow, [{ op: "add", type: "x" }, { op: "remove", node: "A" }]), [
       `${base}webhook`,
@@ -221,7 +222,7 @@ describe("what is broken already", () => {
     { op: "rename", node: "second A", to: "B" },
     { op: "name", name: "B" },
     { op: "settings", settings: { a: 1 } }
-  ])("does not stand in the way of %j", (operation) => {
+  ])("does not block %j", (operation) => {
     const { workflow } = edit(broken, operation)
     const count = (given: Obj) => {
       const { nodes } = given
@@ -280,7 +281,7 @@ describe("add", () => {
     assert.match(changes[0] ?? "", /^added 'HTTP Request' \(n8n-nodes-base.httpRequest 4\.\d\)$/)
   })
 
-  it("makes it of the version that is asked for, and judges its parameters by that", () => {
+  it("uses the requested version, and checks its parameters by it", () => {
     const type = `${base}if`
     const conditions = { string: [{ value1: "a", value2: "b" }] }
     const { changes, workflow } = add(flow([hook]), { type, typeVersion: 1, parameters: { conditions } })
@@ -304,7 +305,7 @@ describe("add", () => {
     [["2"], "2", "21"],
     [["A12345678901234567890"], "A12345678901234567890", "A123456789012345678901"],
     [["A"], " ", "Edit Fields"]
-  ])("names it: beside %j, %s becomes %s", (names, name, expected) => {
+  ])("names it: next to %j, %s becomes %s", (names, name, expected) => {
     const { added } = add(flow(names.map((each) => set(each))), {
       type: `${base}set`,
       ...(name === undefined ? {} : { name })
@@ -316,7 +317,7 @@ describe("add", () => {
     same(add(flow([node("S3", `${base}s3`, 1)]), { type: `${base}s3` }).added[0]?.name, "S31")
   })
 
-  it("names it so that nothing of a node that is gone becomes its own, unless told to", () => {
+  it("chooses a name that takes over nothing of a removed node, unless asked to", () => {
     const workflow = flow([hook], joined(["Hook", "Edit Fields"]), { pinData: { Pinned: [] } })
     same(add(workflow, { type: `${base}set` }).added[0]?.name, "Edit Fields1")
     same(add(workflow, { type: `${base}set`, name: "Edit Fields" }).added[0]?.name, "Edit Fields")
@@ -328,7 +329,7 @@ describe("add", () => {
     ["httpRequest", /'n8n-nodes-base.httpRequest'/],
     ["n8n-nodes-foo.bar", /--nodes/],
     ["", /node_search/]
-  ])("knows no type '%s'", (type, hint) => {
+  ])("refuses the unknown type '%s'", (type, hint) => {
     const refused = refusal(flow([]), { op: "add", type })
     same(refused.field, "operations[0].type")
     assert.match(refused.hint, hint)
@@ -437,7 +438,7 @@ describe("add", () => {
       )
       same(overlapping, [])
     })
-    it("beside nodes that are beyond all places", () => {
+    it("next to nodes at extreme positions", () => {
       same(place([set("A", at(1e300, 0)), set("B", at(0, -1e300))], { after: "A" }), [0, 0])
     })
   })

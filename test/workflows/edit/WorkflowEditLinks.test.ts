@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Obj, obj } from "../../../src/base/Json.ts"
 import type * as WorkflowEdit from "../../../src/workflows/edit/WorkflowEdit.ts"
-import { agent, ai, base, edit, flow, hook, joined, model, node, nodeOf, refusal, set } from "./edits.ts"
+import { joined } from "../../support/workflows.ts"
+import { agent, ai, base, edit, flow, hook, model, node, nodeOf, refusal, set } from "./edits.ts"
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
 const text = (value: unknown) => JSON.stringify(value)
@@ -307,7 +308,7 @@ describe("disconnect", () => {
   )
   const left = (...ends: Parameters<typeof disconnect>) => edit(linked, disconnect(...ends)).workflow["connections"]
 
-  it("every link between two, or the one that is meant", () => {
+  it("every link between two, or one of them", () => {
     same(left("If", "A"), joined(["If", "B", "main", 1], ["A", "Merge"], ["A", "Merge", "main", 0, 2]))
     same(left("If", "A", { sourceOutput: "true" }), {
       ...joined(["If", "A", "main", 1], ["If", "B", "main", 1], ["A", "Merge"], ["A", "Merge", "main", 0, 2])
@@ -327,7 +328,7 @@ describe("disconnect", () => {
     same(edit(beyond, disconnect("If", "A", { sourceOutput: 5, targetInput: 4 })).workflow["connections"], {})
   })
 
-  it("of nodes that are gone", () => {
+  it("of removed nodes", () => {
     const stale = flow([set("A"), set("B")], joined(["A", "Gone"], ["Gone", "B"], ["A", "B"]))
     const { changes, workflow } = edit(stale, disconnect("A", "Gone"), disconnect("Gone", "B"))
     same([workflow["connections"], changes], [joined(["A", "B"]), [
@@ -349,7 +350,7 @@ describe("disconnect", () => {
     assert.match(refused.hint, hint)
   })
 
-  it("leaves what else stands there as it was", () => {
+  it("leaves everything else unchanged", () => {
     const odd = flow(nodes, {
       ...joined(["Hook", "A"], ["If", "B"]),
       A: { main: [null, [], [{ node: "B", type: "main", index: 0, more: 1 }]], ai_tool: [[]] },

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Obj, obj } from "../../../src/base/Json.ts"
-import { agent, base, edit, flow, hook, joined, model, node, nodeOf, refusal, set } from "./edits.ts"
+import { joined } from "../../support/workflows.ts"
+import { agent, base, edit, flow, hook, model, node, nodeOf, refusal, set } from "./edits.ts"
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
 const text = (value: unknown) => JSON.stringify(value)
@@ -65,7 +66,7 @@ describe("rename", () => {
     )
   })
 
-  it("follows into scripts, into whatever is nested, and into the node itself", () => {
+  it("reaches scripts, nested values, and the node itself", () => {
     const code = node("Code", `${base}code`, 2, { jsCode: "// $('A')\nreturn $('A').all().map(() => $node['A'])" })
     const own = { a: [{ b: "={{ $('A').x }}" }, "={{ $('Code').x }}"], "k.e[y]": "={{ $('A').y }}", n: null }
     const workflow = flow([set("A", { parameters: own }), code, user({ deep: { jsCode: "$('A')" } })])
@@ -112,7 +113,7 @@ describe("rename", () => {
     same(text(edit(edited, rename("取得", "A")).workflow), text(workflow))
   })
 
-  it("refuses what is taken, empty, or would take over what a node left that is gone", () => {
+  it("refuses names that are used, empty, or would take over the rest of a removed node", () => {
     const workflow = flow([set("A"), set("B")], joined(["Gone", "A"]), { pinData: { Pinned: [] } })
     same(refusal(workflow, rename("A", "B")).hint, "'B1' is free.")
     same(refusal(workflow, rename("A", " ")).field, "operations[0].to")
@@ -133,7 +134,7 @@ describe("rename", () => {
     same(edit(workflow, rename("A", "B")).workflow["connections"], joined(["Hook", "B"]))
   })
 
-  it("does not look into deep parameters that name nobody", () => {
+  it("does not search deep parameters without names", () => {
     let deep: unknown = "x"
     for (let depth = 0; depth < 5_000; depth++) deep = { a: [deep] }
     edit(flow([set("A"), user(deep)]), rename("A", "B"), { op: "remove", node: "B" })

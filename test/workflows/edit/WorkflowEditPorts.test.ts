@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import type { Obj } from "../../../src/base/Json.ts"
 import type { Operation } from "../../../src/workflows/edit/WorkflowEdit.ts"
-import { agent, ai, base, edit, flow, joined, model, node, set } from "./edits.ts"
+import { joined } from "../../support/workflows.ts"
+import { agent, ai, base, edit, flow, model, node, set } from "./edits.ts"
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
 
@@ -58,7 +59,7 @@ describe("the rules of a Switch: links stay with their rule", () => {
     same(targets(edit(workflow, rules(it_, de, fr)).workflow), ["", "A", "B", "C"])
   })
 
-  it("when one is removed: its links go, and are named", () => {
+  it("when one is removed: its links are removed and named", () => {
     const workflow = outOf(choice([de, fr, it_], extra), 4)
     const { ports, workflow: edited } = said(workflow, { op: "set", node: "S", path: "rules.values[1]", value: null })
     same(targets(edited), ["A", "C", "D"])
@@ -80,7 +81,7 @@ describe("the rules of a Switch: links stay with their rule", () => {
     )
   })
 
-  it("whatever n8n's editor notes beside a rule", () => {
+  it("any property that n8n's editor stores with a rule", () => {
     const noted = (country: string) => {
       const [condition] = (rule(country)["conditions"] as { readonly conditions: ReadonlyArray<Obj> }).conditions
       return { conditions: { combinator: "and", conditions: [{ id: `id of ${country}`, ...condition }] } }
@@ -199,7 +200,7 @@ describe("the output for errors", () => {
     same(targets(edit(workflow, failing("continueErrorOutput")).workflow), ["A", "B"])
   })
 
-  it("is not the rule that happens to be named so", () => {
+  it("is not a rule of the same name", () => {
     const named = choice([de, rule("FR", "error")], {}, { onError: "continueErrorOutput" })
     const { ports, workflow: edited } = said(
       outOf(named, 3),
@@ -214,7 +215,7 @@ describe("the output for errors", () => {
     ])
   })
 
-  it("does not hide that a rule without a name is gone", () => {
+  it("does not hide the removal of a rule without a name", () => {
     const workflow = outOf(choice([rule("DE"), rule("FR")]), 2)
     same(
       targets(
@@ -275,7 +276,7 @@ describe("other outputs", () => {
 
 /** What n8n's editor does, by its pull requests 11162 (Switch), 13476 (order of rules) and 23089 (fallback model). */
 describe("as in n8n's editor", () => {
-  it("a Switch whose number of outputs is an expression's loses the links of those that are gone", () => {
+  it("a Switch whose number of outputs is an expression loses the links of removed outputs", () => {
     const counted = (numberOutputs: number) => node("S", `${base}switch`, 3.2, { mode: "expression", numberOutputs })
     const workflow = outOf(counted(4), 4)
     const { ports, workflow: fewer } = said(workflow, { op: "set", node: "S", path: "numberOutputs", value: 2 })
@@ -356,7 +357,7 @@ describe("as in n8n's editor", () => {
     same(again.ports.length, 1)
   })
 
-  it("a Compare Datasets keeps its four outputs and two inputs whatever else changes", () => {
+  it("a Compare Datasets keeps its four outputs and two inputs through any other change", () => {
     const workflow = flow(
       [node("S", `${base}compareDatasets`, 2.3), ...others],
       {
@@ -384,7 +385,7 @@ describe("as in n8n's editor", () => {
 })
 
 describe("inputs", () => {
-  it("of a Merge: those that are gone take their links with them", () => {
+  it("of a Merge: removed inputs lose their links", () => {
     const merge = (numberInputs: number) => node("M", `${base}merge`, 3, { numberInputs })
     const workflow = flow(
       [merge(3), ...others],

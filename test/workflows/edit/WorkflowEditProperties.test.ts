@@ -140,7 +140,7 @@ function optionalPort() {
 }
 
 describe("replace, with any type", () => {
-  it.prop("leaves connections that fit, tells all, and touches no other node", {
+  it.prop("leaves valid connections, reports every change, and touches no other node", {
     name: Schema.Literals(names),
     type: Type
   }, ({ name, type }) => {

@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import * as Connections from "../../../src/n8n/model/Connections.ts"
-import { agent, ai, base, edit, flow, hook, joined, model, node, nodeOf, set } from "./edits.ts"
+import { joined } from "../../support/workflows.ts"
+import { agent, ai, base, edit, flow, hook, model, node, nodeOf, set } from "./edits.ts"
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
 const tidy = (workflow: Obj) => edit(workflow, { op: "tidy" })
@@ -104,7 +105,7 @@ describe("tidy", () => {
 
   const names = ["Agent1", "Agent2", "Model", "A", "B", "C", "D", "E"]
   const Ends = Schema.Struct({ from: Schema.Literals(names), to: Schema.Literals(names), isMain: Schema.Boolean })
-  it.prop("overlaps nothing, whatever is linked with whatever; what leads on stands to the right", {
+  it.prop("overlaps nothing for any links; targets are to the right", {
     ends: Schema.Array(Ends).check(Schema.isMaxLength(14))
   }, ({ ends }) => {
     const workflow = flow(

@@ -33,7 +33,7 @@ describe("replace", () => {
     return { ...edited, value: JsonPath.get(nodeOf(edited.workflow, name)["parameters"], JsonPath.parse(path) ?? []) }
   }
 
-  it("changes a piece of a text, and shows what stands around it", () => {
+  it("changes a part of a text, and shows its surroundings", () => {
     const edited = value(
       "jsCode",
       "Net amount",
@@ -214,7 +214,7 @@ describe("secrets", () => {
   ])
   const path = "headerParameters.parameters[0].value"
 
-  it("are not told by what changes", () => {
+  it("are not affected by what changes", () => {
     const lines = [
       edit(secret, { op: "set", node: "Get", path, value: "swordfish-swordfish" }),
       edit(secret, { op: "replace", node: "Get", path, find: "2h", with: "3h" }),

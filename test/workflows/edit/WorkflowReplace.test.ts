@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import { type Obj, obj } from "../../../src/base/Json.ts"
 import * as WorkflowEdit from "../../../src/workflows/edit/WorkflowEdit.ts"
-import { agent, ai, base, flow, hook, joined, lookups, model, node, nodeOf, set } from "./edits.ts"
+import { joined } from "../../support/workflows.ts"
+import { agent, ai, base, flow, hook, lookups, model, node, nodeOf, set } from "./edits.ts"
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
 
@@ -13,7 +14,7 @@ const replace = (...given: Parameters<typeof attempt>) =>
 const refusal = (...given: Parameters<typeof attempt>) => Result.getOrThrow(Result.flip(attempt(...given)))
 
 describe("replace", () => {
-  it("keeps what a node is besides its type, and where it stands among the keys", () => {
+  it("keeps a node's other properties, and the order of its keys", () => {
     const old = set("A", { notes: "n", disabled: true, onError: "continueRegularOutput", position: [5, 6], zeta: 1 })
     const { changes, nodeId, workflow } = replace(flow([hook, old]), "id of A", `${base}noOp`)
     same(JSON.stringify(nodeOf(workflow, "A")), JSON.stringify({ ...old, type: `${base}noOp`, typeVersion: 1 }))
@@ -36,7 +37,7 @@ describe("replace", () => {
     assert.include(changes[0], "; dropped the parameters operation, select, otherOptions")
   })
 
-  it("lets what is given win, and drops what is not shown by it", () => {
+  it("prefers the given parameters, and drops those that they hide", () => {
     const request = node("Get", `${base}httpRequest`, 4.2, {
       url: "a",
       sendBody: true,
@@ -70,7 +71,7 @@ describe("replace", () => {
     })
   })
 
-  it("gives a webhook where one is needed, and takes it where none is", () => {
+  it("adds a webhook if needed, and removes it if not", () => {
     const { webhookId: _, ...noOp } = nodeOf(replace(flow([hook]), "Hook", `${base}noOp`).workflow, "Hook")
     same(_, undefined)
     same(nodeOf(replace(flow([noOp]), "Hook", `${base}webhook`).workflow, "Hook")["webhookId"], "new-1")
@@ -135,7 +136,7 @@ describe("replace", () => {
     )
   })
 
-  it("of a node that is connected to itself or to what is gone", () => {
+  it("of a node that is connected to itself or to a removed node", () => {
     const workflow = flow([set("A")], joined(["A", "A"], ["A", "Gone"], ["Gone", "A"]))
     const { report, workflow: edited } = replace(workflow, "A", `${base}noOp`)
     same([report.maintainedConnections, report.removedConnections], [["main[0] → 'A' main[0]"], []])

@@ -42,17 +42,6 @@ export const set = (name: string, more: Obj = {}) => node(name, `${base}set`, 3.
 export const agent = (more: Obj = {}) => node("Agent", `${ai}agent`, 2, { promptType: "define", text: "hi" }, more)
 export const model = (name: string, more: Obj = {}) => node(name, `${ai}lmChatOpenAi`, 1.2, {}, more)
 
-type Given = readonly [from: string, to: string, type?: string, output?: number, input?: number]
-/** Connections from `[from, to, type, output, input]`; both ends are of one type. */
-export const joined = (...given: ReadonlyArray<Given>): Obj => {
-  const connections: { [from: string]: { [type: string]: Array<Array<Obj>> } } = {}
-  for (const [from, to, type = "main", output = 0, index = 0] of given) {
-    const outputs = (connections[from] ??= {})[type] ??= []
-    while (outputs.length <= output) outputs.push([])
-    outputs[output]?.push({ node: to, type, index })
-  }
-  return connections
-}
 export const flow = (nodes: ReadonlyArray<unknown>, connections: unknown = {}, more: Obj = {}): Obj => ({
   name: "Flow",
   nodes,

@@ -7,7 +7,8 @@ import type { Obj } from "../../../src/base/Json.ts"
 import { apply, type Operation } from "../../../src/workflows/edit/WorkflowEdit.ts"
 import { Json, Key } from "../../support/arbitrary.ts"
 import { all } from "../../support/nodeTypes.ts"
-import { agent, ai, base, flow, hook, joined, lookups, model, node, set } from "./edits.ts"
+import { joined } from "../../support/workflows.ts"
+import { agent, ai, base, flow, hook, lookups, model, node, set } from "./edits.ts"
 
 export const frozen = <A>(value: A): A => {
   if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(frozen)

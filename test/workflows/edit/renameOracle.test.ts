@@ -61,7 +61,7 @@ const Text = Schema.Array(Piece).check(Schema.isMinLength(1), Schema.isMaxLength
 
 describe("what n8n's editor renames, rename does", () => {
   it.prop(
-    "in whatever is evaluated, be it broken or not",
+    "in everything that is evaluated, valid or not",
     { pieces: Text, type: Schema.Literals([set, html, form, code]) },
     ({ pieces, type }) => {
       const text = pieces.join(" ")

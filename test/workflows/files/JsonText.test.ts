@@ -235,7 +235,7 @@ describe("a workflow's text", () => {
     }
   })
 
-  it("with a key twice holds the new value once", () => {
+  it("with a repeated key contains the new value once", () => {
     assert.strictEqual(
       JsonText.rewrite("{ \"a\": 1, \"a\": 2, \"b\": [3, 4] }", { a: 5, b: [3] }),
       "{ \"a\": 5, \"b\": [3] }"

@@ -410,7 +410,7 @@ layer(platform)("a workflow file", (it) => {
       { content: Uint8Array.of(0x22, 0xe3, 0x81, 0x22), says: "is not UTF-8 text" },
       { content: Uint8Array.of(0xff, 0xfe, 0x7b, 0, 0x7d, 0), says: "is not UTF-8 text" },
       { content: Uint8Array.of(0x1f, 0x8b, 8, 0), says: "is not UTF-8 text" }
-    ])("no JSON is refused: $says", ({ content, says }) =>
+    ])("invalid JSON is refused: $says", ({ content, says }) =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(readContent(content))
         assert.strictEqual(error.message, `File 'x.json' ${says}`)
@@ -460,7 +460,7 @@ layer(platform)("a workflow file", (it) => {
     ]
 
     it.effect.prop(
-      "whatever is no JSON is repaired or refused at a place, and what is JSON is left alone",
+      "invalid JSON is repaired or refused at a place, and valid JSON is left unchanged",
       { text: Schema.Array(Schema.Literals(tokens)) },
       ({ text }) =>
         Effect.gen(function*() {

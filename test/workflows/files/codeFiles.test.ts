@@ -87,9 +87,9 @@ const code = everyString
 
 const options = { arbitrary: { runs: 40, size: 12 } }
 
-describe("code in files beside a workflow", () => {
+describe("code in files next to a workflow", () => {
   it.effect.prop(
-    "comes back byte for byte, whatever the workflow is, and through every change of it",
+    "is restored byte for byte, for any workflow and through every change of it",
     { nodes: Schema.Array(Node), others: Schema.Array(Node) },
     ({ nodes, others }) =>
       inFolder((folder, files) =>
@@ -114,7 +114,7 @@ describe("code in files beside a workflow", () => {
     options
   )
 
-  it.effect("is referred to by path, edited there, and kept there by whoever writes the workflow", () =>
+  it.effect("is referenced by path, edited there, and stays there whoever writes the workflow", () =>
     inFolder((folder, files) =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
@@ -254,7 +254,7 @@ describe("code in files beside a workflow", () => {
     )
   }
 
-  it.effect("is not changed by what a file beside it says was being written", () =>
+  it.effect("is not changed by a journal file next to it", () =>
     inFolder((folder, files) =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem

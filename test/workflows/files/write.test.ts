@@ -178,7 +178,7 @@ layer(platform)("a workflow file", (it) => {
       }))
 
     it.effect.each(["config", "sync-config", "settings", "arc", "my-package", "source"])(
-      "as %s.json, which none obeys",
+      "as %s.json, which no one follows",
       (name) =>
         Effect.gen(function*() {
           const root = yield* folderWith()
@@ -187,7 +187,7 @@ layer(platform)("a workflow file", (it) => {
         })
     )
 
-    it.effect("by one of many at once", () =>
+    it.effect("by one of many concurrent writers", () =>
       Effect.gen(function*() {
         const root = yield* folderWith()
         const [one, two] = [yield* over(root), yield* over(root)]
@@ -253,7 +253,7 @@ layer(platform)("a workflow file", (it) => {
   })
 
   describe("is updated", () => {
-    it.effect("with what it was kept, and its mode", () =>
+    it.effect("with its snapshot and its mode", () =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
         const before = `\uFEFF${workflow({ name: "🚀" })}\r\n`
@@ -291,7 +291,7 @@ layer(platform)("a workflow file", (it) => {
         assert.strictEqual(yield* contentOf(`${root}/sub/a.json`), workflow({ count: 1 }))
       }))
 
-    it.effect("by many at once, one after the other", () =>
+    it.effect("by many concurrent writers, one after the other", () =>
       Effect.gen(function*() {
         const root = yield* folderWith({ "a.json": workflow() })
         const [one, two] = [yield* over(root), yield* over(root)]
@@ -426,7 +426,7 @@ layer(platform)("a workflow file", (it) => {
   })
 
   describe("is saved", () => {
-    it.effect("new, then over the workflow that is there, which was kept", () =>
+    it.effect("new, then over the existing workflow, after a snapshot", () =>
       Effect.gen(function*() {
         const root = yield* folderWith()
         const { save } = yield* over(root)
@@ -540,7 +540,7 @@ describe("a workflow file with other processes", () => {
       assert.isFalse(yield* fs.exists(lock))
     }).pipe(Effect.provide(platform)), 10_000)
 
-  it.effect("fails after 35 s of a lock that another process holds, by no fault of the call", () =>
+  it.effect("fails after 35 s if another process holds the lock, as a retryable error", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const root = yield* folderWith({ "a.json": workflow() })

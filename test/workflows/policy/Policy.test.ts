@@ -8,37 +8,19 @@ import { WriteGuard } from "../../../src/n8n/WriteGuard.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as Policy from "../../../src/workflows/policy/Policy.ts"
 import { pollExpression } from "../../../src/workflows/policy/schedule.ts"
-import { inWorld, type Needs } from "../../tools/world.ts"
+import { node, workflow } from "../../support/workflows.ts"
+import { inWorld, type Needs } from "../../support/world.ts"
 
-const node = (name: string, type: string, parameters: Obj = {}, more: Obj = {}) => ({
-  id: name,
-  name,
-  type: type.includes(".") ? type : `n8n-nodes-base.${type}`,
-  typeVersion: 1,
-  position: [0, 0],
-  parameters,
-  ...more
-})
-
-const hook = node("Hook", "webhook", { path: "in" })
+const hook = node("Hook", "webhook", 1, { path: "in" })
 const ssh = node("Shell", "ssh")
 const end = node("End", "noOp")
-
-const workflow = (id: string, nodes: ReadonlyArray<Obj>, more: Obj = {}) => ({
-  id,
-  name: id,
-  nodes,
-  connections: {},
-  settings: {},
-  ...more
-})
 
 /** `clean` keeps every rule but has a version that does not; `dirty` does not keep it; `prod` is protected. */
 const seed = {
   workflows: [
     workflow("clean", [hook, ssh, end], { active: true }),
     workflow("dirty", [hook, ssh, end]),
-    workflow("prod", [node("Hook", "webhook", { path: "prod" }), end], {
+    workflow("prod", [node("Hook", "webhook", 1, { path: "prod" }), end], {
       active: true,
       tags: [{ id: "t1", name: "Prod" }]
     }),
@@ -119,34 +101,33 @@ describe("a policy", () => {
     for (const tool of tools.all) {
       const calls = writes[tool.name]
       if (calls === undefined || version === "1" && tool.name === "workflow_restore") continue
-      it.effect(`holds ${tool.name} on ${version}: nothing reaches n8n, and the rule is named`, () =>
-        inWorld(({ api, folder }) =>
-          Effect.gen(function*() {
-            const fs = yield* FileSystem.FileSystem
-            yield* fs.makeDirectory(`${folder}/sync`)
-            yield* fs.writeFileString(`${folder}/banned.json`, banned)
-            yield* fs.writeFileString(`${folder}/sync/banned.json`, banned)
-            yield* fs.writeFileString(`${folder}/good.json`, JSON.stringify(workflow("y", [hook])))
-            const n8n = yield* N8nClient
-            const { versionId } = yield* n8n.getWorkflow("clean")
-            yield* api.edit("clean", (stored) => ({ ...stored, nodes: [hook, end] }))
-            const before = JSON.stringify(yield* api.workflows)
-            const run = (args: unknown): Effect.Effect<unknown, unknown, Needs> => tool.run(args)
-            for (const args of calls({ folder, version: versionId ?? "" })) {
-              const outcome = yield* Effect.result(run(args)).pipe(Effect.provide(Policy.layer(rules)))
-              const text = JSON.stringify(outcome)
-              // A push goes on with the other files, and says of each what came of it.
-              assert.strictEqual(outcome._tag, tool.name === "sync_push" ? "Success" : "Failure", text)
-              assert.match(
-                text,
-                /The policy forbids it\. (bannedNodes: 'n8n-nodes-base\.ssh'|protectedTags: workflow)/,
-                text
-              )
-            }
-            const sent = (yield* api.requests).filter(isWrite)
-            assert.deepStrictEqual(sent.map(({ method, url }) => `${method} ${url}`), [])
-            assert.strictEqual(JSON.stringify(yield* api.workflows), before)
-          }), { seed, version }))
+      it.effect(`blocks ${tool.name} on ${version}: nothing reaches n8n, and the rule is named`, () =>
+        inWorld(function*({ api, folder }) {
+          const fs = yield* FileSystem.FileSystem
+          yield* fs.makeDirectory(`${folder}/sync`)
+          yield* fs.writeFileString(`${folder}/banned.json`, banned)
+          yield* fs.writeFileString(`${folder}/sync/banned.json`, banned)
+          yield* fs.writeFileString(`${folder}/good.json`, JSON.stringify(workflow("y", [hook])))
+          const n8n = yield* N8nClient
+          const { versionId } = yield* n8n.getWorkflow("clean")
+          yield* api.edit("clean", (stored) => ({ ...stored, nodes: [hook, end] }))
+          const before = JSON.stringify(yield* api.workflows)
+          const run = (args: unknown): Effect.Effect<unknown, unknown, Needs> => tool.run(args)
+          for (const args of calls({ folder, version: versionId ?? "" })) {
+            const outcome = yield* Effect.result(run(args)).pipe(Effect.provide(Policy.layer(rules)))
+            const text = JSON.stringify(outcome)
+            // A push goes on with the other files, and says of each what came of it.
+            assert.strictEqual(outcome._tag, tool.name === "sync_push" ? "Success" : "Failure", text)
+            assert.match(
+              text,
+              /The policy forbids it\. (bannedNodes: 'n8n-nodes-base\.ssh'|protectedTags: workflow)/,
+              text
+            )
+          }
+          const sent = (yield* api.requests).filter(isWrite)
+          assert.deepStrictEqual(sent.map(({ method, url }) => `${method} ${url}`), [])
+          assert.strictEqual(JSON.stringify(yield* api.workflows), before)
+        }, { seed, version }))
     }
   }
 
@@ -162,7 +143,7 @@ describe("a policy", () => {
         assert.sameMembers(names, ["dirty", "prod", "prod-off", "New"])
       }).pipe(Effect.provide(Policy.layer(rules))), { seed }))
 
-  it.effect("tests what a ban does not name, whatever the copy is made of", () =>
+  it.effect("allows tests of workflows without banned nodes, whatever the copy consists of", () =>
     inWorld(() =>
       Effect.gen(function*() {
         const guard = yield* WriteGuard
@@ -211,9 +192,9 @@ const faults = (rules: Policy.Rules, ...nodes: ReadonlyArray<Obj>) =>
 
 describe("bannedNodes", () => {
   const found = (type: string, entry: string, parameters: Obj = {}) =>
-    faults({ bannedNodes: [entry] }, node("N", type, parameters))
+    faults({ bannedNodes: [entry] }, node("N", type, 1, parameters))
 
-  it.effect("takes a type with or without its package, whatever the case, and its tool", () =>
+  it.effect("accepts a type with or without its package, in any case, and its tool", () =>
     Effect.gen(function*() {
       for (const [type, entry] of [["ssh", "ssh"], ["ssh", "N8N-nodes-base.SSH"], ["sshTool", "ssh"]] as const) {
         assert.lengthOf(yield* found(type, entry), 1, `${type} ${entry}`)
@@ -221,7 +202,7 @@ describe("bannedNodes", () => {
       assert.lengthOf(yield* found("sshd", "ssh"), 0)
     }))
 
-  it.effect("looks into workflows that stand in a node, and refuses what it cannot look into", () =>
+  it.effect("checks workflows inside a node, and refuses those it cannot read", () =>
     Effect.gen(function*() {
       const inner = (workflowJson: string) => ({ source: "parameter", workflowJson })
       const [within] = yield* found("executeWorkflow", "ssh", inner(banned))
@@ -234,9 +215,9 @@ describe("bannedNodes", () => {
 })
 
 describe("minScheduleMinutes", () => {
-  const interval = (...rules: ReadonlyArray<Obj>) => node("Clock", "scheduleTrigger", { rule: { interval: rules } })
+  const interval = (...rules: ReadonlyArray<Obj>) => node("Clock", "scheduleTrigger", 1, { rule: { interval: rules } })
   const cron = (expression: string) => interval({ field: "cronExpression", expression })
-  const poll = (rule: Obj) => node("Mail", "gmailTrigger", { pollTimes: { item: [rule] } })
+  const poll = (rule: Obj) => node("Mail", "gmailTrigger", 1, { pollTimes: { item: [rule] } })
 
   const cases: ReadonlyArray<readonly [string, Obj, string | undefined]> = [
     ["minutes", interval({ field: "minutes", minutesInterval: 1 }), "after 1 minute"],
@@ -257,13 +238,13 @@ describe("minScheduleMinutes", () => {
       interval(...[0, 2].map((triggerAtMinute) => ({ field: "hours", triggerAtMinute }))),
       "after 2 minutes"
     ],
-    ["the old Cron", node("Clock", "cron", { triggerTimes: { item: [{ mode: "everyMinute" }] } }), "after 1 minute"],
-    ["the old Interval", node("Clock", "interval", { interval: 10 }), "after 10 seconds"],
+    ["the old Cron", node("Clock", "cron", 1, { triggerTimes: { item: [{ mode: "everyMinute" }] } }), "after 1 minute"],
+    ["the old Interval", node("Clock", "interval", 1, { interval: 10 }), "after 10 seconds"],
     ["a polling trigger by default", node("Mail", "gmailTrigger"), "after 1 minute"],
-    ["a polling trigger", node("Mail", "gmailTrigger", { pollTimes: { item: [{ mode: "everyHour" }] } }), undefined],
+    ["a polling trigger", node("Mail", "gmailTrigger", 1, { pollTimes: { item: [{ mode: "everyHour" }] } }), undefined],
     [
       "every X",
-      node("Mail", "gmailTrigger", { pollTimes: { item: [{ mode: "everyX", value: 3, unit: "minutes" }] } }),
+      node("Mail", "gmailTrigger", 1, { pollTimes: { item: [{ mode: "everyX", value: 3, unit: "minutes" }] } }),
       "after 3 minutes"
     ],
     ["every hour, at each minute", poll({ mode: "everyHour", minute: "*" }), "cannot be checked"],
@@ -281,7 +262,7 @@ describe("minScheduleMinutes", () => {
     ["a month's day at every hour", poll({ mode: "everyMonth", hour: "*", minute: 0 }), "cannot be checked"],
     [
       "an unknown trigger that polls",
-      node("Feed", "n8n-nodes-acme.feedTrigger", { pollTimes: { item: [{ mode: "everyMinute" }] } }),
+      node("Feed", "n8n-nodes-acme.feedTrigger", 1, { pollTimes: { item: [{ mode: "everyMinute" }] } }),
       "after 1 minute"
     ],
     ["an unknown trigger that does not say", node("Feed", "n8n-nodes-acme.feedTrigger"), undefined],
@@ -333,7 +314,7 @@ describe("requireErrorWorkflow", () => {
     workflow("off", [{ ...trigger, disabled: true }])
   ]
 
-  it.effect("holds a workflow without one, but for error workflows", () =>
+  it.effect("blocks a workflow without one, except error workflows", () =>
     inWorld(({ api }) =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(create({}))
@@ -350,7 +331,7 @@ describe("requireErrorWorkflow", () => {
         ) {
           assert.include(String(yield* Effect.flip(create({ errorWorkflow }))), reason)
         }
-        const off = [node("On error", "errorTrigger", {}, { disabled: true })]
+        const off = [node("On error", "errorTrigger", 1, {}, { disabled: true })]
         assert.include(String(yield* Effect.flip(create({}, off))), "names no workflow")
         yield* create({}, [node("On error", "errorTrigger")])
         const { data } = yield* create({ errorWorkflow: "e1" })

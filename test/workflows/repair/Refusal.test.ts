@@ -2,19 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import type { Obj } from "../../../src/base/Json.ts"
 import { drop, type Path, toDrop } from "../../../src/workflows/repair/Refusal.ts"
+import { node } from "../../support/workflows.ts"
 
-const node = (more: Obj = {}): Obj => ({
-  id: "1",
-  name: "A",
-  type: "n8n-nodes-base.set",
-  typeVersion: 3.4,
-  position: [0, 0],
-  parameters: {},
-  ...more
-})
-const flow = (more: Obj = {}): Obj => ({ name: "Flow", nodes: [node()], connections: {}, settings: {}, ...more })
+const setNode = (more: Obj = {}): Obj => node("A", "set", 3.4, {}, { id: "1", ...more })
+const flow = (more: Obj = {}): Obj => ({ name: "Flow", nodes: [setNode()], connections: {}, settings: {}, ...more })
 const settings = (some: Obj) => flow({ settings: some })
-const nodes = (...some: ReadonlyArray<Obj>) => flow({ nodes: some.map(node) })
+const nodes = (...some: ReadonlyArray<Obj>) => flow({ nodes: some.map(setNode) })
 
 type Row = { readonly says: string; readonly body: Obj; readonly drops: ReadonlyArray<Path> }
 
@@ -259,23 +252,23 @@ describe("what is about something else", () => {
     "Cannot read properties of null (reading 'id')",
     ""
   ])("%s", (says) => {
-    const some = node({ typeVersion: null, parameters: null, disabled: "yes", credentials: [], onError: 1 })
+    const some = setNode({ typeVersion: null, parameters: null, disabled: "yes", credentials: [], onError: 1 })
     const body = flow({ name: null, nodes: [some], settings: { timezone: "UTC" }, projectId: 1, parentFolderId: 1 })
     assert.deepStrictEqual(toDrop(says, body), [])
   })
 })
 
 describe("dropping", () => {
-  const body = flow({ pinData: { A: 1 }, nodes: [node({ color: 1 }), node()], nodeGroups: ["a", "b", "c"] })
+  const body = flow({ pinData: { A: 1 }, nodes: [setNode({ color: 1 }), setNode()], nodeGroups: ["a", "b", "c"] })
 
   it("takes what is at the path, and nothing else", () => {
     assert.deepStrictEqual(drop(body, ["pinData"]), flow({ nodes: body["nodes"], nodeGroups: body["nodeGroups"] }))
-    assert.deepStrictEqual(drop(body, ["nodes", 0, "color"]), { ...body, nodes: [node(), node()] })
+    assert.deepStrictEqual(drop(body, ["nodes", 0, "color"]), { ...body, nodes: [setNode(), setNode()] })
     assert.deepStrictEqual(drop(body, ["nodeGroups", 1]), { ...body, nodeGroups: ["a", "c"] })
     assert.deepStrictEqual(drop(body, ["pinData", "A"]), { ...body, pinData: {} })
   })
 
-  it("changes neither the body nor what is beside the path", () => {
+  it("changes neither the body nor anything outside the path", () => {
     const before = structuredClone(body)
     const after = drop(body, ["nodes", 0, "color"])
     assert.deepStrictEqual(body, before)
@@ -295,7 +288,7 @@ describe("dropping", () => {
     assert.deepStrictEqual(drop(body, path), body)
   })
 
-  it("takes a key that is named like a prototype", () => {
+  it("accepts a key with a prototype's name", () => {
     const odd: Obj = JSON.parse(`{"settings":{"__proto__":1,"a":{"__proto__":{"b":1}}}}`)
     const says = "request/body/settings Unrecognized key(s) in object: '__proto__'"
     assert.deepStrictEqual(toDrop(says, odd), [["settings", "__proto__"]])

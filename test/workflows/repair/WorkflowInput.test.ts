@@ -149,7 +149,7 @@ describe("what is right", () => {
     assert.isBelow(Object.keys(kept).length, Object.keys(given).length)
   })
 
-  it("is what nobody has heard of yet, too", () => {
+  it("includes versions that are still unknown", () => {
     const given = flow({ nextYear: 1, nodes: [node("A", { nextYear: { a: [null] } })], settings: { nextYear: [""] } })
     same(caller(given).workflow, given)
   })
@@ -299,7 +299,7 @@ describe("what can mean one thing only", () => {
     assert.include(warnings, "Renamed nodes whose name was taken: 'A' to 'A2', 'A' to 'A3'.")
   })
 
-  it("a name made up is not what a connection meant", () => {
+  it("an invented name does not match a connection", () => {
     const given = flow({ nodes: [node("A"), node("A", { id: "2" })], connections: { A: { main: [[to("A1")]] } } })
     same(file(given).workflow.connections, { A: { main: [[]] } })
     assert.strictEqual(problem(given, "caller").name, "A1")
@@ -316,7 +316,7 @@ describe("what can mean one thing only", () => {
     })
   })
 
-  it("connections of one node by name and by id are both kept", () => {
+  it("connections of one node by name and by id both remain", () => {
     const given = joined({
       A: { main: [[to("B")], null] },
       "id of A": { main: [[to("B"), to("A")], [to("B")], []], ai_tool: [] }
@@ -371,7 +371,7 @@ describe("what can mean one thing only", () => {
     )
   })
 
-  it("node groups lose nodes that are gone, and go when none is left", () => {
+  it("node groups lose removed nodes, and are removed when empty", () => {
     const whole = flow({ nodeGroups: [{ id: "1", nodeIds: ["id of B", "id of A"] }, { id: "2", nodeIds: [] }] })
     same(caller(whole), { workflow: whole, warnings: [] })
     const [some, none, other] = [{ id: "1", nodeIds: ["id of A", "x"] }, { id: "2", nodeIds: ["x"] }, { id: "3" }]
@@ -384,7 +384,7 @@ describe("what can mean one thing only", () => {
 describe("a connection to a node that does not exist", () => {
   const given = joined({ A: { main: [[to("b"), to("B")], [to("x")]] }, X: { main: [[to("A"), 7]] } })
 
-  it("is left out of a file and named; the outputs stay where they are", () => {
+  it("is left out of a file and named; the outputs stay in place", () => {
     same(file(given), {
       workflow: joined({ A: { main: [[to("B")], []] } }),
       warnings: ["Left out connections of nodes that do not exist: 'b', 'x', 'X'."]

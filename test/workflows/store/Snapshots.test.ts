@@ -56,7 +56,7 @@ describe.each([inMemory, onDisk])("snapshots ($kind)", ({ layer }) => {
   const test = (name: string, run: (snapshots: Snapshots.Service) => Effect.Effect<void, unknown>) =>
     it.effect(name, () => Snapshots.Snapshots.use(run).pipe(Effect.provide(layer)))
 
-  test("give back what was kept, newest first", (snapshots) =>
+  test("return what was stored, newest first", (snapshots) =>
     Effect.gen(function*() {
       yield* TestClock.setTime(Date.UTC(2026, 10, 21, 22, 45, 12, 123))
       const before = {
@@ -91,7 +91,7 @@ describe.each([inMemory, onDisk])("snapshots ($kind)", ({ layer }) => {
       })
     }))
 
-  test("are what they were, whatever becomes of the workflow in memory", (snapshots) =>
+  test("are independent of later changes to the workflow in memory", (snapshots) =>
     Effect.gen(function*() {
       const state = { ...workflow("w"), nodes: [{ name: "A" }] }
       const { version } = yield* snapshots.save(here, state, "update_workflow")
@@ -145,7 +145,7 @@ describe.each([inMemory, onDisk])("snapshots ($kind)", ({ layer }) => {
     `${"x".repeat(5000)}y`
   ]
 
-  test("are kept apart by workflow, whatever its id, and by instance", (snapshots) =>
+  test("are separate by workflow, for any id, and by instance", (snapshots) =>
     Effect.gen(function*() {
       const instances: ReadonlyArray<Instance> = [
         here,
@@ -166,7 +166,7 @@ describe.each([inMemory, onDisk])("snapshots ($kind)", ({ layer }) => {
       }
     }))
 
-  test("there are none of a workflow that was never written", (snapshots) =>
+  test("are absent for a workflow that was never written", (snapshots) =>
     Effect.gen(function*() {
       const { version } = yield* snapshots.save(here, workflow("w"), "0")
       assert.deepStrictEqual(yield* snapshots.list(here, "v"), [])
@@ -202,7 +202,7 @@ describe("snapshots on disk", () => {
     run: () => Effect.Effect<void, unknown, FileSystem.FileSystem | Path.Path | Scope.Scope>
   ) => it.effect(name, () => run().pipe(Effect.provide(platform)))
 
-  test("are for this user only, under names that tell no address, key or path", () =>
+  test("are readable by this user only, under names that reveal no address, key or path", () =>
     Effect.gen(function*() {
       const { folder, snapshots } = yield* opened
       const { version } = yield* snapshots.save(here, workflow("../../ a"), "0")
@@ -237,7 +237,7 @@ describe("snapshots on disk", () => {
       assert.deepStrictEqual(yield* other.list(here, "w"), [saved])
     }))
 
-  test("of two writers at once are all kept", () =>
+  test("of two concurrent writers are all stored", () =>
     Effect.gen(function*() {
       const { folder, snapshots } = yield* opened
       const other = yield* serviceOver(folder)
@@ -316,7 +316,7 @@ describe("snapshots on disk", () => {
       assert.strictEqual((yield* snapshots.list(here, "w")).length, Snapshots.maxSnapshots)
     }))
 
-  test("fail to be kept where the folder cannot be written, and say what to set", () =>
+  test("fail if the folder is not writable, and name the option to set", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const file = `${yield* fs.makeTempDirectoryScoped()}/file`

@@ -1,8 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as HttpClient from "effect/http/HttpClient"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import * as Hints from "../../../src/answer/Hints.ts"
 import * as Tool from "../../../src/answer/Tool.ts"
 import * as Services from "../../../src/app/Services.ts"
@@ -14,110 +11,70 @@ import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { WorkflowStore } from "../../../src/workflows/store/WorkflowStore.ts"
 import { before240 } from "../../n8n/clients.ts"
-import { hurried } from "../../support/clock.ts"
+import { main, node } from "../../support/workflows.ts"
+import { inMemory } from "../../support/world.ts"
 
-const webhook = {
-  id: "w",
-  name: "Webhook",
-  type: "n8n-nodes-base.webhook",
-  typeVersion: 2,
-  position: [0, 0],
-  parameters: { path: "hook", httpMethod: "POST" },
-  webhookId: "hook"
-}
+const webhook = node("Webhook", "webhook", 2, { path: "hook", httpMethod: "POST" }, { id: "w", webhookId: "hook" })
 
-const say = (text: string) => ({
-  id: "s",
-  name: "Say",
-  type: "n8n-nodes-base.set",
-  typeVersion: 3.4,
-  position: [200, 0],
-  parameters: { text, password: "hunter2" },
-  credentials: { httpHeaderAuth: { id: "7", name: "Header" } }
-})
+const credentials = { httpHeaderAuth: { id: "7", name: "Header" } }
 
-const connections = { Webhook: { main: [[{ node: "Say", type: "main", index: 0 }]] } }
+const say = (text: string) =>
+  node("Say", "set", 3.4, { text, password: "hunter2" }, { id: "s", position: [200, 0], credentials })
+
+const connections = { Webhook: main("Say") }
 
 const input = (text: string) => ({ name: "Greeter", nodes: [webhook, say(text)], connections })
 
-interface World {
-  readonly api: N8nApi.N8nApi
-  readonly layer: Layer.Layer<N8nClient.N8nClient | Services.Services>
-}
-
-/** An n8n in memory and our services before it; `options` make it fail. */
-const world = Effect.fnUntraced(function*(options: N8nApi.Options = {}) {
-  const api = yield* N8nApi.make({ workflows: [], executions: [] }, options)
-  const n8n = N8nClient.layer({ url: new URL("http://n8n.test"), apiKey: Redacted.make("k") }).pipe(
-    Layer.provide(Layer.succeed(HttpClient.HttpClient, api.client))
-  )
-  return { api, layer: Layer.merge(n8n, Services.layerMemory) } satisfies World
-})
-
-const stored = ({ api }: World, id: string) =>
+const stored = (api: N8nApi.N8nApi, id: string) =>
   Effect.map(api.workflows, (all): Obj => obj(all.find((workflow) => workflow.id === id)) ?? {})
 
 const textOf = (workflow: Obj) =>
   str(obj(obj(arr(workflow["nodes"]).find((node) => obj(node)?.["name"] === "Say"))?.["parameters"])?.["text"])
 
-const methods = ({ api }: World) => Effect.map(api.requests, (all) => all.map(({ method }) => method))
+const methods = (api: N8nApi.N8nApi) => Effect.map(api.requests, (all) => all.map(({ method }) => method))
 
 for (const version of ["2", "1"] as const) {
   const v2 = version === "2"
 
   describe(`n8n ${version}`, () => {
     it.effect("creates, publishes and tags", () =>
-      Effect.gen(function*() {
-        const n8n = yield* world({ version, webhookLag: 3 })
-        const made = yield* hurried(
-          tools.createWorkflow.call({ ...input("hi"), active: true, tags: ["a", "b"] }).pipe(Effect.provide(n8n.layer))
-        )
-        const found = yield* stored(n8n, made.id)
+      inMemory(function*(api) {
+        const made = yield* tools.createWorkflow.call({ ...input("hi"), active: true, tags: ["a", "b"] })
+        const found = yield* stored(api, made.id)
         assert.isTrue(made.active)
         assert.isUndefined(made.warnings)
         assert.deepStrictEqual(arr(found["tags"]).map((tag) => obj(tag)?.["name"]), ["a", "b"])
         assert.strictEqual(textOf(found), "hi")
-      }))
+      }, { version, webhookLag: 3 }))
 
-    it.effect("gives no workflow the name of a test's copy, which would be removed", () =>
-      Effect.gen(function*() {
-        const { api, layer } = yield* world({ version })
+    it.effect("refuses the name of a test's copy, which would be removed", () =>
+      inMemory(function*(api) {
         const name = "effect-n8n-mcp test copy abc-999999-ab12: Orders"
-        yield* Effect.gen(function*() {
-          const { id } = yield* hurried(tools.createWorkflow.call(input("hi")))
-          const operations = [{ op: "name", name } as const]
-          const refused = [
-            yield* hurried(Effect.flip(tools.createWorkflow.call({ ...input("hi"), name }))),
-            yield* hurried(Effect.flip(tools.updateWorkflow.call({ id, name }))),
-            yield* hurried(
-              Effect.flip(tools.workflowEdit.call({ workflowId: id, operations }))
-            )
-          ]
-          for (const error of refused) assert.strictEqual(error._tag === "ValidationError" && error.field, "name")
-          assert.deepStrictEqual((yield* api.workflows).map(({ name }) => name), ["Greeter"])
-        }).pipe(Effect.provide(layer))
-      }))
+        const { id } = yield* tools.createWorkflow.call(input("hi"))
+        const operations = [{ op: "name", name } as const]
+        const refused = [
+          yield* Effect.flip(tools.createWorkflow.call({ ...input("hi"), name })),
+          yield* Effect.flip(tools.updateWorkflow.call({ id, name })),
+          yield* Effect.flip(tools.workflowEdit.call({ workflowId: id, operations }))
+        ]
+        for (const error of refused) assert.strictEqual(error._tag === "ValidationError" && error.field, "name")
+        assert.deepStrictEqual((yield* api.workflows).map(({ name }) => name), ["Greeter"])
+      }, { version }))
 
-    it.effect("gives nodes that tell no version the newest that this n8n has", () =>
-      Effect.gen(function*() {
-        const n8n = yield* world({ version })
+    it.effect("gives nodes without a version the newest that this n8n has", () =>
+      inMemory(function*(api) {
         const bare = (type: string) => ({ name: type, nodes: [{ name: "A", type, parameters: {} }], connections: {} })
-        yield* hurried(
-          Effect.gen(function*() {
-            const made = yield* tools.createWorkflow.call({ ...bare("n8n-nodes-base.httpRequest") })
-            const [node] = arr((yield* stored(n8n, made.id))["nodes"])
-            assert.strictEqual(obj(node)?.["typeVersion"], v2 ? 4.5 : 4.3)
-            const given = `Set the missing typeVersion of nodes: ${v2 ? 4.5 : 4.3} to 'A'.`
-            assert.include(made.warnings ?? [], given)
-            const error = yield* Effect.flip(tools.createWorkflow.call({ ...bare("n8n-nodes-acme.x") }))
-            assert.include(error.message, "Node 'A' (n8n-nodes-acme.x) has no typeVersion")
-          }).pipe(Effect.provide(n8n.layer))
-        )
-      }))
+        const made = yield* tools.createWorkflow.call({ ...bare("n8n-nodes-base.httpRequest") })
+        const [node] = arr((yield* stored(api, made.id))["nodes"])
+        assert.strictEqual(obj(node)?.["typeVersion"], v2 ? 4.5 : 4.3)
+        const given = `Set the missing typeVersion of nodes: ${v2 ? 4.5 : 4.3} to 'A'.`
+        assert.include(made.warnings ?? [], given)
+        const error = yield* Effect.flip(tools.createWorkflow.call({ ...bare("n8n-nodes-acme.x") }))
+        assert.include(error.message, "Node 'A' (n8n-nodes-acme.x) has no typeVersion")
+      }, { version }))
 
     it.effect("gives new nodes that answer requests a webhookId, without which n8n 1 takes another path", () =>
-      Effect.gen(function*() {
-        const n8n = yield* world({ version })
+      inMemory(function*(api) {
         const hook = {
           name: "Hook",
           type: "n8n-nodes-base.webhook",
@@ -129,251 +86,206 @@ for (const version of ["2", "1"] as const) {
           { name: "Set", type: "n8n-nodes-base.set", typeVersion: 3.4, parameters: {} }
         ]
         const ids = (id: string) =>
-          Effect.map(stored(n8n, id), ({ nodes }) => arr(nodes).map((node) => typeof obj(node)?.["webhookId"]))
-        yield* hurried(
-          Effect.gen(function*() {
-            const made = yield* tools.createWorkflow.call({ name: "Called", nodes, connections: {} })
-            assert.deepStrictEqual(yield* ids(made.id), ["string", "undefined"])
-            yield* tools.updateWorkflow.call({ id: made.id, nodes: [...nodes, { ...hook, name: "Other" }] })
-            assert.deepStrictEqual(yield* ids(made.id), ["string", "undefined", "string"])
-          }).pipe(Effect.provide(n8n.layer))
-        )
-      }))
+          Effect.map(stored(api, id), ({ nodes }) => arr(nodes).map((node) => typeof obj(node)?.["webhookId"]))
+        const made = yield* tools.createWorkflow.call({ name: "Called", nodes, connections: {} })
+        assert.deepStrictEqual(yield* ids(made.id), ["string", "undefined"])
+        yield* tools.updateWorkflow.call({ id: made.id, nodes: [...nodes, { ...hook, name: "Other" }] })
+        assert.deepStrictEqual(yield* ids(made.id), ["string", "undefined", "string"])
+      }, { version }))
 
     it.effect("updates one thing, and sends nothing when nothing changes", () =>
-      Effect.gen(function*() {
-        const n8n = yield* world({ version })
-        yield* hurried(
-          Effect.gen(function*() {
-            const { id } = yield* tools.createWorkflow.call(input("hi"))
-            const before = yield* stored(n8n, id)
-            const { changed } = yield* tools.updateWorkflow.call({ id, name: "Other" })
-            assert.strictEqual(changed, "name")
-            const after = yield* stored(n8n, id)
-            for (const key of ["nodes", "connections", "pinData", "staticData"]) {
-              assert.deepStrictEqual(after[key], before[key], key)
-            }
-            const puts = (yield* methods(n8n)).filter((method) => method === "PUT").length
-            assert.strictEqual((yield* tools.updateWorkflow.call({ id, name: "Other" })).changed, "nothing")
-            assert.strictEqual((yield* methods(n8n)).filter((method) => method === "PUT").length, puts)
-          }).pipe(Effect.provide(n8n.layer))
-        )
-      }))
+      inMemory(function*(api) {
+        const { id } = yield* tools.createWorkflow.call(input("hi"))
+        const before = yield* stored(api, id)
+        const { changed } = yield* tools.updateWorkflow.call({ id, name: "Other" })
+        assert.strictEqual(changed, "name")
+        const after = yield* stored(api, id)
+        for (const key of ["nodes", "connections", "pinData", "staticData"]) {
+          assert.deepStrictEqual(after[key], before[key], key)
+        }
+        const puts = (yield* methods(api)).filter((method) => method === "PUT").length
+        assert.strictEqual((yield* tools.updateWorkflow.call({ id, name: "Other" })).changed, "nothing")
+        assert.strictEqual((yield* methods(api)).filter((method) => method === "PUT").length, puts)
+      }, { version }))
 
-    it.effect("plans a change without writing, and writes what was planned, unless somebody wrote meanwhile", () =>
-      Effect.gen(function*() {
-        const n8n = yield* world({ version })
+    it.effect("plans a change without writing, and writes the plan, unless someone else wrote meanwhile", () =>
+      inMemory(function*(api) {
         const options = { operation: "test", source: "caller" } as const
-        yield* hurried(
-          Effect.gen(function*() {
-            const store = yield* WorkflowStore
-            const { id } = yield* tools.createWorkflow.call(input("hi"))
-            const before = yield* stored(n8n, id)
-            const requests = (yield* methods(n8n)).length
-            // The new node is given an id: the one of the plan is the one that is written.
-            const { id: _, ...added } = { ...say("ho"), name: "Added" }
-            const plan = yield* store.plan(id, { nodes: [webhook, say("hi"), added] }, options)
-            assert.strictEqual(plan.changed, "added 'Added'")
-            assert.deepStrictEqual(plan.diff.nodes.map(({ change, name }) => [change, name]), [["added", "Added"]])
-            assert.deepStrictEqual(Object.keys(plan.patch), ["nodes"])
-            assert.deepStrictEqual(new Set((yield* methods(n8n)).slice(requests)), new Set(["GET"]))
-            assert.deepStrictEqual(yield* stored(n8n, id), before)
+        const store = yield* WorkflowStore
+        const { id } = yield* tools.createWorkflow.call(input("hi"))
+        const before = yield* stored(api, id)
+        const requests = (yield* methods(api)).length
+        // The new node is given an id: the one of the plan is the one that is written.
+        const { id: _, ...added } = { ...say("ho"), name: "Added" }
+        const plan = yield* store.plan(id, { nodes: [webhook, say("hi"), added] }, options)
+        assert.strictEqual(plan.changed, "added 'Added'")
+        assert.deepStrictEqual(plan.diff.nodes.map(({ change, name }) => [change, name]), [["added", "Added"]])
+        assert.deepStrictEqual(Object.keys(plan.patch), ["nodes"])
+        assert.deepStrictEqual(new Set((yield* methods(api)).slice(requests)), new Set(["GET"]))
+        assert.deepStrictEqual(yield* stored(api, id), before)
 
-            const written = yield* store.apply(plan)
-            assert.strictEqual(written.changed, plan.changed)
-            const idOf = (nodes: unknown) => arr(nodes).map((node) => obj(node)?.["id"])
-            assert.deepStrictEqual(idOf((yield* stored(n8n, id))["nodes"]), idOf(plan.patch["nodes"]))
+        const written = yield* store.apply(plan)
+        assert.strictEqual(written.changed, plan.changed)
+        const idOf = (nodes: unknown) => arr(nodes).map((node) => obj(node)?.["id"])
+        assert.deepStrictEqual(idOf((yield* stored(api, id))["nodes"]), idOf(plan.patch["nodes"]))
 
-            const error = yield* Effect.flip(store.apply(plan))
-            assert.deepInclude(error, { _tag: "ApiError", reason: "VersionConflict" })
-            const again = yield* store.plan(id, { nodes: plan.patch["nodes"] }, options)
-            assert.deepStrictEqual([again.changed, again.patch], ["nothing", {}])
-            const puts = (yield* methods(n8n)).filter((method) => method === "PUT").length
-            yield* store.apply(again)
-            assert.strictEqual((yield* methods(n8n)).filter((method) => method === "PUT").length, puts)
-            const refused = yield* Effect.flip(store.plan(id, { nodes: [{ name: "A" }] }, options))
-            assert.strictEqual(refused._tag, "ValidationError")
-          }).pipe(Effect.provide(n8n.layer))
-        )
-      }))
+        const error = yield* Effect.flip(store.apply(plan))
+        assert.deepInclude(error, { _tag: "ApiError", reason: "VersionConflict" })
+        const again = yield* store.plan(id, { nodes: plan.patch["nodes"] }, options)
+        assert.deepStrictEqual([again.changed, again.patch], ["nothing", {}])
+        const puts = (yield* methods(api)).filter((method) => method === "PUT").length
+        yield* store.apply(again)
+        assert.strictEqual((yield* methods(api)).filter((method) => method === "PUT").length, puts)
+        const refused = yield* Effect.flip(store.plan(id, { nodes: [{ name: "A" }] }, options))
+        assert.strictEqual(refused._tag, "ValidationError")
+      }, { version }))
 
-    it.effect("keeps credentials and secrets that come back as an answer showed them", () =>
-      Effect.gen(function*() {
-        const n8n = yield* world({ version })
-        yield* hurried(
-          Effect.gen(function*() {
-            const { id } = yield* tools.createWorkflow.call(input("hi"))
-            const { data } = yield* tools.getWorkflow.run({ id, nodes: ["*"] })
-            const nodes = arr(obj(data)?.["nodes"]).map((node) => {
-              const { credentials: _, ...rest } = obj(node) ?? {}
-              return rest["name"] === "Say" ? { ...rest, parameters: { ...obj(rest["parameters"]), text: "ho" } } : rest
-            })
-            assert.include(JSON.stringify(nodes), "[redacted]")
-            yield* tools.updateWorkflow.call({ id, nodes })
-            const found = arr((yield* stored(n8n, id))["nodes"]).find((node) => obj(node)?.["name"] === "Say")
-            assert.deepInclude(found, {
-              credentials: say("").credentials,
-              parameters: { text: "ho", password: "hunter2" }
-            })
-            const error = yield* Effect.flip(
-              tools.createWorkflow.call({ ...input("x"), nodes: nodes.map((node) => ({ ...node })) })
-            )
-            assert.strictEqual(error._tag, "ValidationError")
-            assert.include(error.message, "[redacted]")
-          }).pipe(Effect.provide(n8n.layer))
-        )
-      }))
-
-    it.effect("never writes over a version that moved between reading and writing", () =>
-      Effect.gen(function*() {
-        let isEditing = false
-        const n8n: World = yield* world({
-          version,
-          // Somebody saves whenever we have just read.
-          after: ({ method, url }, _, api) => {
-            const id = /workflows\/([^/?]+)$/.exec(new URL(url).pathname)?.[1]
-            if (!isEditing || method !== "GET" || id === undefined) return Effect.void
-            isEditing = false
-            return api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say("theirs")] }))
-          }
+    it.effect("keeps credentials and secrets that are sent back redacted", () =>
+      inMemory(function*(api) {
+        const { id } = yield* tools.createWorkflow.call(input("hi"))
+        const { data } = yield* tools.getWorkflow.run({ id, nodes: ["*"] })
+        const nodes = arr(obj(data)?.["nodes"]).map((node) => {
+          const { credentials: _, ...rest } = obj(node) ?? {}
+          return rest["name"] === "Say" ? { ...rest, parameters: { ...obj(rest["parameters"]), text: "ho" } } : rest
         })
-        const { id } = yield* hurried(tools.createWorkflow.call(input("hi")).pipe(Effect.provide(n8n.layer)))
-        isEditing = true
-        const error = yield* hurried(
-          Effect.flip(tools.updateWorkflow.call({ id, nodes: [webhook, say("mine")] })).pipe(
-            Effect.provide(n8n.layer)
-          )
+        assert.include(JSON.stringify(nodes), "[redacted]")
+        yield* tools.updateWorkflow.call({ id, nodes })
+        const found = arr((yield* stored(api, id))["nodes"]).find((node) => obj(node)?.["name"] === "Say")
+        assert.deepInclude(found, {
+          credentials,
+          parameters: { text: "ho", password: "hunter2" }
+        })
+        const error = yield* Effect.flip(
+          tools.createWorkflow.call({ ...input("x"), nodes: nodes.map((node) => ({ ...node })) })
         )
+        assert.strictEqual(error._tag, "ValidationError")
+        assert.include(error.message, "[redacted]")
+      }, { version }))
+
+    it.effect("never overwrites a version that changed between reading and writing", () => {
+      let isEditing = false
+      return inMemory(function*(api) {
+        const { id } = yield* tools.createWorkflow.call(input("hi"))
+        isEditing = true
+        const error = yield* Effect.flip(tools.updateWorkflow.call({ id, nodes: [webhook, say("mine")] }))
         assert.deepInclude(error, { _tag: "ApiError", reason: "VersionConflict", statusCode: 409 })
         assert.include(JSON.stringify(error), "changed: changed 'Say'")
         if (v2) assert.include(JSON.stringify(error), "by Somebody Else")
-        assert.strictEqual(textOf(yield* stored(n8n, id)), "theirs")
-      }))
+        assert.strictEqual(textOf(yield* stored(api, id)), "theirs")
+      }, {
+        version,
+        // Somebody saves whenever we have just read.
+        after: ({ method, url }, _, api) => {
+          const id = /workflows\/([^/?]+)$/.exec(new URL(url).pathname)?.[1]
+          if (!isEditing || method !== "GET" || id === undefined) return Effect.void
+          isEditing = false
+          return api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say("theirs")] }))
+        }
+      })
+    })
 
-    it.effect("says what was changed since the version that the caller has seen", () =>
-      Effect.gen(function*() {
-        const n8n = yield* world({ version })
-        yield* hurried(
-          Effect.gen(function*() {
-            const { id, versionId = "" } = yield* tools.createWorkflow.call(input("hi"))
-            const long = (text: string) => `${"a".repeat(2_000)}${text}${"b".repeat(2_000)}`
-            yield* tools.updateWorkflow.call({ id, nodes: [webhook, say(long("theirs"))] })
-            yield* tools.updateWorkflow.call({ id, nodes: [webhook, say(long("others'"))], name: "Other" })
-            const error = yield* Effect.flip(
-              tools.updateWorkflow.call({ id, name: "mine", expectedVersionId: versionId })
-            )
-            assert.deepInclude(error, { _tag: "ApiError", reason: "VersionConflict", statusCode: 409 })
-            const details = error._tag === "ApiError" ? error.errorDetails ?? "" : ""
-            assert.match(details, /changed: changed 'Say' \([^)]*\), name; Say: .*"hi".* → /)
-            assert.isBelow(details.length, 700)
-          }).pipe(Effect.provide(n8n.layer))
+    it.effect("reports what changed since the version that the caller has seen", () =>
+      inMemory(function*() {
+        const { id, versionId = "" } = yield* tools.createWorkflow.call(input("hi"))
+        const long = (text: string) => `${"a".repeat(2_000)}${text}${"b".repeat(2_000)}`
+        yield* tools.updateWorkflow.call({ id, nodes: [webhook, say(long("theirs"))] })
+        yield* tools.updateWorkflow.call({ id, nodes: [webhook, say(long("others'"))], name: "Other" })
+        const error = yield* Effect.flip(
+          tools.updateWorkflow.call({ id, name: "mine", expectedVersionId: versionId })
         )
-      }))
+        assert.deepInclude(error, { _tag: "ApiError", reason: "VersionConflict", statusCode: 409 })
+        const details = error._tag === "ApiError" ? error.errorDetails ?? "" : ""
+        assert.match(details, /changed: changed 'Say' \([^)]*\), name; Say: .*"hi".* → /)
+        assert.isBelow(details.length, 700)
+      }, { version }))
 
     it.effect("sends no POST twice when its answer was lost, and says where to look", () =>
-      Effect.gen(function*() {
-        const n8n = yield* world({
-          version,
-          after: ({ method }) => method === "POST" ? Effect.fail(new N8nApi.Disconnected()) : Effect.void
-        })
-        const error = yield* hurried(
-          Effect.flip(tools.createWorkflow.call(input("hi"))).pipe(Effect.provide(n8n.layer))
-        )
+      inMemory(function*(api) {
+        const error = yield* Effect.flip(tools.createWorkflow.call(input("hi")))
         assert.include(Hints.text(error.hint), "list_workflows(name: 'Greeter')")
-        assert.strictEqual((yield* n8n.api.workflows).length, 1)
+        assert.strictEqual((yield* api.workflows).length, 1)
+      }, {
+        version,
+        after: ({ method }) => method === "POST" ? Effect.fail(new N8nApi.Disconnected()) : Effect.void
       }))
 
-    it.effect("repeats a POST that n8n put off", () =>
-      Effect.gen(function*() {
-        let refusals = 0
-        const n8n = yield* world({
-          version,
-          before: ({ method }) =>
-            method === "POST" && refusals++ < 2
-              ? Effect.succeed(Response.json({ message: "busy" }, { status: 503 }))
-              : Effect.void
-        })
-        const { id } = yield* hurried(tools.createWorkflow.call(input("hi")).pipe(Effect.provide(n8n.layer)))
-        assert.deepStrictEqual((yield* n8n.api.workflows).map((workflow) => workflow.id), [id])
+    it.effect("repeats a POST that n8n refused for the moment", () => {
+      let refusals = 0
+      return inMemory(function*(api) {
+        const { id } = yield* tools.createWorkflow.call(input("hi"))
+        assert.deepStrictEqual((yield* api.workflows).map((workflow) => workflow.id), [id])
         assert.isAbove(refusals, 2)
-      }))
+      }, {
+        version,
+        before: ({ method }) =>
+          method === "POST" && refusals++ < 2
+            ? Effect.succeed(Response.json({ message: "busy" }, { status: 503 }))
+            : Effect.void
+      })
+    })
 
-    it.effect("takes a PUT whose answer was lost for done when it is", () =>
-      Effect.gen(function*() {
-        let losing = false
-        const n8n: World = yield* world({
-          version,
-          after: ({ method }, { ok }) =>
-            losing && ok && method === "PUT" ? Effect.fail(new N8nApi.Disconnected()) : Effect.void
+    it.effect("treats a PUT whose answer was lost as done if it is", () => {
+      let losing = false
+      return inMemory(function*(api) {
+        const { id } = yield* tools.createWorkflow.call(input("hi"))
+        losing = true
+        yield* tools.updateWorkflow.call({ id, nodes: [webhook, say("ho")] })
+        assert.strictEqual(textOf(yield* stored(api, id)), "ho")
+      }, {
+        version,
+        after: ({ method }, { ok }) =>
+          losing && ok && method === "PUT" ? Effect.fail(new N8nApi.Disconnected()) : Effect.void
+      })
+    })
+
+    it.effect("unpublishes before it deletes, and publishes again when deleting fails", () => {
+      let refusing = false
+      return inMemory(function*(api) {
+        const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
+        refusing = true
+        const error = yield* Effect.flip(tools.deleteWorkflow.call({ id, confirm: true }))
+        assert.deepInclude(error, { _tag: "ApiError", statusCode: 403 })
+        assert.isTrue((yield* stored(api, id))["active"])
+        refusing = false
+        yield* tools.deleteWorkflow.call({ id, confirm: true })
+        assert.deepStrictEqual(yield* api.workflows, [])
+        const { versions } = yield* tools.workflowHistory.call({ id, limit: 1 })
+        const back = yield* tools.workflowRestore.call({
+          id,
+          version: versions[0]?.version ?? "",
+          confirm: true
         })
-        yield* hurried(
-          Effect.gen(function*() {
-            const { id } = yield* tools.createWorkflow.call(input("hi"))
-            losing = true
-            yield* tools.updateWorkflow.call({ id, nodes: [webhook, say("ho")] })
-            assert.strictEqual(textOf(yield* stored(n8n, id)), "ho")
-          }).pipe(Effect.provide(n8n.layer))
-        )
-      }))
+        assert.strictEqual(textOf(yield* stored(api, back.id)), "hi")
+      }, {
+        version,
+        deletionLag: 3,
+        before: ({ method }) =>
+          refusing && method === "DELETE"
+            ? Effect.succeed(Response.json({ message: "no" }, { status: 403 }))
+            : Effect.void
+      })
+    })
 
-    it.effect("unpublishes before it deletes, and publishes again when deleting fails", () =>
-      Effect.gen(function*() {
-        let refusing = false
-        const n8n: World = yield* world({
-          version,
-          deletionLag: 3,
-          before: ({ method }) =>
-            refusing && method === "DELETE"
-              ? Effect.succeed(Response.json({ message: "no" }, { status: 403 }))
-              : Effect.void
-        })
-        yield* hurried(
-          Effect.gen(function*() {
-            const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
-            refusing = true
-            const error = yield* Effect.flip(tools.deleteWorkflow.call({ id, confirm: true }))
-            assert.deepInclude(error, { _tag: "ApiError", statusCode: 403 })
-            assert.isTrue((yield* stored(n8n, id))["active"])
-            refusing = false
-            yield* tools.deleteWorkflow.call({ id, confirm: true })
-            assert.deepStrictEqual(yield* n8n.api.workflows, [])
-            const { versions } = yield* tools.workflowHistory.call({ id, limit: 1 })
-            const back = yield* tools.workflowRestore.call({
-              id,
-              version: versions[0]?.version ?? "",
-              confirm: true
-            })
-            assert.strictEqual(textOf(yield* stored(n8n, back.id)), "hi")
-          }).pipe(Effect.provide(n8n.layer))
-        )
-      }))
-
-    it.effect("asks the person before it deletes, and takes no for an answer", () =>
-      Effect.gen(function*() {
-        const n8n = yield* world({ version })
+    it.effect("asks the person before it deletes, and accepts a no", () =>
+      inMemory(function*(api) {
         const asked: Array<string> = []
         const saying = (answer: "yes" | "no") =>
           Effect.provideService(CallContext, {
             progress: () => Effect.void,
             confirm: (question) => Effect.sync(() => (asked.push(question), answer))
           })
-        yield* hurried(
-          Effect.gen(function*() {
-            const { id } = yield* tools.createWorkflow.call(input("hi"))
-            const deletion = tools.deleteWorkflow.call({ id, confirm: false })
-            const error = yield* Effect.flip(deletion.pipe(saying("no")))
-            assert.deepInclude(error, { _tag: "ValidationError", field: "confirm" })
-            assert.strictEqual((yield* n8n.api.workflows).length, 1)
-            yield* deletion.pipe(saying("yes"))
-            assert.include(asked[0], "Greeter")
-            assert.strictEqual((yield* n8n.api.workflows).length, 0)
-          }).pipe(Effect.provide(n8n.layer))
-        )
-      }))
+        const { id } = yield* tools.createWorkflow.call(input("hi"))
+        const deletion = tools.deleteWorkflow.call({ id, confirm: false })
+        const error = yield* Effect.flip(deletion.pipe(saying("no")))
+        assert.deepInclude(error, { _tag: "ValidationError", field: "confirm" })
+        assert.strictEqual((yield* api.workflows).length, 1)
+        yield* deletion.pipe(saying("yes"))
+        assert.include(asked[0], "Greeter")
+        assert.strictEqual((yield* api.workflows).length, 0)
+      }, { version }))
 
-    it.effect("is read-only when told so, at the call as well", () =>
-      Effect.gen(function*() {
-        const n8n = yield* world({ version })
+    it.effect("is read-only with --read-only, also for single calls", () =>
+      inMemory(function*(api) {
         const all: ReadonlyArray<Tool.Any<N8nClient.N8nClient | Services.Services, N8nError>> = tools.all
         const writing = all.filter(({ annotations }) => !annotations.readOnlyHint)
         assert.isAtLeast(writing.length, 10)
@@ -400,134 +312,104 @@ for (const version of ["2", "1"] as const) {
           const known = Object.fromEntries(
             Object.entries(args).filter(([key]) => Object.hasOwn(tool.inputSchema.properties ?? {}, key))
           )
-          const error = yield* Effect.flip(tool.run(known)).pipe(Effect.provide(n8n.layer))
+          const error = yield* Effect.flip(tool.run(known))
           assert.deepInclude(error, { _tag: "ValidationError", field: "--read-only" }, tool.name)
         }
-        assert.deepStrictEqual(yield* n8n.api.requests, [])
+        assert.deepStrictEqual(yield* api.requests, [])
         assert.isTrue(Tool.offered(tools.all, true).every(({ annotations }) => annotations.readOnlyHint))
-      }).pipe(Effect.provideService(Tool.ReadOnly, true)))
+      }, { version }).pipe(Effect.provideService(Tool.ReadOnly, true)))
   })
 }
 
-describe("n8n 1, where a change takes effect at once", () => {
+describe("n8n 1, where a change takes effect immediately", () => {
   it.effect("is put back as it was, and active, when n8n refuses a change after it has stored it", () =>
-    Effect.gen(function*() {
-      const n8n = yield* world({ version: "1" })
-      yield* hurried(
-        Effect.gen(function*() {
-          const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
-          const before = yield* stored(n8n, id)
-          const alone = { ...say("alone"), id: "x", name: "Alone", credentials: {} }
-          const error = yield* Effect.flip(
-            tools.updateWorkflow.call({ id, nodes: [alone], connections: {} })
-          )
-          assert.include(JSON.stringify(error), "was reverted, and is active")
-          const after = yield* stored(n8n, id)
-          assert.deepStrictEqual(after["nodes"], before["nodes"])
-          assert.isTrue(after["active"])
-        }).pipe(Effect.provide(n8n.layer))
+    inMemory(function*(api) {
+      const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
+      const before = yield* stored(api, id)
+      const alone = { ...say("alone"), id: "x", name: "Alone", credentials: {} }
+      const error = yield* Effect.flip(
+        tools.updateWorkflow.call({ id, nodes: [alone], connections: {} })
       )
-    }))
+      assert.include(JSON.stringify(error), "was reverted, and is active")
+      const after = yield* stored(api, id)
+      assert.deepStrictEqual(after["nodes"], before["nodes"])
+      assert.isTrue(after["active"])
+    }, { version: "1" }))
 
-  it.effect("keeps settings that n8n sets back unless they are named", () =>
-    Effect.gen(function*() {
-      const n8n = yield* world({ version: "1" })
-      yield* hurried(
-        Effect.gen(function*() {
-          const settings = { callerPolicy: "any", timezone: "Europe/Paris" }
-          const { id } = yield* tools.createWorkflow.call({ ...input("hi"), settings })
-          yield* tools.updateWorkflow.call({ id, name: "Other" })
-          assert.deepInclude((yield* stored(n8n, id))["settings"], settings)
-        }).pipe(Effect.provide(n8n.layer))
-      )
-    }))
+  it.effect("keeps settings that n8n resets unless they are given", () =>
+    inMemory(function*(api) {
+      const settings = { callerPolicy: "any", timezone: "Europe/Paris" }
+      const { id } = yield* tools.createWorkflow.call({ ...input("hi"), settings })
+      yield* tools.updateWorkflow.call({ id, name: "Other" })
+      assert.deepInclude((yield* stored(api, id))["settings"], settings)
+    }, { version: "1" }))
 })
 
 describe("n8n 2, live and draft", () => {
-  it.effect("publishes a change to what is published, and leaves somebody's draft alone", () =>
-    Effect.gen(function*() {
-      const n8n = yield* world()
-      yield* hurried(
-        Effect.gen(function*() {
-          const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
-          const live = yield* tools.updateWorkflow.call({ id, nodes: [webhook, say("ho")] })
-          assert.isTrue(live.published)
-          yield* n8n.api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say("their draft")] }))
-          const { activeVersionId } = yield* stored(n8n, id)
-          const draft = yield* tools.updateWorkflow.call({ id, name: "Renamed" })
-          assert.strictEqual((yield* stored(n8n, id))["activeVersionId"], activeVersionId)
-          assert.strictEqual(draft.published, false)
-          yield* tools.activateWorkflow.call({ id })
-          assert.notStrictEqual((yield* stored(n8n, id))["activeVersionId"], activeVersionId)
-        }).pipe(Effect.provide(n8n.layer))
-      )
+  it.effect("publishes a change to a published workflow, and leaves someone's draft alone", () =>
+    inMemory(function*(api) {
+      const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
+      const live = yield* tools.updateWorkflow.call({ id, nodes: [webhook, say("ho")] })
+      assert.isTrue(live.published)
+      yield* api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say("their draft")] }))
+      const { activeVersionId } = yield* stored(api, id)
+      const draft = yield* tools.updateWorkflow.call({ id, name: "Renamed" })
+      assert.strictEqual((yield* stored(api, id))["activeVersionId"], activeVersionId)
+      assert.strictEqual(draft.published, false)
+      yield* tools.activateWorkflow.call({ id })
+      assert.notStrictEqual((yield* stored(api, id))["activeVersionId"], activeVersionId)
     }))
 
-  it.effect("publishes a draft that waits when it is asked to, and says what went live", () =>
-    Effect.gen(function*() {
-      const n8n = yield* world()
-      yield* hurried(
-        Effect.gen(function*() {
-          const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
-          const isLive = Effect.map(stored(n8n, id), ({ activeVersionId, versionId }) => activeVersionId === versionId)
-          for (
-            const publish of [
-              tools.updateWorkflow.call({ id, active: true }),
-              tools.updateWorkflow.call({ id, active: true, tags: ["a"] }),
-              tools.activateWorkflow.call({ id })
-            ]
-          ) {
-            yield* n8n.api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say(crypto.randomUUID())] }))
-            const tagged = yield* tools.updateWorkflow.call({ id, tags: ["b"] })
-            assert.deepStrictEqual([tagged.published, yield* isLive], [false, false])
-            assert.include(tagged.hint, `activate_workflow(id: '${id}')`)
-            const { changed, published } = yield* publish
-            assert.deepStrictEqual([published, yield* isLive], [true, true])
-            assert.include(changed, "changed 'Say' (text)")
-          }
-          const count = (yield* n8n.api.requests).length
-          const again = yield* tools.updateWorkflow.call({ id, active: true })
-          assert.deepStrictEqual([again.published, again.changed], [true, "nothing"])
-          assert.isTrue((yield* n8n.api.requests).slice(count).every(({ method }) => method === "GET"))
-        }).pipe(Effect.provide(n8n.layer))
-      )
+  it.effect("publishes a pending draft when asked to, and says what went live", () =>
+    inMemory(function*(api) {
+      const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
+      const isLive = Effect.map(stored(api, id), ({ activeVersionId, versionId }) => activeVersionId === versionId)
+      for (
+        const publish of [
+          tools.updateWorkflow.call({ id, active: true }),
+          tools.updateWorkflow.call({ id, active: true, tags: ["a"] }),
+          tools.activateWorkflow.call({ id })
+        ]
+      ) {
+        yield* api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say(crypto.randomUUID())] }))
+        const tagged = yield* tools.updateWorkflow.call({ id, tags: ["b"] })
+        assert.deepStrictEqual([tagged.published, yield* isLive], [false, false])
+        assert.include(tagged.hint, `activate_workflow(id: '${id}')`)
+        const { changed, published } = yield* publish
+        assert.deepStrictEqual([published, yield* isLive], [true, true])
+        assert.include(changed, "changed 'Say' (text)")
+      }
+      const count = (yield* api.requests).length
+      const again = yield* tools.updateWorkflow.call({ id, active: true })
+      assert.deepStrictEqual([again.published, again.changed], [true, "nothing"])
+      assert.isTrue((yield* api.requests).slice(count).every(({ method }) => method === "GET"))
     }))
 
-  it.effect("refuses to write over somebody's draft where the API would publish it (before 2.40)", () =>
-    Effect.gen(function*() {
-      const n8n = yield* world({ before: before240 })
-      yield* hurried(
-        Effect.gen(function*() {
-          const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
-          yield* n8n.api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say("their draft")] }))
-          const before = yield* n8n.api.workflows
-          const error = yield* Effect.flip(tools.updateWorkflow.call({ id, name: "Renamed" }))
-          assert.strictEqual(error._tag, "ValidationError")
-          assert.include(error.message, "unpublished changes of someone else")
-          assert.deepStrictEqual(yield* n8n.api.workflows, before)
-          yield* tools.updateWorkflow.call({ id, name: "Renamed", active: true })
-          const { activeVersionId, name, versionId } = yield* stored(n8n, id)
-          assert.deepStrictEqual([name, activeVersionId], ["Renamed", versionId])
-        }).pipe(Effect.provide(n8n.layer))
-      )
-    }))
+  it.effect("refuses to overwrite someone's draft if the API would publish it (before 2.40)", () =>
+    inMemory(function*(api) {
+      const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
+      yield* api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say("their draft")] }))
+      const before = yield* api.workflows
+      const error = yield* Effect.flip(tools.updateWorkflow.call({ id, name: "Renamed" }))
+      assert.strictEqual(error._tag, "ValidationError")
+      assert.include(error.message, "unpublished changes of someone else")
+      assert.deepStrictEqual(yield* api.workflows, before)
+      yield* tools.updateWorkflow.call({ id, name: "Renamed", active: true })
+      const { activeVersionId, name, versionId } = yield* stored(api, id)
+      assert.deepStrictEqual([name, activeVersionId], ["Renamed", versionId])
+    }, { before: before240 }))
 
   it.effect("puts the earlier draft back when publishing is refused", () =>
-    Effect.gen(function*() {
-      const n8n = yield* world()
-      yield* hurried(
-        Effect.gen(function*() {
-          const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
-          const before = yield* stored(n8n, id)
-          const alone = { ...say("alone"), id: "x", name: "Alone", credentials: {} }
-          const error = yield* Effect.flip(
-            tools.updateWorkflow.call({ id, nodes: [alone], connections: {} })
-          )
-          assert.include(JSON.stringify(error), "earlier draft was put back")
-          const after = yield* stored(n8n, id)
-          assert.deepStrictEqual(after["nodes"], before["nodes"])
-          assert.strictEqual(after["activeVersionId"], before["activeVersionId"])
-        }).pipe(Effect.provide(n8n.layer))
+    inMemory(function*(api) {
+      const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
+      const before = yield* stored(api, id)
+      const alone = { ...say("alone"), id: "x", name: "Alone", credentials: {} }
+      const error = yield* Effect.flip(
+        tools.updateWorkflow.call({ id, nodes: [alone], connections: {} })
       )
+      assert.include(JSON.stringify(error), "earlier draft was put back")
+      const after = yield* stored(api, id)
+      assert.deepStrictEqual(after["nodes"], before["nodes"])
+      assert.strictEqual(after["activeVersionId"], before["activeVersionId"])
     }))
 })

@@ -275,7 +275,7 @@ describe("over HTTP", () => {
       assert.notInclude(errors(), "the-same-for-all")
     }).pipe(Effect.provide(platform)))
 
-  it.live("doctor examines every profile where none is named", () =>
+  it.live("doctor examines every profile when none is named", () =>
     Effect.gen(function*() {
       const address = yield* n8n
       const folder = yield* folderWith({

@@ -139,7 +139,7 @@ describe("Telemetry", () => {
       assert.deepInclude(tool, { traceId: trace, parentSpanId: parent, links: [] })
     }).pipe(Effect.provide(platform)))
 
-  it.live("failures are told by their kind: neither arguments nor what a caller made up is in a trace", () =>
+  it.live("failures are recorded by their kind: a trace contains neither arguments nor a caller's inventions", () =>
     Effect.gen(function*() {
       const collector = yield* Otlp.receive
       const { url } = yield* n8n
@@ -161,7 +161,7 @@ describe("Telemetry", () => {
       assert.notInclude(traces.replaceAll("/api/v1/workflows/canary-id", ""), "canary")
     }).pipe(Effect.provide(platform)))
 
-  it.live("what the caller does not sample is not sent, and n8n is told so", () =>
+  it.live("calls that the caller does not sample are not sent, and n8n learns it", () =>
     Effect.gen(function*() {
       const collector = yield* Otlp.receive
       const { headers, url } = yield* n8n
@@ -172,7 +172,7 @@ describe("Telemetry", () => {
       assert.isTrue(headers.some((each) => new RegExp(`^00-${trace}-.*-00$`).test(String(each["traceparent"]))))
     }).pipe(Effect.provide(platform)))
 
-  it.live("without a collector n8n is told of no span", () =>
+  it.live("without a collector n8n receives no span", () =>
     Effect.gen(function*() {
       const { headers, url } = yield* n8n
       const server = yield* serving(url, {})

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { folderWith, platform } from "../../../support/folders.ts"
 import { serve } from "../../../support/HttpN8n.ts"
-import { body, edit, json } from "../../../sync/world.ts"
+import { body, edit, json } from "../../../sync/workflows.ts"
 
 const section = readFileSync(new URL("../../../../.github/docs/workflows-as-code.md", import.meta.url), "utf8")
 
@@ -32,7 +32,7 @@ const shell = (cwd: string, env: Readonly<Record<string, string>>, script: strin
   })
 
 describe("the documented repository", () => {
-  it.live("is made, and its pull requests are checked, by the commands that stand there", () =>
+  it.live("is created, and its pull requests are checked, by the documented commands", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* folderWith({

@@ -6,7 +6,7 @@ import { auditing } from "./auditing.ts"
 
 describe("audit", () => {
   it.live(
-    "exits with 1 where n8n refused what was asked for, and with 0 where it was not asked for",
+    "exits with 1 if n8n refused what was requested, and with 0 if it was not requested",
     () =>
       Effect.gen(function*() {
         const { url } = yield* serve({ workflows: [], executions: [] }, {

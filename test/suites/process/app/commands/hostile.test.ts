@@ -4,6 +4,7 @@ import * as FileSystem from "effect/FileSystem"
 import { runIn } from "../../../../support/cli.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
 import { serve } from "../../../../support/HttpN8n.ts"
+import { main, node } from "../../../../support/workflows.ts"
 
 const token = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 
@@ -16,24 +17,13 @@ const workflow = (id: string, url: string) => ({
   name: hostile(id),
   active: true,
   nodes: [
-    {
-      id: "h",
-      name: hostile("Hook"),
-      type: "n8n-nodes-base.webhook",
-      typeVersion: 2,
-      position: [0, 0],
-      parameters: { path: "x" }
-    },
-    {
-      id: "c",
-      name: hostile("Call"),
-      type: "n8n-nodes-base.httpRequest",
-      typeVersion: 4.2,
-      position: [0, 0],
-      parameters: { url, headerParameters: { parameters: [{ name: "Authorization", value: "Bearer hunter2-9f8e" }] } }
-    }
+    node(hostile("Hook"), "webhook", 2, { path: "x" }, { id: "h" }),
+    node(hostile("Call"), "httpRequest", 4.2, {
+      url,
+      headerParameters: { parameters: [{ name: "Authorization", value: "Bearer hunter2-9f8e" }] }
+    }, { id: "c" })
   ],
-  connections: { [hostile("Hook")]: { main: [[{ node: hostile("Call"), type: "main", index: 0 }]] } },
+  connections: { [hostile("Hook")]: main(hostile("Call")) },
   settings: {}
 })
 

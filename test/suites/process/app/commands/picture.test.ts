@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { run } from "../../../../support/cli.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
+import { node } from "../../../../support/workflows.ts"
 
 /** The command in a process of its own, beside the demo's n8n. */
 const picture = (cwd: string, ...args: ReadonlyArray<string>) => run(cwd, "picture", "--demo", ...args)
@@ -13,14 +14,7 @@ const report = "dS8rQ2vLk0pXw3Ta"
 const file = JSON.stringify({
   id: orders,
   name: "Here",
-  nodes: [{
-    id: "1",
-    name: "New orders",
-    type: "n8n-nodes-base.webhook",
-    typeVersion: 2,
-    position: [0, 0],
-    parameters: {}
-  }],
+  nodes: [node("New orders", "webhook", 2, {}, { id: "1" })],
   connections: {}
 })
 

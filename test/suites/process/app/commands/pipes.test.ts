@@ -5,7 +5,7 @@ import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { folderWith, platform } from "../../../../support/folders.ts"
 import { serve } from "../../../../support/HttpN8n.ts"
-import { body } from "../../../../sync/world.ts"
+import { body } from "../../../../sync/workflows.ts"
 
 const main = fileURLToPath(new URL("../../../../../src/main.ts", import.meta.url))
 

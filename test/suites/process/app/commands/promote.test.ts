@@ -4,7 +4,8 @@ import * as FileSystem from "effect/FileSystem"
 import { run } from "../../../../support/cli.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
 import { serve } from "../../../../support/HttpN8n.ts"
-import { body } from "../../../../sync/world.ts"
+import { node } from "../../../../support/workflows.ts"
+import { body } from "../../../../sync/workflows.ts"
 
 describe("the promote command", () => {
   it.live("goes from profile to profile, with bindings from a file, and exits with 0, 1 or 2", () =>
@@ -14,15 +15,12 @@ describe("the promote command", () => {
           ...body("Main"),
           id: "main",
           name: "Main",
-          nodes: [{
-            id: "a",
-            name: "Ask",
-            type: "n8n-nodes-base.httpRequest",
-            typeVersion: 4.2,
-            position: [0, 0],
-            parameters: {},
-            credentials: { httpHeaderAuth: { id: "c", name: "Header" } }
-          }],
+          nodes: [
+            node("Ask", "httpRequest", 4.2, {}, {
+              id: "a",
+              credentials: { httpHeaderAuth: { id: "c", name: "Header" } }
+            })
+          ],
           connections: {}
         }],
         executions: []

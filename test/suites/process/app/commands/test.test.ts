@@ -24,7 +24,7 @@ describe("test", () => {
     }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
 
   it.live(
-    "tells of each case why it cannot run, in the order of their names, also as JUnit and JSON",
+    "reports for each case why it cannot run, in the order of their names, also as JUnit and JSON",
     () =>
       Effect.gen(function*() {
         const folder = yield* folderWith({

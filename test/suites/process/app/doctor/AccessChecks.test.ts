@@ -32,7 +32,7 @@ const proxy = (port: number, headers: (original: IncomingHttpHeaders) => Incomin
   })
 
 describe("AccessChecks", () => {
-  it.live("tells which header does not arrive", () =>
+  it.live("reports which header does not arrive", () =>
     Effect.gen(function*() {
       const port = yield* freePort
       const { child, errors } = start(

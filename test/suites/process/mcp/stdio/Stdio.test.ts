@@ -83,7 +83,7 @@ describe("stdio", () => {
       assert.deepStrictEqual(answers.flatMap(({ id, result }) => result === undefined ? [] : [id]).toSorted(), ["", -1])
     }))
 
-  it.live("tells a call whose arguments are no object what is wrong, as it tells any other", () =>
+  it.live("reports to a call what is wrong if its arguments are not an object", () =>
     Effect.gen(function*() {
       const odd = (id: number, args: unknown) => request(id, "tools/call", { name: "list_workflows", arguments: args })
       const { stdout } = yield* talk([
@@ -233,7 +233,7 @@ describe("the command line", () => {
       assert.include(env.stdout, "実行サマリーを取得しました")
     }))
 
-  it.live("takes no folder that holds everything by default: the file tools say what to set", () =>
+  it.live("uses no overly broad folder by default: the file tools name the option to set", () =>
     Effect.gen(function*() {
       const env = { CLAUDE_PROJECT_DIR: "/" }
       const { stdout } = yield* talk([], ["call", "workflow_list"], env)

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net"
 import { obj } from "../../../../../src/base/Json.ts"
 import { bundle, installed, remove, start } from "../../../../support/Process.ts"
+import { main, node } from "../../../../support/workflows.ts"
 
 beforeAll(bundle, 60_000)
 afterAll(remove)
@@ -45,7 +46,7 @@ describe("a server whose package is taken from under it", () => {
         for (const name of names) writeFileSync(`${folder}/${name}`, "throw new Error('another release')")
       }
     }
-  ])("goes on with what it started with: $what", ({ replace }) =>
+  ])("continues with what it started with: $what", ({ replace }) =>
     Effect.gen(function*() {
       const { folder, main } = yield* installed
       const server = start(["--demo"], {}, main)
@@ -96,17 +97,10 @@ const endless = (isSilent = false) =>
           name: "Orders",
           active: false,
           nodes: [
-            {
-              id: "t",
-              name: "T",
-              type: "n8n-nodes-base.manualTrigger",
-              typeVersion: 1,
-              position: [0, 0],
-              parameters: {}
-            },
+            node("T", "manualTrigger", 1, {}, { id: "t" }),
             { id: "e", name: "End", type: "n8n-nodes-base.noOp", typeVersion: 1, position: [0, 0], parameters: {} }
           ],
-          connections: { T: { main: [[{ node: "End", type: "main", index: 0 }]] } },
+          connections: { T: main("End") },
           settings: {}
         }
         const answer = (request: IncomingMessage, response: ServerResponse, body: string) => {
@@ -144,7 +138,7 @@ const endless = (isSilent = false) =>
 
 describe("a server that ends with a call in flight", () => {
   it.live.each([{ how: "stdin" }, { how: "SIGTERM" }, { how: "SIGINT" }])(
-    "by $how interrupts it, removes its copy and is gone",
+    "by $how interrupts it, removes its copy and ends the process",
     ({ how }) =>
       Effect.gen(function*() {
         const { left, url } = yield* endless()
@@ -182,7 +176,7 @@ describe("a server that ends with a call in flight", () => {
       assert.isBelow(performance.now() - begun, 20_000)
     }).pipe(Effect.scoped))
 
-  it.live("does not wait for an n8n that has gone silent", () =>
+  it.live("does not wait for an n8n that no longer answers", () =>
     Effect.gen(function*() {
       const server = createServer(() => {})
       yield* Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void)))

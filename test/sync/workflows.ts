@@ -4,22 +4,16 @@ import * as FileSystem from "effect/FileSystem"
 import * as TestClock from "effect/testing/TestClock"
 import { type Obj, obj } from "../../src/base/Json.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
+import { main, node } from "../support/workflows.ts"
 
 /** A workflow of one node with a parameter. */
 export const body = (name: string, value = "1"): Obj => ({
   name,
   nodes: [
     { id: "n1", name: "Start", type: "n8n-nodes-base.manualTrigger", typeVersion: 1, position: [0, 0], parameters: {} },
-    {
-      id: "n2",
-      name: "Code",
-      type: "n8n-nodes-base.code",
-      typeVersion: 2,
-      position: [200, 0],
-      parameters: { jsCode: `return [{ json: { value: ${value} } }]` }
-    }
+    node("Code", "code", 2, { jsCode: `return [{ json: { value: ${value} } }]` }, { id: "n2", position: [200, 0] })
   ],
-  connections: { Start: { main: [[{ node: "Code", type: "main", index: 0 }]] } },
+  connections: { Start: main("Code") },
   settings: { executionOrder: "v1" }
 })
 
