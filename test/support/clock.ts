@@ -5,11 +5,14 @@ import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import { syncBuiltinESMExports } from "node:module"
 import zlib from "node:zlib"
-// Loaded on first use by the program, which would take real time while the test clock runs.
-import "acorn"
-import "../../src/base/interpreter/Compile.ts"
-import "../../src/pictures/Page.ts"
-import "../../src/pictures/Pictures.ts"
+
+// What the program loads on first use would take real time while the test clock runs.
+await Promise.all([
+  import("acorn"),
+  import("../../src/base/interpreter/Compile.ts"),
+  import("../../src/pictures/Page.ts"),
+  import("../../src/pictures/Pictures.ts")
+])
 
 // What zlib's threads do is not among the active resources of the process.
 let packing = 0
