@@ -6,21 +6,24 @@
  * Only finished executions are cached, since they never change. The cache is keyed by instance and id and bounded in
  * bytes; the least recently used are evicted first.
  */
+import * as Cache from "effect/Cache"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
+import { arr } from "../base/Json.ts"
 import * as Locks from "../base/KeyedMutex.ts"
 import * as HttpErrors from "../n8n/HttpErrors.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as Blocks from "./blocks.ts"
+import { EarlyReader, type Part } from "./earlyReader.ts"
 import * as Execution from "./Execution.ts"
 import { ExecutionReader } from "./executionReader.ts"
 import { type Failure, ofError } from "./FailureGroups.ts"
-import { FailureReader } from "./failureReader.ts"
 import { TestRuns } from "./TestRuns.ts"
 
 export type { Failure } from "./FailureGroups.ts"
@@ -35,6 +38,8 @@ export interface Service {
    * Reads why a finished execution failed; `undefined` without an error. Reads only as far as the error, and only once.
    */
   readonly failure: (id: string) => Effect.Effect<Failure | undefined, Errors.N8nError, N8nClient>
+  /** Reads the version of the workflow that ran, and only as far as that, once; `undefined` if n8n records none. */
+  readonly version: (id: string) => Effect.Effect<string | undefined, Errors.N8nError, N8nClient>
 }
 
 /** Cache of executions. Each call provides the client, so that one process can serve several n8n. */
@@ -55,7 +60,8 @@ interface Entry {
 
 const defaults = { maxCachedBytes: 64_000_000, maxBodyBytes: 512_000_000 }
 
-const maxCachedFailures = 5_000
+/** Maximum number of cached failures and versions. */
+const maxCachedParts = 10_000
 
 const megabytes = (bytes: number) => `${Math.ceil(bytes / 1_000_000)} MB`
 
@@ -90,23 +96,21 @@ const read =
       return { execution, blocks, isWithheld: reader.isWithheld }
     })
 
-/** Reads a body up to the error. */
-const readFailure = (
-  body: Stream.Stream<Uint8Array, HttpClientError.HttpClientError>,
-  target: Errors.Target
-) =>
-  Effect.gen(function*() {
-    const reader = new FailureReader()
-    yield* Stream.runForEachWhile(body, (chunk) =>
-      Effect.try({
-        try: () => {
-          reader.push(chunk)
-          return !reader.isDone
-        },
-        catch: (cause) => HttpErrors.unreadableError(target, cause instanceof Error ? cause.message : String(cause))
-      }))
-    return reader
-  })
+/** Reads a body up to a part. */
+const readEarly =
+  (part: Part) => (body: Stream.Stream<Uint8Array, HttpClientError.HttpClientError>, target: Errors.Target) =>
+    Effect.gen(function*() {
+      const reader = new EarlyReader(part)
+      yield* Stream.runForEachWhile(body, (chunk) =>
+        Effect.try({
+          try: () => {
+            reader.push(chunk)
+            return !reader.isDone
+          },
+          catch: (cause) => HttpErrors.unreadableError(target, cause instanceof Error ? cause.message : String(cause))
+        }))
+      return reader
+    })
 
 const failureOf = (execution: Execution.Execution): Failure | undefined => {
   const failure = Execution.failure(execution)
@@ -117,7 +121,8 @@ const failureOf = (execution: Execution.Execution): Failure | undefined => {
 export const layer = (options: Options = {}): Layer.Layer<Executions> =>
   Layer.effect(
     Executions,
-    Effect.map(TestRuns, (testRuns) => {
+    Effect.gen(function*() {
+      const testRuns = yield* TestRuns
       const maxCachedBytes = options.maxCachedBytes ?? defaults.maxCachedBytes
       const maxBodyBytes = options.maxBodyBytes ?? defaults.maxBodyBytes
       // A Map iterates in the order of insertion: the first key is the least recently used.
@@ -148,13 +153,28 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
         }
       }
 
-      const failures = new Map<string, Failure | undefined>()
-
-      const downloadFailure = Effect.fnUntraced(function*(id: string) {
-        const n8n = yield* N8nClient
-        const first = yield* n8n.readExecution(id, {}, readFailure)
-        if (!first.isWithheld) return first.failure
-        return (yield* n8n.readExecution(id, { ignoreDataSizeLimit: true }, readFailure)).failure
+      const early = yield* Cache.makeWith(
+        (key: string) =>
+          Effect.gen(function*() {
+            const [instance, id = "", part] = arr(JSON.parse(key)).map(String)
+            const execution = entries.get(`${instance}/${id}`)?.execution
+            if (execution !== undefined) return { version: execution.version, failure: failureOf(execution) }
+            const n8n = yield* N8nClient
+            const read = readEarly(part === "version" ? part : "failure")
+            const first = yield* n8n.readExecution(id, {}, read)
+            return part === "version" || !first.isWithheld
+              ? first
+              : yield* n8n.readExecution(id, { ignoreDataSizeLimit: true }, read)
+          }).pipe(Effect.map(({ failure, version }) => ({ failure, version }))),
+        {
+          capacity: maxCachedParts,
+          timeToLive: (exit) => Exit.isSuccess(exit) ? Infinity : 0,
+          requireServicesAt: "lookup"
+        }
+      )
+      const readPart = Effect.fnUntraced(function*(part: Part, id: string) {
+        const { instance } = yield* N8nClient
+        return yield* Cache.get(early, JSON.stringify([instance.key, id, part]))
       })
 
       const download = Effect.fnUntraced(function*(id: string) {
@@ -186,19 +206,8 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
           yield* testRuns.save(instance.key, id, blocks)
           return execution
         }),
-        failure: Effect.fn("Executions.failure")(function*(id) {
-          const { instance } = yield* N8nClient
-          const key = `${instance.key}/${id}`
-          if (failures.has(key)) return failures.get(key)
-          const execution = entries.get(key)?.execution
-          const failure = execution === undefined ? yield* downloadFailure(id) : failureOf(execution)
-          failures.set(key, failure)
-          for (const oldest of failures.keys()) {
-            if (failures.size <= maxCachedFailures) break
-            failures.delete(oldest)
-          }
-          return failure
-        }),
+        failure: Effect.fn("Executions.failure")((id) => Effect.map(readPart("failure", id), ({ failure }) => failure)),
+        version: Effect.fn("Executions.version")((id) => Effect.map(readPart("version", id), ({ version }) => version)),
         get: Effect.fn("Executions.get")(function*(id) {
           const n8n = yield* N8nClient
           const key = `${n8n.instance.key}/${id}`

@@ -8,6 +8,8 @@ export interface Failure {
   readonly message: string
   /** Answer of the service behind the node, or n8n's advice, if it adds to the message. */
   readonly description?: string
+  /** HTTP status of the service behind the node. */
+  readonly httpCode?: string
 }
 
 /** Failed execution. */
@@ -18,79 +20,159 @@ export interface Failed extends Failure {
   readonly at?: string
 }
 
+/** Values of a placeholder, most frequent first. */
+export interface Varying {
+  readonly distinct: number
+  readonly values: ReadonlyArray<string>
+}
+
 /** Executions with the same cause of failure. */
-export interface Group {
+export interface Group extends Failure {
   readonly workflowId: string
-  readonly node: string | undefined
-  /** Complete message of the newest. */
-  readonly message: string
-  readonly description?: string
+  /** Placeholders such as `{1}` in `message` and `description`, in order; absent if all are identical. */
+  readonly varies?: Readonly<Record<string, Varying>>
   readonly count: number
   /** Start of the first and the last, ISO 8601. */
   readonly first: string | undefined
   readonly last: string | undefined
-  /** Ids of the newest three. */
+  /** All ids, newest first. */
   readonly executions: ReadonlyArray<string>
 }
 
-const blank = "…"
+const maxValues = 10
 
-/** Numbers that identify the kind of failure, such as HTTP status codes, and are not blanked. */
-const statusCode = /\b((?:status(?:\s+code)?|http(?:\/\d(?:\.\d)?)?|code|error)[\s:=-]*)([1-5]\d\d)\b/gi
+/** Number that identifies the kind of failure, such as an HTTP status code. */
+const statusName = String.raw`["']?\b(?:status(?:[\s_-]*code)?|http(?:\/\d(?:\.\d)?)?|code|error)`
+const statusCode = String.raw`(?:[1-5]\d\d\b|"[1-5]\d\d"|'[1-5]\d\d')`
+const status = String.raw`^[1-5]\d\d(?=\s+-\s)|${statusName}(?:["']?\s*[:=]\s*|[\s-]*)${statusCode}`
 
-const quoted =
-  /"(?:[^"\\]|\\.)*"|`[^`]*`|“[^”]*”|«[^»]*»|「[^」]*」|『[^』]*』|(?<![\p{L}\p{N}])'(?:[^'\\]|\\.)*'(?![\p{L}\p{N}])/gu
+const quoted = String
+  .raw`"(?:[^"\\]|\\.)*"|${"`"}[^${"`"}]*${"`"}|“[^”]*”|«[^»]*»|「[^」]*」|『[^』]*』|(?<![\p{L}\p{N}])'(?:[^'\\]|\\.)*'(?![\p{L}\p{N}])`
 
-/** Words with a digit or an `@`: ids, numbers, times, addresses. */
-const variable = /[^\s,;:()[\]{}<>=]*[\d@][^\s,;()[\]{}<>=]*/gu
+/** Characters between words; Japanese and Chinese have no spaces, so that their own characters are in the list. */
+const between = String
+  .raw`\s,;()[\]{}<>="'${"`"}“”«»「」『』、。：（）！？ー\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}`
 
-const listed = /(?:…[\s,;:/.-]*)+…/g
+/** Word with a digit or an `@`: an id, number, time or address. */
+const word = String.raw`(?<![^:${between}])[^:${between}]*[\d@][^${between}]*`
+
+const token = new RegExp(`(?<status>${status})|(?<quoted>${quoted})|${word}`, "giu")
+
+/** Variable part of a message: values, such as those of a list, and the texts around them. */
+interface Slot {
+  readonly values: ReadonlyArray<string>
+  /** Texts before, between and after the values: one more than values. */
+  readonly around: ReadonlyArray<string>
+}
+
+/** Message in fixed and variable parts. */
+const parse = (message: string): ReadonlyArray<string | Slot> => {
+  const parts: Array<string | Slot> = [""]
+  let at = 0
+  const fixed = (text: string) => void parts.push(`${typeof parts.at(-1) === "string" ? parts.pop() : ""}${text}`)
+  const variable = (open: string, value: string, close: string) => {
+    const [before, gap] = parts.slice(-2)
+    if (typeof before === "object" && typeof gap === "string" && /^[\s,;:/.-]*$/.test(gap)) {
+      const around = [...before.around.slice(0, -1), `${before.around.at(-1)}${gap}${open}`, close]
+      parts.splice(-2, 2, { values: [...before.values, value], around })
+    } else parts.push({ values: [value], around: [open, close] })
+    fixed("")
+  }
+  for (const { 0: text, groups, index } of message.matchAll(token)) {
+    fixed(message.slice(at, index))
+    at = index + text.length
+    if (groups?.["status"] !== undefined) fixed(text)
+    else if (groups?.["quoted"] !== undefined) variable(text.slice(0, 1), text.slice(1, -1), text.slice(-1))
+    else {
+      const value = text.replace(/[.!?:]+$/, "")
+      variable("", value, "")
+      fixed(text.slice(value.length))
+    }
+  }
+  fixed(message.slice(at))
+  return parts
+}
+
+const patternOf = (parts: ReadonlyArray<string | Slot>) =>
+  parts.map((part) => typeof part === "string" ? part : "…").join("").replace(/\s+/g, " ").trim()
 
 /** Common part of similar messages, such as `contact … has no email`. */
-export const pattern = (message: string): string => {
-  const codes: Array<string> = []
-  return message
-    .replace(
-      statusCode,
-      (_, before: string, code: string) => `${before}${String.fromCodePoint(0xE000 + codes.push(code) - 1)}`
-    )
-    .replace(quoted, blank)
-    .replace(variable, (word) => /[.!?]$/.test(word) ? `${blank}${word.slice(-1)}` : blank)
-    .replace(listed, blank)
-    .replace(/[\uE000-\uF8FF]/g, (mark) => codes[(mark.codePointAt(0) ?? 0) - 0xE000] ?? blank)
-    .replace(/\s+/g, " ")
-    .trim()
+export const pattern = (message: string): string => patternOf(parse(message))
+
+const distinct = (values: ReadonlyArray<string>): Varying => {
+  const counts = new Map<string, number>()
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+  const ranked = [...counts].toSorted(([, a], [, b]) => b - a).map(([value]) => value)
+  return { distinct: ranked.length, values: ranked.slice(0, maxValues) }
+}
+
+const whole = ({ around, values }: Slot, isBare: boolean) =>
+  around.map((text, index) => `${isBare ? text.replace(/["'`“”«»「」『』]/g, "") : text}${values[index] ?? ""}`).join(
+    ""
+  )
+
+/** Message with placeholders for the values that differ, which go to `varies`. */
+const template = (messages: ReadonlyArray<string>, varies: Array<Varying>): string => {
+  if (new Set(messages).size < 2) return messages[0] ?? ""
+  const parsed = messages.map(parse)
+  const placeholder = (values: ReadonlyArray<string>) =>
+    new Set(values).size === 1 ? values[0] : `{${varies.push(distinct(values))}}`
+  return (parsed[0] ?? []).map((part, index) => {
+    if (typeof part === "string") return part
+    const slots = parsed.flatMap((parts) => {
+      const slot = parts[index]
+      return typeof slot === "object" ? slot : []
+    })
+    // Lists of different lengths vary as a whole.
+    if (slots.some(({ around }) => around.length !== part.around.length)) {
+      return placeholder(slots.map((slot) => whole(slot, true)))
+    }
+    const values = part.values.map((_, value) => placeholder(slots.map((slot) => slot.values[value] ?? "")) ?? "")
+    return whole({ values, around: part.around }, false)
+  }).join("")
 }
 
 const isMarkup = (text: string) => /^\s*<[!?a-z]/i.test(text)
 
 /** Failure described by an error of n8n at a node. */
 export const ofError = (error: unknown, node: string | undefined): Failure => {
-  const { description, message } = errorDetail(error)
+  const { description, httpCode, message } = errorDetail(error)
   const saysMore = description !== undefined && !isMarkup(description) && !message.includes(description)
-  return { ...(node === undefined ? {} : { node }), message, ...(saysMore ? { description } : {}) }
+  return {
+    ...(node === undefined ? {} : { node }),
+    message,
+    ...(saysMore ? { description } : {}),
+    ...(httpCode === undefined ? {} : { httpCode })
+  }
 }
 
-/** Groups failed executions, largest group first. `failed` is ordered newest first. */
+/** Groups failed executions, ordered newest first: the largest group first. */
 export const group = (failed: ReadonlyArray<Failed>): ReadonlyArray<Group> =>
   [
     ...Map.groupBy(
       failed,
-      ({ description = "", message, node, workflowId }) =>
-        JSON.stringify([workflowId, node, pattern(message), pattern(description)])
+      ({ description = "", httpCode, message, node, workflowId }) =>
+        JSON.stringify([workflowId, node, httpCode, pattern(message), pattern(description)])
     ).values()
   ]
     .map((alike): Group => {
+      const { at: _, id: __, message: ___, description, ...same } = alike[0] ?? { id: "", workflowId: "", message: "" }
       const times = alike.flatMap(({ at }) => at ?? []).toSorted()
+      const varies: Array<Varying> = []
+      const message = template(alike.map((each) => each.message), varies)
       return {
-        workflowId: alike[0]?.workflowId ?? "",
-        node: alike[0]?.node,
-        message: alike[0]?.message ?? "",
-        ...(alike[0]?.description === undefined ? {} : { description: alike[0].description }),
+        ...same,
+        message,
+        ...(description === undefined
+          ? {}
+          : { description: template(alike.map((each) => each.description ?? ""), varies) }),
+        ...(varies.length === 0
+          ? {}
+          : { varies: Object.fromEntries(varies.map((values, index) => [String(index + 1), values])) }),
         count: alike.length,
         first: times[0],
         last: times.at(-1),
-        executions: alike.slice(0, 3).map(({ id }) => id)
+        executions: alike.map(({ id }) => id)
       }
     })
     .toSorted((a, b) => b.count - a.count)

@@ -1,8 +1,12 @@
-/** Overview of many executions: how often each workflow failed, and why. */
+/** Overview of many executions: how often each workflow and each of its versions failed, and why. */
 import * as Effect from "effect/Effect"
+import { arr, defined, obj, str } from "../base/Json.ts"
 import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
+import { N8nClient } from "../n8n/N8nClient.ts"
 import { Executions } from "./Executions.ts"
-import type * as FailureGroups from "./FailureGroups.ts"
+import * as FailureGroups from "./FailureGroups.ts"
+import * as Profile from "./Profile.ts"
+import * as Selection from "./Selection.ts"
 
 const hasFailed = ({ status }: ExecutionHead.Listed) => status === "error" || status === "crashed"
 
@@ -20,31 +24,133 @@ const readFailure = Effect.fnUntraced(function*(execution: ExecutionHead.Listed)
   } satisfies FailureGroups.Failed
 })
 
-/** Reads why an execution failed; returns `undefined` if it did not. */
-export const failure = (execution: ExecutionHead.Listed) => hasFailed(execution) ? readFailure(execution) : undefined
+/** Failed execution. */
+export interface Failed {
+  readonly id: string
+  readonly at: string | null
+}
+
+const failedOf = (execution: ExecutionHead.Listed | undefined): Failed | undefined =>
+  execution && { id: String(execution.id), at: execution.startedAt ?? null }
 
 /** Number of executions of a workflow by status. */
 export interface WorkflowGroup {
   readonly workflowId: string
   readonly total: number
+  readonly failed: number
   readonly byStatus: Readonly<Record<string, number>>
   /** Newest failed execution. */
-  readonly lastFailed: { readonly id: string; readonly at: string | null } | undefined
+  readonly lastFailed: Failed | undefined
 }
 
 /** Groups executions, newest first, by workflow: most failures first. */
 export const byWorkflow = (executions: ReadonlyArray<ExecutionHead.Listed>): ReadonlyArray<WorkflowGroup> =>
   [...Map.groupBy(executions, ({ workflowId }) => workflowId ?? "")]
-    .map(([workflowId, all]) => {
+    .map(([workflowId, all]): WorkflowGroup => {
       const failed = all.filter(hasFailed)
-      const [newest] = failed
-      const byStatus = Object.fromEntries(
-        [...Map.groupBy(all, ({ status }) => status ?? "unknown")].map(([status, some]) => [status, some.length])
-      )
-      const lastFailed = newest === undefined
-        ? undefined
-        : { id: String(newest.id), at: newest.startedAt ?? null }
-      return { group: { workflowId, total: all.length, byStatus, lastFailed }, failed: failed.length }
+      return {
+        workflowId,
+        total: all.length,
+        failed: failed.length,
+        byStatus: Object.fromEntries(
+          [...Map.groupBy(all, ({ status }) => status ?? "unknown")].map(([status, some]) => [status, some.length])
+        ),
+        lastFailed: failedOf(failed[0])
+      }
     })
-    .toSorted((a, b) => b.failed - a.failed || b.group.total - a.group.total)
-    .map(({ group }) => group)
+    .toSorted((a, b) => b.failed - a.failed || b.total - a.total)
+
+/** Executions of a version of a workflow. */
+export interface VersionGroup {
+  readonly workflowId: string
+  /** Absent if n8n recorded none. */
+  readonly version?: string
+  /** Time of the last publication, which n8n reports of the published version only. */
+  readonly publishedAt?: string
+  readonly savedAt?: string
+  readonly runs: number
+  readonly failed: number
+  readonly firstFailure?: Failed
+}
+
+/** Maximum number of workflows of which the history is read. */
+const maxHistories = 20
+
+/** Times of a workflow's versions; empty if they cannot be read, as of a deleted workflow. */
+const historyOf = Effect.fnUntraced(function*(workflowId: string) {
+  const n8n = yield* N8nClient
+  const [workflow, versions = []] = yield* Effect.all([
+    n8n.getWorkflow(workflowId).pipe(Effect.orElseSucceed(() => undefined)),
+    n8n.workflowHistory(workflowId).pipe(Effect.orElseSucceed(() => undefined))
+  ])
+  const publications = arr(obj(workflow?.["activeVersion"])?.["workflowPublishHistory"]).map(obj)
+    .flatMap((event) => event?.["event"] === "activated" ? str(event["createdAt"]) ?? [] : [])
+  return {
+    savedAt: new Map(versions.map(({ createdAt, versionId }) => [versionId, createdAt])),
+    published: workflow?.activeVersionId,
+    publishedAt: publications.toSorted().at(-1)
+  }
+})
+
+/** Groups executions, newest first, by version: workflows with most failures first, and of each the newest first. */
+const byVersion = Effect.fnUntraced(function*(runs: ReadonlyArray<Selection.Selected<string | undefined>>) {
+  const workflows = byWorkflow(runs.map(({ head }) => head)).map(({ workflowId }) => workflowId)
+  const histories = yield* Effect.forEach(
+    workflows.slice(0, maxHistories),
+    (id) => Effect.map(historyOf(id), (history) => [id, history] as const),
+    { concurrency: 4 }
+  )
+  const known = new Map(histories)
+  return workflows.flatMap((workflowId) => {
+    const history = known.get(workflowId)
+    const own = runs.filter(({ head }) => (head.workflowId ?? "") === workflowId)
+    return [...Map.groupBy(own, ({ value }) => value)].map(([version, all]): VersionGroup => {
+      const failed = all.filter(({ head }) => hasFailed(head))
+      return defined({
+        workflowId,
+        version,
+        publishedAt: version !== undefined && version === history?.published ? history.publishedAt : undefined,
+        savedAt: history?.savedAt.get(version ?? ""),
+        runs: all.length,
+        failed: failed.length,
+        firstFailure: failedOf(failed.at(-1)?.head)
+      })
+    })
+  })
+})
+
+/** Ways to group executions. */
+export const groupings = ["workflow", "failure", "node", "version"] as const
+
+/** Default number of executions; a profile reads all their data. */
+const defaultLast = { workflow: 200, failure: 200, node: 50, version: 200 }
+
+/**
+ * Selects executions and reads what their groups need: nothing but the list, why those failed that failed, their data, or
+ * the version that ran. `redact` changes the messages of failures before the values in them are separated.
+ */
+export const read = Effect.fn("Triage.read")(function*(
+  groupBy: (typeof groupings)[number] | undefined,
+  query: Omit<Selection.Query, "defaultLast">,
+  redact: (text: string) => string
+) {
+  const all = { ...query, defaultLast: groupBy === undefined ? 20 : defaultLast[groupBy] }
+  if (groupBy === "failure") {
+    const selection = yield* Selection.select(all, (head) => hasFailed(head) ? readFailure(head) : undefined)
+    const failed = selection.runs.flatMap(({ value }) => value ?? []).map((each): FailureGroups.Failed => ({
+      ...each,
+      message: redact(each.message),
+      ...(each.description === undefined ? {} : { description: redact(each.description) })
+    }))
+    return { selection, failures: FailureGroups.group(failed) }
+  }
+  if (groupBy === "node") {
+    const selection = yield* Selection.select(all, ({ id }) => Profile.read(String(id)), Profile.bytes)
+    return { selection, profile: Profile.profile(selection.runs.flatMap(({ value }) => value ?? [])) }
+  }
+  if (groupBy === "version") {
+    const selection = yield* Selection.select(all, ({ id }) => Executions.use(({ version }) => version(String(id))))
+    return { selection, versions: yield* byVersion(selection.runs) }
+  }
+  return { selection: yield* Selection.select<never, never>(all, () => undefined) }
+})

@@ -116,7 +116,11 @@ const questions = {
       where: "amount > 370 && customer.id.endsWith('9')"
     })),
   "groups of failures": (workflowId: string) =>
-    Effect.asVoid(tools.listExecutions.answer({ workflowId, limit: count, groupBy: "failure" }))
+    Effect.asVoid(tools.listExecutions.answer({ workflowId, limit: count, groupBy: "failure" })),
+  "profile of nodes": (workflowId: string) =>
+    Effect.asVoid(tools.listExecutions.answer({ workflowId, limit: count, groupBy: "node" })),
+  "groups of versions": (workflowId: string) =>
+    Effect.asVoid(tools.listExecutions.answer({ workflowId, limit: count, groupBy: "version" }))
 }
 
 const median = (times: ReadonlyArray<number>) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0

@@ -4,13 +4,13 @@ import * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Redact from "../../base/Redact.ts"
 import * as Visible from "../../base/Visible.ts"
-import * as FailureGroups from "../../executions/FailureGroups.ts"
 import * as Selection from "../../executions/Selection.ts"
 import * as Triage from "../../executions/Triage.ts"
 import * as WorkflowNames from "../../executions/WorkflowNames.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
-import { N8nClient } from "../../n8n/N8nClient.ts"
+import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
@@ -28,33 +28,77 @@ const Row = Schema.StructWithRest(
   [Schema.Record(Schema.String, Schema.Json)]
 )
 
+const Failed = Schema.Struct({ id: Schema.String, at: Schema.NullOr(Schema.String) })
+
 /** Executions of one workflow, counted by status. */
 const WorkflowGroup = Schema.Struct({
   workflowId: Schema.String,
   workflowName: Schema.String,
   total: Schema.Int,
   byStatus: Schema.Record(Schema.String, Schema.Int),
-  lastFailed: Schema.optionalKey(Schema.Struct({ id: Schema.String, at: Schema.NullOr(Schema.String) }))
+  lastFailed: Schema.optionalKey(Failed)
 })
 
-/** Executions with the same failure; `executions` are the newest, at most three. */
+/** Executions with the same failure, newest first. A model finds the id of a unique name in `workflows`. */
 const FailureGroup = Schema.Struct({
-  workflowId: Schema.String,
+  workflowId: Schema.optionalKey(Schema.String),
   workflowName: Schema.String,
   node: Schema.optionalKey(Schema.String),
+  /** With placeholders such as `{1}` for what varies. */
   message: Schema.String,
   description: Schema.optionalKey(Schema.String),
+  httpCode: Schema.optionalKey(Schema.String),
+  /** `{distinct, values}` of each placeholder. */
+  varies: Schema.optionalKey(
+    Schema.Record(Schema.String, Schema.Struct({ distinct: Schema.Int, values: Schema.Array(Schema.String) }))
+  ),
   count: Schema.Int,
   first: Schema.optionalKey(Schema.String),
   last: Schema.optionalKey(Schema.String),
   executions: Schema.Array(Schema.String)
 })
 
+/** Node over all executions in which it ran; milliseconds. `within` and `calledBy` wait for it: their time includes its. */
+const NodeGroup = Schema.Struct({
+  workflow: Schema.String,
+  node: Schema.String,
+  within: Schema.optionalKey(Schema.String),
+  calledBy: Schema.optionalKey(Schema.String),
+  executions: Schema.Int,
+  runs: Schema.Int,
+  time: Schema.Struct({ total: Schema.Finite, p50: Schema.Finite, p95: Schema.Finite, share: Schema.Finite }),
+  items: Schema.Struct({ p50: Schema.Int, max: Schema.Int }),
+  bytes: Schema.optionalKey(Schema.Struct({ p50: Schema.Int, max: Schema.Int })),
+  tokens: Schema.optionalKey(
+    Schema.Struct({
+      prompt: Schema.Finite,
+      completion: Schema.Finite,
+      estimated: Schema.optionalKey(Schema.Literal(true))
+    })
+  )
+})
+
+/** Executions of a version of a workflow. */
+const VersionGroup = Schema.Struct({
+  workflow: Schema.String,
+  version: Schema.optionalKey(Schema.String),
+  publishedAt: Schema.optionalKey(Schema.String),
+  savedAt: Schema.optionalKey(Schema.String),
+  runs: Schema.Int,
+  failed: Schema.Int,
+  firstFailure: Schema.optionalKey(Failed)
+})
+
 /** Maximum number of rows in an ungrouped answer. */
 const maxRows = 100
 
+/** Budgets of an answer with groups, in characters; with `raw` the general one applies. */
 const maxGroupedChars = 9_000
+const maxProfileChars = 3_000
+
 const maxMessage = 300
+const maxValue = 80
+const maxIds = 50
 
 const tooMany = parameters.invalid(
   "limit",
@@ -62,58 +106,135 @@ const tooMany = parameters.invalid(
   "With groupBy up to 500 are allowed; nextCursor continues after them."
 )
 
+const noVersions = parameters.invalid(
+  "groupBy",
+  "n8n 1 does not record which version of a workflow ran",
+  "groupBy 'failure' with startedBefore and startedAfter compares the runs before and after a change."
+)
+
+type Result = Effect.Success<ReturnType<typeof Triage.read>>
+
 /** Explains what the answer lacks and which call returns it. */
-const continuation = ({ isComplete, nextCursor, note, runs }: Selection.Selection<unknown>, isGrouped: boolean) =>
-  note === undefined && isGrouped && !isComplete && nextCursor !== undefined
-    ? `Groups of the newest ${counted(runs.length, "execution")} only: raise limit or continue with cursor.`
-    : note
+const remarks = ({ profile, selection: { isComplete, nextCursor, note, runs } }: Result, isGrouped: boolean) =>
+  [
+    note === undefined && isGrouped && !isComplete && nextCursor !== undefined
+      ? `Groups of these ${counted(runs.length, "execution")} only: raise limit or continue with cursor.`
+      : note,
+    profile !== undefined && profile.empty > 0
+      ? `${counted(profile.empty, "execution")} without data: not saved by n8n, or not started.`
+      : undefined,
+    profile !== undefined && profile.redacted > 0
+      ? `n8n hides the items of ${counted(profile.redacted, "execution")}: their bytes and tokens are not counted.`
+      : undefined
+  ].filter((part) => part !== undefined).join(" ") || undefined
 
-type Group = typeof WorkflowGroup.Type | typeof FailureGroup.Type
+type Group = typeof WorkflowGroup.Type | typeof FailureGroup.Type | typeof NodeGroup.Type | typeof VersionGroup.Type
 
-const shortened = (group: Group): Group =>
-  "message" in group
-    ? defined({
-      ...group,
-      message: Minimize.fit(group.message, maxMessage),
-      description: group.description && Minimize.fit(group.description, maxMessage)
-    })
-    : group
+/** Shortens what a model needs no more of; `isUnique` applies to names of workflows. */
+const shortened = (group: Group, isUnique: (name: string) => boolean): Group => {
+  if (!("message" in group)) return group
+  const { description, executions, first, last, message, varies, workflowId, workflowName, ...rest } = group
+  const short = defined({
+    workflowId: isUnique(workflowName) ? undefined : workflowId,
+    workflowName,
+    ...rest,
+    message: Minimize.fit(message, maxMessage),
+    description: description && Minimize.fit(description, maxMessage),
+    varies: varies && Object.fromEntries(
+      Object.entries(varies).map(([key, { distinct, values }]) =>
+        [key, { distinct, values: values.map((value) => Minimize.fit(value, maxValue)) }] as const
+      )
+    ),
+    first: first?.replace(/\.\d+Z$/, "Z"),
+    last: last?.replace(/\.\d+Z$/, "Z"),
+    executions: executions.slice(0, maxIds)
+  })
+  return executions.length <= maxIds ? short : Minimize.markPages(short, { executions: executions.length })
+}
 
-/** `GET /executions`, newest first, with the names of their workflows; or grouped by workflow or failure. */
+/** Budget in characters; others than Latin ones are about three times the tokens. */
+const profileRoom = (data: object) => {
+  const json = JSON.stringify(data)
+  return maxProfileChars * json.length / (json.length + 2 * json.replace(/[\x20-\x7e]+/g, "").length)
+}
+
+const isSharedName = (workflows: ReadonlyArray<{ readonly name: string }>) => (name: string) =>
+  workflows.filter((workflow) => workflow.name === name).length > 1
+
+/** Groups of the chosen kind; `label` names a workflow. */
+const groupsOf = (
+  { failures, profile, selection, versions }: Result,
+  name: (workflowId: string) => string
+): ReadonlyArray<Group> => {
+  const labelled = <A extends { readonly workflowId: string }>({ workflowId, ...rest }: A) => ({
+    workflow: name(workflowId),
+    ...rest
+  })
+  if (failures !== undefined) {
+    return failures.map(({ workflowId, ...rest }) => defined({ workflowId, workflowName: name(workflowId), ...rest }))
+  }
+  if (profile !== undefined) {
+    return profile.rows.map((row) => defined({ ...labelled(row), calledBy: row.calledBy && name(row.calledBy) }))
+  }
+  if (versions !== undefined) return versions.map(labelled)
+  return Triage.byWorkflow(selection.runs.map(({ head }) => head)).map(({ failed: _, workflowId, ...rest }) =>
+    defined({ workflowId, workflowName: name(workflowId), ...rest })
+  )
+}
+
+/** `GET /executions`, newest first, with the names of their workflows; or grouped. */
 export const listExecutions = Tool.make({
   name: "list_executions",
   title: "List executions",
-  searchHint: "execution history, runs, logs, failed, errors, last night, recent, who failed and why, triage",
+  searchHint:
+    "execution history, runs, logs, failed, errors, last night, recent, who failed and why, triage, slow, profile, tokens",
   isEntry: true,
   description:
-    "List runs, newest first. groupBy shows in one call what failed and why, over up to 500 runs. Next: get_execution with an id.",
+    "List runs, newest first. groupBy shows in one call, over up to 500 runs, what failed and why, or where time goes. Next: get_execution with an id.",
   annotations: Tool.readOnly,
   scopes: ["execution:list"],
   partialScopes: {
-    "execution:read": "groupBy failure",
+    "execution:read": "groupBy failure, node and version",
     "workflow:list": "workflowName",
     "workflow:read": "names of workflows"
   },
   input: Schema.Struct({
     ...Selection.parameters,
     groupBy: parameters.optional(
-      Schema.Literals(["workflow", "failure"]),
-      "workflow: run counts by status; failure: failed runs by node and error."
+      Schema.Literals(Triage.groupings),
+      "workflow: run counts by status; failure: failed runs by node and error; node: time, items, bytes, tokens per node, and what is slow; version: failures by version that ran."
     ),
     limit: parameters.optional(
       Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 500 }, { message: "limit must be from 1 to 500" })),
-      "Default 20, at most 100; with groupBy 200, at most 500."
+      "Default 20, at most 100; with groupBy 200 (node: 50), at most 500."
     ),
-    raw: parameters.flag("Adds mode, retries and all other fields.")
+    raw: parameters.flag("Adds mode, retries and all other fields; with groupBy all groups.")
   }),
   output: Schema.Struct({
     count: Schema.optionalKey(Schema.Int),
     executions: Schema.optionalKey(Schema.Array(Row)),
     /** Replaces `executions` with groupBy. */
-    groups: Schema.optionalKey(Schema.Array(Schema.Union([WorkflowGroup, FailureGroup]))),
+    groups: Schema.optionalKey(Schema.Array(Schema.Union([WorkflowGroup, FailureGroup, NodeGroup, VersionGroup]))),
+    /** Slow or fragile parts, the one with the largest effect first. */
+    findings: Schema.optionalKey(
+      Schema.Array(
+        Schema.Struct({
+          workflow: Schema.String,
+          node: Schema.String,
+          finding: Schema.String,
+          detail: Schema.String
+        })
+      )
+    ),
+    /** All workflows among the executions, most failures first. */
+    workflows: Schema.optionalKey(
+      Schema.Array(
+        Schema.Struct({ id: Schema.String, name: Schema.String, runs: Schema.Int, failed: Schema.Int })
+      )
+    ),
     /** Number of executions in the groups. */
     scanned: Schema.optionalKey(Schema.Int),
-    /** Whether the groups cover all executions that match the filters, from the cursor on. */
+    /** Whether the groups cover as many executions as requested, or all that match from the cursor on. */
     complete: Schema.optionalKey(Schema.Boolean),
     nextCursor: Schema.optionalKey(Schema.String),
     url: Schema.optionalKey(Schema.String),
@@ -122,23 +243,26 @@ export const listExecutions = Tool.make({
   handler: ({ groupBy, limit, raw: _, ...query }) =>
     Effect.gen(function*() {
       if (groupBy === undefined && limit !== undefined && limit > maxRows) return yield* tooMany
-      const { instance } = yield* N8nClient
-      const selection = yield* Selection.select(
-        { ...query, last: limit, defaultLast: groupBy === undefined ? 20 : 200 },
-        (head) => groupBy === "failure" ? Triage.failure(head) : undefined
-      )
-      return { selection, url: links.executions(instance, selection.workflowId) }
+      const { instance, release } = yield* N8nClient
+      if (groupBy === "version" && isV1(yield* release)) return yield* noVersions
+      const redact = (yield* Tool.RedactSecrets) ? Redact.redactText : (text: string) => text
+      const result: Result = yield* Triage.read(groupBy, { ...query, last: limit }, redact)
+      return { result, url: links.executions(instance, result.selection.workflowId) }
     }),
-  summarize: ({ selection, url }, { groupBy, raw }) => {
-    const { isComplete, names, nextCursor, runs } = selection
-    const hint = continuation(selection, groupBy !== undefined)
-    const workflowName = (id: string | null | undefined) => names.get(id ?? "") ?? WorkflowNames.unknown
+  summarize: ({ result, url }, { groupBy, raw }) => {
+    const { isComplete, names, nextCursor, runs } = result.selection
+    const hint = remarks(result, groupBy !== undefined)
+    const nameOf = (id: string | null | undefined) => names.get(id ?? "") ?? WorkflowNames.unknown
     if (groupBy !== undefined) {
-      const groups = groupBy === "workflow"
-        ? Triage.byWorkflow(runs.map(({ head }) => head))
-        : FailureGroups.group(runs.flatMap(({ value }) => value ?? []))
+      const workflows = Triage.byWorkflow(runs.map(({ head }) => head))
+        .map(({ failed, total, workflowId }) => ({ id: workflowId, name: nameOf(workflowId), runs: total, failed }))
+      const isShared = isSharedName(workflows)
+      const label = (id: string) => isShared(nameOf(id)) ? `${nameOf(id)} (${id})` : nameOf(id)
+      const isById = groupBy === "workflow" || groupBy === "failure"
       return defined({
-        groups: groups.map((group) => defined({ ...group, workflowName: workflowName(group.workflowId) })),
+        groups: groupsOf(result, isById ? nameOf : label),
+        findings: result.profile?.findings.map(({ workflowId, ...rest }) => ({ workflow: label(workflowId), ...rest })),
+        workflows: groupBy === "workflow" ? undefined : workflows,
         scanned: runs.length,
         complete: isComplete,
         nextCursor,
@@ -151,7 +275,7 @@ export const listExecutions = Tool.make({
         ...(raw ? head as { readonly [key: string]: Schema.Json } : {}),
         id: String(head.id),
         workflowId: head.workflowId ?? "",
-        workflowName: workflowName(head.workflowId),
+        workflowName: nameOf(head.workflowId),
         status: Visible.label(head.status ?? "unknown"),
         startedAt: head.startedAt ?? null,
         stoppedAt: head.stoppedAt ?? null,
@@ -165,15 +289,20 @@ export const listExecutions = Tool.make({
   message: ({ count = 0, scanned = 0 }, { groupBy }) => ({
     en: groupBy === undefined
       ? `Found ${counted(count, "execution")}`
-      : groupBy === "workflow"
-      ? `${counted(scanned, "execution")} by workflow`
-      : `Failures among ${counted(scanned, "execution")}`,
+      : groupBy === "failure"
+      ? `Failures among ${counted(scanned, "execution")}`
+      : `${counted(scanned, "execution")} by ${groupBy}`,
     ja: "実行履歴を取得しました"
   }),
   next: ({ groupBy, limit = 20 }) => (path) => {
     if (path === "executions" && limit > 1) return `list_executions(limit: ${Math.ceil(limit / 2)})`
-    return path === "groups" ? `list_executions(groupBy: '${groupBy}', workflowId: '…')` : undefined
+    return path === "groups" ? `list_executions(groupBy: '${groupBy}', raw: true)` : undefined
   },
-  maxChars: ({ groups }) => groups === undefined ? Infinity : maxGroupedChars,
-  trim: (data) => data.groups === undefined ? data : { ...data, groups: data.groups.map(shortened) }
+  maxChars: (data, { groupBy, raw }) =>
+    data.groups === undefined || raw ? Infinity : groupBy === "node" ? profileRoom(data) : maxGroupedChars,
+  trim: (data) => {
+    if (data.groups === undefined) return data
+    const isShared = isSharedName(data.workflows ?? [])
+    return { ...data, groups: data.groups.map((group) => shortened(group, (name) => !isShared(name))) }
+  }
 })

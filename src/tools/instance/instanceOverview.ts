@@ -63,8 +63,6 @@ const Output = Schema.Struct({
   url: Schema.String
 })
 
-const failedOf = ({ byStatus }: Triage.WorkflowGroup) => (byStatus["error"] ?? 0) + (byStatus["crashed"] ?? 0)
-
 const largest = (counts: ReadonlyMap<string, number>) =>
   [...counts].toSorted(([, a], [, b]) => b - a).slice(0, maxTags).map(([tag, count]) => [name(tag), count] as const)
 
@@ -93,7 +91,7 @@ const overview = Effect.fnUntraced(function*(days: number) {
   if (parts.workflows?.isAll === false) {
     notes.push(`Only the first ${counted(parts.workflows.names.size, "workflow")} are counted.`)
   }
-  const groups = Triage.byWorkflow(parts.recent?.executions ?? []).filter((group) => failedOf(group) > 0)
+  const groups = Triage.byWorkflow(parts.recent?.executions ?? []).filter(({ failed }) => failed > 0)
   const shown = groups.slice(0, maxFailing)
   const newest = (parts.running?.executions ?? []).slice(0, maxRunning)
   const known = parts.workflows?.names ?? new Map<string, string>()
@@ -166,7 +164,7 @@ export const instanceOverview = Tool.make({
       runs: recent && defined({
         days,
         total: recent.executions.length,
-        failed: Triage.byWorkflow(recent.executions).reduce((sum, group) => sum + failedOf(group), 0),
+        failed: Triage.byWorkflow(recent.executions).reduce((sum, { failed }) => sum + failed, 0),
         since: recent.isAll ? undefined : oldest ?? undefined
       }),
       failing: groups.length === 0
@@ -174,7 +172,7 @@ export const instanceOverview = Tool.make({
         : groups.map((group) => ({
           workflowId: group.workflowId,
           workflowName: nameOf(group.workflowId),
-          failed: failedOf(group),
+          failed: group.failed,
           runs: group.total,
           lastFailed: group.lastFailed?.id ?? ""
         })),

@@ -128,7 +128,10 @@ describe("doctor", () => {
       const url = yield* n8nWithScopes(["execution:list", "workflow:list", "workflow:read"])
       const allowed = (yield* examine(url, { tools: listing })).get("Scopes")
       assert.strictEqual(allowed?.status, "warning")
-      assert.strictEqual(allowed?.detail, "the key allows all 1 tool; without list_executions (groupBy failure)")
+      assert.strictEqual(
+        allowed?.detail,
+        "the key allows all 1 tool; without list_executions (groupBy failure, node and version)"
+      )
       assert.include(allowed?.cure, "Give it execution:read in n8n")
     }))
 

@@ -35,6 +35,7 @@ import { sendingNothing } from "./sending.ts"
 import { syncing } from "./syncing.ts"
 import { testing } from "./testing.ts"
 import { testingLeftovers } from "./testingLeftovers.ts"
+import { triage } from "./triage.ts"
 import { validation } from "./validation.ts"
 import { versions } from "./versions.ts"
 import * as workflows from "./workflows.ts"
@@ -487,7 +488,7 @@ export const suite = (version: string) => {
         const { groups: byWorkflow } = yield* triage("workflow")
         assert.deepInclude(byWorkflow?.[0], { workflowName: "triage: the box", total: 2, byStatus: { error: 2 } })
         const newest = yield* triage("failure", 2)
-        assert.deepStrictEqual([newest.scanned, newest.complete], [2, false])
+        assert.deepStrictEqual([newest.scanned, newest.complete], [2, true])
         assert.isString(newest.nextCursor)
 
         const running = yield* scenarios.run("running", "waited for")
@@ -605,6 +606,7 @@ export const suite = (version: string) => {
     )
 
     versions(it, { v2, drafts })
+    triage(it, { v2, drafts })
     validation(it, version)
     guides(it, v2)
     building(it, { drafts })

@@ -4,8 +4,11 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import * as Tool from "../../../src/answer/Tool.ts"
+import { marksIn } from "../../../src/answer/Truncated.ts"
 import * as Services from "../../../src/app/Services.ts"
 import { CallContext } from "../../../src/base/CallContext.ts"
+import { arr, obj } from "../../../src/base/Json.ts"
 import * as Demo from "../../../src/demo/Demo.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
@@ -27,6 +30,13 @@ const world = Effect.fnUntraced(function*(seed: N8nApi.Seed, options: N8nApi.Opt
 
 const list = (input: Partial<Parameters<typeof tools.listExecutions.call>[0]> = {}) =>
   tools.listExecutions.call({ ...input })
+
+/** Answer for a model, and its tokens. */
+const answered = (input: Parameters<typeof list>[0]) =>
+  Effect.map(tools.listExecutions.run({ ...input }), (answer) => ({
+    data: answer.data as Effect.Success<ReturnType<typeof list>>,
+    tokens: countTokens(JSON.stringify(answer))
+  }))
 
 const workflow = (id: string, name: string): N8nApi.Workflow => ({
   id,
@@ -253,11 +263,12 @@ describe("list_executions", () => {
                 workflowId: "o",
                 workflowName: "Order sync",
                 node: "Check",
-                message: "Order 4714 has no address",
+                message: "Order {1} has no address",
+                varies: { 1: { distinct: 4, values: ["4714", "4713", "4712", "4711"] } },
                 count: 4,
                 first: time(2),
                 last: time(8),
-                executions: ["8", "7", "5"]
+                executions: ["8", "7", "5", "2"]
               },
               {
                 workflowId: "r",
@@ -269,6 +280,10 @@ describe("list_executions", () => {
                 last: time(6),
                 executions: ["6"]
               }
+            ],
+            workflows: [
+              { id: "o", name: "Order sync", runs: 5, failed: 4 },
+              { id: "r", name: "Returned ORDERS", runs: 1, failed: 1 }
             ],
             scanned: 6,
             complete: true
@@ -292,13 +307,22 @@ describe("list_executions", () => {
           ))
         const { asked, process } = yield* world({ workflows: shop.workflows, executions })
         yield* Effect.gen(function*() {
-          const answer = yield* tools.listExecutions.run({ groupBy: "failure", limit: 500 })
+          const answer = yield* answered({ groupBy: "failure", limit: 500 })
           const { complete, groups = [], hint, nextCursor, scanned } = yield* list({ groupBy: "failure", limit: 500 })
           assert.deepStrictEqual([scanned, complete, groups.length, hint], [500, true, 3, undefined])
           const cut = yield* list({ groupBy: "failure" })
           assert.deepStrictEqual([cut.scanned, cut.complete], [200, false])
-          assert.strictEqual(cut.hint, "Groups of the newest 200 executions only: raise limit or continue with cursor.")
-          assert.isAtMost(countTokens(JSON.stringify(answer)), 500)
+          assert.strictEqual(cut.hint, "Groups of these 200 executions only: raise limit or continue with cursor.")
+          assert.isAtMost(answer.tokens, 1_000)
+          for (const group of answer.data.groups ?? []) {
+            const { _truncated: mark, executions: ids } = group as unknown as {
+              readonly _truncated: object
+              readonly executions: ReadonlyArray<string>
+            }
+            assert.lengthOf(ids, 50)
+            assert.deepInclude(mark, { path: "executions", kept: 50, total: "count" in group ? group.count : 0 })
+          }
+          assert.sameMembers(groups.map((group) => "message" in group ? group.executions.length : 0), [84, 83, 83])
           assert.lengthOf(bodies(yield* asked), 250)
           const older = yield* list({ groupBy: "failure", limit: 500, cursor: nextCursor ?? "" })
           assert.deepStrictEqual([older.scanned, older.complete, older.nextCursor], [120, true, undefined])
@@ -339,6 +363,200 @@ describe("list_executions", () => {
           "n8n recorded no error (status error)",
           "n8n recorded no error (status crashed)"
         ])
+      }))
+
+    it.effect("failure: 24 of 5 workflows in a small answer, with ids where names are ambiguous", () =>
+      Effect.gen(function*() {
+        const named = ["Order sync", "請求書の同期", "Push to CRM", "Reminders", "Reminders", "Only fine"]
+        const workflows = named.map((name, index) => workflow(`vT7sX2qLm9Rk4Hf${index}`, name))
+        const messages = [
+          "Order 47# of warehouse 17 has no address",
+          "注文47#が見つかりません",
+          "HTTP 500 for contact #"
+        ]
+        const executions = Array.from({ length: 40 }, (_, index) => {
+          const id = `vT7sX2qLm9Rk4Hf${index < 24 ? index % 5 : 5}`
+          const message = messages[index % 5 % 3]?.replace("#", String(10 + index))
+          return ended(index + 1, id, index < 24 ? message : undefined)
+        })
+        const { process } = yield* world({ workflows, executions })
+        const { data, tokens } = yield* answered({ groupBy: "failure" }).pipe(process)
+        assert.isAtMost(tokens, 900)
+        assert.deepStrictEqual(data.workflows?.map(({ failed, runs }) => [runs, failed]), [
+          ...Array.from({ length: 4 }, () => [5, 5]),
+          [4, 4],
+          [16, 0]
+        ])
+        const ambiguous = data.groups?.filter((group) => "workflowName" in group && group.workflowName === "Reminders")
+        assert.lengthOf(ambiguous ?? [], 2)
+        assert.isTrue(data.groups?.every((group) => "workflowId" in group === ambiguous?.includes(group)))
+      }))
+
+    it.effect("failure: values are redacted before they are separated from their message", () =>
+      Effect.gen(function*() {
+        const executions = [1, 2].map((id) => ended(id, "o", `login with password=hunter${id}secret for id ${id}`))
+        const { process } = yield* world({ workflows: shop.workflows, executions })
+        const { groups } = yield* list({ groupBy: "failure" }).pipe(process)
+        assert.notInclude(JSON.stringify(groups), "hunter")
+        assert.deepInclude(groups?.[0], { count: 2, varies: { 1: { distinct: 2, values: ["2", "1"] } } })
+        const shown = yield* list({ groupBy: "failure" }).pipe(
+          Effect.provideService(Tool.RedactSecrets, false),
+          process
+        )
+        assert.include(JSON.stringify(shown.groups), "hunter1secret")
+      }))
+
+    /** An execution in which each of these nodes ran once, for these milliseconds. */
+    const worked = (id: number, workflowId: string, nodes: Readonly<Record<string, number>>): N8nApi.Execution => ({
+      ...ended(id, workflowId),
+      data: {
+        resultData: {
+          runData: Object.fromEntries(
+            Object.entries(nodes).map(([name, executionTime], index) => [name, [{
+              startTime: 1_795_419_716_000 + index * 10_000,
+              executionTime,
+              executionStatus: "success",
+              source: [],
+              data: { main: [[{ json: { name } }]] }
+            }]])
+          )
+        }
+      }
+    })
+
+    it.effect("node: a profile, each execution read once", () =>
+      Effect.gen(function*() {
+        const executions = [
+          worked(1, "o", { Get: 900, Map: 10 }),
+          worked(2, "o", { Get: 700 }),
+          worked(3, "i", { Send: 90 })
+        ]
+        const { asked, process } = yield* world({ workflows: shop.workflows, executions })
+        yield* Effect.gen(function*() {
+          const { findings, groups = [], ...rest } = yield* list({ groupBy: "node", limit: 3 })
+          assert.deepStrictEqual<unknown>(groups[0], {
+            workflow: "Order sync",
+            node: "Get",
+            executions: 2,
+            runs: 2,
+            time: { total: 1_600, p50: 700, p95: 900, share: 0.94 },
+            items: { p50: 1, max: 1 },
+            bytes: { p50: 23, max: 23 }
+          })
+          assert.deepStrictEqual(groups.map((group) => "time" in group ? group.node : ""), ["Get", "Send", "Map"])
+          assert.deepStrictEqual(findings?.map(({ finding, node, workflow: name }) => [finding, name, node]), [
+            ["waiting", "Order sync", "Map"]
+          ])
+          assert.deepStrictEqual<unknown>(rest, {
+            workflows: [
+              { id: "o", name: "Order sync", runs: 2, failed: 0 },
+              { id: "i", name: "Invoices", runs: 1, failed: 0 }
+            ],
+            scanned: 3,
+            complete: true
+          })
+          yield* list({ groupBy: "node", limit: 3 })
+          assert.lengthOf(bodies(yield* asked), 3)
+        }).pipe(process)
+      }))
+
+    it.effect("node: the slowest of many rows, in any language, and all with raw", () =>
+      Effect.gen(function*() {
+        const name = "顧客の住所を確認して台帳に書き込む工程その"
+        const nodes = Object.fromEntries(Array.from({ length: 80 }, (_, index) => [`${name}${index}`, 5_000 - index]))
+        const executions = Array.from({ length: 5 }, (_, index) => worked(index + 1, "o", nodes))
+        const { process } = yield* world({ workflows: [workflow("o", "在庫と請求書の同期ワークフロー")], executions })
+        yield* Effect.gen(function*() {
+          const { data, tokens } = yield* answered({ groupBy: "node" })
+          assert.isAtMost(tokens, 1_200)
+          const shown = data.groups?.map((group) => "time" in group ? group.node : "") ?? []
+          assert.isAtLeast(shown.length, 5)
+          assert.deepStrictEqual(shown, Object.keys(nodes).slice(0, shown.length))
+          assert.deepStrictEqual(marksIn(data), [
+            { path: "groups", kept: shown.length, total: 80, next: "list_executions(groupBy: 'node', raw: true)" }
+          ])
+          assert.lengthOf((yield* answered({ groupBy: "node", raw: true })).data.groups ?? [], 80)
+        }).pipe(process)
+      }))
+
+    it.effect("node: says of how many executions there is no data", () =>
+      Effect.gen(function*() {
+        const { process } = yield* world({
+          workflows: shop.workflows,
+          executions: [worked(1, "o", { Get: 9 }), ended(2, "o")]
+        })
+        const { hint } = yield* list({ groupBy: "node" }).pipe(process)
+        assert.strictEqual(hint, "1 execution without data: not saved by n8n, or not started.")
+      }))
+
+    const ofVersion = (id: number, version: string | undefined, message?: string): N8nApi.Execution => {
+      const { data, ...head } = ended(id, "o", message)
+      return { ...head, ...(version === undefined ? {} : { workflowVersionId: version }), data }
+    }
+
+    it.effect("version: which one introduced the failures, without reading any data", () =>
+      Effect.gen(function*() {
+        const executions = [
+          ofVersion(1, undefined),
+          ofVersion(2, "v1"),
+          ofVersion(3, "v2", "no"),
+          ofVersion(4, "v2"),
+          ofVersion(5, "v2", "no"),
+          ofVersion(6, "v3")
+        ]
+        const published = { ...workflow("o", "Order sync"), active: true, versionId: "v3", activeVersionId: "v3" }
+        const { asked, process } = yield* world({ workflows: [published], executions })
+        yield* Effect.gen(function*() {
+          const { groups = [], workflows } = yield* list({ groupBy: "version" })
+          assert.deepStrictEqual<unknown>(groups.map((group) => Object.assign({ ...group }, { savedAt: undefined })), [
+            { workflow: "Order sync", version: "v3", runs: 1, failed: 0, savedAt: undefined },
+            {
+              workflow: "Order sync",
+              version: "v2",
+              runs: 3,
+              failed: 2,
+              firstFailure: { id: "3", at: time(3) },
+              savedAt: undefined
+            },
+            { workflow: "Order sync", version: "v1", runs: 1, failed: 0, savedAt: undefined },
+            { workflow: "Order sync", runs: 1, failed: 0, savedAt: undefined }
+          ])
+          assert.isString(groups[0] !== undefined && "savedAt" in groups[0] ? groups[0].savedAt : undefined)
+          assert.deepStrictEqual<unknown>(workflows, [{ id: "o", name: "Order sync", runs: 6, failed: 2 }])
+          yield* list({ groupBy: "version" })
+          assert.lengthOf(bodies(yield* asked), 6)
+        }).pipe(process)
+      }))
+
+    it.effect("version: when the published one was published", () =>
+      Effect.gen(function*() {
+        const trigger = {
+          id: "t",
+          name: "T",
+          type: "n8n-nodes-base.scheduleTrigger",
+          typeVersion: 1,
+          position: [0, 0],
+          parameters: {}
+        }
+        const draft = { ...workflow("o", "Order sync"), nodes: [trigger], versionId: "v2" }
+        const { process } = yield* world({ workflows: [draft], executions: [ofVersion(1, "v1"), ofVersion(2, "v2")] })
+        yield* Effect.gen(function*() {
+          const n8n = yield* N8nClient.N8nClient
+          const live = yield* n8n.publishWorkflow("o")
+          const publishedAt = obj(arr(obj(live["activeVersion"])?.["workflowPublishHistory"])[0])?.["createdAt"]
+          assert.isString(publishedAt)
+          const { groups } = yield* list({ groupBy: "version" })
+          assert.deepInclude<unknown>(groups?.[0], { version: "v2", publishedAt })
+          assert.notProperty(groups?.[1], "publishedAt")
+        }).pipe(process)
+      }))
+
+    it.effect("version: n8n 1 records none, and says so", () =>
+      Effect.gen(function*() {
+        const { process } = yield* world(shop, { version: "1" })
+        const error = yield* Effect.flip(list({ groupBy: "version" })).pipe(process)
+        assert.deepInclude(error, { _tag: "ValidationError", field: "groupBy" })
+        assert.include(error.message, "n8n 1 does not record which version")
       }))
 
     it.effect("fails as n8n does where no failure could be read", () =>

@@ -1,0 +1,76 @@
+/**
+ * Reader of the beginning of an execution: n8n writes the version that ran before the data, and the error before the
+ * items, so a few kilobytes are usually enough.
+ */
+import { obj, str } from "../base/Json.ts"
+import { type Failure, ofError } from "./FailureGroups.ts"
+import { type Handling, Scanner, skip, value } from "./jsonScan.ts"
+
+/** Part to read. */
+export type Part = "version" | "failure"
+
+/** Reader in progress: `push` chunks until `isDone`. */
+export class EarlyReader {
+  #error: unknown
+  #lastNode: string | undefined
+  #version: string | undefined
+  #isInData = false
+  #isWithheld = false
+  readonly #part: Part
+  readonly #scanner = new Scanner(this.#root())
+
+  constructor(part: Part) {
+    this.#part = part
+  }
+
+  /** Reads the next bytes. Throws a `SyntaxError` or `TypeError` at invalid JSON. */
+  push(chunk: Uint8Array): void {
+    this.#scanner.push(chunk)
+  }
+
+  /** Whether the rest is not needed. */
+  get isDone(): boolean {
+    if (this.#part === "version") return this.#version !== undefined || this.#isInData
+    return this.#isWithheld || this.#error !== undefined && this.#node !== undefined
+  }
+
+  /** Whether n8n withheld existing data because it is large (2.x). */
+  get isWithheld(): boolean {
+    return this.#isWithheld
+  }
+
+  get #node(): string | undefined {
+    return str(obj(obj(this.#error)?.["node"])?.["name"]) ?? this.#lastNode
+  }
+
+  /** Failure; `undefined` if n8n recorded no error. */
+  get failure(): Failure | undefined {
+    return this.#error === undefined ? undefined : ofError(this.#error, this.#node)
+  }
+
+  /** Version of the workflow that ran; `undefined` if n8n recorded none. */
+  get version(): string | undefined {
+    return this.#version
+  }
+
+  #root(): Handling {
+    const object = (members: { readonly [key: string]: Handling }, entered?: () => void): Handling => ({
+      on: "object",
+      member: (key) => {
+        entered?.()
+        return Object.hasOwn(members, key) ? members[key] ?? skip : skip
+      }
+    })
+    const data = object({
+      resultData: object({
+        error: value((error) => (this.#error = error ?? undefined)),
+        lastNodeExecuted: value((name) => (this.#lastNode = str(name)))
+      })
+    }, () => (this.#isInData = true))
+    return object({
+      workflowVersionId: value((version) => (this.#version = str(version))),
+      dataTooLargeToDisplay: value((flag) => (this.#isWithheld = flag === true)),
+      data
+    })
+  }
+}

@@ -1,0 +1,186 @@
+/** Many runs in one question, on a real n8n: what failed, where time and tokens went, which version broke it. */
+import { assert, type Vitest } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import type * as Services from "../../../src/app/Services.ts"
+import { arr, num, obj, str } from "../../../src/base/Json.ts"
+import type { N8nClient } from "../../../src/n8n/N8nClient.ts"
+import * as tools from "../../../src/tools/index.ts"
+import { node } from "../../support/workflows.ts"
+import { chain, code, happened, made, webhook } from "./builders.ts"
+import { RealN8n } from "./RealN8n.ts"
+import * as scenarios from "./scenarios.ts"
+
+type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>
+
+const group = (groupBy: "failure" | "node" | "version", workflowId: string) =>
+  tools.listExecutions.call({ groupBy, workflowId, limit: 50 })
+
+/** A published workflow that starts with a webhook, and the path of that. */
+const live = Effect.fnUntraced(function*(
+  name: string,
+  nodes: Parameters<typeof made>[1],
+  links: Parameters<typeof made>[2]
+) {
+  const path = `triage-${crypto.randomUUID()}`
+  const id = yield* made(name, [webhook(path), ...nodes], links)
+  yield* scenarios.publish(id)
+  return { id, path }
+})
+
+const check = (rule: string) => code("Check", `const { order } = $json.body\n${rule}\nreturn $input.all()`)
+
+/** n8n's own record of the runs of a node. */
+const recorded = Effect.fnUntraced(function*(executionId: string, name: string) {
+  const execution = yield* scenarios.fetchJson(`executions/${executionId}?includeData=true`)
+  return arr(obj(obj(obj(obj(execution)?.["data"])?.["resultData"])?.["runData"])?.[name])
+})
+
+/** Adds the tests to a suite. */
+export const triage = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly drafts: boolean }) => {
+  it.effect("groups of failures: what varies, all ids, and of how many runs", () =>
+    Effect.gen(function*() {
+      const { id, path } = yield* live("Triage: orders", [
+        check("if (order > 1) throw new Error(`Order ${order} of warehouse 17 has no address`)")
+      ], chain("Orders", "Check"))
+      const runs = yield* Effect.forEach([1, 2, 3, 4], (order) => happened(id, path, { order }))
+      const { complete, groups = [], workflows } = yield* group("failure", id)
+      assert.isTrue(complete)
+      assert.deepStrictEqual<unknown>(workflows, [{ id, name: "Triage: orders", runs: 4, failed: 3 }])
+      assert.lengthOf(groups, 1)
+      assert.deepInclude<unknown>(groups[0], {
+        node: "Check",
+        count: 3,
+        varies: { 1: { distinct: 3, values: ["4", "3", "2"] } },
+        executions: runs.slice(1).map(({ executionId }) => executionId).toReversed()
+      })
+      assert.match(JSON.stringify(groups[0]), /"message":"Order \{1\} of warehouse 17 has no address/)
+    }))
+
+  it.effect("groups of failures: with the HTTP status, which n8n keeps beside its own words", () =>
+    Effect.gen(function*() {
+      const { url } = yield* RealN8n
+      const { id, path } = yield* live("Triage: requests", [
+        node("Ask", "httpRequest", 4.2, {
+          url: `=${new URL("rest/none-", url).href}{{ $json.body.order }}`,
+          options: {}
+        })
+      ], chain("Orders", "Ask"))
+      yield* Effect.forEach([1, 2], (order) => happened(id, path, { order }))
+      const { groups = [] } = yield* group("failure", id)
+      assert.strictEqual(groups.length, 1, JSON.stringify(groups))
+      assert.deepInclude<unknown>(groups[0], { node: "Ask", httpCode: "404", count: 2 })
+    }))
+
+  it.effect("profile: time and tokens of an agent as n8n recorded them, a model's time in its agent's once", () =>
+    Effect.gen(function*() {
+      const { executionId, workflowId } = yield* scenarios.run("ai", "Triage: agent")
+      const { groups = [] } = yield* group("node", workflowId)
+      const row = (name: string) =>
+        groups.flatMap((each) => "time" in each && each.node === name ? each : [])[0] ?? assert.fail(`no row ${name}`)
+      for (const [model, parent] of [["Agent Model", "AI Agent"], ["Chain Model", "Basic LLM Chain"]] as const) {
+        const runs = yield* recorded(executionId, model)
+        const usages = runs.map((run) =>
+          obj(obj(obj(arr(arr(obj(obj(run)?.["data"])?.["ai_languageModel"])[0])[0])?.["json"])?.["tokenUsage"])
+        )
+        const sum = (key: string) => usages.reduce((total, each) => total + (num(each?.[key]) ?? 0), 0)
+        assert.isAbove(sum("promptTokens"), 0)
+        assert.deepInclude(row(model), {
+          within: parent,
+          runs: runs.length,
+          tokens: { prompt: sum("promptTokens"), completion: sum("completionTokens") }
+        })
+        assert.isAtLeast(row(parent).time.total, row(model).time.total)
+      }
+      const outermost = groups.flatMap((each) => "time" in each && each.within === undefined ? each.time.share : [])
+      assert.closeTo(outermost.reduce((sum, share) => sum + share, 0), 1, 0.05)
+    }))
+
+  it.effect(
+    "profile: requests per item of a loop, tries, and the time of a called workflow",
+    () =>
+      Effect.gen(function*() {
+        const { url } = yield* RealN8n
+        const child = yield* made("Triage: called", [
+          node("When", "executeWorkflowTrigger", 1.1, { inputSource: "passthrough" }),
+          code("Work", "await new Promise((done) => setTimeout(done, 50))\nreturn $input.all()")
+        ], chain("When", "Work"))
+        if (v2) yield* scenarios.publish(child)
+        const { id, path } = yield* live("Triage: loop", [
+          code("Items", "return Array.from({ length: 12 }, (_, i) => ({ json: { i } }))"),
+          node("Loop", "splitInBatches", 3, { batchSize: 1, options: {} }),
+          node("Ask", "httpRequest", 4.2, { url: new URL("healthz", url).href, options: {} }),
+          code("Stamp", "return [{ json: { at: Date.now() } }]"),
+          code(
+            "Flaky",
+            // The first try of every third run is too early.
+            "if ($runIndex % 3 === 0 && Date.now() - $input.first().json.at < 1000) throw new Error('not yet')\nreturn $input.all()",
+            { retryOnFail: true, maxTries: 3, waitBetweenTries: 1_500 }
+          ),
+          node("Call", "executeWorkflow", 1.2, { workflowId: { __rl: true, mode: "id", value: child }, options: {} })
+        ], [
+          ...chain("Orders", "Items", "Loop"),
+          ["Loop", "Call", 0],
+          ["Loop", "Ask", 1],
+          ...chain("Ask", "Stamp", "Flaky", "Loop")
+        ])
+        const { executionId } = yield* happened(id, path, {})
+        const ask = (yield* recorded(executionId, "Ask")).map((run) => num(obj(run)?.["executionTime"]) ?? 0)
+        const { findings = [], groups = [] } = yield* tools.listExecutions.call({
+          groupBy: "node",
+          workflowName: "Triage: ",
+          startedAfter: str(obj(yield* scenarios.fetchJson(`executions/${executionId}`))?.["startedAt"]) ?? "",
+          limit: 50
+        })
+        const rows = groups.flatMap((each) => "time" in each ? each : [])
+        assert.deepInclude(rows.find((each) => each.node === "Ask")?.time, { total: ask.reduce((a, b) => a + b, 0) })
+        assert.deepInclude(rows.find((each) => each.node === "Work"), {
+          workflow: "Triage: called",
+          calledBy: "Triage: loop",
+          executions: 1
+        })
+        assert.deepInclude(findings.find(({ finding }) => finding === "n+1"), { node: "Ask", workflow: "Triage: loop" })
+        // n8n records no tries: a run that needed a second one only lasts longer.
+        const flaky = yield* recorded(executionId, "Flaky")
+        assert.isTrue(flaky.every((run) => obj(run)?.["executionStatus"] === "success"))
+        const slow = flaky.filter((run) => (num(obj(run)?.["executionTime"]) ?? 0) >= 1_500).length
+        assert.strictEqual(slow, 4)
+        assert.include(findings.find(({ finding }) => finding === "retries")?.detail, `${slow} of 12 successful runs`)
+      }),
+    60_000
+  )
+
+  it.effect("versions: which one introduced the failures", () =>
+    Effect.gen(function*() {
+      const { id, path } = yield* live("Triage: versions", [check("")], chain("Orders", "Check"))
+      if (!v2) {
+        const error = yield* Effect.flip(group("version", id))
+        assert.include(error.message, "n8n 1 does not record which version")
+        return
+      }
+      yield* happened(id, path, { order: 1 })
+      const before = str(obj(yield* scenarios.fetchJson(`workflows/${id}`))?.["activeVersionId"])
+      const { versionId = "" } = yield* tools.workflowEdit.call({
+        workflowId: id,
+        operations: [{ op: "set", node: "Check", path: "jsCode", value: "throw new Error('no discount')" }]
+      })
+      if (drafts) yield* tools.activateWorkflow.call({ id })
+      // For a moment after publishing, n8n still runs the earlier version.
+      const runs = yield* Effect.forEach([1, 2, 3, 4], (order) =>
+        Effect.andThen(scenarios.live(Effect.sleep("400 millis")), happened(id, path, { order })))
+      const first = runs.find(({ status }) =>
+        status === "error"
+      )?.executionId
+      const failed = runs.filter(({ status }) => status === "error").length
+      assert.isAtLeast(failed, 3)
+      const { groups = [] } = yield* group("version", id)
+      assert.lengthOf(groups, 2)
+      assert.deepInclude<unknown>(groups[0], { workflow: "Triage: versions", version: versionId, runs: failed, failed })
+      assert.deepInclude(groups[1], { version: before, failed: 0, runs: 5 - failed })
+      const [newest] = groups
+      assert.strictEqual(newest !== undefined && "firstFailure" in newest ? newest.firstFailure?.id : undefined, first)
+      if (drafts) {
+        assert.isString(newest !== undefined && "publishedAt" in newest ? newest.publishedAt : undefined)
+        assert.notProperty(groups[1], "publishedAt")
+      }
+    }), 60_000)
+}
