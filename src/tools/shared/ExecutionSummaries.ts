@@ -32,7 +32,13 @@ export const trim = <A extends { readonly failure?: ExecutionSummary.Failure }>(
     failure: {
       ...failure,
       error: Minimize.fit(failure.error, 480),
-      ...(failure.inputItem === undefined ? {} : { inputItem: Minimize.fit(failure.inputItem, 400) })
+      ...(failure.inputItem === undefined ? {} : { inputItem: Minimize.fit(failure.inputItem, 400) }),
+      ...(failure.suspects === undefined ? {} : {
+        suspects: {
+          ...failure.suspects,
+          items: failure.suspects.items.map(({ index, json }) => ({ index, json: Minimize.fit(json, 160) }))
+        }
+      })
     }
   }
 }
