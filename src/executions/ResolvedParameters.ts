@@ -133,7 +133,9 @@ const scopeOf = (execution: Execution.Execution, { item, node, run }: Subject, r
     })
   }
   const jsonOfNode = (name: string) => () => {
-    const { count, slot } = outputOf(name, [outputTowards(execution, node.name, name) ?? fail(`nothing leads to '${name}'`)])
+    const { count, slot } = outputOf(name, [
+      outputTowards(execution, node.name, name) ?? fail(`nothing leads to '${name}'`)
+    ])
     return item < count ? obj(itemAt(slot, item))?.["json"] : fail(`'${name}' has no item ${item}`)
   }
   const [source] = run.sources

@@ -34,8 +34,14 @@ const execution = (parameters: object, more: { readonly asked?: object; readonly
     ],
     Later: [run(6, { main: [[{ json: { later: true } }]] }, { source: [from("Asked", 0, 1)] })]
   }, {
-    nodes: [node("Hook"), node("Load"), node("Loop"), node("Asked", "n8n-nodes-base.set", { parameters, ...more.asked }),
-      node("Later"), node("Never")],
+    nodes: [
+      node("Hook"),
+      node("Load"),
+      node("Loop"),
+      node("Asked", "n8n-nodes-base.set", { parameters, ...more.asked }),
+      node("Later"),
+      node("Never")
+    ],
     connections: {
       Hook: { main: [[{ node: "Load", type: "main", index: 0 }]] },
       Load: { main: [[{ node: "Loop", type: "main", index: 0 }]] },
@@ -164,7 +170,9 @@ describe("the values that expressions had", () => {
 
   it.effect("are those of the first item for a node that runs once", () =>
     Effect.gen(function*() {
-      const one = execution({ all: "={{ $input.all().length }}", no: "={{ $json.no }}" }, { asked: { executeOnce: true } })
+      const one = execution({ all: "={{ $input.all().length }}", no: "={{ $json.no }}" }, {
+        asked: { executeOnce: true }
+      })
       assert.deepStrictEqual<unknown>((yield* look(one)).parameters, { all: 1, no: 2 })
     }))
 
@@ -181,21 +189,30 @@ describe("the values that expressions had", () => {
       assert.deepStrictEqual<unknown>(values, { ...expressions, url: "https://x.example/?q=[redacted]", other: 0 })
       assert.deepStrictEqual(unresolved.map(({ path }) => path), ["length", "decided", "key"])
       assert.notInclude(JSON.stringify(unresolved), "canary")
-      const shown = yield* valuesOf({ url: "={{ $json.apiKey }}" }).pipe(Effect.provideService(Tool.RedactSecrets, false))
+      const shown = yield* valuesOf({ url: "={{ $json.apiKey }}" }).pipe(
+        Effect.provideService(Tool.RedactSecrets, false)
+      )
       assert.deepStrictEqual<unknown>(shown.values, { url: "canary-0" })
     }))
 
   it.effect("are not concluded from items that n8n hides", () =>
     Effect.gen(function*() {
       const one = execution({ no: "={{ $json.no }}", all: "={{ $input.all().length }}" })
-      const hidden = { ...one, workflowData: { ...one["workflowData"] as object, settings: { redactionPolicy: "all" } } }
+      const hidden = {
+        ...one,
+        workflowData: { ...one["workflowData"] as object, settings: { redactionPolicy: "all" } }
+      }
       const data = yield* look(hidden, { where: "no === 1", fields: ["no"] })
       assert.deepInclude<unknown>(data, {
         redacted: true,
         parametersAs: "written",
         parameters: { no: "={{ $json.no }}", all: "={{ $input.all().length }}" }
       })
-      assert.deepStrictEqual<unknown>(data.output, { output: "main[0]", note: "n8n hides these items (redaction).", items: [] })
+      assert.deepStrictEqual<unknown>(data.output, {
+        output: "main[0]",
+        note: "n8n hides these items (redaction).",
+        items: []
+      })
       assert.deepStrictEqual(data.input.sources.map(({ count }) => count), [2])
     }))
 })

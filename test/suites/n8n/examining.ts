@@ -37,13 +37,15 @@ const fields = (name: string, values: { readonly [field: string]: string }, more
   }, more)
 
 /** Creates, publishes and runs a workflow. */
-const ran = Effect.fnUntraced(function*(name: string, nodes: ReadonlyArray<Obj>, links: Parameters<typeof connected>[0]) {
-  const path = `${name}-${crypto.randomUUID()}`
-  const workflowId = yield* made(name, [webhook(path), ...nodes], links)
-  yield* scenarios.publish(workflowId)
-  const { executionId: id } = yield* happened(workflowId, path, { orders, shop: "京都" })
-  return { id, path, workflowId }
-})
+const ran = Effect.fnUntraced(
+  function*(name: string, nodes: ReadonlyArray<Obj>, links: Parameters<typeof connected>[0]) {
+    const path = `${name}-${crypto.randomUUID()}`
+    const workflowId = yield* made(name, [webhook(path), ...nodes], links)
+    yield* scenarios.publish(workflowId)
+    const { executionId: id } = yield* happened(workflowId, path, { orders, shop: "京都" })
+    return { id, path, workflowId }
+  }
+)
 
 const summary = (id: string) => tools.getExecution.call({ id, nodeOffset: 0 })
 
@@ -58,7 +60,9 @@ const redacting = Layer.unwrap(Effect.gen(function*() {
     Effect.map(
       HttpClient.HttpClient,
       HttpClient.mapRequest((request) =>
-        request.url.includes("/executions/") ? HttpClientRequest.setUrlParam(request, "redactExecutionData", "true") : request
+        request.url.includes("/executions/")
+          ? HttpClientRequest.setUrlParam(request, "redactExecutionData", "true")
+          : request
       )
     )
   )
@@ -68,13 +72,15 @@ const redacting = Layer.unwrap(Effect.gen(function*() {
 /** What each item of a node's input makes of these, exact in any place of a loop. */
 const expressions = {
   own: "={{ $json.customer.name }}",
-  text: "=No {{ $json.no }} of {{ $input.all().length }}: {{ $json.nothing }}|{{ false }}|{{ 0 }}|{{ [1, [2]] }}|{{ $json.customer }}",
+  text:
+    "=No {{ $json.no }} of {{ $input.all().length }}: {{ $json.nothing }}|{{ false }}|{{ 0 }}|{{ [1, [2]] }}|{{ $json.customer }}",
   input: "={{ $input.first().json.no }}-{{ $input.last().json.no }}-{{ $input.item.json.no }}",
   paired: "={{ $('Each').item.json.no }}/{{ $('Loop').item.json.no }}/{{ $('Orders').item.json.body.shop }}",
   first: "={{ $('Orders').first().json.body.shop }} {{ $('Each').last().json.no }} {{ $('Loop').first().json.no }}",
   all: "={{ $('Each').all().filter((item) => item.json.amount > 2).length }} of them",
   byNode: "={{ $node['Each'].json.no }}.",
-  run: "={{ $runIndex }}:{{ $itemIndex }}:{{ $execution.id }}:{{ $execution.mode }}:{{ $workflow.name }}:{{ $prevNode.name }}",
+  run:
+    "={{ $runIndex }}:{{ $itemIndex }}:{{ $execution.id }}:{{ $execution.mode }}:{{ $workflow.name }}:{{ $prevNode.name }}",
   executed: "={{ $('Done').isExecuted }}!"
 }
 
@@ -110,8 +116,15 @@ export const examining = (it: It, v2: boolean) => {
       assert.strictEqual(version?.published, true)
       assert.strictEqual(obj(yield* scenarios.fetchJson(`workflows/${workflowId}`))?.["activeVersionId"], version?.id)
       const { connections, name, nodes, settings } = obj(yield* scenarios.fetchJson(`workflows/${workflowId}`)) ?? {}
-      const changed = (nodes as ReadonlyArray<Obj>).map((one) => one["name"] === "Each" ? { ...one, disabled: true } : one)
-      const answer = yield* scenarios.request("PUT", `workflows/${workflowId}`, { connections, name, nodes: changed, settings })
+      const changed = (nodes as ReadonlyArray<Obj>).map((one) =>
+        one["name"] === "Each" ? { ...one, disabled: true } : one
+      )
+      const answer = yield* scenarios.request("PUT", `workflows/${workflowId}`, {
+        connections,
+        name,
+        nodes: changed,
+        settings
+      })
       assert.strictEqual(answer.status, 200, answer.text)
       assert.deepStrictEqual((yield* summary(id)).version, { id: version?.id ?? "", published: false })
     }), 120_000)
@@ -125,7 +138,13 @@ export const examining = (it: It, v2: boolean) => {
         node("Done", "noOp", 1)
       ], [["Orders", "Each"], ["Each", "Loop"], ["Loop", "Done", 0], ["Loop", "Values", 1], ["Values", "Loop"]])
       for (const [runIndex, itemOffset] of [[0, 0], [0, 4], [1, 2], [2, 1]] as const) {
-        const page = yield* tools.getExecutionByNode.call({ id, nodeName: "Values", runIndex, itemOffset, itemLimit: 1 })
+        const page = yield* tools.getExecutionByNode.call({
+          id,
+          nodeName: "Values",
+          runIndex,
+          itemOffset,
+          itemLimit: 1
+        })
         assert.deepInclude(page, { parametersAs: "resolved", parametersItem: itemOffset })
         const list = obj(obj(page.parameters)?.["assignments"])?.["assignments"] as ReadonlyArray<Obj>
         const output = obj(page.output.items[0]?.json) ?? {}
@@ -188,36 +207,44 @@ export const examining = (it: It, v2: boolean) => {
 
   // n8n redacts on request without a licence; 1.x does not know the parameter.
   if (!v2) return
-  it.effect("redacted executions: marked, without conclusions, and as the fake makes them", () =>
-    Effect.gen(function*() {
-      const { id } = yield* ran("Hidden", [
-        each,
-        node("Fetch", "httpRequest", 4.2, { url: "=http://127.0.0.1:9/{{ $json.no }}" }, { onError: "continueErrorOutput" }),
-        code("Trim", "return $input.all().map(({ json }) => ({ json: { email: json.email.trim() } }))")
-      ], [["Orders", "Each"], ["Each", "Fetch"], ["Fetch", "Trim", 1]])
-      const query = "includeData=true&redactExecutionData=true"
-      const plain = yield* scenarios.fetchJson(`executions/${id}?includeData=true`)
-      const hidden = yield* scenarios.fetchJson(`executions/${id}?${query}`)
-      assert.strictEqual(obj(obj(obj(hidden)?.["data"])?.["redactionInfo"])?.["isRedacted"], true)
-      const seed = { workflows: [], executions: [plain as N8nApi.Execution] }
-      const faked = yield* Effect.gen(function*() {
-        const { client } = yield* FakeN8n.FakeN8n
-        return yield* client.get(`https://n8n.example.test/api/v1/executions/${id}?${query}`)
-      }).pipe(Effect.flatMap(({ json }) => json), Effect.provide(FakeN8n.layer(seed)))
-      assert.deepStrictEqual(obj(faked)?.["data"], obj(hidden)?.["data"])
+  it.effect(
+    "redacted executions: marked, without conclusions, and as the fake makes them",
+    () =>
+      Effect.gen(function*() {
+        const { id } = yield* ran("Hidden", [
+          each,
+          node("Fetch", "httpRequest", 4.2, { url: "=http://127.0.0.1:9/{{ $json.no }}" }, {
+            onError: "continueErrorOutput"
+          }),
+          code("Trim", "return $input.all().map(({ json }) => ({ json: { email: json.email.trim() } }))")
+        ], [["Orders", "Each"], ["Each", "Fetch"], ["Fetch", "Trim", 1]])
+        const query = "includeData=true&redactExecutionData=true"
+        const plain = yield* scenarios.fetchJson(`executions/${id}?includeData=true`)
+        const hidden = yield* scenarios.fetchJson(`executions/${id}?${query}`)
+        assert.strictEqual(obj(obj(obj(hidden)?.["data"])?.["redactionInfo"])?.["isRedacted"], true)
+        const seed = { workflows: [], executions: [plain as N8nApi.Execution] }
+        const faked = yield* Effect.gen(function*() {
+          const { client } = yield* FakeN8n.FakeN8n
+          return yield* client.get(`https://n8n.example.test/api/v1/executions/${id}?${query}`)
+        }).pipe(Effect.flatMap(({ json }) => json), Effect.provide(FakeN8n.layer(seed)))
+        assert.deepStrictEqual(obj(faked)?.["data"], obj(hidden)?.["data"])
 
-      const answers = yield* Effect.gen(function*() {
-        const get = yield* summary(id)
-        const byNode = yield* tools.getExecutionByNode.call({ id, nodeName: "Fetch", itemOffset: 0, itemLimit: 5 })
-        const compared = yield* Effect.flip(tools.compareItems.call({ id, from: "Orders", to: "Each", limit: 1, steps: false }))
-        return { get, byNode, compared }
-      }).pipe(Effect.provide(Layer.merge(redacting, Layer.fresh(Services.layerMemory))))
-      assert.strictEqual(answers.get.redacted, true)
-      assert.deepInclude<unknown>(answers.get.failure, { node: "Trim", itemUnknown: true, inputCount: 12 })
-      assert.notProperty(answers.get.failure, "suspects")
-      assert.deepInclude<unknown>(answers.byNode, { redacted: true, parametersAs: "written" })
-      assert.deepStrictEqual(answers.byNode.outputs.map(({ items }) => items), [0, 12])
-      assert.include(answers.compared.message, "n8n hides the items")
-      assert.notInclude(JSON.stringify(answers), "x.example")
-    }), 120_000)
+        const answers = yield* Effect.gen(function*() {
+          const get = yield* summary(id)
+          const byNode = yield* tools.getExecutionByNode.call({ id, nodeName: "Fetch", itemOffset: 0, itemLimit: 5 })
+          const compared = yield* Effect.flip(
+            tools.compareItems.call({ id, from: "Orders", to: "Each", limit: 1, steps: false })
+          )
+          return { get, byNode, compared }
+        }).pipe(Effect.provide(Layer.merge(redacting, Layer.fresh(Services.layerMemory))))
+        assert.strictEqual(answers.get.redacted, true)
+        assert.deepInclude<unknown>(answers.get.failure, { node: "Trim", itemUnknown: true, inputCount: 12 })
+        assert.notProperty(answers.get.failure, "suspects")
+        assert.deepInclude<unknown>(answers.byNode, { redacted: true, parametersAs: "written" })
+        assert.deepStrictEqual(answers.byNode.outputs.map(({ items }) => items), [0, 12])
+        assert.include(answers.compared.message, "n8n hides the items")
+        assert.notInclude(JSON.stringify(answers), "x.example")
+      }),
+    120_000
+  )
 }
