@@ -8,6 +8,7 @@ import * as Connections from "../n8n/model/Connections.ts"
 import * as Execution from "./Execution.ts"
 import * as ItemFields from "./ItemFields.ts"
 import * as ItemSearch from "./ItemSearch.ts"
+import * as Lineage from "./Lineage.ts"
 import * as Noise from "./Noise.ts"
 import * as ResolvedParameters from "./ResolvedParameters.ts"
 
@@ -349,17 +350,27 @@ export const read = (execution: Execution.Execution, request: Request, namesOf: 
   })
 }
 
-/** Position of the input item for which expressions are evaluated: the first one chosen, else the failing one. */
-const itemOf = ({ node: { error, input } }: Page, { itemOffset }: Request) =>
-  input.items[0]?.index ?? (itemOffset === 0 ? error?.itemIndex : undefined) ??
-    (input.sources[0]?.count === 1 ? 0 : itemOffset)
+/**
+ * Position of the input item for which expressions are evaluated: the first one chosen, or the origin of the first
+ * output item chosen, else the failing one.
+ */
+const itemOf = (execution: Execution.Execution, { node }: Page, request: Request, run: Execution.Run) => {
+  const { error, input, output } = node
+  const [slot] = listsOf(execution, request, run).output
+  const chosen = output.items[0]?.index
+  const origin = slot === undefined || chosen === undefined
+    ? undefined
+    : Lineage.linksOf(execution.items(slot.slot, chosen, 1)[0])[0]?.item
+  return input.items[0]?.index ?? origin ?? (request.itemOffset === 0 ? error?.itemIndex : undefined) ??
+    (input.sources[0]?.count === 1 ? 0 : request.itemOffset)
+}
 
 /** Replaces expressions by their values, unless n8n hid what they read. */
 const withValues = Effect.fnUntraced(
   function*(execution: Execution.Execution, request: Request, page: Page, run: Execution.Run, redacts: boolean) {
     const node = execution.workflow?.nodes.find(({ name }) => name === request.nodeName)
     if (node === undefined) return page
-    const item = itemOf(page, request)
+    const item = itemOf(execution, page, request, run)
     const { count, parameters, unresolved } = yield* ResolvedParameters.resolve(execution, { node, run, item, redacts })
     if (count + unresolved.length === 0) return page
     if (count === 0 || execution.isRedacted) {

@@ -97,6 +97,8 @@ const scopeOf = (execution: Execution.Execution, { item, node, run }: Subject, r
       ? fail(`'${name}' had not run`)
       : { count: output.count, slot: Lineage.slotOf({ node: name, output: index, run: from.index }) }
   }
+  const listMember = (name: string, read: (output: ReturnType<typeof outputOf>) => unknown) => () =>
+    new Fn((args) => read(outputOf(name, args)))
   const pairedWith = (name: string, index: number) => {
     const ways = Lineage.ways(execution, received(index), ({ slot }) => slot.node === name) ?? []
     const [end] = ways[0] ?? []
@@ -111,22 +113,9 @@ const scopeOf = (execution: Execution.Execution, { item, node, run }: Subject, r
     return lazily({
       item: () => pairedWith(name, item),
       itemMatching: () => new Fn(([index]) => pairedWith(name, int(index) ?? -1)),
-      pairedItem: () => new Fn(([index]) => pairedWith(name, int(index) ?? item)),
-      first: () =>
-        new Fn((args) => {
-          const { count, slot } = outputOf(name, args)
-          return count === 0 ? undefined : itemAt(slot, 0)
-        }),
-      last: () =>
-        new Fn((args) => {
-          const { count, slot } = outputOf(name, args)
-          return count === 0 ? undefined : itemAt(slot, count - 1)
-        }),
-      all: () =>
-        new Fn((args) => {
-          const { count, slot } = outputOf(name, args)
-          return listOf(slot, count)
-        }),
+      first: listMember(name, ({ count, slot }) => count === 0 ? undefined : itemAt(slot, 0)),
+      last: listMember(name, ({ count, slot }) => count === 0 ? undefined : itemAt(slot, count - 1)),
+      all: listMember(name, ({ count, slot }) => listOf(slot, count)),
       isExecuted: () => (execution.runs.get(name) ?? []).some((each) => Execution.byOrder(each, run) < 0),
       params: unknown("parameters as they were"),
       context: unknown("a node's context")

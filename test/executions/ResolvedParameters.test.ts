@@ -30,7 +30,10 @@ const execution = (parameters: object, more: { readonly asked?: object; readonly
     ],
     Asked: [
       run(3, { main: [linked(orders.slice(0, 2))] }, { source: [from("Loop", 1)] }),
-      run(5, { main: [linked(orders.slice(2))] }, { source: [from("Loop", 1, 1)], ...more.askedRun })
+      run(5, { main: [linked(orders.slice(2).map((order) => ({ ...order, sent: order.no })))] }, {
+        source: [from("Loop", 1, 1)],
+        ...more.askedRun
+      })
     ],
     Later: [run(6, { main: [[{ json: { later: true } }]] }, { source: [from("Asked", 0, 1)] })]
   }, {
@@ -157,6 +160,8 @@ describe("the values that expressions had", () => {
       assert.deepStrictEqual(yield* as({ a: now }), ["written", undefined, ["a"]])
       assert.deepStrictEqual(yield* as({ a: "plain" }), [undefined, undefined, undefined])
       assert.deepStrictEqual(yield* as({ a: item }, { where: "no === 3" }), ["resolved", 1, undefined])
+      // A condition on the output alone chooses the item that its items came from.
+      assert.deepStrictEqual(yield* as({ a: item }, { where: "sent === 3" }), ["resolved", 1, undefined])
     }))
 
   it.effect("are those of the failing item, unless another one is chosen", () =>

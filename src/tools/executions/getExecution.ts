@@ -12,6 +12,9 @@ import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as page from "../shared/WorkflowPage.ts"
 
+/** Maximum time to ask for the published version: the run alone answers most questions. */
+const lookTime = "5 seconds"
+
 /** `GET /executions/{id}` as a summary, failure first. */
 export const getExecution = Tool.make({
   name: "get_execution",
@@ -44,6 +47,7 @@ export const getExecution = Tool.make({
         ? undefined
         : yield* n8n.getWorkflow(execution.workflowId, { excludePinnedData: true }).pipe(
           Effect.map(({ activeVersionId }) => activeVersionId),
+          Effect.timeout(lookTime),
           Effect.orElseSucceed(() => undefined)
         )
       return {
