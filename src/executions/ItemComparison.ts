@@ -321,7 +321,8 @@ const changedBy = (
   execution: Execution.Execution,
   { from, redacts, to }: Options,
   partner: Partner,
-  examples: ReadonlyArray<Example>
+  examples: ReadonlyArray<Example>,
+  budget: Lineage.Budget
 ): ReadonlyArray<string> => {
   const fromKey = Lineage.slotKey(from.slot)
   const nodes = examples.slice(0, 3).flatMap(({ index, path }) => {
@@ -329,7 +330,8 @@ const changedBy = (
     const [way] = Lineage.ways(
       execution,
       { slot: to.slot, index },
-      (place) => place.index === origin && Lineage.slotKey(place.slot) === fromKey
+      (place) => place.index === origin && Lineage.slotKey(place.slot) === fromKey,
+      budget
     ) ?? []
     const values = way?.map(({ index, slot }) =>
       at(reader(execution, slot, redacts)(index), JsonPath.parse(path) ?? []).stored
@@ -403,12 +405,13 @@ export const compare = Effect.fnUntraced(function*(execution: Execution.Executio
     }
     if (index % yieldEvery === 0) yield* Effect.yieldNow
   }
+  const budget = Lineage.budget()
   const result: Comparison = defined({
     pairedBy,
     ...counts,
     paths: counted.paths().map(({ examples, ...path }, index) => {
       const by = steps && other === execution && index < maxFollowed
-        ? changedBy(execution, options, partner, examples)
+        ? changedBy(execution, options, partner, examples, budget)
         : []
       return by.length === 0 ? path : { ...path, by }
     }),

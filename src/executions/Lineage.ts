@@ -59,17 +59,23 @@ const before = (execution: Execution.Execution, { index, slot }: Place): Readonl
   })
 }
 
-/** Maximum number of items on the way back from one item. */
-const maxPlaces = 2_000
+/** Number of items that several searches may read together. */
+export interface Budget {
+  items: number
+}
+
+/** Budget of one call: some hundreds of milliseconds. */
+export const budget = (): Budget => ({ items: 2_000 })
 
 /**
  * Follows an item's links back to the places for which `isEnd` is true; each result is a way from such a place to the
- * item. `undefined` if there are more items on the way than can be followed.
+ * item. `undefined` if there are more items on the way than the budget allows.
  */
 export const ways = (
   execution: Execution.Execution,
   place: Place,
-  isEnd: (place: Place) => boolean
+  isEnd: (place: Place) => boolean,
+  budget: Budget
 ): ReadonlyArray<ReadonlyArray<Place>> | undefined => {
   const ends: Array<ReadonlyArray<Place>> = []
   const next = new Map<string, Place | undefined>([[placeKey(place), undefined]])
@@ -81,10 +87,10 @@ export const ways = (
       ends.push(way)
       continue
     }
+    if (budget.items-- <= 0) return undefined
     for (const origin of before(execution, here)) {
       const key = placeKey(origin)
       if (next.has(key)) continue
-      if (queue.length >= maxPlaces) return undefined
       next.set(key, here)
       queue.push(origin)
     }

@@ -71,14 +71,27 @@ const outputTowards = ({ workflow }: Execution.Execution, node: string, parent: 
 const scopeOf = (execution: Execution.Execution, { item, node, run }: Subject, redact: <A>(value: A) => A): Obj => {
   const input = Execution.inputs(execution, node.name, run).find((part) => part.input === 0 && part.type === "main")
   const count = input === undefined ? 0 : node["executeOnce"] === true ? Math.min(1, input.count) : input.count
-  const itemAt = (slot: Execution.Slot, index: number) => redact(execution.items(slot, index, 1)[0])
-  const listOf = (slot: Execution.Slot, length: number) => {
-    const bytes = execution.runs.get(slot.node)?.[slot.run]?.outputs
-      .find(({ index, type }) => index === slot.port.index && type === slot.port.type)?.bytes ?? 0
-    return bytes > maxListBytes
-      ? fail(`the list has more than ${maxListBytes / 1_000_000} MB`, "budget")
-      : execution.items(slot, 0, length).map((each) => redact(each))
+  const budget = Lineage.budget()
+  const known = new Map<string, unknown>()
+  /** Reads once what an expression may read in each turn of a loop. */
+  const once = (items: number, key: string, read: () => unknown) => {
+    if (!known.has(key)) {
+      budget.items -= items
+      if (budget.items < 0) fail("it reads too many items", "budget")
+      known.set(key, read())
+    }
+    return known.get(key)
   }
+  const itemAt = (slot: Execution.Slot, index: number) =>
+    once(1, `${index} ${Lineage.slotKey(slot)}`, () => redact(execution.items(slot, index, 1)[0]))
+  const listOf = (slot: Execution.Slot, length: number) =>
+    once(100, `${length} of ${Lineage.slotKey(slot)}`, () => {
+      const bytes = execution.runs.get(slot.node)?.[slot.run]?.outputs
+        .find(({ index, type }) => index === slot.port.index && type === slot.port.type)?.bytes ?? 0
+      return bytes > maxListBytes
+        ? fail(`the list has more than ${maxListBytes / 1_000_000} MB`, "budget")
+        : execution.items(slot, 0, length).map((each) => redact(each))
+    })
   const received = (index: number) =>
     input === undefined || index < 0 || index >= count
       ? fail("the node has no such input item")
@@ -99,13 +112,14 @@ const scopeOf = (execution: Execution.Execution, { item, node, run }: Subject, r
   }
   const listMember = (name: string, read: (output: ReturnType<typeof outputOf>) => unknown) => () =>
     new Fn((args) => read(outputOf(name, args)))
-  const pairedWith = (name: string, index: number) => {
-    const ways = Lineage.ways(execution, received(index), ({ slot }) => slot.node === name) ?? []
-    const [end] = ways[0] ?? []
-    return end === undefined || ways.length > 1
-      ? fail(`n8n's links do not lead to one item of '${name}'`)
-      : itemAt(end.slot, end.index)
-  }
+  const pairedWith = (name: string, index: number) =>
+    once(1, `${index} with ${name}`, () => {
+      const ways = Lineage.ways(execution, received(index), ({ slot }) => slot.node === name, budget) ?? []
+      const [end] = ways[0] ?? []
+      return end === undefined || ways.length > 1
+        ? fail(`n8n's links do not lead to one item of '${name}'`)
+        : itemAt(end.slot, end.index)
+    })
   const nodeNamed = (name: unknown) => {
     if (typeof name !== "string" || !execution.workflow?.nodes.some((each) => each.name === name)) {
       return fail("there is no such node")
@@ -225,13 +239,19 @@ const maxDepth = 64
 /** Replaces the expressions in a node's parameters by the values that they had for an item. */
 export const resolve = Effect.fnUntraced(function*(execution: Execution.Execution, subject: Subject) {
   const interpreter = yield* Interpreter.load
+  let isRedacted = false
+  const redact = <A>(value: A): A => {
+    const clean = subject.redacts ? Redact.redact(value) : value
+    isRedacted ||= clean !== value
+    return clean
+  }
   const stored = evaluator(interpreter, scopeOf(execution, subject, (value) => value))
-  const clean = evaluator(interpreter, scopeOf(execution, subject, Redact.redact))
+  const clean = evaluator(interpreter, scopeOf(execution, subject, redact))
   /** Value without secrets: whatever else a secret decides about is not shown. */
   const shown = (expression: string): Value => {
-    if (!subject.redacts) return stored(expression)
     const value = clean(expression)
-    if (Result.isFailure(value) || JSON.stringify(value.success)?.includes(Redact.marker)) return value
+    if (!isRedacted || Result.isFailure(value)) return value
+    if (JSON.stringify(value.success)?.includes(Redact.marker)) return value
     return Equal.equals(Result.getOrUndefined(stored(expression)), value.success)
       ? value
       : Result.fail("it depends on a secret")

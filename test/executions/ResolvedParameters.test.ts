@@ -200,6 +200,33 @@ describe("the values that expressions had", () => {
       assert.deepStrictEqual<unknown>(shown.values, { url: "canary-0" })
     }))
 
+  it.effect("take bounded time, whatever an expression reads", () =>
+    Effect.gen(function*() {
+      const rows = Array.from(
+        { length: 5_000 },
+        (_, no) => ({ json: { no, text: "x".repeat(40) }, pairedItem: { item: no } })
+      )
+      const many = document({
+        Rows: [run(0, { main: [rows] })],
+        Asked: [run(1, { main: [rows] }, { source: [from("Rows")] })]
+      }, {
+        nodes: [
+          node("Rows"),
+          node("Asked", "n8n-nodes-base.set", {
+            parameters: {
+              same:
+                "={{ Array.from({ length: 3000 }).map(() => $json.no + $('Rows').all().length + $('Rows').item.json.no).length }}",
+              each: "={{ $input.all().map((_, index) => $('Rows').itemMatching(index).json.no).length }}"
+            }
+          })
+        ],
+        connections: { Rows: { main: [[{ node: "Asked", type: "main", index: 0 }]] } }
+      })
+      const { parameters, unresolved } = yield* look(many)
+      assert.deepInclude(parameters as object, { same: 3_000 })
+      assert.deepStrictEqual(unresolved, [{ path: "each", reason: "it reads too many items" }])
+    }))
+
   it.effect("are not concluded from items that n8n hides", () =>
     Effect.gen(function*() {
       const one = execution({ no: "={{ $json.no }}", all: "={{ $input.all().length }}" })
