@@ -2,6 +2,7 @@
 import * as Schema from "effect/Schema"
 import { defined, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
+import * as Redact from "../base/Redact.ts"
 import * as Visible from "../base/Visible.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
@@ -162,9 +163,19 @@ const isEmpty = (value: unknown) => value === undefined || value === null
 /** Whether a value has a property or method with this name. */
 const hasProperty = (value: unknown, name: string) => !isEmpty(value) && name in Object(value)
 
+/** Only value among these that a text contains; `undefined` if it contains none or several, or a secret. */
+const mentioned = (values: ReadonlyArray<unknown>, name: string, text: string, words: ReadonlySet<string>): unknown => {
+  const [value, ...more] = new Set(values.filter((value) => {
+    const shown = typeof value === "string" || typeof value === "number" ? String(value) : ""
+    return shown.length > 2 ? text.includes(shown) : words.has(shown.toLowerCase()) && shown !== ""
+  }))
+  return more.length > 0 || Redact.redact({ [name]: value })[name] !== value ? undefined : value
+}
+
 /**
- * Input items that fit an error: those that lack a field which others have. The error names the field, or a property of
- * its value (`reading 'trim'`); an error about null can also mean the field that the fewest items lack.
+ * Input items that fit an error: those that lack a field which others have, or whose value the error mentions. The error
+ * names the field, or a property of its value (`reading 'trim'`); an error about null can also mean the field that the
+ * fewest items lack.
  */
 const suspectsOf = (
   execution: Execution.Execution,
@@ -177,24 +188,29 @@ const suspectsOf = (
   const words = new Set(text.toLowerCase().split(/[^\p{L}\p{N}_]+/u))
   const property = /\(reading '([^']+)'\)/.exec(text)?.[1] ?? /Cannot read property '([^']+)'/.exec(text)?.[1]
   const isAboutNull = words.has("null") || words.has("undefined")
-  const rarest = fieldsOf(items.map(({ json }) => json)).map((path) => {
-    const values = items.map(({ json }) => JsonPath.get(json, path))
-    const isNamed = words.has((path.at(-1) ?? "").toLowerCase())
-    const isRead = property !== undefined && values.some((value) => hasProperty(value, property))
+  const [likely] = fieldsOf(items.map(({ json }) => json)).flatMap((path) => {
     // A field of an object that is missing itself says less than the object.
-    const isOuter = path.length === 1 || items.every(({ json }) => !isEmpty(JsonPath.get(json, path.slice(0, -1))))
-    return { path, count: values.filter(isEmpty).length, rank: isRead ? 2 : isNamed ? 1 : 0, isOuter }
-  }).filter(({ count, isOuter, rank }) => isOuter && count > 0 && count < items.length && (rank > 0 || isAboutNull))
-    .toSorted((a, b) => b.rank - a.rank || a.count - b.count)
-  const [field] = rarest
-  if (field === undefined) return undefined
-  const lacking = items.flatMap((item, index) => isEmpty(JsonPath.get(item.json, field.path)) ? [{ index, item }] : [])
-  const [first = "", ...rest] = field.path
+    const isInner = path.length > 1 && items.some(({ json }) => isEmpty(JsonPath.get(json, path.slice(0, -1))))
+    if (isInner) return []
+    const [name = "", values] = [path.at(-1), items.map(({ json }) => JsonPath.get(json, path))]
+    const isNamed = words.has(name.toLowerCase())
+    const isRead = property !== undefined && values.some((value) => hasProperty(value, property))
+    const isLacking = values.some(isEmpty) && (isRead || isNamed || isAboutNull)
+    const value = isLacking || !isNamed ? undefined : mentioned(values, name, text, words)
+    const indexes = values.flatMap((each, index) => (isLacking ? isEmpty(each) : each === value) ? [index] : [])
+    const isChoice = (isLacking || value !== undefined) && indexes.length < items.length
+    return isChoice ? [{ path, indexes, value, rank: isRead ? 2 : isNamed ? 1 : 0 }] : []
+  }).toSorted((a, b) => b.rank - a.rank || a.indexes.length - b.indexes.length)
+  if (likely === undefined) return undefined
+  const { indexes, path: [first = "", ...rest], value } = likely
+  const path = rest.reduce(JsonPath.member, JsonPath.inExpression(first))
   return defined({
-    where: `${rest.reduce(JsonPath.member, JsonPath.inExpression(first))} == null`,
-    matched: lacking.length,
+    where: value === undefined ? `${path} == null` : `${path} === ${JSON.stringify(value)}`,
+    matched: indexes.length,
     searched: items.length < inputCount ? items.length : undefined,
-    items: lacking.slice(0, maxSuspects).map(({ index, item }) => ({ index, json: Noise.without(item).json }))
+    items: indexes.slice(0, maxSuspects).flatMap((index) =>
+      items.slice(index, index + 1).map((item) => ({ index, json: Noise.without(item).json }))
+    )
   })
 }
 

@@ -282,6 +282,18 @@ describe("what is left to say", () => {
         items: [{ index: 1, json: { customer: { name: null } } }]
       })
       assert.include(_guidance.message, "suspects are those that fit the error")
+      // The value that the error mentions, unless it is a secret.
+      const urls = ["https://a.example", "nope", "https://b.example"].map((url, no) => ({
+        no,
+        url,
+        token: `t-${no}-canary`
+      }))
+      assert.strictEqual(
+        yield* whereOf("Invalid URL: nope?from=1. URL must start with \"http\"", ...urls),
+        "url === \"nope\""
+      )
+      assert.strictEqual(yield* whereOf("no 2 is out of range", ...urls), "no === 2")
+      assert.isUndefined(yield* whereOf("The token t-1-canary is wrong", ...urls))
       // A condition that no item meets, or each, selects nothing.
       assert.isUndefined(yield* whereOf(trim, { no: 1, note: null }, { no: 2, note: null }))
       assert.isUndefined(yield* whereOf("no is out of range", ...rows))
