@@ -109,7 +109,7 @@ export const guidance = (
       readonly _tag: "FindItem"
       readonly nodeName: string
       readonly inputCount: number
-      readonly field: string | undefined
+      readonly where: string | undefined
     }
     | { readonly _tag: "Workflow"; readonly reason: "NoData" | "NoNodeRan" }
     | { readonly _tag: "SameAgain" },
@@ -123,11 +123,12 @@ export const guidance = (
       }
     case "FindItem":
       return {
-        message:
-          `n8n does not say which of the ${step.inputCount} input items failed: use where with a condition from the error.`,
-        example: executionByNode(execution.id, step.nodeName, {
-          where: step.field === undefined ? undefined : `${step.field} == null`
-        })
+        message: `n8n does not say which of the ${step.inputCount} input items failed: ${
+          step.where === undefined
+            ? "use where with a condition from the error"
+            : "suspects are those that fit the error"
+        }.`,
+        example: executionByNode(execution.id, step.nodeName, { where: step.where })
       }
     case "Workflow":
       return {

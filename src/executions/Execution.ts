@@ -127,6 +127,9 @@ export const outputName = (
 export const lastToRun = ({ runs }: Execution): string | undefined =>
   [...runs].toSorted(([, a], [, b]) => byOrder(b.at(-1), a.at(-1)))[0]?.[0]
 
+/** Milliseconds of a node, all runs together. */
+export const time = (runs: ReadonlyArray<Run>): number => runs.reduce((sum, run) => sum + run.executionTime, 0)
+
 /** Number of a node's items over all runs and outputs. */
 export const itemCount = (runs: ReadonlyArray<Run>): number =>
   runs.reduce((sum, run) => sum + run.outputs.reduce((all, output) => all + output.count, 0), 0)
@@ -147,8 +150,13 @@ export const outputSlots = (node: string, run: Run): ReadonlyArray<{ readonly sl
     count === 0 ? [] : [{ count, slot: { node, run: run.index, side: "output", port: { type, index } } }]
   )
 
-/** Executions of sub-workflows that a run started; n8n records those started per item with the items. */
-export const calls = (execution: Execution, node: string, run: Run): ReadonlyArray<Related> => {
+/** Executions of sub-workflows that a run started, at most `limit`; n8n records those started per item with the items. */
+export const calls = (
+  execution: Execution,
+  node: string,
+  run: Run,
+  limit = Number.POSITIVE_INFINITY
+): ReadonlyArray<Related> => {
   if (run.call !== undefined || run.callCount === 0) return run.call === undefined ? [] : [run.call]
   const started = new Map<string, Related>()
   for (const { slot } of outputSlots(node, run)) {
@@ -157,6 +165,7 @@ export const calls = (execution: Execution, node: string, run: Run): ReadonlyArr
       for (const item of segment.items()) {
         const call = related(obj(obj(item)?.["metadata"])?.["subExecution"])
         if (call !== undefined) started.set(call.executionId, call)
+        if (started.size >= limit) return [...started.values()]
       }
     }
   }

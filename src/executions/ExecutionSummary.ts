@@ -2,6 +2,7 @@
 import * as Schema from "effect/Schema"
 import { defined, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
+import * as Redact from "../base/Redact.ts"
 import * as Visible from "../base/Visible.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
@@ -16,6 +17,10 @@ const NodeRow = Schema.Struct({
   items: Schema.Int,
   /** Number of runs, if more than one. */
   runs: Schema.optionalKey(Schema.Int),
+  /** Milliseconds, all runs together. */
+  time: Schema.Finite,
+  /** Executions of sub-workflows that it started: their number, and the first ids. */
+  calls: Schema.optionalKey(Schema.Struct({ count: Schema.Int, ids: Schema.Array(Schema.String) })),
   /** Number of items on the error output of a node that counts as successful. */
   errorItems: Schema.optionalKey(Schema.Int)
 })
@@ -32,7 +37,17 @@ export const Failure = Schema.Struct({
   inputItem: Schema.optionalKey(Schema.Json),
   /** Number of input items of the failing run, if n8n does not name the failing item. */
   inputCount: Schema.optionalKey(Schema.Int),
-  itemUnknown: Schema.optionalKey(Schema.Literal(true))
+  itemUnknown: Schema.optionalKey(Schema.Literal(true)),
+  /** Input items that fit an error which names a property, if n8n does not name the failing item. */
+  suspects: Schema.optionalKey(
+    Schema.Struct({
+      where: Schema.String,
+      matched: Schema.Int,
+      /** Number of items searched, if not all. */
+      searched: Schema.optionalKey(Schema.Int),
+      items: Schema.Array(Schema.Struct({ index: Schema.Int, json: Schema.Json }))
+    })
+  )
 })
 export type Failure = typeof Failure.Type
 
@@ -42,7 +57,7 @@ export type Failure = typeof Failure.Type
  * **Details**
  *
  * `statistics.totalNodes` counts the nodes of the workflow as it ran, `executedNodes` those that ran. `availableNodes`
- * lists failed nodes first, then the last to run; `nodeOffset` returns the rest.
+ * lists failed nodes first, then the last to run, or the slowest first; `nodeOffset` returns the rest.
  */
 export const ExecutionSummary = Schema.Struct({
   id: Schema.String,
@@ -54,13 +69,25 @@ export const ExecutionSummary = Schema.Struct({
   stoppedAt: Schema.optionalKey(Schema.String),
   waitTill: Schema.optionalKey(Schema.String),
   duration: Schema.optionalKey(Schema.Finite),
+  /** Version that ran, and whether it is the published one (n8n 2). */
+  version: Schema.optionalKey(
+    Schema.Struct({ id: Schema.String, published: Schema.optionalKey(Schema.Boolean) })
+  ),
+  /** Execution that called this one as a sub-workflow. */
+  calledBy: Schema.optionalKey(
+    Schema.Struct({ executionId: Schema.String, workflowId: Schema.optionalKey(Schema.String) })
+  ),
+  /** Whether n8n itself hid the items: there are only counts. */
+  redacted: Schema.optionalKey(Schema.Literal(true)),
   url: Schema.optionalKey(Schema.String),
   statistics: Schema.Struct({
     totalNodes: Schema.Int,
     executedNodes: Schema.Int,
     successfulNodes: Schema.Int,
     failedNodes: Schema.Int,
-    totalItemsProcessed: Schema.Int
+    totalItemsProcessed: Schema.Int,
+    /** Milliseconds of the whole run. */
+    time: Schema.optionalKey(Schema.Finite)
   }),
   failure: Schema.optionalKey(Failure),
   availableNodes: Schema.Array(NodeRow)
@@ -83,14 +110,109 @@ const errorItems = (
 export const namedNodes = ({ workflow }: Execution.Execution) =>
   (workflow?.nodes ?? []).filter(Connections.hasErrorOutput)
 
-/** Failed nodes first, then the last to run. */
-const byInterest = (execution: Execution.Execution) =>
+/** Failed nodes first, then the last to run; by time, the slowest first. */
+const ranked = (execution: Execution.Execution, sortBy: "time" | undefined) =>
   [...execution.runs].map(([name, runs]) => ({
     name,
     runs,
     failed: Execution.nodeStatus(runs) === "error",
+    time: Execution.time(runs),
     last: runs.at(-1)
-  })).toSorted((a, b) => Number(b.failed) - Number(a.failed) || Execution.byOrder(b.last, a.last))
+  })).toSorted((a, b) =>
+    (sortBy === "time" ? b.time - a.time : Number(b.failed) - Number(a.failed)) || Execution.byOrder(b.last, a.last)
+  )
+
+/** Maximum number of ids of called executions. */
+const maxCalls = 3
+
+const callsOf = (execution: Execution.Execution, node: string, runs: ReadonlyArray<Execution.Run>) => {
+  const count = runs.reduce((sum, run) => sum + run.callCount, 0)
+  const ids: Array<string> = []
+  for (const run of runs) {
+    if (ids.length >= maxCalls || count === 0) break
+    ids.push(...Execution.calls(execution, node, run, maxCalls - ids.length).map(({ executionId }) => executionId))
+  }
+  return count === 0 ? undefined : { count, ids }
+}
+
+/** Number of items read to find suspects, and of those shown. */
+const maxRead = 1_000
+const maxSuspects = 3
+
+/** Depth of the fields that are looked at, and their maximum number. */
+const maxDepth = 3
+const maxFields = 500
+
+/** Fields of items and of the objects in them, by path. */
+const fieldsOf = (jsons: ReadonlyArray<unknown>): ReadonlyArray<ReadonlyArray<string>> => {
+  const fields = new Map<string, ReadonlyArray<string>>()
+  const add = (value: unknown, path: ReadonlyArray<string>) => {
+    for (const [key, inner] of Object.entries(obj(value) ?? {})) {
+      if (fields.size >= maxFields) return
+      const field = [...path, key]
+      fields.set(JSON.stringify(field), field)
+      if (field.length < maxDepth) add(inner, field)
+    }
+  }
+  for (const json of jsons) add(json, [])
+  return [...fields.values()]
+}
+
+const isEmpty = (value: unknown) => value === undefined || value === null
+
+/** Whether a value has a property or method with this name. */
+const hasProperty = (value: unknown, name: string) => !isEmpty(value) && name in Object(value)
+
+/** Only value among these that a text contains; `undefined` if it contains none or several, or a secret. */
+const mentioned = (values: ReadonlyArray<unknown>, name: string, text: string, words: ReadonlySet<string>): unknown => {
+  const [value, ...more] = new Set(values.filter((value) => {
+    const shown = typeof value === "string" || typeof value === "number" ? String(value) : ""
+    return shown.length > 2 ? text.includes(shown) : words.has(shown.toLowerCase()) && shown !== ""
+  }))
+  return more.length > 0 || Redact.redact({ [name]: value })[name] !== value ? undefined : value
+}
+
+/**
+ * Input items that fit an error: those that lack a field which others have, or whose value the error mentions. The error
+ * names the field, or a property of its value (`reading 'trim'`); an error about null can also mean the field that the
+ * fewest items lack.
+ */
+const suspectsOf = (
+  execution: Execution.Execution,
+  parts: ReadonlyArray<Execution.InputPart>,
+  inputCount: number,
+  { description = "", message }: Execution.ErrorDetail
+): Failure["suspects"] => {
+  const items = Execution.slice(execution, parts, 0, maxRead)
+  const text = `${message} ${description}`
+  const words = new Set(text.toLowerCase().split(/[^\p{L}\p{N}_]+/u))
+  const property = /\(reading '([^']+)'\)/.exec(text)?.[1] ?? /Cannot read property '([^']+)'/.exec(text)?.[1]
+  const isAboutNull = words.has("null") || words.has("undefined")
+  const [likely] = fieldsOf(items.map(({ json }) => json)).flatMap((path) => {
+    // A field of an object that is missing itself says less than the object.
+    const isInner = path.length > 1 && items.some(({ json }) => isEmpty(JsonPath.get(json, path.slice(0, -1))))
+    if (isInner) return []
+    const [name = "", values] = [path.at(-1), items.map(({ json }) => JsonPath.get(json, path))]
+    const isNamed = words.has(name.toLowerCase())
+    const isRead = property !== undefined && values.some((value) => hasProperty(value, property))
+    const isLacking = values.some(isEmpty) && (isRead || isNamed || isAboutNull)
+    const value = isLacking || !isNamed ? undefined : mentioned(values, name, text, words)
+    const indexes = values.flatMap((each, index) => (isLacking ? isEmpty(each) : each === value) ? [index] : [])
+    const isChoice = (isLacking || value !== undefined) && indexes.length < items.length
+    return isChoice ? [{ path, indexes, value, rank: isRead ? 2 : isNamed ? 1 : 0 }] : []
+  }).toSorted((a, b) => b.rank - a.rank || a.indexes.length - b.indexes.length)
+  if (likely === undefined) return undefined
+  const { indexes, path: [first = "", ...rest], value } = likely
+  const path = rest.reduce(JsonPath.member, JsonPath.inExpression(first))
+  return defined({
+    where: value === undefined ? `${path} == null` : `${path} === ${JSON.stringify(value)}`,
+    matched: indexes.length,
+    searched: items.length < inputCount ? items.length : undefined,
+    items: indexes.slice(0, maxSuspects).flatMap((index) =>
+      items.slice(index, index + 1).map((item) => ({ index, json: Noise.without(item).json }))
+    )
+  })
+}
 
 /** Failure for a summary. */
 export const failureOf = (execution: Execution.Execution): Failure | undefined => {
@@ -101,14 +223,16 @@ export const failureOf = (execution: Execution.Execution): Failure | undefined =
   const parts = node === undefined || run === undefined ? [] : Execution.inputs(execution, node, run)
   const inputCount = parts.reduce((sum, part) => sum + part.count, 0)
   const itemIndex = error.itemIndex ?? (inputCount === 1 ? 0 : undefined)
-  const [item] = itemIndex === undefined ? [] : Execution.slice(execution, parts, itemIndex, 1)
+  const [item] = itemIndex === undefined || execution.isRedacted ? [] : Execution.slice(execution, parts, itemIndex, 1)
+  const isUnknown = itemIndex === undefined && inputCount > 1
   return defined({
     node,
     nodeType: execution.workflow?.nodes.find(({ name }) => name === node)?.type,
     runIndex: node === undefined || (execution.runs.get(node)?.length ?? 0) < 2 ? undefined : run?.index,
     error,
     inputItem: item && Noise.without(item).json,
-    ...(itemIndex === undefined && inputCount > 1 ? { inputCount, itemUnknown: true as const } : {})
+    ...(isUnknown ? { inputCount, itemUnknown: true as const } : {}),
+    suspects: isUnknown && !execution.isRedacted ? suspectsOf(execution, parts, inputCount, error) : undefined
   })
 }
 
@@ -119,50 +243,24 @@ export type NextStep =
     readonly _tag: "FindItem"
     readonly nodeName: string
     readonly inputCount: number
-    /**
-     * Field that some items lack: for an error about null the one that the fewest lack, else one that the error names.
-     */
-    readonly field: string | undefined
+    /** Condition that the suspects meet. */
+    readonly where: string | undefined
   }
   | { readonly _tag: "Workflow"; readonly reason: "NoData" | "NoNodeRan" }
   | { readonly _tag: "SameAgain" }
-
-/** Number of items read to find the field that distinguishes the failing item. */
-const maxRead = 1_000
-
-/** Fields that some items lack and others have, those that the fewest lack first. */
-const rarelyEmpty = (items: ReadonlyArray<Execution.Item>): ReadonlyArray<string> => {
-  const objects = items.map(({ json }) => obj(json) ?? {})
-  return [...new Set(objects.flatMap((json) => Object.keys(json)))]
-    .map((name) => ({ name, count: objects.filter((json) => (json[name] ?? null) === null).length }))
-    .filter(({ count }) => count > 0 && count < objects.length)
-    .toSorted((a, b) => a.count - b.count)
-    .map(({ name }) => name)
-}
-
-const fieldToAsk = (execution: Execution.Execution, nodeName: string, { error }: Failure): string | undefined => {
-  const run = execution.runs.get(nodeName)?.findLast((candidate) => candidate.error !== undefined)
-  const parts = run === undefined ? [] : Execution.inputs(execution, nodeName, run)
-  const fields = rarelyEmpty(Execution.slice(execution, parts, 0, maxRead))
-  const words = new Set(`${error.message} ${error.description ?? ""}`.toLowerCase().split(/[^\p{L}\p{N}_]+/u))
-  const field = words.has("null") || words.has("undefined")
-    ? fields[0]
-    : fields.find((name) => words.has(name.toLowerCase()))
-  return field === undefined ? undefined : JsonPath.inExpression(field)
-}
 
 /** Failing node, else the last one to run; if none ran, the workflow, or the same execution later. */
 export const nextStep = (execution: Execution.Execution, failure: Failure | undefined): NextStep => {
   const failed = failure?.node
   const nodeName = failed !== undefined && execution.runs.has(failed) ? failed : Execution.lastToRun(execution)
   if (nodeName !== undefined) {
-    return failure?.inputCount === undefined
+    return failure?.inputCount === undefined || execution.isRedacted
       ? { _tag: "Node", nodeName }
       : {
         _tag: "FindItem",
         nodeName,
         inputCount: failure.inputCount,
-        field: fieldToAsk(execution, nodeName, failure)
+        where: failure.suspects?.where
       }
   }
   if (!ExecutionHead.isOver(execution.status)) return { _tag: "SameAgain" }
@@ -172,15 +270,18 @@ export const nextStep = (execution: Execution.Execution, failure: Failure | unde
 /** Summarises an execution; `workflowName` is its workflow's name, `nodeOffset` skips rows. */
 export const summarize = (execution: Execution.Execution, options: {
   readonly nodeOffset: number
+  readonly sortBy?: "time" | undefined
   readonly workflowName: string
   readonly url: string | undefined
   readonly namesOf: Connections.OutputNames
+  /** Version that is published, `null` if none is; absent if that is unknown. */
+  readonly published?: string | null | undefined
 }): ExecutionSummary => {
+  const { calledBy, runs, version } = execution
   const shapes = new Map((execution.workflow?.nodes ?? []).map((node) => [node.name, node]))
   const typeOf = (node: string) => shapes.get(node)?.type
-  const ranked = byInterest(execution)
-  const failedNodes = ranked.filter((row) => row.failed).length
-  const rows = ranked.slice(options.nodeOffset).map(({ name, runs }): NodeRow => {
+  const all = ranked(execution, options.sortBy)
+  const rows = all.slice(options.nodeOffset).map(({ name, runs, time }): NodeRow => {
     const blamed = errorItems(runs, shapes.get(name), options.namesOf)
     return defined({
       nodeName: name,
@@ -188,6 +289,8 @@ export const summarize = (execution: Execution.Execution, options: {
       status: Execution.nodeStatus(runs),
       items: Execution.itemCount(runs),
       runs: runs.length > 1 ? runs.length : undefined,
+      time,
+      calls: callsOf(execution, name, runs),
       errorItems: blamed > 0 ? blamed : undefined
     })
   })
@@ -201,14 +304,23 @@ export const summarize = (execution: Execution.Execution, options: {
     stoppedAt: execution.stoppedAt,
     waitTill: execution.status === "waiting" ? execution.waitTill : undefined,
     duration: execution.duration,
+    version: version === undefined
+      ? undefined
+      : defined({
+        id: version,
+        published: options.published === undefined ? undefined : options.published === version
+      }),
+    calledBy: calledBy && defined({ ...calledBy }),
+    redacted: execution.isRedacted ? true as const : undefined,
     url: options.url,
-    statistics: {
-      totalNodes: Math.max(shapes.size, execution.runs.size),
-      executedNodes: execution.runs.size,
-      successfulNodes: ranked.filter(({ runs }) => Execution.nodeStatus(runs) === "success").length,
-      failedNodes,
-      totalItemsProcessed: ranked.reduce((sum, { runs }) => sum + Execution.itemCount(runs), 0)
-    },
+    statistics: defined({
+      totalNodes: Math.max(shapes.size, runs.size),
+      executedNodes: runs.size,
+      successfulNodes: all.filter(({ runs }) => Execution.nodeStatus(runs) === "success").length,
+      failedNodes: all.filter(({ failed }) => failed).length,
+      totalItemsProcessed: all.reduce((sum, { runs }) => sum + Execution.itemCount(runs), 0),
+      time: execution.duration
+    }),
     failure: failureOf(execution),
     availableNodes: rows
   })

@@ -7,12 +7,24 @@
  * Items are read from the cached bytes as needed; only keys or positions of one side stay in memory.
  */
 import * as Effect from "effect/Effect"
-import { defined, int, obj, str } from "../base/Json.ts"
+import * as Equal from "effect/Equal"
+import { defined, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Execution from "./Execution.ts"
-import { at, type Both, type Difference, differences, type Example, type PathCount, tally } from "./itemDifferences.ts"
+import {
+  at,
+  type Both,
+  type Difference,
+  differences,
+  type Example,
+  type Kind,
+  kindOf,
+  type PathCount,
+  tally
+} from "./itemDifferences.ts"
 import * as ItemFields from "./ItemFields.ts"
+import * as Lineage from "./Lineage.ts"
 
 export type { Step } from "../base/JsonPath.ts"
 export { type Example, isRounding, type PathCount } from "./itemDifferences.ts"
@@ -23,8 +35,8 @@ export interface Side {
   readonly count: number
 }
 
-/** Way in which items of both sides were paired. */
-export type PairedBy = "key" | "pairedItem" | "place"
+/** Way in which items of both sides were paired; `none`: one side aggregates the other, so that they are not comparable. */
+export type PairedBy = "key" | "pairedItem" | "place" | "none"
 
 /** Items without a partner: their number, and the first ones by position or key. */
 export interface Unpaired {
@@ -32,11 +44,12 @@ export interface Unpaired {
   readonly first: ReadonlyArray<number | string>
 }
 
-/** Result of a comparison. `paths` begins with the rarest change, `examples` are of the rarest. */
-export interface Comparison {
+/**
+ * Result of a comparison: the pairs that are equal, and those with altered values, with added and with removed keys. A
+ * pair can have all three. `paths` begins with the rarest change, `examples` are of the rarest.
+ */
+export interface Comparison extends Readonly<Record<"same" | Kind, number>> {
   readonly pairedBy: PairedBy
-  readonly same: number
-  readonly changed: number
   readonly paths: ReadonlyArray<PathCount>
   readonly examples: ReadonlyArray<Example>
   readonly onlyInFrom: Unpaired
@@ -64,6 +77,10 @@ export interface Options {
   readonly ignore: ReadonlyArray<ReadonlyArray<JsonPath.Step>>
   /** Maximum number of examples. */
   readonly limit: number
+  /** Whether to name the node that made a change, for the rarest paths. */
+  readonly steps?: boolean | undefined
+  /** Execution of `to`, if it is another one. */
+  readonly other?: Execution.Execution | undefined
   readonly redacts: boolean
 }
 
@@ -89,21 +106,21 @@ const itemsOf = (segment: Execution.Segment, redacts: boolean): ReadonlyArray<Re
 /** Number of items after which a pass yields. */
 const yieldEvery = 2_000
 
-const none: Both = { stored: undefined, shown: undefined }
+const nothing: Both = { stored: undefined, shown: undefined }
 
 /** Returns a reader of items by position, which parses neighbouring items once. */
 const reader = (execution: Execution.Execution, slot: Execution.Slot, redacts: boolean) => {
   const recent: Array<{ readonly first: number; readonly items: ReadonlyArray<Read> }> = []
   return (index: number): Both => {
     const known = recent.find(({ first, items }) => index >= first && index < first + items.length)
-    if (known !== undefined) return known.items[index - known.first]?.json() ?? none
+    if (known !== undefined) return known.items[index - known.first]?.json() ?? nothing
     for (const segment of execution.segments(slot, index)) {
       const read = { first: segment.first, items: itemsOf(segment, redacts) }
       recent.unshift(read)
       if (recent.length > 4) recent.pop()
-      return read.items[index - read.first]?.json() ?? none
+      return read.items[index - read.first]?.json() ?? nothing
     }
-    return none
+    return nothing
   }
 }
 
@@ -137,7 +154,7 @@ const eachItem = Effect.fnUntraced(function*(
 
 const byKey = Effect.fnUntraced(function*(
   execution: Execution.Execution,
-  { from, redacts, to }: Options,
+  { from, other = execution, redacts, to }: Options,
   key: ReadonlyArray<JsonPath.Step>
 ) {
   const waiting = new Map<string, Array<number>>()
@@ -160,7 +177,7 @@ const byKey = Effect.fnUntraced(function*(
     list.reverse()
   }
   const partners: Array<number | undefined> = []
-  yield* eachItem(execution, to.slot, redacts, ({ json }, index) => {
+  yield* eachItem(other, to.slot, redacts, ({ json }, index) => {
     const own = at(json(), key)
     const value = asKey(own.stored)
     labels[index] = labelOf(own)
@@ -170,69 +187,75 @@ const byKey = Effect.fnUntraced(function*(
   return { partner: (index: number) => partners[index], labels, withoutKey, sharedKeys }
 })
 
-/**
- * Target of a link that leads elsewhere than to the run's own input: later batches of a loop come from its first input.
- */
-const sourceOf = (execution: Execution.Execution, overwrite: unknown): Side | undefined => {
-  const { previousNode, previousNodeOutput = 0, previousNodeRun = 0 } = obj(overwrite) ?? {}
-  const [node, index, run] = [str(previousNode), int(previousNodeOutput), int(previousNodeRun)]
-  if (node === undefined || index === undefined || run === undefined) return undefined
-  const output = execution.runs.get(node)?.[run]?.outputs.find((each) => each.type === "main" && each.index === index)
-  return output === undefined
-    ? undefined
-    : { slot: { node, run, side: "output", port: { type: "main", index } }, count: output.count }
+/** Links from items of `to` to those of `from`. */
+interface Linked {
+  readonly partner: Partner
+  /** Number of items with a partner. */
+  readonly count: number
+  /** Number of items that were made from several. */
+  readonly merged: number
 }
+
+/** Position of the first origin of each item, and whether it was made from several. */
+interface Positions {
+  readonly first: Int32Array
+  readonly merged: Uint8Array
+}
+
+/** Position of an item without an origin. */
+const unlinked = -1
 
 /**
  * Follows n8n's own links from items to their origins, over any number of nodes.
  */
 const byLinks = Effect.fnUntraced(
   function*(execution: Execution.Execution, { from, to }: Pick<Options, "from" | "to">) {
-    const slotKey = ({ node, port, run }: Execution.Slot) => JSON.stringify([node, run, port.type, port.index])
-    const resolved = new Map<string, Int32Array>()
-    const resolve: (side: Side) => Effect.Effect<Int32Array> = Effect.fnUntraced(function*({ count, slot }: Side) {
-      const key = slotKey(slot)
-      const known = resolved.get(key)
-      if (known !== undefined) return known
-      const positions = new Int32Array(count).fill(-1)
-      resolved.set(key, positions)
-      if (key === slotKey(from.slot)) {
-        positions.forEach((_, index) => (positions[index] = index))
+    const resolved = new Map<string, Positions>()
+    const resolve: (side: Side) => Effect.Effect<Positions> = Effect.fnUntraced(
+      function*({ count, slot }: Side) {
+        const key = Lineage.slotKey(slot)
+        const known = resolved.get(key)
+        if (known !== undefined) return known
+        const positions: Positions = { first: new Int32Array(count).fill(unlinked), merged: new Uint8Array(count) }
+        const { first, merged } = positions
+        resolved.set(key, positions)
+        if (key === Lineage.slotKey(from.slot)) {
+          first.forEach((_, index) => (first[index] = index))
+          return positions
+        }
+        const run = execution.runs.get(slot.node)?.[slot.run]
+        if (run === undefined) return positions
+        const inputs = new Map<number, Positions>()
+        for (const part of Execution.inputs(execution, slot.node, run)) {
+          if (part.source !== undefined) inputs.set(part.input, yield* resolve({ slot: part.slot, count: part.count }))
+        }
+        const elsewhere: Array<{ readonly index: number; readonly item: number; readonly side: Side }> = []
+        const add = (index: number, item: number, origins: Positions | undefined) => {
+          const origin = origins?.first[item] ?? unlinked
+          if (origin === unlinked) return
+          if (origins?.merged[item] === 1 || first[index] !== unlinked && first[index] !== origin) merged[index] = 1
+          if (first[index] === unlinked) first[index] = origin
+        }
+        yield* eachItem(execution, slot, false, ({ stored }, index) => {
+          for (const { input, item, source } of Lineage.linksOf(stored)) {
+            if (source === undefined) add(index, item, inputs.get(input))
+            else {
+              const other = Lineage.slotOf(source)
+              elsewhere.push({ index, item, side: { slot: other, count: Lineage.countOf(execution, other) } })
+            }
+          }
+        })
+        for (const { index, item, side } of elsewhere) add(index, item, yield* resolve(side))
         return positions
       }
-      const run = execution.runs.get(slot.node)?.[slot.run]
-      if (run === undefined) return positions
-      const origins = new Map<number, Int32Array>()
-      for (const part of Execution.inputs(execution, slot.node, run)) {
-        if (part.source !== undefined) origins.set(part.input, yield* resolve({ slot: part.slot, count: part.count }))
-      }
-      const elsewhere: Array<{ readonly index: number; readonly place: number; readonly side: Side }> = []
-      yield* eachItem(execution, slot, false, ({ stored }, index) => {
-        const paired = obj(stored)?.["pairedItem"]
-        for (const link of Array.isArray(paired) ? paired : [paired]) {
-          const place = int(link) ?? int(obj(link)?.["item"])
-          const side = sourceOf(execution, obj(link)?.["sourceOverwrite"])
-          if (side !== undefined && place !== undefined) {
-            elsewhere.push({ index, place, side })
-            return
-          }
-          const origin = place === undefined ? undefined : origins.get(int(obj(link)?.["input"]) ?? 0)?.[place]
-          if (origin !== undefined && origin >= 0) {
-            positions[index] = origin
-            return
-          }
-        }
-      })
-      for (const { index, place, side } of elsewhere) positions[index] = (yield* resolve(side))[place] ?? -1
-      return positions
-    })
-    const positions = yield* resolve(to)
-    const linked = positions.filter((position) => position >= 0).length
-    const partner: Partner = (index) => {
-      const position = positions[index]
-      return position === undefined || position < 0 ? undefined : position
+    )
+    const { first, merged } = yield* resolve(to)
+    const linked: Linked = {
+      partner: (index) => (first[index] ?? unlinked) < 0 ? undefined : first[index],
+      count: first.filter((position) => position >= 0).length,
+      merged: merged.reduce((sum, flag) => sum + flag, 0)
     }
-    return { partner, linked }
+    return linked
   }
 )
 
@@ -256,22 +279,98 @@ const note = (into: { count: number; first: Array<number | string> }, what: numb
   if (into.first.length < first) into.first.push(what)
 }
 
+/** Whether most items were made from several: their links pair nothing. */
+const isMerging = ({ merged }: Linked, to: Side) => merged * 2 > to.count
+
+/** Keys of an item by the kind of their values: a list in place of a value is another field. */
+const shapeOf = (json: unknown) =>
+  new Set(Object.entries(obj(json) ?? {}).map(([key, value]) => `${Array.isArray(value)}${key}`))
+
+/** Number of pairs that are looked at to detect an aggregation. */
+const maxSamples = 20
+
+/**
+ * Whether one side aggregates the other: n8n's links merge items, or there are more items on one side and hardly a field
+ * on both.
+ */
+const isAggregated = (
+  { from, to }: Options,
+  pair: (index: number) => readonly [Both, Both] | undefined,
+  linked: Linked | undefined,
+  isPairing: boolean
+): boolean => {
+  if (from.count === to.count || from.count === 0 || to.count === 0) return false
+  if (linked !== undefined && isMerging(linked, to)) return to.count < from.count
+  if (Math.max(from.count, to.count) < 2 * Math.min(from.count, to.count)) return false
+  let [shared, most] = [0, 0]
+  for (let index = 0; index < Math.min(to.count, maxSamples); index++) {
+    const [a, b] = (pair(index) ?? []).map(({ stored }) => shapeOf(stored))
+    if (a === undefined || b === undefined) continue
+    shared += [...a].filter((key) => b.has(key)).length
+    // Items that were split out may keep the fields of their origin.
+    most += isPairing ? Math.min(a.size, b.size) : Math.max(a.size, b.size)
+  }
+  return shared * 2 < most
+}
+
+/** Maximum number of paths whose changes are followed back. */
+const maxFollowed = 5
+
+/** Names the nodes that first changed the values at a path, on the ways of some examples. */
+const changedBy = (
+  execution: Execution.Execution,
+  { from, redacts, to }: Options,
+  partner: Partner,
+  examples: ReadonlyArray<Example>,
+  budget: Lineage.Budget
+): ReadonlyArray<string> => {
+  const fromKey = Lineage.slotKey(from.slot)
+  const nodes = examples.slice(0, 3).flatMap(({ index, path }) => {
+    const origin = partner(index)
+    const [way] = Lineage.ways(
+      execution,
+      { slot: to.slot, index },
+      (place) => place.index === origin && Lineage.slotKey(place.slot) === fromKey,
+      budget
+    ) ?? []
+    const values = way?.map(({ index, slot }) =>
+      at(reader(execution, slot, redacts)(index), JsonPath.parse(path) ?? []).stored
+    )
+    const step = values?.findIndex((value) => !Equal.equals(value, values[0])) ?? -1
+    return way?.[step]?.slot.node ?? []
+  })
+  return [...new Set(nodes)]
+}
+
 /** Compares the items of two outputs. */
 export const compare = Effect.fnUntraced(function*(execution: Execution.Execution, options: Options) {
-  const { fields, from, ignore, key, limit, redacts, to } = options
+  const { fields, from, ignore, key, limit, other = execution, redacts, steps = false, to } = options
   const keyed = key === undefined ? undefined : yield* byKey(execution, options, key)
-  const linked = key === undefined ? yield* byLinks(execution, options) : undefined
-  const isLinked = linked !== undefined && linked.linked * 2 >= Math.min(from.count, to.count) && linked.linked > 0
-  const pairedBy: PairedBy = keyed !== undefined ? "key" : isLinked ? "pairedItem" : "place"
-  const partner: Partner = keyed?.partner ??
-    (isLinked ? linked.partner : (index) => index < from.count ? index : undefined)
+  const links = key === undefined && other === execution ? yield* byLinks(execution, options) : undefined
+  const isPairing = links !== undefined && links.count * 2 >= Math.min(from.count, to.count) && links.count > 0 &&
+    !isMerging(links, to)
+  const linked = isPairing ? links : undefined
+  const pairedBy: PairedBy = keyed !== undefined ? "key" : linked !== undefined ? "pairedItem" : "place"
+  const partner: Partner = keyed?.partner ?? linked?.partner ?? ((index) => index < from.count ? index : undefined)
+  const before = reader(execution, from.slot, redacts)
+  const after = reader(other, to.slot, redacts)
+  const isNotPaired = keyed === undefined && other === execution && isAggregated(
+    options,
+    (index) => {
+      const origin = partner(index)
+      return origin === undefined ? undefined : [before(origin), after(index)]
+    },
+    links,
+    isPairing
+  )
+  if (isNotPaired) return notPaired
 
   const counted = tally(limit, keyed !== undefined)
   const partners = new Uint32Array(from.count)
   const onlyInTo = unpaired()
-  const counts = { same: 0, changed: 0 }
+  const counts = { same: 0, altered: 0, added: 0, removed: 0 }
+  let pairs = 0
   const missing = new Set(fields.keys())
-  const before = reader(execution, from.slot, redacts)
   const differencesOf = (a: Both, b: Both) => {
     const all: Array<Difference> = []
     if (fields.length === 0) differences(a, b, "", all)
@@ -285,17 +384,15 @@ export const compare = Effect.fnUntraced(function*(execution: Execution.Executio
       ? all
       : all.filter(({ path }) => !ignore.some((steps) => startsWith(JsonPath.parse(path) ?? [], steps)))
   }
-  yield* eachItem(execution, to.slot, redacts, ({ json }, index) => {
+  yield* eachItem(other, to.slot, redacts, ({ json }, index) => {
     const label = keyed?.labels[index]
-    const other = partner(index)
-    if (other === undefined) return note(onlyInTo, label ?? index)
-    partners[other] = (partners[other] ?? 0) + 1
-    const changes = differencesOf(before(other), json())
-    if (changes.length === 0) {
-      counts.same++
-      return
-    }
-    counts.changed++
+    const origin = partner(index)
+    if (origin === undefined) return note(onlyInTo, label ?? index)
+    partners[origin] = (partners[origin] ?? 0) + 1
+    pairs++
+    const changes = differencesOf(before(origin), json())
+    if (changes.length === 0) counts.same++
+    for (const kind of new Set(changes.map(kindOf))) counts[kind]++
     counted.add(changes, index, label)
   })
 
@@ -308,11 +405,16 @@ export const compare = Effect.fnUntraced(function*(execution: Execution.Executio
     }
     if (index % yieldEvery === 0) yield* Effect.yieldNow
   }
-  const pairs = counts.same + counts.changed
+  const budget = Lineage.budget()
   const result: Comparison = defined({
     pairedBy,
     ...counts,
-    paths: counted.paths(),
+    paths: counted.paths().map(({ examples, ...path }, index) => {
+      const by = steps && other === execution && index < maxFollowed
+        ? changedBy(execution, options, partner, examples, budget)
+        : []
+      return by.length === 0 ? path : { ...path, by }
+    }),
     examples: counted.examples(pairs),
     onlyInFrom,
     onlyInTo,
@@ -324,6 +426,18 @@ export const compare = Effect.fnUntraced(function*(execution: Execution.Executio
   })
   return result
 })
+
+const notPaired: Comparison = {
+  pairedBy: "none",
+  same: 0,
+  altered: 0,
+  added: 0,
+  removed: 0,
+  paths: [],
+  examples: [],
+  onlyInFrom: unpaired(),
+  onlyInTo: unpaired()
+}
 
 /** Output of a node to compare: the first one with items in its last run. */
 export const sideOf = (execution: Execution.Execution, node: string): Side | undefined => {

@@ -8,7 +8,9 @@ import * as Connections from "../n8n/model/Connections.ts"
 import * as Execution from "./Execution.ts"
 import * as ItemFields from "./ItemFields.ts"
 import * as ItemSearch from "./ItemSearch.ts"
+import * as Lineage from "./Lineage.ts"
 import * as Noise from "./Noise.ts"
+import * as ResolvedParameters from "./ResolvedParameters.ts"
 
 /** Page of a list of items, filtered by a condition if there is one. */
 const side = {
@@ -37,6 +39,8 @@ export const NodeExecution = Schema.Struct({
   nodeType: Schema.String,
   status: Schema.String,
   note: Schema.optionalKey(Schema.String),
+  /** Whether n8n itself hid the items. */
+  redacted: Schema.optionalKey(Schema.Literal(true)),
   executionTime: Schema.optionalKey(Schema.Finite),
   startTime: Schema.optionalKey(Schema.String),
   endTime: Schema.optionalKey(Schema.String),
@@ -68,8 +72,13 @@ export const NodeExecution = Schema.Struct({
     output: Schema.optionalKey(Schema.String),
     ...side
   }),
-  /** `written`: expressions in `parameters` are not evaluated, since n8n stores no values. */
-  parametersAs: Schema.optionalKey(Schema.Literal("written")),
+  /**
+   * `resolved`: every expression in `parameters` is replaced by its value for the input item `parametersItem`; `partly`:
+   * all but those in `unresolved`; `written`: none is.
+   */
+  parametersAs: Schema.optionalKey(Schema.Literals(["resolved", "partly", "written"])),
+  parametersItem: Schema.optionalKey(Schema.Int),
+  unresolved: Schema.optionalKey(Schema.Array(Schema.Struct({ path: Schema.String, reason: Schema.String }))),
   parameters: Schema.Json,
   error: Schema.NullOr(Execution.ErrorDetail)
 })
@@ -152,12 +161,6 @@ const shownOutput = (run: Execution.Run, outputIndex: number | undefined): Execu
   outputIndex === undefined
     ? run.outputs.find((output) => output.count > 0) ?? run.outputs[0]
     : run.outputs[outputIndex]
-
-/** Whether a value contains an expression. */
-const hasExpression = (value: unknown): boolean =>
-  typeof value === "string"
-    ? value.startsWith("=")
-    : typeof value === "object" && value !== null && Object.values(value).some(hasExpression)
 
 /** Run with a page of its items; `totals` has the full length of each list that continues, by path. */
 export interface Page {
@@ -326,12 +329,15 @@ const assemble = (
       ...(shown === undefined ? {} : { output: Connections.portLabel(shown) }),
       ...sides.output.page
     },
-    parametersAs: hasExpression(node?.parameters) ? "written" as const : undefined,
+    redacted: execution.isRedacted ? true as const : undefined,
     parameters: (node?.parameters ?? {}) as Schema.Json,
     error: run.error === undefined ? null : Execution.errorDetail(run.error)
   })
   return { node: read, totals }
 }
+
+/** Side of an execution whose items n8n hid. */
+const hidden: Side = { first: 0, length: 0, page: { note: "n8n hides these items (redaction).", items: [] } }
 
 /** Reads one run; for a node that did not run, the reason. */
 export const read = (execution: Execution.Execution, request: Request, namesOf: Connections.OutputNames): Page => {
@@ -339,10 +345,55 @@ export const read = (execution: Execution.Execution, request: Request, namesOf: 
   if (run === undefined) return { node: didNotRun(execution, request.nodeName), totals: {} }
   const { input, output } = listsOf(execution, request, run)
   return assemble(execution, request, namesOf, run, {
-    input: pageOf(execution, request, input),
-    output: pageOf(execution, request, output)
+    input: execution.isRedacted ? hidden : pageOf(execution, request, input),
+    output: execution.isRedacted ? hidden : pageOf(execution, request, output)
   })
 }
+
+/**
+ * Position of the input item for which expressions are evaluated: the first one chosen, or the origin of the first
+ * output item chosen, else the failing one.
+ */
+const itemOf = (execution: Execution.Execution, { node }: Page, request: Request, run: Execution.Run) => {
+  const { error, input, output } = node
+  const [slot] = listsOf(execution, request, run).output
+  const chosen = output.items[0]?.index
+  const origin = slot === undefined || chosen === undefined
+    ? undefined
+    : Lineage.linksOf(execution.items(slot.slot, chosen, 1)[0])[0]?.item
+  return input.items[0]?.index ?? origin ?? (request.itemOffset === 0 ? error?.itemIndex : undefined) ??
+    (input.sources[0]?.count === 1 ? 0 : request.itemOffset)
+}
+
+/** Replaces expressions by their values, unless n8n hid what they read. */
+const withValues = Effect.fnUntraced(
+  function*(execution: Execution.Execution, request: Request, page: Page, run: Execution.Run, redacts: boolean) {
+    const node = execution.workflow?.nodes.find(({ name }) => name === request.nodeName)
+    if (node === undefined) return page
+    const item = itemOf(execution, page, request, run)
+    const { count, parameters, unresolved } = yield* ResolvedParameters.resolve(execution, { node, run, item, redacts })
+    if (count + unresolved.length === 0) return page
+    if (count === 0 || execution.isRedacted) {
+      const node: NodeExecution = {
+        ...page.node,
+        parametersAs: "written",
+        ...(execution.isRedacted ? {} : { unresolved })
+      }
+      return { ...page, node }
+    }
+    const result: Page = {
+      ...page,
+      node: defined({
+        ...page.node,
+        parametersAs: unresolved.length === 0 ? "resolved" as const : "partly" as const,
+        parametersItem: page.node.input.sources.length === 0 ? undefined : item,
+        unresolved: unresolved.length === 0 ? undefined : unresolved,
+        parameters: parameters as Schema.Json
+      })
+    }
+    return result
+  }
+)
 
 /** Whether a condition is about one side only: `!sent` matches every item that lacks the field. */
 const choosesOnly = ({ page: one }: Side, { page: other }: Side) =>
@@ -355,7 +406,7 @@ const unlisted = ({ first, page }: Side): Side => ({
   page: { ...page, note: "Not listed: where is true for all of them.", items: [] }
 })
 
-/** Like {@link read}, with selected items. Fails with a problem of the condition. */
+/** Like {@link read}, with selected items and the values of expressions. Fails with a problem of the condition. */
 export const choose = Effect.fnUntraced(function*(
   execution: Execution.Execution,
   request: Request,
@@ -364,6 +415,9 @@ export const choose = Effect.fnUntraced(function*(
 ) {
   const run = runOf(execution, request)
   if (run === undefined) return read(execution, request, namesOf)
+  if (execution.isRedacted) {
+    return yield* withValues(execution, request, read(execution, request, namesOf), run, choice.redacts)
+  }
   const lists = listsOf(execution, request, run)
   const sideOf = (parts: ReadonlyArray<Part>) =>
     (choice.where === undefined
@@ -371,10 +425,11 @@ export const choose = Effect.fnUntraced(function*(
       : matchesOf(execution, request, parts, choice))
       .pipe(Effect.map((side) => withFields(side, choice)))
   const [input, output] = [yield* sideOf(lists.input), yield* sideOf(lists.output)]
-  return assemble(execution, request, namesOf, run, {
+  const page = assemble(execution, request, namesOf, run, {
     input: choosesOnly(output, input)
       ? unlisted(input)
       : noted(input, notesOf(execution, input, output, lists.input, choice.redacts)),
     output: noted(output, notesOf(execution, output, input, lists.output, choice.redacts))
   })
+  return yield* withValues(execution, request, page, run, choice.redacts)
 })

@@ -40,6 +40,13 @@ export interface Difference {
   readonly after: Both
 }
 
+/** Kind of a difference: another value, or a key that only one side has. */
+export type Kind = "altered" | "added" | "removed"
+
+/** Kind of a difference. */
+export const kindOf = ({ after, before }: Difference): Kind =>
+  before.stored === undefined ? "added" : after.stored === undefined ? "removed" : "altered"
+
 /** Collects the paths at which stored values differ. */
 export const differences = (before: Both, after: Both, path: string, into: Array<Difference>): void => {
   if (Equal.equals(before.stored, after.stored)) return
@@ -72,15 +79,14 @@ export const isRounding = (a: unknown, b: unknown): boolean => {
     decimals(long) > decimals(short)
 }
 
-/** Path at which items differ, and the number of such pairs. */
-export interface PathCount {
+/** Path at which items differ, and the number of pairs by kind; a kind without pairs is absent. */
+export interface PathCount extends Partial<Readonly<Record<Kind, number>>> {
   /** Elements of lists are counted together: `lines[].price`. */
   readonly path: string
-  readonly count: number
-  /** Set if the path exists on one side only in all these pairs. */
-  readonly kind?: "added" | "removed"
   /** Number of these pairs that differ by rounding only. */
   readonly roundingOnly?: number
+  /** Nodes that first changed the value, on the ways of some examples. */
+  readonly by?: ReadonlyArray<string>
 }
 
 /** Difference of one item. */
@@ -93,11 +99,7 @@ export interface Example {
   readonly after?: unknown
 }
 
-interface Tally {
-  count: number
-  added: number
-  removed: number
-  rounding: number
+interface Tally extends Record<"count" | "rounding" | Kind, number> {
   readonly examples: Array<Example>
   /** Values of a top-level field before and after, to detect values that only changed places. */
   readonly values: { readonly before: Set<string>; readonly after: Set<string> } | undefined
@@ -122,18 +124,18 @@ const isCrossed = ({ count, values }: Tally): boolean => {
 }
 
 /** Takes some examples of each of the rarest changes, up to the limit. */
-const spread = (rarest: ReadonlyArray<Tally>, limit: number): ReadonlyArray<Example> => {
+const spread = (rarest: ReadonlyArray<ReadonlyArray<Example>>, limit: number): ReadonlyArray<Example> => {
   const shares = rarest.map(() => 0)
   let left = limit
   for (const share of [3, limit]) {
-    for (const [index, { examples }] of rarest.entries()) {
+    for (const [index, examples] of rarest.entries()) {
       const more = Math.min(left, Math.min(share, examples.length) - (shares[index] ?? 0))
       if (more <= 0) continue
       shares[index] = (shares[index] ?? 0) + more
       left -= more
     }
   }
-  return rarest.flatMap(({ examples }, index) => examples.slice(0, shares[index]))
+  return rarest.flatMap((examples, index) => examples.slice(0, shares[index]))
 }
 
 /** Example for readers; secrets that differ look the same. */
@@ -146,6 +148,12 @@ const example = ({ after, before, path }: Difference, index: number, key: string
     after: after.stored !== undefined && Equal.equals(before.shown, after.shown) ? "differs, redacted" : after.shown
   })
 
+/** Adds an example unless there is one with the same values. */
+const addExample = (examples: Array<Example>, limit: number, more: Example) => {
+  const isKnown = ({ after, before }: Example) => Equal.equals(before, more.before) && Equal.equals(after, more.after)
+  if (examples.length < limit && !examples.some(isKnown)) examples.push(more)
+}
+
 const general = (path: string) => path.replace(/\[\d+\]/g, "[]")
 
 /** Counts the differences of pairs of items by path, with up to `limit` examples of each. */
@@ -157,6 +165,7 @@ export const tally = (limit: number, isKeyed: boolean) => {
     const isField = !isKeyed && !/[.[]/.test(path)
     const fresh: Tally = {
       count: 0,
+      altered: 0,
       added: 0,
       removed: 0,
       rounding: 0,
@@ -171,35 +180,35 @@ export const tally = (limit: number, isKeyed: boolean) => {
     /** Counts the differences of one pair. */
     add: (all: ReadonlyArray<Difference>, index: number, key: string | undefined) => {
       const seen = new Set<string>()
+      const isFirst = (what: string) => seen.size < seen.add(what).size
       for (const difference of all) {
         const path = general(difference.path)
+        const kind = kindOf(difference)
         const at = byPath(path)
-        if (at.examples.length < limit) at.examples.push(example(difference, index, key))
-        if (seen.has(path)) continue
-        seen.add(path)
+        addExample(at.examples, limit, example(difference, index, key))
+        if (isFirst(`${kind} ${path}`)) at[kind]++
+        if (!isFirst(path)) continue
         at.count++
         collectValues(at, difference)
-        if (difference.before.stored === undefined) at.added++
-        if (difference.after.stored === undefined) at.removed++
         if (isRounding(difference.before.stored, difference.after.stored)) at.rounding++
       }
     },
-    paths: (): ReadonlyArray<PathCount> =>
-      rarest().map(([path, { added, count, removed, rounding }]) =>
+    /** Counts by path, rarest first, with the examples. */
+    paths: (): ReadonlyArray<PathCount & { readonly examples: ReadonlyArray<Example> }> =>
+      rarest().map(([path, { added, altered, examples, removed, rounding }]) =>
         defined({
           path,
-          count,
-          kind: added === count ? "added" as const : removed === count ? "removed" as const : undefined,
-          roundingOnly: rounding > 0 ? rounding : undefined
+          altered: altered || undefined,
+          added: added || undefined,
+          removed: removed || undefined,
+          roundingOnly: rounding || undefined,
+          examples
         })
       ),
-    /**
-     * Examples of changes that are not in all pairs; those in all pairs are the node's purpose, and `paths` describes
-     * them.
-     */
+    /** Examples of the changes, rarest first; one of each change that is in all pairs. */
     examples: (pairs: number): ReadonlyArray<Example> =>
       spread(
-        rarest().filter(([, { count }], index) => index === 0 || count < pairs).map(([, each]) => each),
+        rarest().map(([, { count, examples }]) => count < pairs ? examples : examples.slice(0, 1)),
         limit
       ),
     /** Field that is likely to identify items. */

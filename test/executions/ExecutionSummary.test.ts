@@ -63,7 +63,8 @@ layer(recorded)("recorded executions", (it) => {
         executedNodes: 5,
         successfulNodes: 5,
         failedNodes: 0,
-        totalItemsProcessed: 31
+        totalItemsProcessed: 31,
+        time: 140
       })
       assert.deepInclude(data, {
         id: "3",
@@ -241,15 +242,19 @@ describe("what is left to say", () => {
       assert.deepStrictEqual<unknown>(none.failure, { node: "Insert", error: { message: "bad row" } })
     }))
 
-  it.effect("of a null that the code did not expect: ask for the field that few items lack", () =>
+  it.effect("of a null that the code did not expect: the items that lack what the error names", () =>
     Effect.gen(function*() {
-      const whereOf = (message: string, ...rows: ReadonlyArray<unknown>) =>
+      const failing = (message: string, ...rows: ReadonlyArray<unknown>) =>
         summaryOf(document({
           Rows: [run(0, { main: [items(...rows)] })],
           Code: [failed(1, { message }, { source: [from("Rows")] })]
-        }, { status: "error" })).pipe(
-          Effect.map(({ _guidance }) => parseCall(_guidance.example ?? "").args["where"])
-        )
+        }, { status: "error" }))
+      const whereOf = (message: string, ...rows: ReadonlyArray<unknown>) =>
+        Effect.map(failing(message, ...rows), ({ _guidance, failure }) => {
+          const { where } = parseCall(_guidance.example ?? "").args
+          assert.strictEqual(failure?.suspects?.where, where)
+          return where
+        })
       const trim = "Cannot read properties of null (reading 'trim') [line 2]"
       const rows = [{ no: 1, note: null, email: "a" }, { no: 2, note: null, email: null }, {
         no: 3,
@@ -258,9 +263,146 @@ describe("what is left to say", () => {
       }]
       assert.strictEqual(yield* whereOf(trim, ...rows), "email == null")
       assert.strictEqual(yield* whereOf("the note is missing", ...rows), "note == null")
+      // The field whose values have the property, not the one that the fewest lack.
+      const named = [{ no: 1, note: "a", customer: { name: "A" } }, { no: 2, note: "b" }, {
+        no: 3,
+        note: null,
+        customer: { name: null }
+      }, { no: 4, note: "d" }]
+      assert.strictEqual(
+        yield* whereOf("Cannot read properties of undefined (reading 'name')", ...named),
+        "customer == null"
+      )
+      assert.strictEqual(yield* whereOf("Cannot read properties of null (reading 'trim')", ...named), "note == null")
+      const inner = [{ customer: { name: "A" } }, { customer: { name: null } }]
+      const { _guidance, failure } = yield* failing("Cannot read properties of null (reading 'trim')", ...inner)
+      assert.deepStrictEqual<unknown>(failure?.suspects, {
+        where: "customer.name == null",
+        matched: 1,
+        items: [{ index: 1, json: { customer: { name: null } } }]
+      })
+      assert.include(_guidance.message, "suspects are those that fit the error")
+      // The value that the error mentions, unless it is a secret.
+      const urls = ["https://a.example", "nope", "https://b.example"].map((url, no) => ({
+        no,
+        url,
+        token: `t-${no}-canary`
+      }))
+      assert.strictEqual(
+        yield* whereOf("Invalid URL: nope?from=1. URL must start with \"http\"", ...urls),
+        "url === \"nope\""
+      )
+      assert.strictEqual(yield* whereOf("no 2 is out of range", ...urls), "no === 2")
+      assert.isUndefined(yield* whereOf("The token t-1-canary is wrong", ...urls))
       // A condition that no item meets, or each, selects nothing.
       assert.isUndefined(yield* whereOf(trim, { no: 1, note: null }, { no: 2, note: null }))
       assert.isUndefined(yield* whereOf("no is out of range", ...rows))
+    }))
+
+  it.effect("of more suspects than are shown, among more items than are read", () =>
+    Effect.gen(function*() {
+      const rows = Array.from({ length: 1_200 }, (_, no) => ({ no, email: no % 100 === 7 ? null : "a@b.example" }))
+      const { failure } = yield* summaryOf(document({
+        Rows: [run(0, { main: [items(...rows)] })],
+        Mail: [failed(1, { message: "email is required" }, { source: [from("Rows")] })]
+      }, { status: "error" }))
+      assert.deepInclude<unknown>(failure?.suspects, { where: "email == null", matched: 10, searched: 1_000 })
+      assert.deepStrictEqual(failure?.suspects?.items.map(({ index }) => index), [7, 107, 207])
+    }))
+
+  it.effect("of a run whose items n8n hides: the counts and the kind of error, and no conclusions", () =>
+    Effect.gen(function*() {
+      const error = { name: "NodeApiError", message: "secret of canary", httpCode: "422", context: { itemIndex: 1 } }
+      const rows = items({ email: null, name: "canary" }, { email: "canary" })
+      const shown = document({
+        Rows: [run(0, { main: [rows] })],
+        Code: [failed(1, error, { source: [from("Rows")] })]
+      }, { status: "error", result: { error } })
+      const hidden = {
+        ...shown,
+        workflowData: { ...shown["workflowData"] as object, settings: { redactionPolicy: "non-manual" } }
+      }
+      const data = yield* summaryOf(hidden)
+      assert.strictEqual(data.redacted, true)
+      assert.deepStrictEqual<unknown>(data.failure, {
+        node: "Code",
+        error: { name: "NodeApiError", message: "n8n hides the message of this error", httpCode: "422" },
+        inputCount: 2,
+        itemUnknown: true
+      })
+      assert.deepStrictEqual(rowsOf(data), [["Code", "error", 0, undefined, undefined], [
+        "Rows",
+        "success",
+        2,
+        undefined,
+        undefined
+      ]])
+      assert.notInclude(JSON.stringify(data), "canary")
+      assert.notProperty(yield* summaryOf({ ...hidden, mode: "manual" }), "redacted")
+    }))
+
+  it.effect("of time: each node's over all its runs, the slowest first where that is asked", () =>
+    Effect.gen(function*() {
+      const slow = { executionTime: 300 }
+      const looped = document({
+        Start: [run(0, { main: [items({})] }, { executionTime: 400 })],
+        Loop: [1, 2, 3].map((order) => run(order, { main: [items({})] }, slow)),
+        End: [run(4, { main: [items({})] })]
+      })
+      const rows = (more: object) =>
+        ask(getExecution, { id: "77", nodeOffset: 0, ...more }).pipe(
+          Effect.map(({ data }) => data.availableNodes.map(({ nodeName, runs, time }) => [nodeName, time, runs])),
+          Effect.provide(holding(looped))
+        )
+      const [loop, start, end] = [["Loop", 900, 3], ["Start", 400, undefined], ["End", 5, undefined]]
+      assert.deepStrictEqual(yield* rows({}), [end, loop, start])
+      assert.deepStrictEqual(yield* rows({ sortBy: "time" }), [loop, start, end])
+      assert.deepStrictEqual(yield* rows({ sortBy: "time", nodeOffset: 1 }), [start, end])
+    }))
+
+  it.effect("of sub-workflows: who called it, and the first it called", () =>
+    Effect.gen(function*() {
+      const called = (executionId: string) => ({ subExecution: { executionId, workflowId: "wf2" } })
+      const each = Array.from({ length: 5 }, (_, index) => ({ json: {}, metadata: called(`${100 + index}`) }))
+      const data = {
+        parentExecution: { executionId: "12", workflowId: "wf0" },
+        resultData: {
+          runData: {
+            Once: [run(0, { main: [items({})] }, { metadata: { ...called("99"), subExecutionsCount: 1 } })],
+            Each: [
+              run(1, { main: [each.slice(0, 2)] }, { metadata: { subExecutionsCount: 2 } }),
+              run(2, { main: [each.slice(2)] }, { metadata: { subExecutionsCount: 3 } })
+            ],
+            None: [run(3, { main: [items({})] })]
+          }
+        }
+      }
+      const summary = yield* summaryOf(document(undefined, { data }))
+      assert.deepStrictEqual(summary.calledBy, { executionId: "12", workflowId: "wf0" })
+      assert.deepStrictEqual(summary.availableNodes.map(({ calls, nodeName }) => [nodeName, calls]), [
+        ["None", undefined],
+        ["Each", { count: 5, ids: ["100", "101", "102"] }],
+        ["Once", { count: 1, ids: ["99"] }]
+      ])
+    }))
+
+  it.effect("of the version that ran: whether it is the one that is published", () =>
+    Effect.gen(function*() {
+      const versionOf = (workflowVersionId: string | undefined, activeVersionId: string | null) => {
+        const execution = { ...document({ A: [run(0, { main: [items({})] })] }), workflowVersionId }
+        const workflow = { id: "wf1", name: "Orders", nodes: [], connections: {}, active: true, activeVersionId }
+        const n8n = FakeN8n.layer({ workflows: [workflow], executions: [execution] })
+        return ask(getExecution, { id: "77", nodeOffset: 0 }).pipe(
+          Effect.map(({ data }) => data.version),
+          Effect.provide(Layer.mergeAll(n8n, Executions.layer(), catalogue))
+        )
+      }
+      assert.deepStrictEqual(yield* versionOf("v1", "v1"), { id: "v1", published: true })
+      assert.deepStrictEqual(yield* versionOf("v1", "v2"), { id: "v1", published: false })
+      assert.isUndefined(yield* versionOf(undefined, "v2"))
+      // The workflow cannot be read any more.
+      const gone = { ...document({ A: [run(0, { main: [items({})] })] }), workflowVersionId: "v1" }
+      assert.deepStrictEqual((yield* summaryOf(gone)).version, { id: "v1" })
     }))
 
   it.effect("of a workflow whose data is gone: the name that it has now", () =>

@@ -62,12 +62,14 @@ describe("ItemComparison", () => {
       assert.deepStrictEqual(yield* compare("Source", "Work"), {
         pairedBy: "pairedItem",
         same: 0,
-        changed: 500,
+        altered: 499,
+        added: 500,
+        removed: 0,
         paths: [
-          { path: "tags[]", count: 1, kind: "added" },
-          { path: "amount", count: 2, roundingOnly: 1 },
-          { path: "password", count: 499 },
-          { path: "total", count: 500, kind: "added" }
+          { path: "tags[]", added: 1 },
+          { path: "amount", altered: 2, roundingOnly: 1 },
+          { path: "password", altered: 499 },
+          { path: "total", added: 500 }
         ],
         examples: [
           { index: 13, path: "tags[1]", after: "b" },
@@ -109,8 +111,10 @@ describe("ItemComparison", () => {
       assert.deepStrictEqual(result, {
         pairedBy: "key",
         same: 497,
-        changed: 2,
-        paths: [{ path: "amount", count: 2, roundingOnly: 1 }],
+        altered: 2,
+        added: 0,
+        removed: 0,
+        paths: [{ path: "amount", altered: 2, roundingOnly: 1 }],
         examples: [
           { index: 13, key: "o-13", path: "amount", before: 3.25, after: 3.3 },
           { index: 42, key: "o-42", path: "amount", before: 10.5, after: -1 }
@@ -123,7 +127,7 @@ describe("ItemComparison", () => {
   it.effect("pairs by place where nothing links the items, and compares the fields that are named", () =>
     Effect.gen(function*() {
       const result = yield* compare("Alone", "Source", { fields: [["amount"]] })
-      assert.deepStrictEqual([result.pairedBy, result.same, result.changed], ["place", 0, 1])
+      assert.deepStrictEqual([result.pairedBy, result.same, result.altered], ["place", 0, 1])
       assert.deepStrictEqual(result.examples, [{ index: 0, path: "amount", before: 0.26, after: 0 }])
       assert.deepStrictEqual(result.onlyInTo, { count: 499, first: [1, 2, 3, 4, 5] })
     }))
@@ -131,7 +135,7 @@ describe("ItemComparison", () => {
   it.effect("compares with nothing", () =>
     Effect.gen(function*() {
       const result = yield* compare("Source", "None")
-      assert.deepStrictEqual([result.same, result.changed, result.onlyInFrom.count], [0, 0, 500])
+      assert.deepStrictEqual([result.same, result.altered, result.onlyInFrom.count], [0, 0, 500])
     }))
 
   it.each<[number, number, boolean]>([

@@ -4,7 +4,7 @@ import { fields, flag as isFlag, optional } from "./body.ts"
 import { encodeCursor, executionStatus, flag, instant, only2, pageOf, pageQuery, text } from "./query.ts"
 import { refuse } from "./refusal.ts"
 import { api, type Call, type Handler } from "./server.ts"
-import { type Execution, isInProject, obj, only, without } from "./state.ts"
+import { type Execution, isInProject, type Obj, obj, only, without } from "./state.ts"
 
 const executionData = ["data", "workflowData", "customData"]
 
@@ -21,17 +21,86 @@ const itemKeys = [
   "waitTill"
 ]
 
+/** Error without its text, as n8n hides it. */
+const redactedError = (error: unknown) => {
+  const { httpCode = null, name } = obj(error)
+  return { type: name, ...(name === "NodeApiError" ? { httpCode } : {}) }
+}
+
+const redactedItem = (item: unknown, reason: string) => {
+  const { binary: _, error, ...more } = obj(item)
+  const redaction = { redacted: true, reason, ...(error === undefined ? {} : { error: redactedError(error) }) }
+  return { ...more, json: {}, redaction }
+}
+
+const mapOf = (value: unknown, change: (inner: unknown) => unknown) =>
+  Object.fromEntries(Object.entries(obj(value)).map(([key, inner]) => [key, change(inner)]))
+
+const listOf = (value: unknown, change: (inner: unknown) => unknown) => Array.isArray(value) ? value.map(change) : value
+
+const withoutError = (value: Obj) =>
+  value["error"] === undefined
+    ? value
+    : { ...without(value, "error"), redactedError: redactedError(value["error"]) }
+
+/** Hides the items and errors of an execution, as n8n's redaction does. */
+const redact = (execution: Execution, reason: string): Execution => {
+  const hide = (connections: unknown) =>
+    mapOf(connections, (outputs) => listOf(outputs, (items) => listOf(items, (item) => redactedItem(item, reason))))
+  const hideRun = (run: unknown) => {
+    const { data, inputOverride, ...more } = withoutError(obj(run))
+    return {
+      ...more,
+      ...(data === undefined ? {} : { data: hide(data) }),
+      ...(inputOverride === undefined ? {} : { inputOverride: hide(inputOverride) })
+    }
+  }
+  const data = obj(execution["data"])
+  const { runData, ...result } = withoutError(obj(data["resultData"]))
+  const waiting = obj(data["executionData"])
+  const hideStack = (entry: unknown) => ({ ...obj(entry), data: hide(obj(entry)["data"]) })
+  return {
+    ...execution,
+    data: {
+      ...data,
+      executionData: {
+        ...waiting,
+        nodeExecutionStack: listOf(waiting["nodeExecutionStack"], hideStack),
+        waitingExecution: mapOf(waiting["waitingExecution"], (runs) => mapOf(runs, hide))
+      },
+      resultData: { ...result, runData: mapOf(runData, (runs) => listOf(runs, hideRun)) },
+      redactionInfo: { isRedacted: true, reason, canReveal: true }
+    }
+  }
+}
+
+/** Reason why n8n hides an execution's items: the request or, with the licence for it, the workflow's settings. */
+const redactionOf = (execution: Execution, { query, version }: Call) => {
+  const choice = query.get("redactExecutionData")
+  if (version !== "2" || choice === "false") return undefined
+  if (choice === "true") return "user_requested"
+  const policy = obj(obj(execution["workflowData"])["settings"])["redactionPolicy"]
+  const isManual = execution["mode"] === "manual"
+  const applies = policy === "all" || policy === (isManual ? "manual-only" : "non-manual")
+  return applies ? "workflow_redaction_policy" : undefined
+}
+
+const shownTo = (execution: Execution, call: Call) => {
+  const reason = redactionOf(execution, call)
+  return reason === undefined ? execution : redact(execution, reason)
+}
+
 const withData = ({ query }: Call) => query.get("includeData") === "true"
 
 const detail = (execution: Execution, call: Call) => {
-  const shown = withData(call) ? execution : without(execution, ...executionData)
+  const shown = withData(call) ? shownTo(execution, call) : without(execution, ...executionData)
   return call.version === "2" ? shown : only(shown, ...itemKeys, "createdAt", "deletedAt", ...executionData)
 }
 
 const item = (execution: Execution, call: Call) => {
   if (!withData(call)) return only(execution, ...itemKeys)
   const sizes = call.version === "2" ? ["storedAt", "jsonSizeBytes", "workflowVersionId"] : []
-  return only(execution, ...itemKeys, ...sizes, ...executionData)
+  return only(shownTo(execution, call), ...itemKeys, ...sizes, ...executionData)
 }
 
 const listExecutions: Handler = Effect.fnUntraced(function*(call) {

@@ -12,7 +12,13 @@ import * as Connections from "../../n8n/model/Connections.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as conditions from "./conditions.ts"
 
-const Side = Schema.Struct({ node: Schema.String, run: Schema.Int, output: Schema.String, items: Schema.Int })
+const Side = Schema.Struct({
+  execution: Schema.optionalKey(Schema.String),
+  node: Schema.String,
+  run: Schema.Int,
+  output: Schema.String,
+  items: Schema.Int
+})
 
 const Unpaired = Schema.Struct({
   count: Schema.Int,
@@ -24,8 +30,9 @@ const maxChars = 12_000
 
 const sideOf = Effect.fnUntraced(function*(execution: Execution, name: string, parameter: "from" | "to") {
   yield* conditions.checkNode(execution, name, parameter)
+  if (execution.isRedacted) return yield* parameters.invalid("id", conditions.hidden(execution), conditions.reveal)
   const side = ItemComparison.sideOf(execution, name)
-  if (side !== undefined) return side
+  if (side !== undefined) return { ...side, execution }
   return yield* parameters.invalid(
     parameter,
     `Node '${name}' has no output in execution '${execution.id}'`,
@@ -33,9 +40,14 @@ const sideOf = Effect.fnUntraced(function*(execution: Execution, name: string, p
   )
 })
 
+/** Output of a node in an execution. */
+interface Compared extends ItemComparison.Side {
+  readonly execution: Execution
+}
+
 /** Names the other runs and outputs of both nodes that have items. */
-const notCompared = (execution: Execution, sides: ReadonlyArray<ItemComparison.Side>) => {
-  const parts = sides.flatMap(({ slot: { node, port, run } }) => [
+const notCompared = (sides: ReadonlyArray<Compared>) => {
+  const parts = sides.flatMap(({ execution, slot: { node, port, run } }) => [
     ...(run === 0 ? [] : [`${counted(run, "earlier run")} of '${node}'`]),
     ...(execution.runs.get(node)?.[run]?.outputs ?? [])
       .filter(({ count, index, type }) => count > 0 && (index !== port.index || type !== port.type))
@@ -45,18 +57,46 @@ const notCompared = (execution: Execution, sides: ReadonlyArray<ItemComparison.S
 }
 
 /** First items of a side, redacted where secrets are. */
-const samples = (execution: Execution, { slot }: ItemComparison.Side, redacts: boolean) =>
+const samples = ({ execution, slot }: Compared, redacts: boolean) =>
   execution.items(slot, 0, 5).map((stored) => {
     const json = obj(stored)?.["json"]
     return redacts ? Redact.redact(json) : json
   })
 
-const shownSide = ({ count, slot }: ItemComparison.Side) => ({
-  node: slot.node,
-  run: slot.run,
-  output: Connections.portLabel(slot.port),
-  items: count
-})
+/** Remarks on a comparison. */
+const notesOf = (
+  { from, to }: { readonly from: Compared; readonly to: Compared },
+  comparison: ItemComparison.Comparison,
+  { key, missing, redacts, steps }: {
+    readonly key: string | undefined
+    readonly missing: ReadonlyArray<string>
+    readonly redacts: boolean
+    readonly steps: boolean
+  }
+): ReadonlyArray<string> => {
+  const { likelyKey, pairedBy, paths, sharedKeys, withoutKey } = comparison
+  const isOfOne = from.execution === to.execution
+  return [
+    conditions.incomplete(from.execution),
+    isOfOne ? undefined : conditions.incomplete(to.execution),
+    notCompared([from, to]),
+    pairedBy === "none"
+      ? `'${
+        (from.count > to.count ? to : from).slot.node
+      }' aggregates the items of the other node: they cannot be paired, except with key.`
+      : undefined,
+    likelyKey &&
+    `The pairs look crossed: '${likelyKey}' differs in them, although most values are on both sides. Pair with key: '${likelyKey}'.`,
+    sharedKeys === undefined
+      ? undefined
+      : `'${key}' is the same in several items (${counted(sharedKeys, "value")}): these were paired in order.`,
+    withoutKey && `Items without '${key}': ${withoutKey.from} of from, ${withoutKey.to} of to.`,
+    steps && paths.length > 0 && paths.every(({ by }) => by === undefined)
+      ? `steps: ${isOfOne ? "n8n recorded no links between these items" : "items of two runs have no links"}.`
+      : undefined,
+    missing.length === 0 ? undefined : ItemFields.note(missing, samples(to, redacts))
+  ].filter((note) => typeof note === "string")
+}
 
 /** Compares the items of two nodes. */
 export const compareItems = Tool.make({
@@ -64,34 +104,42 @@ export const compareItems = Tool.make({
   title: "Compare the items of two nodes",
   searchHint: "diff items, what did a node change, lost or duplicated records, before and after",
   description:
-    "How did items change between two nodes? Changes by path, rarest first, with examples; lost and new items. Uses each node's last run.",
+    "How did items change between two nodes, or two executions? Changes by path, rarest first, with examples; lost and new items. Uses each node's last run.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({
     id: parameters.executionId,
     from: parameters.required("from", "Earlier node."),
-    to: parameters.required("to", "Later node."),
+    to: parameters.optional(Schema.String, "Later node; default with otherId: from."),
+    otherId: Schema.optionalKey(parameters.executionIdFor("Run of to, if another one.")),
     key: parameters.optional(
       Schema.String,
       "Path that pairs items (orderNo); default: n8n's item links, else position."
     ),
     ignore: conditions.paths("Paths to ignore."),
     fields: conditions.paths("Compare only these paths."),
-    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Examples to show.")
+    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Examples to show."),
+    steps: parameters.flag("Name the node on the way that made each rare change.")
   }),
   output: Schema.Struct({
     from: Side,
     to: Side,
-    pairedBy: Schema.Literals(["key", "pairedItem", "place"]),
+    pairedBy: Schema.Literals(["key", "pairedItem", "place", "none"]),
+    /** Number of equal pairs, and of those with altered values, added keys and removed keys; a pair can have all three. */
     same: Schema.Int,
-    changed: Schema.Int,
+    altered: Schema.Int,
+    added: Schema.Int,
+    removed: Schema.Int,
     note: Schema.optionalKey(Schema.String),
     paths: Schema.Array(
       Schema.Struct({
         path: Schema.String,
-        count: Schema.Int,
-        kind: Schema.optionalKey(Schema.Literals(["added", "removed"])),
-        roundingOnly: Schema.optionalKey(Schema.Int)
+        altered: Schema.optionalKey(Schema.Int),
+        added: Schema.optionalKey(Schema.Int),
+        removed: Schema.optionalKey(Schema.Int),
+        roundingOnly: Schema.optionalKey(Schema.Int),
+        /** Nodes that first changed the value in some examples. */
+        by: Schema.optionalKey(Schema.Array(Schema.String))
       })
     ),
     examples: Schema.Array(
@@ -114,50 +162,53 @@ export const compareItems = Tool.make({
         yield* conditions.parsePaths("ignore", input.ignore)
       ]
       const [key] = yield* conditions.parsePaths("key", input.key === undefined ? [] : [input.key])
-      const execution = yield* (yield* Executions).get(input.id)
-      const [from, to] = [yield* sideOf(execution, input.from, "from"), yield* sideOf(execution, input.to, "to")]
+      const { get } = yield* Executions
+      const execution = yield* get(input.id)
+      const other = input.otherId === undefined || input.otherId === input.id ? execution : yield* get(input.otherId)
+      const later = input.to ?? (other === execution ? undefined : input.from)
+      if (later === undefined) {
+        return yield* parameters.invalid("to", "to is required", "Without otherId, name a later node.")
+      }
+      const [from, to] = [yield* sideOf(execution, input.from, "from"), yield* sideOf(other, later, "to")]
       const redacts = yield* Tool.RedactSecrets
       const comparison = yield* ItemComparison.compare(execution, {
         from,
         to,
+        other,
         key: key?.steps,
         fields: fields.map(({ steps }) => steps),
         ignore: ignore.map(({ steps }) => steps),
         limit: input.limit,
+        steps: input.steps,
         redacts
       })
       const { withoutKey } = comparison
       for (const [side, count] of [[from, withoutKey?.from], [to, withoutKey?.to]] as const) {
         if (key === undefined || count !== side.count || count === 0) continue
-        const hint = ItemFields.note([key.path], samples(execution, side, redacts))
+        const hint = ItemFields.note([key.path], samples(side, redacts))
         return yield* parameters.invalid("key", `No item of '${side.slot.node}' has '${key.path}'`, hint)
       }
-      const missing = fields.filter((_, index) => comparison.missing?.includes(index))
-      const notes = [
-        conditions.incomplete(execution),
-        notCompared(execution, [from, to]),
-        comparison.likelyKey &&
-        `The pairs look crossed: '${comparison.likelyKey}' differs in them, although most values are on both sides. Pair with key: '${comparison.likelyKey}'.`,
-        comparison.sharedKeys === undefined
-          ? undefined
-          : `'${key?.path}' is the same in several items (${
-            counted(comparison.sharedKeys, "value")
-          }): these were paired in order.`,
-        withoutKey && `Items without '${key?.path}': ${withoutKey.from} of from, ${withoutKey.to} of to.`,
-        missing.length === 0
-          ? undefined
-          : ItemFields.note(missing.map(({ path }) => path), samples(execution, to, redacts))
-      ].filter((note) => note !== undefined)
-      return { from, to, comparison, note: notes.length === 0 ? undefined : notes.join(" ") }
+      const missing = fields.filter((_, index) => comparison.missing?.includes(index)).map(({ path }) => path)
+      const notes = notesOf({ from, to }, comparison, { key: key?.path, missing, redacts, steps: input.steps })
+      const shown = ({ count, execution: { id }, slot }: Compared) => ({
+        ...(execution === other ? {} : { execution: id }),
+        node: slot.node,
+        run: slot.run,
+        output: Connections.portLabel(slot.port),
+        items: count
+      })
+      return { from: shown(from), to: shown(to), comparison, note: notes.length === 0 ? undefined : notes.join(" ") }
     }),
   summarize: ({ comparison, from, note, to }) => {
-    const { changed, duplicated, examples, onlyInFrom, onlyInTo, pairedBy, paths, same } = comparison
+    const { added, altered, duplicated, examples, onlyInFrom, onlyInTo, pairedBy, paths, removed, same } = comparison
     return defined({
-      from: shownSide(from),
-      to: shownSide(to),
+      from,
+      to,
       pairedBy,
       same,
-      changed,
+      altered,
+      added,
+      removed,
       note,
       paths,
       examples: examples as ReadonlyArray<
@@ -168,9 +219,20 @@ export const compareItems = Tool.make({
       duplicated
     })
   },
-  message: ({ changed, onlyInFrom, onlyInTo, same }) => ({
-    en: `${changed} changed, ${same} the same, ${onlyInFrom.count} only in from, ${onlyInTo.count} only in to`,
-    ja: `変更 ${changed} 件、同一 ${same} 件、from のみ ${onlyInFrom.count} 件、to のみ ${onlyInTo.count} 件`
-  }),
+  message: ({ added, altered, onlyInFrom, onlyInTo, pairedBy, paths, removed, same }) => {
+    if (pairedBy === "none") {
+      return { en: "One side aggregates the other: nothing to pair", ja: "集約されているため、対応付けできません" }
+    }
+    const keys = (kind: "added" | "removed") =>
+      paths.filter((each) => each[kind] !== undefined).slice(0, 3).map(({ path }) => `'${path}'`).join(", ")
+    const gained = added === 0 ? "" : `, ${added} gained ${keys("added")}`
+    const lost = removed === 0 ? "" : `, ${removed} lost ${keys("removed")}`
+    return {
+      en:
+        `${altered} altered${gained}${lost}, ${same} the same, ${onlyInFrom.count} only in from, ${onlyInTo.count} only in to`,
+      ja:
+        `変更 ${altered} 件、キー追加 ${added} 件、キー削除 ${removed} 件、同一 ${same} 件、from のみ ${onlyInFrom.count} 件、to のみ ${onlyInTo.count} 件`
+    }
+  },
   maxChars: () => maxChars
 })

@@ -75,6 +75,13 @@ export const checkNode = (execution: Execution, name: string, field: string) => 
     )
 }
 
+/** Statement that n8n itself hid the items of an execution. */
+export const hidden = ({ id }: Pick<Execution, "id">) => `n8n hides the items of execution '${id}' (redaction)`
+
+/** Advice for an execution with hidden items. */
+export const reveal =
+  "Counts, times and the kind of an error are in get_execution. n8n shows the items to a user with the scope execution:reveal."
+
 /** Explains why an execution's data are incomplete; `undefined` if they are not. */
 export const incomplete = (execution: Execution): string | undefined => {
   if (!ExecutionHead.isOver(execution.status)) {

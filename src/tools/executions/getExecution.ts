@@ -12,6 +12,9 @@ import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as page from "../shared/WorkflowPage.ts"
 
+/** Maximum time to ask for the published version: the run alone answers most questions. */
+const lookTime = "5 seconds"
+
 /** `GET /executions/{id}` as a summary, failure first. */
 export const getExecution = Tool.make({
   name: "get_execution",
@@ -19,12 +22,13 @@ export const getExecution = Tool.make({
   app: page.app,
   searchHint: "why did it fail, debug, error, last run, what went wrong",
   description:
-    "Why did a run fail? The failing node, its error and input, then the nodes that ran with item counts. Next: get_execution_by_node.",
+    "Why did a run fail, or take long? The failing node, its error and input, then the nodes that ran with items and time (ms). Next: get_execution_by_node.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({
     id: parameters.executionId,
     nodeOffset: parameters.offset("nodeOffset", "Rows of availableNodes to skip."),
+    sortBy: parameters.optional(Schema.Literal("time"), "Slowest first."),
     wait: parameters.optional(
       Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 50 }, { message: "wait must be from 0 to 50" })),
       "Seconds to wait for it to end."
@@ -39,14 +43,23 @@ export const getExecution = Tool.make({
       const workflowName = execution.workflow === undefined
         ? yield* n8n.workflowName(execution.workflowId).pipe(Effect.orElseSucceed(() => "Unknown Workflow"))
         : execution.workflow.name
+      const published = execution.version === undefined
+        ? undefined
+        : yield* n8n.getWorkflow(execution.workflowId, { excludePinnedData: true }).pipe(
+          Effect.map(({ activeVersionId }) => activeVersionId),
+          Effect.timeout(lookTime),
+          Effect.orElseSucceed(() => undefined)
+        )
       return {
+        published,
         execution,
         workflowName: TestMark.originalName(workflowName),
         url: links.execution(n8n.instance, execution),
         namesOf: yield* OutputNames.forNodes(namedNodes(execution))
       }
     }),
-  summarize: ({ execution, ...facts }, { nodeOffset }) => summaries.summarize(execution, { ...facts, nodeOffset }),
+  summarize: ({ execution, ...facts }, { nodeOffset, sortBy }) =>
+    summaries.summarize(execution, { ...facts, nodeOffset, sortBy }),
   view: ({ execution, workflowName }) =>
     execution.workflow === undefined
       ? page.none
@@ -55,8 +68,12 @@ export const getExecution = Tool.make({
     en: `Execution ${id}: ${status}`,
     ja: "実行サマリーを取得しました"
   }),
-  next: ({ id, nodeOffset }) => (path, count) =>
-    path === "availableNodes" ? `get_execution(id: '${id}', nodeOffset: ${nodeOffset + count})` : undefined,
+  next: ({ id, nodeOffset, sortBy }) => (path, count) =>
+    path === "availableNodes"
+      ? `get_execution(id: '${id}', nodeOffset: ${nodeOffset + count}${
+        sortBy === undefined ? "" : `, sortBy: '${sortBy}'`
+      })`
+      : undefined,
   maxChars: summaries.maxChars,
   trim: summaries.trim
 })

@@ -41,7 +41,7 @@ export const getExecutionByNode = Tool.make({
   title: "Get execution of one node",
   searchHint: "debug step, input and output data, items, payload of a node",
   description:
-    "Use after get_execution: input and output items, parameters and error of one node. Choose the run of a loop, the output of a branch.",
+    "Use after get_execution: input and output items, error, and parameters (expressions as values) of one node. Choose the run of a loop, the output of a branch.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({

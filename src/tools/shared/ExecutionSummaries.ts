@@ -21,7 +21,7 @@ export const summarize = (
 }
 
 /** Maximum length of a summary: 1,000 tokens for 12 nodes, 2,500 for any number. */
-export const maxChars = ({ statistics }: Summary) => statistics.executedNodes <= 12 ? 2_600 : 5_800
+export const maxChars = ({ statistics }: Summary) => statistics.executedNodes <= 12 ? 2_600 : 6_000
 
 /** Shortens a failure's error and input, which get_execution_by_node returns in full. */
 export const trim = <A extends { readonly failure?: ExecutionSummary.Failure }>(answer: A): A => {
@@ -32,7 +32,13 @@ export const trim = <A extends { readonly failure?: ExecutionSummary.Failure }>(
     failure: {
       ...failure,
       error: Minimize.fit(failure.error, 480),
-      ...(failure.inputItem === undefined ? {} : { inputItem: Minimize.fit(failure.inputItem, 400) })
+      ...(failure.inputItem === undefined ? {} : { inputItem: Minimize.fit(failure.inputItem, 400) }),
+      ...(failure.suspects === undefined ? {} : {
+        suspects: {
+          ...failure.suspects,
+          items: failure.suspects.items.map(({ index, json }) => ({ index, json: Minimize.fit(json, 160) }))
+        }
+      })
     }
   }
 }

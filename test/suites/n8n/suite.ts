@@ -21,6 +21,7 @@ import * as tools from "../../../src/tools/index.ts"
 import { balanced } from "./balanced.ts"
 import { building } from "./building.ts"
 import { cases } from "./cases.ts"
+import { examining } from "./examining.ts"
 import { throughFaults } from "./faults.ts"
 import { guarding } from "./guarding.ts"
 import { guides } from "./guides.ts"
@@ -625,6 +626,7 @@ export const suite = (version: string) => {
     // Last: the executions of its copies are gone, and the ids after the newest that is listed taken.
     testing(it, v2)
     replaying(it)
+    examining(it, v2)
     sendingNothing(it)
     testingLeftovers(it)
     cases(it)

@@ -1,6 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import * as Executions from "../../../src/executions/Executions.ts"
+import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { document, from, holding, node, run } from "../../executions/runData.ts"
 
@@ -28,7 +31,7 @@ const execution = document({
   Loose: [run(2, { main: [shaped.map((json) => ({ json }))] }, { source: [from("Orders")] })],
   Odd: [run(3, {
     main: [shaped.map((json, index) => ({
-      json: { ...json, ...(index < 20 ? { a: 1 } : index < 50 ? { b: 1 } : index < 90 ? { c: 1 } : {}) }
+      json: { ...json, ...(index < 20 ? { a: index } : index < 50 ? { b: index } : index < 90 ? { c: index } : {}) }
     }))]
   })],
   Loop: [0, 1].map((index) => run(4 + index, { main: [linked(orders.slice(0, 3)), linked(orders.slice(3, 5))] })),
@@ -51,23 +54,29 @@ describe("compare_items", () => {
         to: { node: "Shape", run: 0, output: "main[0]", items: 399 },
         pairedBy: "pairedItem",
         same: 0,
-        changed: 399,
+        altered: 399,
+        added: 399,
+        removed: 0,
         paths: [
-          { path: "amount", count: 1 },
-          { path: "password", count: 399 },
-          { path: "currency", count: 399, kind: "added" }
+          { path: "amount", altered: 1 },
+          { path: "password", altered: 399 },
+          { path: "currency", added: 399 }
         ],
-        examples: [{ index: 41, path: "amount", before: 21, after: -1 }],
+        examples: [
+          { index: 41, path: "amount", before: 21, after: -1 },
+          { index: 0, path: "password", before: "[redacted]", after: "differs, redacted" },
+          { index: 0, path: "currency", after: "JPY" }
+        ],
         onlyInFrom: { count: 1, first: [7] },
         onlyInTo: { count: 0, first: [] }
       })
-      assert.isAtMost(countTokens(JSON.stringify(data)), 200)
+      assert.isAtMost(countTokens(JSON.stringify(data)), 240)
     }))
 
   it.effect("pairs by a key, compares only some paths, and leaves some out", () =>
     Effect.gen(function*() {
       const keyed = yield* compare({ to: "Loose", key: "orderNo", ignore: ["currency", "password"] })
-      assert.deepInclude<unknown>(keyed, { pairedBy: "key", same: 398, changed: 1 })
+      assert.deepInclude<unknown>(keyed, { pairedBy: "key", same: 398, altered: 1 })
       assert.deepStrictEqual<unknown>(keyed.examples, [
         { index: 41, key: "A-42", path: "amount", before: 21, after: -1 }
       ])
@@ -106,7 +115,7 @@ describe("compare_items", () => {
   it.effect("stays small where everything changed", () =>
     Effect.gen(function*() {
       const data = yield* compare({ to: "Loose", limit: 50 })
-      assert.deepStrictEqual([data.pairedBy, data.changed], ["place", 399])
+      assert.deepStrictEqual([data.pairedBy, data.altered], ["place", 399])
       assert.isAtMost(JSON.stringify(data).length, 12_000)
     }))
 
@@ -130,14 +139,14 @@ describe("compare_items", () => {
     Effect.gen(function*() {
       const secrets = yield* compare({ fields: ["password", "headers[0].value"], limit: 1 })
       assert.deepInclude<unknown>(secrets, {
-        changed: 399,
-        paths: [{ path: "password", count: 399 }],
+        altered: 399,
+        paths: [{ path: "password", altered: 399 }],
         examples: [{ index: 0, path: "password", before: "[redacted]", after: "differs, redacted" }]
       })
       const headers = yield* compare({ key: "headers[0].value" })
       assert.deepInclude<unknown>(headers, { pairedBy: "key", onlyInFrom: { count: 1, first: [7] } })
       assert.isUndefined(headers.note)
-      assert.deepInclude<unknown>(yield* compare({ key: "password" }), { same: 0, changed: 0 })
+      assert.deepInclude<unknown>(yield* compare({ key: "password" }), { same: 0, altered: 0 })
       for (const args of [{ key: "password" }, { key: "headers[0].value" }, { to: "Loose", ignore: ["amount"] }]) {
         assert.notInclude(JSON.stringify(yield* compare(args)), "canary")
       }
@@ -154,8 +163,147 @@ describe("compare_items", () => {
         )
       assert.deepStrictEqual((yield* ask({})).paths.map(({ path }) => path), ["[\"[redacted]\"]", "plain"])
       const named = yield* ask({ fields: [`["${token}"]`, "[\"[redacted]\"]"] })
-      assert.strictEqual(named.changed, 1)
+      assert.strictEqual(named.altered, 1)
       assert.deepStrictEqual(named.examples.map(({ after, before }) => [before, after]), [[1, 2]])
       assert.isDefined(named.note)
+    }))
+})
+
+const chain = document({
+  Load: [run(0, { main: [orders.slice(0, 30).map((json) => ({ json }))] })],
+  Currency: [
+    run(1, { main: [linked(orders.slice(0, 30).map((json) => ({ ...json, currency: "JPY" })))] }, {
+      source: [from("Load")]
+    })
+  ],
+  Price: [
+    run(2, {
+      main: [
+        linked(
+          orders.slice(0, 30).map((json) => ({
+            ...json,
+            currency: json.orderNo === "A-9" ? "EUR" : "JPY",
+            amount: json.orderNo === "A-7" ? -1 : json.amount
+          }))
+        )
+      ]
+    }, { source: [from("Currency")] })
+  ],
+  All: [
+    run(3, {
+      main: [[{
+        json: { data: orders.slice(0, 30) },
+        pairedItem: Array.from({ length: 30 }, (_, item) => ({ item }))
+      }]]
+    }, { source: [from("Price")] })
+  ],
+  Sum: [run(4, { main: [[{ json: { total: 30 } }]] }, { source: [from("Price")] })],
+  First: [run(5, { main: [[{ json: orders[0] }]] }, { source: [from("Load")] })],
+  Each: [
+    run(6, { main: [orders.slice(0, 30).map((json) => ({ json, pairedItem: { item: 0 } }))] }, {
+      source: [from("All")]
+    })
+  ]
+}, { nodes: ["Load", "Currency", "Price", "All", "Sum", "First", "Each"].map((name) => node(name)) })
+
+describe("compare_items on the way", () => {
+  const ask = (args: object, one = chain) =>
+    Effect.provide(tools.compareItems.run({ id: "77", from: "Load", ...args }), holding(one)).pipe(
+      Effect.map(({ data, message }) => ({ ...data as Compared, message }))
+    )
+  type Compared = Effect.Success<ReturnType<typeof tools.compareItems.call>>
+
+  it.effect("names the first node that changed each rare path", () =>
+    Effect.gen(function*() {
+      const { message, paths } = yield* ask({ to: "Price", steps: true })
+      assert.deepStrictEqual(paths, [
+        { path: "amount", altered: 1, by: ["Price"] },
+        { path: "currency", added: 30, by: ["Currency"] }
+      ])
+      assert.include(message, "1 altered, 30 gained 'currency', 0 the same")
+      const later = yield* ask({ from: "Currency", to: "Price", steps: true, fields: ["currency"] })
+      assert.deepStrictEqual(later.paths, [{ path: "currency", altered: 1, by: ["Price"] }])
+      const unlinked = yield* ask({ to: "First", key: "orderNo", steps: true, fields: ["amount", "orderNo"] })
+      assert.strictEqual(unlinked.same, 1)
+      const apart = yield* ask({ from: "First", to: "Price", key: "orderNo", steps: true })
+      assert.strictEqual(apart.note, "steps: n8n recorded no links between these items.")
+    }))
+
+  it.effect("pairs nothing where one side aggregates the other, except with a key", () =>
+    Effect.gen(function*() {
+      for (const [earlier, later, name] of [["Price", "All", "All"], ["Price", "Sum", "Sum"], ["All", "Each", "All"]]) {
+        const data = yield* ask({ from: earlier, to: later })
+        assert.deepInclude<unknown>(data, { pairedBy: "none", same: 0, altered: 0, paths: [], examples: [] })
+        assert.include(data.note, `'${name}' aggregates the items of the other node`)
+      }
+      assert.strictEqual((yield* ask({ to: "First" })).pairedBy, "place")
+      // Items that were split again have links to all that were aggregated.
+      const again = yield* ask({ from: "Load", to: "Each" })
+      assert.deepInclude<unknown>(again, { pairedBy: "place", same: 30, altered: 0 })
+      assert.strictEqual(
+        (yield* ask({ from: "Price", to: "Sum", key: "orderNo" }).pipe(Effect.flip))._tag,
+        "ValidationError"
+      )
+    }))
+
+  it.effect("compares a node with itself, or another one, in another run", () =>
+    Effect.gen(function*() {
+      const other = {
+        ...chain,
+        id: "78",
+        data: {
+          resultData: {
+            runData: {
+              Load: [
+                run(0, {
+                  main: [
+                    orders.slice(0, 29).map((json) => ({
+                      json: { ...json, amount: json.orderNo === "A-3" ? 9 : json.amount }
+                    }))
+                  ]
+                })
+              ]
+            }
+          }
+        }
+      }
+      const both = Layer.mergeAll(
+        FakeN8n.layer({ workflows: [], executions: [chain, other] }),
+        Executions.layer()
+      )
+      const data = yield* tools.compareItems.call({ id: "77", otherId: "78", from: "Load", limit: 10, steps: true })
+        .pipe(Effect.provide(both))
+      assert.deepStrictEqual<unknown>([data.from, data.to], [
+        { execution: "77", node: "Load", run: 0, output: "main[0]", items: 30 },
+        { execution: "78", node: "Load", run: 0, output: "main[0]", items: 29 }
+      ])
+      assert.deepStrictEqual<unknown>(data.paths, [{ path: "amount", altered: 1 }])
+      assert.deepStrictEqual([data.same, data.onlyInFrom.count, data.pairedBy], [28, 1, "place"])
+      assert.strictEqual(data.note, "steps: items of two runs have no links.")
+      const missing = yield* Effect.flip(ask({}))
+      assert.deepInclude<unknown>(missing, { _tag: "ValidationError", field: "to" })
+      const unknown = yield* tools.compareItems.call({
+        id: "78",
+        otherId: "77",
+        from: "Load",
+        to: "Shape",
+        limit: 1,
+        steps: false
+      })
+        .pipe(Effect.provide(both), Effect.flip)
+      assert.include(unknown.message, "'Shape' not found in execution '77'")
+    }))
+
+  it.effect("concludes nothing from items that n8n hides", () =>
+    Effect.gen(function*() {
+      const hidden = {
+        ...chain,
+        workflowData: { ...chain["workflowData"] as object, settings: { redactionPolicy: "all" } }
+      }
+      const error = yield* Effect.flip(ask({ to: "Price" }, hidden))
+      assert.deepInclude<unknown>(error, {
+        _tag: "ValidationError",
+        message: "n8n hides the items of execution '77' (redaction)"
+      })
     }))
 })

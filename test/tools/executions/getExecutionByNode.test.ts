@@ -81,7 +81,10 @@ const look = (args: object, nodeName = "Orders") => {
 layer(holding(execution))("get_execution_by_node, asked", (it) => {
   it.effect("gives the items that meet a condition, with their places", () =>
     Effect.gen(function*() {
-      const { input, output, parametersAs } = yield* look({ where: "amount < 0", fields: ["orderNo", "customer.id"] })
+      const { input, output, parameters, parametersAs } = yield* look({
+        where: "amount < 0",
+        fields: ["orderNo", "customer.id"]
+      })
       assert.deepStrictEqual<unknown>(output, {
         output: "main[0]",
         matched: 1,
@@ -89,7 +92,7 @@ layer(holding(execution))("get_execution_by_node, asked", (it) => {
         items: [{ index: 1_234, json: { orderNo: "A-1234", "customer.id": "cus_4" } }]
       })
       assert.deepInclude<unknown>(input, { matched: 0, total: 1, items: [] })
-      assert.strictEqual(parametersAs, "written")
+      assert.deepStrictEqual<unknown>([parametersAs, parameters], ["resolved", { a: 1 }])
       // Over several inputs, places count as itemOffset does.
       const merged = yield* look({ where: "amount === 3" }, "Merge")
       assert.deepStrictEqual(merged.input.items.map(({ index }) => index), [4])

@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import { realpathSync } from "node:fs"
 import { createRequire } from "node:module"
 import { parser } from "../../../src/base/JavaScript.ts"
+import { parts } from "../../../src/n8n/model/Template.ts"
 import * as Expressions from "../../../src/workflows/check/Expressions.ts"
 import { Json } from "../../support/arbitrary.ts"
 
@@ -117,7 +118,7 @@ describe("n8n", () => {
   it.prop("splits templates the same way", { text: Template }, ({ text }) => {
     const theirs = splitExpression(text).flatMap((chunk) => chunk.type === "code" ? [chunk.text] : [])
     const wrapped = theirs.map((code) => code.trimStart().startsWith("{") ? `(${code})` : code)
-    same(Expressions.parts(`=${text}`).map(({ code }) => code), wrapped)
+    same(parts(`=${text}`).map(({ code }) => code), wrapped)
   })
 
   const accepts = (text: string) => {

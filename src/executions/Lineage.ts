@@ -1,0 +1,99 @@
+/** Origins of items by the links that n8n records (`pairedItem`): the items of earlier nodes that an item was made from. */
+import { int, obj, str } from "../base/Json.ts"
+import * as Execution from "./Execution.ts"
+
+/** Link of an item to one of an input, or of another output (`source`): later batches of a loop come from its first input. */
+export interface Link {
+  readonly item: number
+  readonly input: number
+  readonly source: Execution.Source | undefined
+}
+
+/** Links of a stored item. */
+export const linksOf = (stored: unknown): ReadonlyArray<Link> => {
+  const paired = obj(stored)?.["pairedItem"]
+  return (Array.isArray(paired) ? paired : [paired]).flatMap((link) => {
+    const item = int(link) ?? int(obj(link)?.["item"])
+    const overwrite = obj(obj(link)?.["sourceOverwrite"])
+    const node = str(overwrite?.["previousNode"])
+    const output = int(overwrite?.["previousNodeOutput"] ?? 0)
+    const run = int(overwrite?.["previousNodeRun"] ?? 0)
+    if (item === undefined) return []
+    const source = node === undefined || output === undefined || run === undefined ? undefined : { node, output, run }
+    return [{ item, input: int(obj(link)?.["input"]) ?? 0, source }]
+  })
+}
+
+/** Output that a source names. */
+export const slotOf = ({ node, output, run }: Execution.Source): Execution.Slot => ({
+  node,
+  run,
+  side: "output",
+  port: { type: "main", index: output }
+})
+
+/** Item of an output. */
+export interface Place {
+  readonly slot: Execution.Slot
+  readonly index: number
+}
+
+/** Text that identifies an output. */
+export const slotKey = ({ node, port, run }: Execution.Slot): string =>
+  JSON.stringify([node, run, port.type, port.index])
+
+const placeKey = ({ index, slot }: Place) => `${index} ${slotKey(slot)}`
+
+/** Number of items of an output. */
+export const countOf = (execution: Execution.Execution, { node, port, run }: Execution.Slot): number =>
+  execution.runs.get(node)?.[run]?.outputs.find(({ index, type }) => type === port.type && index === port.index)
+    ?.count ?? 0
+
+/** Items that an item was made from, one node back. */
+const before = (execution: Execution.Execution, { index, slot }: Place): ReadonlyArray<Place> => {
+  const run = execution.runs.get(slot.node)?.[slot.run]
+  return linksOf(execution.items(slot, index, 1)[0]).flatMap(({ input, item, source }) => {
+    const from = source ?? run?.sources[input]
+    const place = from === undefined ? undefined : { slot: slotOf(from), index: item }
+    return place !== undefined && item >= 0 && item < countOf(execution, place.slot) ? [place] : []
+  })
+}
+
+/** Number of items that several searches may read together. */
+export interface Budget {
+  items: number
+}
+
+/** Budget of one call: some hundreds of milliseconds. */
+export const budget = (): Budget => ({ items: 2_000 })
+
+/**
+ * Follows an item's links back to the places for which `isEnd` is true; each result is a way from such a place to the
+ * item. `undefined` if there are more items on the way than the budget allows.
+ */
+export const ways = (
+  execution: Execution.Execution,
+  place: Place,
+  isEnd: (place: Place) => boolean,
+  budget: Budget
+): ReadonlyArray<ReadonlyArray<Place>> | undefined => {
+  const ends: Array<ReadonlyArray<Place>> = []
+  const next = new Map<string, Place | undefined>([[placeKey(place), undefined]])
+  const queue = [place]
+  for (const here of queue) {
+    if (isEnd(here)) {
+      const way: Array<Place> = []
+      for (let at: Place | undefined = here; at !== undefined; at = next.get(placeKey(at))) way.push(at)
+      ends.push(way)
+      continue
+    }
+    if (budget.items-- <= 0) return undefined
+    for (const origin of before(execution, here)) {
+      const key = placeKey(origin)
+      if (next.has(key)) continue
+      next.set(key, here)
+      queue.push(origin)
+    }
+  }
+  return ends
+}
