@@ -82,8 +82,9 @@ const matchedIn = (run: SearchedRun | undefined) => sum((run?.executions ?? []).
 
 /** Combines the results of several executions. */
 const combined = (results: ReadonlyArray<Searched>): ItemSearch.Totals => {
-  // An execution without items says nothing about paths.
-  const [first, ...others] = results.filter(({ scanned }) => scanned > 0).map(({ absent }) => absent)
+  // An execution without items to see says nothing about paths.
+  const [first, ...others] = results.filter(({ execution, scanned }) => scanned > 0 && !execution.isRedacted)
+    .map(({ absent }) => absent)
   return {
     matched: sum(results.map(({ matched }) => matched)),
     scanned: sum(results.map(({ scanned }) => scanned)),
@@ -203,7 +204,7 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
   const results = [
     ...new Map(runs.flatMap(({ executions }) => executions).map((one) => [one.execution.id, one])).values()
   ]
-  const newest = results.find(({ scanned }) => scanned > 0)?.execution
+  const newest = results.find(({ execution, scanned }) => scanned > 0 && !execution.isRedacted)?.execution
   const totals = combined(results)
   return {
     runs: {

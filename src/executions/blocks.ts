@@ -1,5 +1,5 @@
 /** Bytes compressed in blocks, so that reading a part unpacks only its blocks. */
-import { constants, deflateRaw, inflateRawSync } from "node:zlib"
+import { constants, zstdCompress, zstdDecompressSync } from "node:zlib"
 
 const blockBytes = 1024 * 1024
 
@@ -15,7 +15,7 @@ export interface Blocks {
 
 const pack = (block: Uint8Array) =>
   new Promise<Uint8Array>((resolve, reject) => {
-    deflateRaw(block, { level: constants.Z_BEST_SPEED }, (error, packed) =>
+    zstdCompress(block, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }, (error, packed) =>
       error === null ? resolve(packed) : reject(error))
   })
 
@@ -23,7 +23,7 @@ const pack = (block: Uint8Array) =>
 let last: { readonly packed: Uint8Array; readonly unpacked: Uint8Array } | undefined
 
 const unpack = (packed: Uint8Array): Uint8Array => {
-  if (last?.packed !== packed) last = { packed, unpacked: inflateRawSync(packed, { chunkSize: blockBytes }) }
+  if (last?.packed !== packed) last = { packed, unpacked: zstdDecompressSync(packed, { chunkSize: blockBytes }) }
   return last.unpacked
 }
 

@@ -3,6 +3,7 @@
  * items, so a few kilobytes are usually enough.
  */
 import { obj, str } from "../base/Json.ts"
+import { hiddenError } from "./Execution.ts"
 import { type Failure, ofError } from "./FailureGroups.ts"
 import { type Handling, Scanner, skip, value } from "./jsonScan.ts"
 
@@ -63,7 +64,8 @@ export class EarlyReader {
     })
     const data = object({
       resultData: object({
-        error: value((error) => (this.#error = error ?? undefined)),
+        error: value((error) => (this.#error ??= error ?? undefined)),
+        redactedError: value((error) => (this.#error ??= hiddenError(error))),
         lastNodeExecuted: value((name) => (this.#lastNode = str(name)))
       })
     }, () => (this.#isInData = true))

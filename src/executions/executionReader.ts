@@ -3,7 +3,7 @@
  * execution can contain 66 MB of items, of which an answer shows a few.
  */
 import * as Schema from "effect/Schema"
-import { arr, defined, int, num, obj, str } from "../base/Json.ts"
+import { arr, int, num, obj, str } from "../base/Json.ts"
 import * as Redact from "../base/Redact.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import * as Execution from "./Execution.ts"
@@ -25,14 +25,6 @@ const sourceOf = (source: unknown): Execution.Source | undefined => {
     : { node, output: int(obj(source)?.["previousNodeOutput"]) ?? 0, run: int(obj(source)?.["previousNodeRun"]) ?? 0 }
 }
 
-/** Error from which n8n itself hid all but its kind (`redactedError`). */
-const hiddenError = (error: unknown) =>
-  obj(error) && defined({
-    name: str(obj(error)?.["type"]),
-    message: "n8n hides the message of this error",
-    httpCode: obj(error)?.["httpCode"] ?? undefined
-  })
-
 /** Converts to milliseconds: n8n writes seconds in executions that it recovered after a crash. */
 const epochMillis = (time: number) => time > 0 && time < 100_000_000_000 ? time * 1000 : time
 
@@ -42,7 +34,7 @@ const runOf = (
   outputs: ReadonlyArray<Execution.Output>,
   override: ReadonlyArray<Execution.Output>
 ): Execution.Run => {
-  const error = fields.get("error") ?? hiddenError(fields.get("redactedError"))
+  const error = fields.get("error") ?? Execution.hiddenError(fields.get("redactedError"))
   const metadata = obj(fields.get("metadata"))
   const call = Execution.related(metadata?.["subExecution"])
   return {
@@ -199,7 +191,7 @@ export class ExecutionReader {
       isRedacted: this.#isRedacted,
       workflow: workflow._tag === "Some" ? workflow.value : undefined,
       runs,
-      error: this.#result.get("error") ?? hiddenError(this.#result.get("redactedError")),
+      error: this.#result.get("error") ?? Execution.hiddenError(this.#result.get("redactedError")),
       lastNode: str(this.#result.get("lastNodeExecuted")),
       items: (slot, offset, limit) => {
         const list = listAt(slot)

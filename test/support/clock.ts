@@ -16,17 +16,17 @@ await Promise.all([
 
 // What zlib's threads do is not among the active resources of the process.
 let packing = 0
-const { deflateRaw } = zlib
-zlib.deflateRaw = Object.assign(
-  (input: zlib.InputType, options: zlib.ZlibOptions, done: zlib.CompressCallback) => {
+const { zstdCompress } = zlib
+zlib.zstdCompress = Object.assign(
+  (input: zlib.InputType, options: zlib.ZstdOptions, done: zlib.CompressCallback) => {
     packing++
-    deflateRaw(input, options, (error, packed) => {
+    zstdCompress(input, options, (error, packed) => {
       packing--
       done(error, packed)
     })
   },
-  { __promisify__: deflateRaw.__promisify__ }
-) as typeof deflateRaw
+  { __promisify__: zstdCompress.__promisify__ }
+) as typeof zstdCompress
 syncBuiltinESMExports()
 
 /** One turn of the event loop: bodies and files are read by promises, which the test clock does not control. */

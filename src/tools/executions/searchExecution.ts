@@ -72,7 +72,9 @@ const searchOne = Effect.fnUntraced(
         ...(incomplete === undefined ? [] : [incomplete]),
         ...(idle.length === 0 ? [] : [`Did not run: ${idle.join(", ")}.`]),
         ...(empty.length === 0 ? [] : [`Without output: ${empty.join(", ")}.`]),
-        ...ItemSearch.notes(execution, found, { ...among, isFoundElsewhere: where === undefined })
+        ...(execution.isRedacted
+          ? [`${conditions.hidden(execution)}. ${conditions.reveal}`]
+          : ItemSearch.notes(execution, found, { ...among, isFoundElsewhere: where === undefined }))
       ]
     }
   }

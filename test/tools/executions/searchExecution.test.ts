@@ -291,6 +291,33 @@ describe("search_execution over many runs", () => {
       ])
     }))
 
+  it.effect("draws no conclusion from items that n8n hides, and groups their failures by kind", () =>
+    Effect.gen(function*() {
+      const error = { name: "NodeApiError", message: "Card 4242 declined", httpCode: "402", node: { name: "Pay" } }
+      const hide = (execution: N8nApi.Execution): N8nApi.Execution => ({
+        ...execution,
+        workflowData: { ...execution["workflowData"] as object, settings: { redactionPolicy: "all" } }
+      })
+      const hidden = [1, 2].map((id) =>
+        hide(order(id, "error", { Take: output({ sku: "B" }) }, {
+          data: { resultData: { error, lastNodeExecuted: "Pay", runData: { Take: output({ sku: "B" }) } } }
+        }))
+      )
+      const search = yield* searchRuns({ where: "sku === 'C'" }, hidden)
+      assert.deepStrictEqual([search.matched, search.note], [0, "n8n itself hides the items of 2 runs."])
+      const one = yield* searchRuns({ where: "sku === 'C'", id: "1" }, hidden)
+      assert.match(one.note ?? "", /^n8n hides the items of execution '1' \(redaction\)\. Counts/)
+      const { groups = [] } = yield* tools.listExecutions.call({ groupBy: "failure" }).pipe(
+        Effect.provide(Layer.mergeAll(
+          FakeN8n.layer({ workflows: [], executions: hidden }),
+          Executions.layer()
+        ))
+      )
+      assert.lengthOf(groups, 1)
+      assert.deepInclude(groups[0], { node: "Pay", message: "n8n hides the message of this error", count: 2 })
+      assert.notInclude(JSON.stringify(groups), "4242")
+    }))
+
   it.effect("explains why nothing matches", () =>
     Effect.gen(function*() {
       assert.strictEqual(
