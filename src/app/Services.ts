@@ -15,6 +15,7 @@ import * as Errors from "../base/Errors.ts"
 import type { UnreadablePackage } from "../catalogue/data/Packages.ts"
 import * as NodeCatalogue from "../catalogue/NodeCatalogue.ts"
 import * as Executions from "../executions/Executions.ts"
+import * as RetryLog from "../executions/RetryLog.ts"
 import * as SqlTestRuns from "../executions/SqlTestRuns.ts"
 import * as TestRuns from "../executions/TestRuns.ts"
 import * as WorkflowFiles from "../workflows/files/WorkflowFiles.ts"
@@ -27,6 +28,7 @@ import * as WorkflowStore from "../workflows/store/WorkflowStore.ts"
 export type Services =
   | Executions.Executions
   | NodeCatalogue.NodeCatalogue
+  | RetryLog.RetryLog
   | Snapshots.Snapshots
   | Versions.Versions
   | WorkflowFiles.WorkflowFiles
@@ -43,12 +45,13 @@ export interface Options extends Executions.Options, NodeCatalogue.Options {
 /** Services with persistent or cached state. */
 const stateful = (
   executions: Layer.Layer<Executions.Executions>,
-  snapshots: Layer.Layer<Snapshots.Snapshots>
+  snapshots: Layer.Layer<Snapshots.Snapshots>,
+  retries: Layer.Layer<RetryLog.RetryLog>
 ): Layer.Layer<
-  Executions.Executions | Snapshots.Snapshots | Versions.Versions | WorkflowStore.WorkflowStore,
+  Executions.Executions | RetryLog.RetryLog | Snapshots.Snapshots | Versions.Versions | WorkflowStore.WorkflowStore,
   never,
   NodeCatalogue.NodeCatalogue
-> => Layer.merge(executions, Layer.provideMerge(Layer.merge(WorkflowStore.layer, Versions.layer), snapshots))
+> => Layer.mergeAll(executions, retries, Layer.provideMerge(Layer.merge(WorkflowStore.layer, Versions.layer), snapshots))
 
 /**
  * State in a folder: snapshots, executions of tests, and the services that use them.
@@ -61,7 +64,8 @@ export const stateInFolder = (folder: string, options: Executions.Options) =>
       Layer.provide(TestRuns.layer(join(folder, "tests"))),
       Layer.provide(NodeServices.layer)
     ),
-    Layer.provide(Snapshots.layer({ folder }), NodeServices.layer)
+    Layer.provide(Snapshots.layer({ folder }), NodeServices.layer),
+    Layer.provide(RetryLog.layerFolder(join(folder, "retries")), NodeServices.layer)
   )
 
 /**
@@ -72,7 +76,8 @@ export const stateInFolder = (folder: string, options: Executions.Options) =>
 export const stateInDatabase = (database: Layer.Layer<Database>, options: Executions.Options) =>
   stateful(
     Layer.provide(Executions.layer(options), Layer.provide(SqlTestRuns.layer, database)),
-    Layer.provide(SqlSnapshots.layer, database)
+    Layer.provide(SqlSnapshots.layer, database),
+    Layer.provide(RetryLog.layerDatabase, database)
   )
 
 /**
@@ -124,5 +129,5 @@ const noFiles = Layer.succeed(WorkflowFiles.WorkflowFiles, {
 /** Services in memory, for tests; the node catalogue is the only file. */
 export const layerMemory: Layer.Layer<Services> = Layer.merge(
   noFiles,
-  Layer.provideMerge(stateful(Executions.layer(), Snapshots.layerMemory), catalogue({}))
+  Layer.provideMerge(stateful(Executions.layer(), Snapshots.layerMemory, RetryLog.layerMemory), catalogue({}))
 ).pipe(Layer.orDie)

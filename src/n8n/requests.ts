@@ -84,9 +84,10 @@ export type ErrorOf<T extends Errors.Target> = T extends Errors.ResourceTarget ?
 export interface Request {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS"
   readonly path: string
-  readonly query?: Query | undefined
+  /** Pairs if a name can have several values. */
+  readonly query?: Query | ReadonlyArray<readonly [string, string]> | undefined
   readonly headers?: { readonly [name: string]: string } | undefined
-  /** Sent as JSON, unless it is a form. */
+  /** Sent as JSON, unless it is a form, or bytes of the content type in the headers. */
   readonly body?: unknown
   /** The timeout of the request with its retries, in seconds; less if less is left of the call's time. */
   readonly seconds?: number | undefined
@@ -333,11 +334,15 @@ const isWrite = ({ isOnce, method, to }: Request) =>
 const prepare = ({ body: json, headers = {}, method, query = {} }: Request, url: URL) =>
   HttpClientRequest.make(method)(url).pipe(
     HttpClientRequest.setHeaders(headers),
-    HttpClientRequest.setUrlParams(Object.entries(query).filter(([, value]) => value !== undefined)),
+    HttpClientRequest.setUrlParams(
+      (Array.isArray(query) ? query : Object.entries(query)).filter(([, value]) => value !== undefined)
+    ),
     json === undefined
       ? identity
       : json instanceof FormData
       ? HttpClientRequest.bodyFormData(json)
+      : json instanceof Uint8Array
+      ? HttpClientRequest.bodyUint8Array(json, headers["content-type"])
       : HttpClientRequest.bodyJsonUnsafe(json)
   )
 
@@ -414,7 +419,9 @@ export const make = Effect.fnUntraced(function*(options: Options) {
   // An unread body (of a failure that is retried, of a DELETE) would occupy its connection until it is collected as
   // garbage: each request releases it when it ends.
   const anonymous = (yield* HttpClient.HttpClient).pipe(
-    HttpClient.mapRequest(HttpClientRequest.acceptJson),
+    HttpClient.mapRequest((request) =>
+      request.headers["accept"] === undefined ? HttpClientRequest.acceptJson(request) : request
+    ),
     HttpClient.withScope
   )
   const authenticated = anonymous.pipe(

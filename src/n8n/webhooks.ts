@@ -2,15 +2,17 @@
 import * as Effect from "effect/Effect"
 import type * as Errors from "../base/Errors.ts"
 import * as body from "./body.ts"
-import type { Query, Request, Requests } from "./requests.ts"
+import type { Request, Requests } from "./requests.ts"
 
 /** A request to a webhook. */
 export interface Call {
   readonly method: Request["method"]
-  readonly query?: Query | undefined
+  readonly query?: Request["query"]
   readonly headers?: { readonly [name: string]: string } | undefined
-  /** Sent as JSON. */
+  /** Sent as JSON, unless it is a form or bytes. */
   readonly body?: unknown
+  /** Whether the path is that of a form, which n8n serves beside the webhooks. */
+  readonly isForm?: boolean | undefined
   readonly seconds: number
 }
 
@@ -42,9 +44,9 @@ export const make = (requests: Requests): Service => ({
       ({ headers }) => Effect.succeed((headers["access-control-allow-methods"] ?? "").split(", "))
     ).pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
   ),
-  callWebhook: Effect.fn("N8nClient.callWebhook")((path: string, call: Call) =>
+  callWebhook: Effect.fn("N8nClient.callWebhook")((path: string, { isForm, ...call }: Call) =>
     requests.send(
-      { ...call, path: `webhook/${path}`, to: "webhook", anyStatus: true },
+      { ...call, path: `${isForm === true ? "form" : "webhook"}/${path}`, to: "webhook", anyStatus: true },
       { operation: "call the webhook" },
       (response) =>
         Effect.map(

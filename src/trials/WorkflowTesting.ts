@@ -56,6 +56,8 @@ export interface Options {
   readonly pins?: Pins | undefined
   /** Execution whose trigger data starts the test, and whose items replace every node that reaches outside. */
   readonly replay?: string | undefined
+  /** Makes every node of a replay run; executed immediately before the copy is called. */
+  readonly rerun?: Effect.Effect<void, Errors.N8nError> | undefined
   readonly mode: "copy" | "live"
 }
 
@@ -92,7 +94,7 @@ const removalSeconds = 30
 const sweepTimeout = "10 seconds"
 
 /** Whether a webhook call certainly started nothing. */
-const startedNothing = ({ errorDetails = "", operation, statusCode }: Errors.ApiError) =>
+export const startedNothing = ({ errorDetails = "", operation, statusCode }: Errors.ApiError) =>
   operation === "test workflow" && (statusCode === 404 || statusCode === 405) ||
   operation === "call the webhook" && /^(?:ECONNREFUSED|ENOTFOUND)\b/.test(errorDetails)
 
@@ -253,8 +255,12 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
   const trigger = subject.nodes.find(({ type }) => type === "n8n-nodes-base.webhook")
   const isTrigger = isTriggerOf(lookups)
   const pinned = yield* pinsOf(subject, options.pins)
-  const running = new Set([...pinned].flatMap(([name, pin]) => pin === "run" ? [name] : []))
-  const { replay } = options
+  const { replay, rerun } = options
+  const running = new Set(
+    rerun === undefined
+      ? [...pinned].flatMap(([name, pin]) => pin === "run" ? [name] : [])
+      : subject.nodes.map(({ name }) => name)
+  )
   const replayed = replay === undefined ? undefined : yield* Replay.of({
     executionId: replay,
     subject,
@@ -320,6 +326,7 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
       Effect.gen(function*() {
         yield* publish(id, subject.name)
         yield* progress(1, copy.nodeCount + 3, "published")
+        yield* rerun ?? Effect.void
         const call = { method: "POST", body: { items: copy.items }, seconds: options.timeout / 1000 + 30 } as const
         const { answer, execution, timedOut, timeout } = yield* observe({
           timeout: options.timeout,

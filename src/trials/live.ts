@@ -13,10 +13,11 @@ import * as Reference from "../workflows/Reference.ts"
 import { isSettled, type Search, statusFilters } from "./executionWatch.ts"
 import * as TriggerItems from "./TriggerItems.ts"
 
-const methods: ReadonlySet<string> = new Set(["DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"])
+/** Methods that a webhook can be called with. */
+export const methods: ReadonlySet<string> = new Set(["DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"])
 
 /** Header that identifies the execution among others of the workflow. */
-const header = "x-effect-n8n-mcp-test"
+export const marker = "x-effect-n8n-mcp-test"
 
 const refuse = (reason: string, field: string) =>
   new Errors.ValidationError({
@@ -26,7 +27,7 @@ const refuse = (reason: string, field: string) =>
   })
 
 /** Nodes of the published version, which on 2.x may differ from the draft. */
-const publishedNodes = (workflow: Workflow.Workflow): ReadonlyArray<Workflow.Node> => {
+export const publishedNodes = (workflow: Workflow.Workflow): ReadonlyArray<Workflow.Node> => {
   const nodes = arr(obj(workflow["activeVersion"])?.["nodes"])
   return nodes.length === 0 ? workflow.nodes : nodes as ReadonlyArray<Workflow.Node>
 }
@@ -34,9 +35,9 @@ const publishedNodes = (workflow: Workflow.Workflow): ReadonlyArray<Workflow.Nod
 const isWebhook = ({ disabled, type }: Workflow.Node) => type === "n8n-nodes-base.webhook" && disabled !== true
 
 /** Path of a Webhook node; n8n prefixes a path with parameters with the node's webhook id. */
-const pathOf = (node: Workflow.Node, params: { readonly [name: string]: unknown }): string => {
+export const pathOf = (node: Workflow.Node, params: { readonly [name: string]: unknown }): string => {
   const path = (str(obj(node.parameters)?.["path"]) ?? "").replace(/^\//, "")
-  if (!path.split("/").some((part) => part.startsWith(":"))) return path
+  if (!path.split("/").some((part) => part.startsWith(":"))) return path === "" ? str(node["webhookId"]) ?? "" : path
   const filled = path.split("/").map((part) =>
     part.startsWith(":") ? encodeURIComponent(String(params[part.slice(1)] ?? "")) : part
   )
@@ -88,7 +89,7 @@ export const target = Effect.fnUntraced(function*(
   const call: WebhookCall = {
     method: method as WebhookCall["method"],
     query: texts(query),
-    headers: { ...texts(headers), [header]: token },
+    headers: { ...texts(headers), [marker]: token },
     ...(method === "GET" || method === "HEAD" || body === undefined ? {} : { body }),
     seconds: timeout / 1000 + 30
   }
@@ -111,7 +112,7 @@ export const target = Effect.fnUntraced(function*(
       const execution = yield* Executions.use((executions) => executions.get(id))
       const slot = { node: node.name, run: 0, side: "output", port: { type: "main", index: 0 } } as const
       const [item] = Execution.slice(execution, [{ count: 1, slot }], 0, 1)
-      if (obj(obj(item?.json)?.["headers"])?.[header] === token) return { id }
+      if (obj(obj(item?.json)?.["headers"])?.[marker] === token) return { id }
       otherIds.add(id)
     }
     return { candidates: candidates.map(({ id }) => String(id)).filter((id) => !otherIds.has(id)) }

@@ -1,24 +1,197 @@
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
+import { defined, obj } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
-import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as Execution from "../../executions/Execution.ts"
+import * as Selection from "../../executions/Selection.ts"
+import * as Retry from "../../trials/Retry.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-/** `POST /executions/{id}/retry`: starts a new execution and answers when it has ended. */
+const maxRuns = 50
+const defaultRuns = 20
+
+const Items = Schema.Struct({ count: Schema.Int, first: Schema.optionalKey(Schema.Json) })
+
+const fields = {
+  status: Schema.String,
+  /** Version of the workflow that ran, on n8n 2. */
+  version: Schema.optionalKey(Schema.String),
+  /** Node that failed, or the last to run. */
+  lastNode: Schema.optionalKey(Schema.String),
+  /** Number of its items, and the first of them, shortened. */
+  items: Schema.optionalKey(Items),
+  error: Schema.optionalKey(Schema.String),
+  note: Schema.optionalKey(Schema.String)
+}
+
+const Output = Schema.Struct({
+  ...fields,
+  status: Schema.optionalKey(Schema.String),
+  /** New execution of the only run, with `id`. */
+  id: Schema.optionalKey(Schema.String),
+  runs: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ id: Schema.String, newId: Schema.optionalKey(Schema.String), ...fields }))
+  ),
+  /** Requests that a dry run would send, or the places where n8n would resume. */
+  wouldRetry: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        id: Schema.String,
+        to: Schema.optionalKey(Schema.String),
+        body: Schema.optionalKey(Schema.String)
+      })
+    )
+  ),
+  skipped: Schema.optionalKey(Schema.Array(
+    Schema.Struct({
+      ids: Schema.Array(Schema.String),
+      reason: Schema.String,
+      /** Other runs that are the reason, in the order of `ids`. */
+      as: Schema.optionalKey(Schema.Array(Schema.String))
+    })
+  )),
+  /** Arguments that continue. */
+  next: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
+  hint: Schema.optionalKey(Schema.String)
+})
+
+/** First fields of an item that are neither lists nor objects. */
+const small = (json: unknown): Schema.Json =>
+  Object.fromEntries(
+    Object.entries(obj(json) ?? {}).filter(([, value]) => typeof value !== "object").slice(0, 2)
+      .map(([key, value]) => [key, typeof value === "string" ? Visible.label(value, 30) : value as Schema.Json])
+  )
+
+const resultOf = ({ execution, note, status, version }: Retry.Retried) => {
+  const failure = execution && Execution.failure(execution)
+  const lastNode = failure?.node ?? (execution && Execution.lastToRun(execution))
+  const run = lastNode === undefined ? undefined : execution?.runs.get(lastNode)?.at(-1)
+  const slots = run === undefined ? [] : Execution.outputSlots(lastNode ?? "", run)
+  const [first] = execution === undefined ? [] : Execution.slice(execution, slots, 0, 1)
+  const count = slots.reduce((sum, slot) => sum + slot.count, 0)
+  return defined({
+    status: Visible.label(status),
+    version,
+    lastNode,
+    items: failure === undefined && run !== undefined ? defined({ count, first: first && small(first.json) }) : undefined,
+    error: failure && Visible.label(Execution.errorDetail(failure.error).message, 100),
+    note
+  })
+}
+
+/** Reasons with the runs that they apply to. */
+const reasons = (skipped: ReadonlyArray<Retry.Skipped>) =>
+  [...Map.groupBy(skipped, ({ reason }) => reason)].map(([reason, all]) => {
+    const as = all.flatMap((each) => each.as ?? [])
+    return { ids: all.map(({ id }) => id), reason, ...(as.length === 0 ? {} : { as }) }
+  })
+
+const many = (
+  { next, note, planned, retried, skipped, unreached }: Retry.Outcome,
+  { dryRun, from, latest }: { readonly dryRun: boolean; readonly from: string; readonly latest: boolean }
+) => {
+  const all = retried.map((each) => ({ ...defined({ id: each.id, newId: each.newId }), ...resultOf(each) }))
+  const [version, ...others] = [...new Set(all.map((each) => each.version))]
+  const rest = unreached.length === 0 ? next : { ids: unreached, from, ...(latest ? { latest } : {}) }
+  const isAfter = unreached.length > 0 && next !== undefined
+  return defined({
+    // One version is shown once; of several, the beginnings.
+    version: others.length === 0 ? version : undefined,
+    runs: dryRun ? undefined : all.map(({ version: own, ...each }) =>
+      others.length === 0 ? each : defined({ ...each, version: own?.slice(0, 8) })
+    ),
+    wouldRetry: dryRun
+      ? planned.map(({ body, id, to }) => defined({ id, to, body: body && Visible.label(body, 60) }))
+      : undefined,
+    skipped: skipped.length === 0 ? undefined : reasons(skipped),
+    next: rest,
+    hint: [
+      note,
+      unreached.length === 0 ? undefined : `Not reached in time: ${unreached.join(", ")}.`,
+      isAfter ? `Then continue with cursor '${next.cursor}'.` : undefined
+    ].filter((part) => part !== undefined).join(" ") || undefined
+  })
+}
+
+/** Retries executions from the failed node (`POST /executions/{id}/retry`), or from the start. */
 export const retryExecution = Tool.make({
   name: "retry_execution",
   title: "Retry execution",
-  searchHint: "run again, rerun a failed execution",
+  searchHint: "run again, rerun failed executions, send requests again, replay, resend, redo, recover",
   description:
-    "Run a failed execution again from the node that failed, with the data it had. Next: get_execution with the new id.",
+    "Run failed executions again: id, ids, or filters. Returns the new runs and last items.",
   annotations: { ...Tool.destructive, idempotentHint: false },
-  scopes: ["execution:retry"],
+  scopes: ["execution:retry", "execution:read", "execution:list"],
+  partialScopes: {
+    "workflow:read": "from start",
+    "workflow:create": "from start, other triggers than requests",
+    "workflow:list": "workflowName"
+  },
+  unlisted: { status: "never", startedBefore: "never", cursor: "never" },
   input: Schema.Struct({
-    id: parameters.executionId,
-    latest: parameters.flag("Use the current workflow instead of the one that ran.")
+    id: Schema.optionalKey(parameters.executionIdFor("One run.")),
+    ids: Schema.optionalKey(
+      Schema.Array(Schema.String.check(Schema.isPattern(/^\d+$/, { message: "ids must be digits" }))).check(
+        Schema.isMinLength(1),
+        Schema.isMaxLength(maxRuns, { message: `ids must have from 1 to ${maxRuns} ids` })
+      ).annotate({ description: `At most ${maxRuns}.` })
+    ),
+    ...Selection.parameters,
+    workflowName: parameters.optional(Schema.String.check(Schema.isMinLength(1)), "Name contains this."),
+    status: parameters.optional(Schema.Literals(["error", "crashed", "canceled"]), "Default error."),
+    last: Schema.optionalKey(
+      Schema.Int.check(
+        Schema.isBetween({ minimum: 1, maximum: maxRuns }, { message: `last must be from 1 to ${maxRuns}` })
+      ).annotate({ description: `Newest, default ${defaultRuns}.` })
+    ),
+    from: parameters.optional(
+      Schema.Literals(["failure", "start"]),
+      "failure (default): at the failed node. start: sends the recorded request again; other triggers run as a copy."
+    ),
+    latest: parameters.flag("Use the current workflow, not the one that ran."),
+    dryRun: parameters.flag("Only show what would be sent.")
   }),
-  output: Schema.Struct({ id: Schema.String, status: Schema.String }),
-  handler: ({ id, latest }) => N8nClient.use((n8n) => n8n.retryExecution(id, latest)),
-  summarize: ({ id, status }) => ({ id: String(id), status: Visible.label(status ?? "unknown") }),
-  message: ({ id, status }) => ({ en: `Retried as execution ${id}: ${status}`, ja: "実行を再試行しました" })
+  output: Output,
+  handler: ({ dryRun, from = "failure", id, ids, latest, ...filters }) =>
+    Effect.gen(function*() {
+      const isFiltered = Object.keys(filters).length > 0
+      if ([id, ids, isFiltered || undefined].filter((each) => each !== undefined).length !== 1) {
+        return yield* parameters.invalid(
+          "id",
+          "Execution ID is required: id, ids or filters, only one of these",
+          "list_executions shows the failed runs and their ids."
+        )
+      }
+      const runs = ids ?? (id === undefined ? { status: "error" as const, ...filters, defaultLast: defaultRuns } : [id])
+      const outcome = yield* Retry.run({ runs, from, latest, dryRun })
+      const [refused] = outcome.skipped
+      if (id !== undefined && refused !== undefined) {
+        return yield* refused.error ?? parameters.invalid(
+          "id",
+          `Execution '${id}' was not retried: ${refused.reason}${refused.as === undefined ? "" : ` (${refused.as})`}`,
+          `get_execution(id: '${id}') shows it.`
+        )
+      }
+      return outcome
+    }),
+  summarize: (outcome, { dryRun, from = "failure", id, latest }) => {
+    const [only] = outcome.retried
+    if (id === undefined || dryRun || only === undefined) return many(outcome, { dryRun, from, latest })
+    return { ...defined({ id: only.newId }), ...resultOf(only) }
+  },
+  message: ({ id, runs, skipped = [], status, wouldRetry }) => {
+    const left = skipped.flatMap(({ ids }) => ids).length
+    const also = left === 0 ? "" : `; ${left} skipped`
+    const counts = Map.groupBy(runs ?? [], (run) => run.status)
+    const en = wouldRetry !== undefined
+      ? `Would retry ${counted(wouldRetry.length, "execution")}${also}`
+      : runs === undefined
+      ? `Retried as execution ${id ?? "unknown"}: ${status}`
+      : `Retried ${counted(runs.length, "execution")}${runs.length === 0 ? "" : ": "}${
+        [...counts].map(([status, all]) => `${all.length} ${status}`).join(", ")
+      }${also}`
+    return { en, ja: "実行を再試行しました" }
+  }
 })

@@ -1,0 +1,173 @@
+/**
+ * Record of runs that were started again, written before a request is sent: a request of which the outcome is unknown
+ * is never sent twice, by any process that shares the record.
+ *
+ * **Details**
+ *
+ * The record is a set of names per n8n: `<run>.<attempt>` before an attempt, and `<run>.<attempt>.<new run>.<status>`
+ * when its outcome is known.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
+import * as Database from "../base/Database.ts"
+import * as Errors from "../base/Errors.ts"
+import { sha256 } from "../base/Hash.ts"
+import { defined } from "../base/Json.ts"
+import * as Locks from "../base/KeyedMutex.ts"
+
+/** Attempt to start a run again; without `newId`, its outcome is unknown. */
+export interface Attempt {
+  readonly run: string
+  readonly number: number
+  readonly newId?: string
+  readonly status?: string
+}
+
+/** Attempts of one n8n; those that cannot be recorded fail. */
+export interface Service {
+  readonly read: (instance: string) => Effect.Effect<ReadonlyArray<Attempt>, Errors.ValidationError>
+  /** Records an attempt; `false` if another call has made it. */
+  readonly claim: (instance: string, attempt: Attempt) => Effect.Effect<boolean, Errors.ValidationError>
+  /** Removes an attempt that certainly started nothing. */
+  readonly release: (instance: string, attempt: Attempt) => Effect.Effect<void>
+  /** Records the outcome of an attempt. */
+  readonly settle: (instance: string, attempt: Required<Attempt>) => Effect.Effect<void>
+  /** Runs retries of the same run one after the other. */
+  readonly oneAtATime: (run: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}
+
+/** Record of retries. */
+export class RetryLog extends Context.Service<RetryLog, Service>()("effect-n8n-mcp/RetryLog") {}
+
+/** Names of one n8n. `add` is `false` for a name that exists. */
+interface Names {
+  readonly list: (instance: string) => Effect.Effect<ReadonlyArray<string>, Errors.ValidationError>
+  readonly add: (instance: string, name: string) => Effect.Effect<boolean, Errors.ValidationError>
+  readonly remove: (instance: string, name: string) => Effect.Effect<void, Errors.ValidationError>
+}
+
+/**
+ * Maximum number of names per n8n; the oldest runs, which n8n prunes too, are forgotten first.
+ *
+ * @internal
+ */
+export const maxNames = 20_000
+
+const nameOf = ({ newId, number, run, status }: Attempt) =>
+  [run, number, ...newId === undefined ? [] : [newId, status]].join(".")
+
+const parse = (name: string): Attempt | undefined => {
+  const [, run, number, newId, status] = /^(\d+)\.(\d+)(?:\.(\d+)\.(\w+))?$/.exec(name) ?? []
+  return run === undefined ? undefined : defined({ run, number: Number(number), newId, status })
+}
+
+const make = ({ add, list, remove }: Names): Service => ({
+  read: (instance) =>
+    Effect.map(list(instance), (names) => {
+      const attempts = new Map<string, Attempt>()
+      for (const attempt of names.flatMap((name) => parse(name) ?? [])) {
+        const key = `${attempt.run}.${attempt.number}`
+        if (attempt.newId !== undefined || !attempts.has(key)) attempts.set(key, attempt)
+      }
+      return [...attempts.values()]
+    }),
+  claim: Effect.fn("RetryLog.claim")(function*(instance, { number, run }) {
+    if (!(yield* add(instance, nameOf({ run, number })))) return false
+    const names = yield* list(instance)
+    const old = names.length <= maxNames ? [] : names
+      .toSorted((a, b) => Number.parseInt(a) - Number.parseInt(b)).slice(0, names.length - maxNames)
+    yield* Effect.forEach(old, (name) => Effect.ignore(remove(instance, name)), { discard: true })
+    return true
+  }),
+  release: (instance, { number, run }) => Effect.ignore(remove(instance, nameOf({ run, number }))),
+  settle: (instance, attempt) => Effect.ignore(add(instance, nameOf(attempt))),
+  oneAtATime: Locks.make()
+})
+
+/** Record that ends with the process. */
+export const layerMemory: Layer.Layer<RetryLog> = Layer.sync(RetryLog, () => {
+  const all = new Set<string>()
+  const prefix = (instance: string) => `${instance}\n`
+  return make({
+    list: (instance) =>
+      Effect.sync(() =>
+        [...all].flatMap((name) => name.startsWith(prefix(instance)) ? [name.slice(prefix(instance).length)] : [])
+      ),
+    add: (instance, name) =>
+      Effect.sync(() => {
+        const isNew = !all.has(prefix(instance) + name)
+        all.add(prefix(instance) + name)
+        return isNew
+      }),
+    remove: (instance, name) => Effect.sync(() => void all.delete(prefix(instance) + name))
+  })
+})
+
+const unwritable = "Nothing was sent, since a retry from the start is recorded first"
+
+/** Record as empty files below a folder, `<hash of the instance>/<name>`. */
+export const layerFolder = (folder: string): Layer.Layer<RetryLog, never, FileSystem.FileSystem | Path.Path> =>
+  Layer.effect(
+    RetryLog,
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const own = (instance: string) => path.join(folder, sha256(instance).slice(0, 16))
+      const unusable = Effect.mapError(({ message }: { readonly message: string }) =>
+        new Errors.ValidationError({
+          reason: `${unwritable}: ${message}`,
+          hint: "Ask the operator to make the state folder writable (--state, N8N_MCP_STATE).",
+          isServerFault: true
+        })
+      )
+      return make({
+        list: (instance) =>
+          fs.readDirectory(own(instance)).pipe(
+            Effect.catchIf(({ reason }) => reason._tag === "NotFound", () => Effect.succeed([])),
+            unusable
+          ),
+        add: (instance, name) =>
+          fs.makeDirectory(own(instance), { recursive: true, mode: 0o700 }).pipe(
+            Effect.andThen(
+              Effect.scoped(Effect.flatMap(
+                fs.open(path.join(own(instance), name), { flag: "wx", mode: 0o600 }),
+                (file) => file.sync
+              ))
+            ),
+            Effect.as(true),
+            Effect.catchIf(({ reason }) => reason._tag === "AlreadyExists", () => Effect.succeed(false)),
+            unusable
+          ),
+        remove: (instance, name) => unusable(fs.remove(path.join(own(instance), name)))
+      })
+    })
+  )
+
+/** Record in the table `n8n_mcp_retries` of the database that the processes of a server share. */
+export const layerDatabase: Layer.Layer<RetryLog, never, Database.Database> = Layer.effect(
+  RetryLog,
+  Effect.map(Database.Database, (database) => {
+    const run: Database.Service["run"] = database.run
+    const unusable = Effect.mapError(Database.unusable(unwritable))
+    return make({
+      list: (instance) =>
+        run((sql) =>
+          sql<{ readonly name: string }>`
+            SELECT name FROM n8n_mcp_retries WHERE instance = ${Database.owner(instance)}`
+        ).pipe(Effect.map((rows) => rows.map(({ name }) => name)), unusable),
+      add: (instance, name) =>
+        run((sql) =>
+          sql`
+            INSERT INTO n8n_mcp_retries ${sql.insert({ instance: Database.owner(instance), name })}
+            ON CONFLICT DO NOTHING RETURNING name`
+        ).pipe(Effect.map((rows) => rows.length > 0), unusable),
+      remove: (instance, name) =>
+        run((sql) =>
+          sql`DELETE FROM n8n_mcp_retries WHERE instance = ${Database.owner(instance)} AND name = ${name}`
+        ).pipe(Effect.asVoid, unusable)
+    })
+  })
+)
