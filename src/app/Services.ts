@@ -51,7 +51,8 @@ const stateful = (
   Executions.Executions | RetryLog.RetryLog | Snapshots.Snapshots | Versions.Versions | WorkflowStore.WorkflowStore,
   never,
   NodeCatalogue.NodeCatalogue
-> => Layer.mergeAll(executions, retries, Layer.provideMerge(Layer.merge(WorkflowStore.layer, Versions.layer), snapshots))
+> =>
+  Layer.mergeAll(executions, retries, Layer.provideMerge(Layer.merge(WorkflowStore.layer, Versions.layer), snapshots))
 
 /**
  * State in a folder: snapshots, executions of tests, and the services that use them.

@@ -165,9 +165,8 @@ export const layerDatabase: Layer.Layer<RetryLog, never, Database.Database> = La
             ON CONFLICT DO NOTHING RETURNING name`
         ).pipe(Effect.map((rows) => rows.length > 0), unusable),
       remove: (instance, name) =>
-        run((sql) =>
-          sql`DELETE FROM n8n_mcp_retries WHERE instance = ${Database.owner(instance)} AND name = ${name}`
-        ).pipe(Effect.asVoid, unusable)
+        run((sql) => sql`DELETE FROM n8n_mcp_retries WHERE instance = ${Database.owner(instance)} AND name = ${name}`)
+          .pipe(Effect.asVoid, unusable)
     })
   })
 )

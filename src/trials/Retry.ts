@@ -122,7 +122,8 @@ const isRefusal = ({ status, text }: WebhookAnswer) =>
 const nothingStarted = (answer: Result.Result<WebhookAnswer, Errors.N8nError>): string | undefined => {
   if (Result.isFailure(answer)) {
     const error = answer.failure
-    const isCertain = error._tag === "ValidationError" || error._tag === "ApiError" && WorkflowTesting.startedNothing(error)
+    const isCertain = error._tag === "ValidationError" ||
+      error._tag === "ApiError" && WorkflowTesting.startedNothing(error)
     return isCertain ? detailed(error) : undefined
   }
   const { status, text } = answer.success

@@ -29,8 +29,7 @@ const maxPages = 4
 
 const idOf = ({ id }: Head) => String(id)
 
-const text = (value: unknown) =>
-  typeof value === "string" || typeof value === "number" ? String(value) : undefined
+const text = (value: unknown) => typeof value === "string" || typeof value === "number" ? String(value) : undefined
 
 /** Run of which this one is a retry by n8n. */
 const retryOf = (head: Head) => text(head["retryOf"])
@@ -80,11 +79,14 @@ export const decide = Effect.fn("retryHistory.decide")(function*(
       for (const head of yield* listNewer(workflowId, first ?? "0")) known.set(idOf(head), head)
     }), { concurrency: 4, discard: true })
   const origins = new Map(log.flatMap(({ newId, run }) => newId === undefined ? [] : [[newId, run]]))
-  const parentOf = (id: string) => origins.get(id) ?? retryOf(known.get(id) ?? { id })
+  const parentOf = (id: string) => {
+    const parent = origins.get(id) ?? retryOf(known.get(id) ?? { id })
+    return Number(parent) < Number(id) ? parent : undefined
+  }
   const roots = new Map<string, string>()
   for (const head of heads) {
     let root = idOf(head)
-    for (let parent = parentOf(root); parent !== undefined && parent !== root; parent = parentOf(root)) {
+    for (let parent = parentOf(root); parent !== undefined; parent = parentOf(root)) {
       root = parent
       if (known.has(root)) continue
       const above = yield* Effect.option(n8n.executionHead(root))
@@ -94,7 +96,7 @@ export const decide = Effect.fn("retryHistory.decide")(function*(
   }
   const rootOf = (id: string): string => {
     const parent = parentOf(id)
-    return parent === undefined || parent === id ? id : roots.get(id) ?? rootOf(parent)
+    return parent === undefined ? id : roots.get(id) ?? rootOf(parent)
   }
   const families = Map.groupBy(known.values(), (head) => rootOf(idOf(head)))
   const chosen = Map.groupBy(heads.map(idOf), (id) => roots.get(id) ?? id)
@@ -110,7 +112,9 @@ export const decide = Effect.fn("retryHistory.decide")(function*(
     for (const each of family) {
       const success = text(each["retrySuccessId"]) ?? (each.status === "success" ? idOf(each) : undefined)
       if (success !== undefined) return again(success)
-      if (each !== head && stateReason(each.status) !== undefined) return { reason: "it is being retried", as: idOf(each) }
+      if (each !== head && stateReason(each.status) !== undefined) {
+        return { reason: "it is being retried", as: idOf(each) }
+      }
     }
     for (const { newId, status = "" } of attempts) {
       if (newId === undefined) {
@@ -118,8 +122,9 @@ export const decide = Effect.fn("retryHistory.decide")(function*(
       }
       const now = isOver(status)
         ? status
-        : known.get(newId)?.status ?? (yield* Effect.option(Effect.map(n8n.executionHead(newId), ({ status }) => status)))
-          .pipe((option) => option._tag === "Some" ? option.value ?? status : status)
+        : known.get(newId)?.status ??
+          (yield* Effect.option(Effect.map(n8n.executionHead(newId), ({ status }) => status)))
+            .pipe((option) => option._tag === "Some" ? option.value ?? status : status)
       if (now === "success") return again(newId)
       if (!isOver(now)) return { reason: "it was started again, which has not ended", as: newId }
     }

@@ -63,7 +63,9 @@ export interface Plan extends Planned {
 export const concurrency = 4
 
 /** Triggers of workflows that n8n runs unpublished; of the last two, only 1.x does. */
-const unpublishable = ["manualTrigger", "errorTrigger", "executeWorkflowTrigger"].map((type) => `n8n-nodes-base.${type}`)
+const unpublishable = ["manualTrigger", "errorTrigger", "executeWorkflowTrigger"].map((type) =>
+  `n8n-nodes-base.${type}`
+)
 
 /** Error with n8n's own words. */
 export const detailed = (error: Errors.N8nError): string => {
@@ -168,44 +170,53 @@ const planStart = Effect.fnUntraced(function*(
 })
 
 /** Plans of the runs that may be retried. */
-export const make = Effect.fnUntraced(function*(options: Options, heads: ReadonlyArray<ExecutionHead.Listed>, end: number) {
-  const n8n = yield* N8nClient
-  const log = yield* RetryLog.RetryLog
-  const read = log.read(n8n.instance.key)
-  const attempts = yield* options.from === "start" ? read : Effect.orElseSucceed(read, () => [])
-  const names = yield* WorkflowNames.read(heads)
-  const decisions = yield* retryHistory.decide(heads, attempts)
-  const workflows = new Map<string, Effect.Effect<Workflow.Workflow, Errors.N8nError>>()
-  const workflowOf = Effect.fnUntraced(function*(id: string) {
-    const cached = workflows.get(id) ?? (yield* Effect.cached(n8n.getWorkflow(id)))
-    workflows.set(id, cached)
-    return yield* cached
-  })
-  const unreached: Array<string> = []
-  const planOf = Effect.fnUntraced(function*(decision: (typeof decisions)[number]) {
-    const { head } = decision
-    const id = String(head.id)
-    const workflowId = head.workflowId ?? ""
-    if ("reason" in decision) return yield* new Skipped({ ...decision, id })
-    if (options.from === "failure") {
-      const { attempt, newest } = decision
-      const workflowName = names.get(workflowId) ?? WorkflowNames.unknown
-      const plan: Plan = { id, attempt, newest, workflowId, workflowName, action: "resume", reference: workflowId }
-      return plan
+export const make = Effect.fnUntraced(
+  function*(options: Options, heads: ReadonlyArray<ExecutionHead.Listed>, end: number) {
+    const n8n = yield* N8nClient
+    const log = yield* RetryLog.RetryLog
+    const read = log.read(n8n.instance.key)
+    const attempts = yield* options.from === "start" ? read : Effect.orElseSucceed(read, () => [])
+    const names = yield* WorkflowNames.read(heads)
+    const decisions = yield* retryHistory.decide(heads, attempts)
+    const workflows = new Map<string, Effect.Effect<Workflow.Workflow, Errors.N8nError>>()
+    const workflowOf = Effect.fnUntraced(function*(id: string) {
+      const cached = workflows.get(id) ?? (yield* Effect.cached(n8n.getWorkflow(id)))
+      workflows.set(id, cached)
+      return yield* cached
+    })
+    const unreached: Array<string> = []
+    const planOf = Effect.fnUntraced(function*(decision: (typeof decisions)[number]) {
+      const { head } = decision
+      const id = String(head.id)
+      const workflowId = head.workflowId ?? ""
+      if ("reason" in decision) return yield* new Skipped({ ...decision, id })
+      if (options.from === "failure") {
+        const { attempt, newest } = decision
+        const workflowName = names.get(workflowId) ?? WorkflowNames.unknown
+        const plan: Plan = { id, attempt, newest, workflowId, workflowName, action: "resume", reference: workflowId }
+        return plan
+      }
+      if ((yield* Clock.currentTimeMillis) > end) {
+        unreached.push(id)
+        return undefined
+      }
+      const workflow = yield* Effect.catchTag(
+        workflowOf(workflowId),
+        "NotFoundError",
+        () => skip(id, "its workflow was deleted")
+      )
+      return yield* planStart(decision, workflow, names)
+    })
+    const results = yield* Effect.forEach(
+      decisions,
+      (decision) => orSkipped(String(decision.head.id))(planOf(decision)),
+      { concurrency }
+    )
+    const { done, skipped } = partition(results)
+    return {
+      unreached,
+      planned: done.filter((each) => each !== undefined),
+      skipped
     }
-    if ((yield* Clock.currentTimeMillis) > end) {
-      unreached.push(id)
-      return undefined
-    }
-    const workflow = yield* Effect.catchTag(workflowOf(workflowId), "NotFoundError", () =>
-      skip(id, "its workflow was deleted"))
-    return yield* planStart(decision, workflow, names)
-  })
-  const results = yield* Effect.forEach(
-    decisions,
-    (decision) => orSkipped(String(decision.head.id))(planOf(decision)),
-    { concurrency }
-  )
-  const { done, skipped } = partition(results)
-  return { unreached, planned: done.filter((each) => each !== undefined), skipped }
-})
+  }
+)

@@ -1,7 +1,7 @@
 /** Recorded requests of webhook, form and chat triggers, made again from the items that n8n stored. */
 import * as Result from "effect/Result"
 import { sha256 } from "../base/Hash.ts"
-import { arr, type Obj, obj, str } from "../base/Json.ts"
+import { arr, type Obj, obj, str, without } from "../base/Json.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 import type { WebhookCall } from "../n8n/N8nClient.ts"
 import { marker, methods, pathOf } from "./live.ts"
@@ -92,7 +92,8 @@ const bodyOf = (json: Obj, binary: Obj | undefined, contentType: string): Result
   const [file, ...more] = Object.values(binary ?? {}).map(obj)
   if (file !== undefined) {
     const data = str(file["data"])
-    const isWhole = data !== undefined && file["id"] === undefined && more.length === 0 && type !== "multipart/form-data"
+    const isWhole = data !== undefined && file["id"] === undefined && more.length === 0 &&
+      type !== "multipart/form-data"
     return isWhole ? Result.succeed(Uint8Array.from(Buffer.from(data, "base64"))) : files
   }
   const length = obj(headers)?.["content-length"]
@@ -222,11 +223,27 @@ const sorted = (value: unknown): unknown =>
     ? value.map(sorted)
     : obj(value) === undefined
     ? value
-    : Object.entries(obj(value) ?? {}).toSorted(([a], [b]) => a < b ? -1 : 1).map(([key, inner]) => [key, sorted(inner)])
+    : Object.fromEntries(
+      Object.entries(obj(value) ?? {}).toSorted(([a], [b]) => a < b ? -1 : 1).map((
+        [key, inner]
+      ) => [key, sorted(inner)])
+    )
+
+/** Keys of a trigger's item that differ if a request is sent again. */
+const volatile: ReadonlySet<string> = new Set([
+  "executionMode",
+  "formMode",
+  "headers",
+  "submittedAt",
+  "user",
+  "webhookUrl"
+])
 
 /** Digest of the parts of a trigger's item that are the same if the request is sent again. */
 export const fingerprint = (item: unknown): string => {
-  const { executionMode: _, formMode: __, headers: ___, submittedAt: ____, user: _____, webhookUrl: ______, ...same } =
-    obj(obj(item)?.["json"]) ?? {}
-  return sha256(JSON.stringify(sorted(same)))
+  const { binary, json } = obj(item) ?? {}
+  const contents = Object.values(obj(binary) ?? {}).map((file) =>
+    obj(file)?.["id"] === undefined && obj(file)?.["data"]
+  )
+  return sha256(JSON.stringify([sorted(without(obj(json) ?? {}, (_, key) => volatile.has(key))), contents]))
 }

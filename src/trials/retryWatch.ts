@@ -27,9 +27,9 @@ export type Match =
 export const startOf = (execution: Execution.Execution) => {
   const [name, [run] = []] = [...execution.runs].toSorted(([, [a]], [, [b]]) => Execution.byOrder(a, b))[0] ?? []
   const node = execution.workflow?.nodes.find((node) => node.name === name)
-  const part = run === undefined ? undefined : Execution.outputSlots(name ?? "", run).find(({ slot }) =>
-    slot.port.type === "main"
-  )
+  const part = run === undefined ?
+    undefined :
+    Execution.outputSlots(name ?? "", run).find(({ slot }) => slot.port.type === "main")
   if (node === undefined || part === undefined) return undefined
   const [item] = execution.items(part.slot, 0, 1)
   return { node, output: part.slot.port.index, item }
@@ -63,7 +63,9 @@ export const make = Effect.fn("retryWatch.make")(function*(workflowId: string) {
   }))
 
   const matches = (fingerprint: string) =>
-    [...fingerprints].flatMap(([id, each]) => each === fingerprint ? [id] : []).toSorted((a, b) => Number(a) - Number(b))
+    [...fingerprints].flatMap(([id, each]) => each === fingerprint ? [id] : []).toSorted((a, b) =>
+      Number(a) - Number(b)
+    )
   const sentAs = (fingerprint: string) => sent.get(fingerprint) ?? []
   /** Runs that have not ended, which may be of any request. */
   const pending = () => [...statuses.keys()].filter((id) => !fingerprints.has(id))

@@ -75,7 +75,9 @@ const resultOf = ({ execution, note, status, version }: Retry.Retried) => {
     status: Visible.label(status),
     version,
     lastNode,
-    items: failure === undefined && run !== undefined ? defined({ count, first: first && small(first.json) }) : undefined,
+    items: failure === undefined && run !== undefined
+      ? defined({ count, first: first && small(first.json) })
+      : undefined,
     error: failure && Visible.label(Execution.errorDetail(failure.error).message, 100),
     note
   })
@@ -99,9 +101,11 @@ const many = (
   return defined({
     // One version is shown once; of several, the beginnings.
     version: others.length === 0 ? version : undefined,
-    runs: dryRun ? undefined : all.map(({ version: own, ...each }) =>
-      others.length === 0 ? each : defined({ ...each, version: own?.slice(0, 8) })
-    ),
+    runs: dryRun ?
+      undefined :
+      all.map(({ version: own, ...each }) =>
+        others.length === 0 ? each : defined({ ...each, version: own?.slice(0, 8) })
+      ),
     wouldRetry: dryRun
       ? planned.map(({ body, id, to }) => defined({ id, to, body: body && Visible.label(body, 60) }))
       : undefined,
@@ -120,8 +124,7 @@ export const retryExecution = Tool.make({
   name: "retry_execution",
   title: "Retry execution",
   searchHint: "run again, rerun failed executions, send requests again, replay, resend, redo, recover",
-  description:
-    "Run failed executions again: id, ids, or filters. Returns the new runs and last items.",
+  description: "Run failed executions again: id, ids, or filters. Returns the new runs and last items.",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["execution:retry", "execution:read", "execution:list"],
   partialScopes: {

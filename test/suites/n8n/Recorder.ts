@@ -9,6 +9,10 @@ export interface Recorder {
   readonly smtpPort: number
   readonly redisPort: number
   readonly lines: () => ReadonlyArray<string>
+  /** The bodies of HTTP requests, as JSON. */
+  readonly bodies: () => ReadonlyArray<unknown>
+  /** Decides about the answer to an HTTP request after it was recorded; by default, `lookup` or 200. */
+  answer: (body: unknown) => Promise<number | undefined>
 }
 
 const listen = (server: Server) =>
@@ -64,13 +68,17 @@ const redis = (record: (line: string) => void) => (socket: Socket) => {
 /** Starts the servers; `GET /lookup?id=2` answers 404. */
 export const make = Effect.gen(function*() {
   const recorded: Array<string> = []
+  const bodies: Array<unknown> = []
   const record = (line: string) => void recorded.push(line)
-  const http = createHttpServer((request, response) => {
+  const http = createHttpServer(async (request, response) => {
     const url = new URL(request.url ?? "/", "http://recorder")
     record(`${request.method} ${url.pathname}${url.search}`)
     const id = Number(url.searchParams.get("id"))
+    const text = Buffer.concat(await request.toArray()).toString()
+    const body: unknown = request.headers["content-type"]?.includes("json") === true ? JSON.parse(text) : text
+    if (text !== "") bodies.push(body)
     response.setHeader("content-type", "application/json")
-    if (id === 2) response.statusCode = 404
+    response.statusCode = await recorder.answer(body) ?? (id === 2 ? 404 : 200)
     response.end(JSON.stringify(id === 2 ? { message: "no such order" } : { id, price: 10 * id }))
   })
   const httpPort = yield* listen(http)
@@ -78,7 +86,9 @@ export const make = Effect.gen(function*() {
     url: `http://127.0.0.1:${httpPort}`,
     smtpPort: yield* listen(createServer(smtp(record))),
     redisPort: yield* listen(createServer(redis(record))),
-    lines: () => recorded
+    lines: () => recorded,
+    bodies: () => bodies,
+    answer: () => Promise.resolve(undefined)
   }
   return recorder
 })

@@ -31,6 +31,7 @@ import { publishing } from "./publishing.ts"
 import { RealN8n } from "./RealN8n.ts"
 import { replaying } from "./replaying.ts"
 import { resources } from "./resources.ts"
+import { retrying } from "./retrying.ts"
 import * as scenarios from "./scenarios.ts"
 import { sendingNothing } from "./sending.ts"
 import { syncing } from "./syncing.ts"
@@ -628,6 +629,7 @@ export const suite = (version: string) => {
     replaying(it)
     examining(it, v2)
     sendingNothing(it)
+    retrying(it, v2)
     testingLeftovers(it)
     cases(it)
     guarding(it, v2)

@@ -359,7 +359,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       assert.notStrictEqual(again.id, failed.executionId)
       const succeeded = yield* scenarios.run("merge", "not to be retried")
       const refused = yield* Effect.flip(tools.retryExecution.call({ id: succeeded.executionId, latest: false }))
-      assert.strictEqual(refused._tag, "ApiError")
+      assert.include(refused.message, "it succeeded")
       if (!v2) return
       const waiting = yield* scenarios.run("waiting", "to be stopped")
       const stopped = yield* tools.stopExecution.call({ id: waiting.executionId })

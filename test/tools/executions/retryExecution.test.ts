@@ -11,7 +11,7 @@ const demo = Layer.merge(FakeN8n.layer(Demo.seed), Services.layerMemory)
 layer(demo)("retry_execution", (it) => {
   it.effect("runs a failed execution again, as another", () =>
     Effect.gen(function*() {
-      const { id, status } = yield* tools.retryExecution.call({ id: "239", latest: true })
+      const { id = "", status } = yield* tools.retryExecution.call({ id: "239", latest: true })
       assert.notStrictEqual(id, "239")
       assert.strictEqual(status, "success")
       assert.strictEqual((yield* tools.getExecution.call({ id, nodeOffset: 0 })).id, id)

@@ -1,0 +1,335 @@
+/** Retries from the start against a real n8n: a counting server receives each order again exactly once. */
+import { assert, type Vitest } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import type * as Services from "../../../src/app/Services.ts"
+import { CallContext } from "../../../src/base/CallContext.ts"
+import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
+import { RetryLog } from "../../../src/executions/RetryLog.ts"
+import { N8nClient } from "../../../src/n8n/N8nClient.ts"
+import * as tools from "../../../src/tools/index.ts"
+import { chain, copiesLeft, made, node } from "./builders.ts"
+import { RealN8n } from "./RealN8n.ts"
+import * as Recorder from "./Recorder.ts"
+import * as scenarios from "./scenarios.ts"
+
+type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>
+
+const retry = (input: Partial<Parameters<typeof tools.retryExecution.call>[0]>) =>
+  tools.retryExecution.call({ latest: false, dryRun: false, from: "start", ...input })
+
+/** Nodes that send the trigger's item on, and then a result. */
+const sending = (url: string, delay?: Obj) => [
+  node("Send", "httpRequest", 4.2, {
+    method: "POST",
+    url: `${url}/orders`,
+    sendBody: true,
+    specifyBody: "json",
+    jsonBody: "={{ JSON.stringify($json) }}",
+    options: {}
+  }, delay),
+  node("Booked", "set", 3.4, { mode: "raw", jsonOutput: "={{ { state: 'booked' } }}" })
+]
+
+const published = Effect.fnUntraced(function*(name: string, trigger: Obj & { readonly name: string }, url: string) {
+  const id = yield* made(name, [trigger, ...sending(url)], chain(trigger.name, "Send", "Booked"))
+  yield* scenarios.publish(id)
+  return id
+})
+
+const orders = (path: string) =>
+  node("Orders", "webhook", 2, { path: `${path}/:shop`, httpMethod: "POST" }, { webhookId: path })
+
+const headers = { "x-shop-key": "k-1", authorization: "Bearer secret", cookie: "session=1" }
+
+/** Sends an order, and returns the execution that it starts. */
+const order = Effect.fnUntraced(function*(workflowId: string, path: string, body: unknown) {
+  const after = yield* scenarios.newestExecution()
+  yield* scenarios.callWebhook(`${path}/${path}/tokyo%20east?q=a%20b&tag[]=1`, { body, headers })
+  return yield* scenarios.awaitExecution(workflowId, after)
+})
+
+/** Three orders that failed because the receiver was down; it is up again. */
+const failedOrders = Effect.fnUntraced(function*(name: string) {
+  const recorder = yield* Recorder.make
+  const path = `retry-${crypto.randomUUID()}`
+  const id = yield* published(name, orders(path), recorder.url)
+  recorder.answer = () => Promise.resolve(500)
+  const runs = yield* Effect.forEach([1, 2, 3], (no) => order(id, path, { no, lines: [{ sku: "é", n: null }] }))
+  assert.deepStrictEqual(runs.map(({ status }) => status), ["error", "error", "error"])
+  recorder.answer = () => Promise.resolve(undefined)
+  return { recorder, path, id, ids: runs.map(({ executionId }) => executionId), sent: recorder.bodies().length }
+})
+
+const received = ({ recorder, sent }: { readonly recorder: Recorder.Recorder; readonly sent: number }) =>
+  recorder.bodies().slice(sent).map((body) => obj(body) ?? {})
+
+/** Adds the tests of retries to a suite. */
+export const retrying = (it: It, v2: boolean) => {
+  it.effect("retry from the start: each order arrives exactly once, as it was recorded", () =>
+    Effect.gen(function*() {
+      const failed = yield* failedOrders("retried orders")
+      const { id, ids } = failed
+      const dry = yield* retry({ ids, dryRun: true })
+      assert.deepStrictEqual(dry.wouldRetry?.map(({ id }) => id), ids)
+      assert.match(dry.wouldRetry?.[0]?.to ?? "", /^POST \/webhook\/.*\/tokyo%20east\?/)
+      const declined = yield* Effect.flip(
+        Effect.provideService(retry({ ids }), CallContext, {
+          progress: () => Effect.void,
+          confirm: (question) => {
+            assert.include(question, "Retry 3 runs from the start (3 recorded requests to http://127.0.0.1:")
+            assert.include(question, `3 of workflow ${id} ('retried orders')`)
+            return Effect.succeed("no" as const)
+          }
+        })
+      )
+      assert.strictEqual(declined.message, "The user did not agree")
+      assert.deepStrictEqual(received(failed), [])
+
+      // Two calls at the same time, one of them with a set of runs.
+      const [one, other] = yield* Effect.all([retry({ ids }), retry({ workflowId: id, last: 3 })], {
+        concurrency: 2
+      })
+      const runs = [...one.runs ?? [], ...other.runs ?? []]
+      const workflow = obj(yield* scenarios.fetchJson(`workflows/${id}`))
+      assert.strictEqual(one.version ?? other.version, v2 ? workflow?.["activeVersionId"] : undefined)
+      assert.deepStrictEqual(runs.map(({ id }) => id).toSorted(), ids)
+      const bodies = received(failed)
+      assert.deepStrictEqual(bodies.map(({ body }) => obj(body)?.["no"]).toSorted(), [1, 2, 3])
+      for (const each of bodies) {
+        const sent = obj(each["headers"]) ?? {}
+        assert.deepStrictEqual(each["params"], { shop: "tokyo east" })
+        assert.deepStrictEqual(each["query"], { q: "a b", tag: ["1"] })
+        assert.deepStrictEqual(obj(each["body"])?.["lines"], [{ sku: "é", n: null }])
+        assert.strictEqual(sent["x-shop-key"], "k-1")
+        assert.notProperty(sent, "authorization")
+        assert.notProperty(sent, "cookie")
+        assert.notProperty(sent, "x-effect-n8n-mcp-test")
+      }
+      for (const { id, items, lastNode, newId, status } of runs) {
+        assert.deepStrictEqual([status, lastNode, items], [
+          "success",
+          "Booked",
+          { count: 1, first: { state: "booked" } }
+        ])
+        const runData = obj(yield* scenarios.fetchJson(`executions/${newId}?includeData=true`))
+        const [item] = arr(
+          arr(
+            obj(
+              obj(
+                arr(
+                  obj(obj(obj(runData?.["data"])?.["resultData"])?.["runData"])?.["Orders"]
+                )[0]
+              )?.["data"]
+            )?.["main"]
+          )[0]
+        )
+        assert.strictEqual(obj(obj(obj(item)?.["json"])?.["body"])?.["no"], ids.indexOf(id) + 1)
+      }
+
+      const again = yield* retry({ ids })
+      assert.deepStrictEqual(again.runs, [])
+      assert.deepStrictEqual(again.skipped?.map(({ ids, reason }) => [ids, reason]), [
+        [ids, "already retried successfully"]
+      ])
+      const resumed = yield* Effect.flip(retry({ id: ids[0] ?? "", from: "failure" }))
+      assert.include(resumed.message, "already retried successfully")
+      assert.lengthOf(received(failed), 3)
+    }), 120_000)
+
+  it.effect(
+    "retry after a crash in between: the request may have been sent, and is not sent again",
+    () =>
+      Effect.gen(function*() {
+        const failed = yield* failedOrders("crashed retry")
+        const { ids: [first = "", second = ""] } = failed
+        const { instance } = yield* N8nClient
+        yield* RetryLog.use((log) => log.claim(instance.key, { run: first, number: 0 }))
+        const { runs, skipped } = yield* retry({ ids: [first, second] })
+        assert.deepStrictEqual(runs?.map(({ id }) => id), [second])
+        assert.deepStrictEqual(skipped?.map(({ ids }) => ids), [[first]])
+        assert.include(skipped?.[0]?.reason, "may have been sent again")
+        assert.lengthOf(received(failed), 1)
+      }),
+    120_000
+  )
+
+  it.effect(
+    "retry while an equal order arrives: its run is not guessed, and nothing is sent a second time",
+    () =>
+      Effect.gen(function*() {
+        const failed = yield* failedOrders("equal orders")
+        const { id, ids: [first = ""], path, recorder } = failed
+        // Both runs end together.
+        let release: () => void = () => undefined
+        const both = new Promise<void>((resolve) => void (release = resolve))
+        recorder.answer = () => {
+          if (received(failed).length === 2) release()
+          return both.then(() => undefined)
+        }
+        const arriving = Effect.sync(() => received(failed).length).pipe(
+          Effect.repeat({ schedule: Schedule.spaced("50 millis"), times: 600, until: (count) => count > 0 }),
+          Effect.andThen(
+            scenarios.callWebhook(`${path}/${path}/tokyo%20east?q=a%20b&tag[]=1`, {
+              body: { no: 1, lines: [{ sku: "é", n: null }] },
+              headers
+            })
+          )
+        )
+        const [{ runs }] = yield* Effect.all([retry({ ids: [first] }), arriving], { concurrency: 2 })
+        assert.deepStrictEqual(runs?.map(({ newId, status }) => [newId, status]), [[undefined, "sent"]])
+        assert.match(runs?.[0]?.note ?? "", /its run is one of \d+, \d+/)
+        const { skipped } = yield* retry({ workflowId: id, dryRun: true })
+        assert.include(skipped?.find(({ ids }) => ids.includes(first))?.reason, "may have been sent again")
+        assert.lengthOf(received(failed), 2)
+      }),
+    120_000
+  )
+
+  it.effect("retry of runs of a schedule, a form and a chat", () =>
+    Effect.gen(function*() {
+      const recorder = yield* Recorder.make
+      const { url } = yield* RealN8n
+      recorder.answer = () => Promise.resolve(500)
+      const path = `retry-${crypto.randomUUID()}`
+      const rule = (interval: Obj) => ({ rule: { interval: [interval] } })
+      const before = yield* scenarios.newestExecution()
+      const schedule = node("Every", "scheduleTrigger", 1.2, rule({ field: "seconds", secondsInterval: 2 }))
+      const nightly = yield* published("nightly", schedule, recorder.url)
+      const scheduled = yield* scenarios.awaitExecution(nightly, before)
+      yield* scenarios.unpublish(nightly)
+      const yearly = { ...schedule, parameters: rule({ field: "months", monthsInterval: 11 }) }
+      yield* scenarios.edit(nightly, {
+        nodes: [yearly, ...sending(recorder.url)],
+        versionId: obj(yield* scenarios.fetchJson(`workflows/${nightly}`))?.["versionId"]
+      })
+      const unpublished = yield* retry({ ids: [scheduled.executionId] })
+      assert.deepStrictEqual(unpublished.skipped?.map(({ reason }) => reason), ["its workflow is not published"])
+      yield* scenarios.publish(nightly)
+
+      const form = yield* published(
+        "form",
+        node("Form", "formTrigger", 2.2, {
+          formTitle: "Order",
+          formFields: {
+            values: [
+              { fieldLabel: "Name", fieldType: "text" },
+              { fieldLabel: "Count", fieldType: "number" },
+              {
+                fieldLabel: "Kinds",
+                fieldType: "dropdown",
+                multiselect: true,
+                fieldOptions: { values: [{ option: "a" }, { option: "b" }] }
+              }
+            ]
+          },
+          options: { path: `${path}-form` }
+        }, { webhookId: path }),
+        recorder.url
+      )
+      const chat = yield* published(
+        "chat",
+        node("Chat", "@n8n/n8n-nodes-langchain.chatTrigger", 1.1, { public: true, mode: "webhook", options: {} }, {
+          webhookId: `${path}-chat`
+        }),
+        recorder.url
+      )
+      const post = (path: string, body: BodyInit, headers: Record<string, string> = {}) =>
+        Effect.promise(() => fetch(new URL(path, url), { method: "POST", body, headers })).pipe(
+          Effect.repeat({ schedule: Schedule.spaced("150 millis"), times: 100, while: ({ status }) => status === 404 })
+        )
+      const submitted = new FormData()
+      for (const [index, value] of ["Ann", "7", "[\"a\",\"b\"]"].entries()) submitted.append(`field-${index}`, value)
+      const newest = yield* scenarios.newestExecution()
+      yield* post(`form/${path}-form?ref=9`, submitted)
+      const formRun = yield* scenarios.awaitExecution(form, newest)
+      yield* post(
+        `webhook/${path}-chat/chat`,
+        JSON.stringify({ action: "sendMessage", sessionId: "s", chatInput: "hi" }),
+        { "content-type": "application/json" }
+      )
+      const chatRun = yield* scenarios.awaitExecution(chat, newest)
+      recorder.answer = () => Promise.resolve(undefined)
+      const sent = recorder.bodies().length
+      const was = (at: unknown) => recorder.bodies().filter((body) => JSON.stringify(body).includes(String(at)))
+
+      const { runs } = yield* retry({ ids: [scheduled, formRun, chatRun].map(({ executionId }) => executionId) })
+      assert.deepStrictEqual(runs?.map(({ status }) => status), ["success", "success", "success"])
+      const bodies = recorder.bodies().slice(sent).map((body) => obj(body) ?? {})
+      assert.lengthOf(bodies, 3)
+      const [time] = bodies.flatMap((body) => str(body["timestamp"]) ?? [])
+      assert.isAtLeast(was(time).length, 2, "the recorded time of the schedule")
+      const isForm = (body: Obj) => body["Name"] === "Ann" && body["Count"] === 7
+      assert.deepStrictEqual(bodies.filter(isForm).map((body) => [body["Kinds"], body["formQueryParameters"]]), [
+        [["a", "b"], { ref: "9" }]
+      ])
+      assert.deepStrictEqual(bodies.filter((body) => body["chatInput"] === "hi").length, 1)
+      assert.deepStrictEqual(yield* copiesLeft, [])
+      const listed = arr(obj(yield* scenarios.fetchJson(`executions?workflowId=${nightly}`))?.["data"])
+      const copy = runs?.find(({ id }) => id === scheduled.executionId)?.newId ?? ""
+      assert.notInclude(listed.map((each) => str(obj(each)?.["id"])), copy)
+      assert.strictEqual((yield* tools.getExecution.call({ id: copy, nodeOffset: 0 })).status, "success")
+      yield* scenarios.unpublish(nightly)
+    }), 180_000)
+
+  it.effect(
+    "retry from the failed node: many in one call, each request once, retries of retries included",
+    () =>
+      Effect.gen(function*() {
+        const failed = yield* failedOrders("resumed orders")
+        const { id, ids: [first = "", ...others], recorder } = failed
+        recorder.answer = () => Promise.resolve(500)
+        const once = yield* retry({ id: first, from: "failure" })
+        assert.deepInclude(once, { status: "error", lastNode: "Send" })
+        recorder.answer = () => Promise.resolve(undefined)
+        const { runs, skipped } = yield* retry({ workflowId: id, from: "failure" })
+        assert.deepStrictEqual(runs?.map(({ id, status }) => [id, status]), [
+          ...others.map((id) => [id, "success"]),
+          [once.id, "success"]
+        ])
+        assert.deepStrictEqual(skipped, [
+          { ids: [first], reason: "another of these runs is a retry of it", as: [once.id ?? ""] }
+        ])
+        assert.lengthOf(received(failed), 4)
+        assert.deepStrictEqual((yield* retry({ workflowId: id })).runs, [])
+        assert.lengthOf(received(failed), 4)
+      }),
+    120_000
+  )
+
+  it.effect(
+    "retry from the start where nothing can be sent: each run has its own reason",
+    () =>
+      Effect.gen(function*() {
+        const failed = yield* failedOrders("refused orders")
+        const { id, ids, recorder } = failed
+        const unsaved = yield* retry({ ids: ["99999999", ...ids.slice(0, 1)], dryRun: true })
+        assert.deepStrictEqual(unsaved.skipped, [
+          { ids: ["99999999"], reason: "n8n does not have it: deleted or pruned" }
+        ])
+        // The published webhook takes another method now.
+        const workflow = obj(yield* scenarios.fetchJson(`workflows/${id}`)) ?? {}
+        const nodes = arr(workflow["nodes"]).map((each) => {
+          const { parameters } = obj(each) ?? {}
+          return obj(each)?.["name"] === "Orders"
+            ? { ...obj(each), parameters: { ...obj(parameters), httpMethod: "PUT" } }
+            : each
+        })
+        yield* scenarios.request("PUT", `workflows/${id}`, {
+          name: "refused orders",
+          nodes,
+          connections: workflow["connections"],
+          settings: {}
+        })
+        const { runs, skipped } = yield* retry({ ids })
+        assert.deepStrictEqual(runs, [])
+        assert.deepStrictEqual(skipped, [{ ids, reason: "the published webhook does not take its method, POST" }])
+        yield* scenarios.unpublish(id)
+        const { skipped: unpublished } = yield* retry({ ids, dryRun: true })
+        assert.lengthOf(unpublished?.flatMap(({ ids }) => ids) ?? [], 3)
+        assert.lengthOf(received(failed), 0)
+        assert.lengthOf(recorder.bodies(), 3)
+      }),
+    120_000
+  )
+}

@@ -1,0 +1,286 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { CallContext } from "../../src/base/CallContext.ts"
+import { type Obj, obj } from "../../src/base/Json.ts"
+import { RetryLog } from "../../src/executions/RetryLog.ts"
+import { N8nClient } from "../../src/n8n/N8nClient.ts"
+import * as FakeN8n from "../../src/testing/FakeN8n.ts"
+import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+import * as tools from "../../src/tools/index.ts"
+import { hurried } from "../support/clock.ts"
+import { inWorld, type Options } from "../tools/world.ts"
+
+const node = (name: string, type: string, parameters: Obj = {}) => ({
+  id: `id-${name}`,
+  name,
+  type: `n8n-nodes-base.${type}`,
+  typeVersion: 2,
+  position: [0, 0],
+  parameters
+})
+
+const workflow = (id: string, more: Obj = {}) => ({
+  id,
+  name: `注文 ${id}`,
+  active: true,
+  nodes: [node("Hook", "webhook", { path: `in-${id}`, httpMethod: "POST" }), node("Pay", "httpRequest")],
+  connections: { Hook: { main: [[{ node: "Pay", type: "main", index: 0 }]] } },
+  ...more
+})
+
+const shop = workflow("shop")
+
+const requestOf = (no: number) => ({
+  headers: { "content-type": "application/json", "content-length": "8", cookie: "a=b", "x-key": `k${no}` },
+  params: {},
+  query: {},
+  body: { no },
+  webhookUrl: "http://n8n.test/webhook/in-shop",
+  executionMode: "production"
+})
+
+const startedAt = "2026-11-01T03:00:00.000Z"
+
+const failed = (id: number, no = id, of: N8nApi.Workflow = shop) => ({
+  ...FakeN8n.failedExecution({
+    workflow: of,
+    id: String(id),
+    startedAt,
+    node: "Pay",
+    message: "card declined",
+    items: { Hook: [requestOf(no)] }
+  }) as FakeN8n.Execution,
+  mode: "webhook"
+})
+
+/** Requests to webhooks. */
+const sent = (api: N8nApi.N8nApi) =>
+  Effect.map(
+    api.requests,
+    (requests) => requests.filter(({ method, url }) => method === "POST" && url.includes("/webhook/"))
+  )
+
+const orders = (api: N8nApi.N8nApi) =>
+  Effect.map(sent(api), (requests) => requests.map(({ body }) => obj(body)?.["no"]).toSorted())
+
+/** An n8n in which a webhook's call leaves an execution with what it has received. */
+const inShop = <A, E>(
+  use: Parameters<typeof inWorld<A, E>>[0],
+  { before, ...options }: Options = {},
+  executions: N8nApi.Seed["executions"] = [failed(1), failed(2), failed(3)]
+) => {
+  let last = 0
+  return inWorld(use, {
+    seed: { workflows: [shop], executions },
+    runs: (workflow) =>
+      FakeN8n.succeededExecution({ workflow, items: { Hook: [requestOf(last)], Pay: [{ paid: last }] } }),
+    ...options,
+    before: (request, api) => {
+      if (request.method === "POST" && request.url.includes("/webhook/")) last = Number(obj(request.body)?.["no"])
+      return before?.(request, api) ?? Effect.void
+    }
+  })
+}
+
+const retry = (input: Obj) => hurried(tools.retryExecution.call(input))
+
+const ids = ["1", "2", "3"]
+
+const answering = (answer: "yes" | "no", questions: Array<string> = []) =>
+  Effect.provideService(CallContext, {
+    progress: () => Effect.void,
+    confirm: (question) => Effect.sync(() => (questions.push(question), answer))
+  })
+
+describe("a retry from the start", () => {
+  it.effect("sends each recorded request once, and names the new run and its last items", () =>
+    inShop(({ api }) =>
+      Effect.gen(function*() {
+        const { runs, version } = yield* retry({ ids, from: "start" })
+        assert.deepStrictEqual(yield* orders(api), [1, 2, 3])
+        assert.deepStrictEqual(runs?.map(({ id, items, lastNode, status }) => [id, status, lastNode, items]), [
+          ["1", "success", "Pay", { count: 1, first: { paid: 1 } }],
+          ["2", "success", "Pay", { count: 1, first: { paid: 2 } }],
+          ["3", "success", "Pay", { count: 1, first: { paid: 3 } }]
+        ])
+        const [request] = yield* sent(api)
+        assert.deepInclude(request?.headers, { "x-key": `k${obj(request?.body)?.["no"]}` })
+        assert.notProperty(request?.headers, "cookie")
+        assert.notProperty(request?.headers, "x-n8n-api-key")
+        assert.isUndefined(version)
+        const again = yield* retry({ workflowName: "注文", from: "start" })
+        assert.deepStrictEqual(again.skipped?.map(({ reason }) => reason), ["already retried successfully"])
+        assert.lengthOf(yield* sent(api), 3)
+      })
+    ))
+
+  it.effect("asks first, and sends nothing in a dry run or if the user declines", () =>
+    inShop(({ api }) =>
+      Effect.gen(function*() {
+        const questions: Array<string> = []
+        const dry = yield* retry({ ids, from: "start", dryRun: true }).pipe(answering("no", questions))
+        assert.deepStrictEqual(questions, [])
+        assert.deepStrictEqual(dry.wouldRetry?.[0], { id: "1", to: "POST /webhook/in-shop", body: "{\"no\":1}" })
+        const declined = yield* Effect.flip(retry({ id: "1", from: "start" }).pipe(answering("no", questions)))
+        assert.strictEqual(declined.message, "The user did not agree")
+        assert.deepStrictEqual(questions, [
+          "Retry 1 run from the start (1 recorded request to http://n8n.test): 1 of workflow shop ('注文 shop')?"
+        ])
+        assert.deepStrictEqual(yield* sent(api), [])
+        const single = yield* retry({ id: "1", from: "start" }).pipe(answering("yes"))
+        assert.deepInclude(single, { id: "4", status: "success", lastNode: "Pay" })
+        assert.lengthOf(yield* sent(api), 1)
+      })
+    ))
+
+  it.effect("sends once for calls at the same time, and for requests that were sent by retries", () =>
+    inShop(({ api }) =>
+      Effect.gen(function*() {
+        const both = yield* hurried(
+          Effect.all([1, 2].map(() => tools.retryExecution.call({ ids, from: "start" })), { concurrency: 2 })
+        )
+        assert.deepStrictEqual(both.flatMap(({ runs }) => runs?.map(({ id }) => id) ?? []).toSorted(), ids)
+        assert.deepStrictEqual(yield* orders(api), [1, 2, 3])
+      })
+    ))
+
+  it.effect("does not send again what got no answer", () =>
+    inShop(({ api }) =>
+      Effect.gen(function*() {
+        const { runs } = yield* retry({ ids: ["1"], from: "start" })
+        assert.deepStrictEqual(runs?.map(({ newId, status }) => [newId, status]), [[undefined, "sent"]])
+        const { skipped } = yield* retry({ ids: ["1"], from: "start" })
+        assert.include(skipped?.[0]?.reason, "may have been sent again")
+        assert.lengthOf(yield* sent(api), 1)
+      }), { before: ({ url }) => url.includes("/webhook/") ? Effect.fail(new FakeN8n.Disconnected()) : Effect.void }))
+
+  it.effect("may be repeated if the webhook certainly ran nothing, or the new run failed", () => {
+    let answer: Response | undefined = Response.json({ message: "Authorization is required!" }, { status: 401 })
+    return inShop(({ api }) =>
+      Effect.gen(function*() {
+        const refused = yield* retry({ ids: ["1"], from: "start" })
+        assert.deepStrictEqual(refused.skipped, [{ ids: ["1"], reason: "the webhook refused it (HTTP 401)" }])
+        answer = undefined
+        const first = yield* retry({ ids: ["1"], from: "start" })
+        assert.deepStrictEqual(first.runs?.map(({ newId, status }) => [newId, status]), [["4", "error"]])
+        // The new run is a retry of the first: its request is the same.
+        const both = yield* retry({ ids: ["1", "4"], from: "start", dryRun: true })
+        assert.deepStrictEqual(both.wouldRetry?.map(({ id }) => id), ["4"])
+        assert.deepStrictEqual(both.skipped, [{
+          ids: ["1"],
+          reason: "another of these runs is a retry of it",
+          as: ["4"]
+        }])
+        assert.lengthOf(yield* sent(api), 2)
+      }), {
+      before: ({ url }) => Effect.succeed(url.includes("/webhook/") ? answer : undefined),
+      runs: () => failed(4, 1)
+    })
+  })
+
+  it.effect("is refused for each run for its own reason, and the others go on", () => {
+    const other = workflow("closed", { active: false })
+    const many = [
+      failed(1),
+      { ...FakeN8n.succeededExecution({ workflow: shop, id: "2", startedAt }) as FakeN8n.Execution },
+      { ...failed(3), status: "running" },
+      { ...failed(4), status: "waiting" },
+      { ...failed(5), data: null },
+      failed(6, 6, other),
+      failed(7, 7, workflow("gone")),
+      { ...failed(8), mode: "manual" }
+    ]
+    return inShop(
+      ({ api }) =>
+        Effect.gen(function*() {
+          const { runs, skipped } = yield* retry({ ids: ["1", "2", "3", "4", "5", "6", "7", "8", "9"], from: "start" })
+          assert.deepStrictEqual(runs?.map(({ id }) => id), ["1"])
+          assert.deepStrictEqual(skipped, [
+            { ids: ["2"], reason: "it succeeded" },
+            { ids: ["3"], reason: "it is still running" },
+            { ids: ["4"], reason: "it waits" },
+            { ids: ["5"], reason: "n8n stored no data of it" },
+            { ids: ["6"], reason: "its workflow is not published" },
+            { ids: ["7"], reason: "its workflow was deleted" },
+            { ids: ["8"], reason: "it was a test in the editor, not a request to the production address" },
+            { ids: ["9"], reason: "n8n does not have it: deleted or pruned" }
+          ])
+          assert.lengthOf(yield* sent(api), 1)
+        }),
+      { seed: { workflows: [shop, other], executions: many } }
+    )
+  })
+
+  it.effect("sends nothing that cannot be recorded first", () =>
+    inShop(({ api }) =>
+      Effect.gen(function*() {
+        const log = yield* RetryLog
+        const { instance } = yield* N8nClient
+        yield* log.claim(instance.key, { run: "2", number: 0 })
+        const { runs, skipped } = yield* retry({ ids, from: "start" })
+        assert.deepStrictEqual(runs?.map(({ id }) => id), ["1", "3"])
+        assert.deepStrictEqual(skipped?.map(({ ids }) => ids), [["2"]])
+        assert.deepStrictEqual(yield* orders(api), [1, 3])
+      })
+    ))
+})
+
+describe("a retry from the failed node", () => {
+  it.effect("lets n8n run each once, whichever of its retries are chosen", () =>
+    inShop(({ api }) =>
+      Effect.gen(function*() {
+        const first = yield* retry({ id: "1" })
+        assert.deepInclude(first, { id: "4", status: "error", lastNode: "Pay", error: "card declined" })
+        const dry = yield* retry({ workflowId: "shop", dryRun: true })
+        assert.deepStrictEqual(dry.wouldRetry, [{ id: "2" }, { id: "3" }, { id: "4" }])
+        const { runs, skipped } = yield* retry({ workflowId: "shop", latest: true, last: 4 })
+        assert.deepStrictEqual(runs?.map(({ id, status }) => [id, status]), [
+          ["2", "success"],
+          ["3", "success"],
+          ["4", "success"]
+        ])
+        assert.deepStrictEqual(skipped?.map(({ ids }) => ids), [["1"]])
+        const again = yield* Effect.flip(retry({ id: "1" }))
+        assert.match(again.message, /^Execution '1' was not retried: already retried successfully \(\d+\)$/)
+        assert.deepStrictEqual(yield* sent(api), [])
+      })
+    ))
+
+  it.effect("returns the arguments that continue a set that is larger", () =>
+    inShop(
+      () =>
+        Effect.gen(function*() {
+          const limited = yield* retry({ workflowId: "shop", dryRun: true })
+          assert.lengthOf(limited.wouldRetry ?? [], 20)
+          const { cursor } = limited.next ?? {}
+          const rest = yield* retry({ workflowId: "shop", dryRun: true, cursor })
+          assert.deepStrictEqual(rest.wouldRetry?.map(({ id }) => id), ["1", "2", "3"])
+          assert.notProperty(rest, "next")
+        }),
+      {},
+      Array.from({ length: 23 }, (_, index) => failed(index + 1))
+    ))
+
+  it.effect("ends in time, and lists the runs that were not reached", () =>
+    inShop(() =>
+      Effect.gen(function*() {
+        const { next, runs } = yield* retry({ ids: Array.from({ length: 8 }, (_, index) => String(index + 1)) })
+        assert.deepStrictEqual(runs?.map(({ id }) => id), ["1", "2", "3", "4"])
+        assert.deepStrictEqual(next, { ids: ["5", "6", "7", "8"], from: "failure" })
+      }), {
+      before: ({ method, url }) => method === "POST" && url.endsWith("/retry") ? Effect.never : Effect.void
+    }, Array.from({ length: 8 }, (_, index) => failed(index + 1))))
+
+  it.effect("needs an id, ids or filters, and only one of them", () =>
+    inShop(() =>
+      Effect.gen(function*() {
+        for (const input of [{}, { id: "1", ids }, { id: "1", last: 2 }, { dryRun: true }]) {
+          assert.match((yield* Effect.flip(retry(input))).message, /^Execution ID is required/)
+        }
+        assert.match(
+          (yield* Effect.flip(retry({ ids: Array.from({ length: 51 }, () => "1") }))).message,
+          /from 1 to 50/
+        )
+      })
+    ))
+})
