@@ -27,10 +27,10 @@ const fields = {
 }
 
 const Output = Schema.Struct({
-  ...fields,
-  status: Schema.optionalKey(Schema.String),
   /** New execution of the only run, with `id`. */
   id: Schema.optionalKey(Schema.String),
+  ...fields,
+  status: Schema.optionalKey(Schema.String),
   runs: Schema.optionalKey(
     Schema.Array(Schema.Struct({ id: Schema.String, newId: Schema.optionalKey(Schema.String), ...fields }))
   ),
@@ -153,7 +153,7 @@ export const retryExecution = Tool.make({
       Schema.Literals(["failure", "start"]),
       "failure (default): at the failed node. start: sends the recorded request again; other triggers run as a copy."
     ),
-    latest: parameters.flag("Use the current workflow, not the one that ran."),
+    latest: parameters.flag("Use the current workflow."),
     dryRun: parameters.flag("Only show what would be sent.")
   }),
   output: Output,
