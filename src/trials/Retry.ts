@@ -52,8 +52,6 @@ export interface Outcome {
   readonly note: string | undefined
 }
 
-type Needs = RetryLog | Effect.Services<ReturnType<typeof WorkflowTesting.run>>
-
 /** Milliseconds of one call, unless its deadline is earlier. */
 const callMillis = 45_000
 
@@ -160,7 +158,7 @@ const send = Effect.fnUntraced(function*(planned: Plan, watch: retryWatch.Watch,
 const copy = Effect.fnUntraced(function*(
   { attempt, id, reference, version }: Plan,
   end: number
-): Effect.fn.Return<Retried, Errors.N8nError, Needs> {
+): Effect.fn.Return<Retried, Errors.N8nError, RetryLog | Effect.Services<ReturnType<typeof WorkflowTesting.run>>> {
   const { instance: { key } } = yield* N8nClient
   const log = yield* RetryLog
   let isStarted = false
@@ -226,11 +224,12 @@ const carryOut = Effect.fnUntraced(function*(planned: ReadonlyArray<Plan>, { lat
         return undefined
       }
       const watch = watches.get(each.workflowId)
-      const step: Effect.Effect<Retried, Errors.N8nError | Skipped, Needs> = each.action === "copy"
-        ? copy(each, end)
-        : each.action === "send" && watch !== undefined
-        ? send(each, watch, end)
-        : resume(each, latest, end)
+      const step: Effect.Effect<Retried, Errors.N8nError | Skipped, Effect.Services<ReturnType<typeof copy>>> =
+        each.action === "copy"
+          ? copy(each, end)
+          : each.action === "send" && watch !== undefined
+          ? send(each, watch, end)
+          : resume(each, latest, end)
       const result = yield* retryPlan.orSkipped(each.id)(log.oneAtATime(each.attempt.run)(step))
       yield* progress(++done, planned.length, "runs retried")
       return result

@@ -145,7 +145,8 @@ const planStart = Effect.fnUntraced(function*(
   if (TestMark.isCopy(workflow)) return yield* skip(id, "its workflow is a test copy")
   const { node, request } = yield* requestOf(id, workflow)
   const [manual, ...others] = unpublishable
-  const runsUnpublished = node.type === manual || others.includes(node.type) && isV1(yield* n8n.release)
+  const isOld = isV1(yield* n8n.release)
+  const runsUnpublished = node.type === manual || isOld && others.includes(node.type)
   if (!workflow.active && !runsUnpublished) return yield* skip(id, "its workflow is not published")
   yield* WriteGuard.use(({ checkTest }) => checkTest(live.publishedNodes(workflow)))
   const query = request === undefined || request.query.length === 0
@@ -157,7 +158,7 @@ const planStart = Effect.fnUntraced(function*(
     newest,
     workflowId: workflow.id,
     workflowName: names.get(workflow.id) ?? workflow.name,
-    version: workflow.activeVersionId ?? undefined,
+    version: isOld ? undefined : workflow.activeVersionId ?? undefined,
     reference: workflow.active ? `${workflow.id}@published` : workflow.id,
     ...(request === undefined
       ? { action: "copy", to: `temporary copy, from '${Visible.label(node.name)}'` }

@@ -137,7 +137,7 @@ describe("a retry from the start", () => {
     inShop(({ api }) =>
       Effect.gen(function*() {
         const both = yield* hurried(
-          Effect.all([1, 2].map(() => tools.retryExecution.call({ ids, from: "start" })), { concurrency: 2 })
+          Effect.forEach([1, 2], () => tools.retryExecution.call({ ids, from: "start" }), { concurrency: 2 })
         )
         assert.deepStrictEqual(both.flatMap(({ runs }) => runs?.map(({ id }) => id) ?? []).toSorted(), ids)
         assert.deepStrictEqual(yield* orders(api), [1, 2, 3])

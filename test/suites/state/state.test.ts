@@ -14,6 +14,7 @@ import { Database } from "../../../src/base/Database.ts"
 import { arr, obj } from "../../../src/base/Json.ts"
 import * as Demo from "../../../src/demo/Demo.ts"
 import * as blocks from "../../../src/executions/blocks.ts"
+import * as RetryLog from "../../../src/executions/RetryLog.ts"
 import * as SqlTestRuns from "../../../src/executions/SqlTestRuns.ts"
 import { TestRuns } from "../../../src/executions/TestRuns.ts"
 import * as SqlSealing from "../../../src/mcp/eras/SqlSealing.ts"
@@ -36,10 +37,13 @@ const replica = ({ url }: RealPostgres.Postgres) =>
   Effect.gen(function*() {
     const database = yield* Layer.build(Layer.fresh(Postgres.layer(Redacted.make(url))))
     const context = yield* Layer.build(
-      Layer.merge(SqlSnapshots.layer, SqlTestRuns.layer).pipe(Layer.provideMerge(Layer.succeedContext(database)))
+      Layer.mergeAll(RetryLog.layerDatabase, SqlSnapshots.layer, SqlTestRuns.layer).pipe(
+        Layer.provideMerge(Layer.succeedContext(database))
+      )
     )
     return {
       run: Context.get(database, Database).run,
+      retries: Context.get(context, RetryLog.RetryLog),
       snapshots: Context.get(context, Snapshots.Snapshots),
       runs: Context.get(context as Context.Context<never>, TestRuns),
       sealing: yield* Effect.provideContext(SqlSealing.make, database),
@@ -98,6 +102,13 @@ describe("processes that share a database", () => {
       yield* a.runs.save("n8n", "42", yield* Effect.promise(() => writer.end()))
       assert.deepStrictEqual(new Uint8Array((yield* b.runs.load("n8n", "42")) ?? []), body)
       assert.isUndefined(yield* b.runs.load("other", "42"))
+
+      const attempt = { run: "42", number: 0 }
+      const claims = yield* Effect.all([a, b].map(({ retries }) => retries.claim("n8n", attempt)), { concurrency: 2 })
+      assert.deepStrictEqual(claims.toSorted(), [false, true])
+      yield* a.retries.settle("n8n", { ...attempt, newId: "43", status: "success" })
+      assert.deepStrictEqual(yield* b.retries.read("n8n"), [{ ...attempt, newId: "43", status: "success" }])
+      assert.deepStrictEqual(yield* b.retries.read("other"), [])
 
       const sealed = yield* a.sealing.seal({ asked: "x" }, "about")
       assert.isUndefined(yield* b.sealing.open(sealed, "something else"))
