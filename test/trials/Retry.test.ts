@@ -8,7 +8,7 @@ import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
 import { hurried } from "../support/clock.ts"
-import { inWorld, type Options } from "../tools/world.ts"
+import { inWorld, type Needs, type Options } from "../support/world.ts"
 
 const node = (name: string, type: string, parameters: Obj = {}) => ({
   id: `id-${name}`,
@@ -65,7 +65,7 @@ const orders = (api: N8nApi.N8nApi) =>
 
 /** An n8n in which a webhook's call leaves an execution with what it has received. */
 const inShop = <A, E>(
-  use: Parameters<typeof inWorld<A, E>>[0],
+  use: (here: { readonly api: N8nApi.N8nApi }) => Effect.Effect<A, E, Needs>,
   { before, ...options }: Options = {},
   executions: N8nApi.Seed["executions"] = [failed(1), failed(2), failed(3)]
 ) => {
