@@ -197,14 +197,6 @@ export const ErrorDetail = Schema.Struct({
 })
 export type ErrorDetail = typeof ErrorDetail.Type
 
-/** Error from which n8n itself hid all but its kind (`redactedError`). */
-export const hiddenError = (error: unknown) =>
-  obj(error) && defined({
-    name: str(obj(error)?.["type"]),
-    message: "n8n hides the message of this error",
-    httpCode: obj(error)?.["httpCode"] ?? undefined
-  })
-
 /** Reads an error of a run or of the execution. */
 export const errorDetail = (error: unknown): ErrorDetail => {
   const value = obj(error) ?? {}

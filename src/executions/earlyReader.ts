@@ -3,7 +3,7 @@
  * items, so a few kilobytes are usually enough.
  */
 import { obj, str } from "../base/Json.ts"
-import { hiddenError } from "./Execution.ts"
+import { hiddenError } from "./errorText.ts"
 import { type Failure, ofError } from "./FailureGroups.ts"
 import { type Handling, Scanner, skip, value } from "./jsonScan.ts"
 

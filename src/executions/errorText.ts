@@ -1,4 +1,5 @@
 /** Conversion of n8n's error texts, written as HTML for its editor, to plain text. Pure. */
+import { defined, obj, str } from "../base/Json.ts"
 
 /** Whether a text is a service's page or data rather than n8n's own. */
 const page = /<(?:!doctype|html|head|body|\?xml)\b|<!--/i
@@ -30,3 +31,11 @@ export const plain = (text: string): string =>
         if (!isWebAddress(address)) return words
         return words.trim() === "" || words.trim() === address ? address : `${words} (${address})`
       })
+
+/** Error from which n8n itself hid all but its kind (`redactedError`). */
+export const hiddenError = (error: unknown) =>
+  obj(error) && defined({
+    name: str(obj(error)?.["type"]),
+    message: "n8n hides the message of this error",
+    httpCode: obj(error)?.["httpCode"] ?? undefined
+  })

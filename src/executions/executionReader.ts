@@ -6,6 +6,7 @@ import * as Schema from "effect/Schema"
 import { arr, int, num, obj, str } from "../base/Json.ts"
 import * as Redact from "../base/Redact.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
+import { hiddenError } from "./errorText.ts"
 import * as Execution from "./Execution.ts"
 import { type Handling, type List, Scanner, skip, value } from "./jsonScan.ts"
 
@@ -34,7 +35,7 @@ const runOf = (
   outputs: ReadonlyArray<Execution.Output>,
   override: ReadonlyArray<Execution.Output>
 ): Execution.Run => {
-  const error = fields.get("error") ?? Execution.hiddenError(fields.get("redactedError"))
+  const error = fields.get("error") ?? hiddenError(fields.get("redactedError"))
   const metadata = obj(fields.get("metadata"))
   const call = Execution.related(metadata?.["subExecution"])
   return {
@@ -191,7 +192,7 @@ export class ExecutionReader {
       isRedacted: this.#isRedacted,
       workflow: workflow._tag === "Some" ? workflow.value : undefined,
       runs,
-      error: this.#result.get("error") ?? Execution.hiddenError(this.#result.get("redactedError")),
+      error: this.#result.get("error") ?? hiddenError(this.#result.get("redactedError")),
       lastNode: str(this.#result.get("lastNodeExecuted")),
       items: (slot, offset, limit) => {
         const list = listAt(slot)
