@@ -522,10 +522,13 @@ export const suite = (version: string) => {
         const changed = yield* tools.compareItems.call({ id, from: "Orders", to: "Ship", limit: 10 })
         assert.deepInclude<unknown>(changed, {
           pairedBy: "pairedItem",
-          paths: [{ path: "net", count: 1 }, { path: "shipped", count: 2_999, kind: "added" }],
-          examples: [{ index: 2_344, path: "net", before: 2_345.25, after: -1 }],
+          altered: 1,
+          added: 2_999,
+          paths: [{ path: "net", altered: 1 }, { path: "shipped", added: 2_999 }],
           onlyInFrom: { count: 1, first: [77] }
         })
+        assert.deepStrictEqual<unknown>(changed.examples[0], { index: 2_344, path: "net", before: 2_345.25, after: -1 })
+        assert.deepStrictEqual(changed.examples.map(({ path }) => path), ["net", "shipped"])
 
         const looped = yield* scenarios.run("loop40")
         const runs = yield* tools.searchExecution.call({ id: looped.executionId, where: "i === 360", limit: 10 })
