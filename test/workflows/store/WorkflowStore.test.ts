@@ -321,18 +321,22 @@ for (const version of ["2", "1"] as const) {
   })
 }
 
+/** Changes a published workflow in a way that n8n refuses after it has stored it; `message` is in the error. */
+const revertedChange = Effect.fnUntraced(function*(api: N8nApi.N8nApi, message: string) {
+  const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
+  const before = yield* stored(api, id)
+  const alone = { ...say("alone"), id: "x", name: "Alone", credentials: {} }
+  const error = yield* Effect.flip(tools.updateWorkflow.call({ id, nodes: [alone], connections: {} }))
+  assert.include(JSON.stringify(error), message)
+  const after = yield* stored(api, id)
+  assert.deepStrictEqual(after["nodes"], before["nodes"])
+  return { after, before }
+})
+
 describe("n8n 1, where a change takes effect immediately", () => {
   it.effect("is put back as it was, and active, when n8n refuses a change after it has stored it", () =>
     inMemory(function*(api) {
-      const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
-      const before = yield* stored(api, id)
-      const alone = { ...say("alone"), id: "x", name: "Alone", credentials: {} }
-      const error = yield* Effect.flip(
-        tools.updateWorkflow.call({ id, nodes: [alone], connections: {} })
-      )
-      assert.include(JSON.stringify(error), "was reverted, and is active")
-      const after = yield* stored(api, id)
-      assert.deepStrictEqual(after["nodes"], before["nodes"])
+      const { after } = yield* revertedChange(api, "was reverted, and is active")
       assert.isTrue(after["active"])
     }, { version: "1" }))
 
@@ -401,15 +405,7 @@ describe("n8n 2, live and draft", () => {
 
   it.effect("puts the earlier draft back when publishing is refused", () =>
     inMemory(function*(api) {
-      const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
-      const before = yield* stored(api, id)
-      const alone = { ...say("alone"), id: "x", name: "Alone", credentials: {} }
-      const error = yield* Effect.flip(
-        tools.updateWorkflow.call({ id, nodes: [alone], connections: {} })
-      )
-      assert.include(JSON.stringify(error), "earlier draft was put back")
-      const after = yield* stored(api, id)
-      assert.deepStrictEqual(after["nodes"], before["nodes"])
+      const { after, before } = yield* revertedChange(api, "earlier draft was put back")
       assert.strictEqual(after["activeVersionId"], before["activeVersionId"])
     }))
 })
