@@ -25,6 +25,7 @@ export const getExecution = Tool.make({
     "Why did a run fail, or take long? The failing node, its error and input, then the nodes that ran with items and time (ms). Next: get_execution_by_node.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
+  partialScopes: { "workflow:read": "whether the version is published" },
   input: Schema.Struct({
     id: parameters.executionId,
     nodeOffset: parameters.offset("nodeOffset", "Rows of availableNodes to skip."),
