@@ -5,6 +5,7 @@
  * many. A run names neither its node's type nor its parameters (these are in `workflowData`) nor its input (that is the
  * output of the nodes its `source` names).
  */
+import { sumAll } from "effect/Number"
 import * as Schema from "effect/Schema"
 import { arr, defined, int, num, obj, str } from "../base/Json.ts"
 import * as Connections from "../n8n/model/Connections.ts"
@@ -57,6 +58,12 @@ export interface Slot {
   readonly run: number
   readonly side: "output" | "override"
   readonly port: Connections.Port
+}
+
+/** Slot with the number of its items. */
+export interface Part {
+  readonly slot: Slot
+  readonly count: number
 }
 
 /** Execution, ready for queries. */
@@ -128,11 +135,28 @@ export const lastToRun = ({ runs }: Execution): string | undefined =>
   [...runs].toSorted(([, a], [, b]) => byOrder(b.at(-1), a.at(-1)))[0]?.[0]
 
 /** Milliseconds of a node, all runs together. */
-export const time = (runs: ReadonlyArray<Run>): number => runs.reduce((sum, run) => sum + run.executionTime, 0)
+export const time = (runs: ReadonlyArray<Run>): number => sumAll(runs.map(({ executionTime }) => executionTime))
 
 /** Number of a node's items over all runs and outputs. */
 export const itemCount = (runs: ReadonlyArray<Run>): number =>
-  runs.reduce((sum, run) => sum + run.outputs.reduce((all, output) => all + output.count, 0), 0)
+  sumAll(runs.flatMap(({ outputs }) => outputs.map(({ count }) => count)))
+
+/** Node as it ran. */
+export const nodeOf = ({ workflow }: Execution, name: string | undefined) =>
+  workflow?.nodes.find((node) => node.name === name)
+
+/** Output, or recorded input, that a slot names. */
+export const portAt = ({ runs }: Pick<Execution, "runs">, { node, port, run, side }: Slot): Output | undefined =>
+  runs.get(node)?.[run]?.[side === "output" ? "outputs" : "override"]
+    .find(({ index, type }) => type === port.type && index === port.index)
+
+/** Output that a source names. */
+export const slotOf = ({ node, output, run }: Source): Slot => ({
+  node,
+  run,
+  side: "output",
+  port: { type: "main", index: output }
+})
 
 /** Status of a node: `error` if any run failed, else that of the last run. */
 export const nodeStatus = (runs: ReadonlyArray<Run>): string =>
@@ -145,7 +169,7 @@ export const related = (value: unknown): Related | undefined => {
 }
 
 /** Slots of a run's outputs that contain items. */
-export const outputSlots = (node: string, run: Run): ReadonlyArray<{ readonly slot: Slot; readonly count: number }> =>
+export const outputSlots = (node: string, run: Run): ReadonlyArray<Part> =>
   run.outputs.flatMap(({ count, index, type }) =>
     count === 0 ? [] : [{ count, slot: { node, run: run.index, side: "output", port: { type, index } } }]
   )
@@ -239,43 +263,31 @@ export const failure = (execution: Execution): Failure | undefined => {
 }
 
 /** Part of a run's input. */
-export interface InputPart {
+export interface InputPart extends Part {
   /** Input index of the node. */
   readonly input: number
   readonly type: string
   /** Absent if n8n recorded the input itself (sub-nodes). */
   readonly source: Source | undefined
-  readonly count: number
-  readonly slot: Slot
 }
 
 /**
  * Actual input of a run: the output of the run named in `source`; for a sub-node the recorded input (`inputOverride`).
  */
-export const inputs = (execution: Execution, node: string, run: Run): ReadonlyArray<InputPart> => {
-  if (run.override.length > 0) {
-    return run.override.map(({ count, index, type }) => ({
+export const inputs = (execution: Execution, node: string, run: Run): ReadonlyArray<InputPart> =>
+  run.override.length > 0
+    ? run.override.map(({ count, index, type }) => ({
       input: index,
       type,
       source: undefined,
       count,
       slot: { node, run: run.index, side: "override", port: { type, index } }
     }))
-  }
-  return run.sources.flatMap((source, input) => {
-    const from = source === undefined ? undefined : execution.runs.get(source.node)?.[source.run]
-    const output = from?.outputs.find((candidate) => candidate.type === "main" && candidate.index === source?.output)
-    if (source === undefined) return []
-    const port: Connections.Port = { type: "main", index: source.output }
-    return [{
-      input,
-      type: "main",
-      source,
-      count: output?.count ?? 0,
-      slot: { node: source.node, run: source.run, side: "output", port }
-    }]
-  })
-}
+    : run.sources.flatMap((source, input) => {
+      if (source === undefined) return []
+      const slot = slotOf(source)
+      return [{ input, type: "main", source, count: portAt(execution, slot)?.count ?? 0, slot }]
+    })
 
 /** Item for readers: binary data as a stub, without n8n's item links. */
 export const Item = Schema.Struct({
@@ -319,7 +331,7 @@ export const item = (stored: unknown): Item => {
 /** Items of several slots as one list: `offset` and `limit` count across slots in order. */
 export const slice = (
   execution: Execution,
-  parts: ReadonlyArray<{ readonly count: number; readonly slot: Slot }>,
+  parts: ReadonlyArray<Part>,
   offset: number,
   limit: number
 ): ReadonlyArray<Item> => {

@@ -1,4 +1,5 @@
 /** Failed executions by cause: messages that differ only in numbers, ids or quoted words are one group. Pure. */
+import { defined } from "../base/Json.ts"
 import { errorDetail } from "./Execution.ts"
 
 /** Failure of one execution. */
@@ -18,25 +19,6 @@ export interface Failed extends Failure {
   readonly workflowId: string
   /** Start in ISO 8601, if known. */
   readonly at?: string
-}
-
-/** Values of a placeholder, most frequent first. */
-export interface Varying {
-  readonly distinct: number
-  readonly values: ReadonlyArray<string>
-}
-
-/** Executions with the same cause of failure. */
-export interface Group extends Failure {
-  readonly workflowId: string
-  /** Placeholders such as `{1}` in `message` and `description`, in order; absent if all are identical. */
-  readonly varies?: Readonly<Record<string, Varying>>
-  readonly count: number
-  /** Start of the first and the last, ISO 8601. */
-  readonly first: string | undefined
-  readonly last: string | undefined
-  /** All ids, newest first. */
-  readonly executions: ReadonlyArray<string>
 }
 
 const maxValues = 10
@@ -99,11 +81,10 @@ const patternOf = (parts: ReadonlyArray<string | Slot>) =>
 /** Common part of similar messages, such as `contact … has no email`. */
 export const pattern = (message: string): string => patternOf(parse(message))
 
-const distinct = (values: ReadonlyArray<string>): Varying => {
-  const counts = new Map<string, number>()
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
-  const ranked = [...counts].toSorted(([, a], [, b]) => b - a).map(([value]) => value)
-  return { distinct: ranked.length, values: ranked.slice(0, maxValues) }
+/** Values of a placeholder, most frequent first. */
+const distinct = (values: ReadonlyArray<string>) => {
+  const ranked = [...Map.groupBy(values, (value) => value).values()].toSorted((a, b) => b.length - a.length)
+  return { distinct: ranked.length, values: ranked.slice(0, maxValues).flatMap(([value]) => value ?? []) }
 }
 
 const whole = ({ around, values }: Slot, isBare: boolean) =>
@@ -112,7 +93,7 @@ const whole = ({ around, values }: Slot, isBare: boolean) =>
   )
 
 /** Message with placeholders for the values that differ, which go to `varies`. */
-const template = (messages: ReadonlyArray<string>, varies: Array<Varying>): string => {
+const template = (messages: ReadonlyArray<string>, varies: Array<ReturnType<typeof distinct>>): string => {
   if (new Set(messages).size < 2) return messages[0] ?? ""
   const parsed = messages.map(parse)
   const placeholder = (values: ReadonlyArray<string>) =>
@@ -138,16 +119,14 @@ const isMarkup = (text: string) => /^\s*<[!?a-z]/i.test(text)
 export const ofError = (error: unknown, node: string | undefined): Failure => {
   const { description, httpCode, message } = errorDetail(error)
   const saysMore = description !== undefined && !isMarkup(description) && !message.includes(description)
-  return {
-    ...(node === undefined ? {} : { node }),
-    message,
-    ...(saysMore ? { description } : {}),
-    ...(httpCode === undefined ? {} : { httpCode })
-  }
+  return defined({ node, message, description: saysMore ? description : undefined, httpCode })
 }
 
-/** Groups failed executions, ordered newest first: the largest group first. */
-export const group = (failed: ReadonlyArray<Failed>): ReadonlyArray<Group> =>
+/**
+ * Groups failed executions, ordered newest first, by cause: the largest group first. Placeholders such as `{1}` in the
+ * texts stand for what varies.
+ */
+export const group = (failed: ReadonlyArray<Failed>) =>
   [
     ...Map.groupBy(
       failed,
@@ -155,20 +134,21 @@ export const group = (failed: ReadonlyArray<Failed>): ReadonlyArray<Group> =>
         JSON.stringify([workflowId, node, httpCode, pattern(message), pattern(description)])
     ).values()
   ]
-    .map((alike): Group => {
+    .map((alike) => {
       const { at: _, id: __, message: ___, description, ...same } = alike[0] ?? { id: "", workflowId: "", message: "" }
       const times = alike.flatMap(({ at }) => at ?? []).toSorted()
-      const varies: Array<Varying> = []
-      const message = template(alike.map((each) => each.message), varies)
+      const varies: Array<ReturnType<typeof distinct>> = []
       return {
         ...same,
-        message,
-        ...(description === undefined
-          ? {}
-          : { description: template(alike.map((each) => each.description ?? ""), varies) }),
-        ...(varies.length === 0
-          ? {}
-          : { varies: Object.fromEntries(varies.map((values, index) => [String(index + 1), values])) }),
+        ...defined({
+          message: template(alike.map(({ message }) => message), varies),
+          description: description === undefined
+            ? undefined
+            : template(alike.map((each) => each.description ?? ""), varies),
+          varies: varies.length === 0
+            ? undefined
+            : Object.fromEntries(varies.map((values, index) => [String(index + 1), values]))
+        }),
         count: alike.length,
         first: times[0],
         last: times.at(-1),

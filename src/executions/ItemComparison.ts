@@ -8,9 +8,11 @@
  */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
+import { identity } from "effect/Function"
+import { sumAll } from "effect/Number"
+import * as Schema from "effect/Schema"
 import { defined, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
-import * as Redact from "../base/Redact.ts"
 import * as Execution from "./Execution.ts"
 import {
   at,
@@ -20,6 +22,7 @@ import {
   type Example,
   type Kind,
   kindOf,
+  nothing,
   type PathCount,
   tally
 } from "./itemDifferences.ts"
@@ -27,22 +30,21 @@ import * as ItemFields from "./ItemFields.ts"
 import * as Lineage from "./Lineage.ts"
 
 export type { Step } from "../base/JsonPath.ts"
-export { type Example, isRounding, type PathCount } from "./itemDifferences.ts"
+export { Example, isRounding, PathCount } from "./itemDifferences.ts"
 
 /** Items of one output. */
-export interface Side {
-  readonly slot: Execution.Slot
-  readonly count: number
-}
+export type Side = Execution.Part
 
 /** Way in which items of both sides were paired; `none`: one side aggregates the other, so that they are not comparable. */
-export type PairedBy = "key" | "pairedItem" | "place" | "none"
+export const PairedBy = Schema.Literals(["key", "pairedItem", "place", "none"])
+export type PairedBy = typeof PairedBy.Type
 
 /** Items without a partner: their number, and the first ones by position or key. */
-export interface Unpaired {
-  readonly count: number
-  readonly first: ReadonlyArray<number | string>
-}
+export const Unpaired = Schema.Struct({
+  count: Schema.Int,
+  first: Schema.Array(Schema.Union([Schema.Int, Schema.String]))
+})
+export type Unpaired = typeof Unpaired.Type
 
 /**
  * Result of a comparison: the pairs that are equal, and those with altered values, with added and with removed keys. A
@@ -84,29 +86,22 @@ export interface Options {
   readonly redacts: boolean
 }
 
-/** An item as stored, and its JSON. */
-interface Read {
-  readonly stored: unknown
-  readonly json: () => Both
-}
-
-/** Items of a segment; whether they may contain secrets is checked once, when the first is shown. */
-const itemsOf = (segment: Execution.Segment, redacts: boolean): ReadonlyArray<Read> => {
-  let redact = redacts ? undefined : <A>(value: A) => value
+/** Items of a segment as stored, and their JSON. */
+const itemsOf = (segment: Execution.Segment, redacts: boolean) => {
+  const redact = redacts ? segment.redactor() : identity
   return segment.items().map((stored) => ({
     stored,
-    json: () => {
+    json: (): Both => {
       const json = obj(stored)?.["json"] ?? {}
-      redact ??= Redact.forJson(segment.text)
       return { stored: json, shown: redact(json) }
     }
   }))
 }
 
+type Read = ReturnType<typeof itemsOf>[number]
+
 /** Number of items after which a pass yields. */
 const yieldEvery = 2_000
-
-const nothing: Both = { stored: undefined, shown: undefined }
 
 /** Returns a reader of items by position, which parses neighbouring items once. */
 const reader = (execution: Execution.Execution, slot: Execution.Slot, redacts: boolean) => {
@@ -187,15 +182,6 @@ const byKey = Effect.fnUntraced(function*(
   return { partner: (index: number) => partners[index], labels, withoutKey, sharedKeys }
 })
 
-/** Links from items of `to` to those of `from`. */
-interface Linked {
-  readonly partner: Partner
-  /** Number of items with a partner. */
-  readonly count: number
-  /** Number of items that were made from several. */
-  readonly merged: number
-}
-
 /** Position of the first origin of each item, and whether it was made from several. */
 interface Positions {
   readonly first: Int32Array
@@ -205,9 +191,7 @@ interface Positions {
 /** Position of an item without an origin. */
 const unlinked = -1
 
-/**
- * Follows n8n's own links from items to their origins, over any number of nodes.
- */
+/** Follows n8n's own links from items to their origins, over any number of nodes. */
 const byLinks = Effect.fnUntraced(
   function*(execution: Execution.Execution, { from, to }: Pick<Options, "from" | "to">) {
     const resolved = new Map<string, Positions>()
@@ -240,8 +224,9 @@ const byLinks = Effect.fnUntraced(
           for (const { input, item, source } of Lineage.linksOf(stored)) {
             if (source === undefined) add(index, item, inputs.get(input))
             else {
-              const other = Lineage.slotOf(source)
-              elsewhere.push({ index, item, side: { slot: other, count: Lineage.countOf(execution, other) } })
+              const other = Execution.slotOf(source)
+              const count = Execution.portAt(execution, other)?.count ?? 0
+              elsewhere.push({ index, item, side: { slot: other, count } })
             }
           }
         })
@@ -250,14 +235,16 @@ const byLinks = Effect.fnUntraced(
       }
     )
     const { first, merged } = yield* resolve(to)
-    const linked: Linked = {
-      partner: (index) => (first[index] ?? unlinked) < 0 ? undefined : first[index],
+    return {
+      partner: (index: number) => (first[index] ?? unlinked) < 0 ? undefined : first[index],
+      /** Number of items with a partner, and of those that were made from several. */
       count: first.filter((position) => position >= 0).length,
-      merged: merged.reduce((sum, flag) => sum + flag, 0)
+      merged: sumAll(merged)
     }
-    return linked
   }
 )
+
+type Linked = Effect.Success<ReturnType<typeof byLinks>>
 
 /** Position in `from` of the origin of each item of `to` by n8n's links; `undefined` without one. */
 export const origins = (execution: Execution.Execution, sides: Pick<Options, "from" | "to">) =>

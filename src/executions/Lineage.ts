@@ -24,14 +24,6 @@ export const linksOf = (stored: unknown): ReadonlyArray<Link> => {
   })
 }
 
-/** Output that a source names. */
-export const slotOf = ({ node, output, run }: Execution.Source): Execution.Slot => ({
-  node,
-  run,
-  side: "output",
-  port: { type: "main", index: output }
-})
-
 /** Item of an output. */
 export interface Place {
   readonly slot: Execution.Slot
@@ -44,18 +36,14 @@ export const slotKey = ({ node, port, run }: Execution.Slot): string =>
 
 const placeKey = ({ index, slot }: Place) => `${index} ${slotKey(slot)}`
 
-/** Number of items of an output. */
-export const countOf = (execution: Execution.Execution, { node, port, run }: Execution.Slot): number =>
-  execution.runs.get(node)?.[run]?.outputs.find(({ index, type }) => type === port.type && index === port.index)
-    ?.count ?? 0
-
 /** Items that an item was made from, one node back. */
 const before = (execution: Execution.Execution, { index, slot }: Place): ReadonlyArray<Place> => {
   const run = execution.runs.get(slot.node)?.[slot.run]
   return linksOf(execution.items(slot, index, 1)[0]).flatMap(({ input, item, source }) => {
     const from = source ?? run?.sources[input]
-    const place = from === undefined ? undefined : { slot: slotOf(from), index: item }
-    return place !== undefined && item >= 0 && item < countOf(execution, place.slot) ? [place] : []
+    if (from === undefined) return []
+    const origin = Execution.slotOf(from)
+    return item >= 0 && item < (Execution.portAt(execution, origin)?.count ?? 0) ? [{ slot: origin, index: item }] : []
   })
 }
 

@@ -1,48 +1,10 @@
 /** Profile of nodes over many executions: time, items, bytes and tokens, and what makes them slow. */
 import * as Effect from "effect/Effect"
-import { num, obj } from "../base/Json.ts"
+import { sumAll } from "effect/Number"
+import { defined, num, obj } from "../base/Json.ts"
 import { counted } from "../base/Plural.ts"
 import * as Execution from "./Execution.ts"
 import { Executions } from "./Executions.ts"
-
-/** Tokens of language models; `estimated` if n8n counted some of them itself. */
-export interface Tokens {
-  readonly prompt: number
-  readonly completion: number
-  readonly estimated?: true
-}
-
-/** Use of a node in one execution, all its runs together. */
-interface NodeUse {
-  readonly node: string
-  /** Node for which a sub-node worked; empty if n8n does not name it. */
-  readonly within: string | undefined
-  readonly runs: number
-  /** Milliseconds in which it or one of its sub-nodes worked. */
-  readonly time: number
-  readonly items: number
-  readonly bytes: number
-  readonly tokens: Tokens | undefined
-  /** Whether it makes a request, or starts a sub-workflow, for one item in each of many runs. */
-  readonly isPerItem: boolean
-  /** Pause between tries, and milliseconds of each run without an error, of a node with `retryOnFail`. */
-  readonly retry: { readonly pause: number; readonly times: ReadonlyArray<number> } | undefined
-}
-
-/** Use of the nodes in one execution. */
-export interface Use {
-  readonly id: string
-  readonly workflowId: string
-  /** Id of the execution that called it. */
-  readonly caller: string | undefined
-  readonly isRedacted: boolean
-  readonly nodes: ReadonlyArray<NodeUse>
-  /** Milliseconds from the first start to the last end, and those in which no node worked. */
-  readonly elapsed: number
-  readonly idle: number
-  /** Node that started after the longest pause. */
-  readonly resumed: string | undefined
-}
 
 /** Minimum number of runs in one execution that count as a loop. */
 const manyRuns = 10
@@ -57,8 +19,6 @@ const longPause = 1_000
 const pauseOf = (setting: unknown) => Math.min(5_000, Math.max(0, num(setting) || 1_000))
 
 const requestType = /\.(?:httpRequest|graphql)$/
-
-const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, each) => total + each, 0)
 
 interface Span {
   readonly node: string
@@ -88,11 +48,9 @@ const parentsOf = ({ runs }: Execution.Execution) =>
     })
   )
 
-/** Sum of what a language model used; n8n records it in its output. */
+/** Tokens that a language model used, which n8n records in its output; `estimated` if n8n counted some itself. */
 const tokensOf = (execution: Execution.Execution, node: string, runs: ReadonlyArray<Execution.Run>) => {
-  const used = { prompt: 0, completion: 0 }
-  let isEstimated = false
-  let isModel = false
+  let used: { prompt: number; completion: number; estimated?: true } | undefined
   for (const { slot } of runs.flatMap((run) => Execution.outputSlots(node, run))) {
     if (slot.port.type !== "ai_languageModel") continue
     for (const segment of execution.segments(slot)) {
@@ -100,18 +58,18 @@ const tokensOf = (execution: Execution.Execution, node: string, runs: ReadonlyAr
         const json = obj(obj(item)?.["json"])
         const usage = obj(json?.["tokenUsage"]) ?? obj(json?.["tokenUsageEstimate"])
         if (usage === undefined) continue
-        isModel = true
-        isEstimated ||= obj(json?.["tokenUsage"]) === undefined
+        used ??= { prompt: 0, completion: 0 }
         used.prompt += num(usage["promptTokens"]) ?? 0
         used.completion += num(usage["completionTokens"]) ?? 0
+        if (obj(json?.["tokenUsage"]) === undefined) used.estimated = true
       }
     }
   }
-  return isModel ? { ...used, ...(isEstimated ? { estimated: true as const } : {}) } : undefined
+  return used
 }
 
 /** Reduces an execution to the use of its nodes. */
-export const use = (execution: Execution.Execution): Use => {
+export const use = (execution: Execution.Execution) => {
   const { calledBy, id, isRedacted, runs, workflow, workflowId } = execution
   const nodes = new Map((workflow?.nodes ?? []).map((node) => [node.name, node]))
   const parents = parentsOf(execution)
@@ -134,23 +92,28 @@ export const use = (execution: Execution.Execution): Use => {
     workflowId,
     caller: calledBy?.executionId,
     isRedacted,
-    elapsed: sum(all.map(({ pause, time }) => pause + time)),
-    idle: sum(all.map(({ pause }) => pause)),
+    // Milliseconds from the first start to the last end, and those in which no node worked.
+    elapsed: sumAll(all.map(({ pause, time }) => pause + time)),
+    idle: sumAll(all.map(({ pause }) => pause)),
+    // Node that started after the longest pause.
     resumed: longest?.node,
-    nodes: [...runs].map(([node, own]): NodeUse => {
+    nodes: [...runs].map(([node, own]) => {
       const settings = nodes.get(node)
       const workers = roots.has(node) ? [...runs.keys()].filter((name) => belongs(name, node)) : [node]
       const makesRequests = requestType.test(settings?.type ?? "") ||
         Object.keys(obj(settings?.credentials) ?? {}).length > 0 || own.some(({ callCount }) => callCount > 0)
-      const inputCount = (run: Execution.Run) => sum(Execution.inputs(execution, node, run).map(({ count }) => count))
+      const inputCount = (run: Execution.Run) => sumAll(Execution.inputs(execution, node, run).map(({ count }) => count))
       return {
         node,
+        // Node for which a sub-node worked; empty if n8n does not name it.
         within: parents.get(node),
         runs: own.length,
-        time: sum(steps(workers.flatMap(spansOf)).map(({ time }) => time)),
+        // Milliseconds in which it or one of its sub-nodes worked.
+        time: sumAll(steps(workers.flatMap(spansOf)).map(({ time }) => time)),
         items: Execution.itemCount(own),
-        bytes: isRedacted ? 0 : sum(own.flatMap(({ outputs }) => outputs.map(({ bytes }) => bytes))),
+        bytes: isRedacted ? 0 : sumAll(own.flatMap(({ outputs }) => outputs.map(({ bytes }) => bytes))),
         tokens: isRedacted ? undefined : tokensOf(execution, node, own),
+        // Whether it makes a request, or starts a sub-workflow, for one item in each of many runs.
         isPerItem: own.length >= manyRuns && makesRequests && !parents.has(node) &&
           own.every((run) => inputCount(run) <= 1),
         retry: settings?.["retryOnFail"] !== true ? undefined : {
@@ -162,51 +125,20 @@ export const use = (execution: Execution.Execution): Use => {
   }
 }
 
+/** Use of the nodes in one execution, all runs of each together. */
+type Use = ReturnType<typeof use>
+
 /** Reads an execution for a profile. */
 export const read = (id: string) => Effect.map(Executions.use((executions) => executions.get(id)), use)
 
 /** Bytes that were read for it. */
-export const bytes = ({ nodes }: Use) => sum(nodes.map((node) => node.bytes))
+export const bytes = ({ nodes }: Use) => sumAll(nodes.map((node) => node.bytes))
 
-/** Row of a profile: a node of a workflow over all executions in which it ran. Times are in milliseconds. */
-export interface Row {
-  readonly workflowId: string
-  readonly node: string
-  /** Node that waited for this sub-node; its time includes this one's. */
-  readonly within?: string
-  /** Id of the workflow that called this one in each of the executions; its time includes this one's. */
-  readonly calledBy?: string
-  readonly executions: number
-  readonly runs: number
-  readonly time: { readonly total: number; readonly p50: number; readonly p95: number; readonly share: number }
-  readonly items: { readonly p50: number; readonly max: number }
-  readonly bytes?: { readonly p50: number; readonly max: number }
-  readonly tokens?: Tokens
-}
-
-/** Cause of slowness, the one with the largest effect first. */
-export interface Finding {
-  readonly workflowId: string
-  readonly node: string
-  readonly finding: "n+1" | "large data" | "retries" | "waiting"
-  readonly detail: string
-}
-
-/** Profile of executions. */
-export interface Profile {
-  /** Slowest first. */
-  readonly rows: ReadonlyArray<Row>
-  readonly findings: ReadonlyArray<Finding>
-  /** Number of executions without data, and of those whose items n8n hides. */
-  readonly empty: number
-  readonly redacted: number
-}
-
-/** Nearest-rank percentile. */
+/** Nearest-rank percentile; 0 without values. */
 const percentile = (values: ReadonlyArray<number>, part: number) =>
   values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * part) - 1)] ?? 0
 
-const maximum = (values: ReadonlyArray<number>) => values.reduce((most, each) => Math.max(most, each), 0)
+const spread = (values: ReadonlyArray<number>) => ({ p50: percentile(values, 0.5), max: percentile(values, 1) })
 
 const round = (value: number) => Math.round(value * 100) / 100
 
@@ -218,14 +150,21 @@ const megabytes = (size: number) => `${round(size / 1_000_000)} MB`
 interface Uses {
   readonly workflowId: string
   readonly node: string
-  readonly uses: ReadonlyArray<{ readonly execution: Use; readonly use: NodeUse }>
+  readonly uses: ReadonlyArray<{ readonly execution: Use; readonly use: Use["nodes"][number] }>
 }
 
-/** Findings of a node, each with its effect in milliseconds; data counts as 10 MB a second. */
-const findingsOf = ({ node, uses, workflowId }: Uses): ReadonlyArray<readonly [effect: number, Finding]> => {
+/** Cause of slowness; its effect is in milliseconds, and data counts as 10 MB a second. */
+interface Finding {
+  readonly effect: number
+  readonly workflowId: string
+  readonly node: string
+  readonly finding: "n+1" | "large data" | "retries" | "waiting"
+  readonly detail: string
+}
+
+const findingsOf = ({ node, uses, workflowId }: Uses): ReadonlyArray<Finding> => {
   const perItem = uses.filter(({ use }) => use.isPerItem)
   const loop = perItem.toSorted((a, b) => b.use.runs - a.use.runs)[0]
-  const loopTime = sum(perItem.map(({ use }) => use.time))
   const large = uses.toSorted((a, b) => b.use.bytes - a.use.bytes)[0]
   const retries = uses.flatMap(({ use }) => use.retry ?? [])
   const times = retries.flatMap((retry) => retry.times)
@@ -233,58 +172,56 @@ const findingsOf = ({ node, uses, workflowId }: Uses): ReadonlyArray<readonly [e
   const fastest = percentile(times, 0)
   // n8n records neither tries nor their errors; the pause between them is in the run's time.
   const slow = fastest < pause ? times.filter((time) => time >= pause + fastest) : []
-  const finding = (kind: Finding["finding"], detail: string): Finding => ({ workflowId, node, finding: kind, detail })
+  const finding = (kind: Finding["finding"], effect: number, detail: string): Finding => ({
+    effect,
+    workflowId,
+    node,
+    finding: kind,
+    detail
+  })
   return [
-    ...loop === undefined ? [] : [
-      [
-        loopTime,
-        finding(
-          "n+1",
-          `${loop.use.runs} runs with one item each in execution ${loop.execution.id}, ${
-            Math.round(loop.use.time / loop.use.runs)
-          } ms per run. Without the loop, the node handles all items in one run; a bulk request is faster still.`
-        )
-      ] as const
-    ],
-    ...large === undefined || large.use.bytes <= manyBytes ? [] : [
-      [
-        large.use.bytes / 10_000,
-        finding("large data", `${megabytes(large.use.bytes)} of items in execution ${large.execution.id}`)
-      ] as const
-    ],
-    ...slow.length === 0 ? [] : [
-      [
-        sum(slow),
-        finding(
-          "retries",
-          `${slow.length} of ${
-            counted(times.length, "successful run")
-          } took at least the pause between tries (${pause} ms) longer than the fastest: retryOnFail may hide failures, which n8n does not record.`
-        )
-      ] as const
-    ]
+    ...loop === undefined ? [] : [finding(
+      "n+1",
+      sumAll(perItem.map(({ use }) => use.time)),
+      `${loop.use.runs} runs with one item each in execution ${loop.execution.id}, ${
+        Math.round(loop.use.time / loop.use.runs)
+      } ms per run. Without the loop, the node handles all items in one run; a bulk request is faster still.`
+    )],
+    ...large === undefined || large.use.bytes <= manyBytes ? [] : [finding(
+      "large data",
+      large.use.bytes / 10_000,
+      `${megabytes(large.use.bytes)} of items in execution ${large.execution.id}`
+    )],
+    ...slow.length === 0 ? [] : [finding(
+      "retries",
+      sumAll(slow),
+      `${slow.length} of ${
+        counted(times.length, "successful run")
+      } took at least the pause between tries (${pause} ms) longer than the fastest: retryOnFail may hide failures, which n8n does not record.`
+    )]
   ]
 }
 
 /** Workflows that spent most of their time without any node at work. */
-const waits = (uses: ReadonlyArray<Use>): ReadonlyArray<readonly [effect: number, Finding]> =>
-  [...Map.groupBy(uses, ({ workflowId }) => workflowId)].flatMap(([workflowId, own]) => {
-    const idle = sum(own.map((use) => use.idle))
-    const elapsed = sum(own.map((use) => use.elapsed))
-    const longest = own.toSorted((a, b) => b.idle - a.idle)[0]
-    if (idle < longPause || idle < elapsed / 2 || longest?.resumed === undefined) return []
+const waits = (uses: ReadonlyArray<Use>): ReadonlyArray<Finding> =>
+  [...Map.groupBy(uses, ({ workflowId }) => workflowId)].flatMap(([workflowId, own]): ReadonlyArray<Finding> => {
+    const idle = sumAll(own.map((use) => use.idle))
+    const elapsed = sumAll(own.map((use) => use.elapsed))
+    const node = own.toSorted((a, b) => b.idle - a.idle)[0]?.resumed
+    if (idle < longPause || idle < elapsed / 2 || node === undefined) return []
     const detail = `${seconds(idle)} of ${seconds(elapsed)} passed while no node worked, most before this one`
-    return [[idle, { workflowId, node: longest.resumed, finding: "waiting", detail }] as const]
+    return [{ effect: idle, workflowId, node, finding: "waiting", detail }]
   })
 
-/** Profile of the nodes of several executions. */
-export const profile = (uses: ReadonlyArray<Use>): Profile => {
+/** Profile of the nodes of several executions: rows slowest first, in milliseconds, findings by effect. */
+export type Profile = ReturnType<typeof profile>
+
+/** Profiles the nodes of several executions. */
+export const profile = (uses: ReadonlyArray<Use>) => {
   const byId = new Map(uses.map((use) => [use.id, use]))
-  const caller = ({ caller }: Use) => caller === undefined ? undefined : byId.get(caller)?.workflowId
-  const outermost = uses.filter((use) => caller(use) === undefined)
-  const total = sum(
-    outermost.flatMap(({ nodes }) => nodes.filter(({ within }) => within === undefined).map(({ time }) => time))
-  )
+  const callerOf = ({ caller }: Use) => caller === undefined ? undefined : byId.get(caller)?.workflowId
+  const outermost = uses.filter((use) => callerOf(use) === undefined).flatMap(({ nodes }) => nodes)
+  const total = sumAll(outermost.filter(({ within }) => within === undefined).map(({ time }) => time))
   const nodes = [
     ...Map.groupBy(
       uses.flatMap((execution) => execution.nodes.map((use) => ({ execution, use }))),
@@ -295,43 +232,43 @@ export const profile = (uses: ReadonlyArray<Use>): Profile => {
     node: all[0]?.use.node ?? "",
     uses: all
   }))
-  const rows = nodes.map(({ node, uses: all, workflowId }): Row => {
+  const rows = nodes.map(({ node, uses: all, workflowId }) => {
     const times = all.map(({ use }) => use.time)
-    const items = all.map(({ use }) => use.items)
     const sizes = all.flatMap(({ execution, use }) => execution.isRedacted ? [] : use.bytes)
     const tokens = all.flatMap(({ use }) => use.tokens ?? [])
-    const within = all.find(({ use }) => use.within !== undefined)?.use.within
-    const callers = new Set(all.map(({ execution }) => caller(execution)))
-    const [calledBy] = callers.size === 1 ? callers : []
+    const callers = new Set(all.map(({ execution }) => callerOf(execution)))
     return {
       workflowId,
       node,
-      ...(within === undefined ? {} : { within }),
-      ...(calledBy === undefined ? {} : { calledBy }),
+      ...defined({
+        // Node that waited for this sub-node, and the workflow that called this one each time: their time includes its.
+        within: all.find(({ use }) => use.within !== undefined)?.use.within,
+        calledBy: callers.size === 1 ? [...callers][0] : undefined
+      }),
       executions: all.length,
-      runs: sum(all.map(({ use }) => use.runs)),
+      runs: sumAll(all.map(({ use }) => use.runs)),
       time: {
-        total: sum(times),
+        total: sumAll(times),
         p50: percentile(times, 0.5),
         p95: percentile(times, 0.95),
-        share: total === 0 ? 0 : round(sum(times) / total)
+        share: total === 0 ? 0 : round(sumAll(times) / total)
       },
-      items: { p50: percentile(items, 0.5), max: maximum(items) },
-      ...(sizes.length === 0 ? {} : { bytes: { p50: percentile(sizes, 0.5), max: maximum(sizes) } }),
-      ...(tokens.length === 0 ? {} : {
-        tokens: {
-          prompt: sum(tokens.map(({ prompt }) => prompt)),
-          completion: sum(tokens.map(({ completion }) => completion)),
-          ...(tokens.some(({ estimated }) => estimated) ? { estimated: true as const } : {})
-        }
+      items: spread(all.map(({ use }) => use.items)),
+      ...defined({
+        bytes: sizes.length === 0 ? undefined : spread(sizes),
+        tokens: tokens.length === 0 ? undefined : defined({
+          prompt: sumAll(tokens.map(({ prompt }) => prompt)),
+          completion: sumAll(tokens.map(({ completion }) => completion)),
+          estimated: tokens.some(({ estimated }) => estimated) ? true as const : undefined
+        })
       })
     }
   })
   return {
     rows: rows.toSorted((a, b) => b.time.total - a.time.total),
-    findings: [...nodes.flatMap(findingsOf), ...waits(uses)].toSorted(([a], [b]) => b - a).map(([, finding]) =>
-      finding
-    ),
+    findings: [...nodes.flatMap(findingsOf), ...waits(uses)].toSorted((a, b) => b.effect - a.effect)
+      .map(({ effect: _, ...finding }) => finding),
+    /** Number of executions without data, and of those whose items n8n hides. */
     empty: uses.filter((use) => use.nodes.length === 0).length,
     redacted: uses.filter((use) => use.isRedacted).length
   }

@@ -15,20 +15,6 @@ import type { Node } from "../n8n/model/Workflow.ts"
 import * as Execution from "./Execution.ts"
 import * as Lineage from "./Lineage.ts"
 
-/** Expression that stays as written, by its path in the parameters, and the reason. */
-export interface Unresolved {
-  readonly path: string
-  readonly reason: string
-}
-
-/** Parameters with the values of expressions. */
-export interface Resolution {
-  readonly parameters: unknown
-  /** Number of expressions with a value. */
-  readonly count: number
-  readonly unresolved: ReadonlyArray<Unresolved>
-}
-
 /** Run of a node, and the position of the item in its first input. */
 export interface Subject {
   readonly node: Node
@@ -86,8 +72,7 @@ const scopeOf = (execution: Execution.Execution, { item, node, run }: Subject, r
     once(1, `${index} ${Lineage.slotKey(slot)}`, () => redact(execution.items(slot, index, 1)[0]))
   const listOf = (slot: Execution.Slot, length: number) =>
     once(100, `${length} of ${Lineage.slotKey(slot)}`, () => {
-      const bytes = execution.runs.get(slot.node)?.[slot.run]?.outputs
-        .find(({ index, type }) => index === slot.port.index && type === slot.port.type)?.bytes ?? 0
+      const { bytes = 0 } = Execution.portAt(execution, slot) ?? {}
       return bytes > maxListBytes
         ? fail(`the list has more than ${maxListBytes / 1_000_000} MB`, "budget")
         : execution.items(slot, 0, length).map((each) => redact(each))
@@ -105,10 +90,11 @@ const scopeOf = (execution: Execution.Execution, { item, node, run }: Subject, r
     const runs = (execution.runs.get(name) ?? []).filter((each) => Execution.byOrder(each, run) < 0)
     const from = runs.at(int(runIndex) ?? -1)
     const index = int(branch) ?? outputTowards(execution, node.name, name) ?? 0
-    const output = from?.outputs.find((each) => each.type === "main" && each.index === index)
-    return from === undefined || output === undefined
+    const slot = from && Execution.slotOf({ node: name, output: index, run: from.index })
+    const output = slot && Execution.portAt(execution, slot)
+    return slot === undefined || output === undefined
       ? fail(`'${name}' had not run`)
-      : { count: output.count, slot: Lineage.slotOf({ node: name, output: index, run: from.index }) }
+      : { count: output.count, slot }
   }
   const listMember = (name: string, read: (output: ReturnType<typeof outputOf>) => unknown) => () =>
     new Fn((args) => read(outputOf(name, args)))
@@ -236,7 +222,10 @@ const evaluator = ({ compile }: Interpreter.Interpreter, scope: Obj) => {
 /** Maximum depth of parameters. */
 const maxDepth = 64
 
-/** Replaces the expressions in a node's parameters by the values that they had for an item. */
+/**
+ * Replaces the expressions in a node's parameters by the values that they had for an item, counts them, and names those
+ * that stay as written with the reason.
+ */
 export const resolve = Effect.fnUntraced(function*(execution: Execution.Execution, subject: Subject) {
   const interpreter = yield* Interpreter.load
   let isRedacted = false
@@ -256,7 +245,7 @@ export const resolve = Effect.fnUntraced(function*(execution: Execution.Executio
       ? value
       : Result.fail("it depends on a secret")
   }
-  const unresolved: Array<Unresolved> = []
+  const unresolved: Array<{ readonly path: string; readonly reason: string }> = []
   let count = 0
   const visit = (value: unknown, path: string, depth: number): unknown => {
     if (typeof value === "string" && value.startsWith("=")) {
@@ -273,7 +262,5 @@ export const resolve = Effect.fnUntraced(function*(execution: Execution.Executio
     const object = obj(value)
     return object === undefined ? value : mapValues(object, (inner, key) => visit(inner, deeper(path, key), depth + 1))
   }
-  const parameters = visit(subject.node.parameters ?? {}, "", 0)
-  const resolution: Resolution = { parameters, count, unresolved }
-  return resolution
+  return { parameters: visit(subject.node.parameters ?? {}, "", 0), count, unresolved }
 })

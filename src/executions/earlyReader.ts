@@ -5,7 +5,7 @@
 import { obj, str } from "../base/Json.ts"
 import { hiddenError } from "./errorText.ts"
 import { type Failure, ofError } from "./FailureGroups.ts"
-import { type Handling, Scanner, skip, value } from "./jsonScan.ts"
+import { type Handling, members, object, Scanner, skip, value } from "./jsonScan.ts"
 
 /** Part to read. */
 export type Part = "version" | "failure"
@@ -55,24 +55,18 @@ export class EarlyReader {
   }
 
   #root(): Handling {
-    const object = (members: { readonly [key: string]: Handling }, entered?: () => void): Handling => ({
-      on: "object",
-      member: (key) => {
-        entered?.()
-        return Object.hasOwn(members, key) ? members[key] ?? skip : skip
-      }
+    const result = members({
+      error: value((error) => (this.#error ??= error ?? undefined)),
+      redactedError: value((error) => (this.#error ??= hiddenError(error))),
+      lastNodeExecuted: value((name) => (this.#lastNode = str(name)))
     })
-    const data = object({
-      resultData: object({
-        error: value((error) => (this.#error ??= error ?? undefined)),
-        redactedError: value((error) => (this.#error ??= hiddenError(error))),
-        lastNodeExecuted: value((name) => (this.#lastNode = str(name)))
-      })
-    }, () => (this.#isInData = true))
-    return object({
+    return members({
       workflowVersionId: value((version) => (this.#version = str(version))),
       dataTooLargeToDisplay: value((flag) => (this.#isWithheld = flag === true)),
-      data
+      data: object((key) => {
+        this.#isInData = true
+        return key === "resultData" ? result : skip
+      })
     })
   }
 }

@@ -8,7 +8,7 @@ import * as Redact from "../base/Redact.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { hiddenError } from "./errorText.ts"
 import * as Execution from "./Execution.ts"
-import { type Handling, type List, Scanner, skip, value } from "./jsonScan.ts"
+import { type Handling, type List, members, object, Scanner, skip, value } from "./jsonScan.ts"
 
 /** Scanned bytes, readable in parts. */
 export interface Body {
@@ -73,9 +73,6 @@ const isHead = (key: string) => key !== "data" && key !== "workflowData" && key 
 const maxHeadBytes = 1_000_000
 const maxHeadKeys = 100
 
-const object = (member: (key: string) => Handling, end?: () => void): Handling =>
-  end === undefined ? { on: "object", member } : { on: "object", member, end }
-
 const decodeWorkflow = Schema.decodeUnknownOption(Execution.RanWorkflow)
 const decodeHead = Schema.decodeUnknownSync(ExecutionHead.Listed)
 
@@ -111,13 +108,13 @@ export class ExecutionReader {
       if (key === "runData") return object((node) => this.#node(node))
       return resultFields.has(key) ? value((parsed) => this.#result.set(key, parsed)) : skip
     })
-    const data: { readonly [key: string]: Handling } = {
+    const data = members({
       resultData,
       parentExecution: value((parsed) => (this.#calledBy = Execution.related(parsed))),
       redactionInfo: value((parsed) => (this.#isRedacted = obj(parsed)?.["isRedacted"] === true))
-    }
+    })
     return object((key) => {
-      if (key === "data") return object((part) => Object.hasOwn(data, part) ? data[part] ?? skip : skip)
+      if (key === "data") return data
       if (key === "workflowData") return value((parsed) => (this.#workflow = parsed))
       return isHead(key) && this.#head.size < maxHeadKeys
         ? value((parsed) => this.#head.set(key, parsed), maxHeadBytes)
@@ -172,10 +169,8 @@ export class ExecutionReader {
     const head = decodeHead(Object.fromEntries(this.#head))
     const workflow = decodeWorkflow(this.#workflow)
     const runs = this.#runs
-    const listAt = ({ node, port, run, side }: Execution.Slot) => {
-      const position = runs.get(node)?.[run]
-      const outputs = side === "output" ? position?.outputs : position?.override
-      const output = outputs?.find(({ index, type }) => type === port.type && index === port.index)
+    const listAt = (slot: Execution.Slot) => {
+      const output = Execution.portAt({ runs }, slot)
       return output === undefined ? undefined : this.#lists.get(output)
     }
     return {

@@ -1,5 +1,6 @@
 /** Differences between items, as stored and as shown to readers, counted by path. Pure. */
 import * as Equal from "effect/Equal"
+import * as Schema from "effect/Schema"
 import { defined, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 
@@ -9,7 +10,7 @@ export interface Both {
   readonly shown: unknown
 }
 
-const nothing: Both = { stored: undefined, shown: undefined }
+export const nothing: Both = { stored: undefined, shown: undefined }
 
 /** Members of an object by their stored keys, with the shown keys: redaction preserves their order. */
 const members = ({ shown, stored }: Both): ReadonlyMap<string, { readonly name: string; readonly value: Both }> => {
@@ -43,7 +44,6 @@ export interface Difference {
 /** Kind of a difference: another value, or a key that only one side has. */
 export type Kind = "altered" | "added" | "removed"
 
-/** Kind of a difference. */
 export const kindOf = ({ after, before }: Difference): Kind =>
   before.stored === undefined ? "added" : after.stored === undefined ? "removed" : "altered"
 
@@ -79,25 +79,31 @@ export const isRounding = (a: unknown, b: unknown): boolean => {
     decimals(long) > decimals(short)
 }
 
-/** Path at which items differ, and the number of pairs by kind; a kind without pairs is absent. */
-export interface PathCount extends Partial<Readonly<Record<Kind, number>>> {
-  /** Elements of lists are counted together: `lines[].price`. */
-  readonly path: string
+/**
+ * Path at which items differ, and the number of pairs by kind; a kind without pairs is absent. Elements of lists are
+ * counted together: `lines[].price`.
+ */
+export const PathCount = Schema.Struct({
+  path: Schema.String,
+  altered: Schema.optionalKey(Schema.Int),
+  added: Schema.optionalKey(Schema.Int),
+  removed: Schema.optionalKey(Schema.Int),
   /** Number of these pairs that differ by rounding only. */
-  readonly roundingOnly?: number
+  roundingOnly: Schema.optionalKey(Schema.Int),
   /** Nodes that first changed the value, on the ways of some examples. */
-  readonly by?: ReadonlyArray<string>
-}
+  by: Schema.optionalKey(Schema.Array(Schema.String))
+})
+export type PathCount = typeof PathCount.Type
 
-/** Difference of one item. */
-export interface Example {
-  /** Position among the items of `to`. */
-  readonly index: number
-  readonly key?: string
-  readonly path: string
-  readonly before?: unknown
-  readonly after?: unknown
-}
+/** Difference of one item; `index` is its position among the items of `to`. */
+export const Example = Schema.Struct({
+  index: Schema.Int,
+  key: Schema.optionalKey(Schema.String),
+  path: Schema.String,
+  before: Schema.optionalKey(Schema.Json),
+  after: Schema.optionalKey(Schema.Json)
+})
+export type Example = typeof Example.Type
 
 interface Tally extends Record<"count" | "rounding" | Kind, number> {
   readonly examples: Array<Example>
@@ -125,28 +131,16 @@ const isCrossed = ({ count, values }: Tally): boolean => {
 
 /** Takes some examples of each of the rarest changes, up to the limit. */
 const spread = (rarest: ReadonlyArray<ReadonlyArray<Example>>, limit: number): ReadonlyArray<Example> => {
-  const shares = rarest.map(() => 0)
-  let left = limit
-  for (const share of [3, limit]) {
-    for (const [index, examples] of rarest.entries()) {
-      const more = Math.min(left, Math.min(share, examples.length) - (shares[index] ?? 0))
-      if (more <= 0) continue
-      shares[index] = (shares[index] ?? 0) + more
-      left -= more
-    }
-  }
-  return rarest.flatMap((examples, index) => examples.slice(0, shares[index]))
+  const turns = [rarest.flatMap((examples) => examples.slice(0, 3)), rarest.flatMap((examples) => examples.slice(3))]
+  const chosen = new Set(turns.flat().slice(0, limit))
+  return rarest.flatMap((examples) => examples.filter((each) => chosen.has(each)))
 }
 
 /** Example for readers; secrets that differ look the same. */
-const example = ({ after, before, path }: Difference, index: number, key: string | undefined): Example =>
-  defined({
-    index,
-    key,
-    path,
-    before: before.shown,
-    after: after.stored !== undefined && Equal.equals(before.shown, after.shown) ? "differs, redacted" : after.shown
-  })
+const example = ({ after, before, path }: Difference, index: number, key: string | undefined): Example => {
+  const isHidden = after.stored !== undefined && Equal.equals(before.shown, after.shown)
+  return defined({ index, key, path, before: before.shown, after: isHidden ? "differs, redacted" : after.shown }) as Example
+}
 
 /** Adds an example unless there is one with the same values. */
 const addExample = (examples: Array<Example>, limit: number, more: Example) => {
@@ -162,16 +156,8 @@ export const tally = (limit: number, isKeyed: boolean) => {
   const byPath = (path: string) => {
     const known = tallies.get(path)
     if (known !== undefined) return known
-    const isField = !isKeyed && !/[.[]/.test(path)
-    const fresh: Tally = {
-      count: 0,
-      altered: 0,
-      added: 0,
-      removed: 0,
-      rounding: 0,
-      examples: [],
-      values: isField ? { before: new Set<string>(), after: new Set<string>() } : undefined
-    }
+    const values = isKeyed || /[.[]/.test(path) ? undefined : { before: new Set<string>(), after: new Set<string>() }
+    const fresh: Tally = { count: 0, altered: 0, added: 0, removed: 0, rounding: 0, examples: [], values }
     tallies.set(path, fresh)
     return fresh
   }

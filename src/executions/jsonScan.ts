@@ -45,6 +45,17 @@ export const value = (take: (value: unknown) => void, maxBytes = maxValueBytes):
   maxBytes
 })
 
+/** Visits the members of an object. */
+export const object = (member: (key: string) => Handling, end: () => void = () => {}): Handling => ({
+  on: "object",
+  member,
+  end
+})
+
+/** Visits these members of an object only. */
+export const members = (known: { readonly [key: string]: Handling }): Handling =>
+  object((key) => Object.hasOwn(known, key) ? known[key] ?? skip : skip)
+
 /** Bytes between the marks of a list, about the amount read for one element. */
 export const markEvery = 32 * 1024
 

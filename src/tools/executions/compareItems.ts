@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import * as Tool from "../../answer/Tool.ts"
 import { defined, obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
@@ -18,11 +19,6 @@ const Side = Schema.Struct({
   run: Schema.Int,
   output: Schema.String,
   items: Schema.Int
-})
-
-const Unpaired = Schema.Struct({
-  count: Schema.Int,
-  first: Schema.Array(Schema.Union([Schema.Int, Schema.String]))
 })
 
 /** Maximum length of an answer, which is for reading rather than paging. */
@@ -124,36 +120,18 @@ export const compareItems = Tool.make({
   output: Schema.Struct({
     from: Side,
     to: Side,
-    pairedBy: Schema.Literals(["key", "pairedItem", "place", "none"]),
+    pairedBy: ItemComparison.PairedBy,
     /** Number of equal pairs, and of those with altered values, added keys and removed keys; a pair can have all three. */
     same: Schema.Int,
     altered: Schema.Int,
     added: Schema.Int,
     removed: Schema.Int,
     note: Schema.optionalKey(Schema.String),
-    paths: Schema.Array(
-      Schema.Struct({
-        path: Schema.String,
-        altered: Schema.optionalKey(Schema.Int),
-        added: Schema.optionalKey(Schema.Int),
-        removed: Schema.optionalKey(Schema.Int),
-        roundingOnly: Schema.optionalKey(Schema.Int),
-        /** Nodes that first changed the value in some examples. */
-        by: Schema.optionalKey(Schema.Array(Schema.String))
-      })
-    ),
-    examples: Schema.Array(
-      Schema.Struct({
-        index: Schema.Int,
-        key: Schema.optionalKey(Schema.String),
-        path: Schema.String,
-        before: Schema.optionalKey(Schema.Json),
-        after: Schema.optionalKey(Schema.Json)
-      })
-    ),
-    onlyInFrom: Unpaired,
-    onlyInTo: Unpaired,
-    duplicated: Schema.optionalKey(Unpaired)
+    paths: Schema.Array(ItemComparison.PathCount),
+    examples: Schema.Array(ItemComparison.Example),
+    onlyInFrom: ItemComparison.Unpaired,
+    onlyInTo: ItemComparison.Unpaired,
+    duplicated: Schema.optionalKey(ItemComparison.Unpaired)
   }),
   handler: (input) =>
     Effect.gen(function*() {
@@ -199,26 +177,8 @@ export const compareItems = Tool.make({
       })
       return { from: shown(from), to: shown(to), comparison, note: notes.length === 0 ? undefined : notes.join(" ") }
     }),
-  summarize: ({ comparison, from, note, to }) => {
-    const { added, altered, duplicated, examples, onlyInFrom, onlyInTo, pairedBy, paths, removed, same } = comparison
-    return defined({
-      from,
-      to,
-      pairedBy,
-      same,
-      altered,
-      added,
-      removed,
-      note,
-      paths,
-      examples: examples as ReadonlyArray<
-        (typeof examples)[number] & { readonly before?: Schema.Json; readonly after?: Schema.Json }
-      >,
-      onlyInFrom,
-      onlyInTo,
-      duplicated
-    })
-  },
+  summarize: ({ comparison, ...rest }) =>
+    defined({ ...rest, ...Struct.omit(comparison, ["likelyKey", "missing", "sharedKeys", "withoutKey"]) }),
   message: ({ added, altered, onlyInFrom, onlyInTo, pairedBy, paths, removed, same }) => {
     if (pairedBy === "none") {
       return { en: "One side aggregates the other: nothing to pair", ja: "集約されているため、対応付けできません" }
