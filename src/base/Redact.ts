@@ -141,6 +141,3 @@ const placesIn = (value: unknown, clean: unknown, path: string): ReadonlyArray<s
 
 /** The paths of what {@link redact} replaces: a value, or an object with a key that is a secret. */
 export const places = (value: unknown): ReadonlyArray<string> => placesIn(value, redact(value), "")
-
-/** A function that redacts values read from this JSON; the identity if the JSON contains no secret. */
-export const forJson = (json: string): <A>(value: A) => A => mayHold(json) ? redact : (value) => value

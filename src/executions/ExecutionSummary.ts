@@ -1,4 +1,5 @@
 /** First step of debugging: a summary of an execution by node, in a few hundred tokens. */
+import { sumAll } from "effect/Number"
 import * as Schema from "effect/Schema"
 import { defined, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
@@ -101,10 +102,9 @@ const errorItems = (
 ): number =>
   shape === undefined || !Connections.hasErrorOutput(shape)
     ? 0
-    : runs.flatMap((run) =>
-      run.outputs.filter((output) => Execution.outputName(shape, run, output, namesOf) === "error")
-    )
-      .reduce((sum, output) => sum + output.count, 0)
+    : sumAll(runs.flatMap((run) =>
+      run.outputs.flatMap((output) => Execution.outputName(shape, run, output, namesOf) === "error" ? output.count : [])
+    ))
 
 /** Nodes whose output names a summary needs: those with an error output. */
 export const namedNodes = ({ workflow }: Execution.Execution) =>
@@ -126,7 +126,7 @@ const ranked = (execution: Execution.Execution, sortBy: "time" | undefined) =>
 const maxCalls = 3
 
 const callsOf = (execution: Execution.Execution, node: string, runs: ReadonlyArray<Execution.Run>) => {
-  const count = runs.reduce((sum, run) => sum + run.callCount, 0)
+  const count = sumAll(runs.map(({ callCount }) => callCount))
   const ids: Array<string> = []
   for (const run of runs) {
     if (ids.length >= maxCalls || count === 0) break
@@ -221,13 +221,13 @@ export const failureOf = (execution: Execution.Execution): Failure | undefined =
   const { node, run } = failure
   const error = Execution.errorDetail(failure.error)
   const parts = node === undefined || run === undefined ? [] : Execution.inputs(execution, node, run)
-  const inputCount = parts.reduce((sum, part) => sum + part.count, 0)
+  const inputCount = sumAll(parts.map(({ count }) => count))
   const itemIndex = error.itemIndex ?? (inputCount === 1 ? 0 : undefined)
   const [item] = itemIndex === undefined || execution.isRedacted ? [] : Execution.slice(execution, parts, itemIndex, 1)
   const isUnknown = itemIndex === undefined && inputCount > 1
   return defined({
     node,
-    nodeType: execution.workflow?.nodes.find(({ name }) => name === node)?.type,
+    nodeType: Execution.nodeOf(execution, node)?.type,
     runIndex: node === undefined || (execution.runs.get(node)?.length ?? 0) < 2 ? undefined : run?.index,
     error,
     inputItem: item && Noise.without(item).json,
@@ -318,7 +318,7 @@ export const summarize = (execution: Execution.Execution, options: {
       executedNodes: runs.size,
       successfulNodes: all.filter(({ runs }) => Execution.nodeStatus(runs) === "success").length,
       failedNodes: all.filter(({ failed }) => failed).length,
-      totalItemsProcessed: all.reduce((sum, { runs }) => sum + Execution.itemCount(runs), 0),
+      totalItemsProcessed: Execution.itemCount([...runs.values()].flat()),
       time: execution.duration
     }),
     failure: failureOf(execution),

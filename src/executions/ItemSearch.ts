@@ -1,6 +1,7 @@
 /** Search for items of an execution that meet a condition, in one pass that retains only the matches. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Result from "effect/Result"
 import type * as Interpreter from "../base/Interpreter.ts"
 import { type Obj, obj } from "../base/Json.ts"
@@ -9,6 +10,7 @@ import { includes } from "../base/LinearSearch.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Execution from "./Execution.ts"
 import * as ItemFields from "./ItemFields.ts"
+import type * as Notes from "./Notes.ts"
 
 /** Condition on items, which sees an item as readers do, with secrets redacted. */
 export interface Condition {
@@ -55,7 +57,7 @@ export interface Found extends Totals {
 export const outputs = (
   execution: Execution.Execution,
   nodes?: ReadonlyArray<string>
-): ReadonlyArray<{ readonly slot: Execution.Slot; readonly count: number }> =>
+): ReadonlyArray<Execution.Part> =>
   [...execution.runs]
     .filter(([node]) => nodes === undefined || nodes.includes(node))
     .flatMap(([node, runs]) => runs.map((run) => ({ node, run })))
@@ -64,40 +66,30 @@ export const outputs = (
 
 const maxSamples = 12
 
-/** First item of each node, the last to run first, as readers see them. */
-export const samples = (
-  execution: Execution.Execution,
-  slots: ReadonlyArray<{ readonly slot: Execution.Slot }>,
-  redacts: boolean
-): ReadonlyArray<unknown> =>
-  [...new Map(slots.map(({ slot }) => [slot.node, slot])).values()].toReversed().slice(0, maxSamples)
-    .flatMap((slot) => execution.items(slot, 0, 1)).map((stored) => {
-      const json = obj(stored)?.["json"]
-      return redacts ? Redact.redact(json) : json
-    })
+/** First items of a slot, as readers see them. */
+export const samples = (execution: Execution.Execution, slot: Execution.Slot, limit: number, redacts: boolean) =>
+  execution.items(slot, 0, limit).map((stored) => {
+    const json = obj(stored)?.["json"]
+    return redacts ? Redact.redact(json) : json
+  })
 
-/**
- * Notes on a result: fields that no item has, failures of the expression, or why nothing matched.
- */
+/** First item of each node, the last to run first. */
+const firstItems = (execution: Execution.Execution, slots: ReadonlyArray<Execution.Part>, redacts: boolean) =>
+  [...new Map(slots.map(({ slot }) => [slot.node, slot])).values()].toReversed().slice(0, maxSamples)
+    .flatMap((slot) => samples(execution, slot, 1, redacts))
+
+/** Notes on a result: fields that no item has, failures of the expression, or why nothing matched. */
 export const notes = (
   execution: Execution.Execution,
   { absent, failed, failure, matched, passesSecrets, redacted, scanned, values }: Totals,
-  { isFoundElsewhere = false, redacts, slots }: Pick<Options, "slots" | "redacts"> & {
-    readonly isFoundElsewhere?: boolean
-  }
-): ReadonlyArray<string> => [
-  ...(failure === undefined
-    ? []
-    : [`where does not fit ${failed === scanned ? "any" : failed} of ${scanned} items: ${failure.message}.`]),
-  ...(redacted.length === 0
-    ? []
-    : [`where compares ${redacted.join(", ")} as ${Redact.marker}: secrets cannot be compared.`]),
-  ...(passesSecrets ? ["Secrets are redacted, and text is not searched for in them."] : []),
-  ...(absent.length > 0
-    ? [ItemFields.note(absent, samples(execution, slots, redacts))]
-    : matched > 0 || failed > 0 || scanned === 0 || isFoundElsewhere
-    ? []
-    : [ItemFields.noMatch(values)])
+  { isFoundElsewhere, redacts, slots }: Pick<Options, "slots" | "redacts"> & { readonly isFoundElsewhere: boolean }
+): ReadonlyArray<Notes.Note> => [
+  failure && `where does not fit ${failed === scanned ? "any" : failed} of ${scanned} items: ${failure.message}.`,
+  redacted.length > 0 && `where compares ${redacted.join(", ")} as ${Redact.marker}: secrets cannot be compared.`,
+  passesSecrets && "Secrets are redacted, and text is not searched for in them.",
+  absent.length > 0
+    ? ItemFields.note(absent, firstItems(execution, slots, redacts))
+    : matched === 0 && failed === 0 && scanned > 0 && !isFoundElsewhere && ItemFields.noMatch(values)
 ]
 
 /** Collects which paths of an expression exist in some item, and the first value at each. */
@@ -182,9 +174,10 @@ const haveSecrets = Effect.fnUntraced(function*(execution: Execution.Execution, 
   for (const { slot } of slots) {
     for (const segment of execution.segments(slot)) {
       yield* Effect.yieldNow
-      if (!Redact.mayHold(segment.text)) continue
+      const redact = segment.redactor()
+      if (redact === identity) continue
       const jsons = segment.items().map((stored) => obj(stored)?.["json"])
-      if (jsons.some((json) => Redact.redact(json) !== json)) return true
+      if (jsons.some((json) => redact(json) !== json)) return true
     }
   }
   return false
@@ -192,7 +185,7 @@ const haveSecrets = Effect.fnUntraced(function*(execution: Execution.Execution, 
 
 /** Slots to search, page of matches, and whether secrets are redacted. */
 export interface Options {
-  readonly slots: ReadonlyArray<{ readonly slot: Execution.Slot; readonly count: number }>
+  readonly slots: ReadonlyArray<Execution.Part>
   /** Number of matches to skip. */
   readonly offset?: number | undefined
   /** Maximum number of matches to return; all are counted. */
@@ -231,7 +224,7 @@ export const search = Effect.fnUntraced(function*(
         yield* Effect.yieldNow
       }
       if (!mayMatch(segment.text)) continue
-      const redact = redacts ? segment.redactor() : <A>(value: A) => value
+      const redact = redacts ? segment.redactor() : identity
       for (const [place, stored] of segment.items().entries()) {
         if (clock.currentTimeMillisUnsafe() - since > yieldEvery.millis) {
           yield* Effect.yieldNow

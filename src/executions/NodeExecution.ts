@@ -1,5 +1,6 @@
 /** Second step of debugging: input, parameters and output of one run of a node. */
 import * as Effect from "effect/Effect"
+import { sumAll } from "effect/Number"
 import * as Schema from "effect/Schema"
 import type * as Interpreter from "../base/Interpreter.ts"
 import { defined } from "../base/Json.ts"
@@ -10,6 +11,7 @@ import * as ItemFields from "./ItemFields.ts"
 import * as ItemSearch from "./ItemSearch.ts"
 import * as Lineage from "./Lineage.ts"
 import * as Noise from "./Noise.ts"
+import * as Notes from "./Notes.ts"
 import * as ResolvedParameters from "./ResolvedParameters.ts"
 
 /** Page of a list of items, filtered by a condition if there is one. */
@@ -140,7 +142,7 @@ const whyNot = (execution: Execution.Execution, name: string, disabled: boolean)
 }
 
 const didNotRun = (execution: Execution.Execution, name: string): NodeExecution => {
-  const node = execution.workflow?.nodes.find((candidate) => candidate.name === name)
+  const node = Execution.nodeOf(execution, name)
   return {
     executionId: execution.id,
     nodeName: name,
@@ -156,21 +158,27 @@ const didNotRun = (execution: Execution.Execution, name: string): NodeExecution 
   }
 }
 
-/** Output whose items are returned: the requested one, else the first with items, else the first. */
-const shownOutput = (run: Execution.Run, outputIndex: number | undefined): Execution.Output | undefined =>
-  outputIndex === undefined
-    ? run.outputs.find((output) => output.count > 0) ?? run.outputs[0]
+/** Run that a request names, with its lists of items; `shown` is the output whose items are returned. */
+const locate = (execution: Execution.Execution, request: Request) => {
+  const { nodeName, outputIndex, runIndex } = request
+  const run = execution.runs.get(nodeName)?.at(runIndex ?? -1)
+  if (run === undefined) return undefined
+  const shown = outputIndex === undefined
+    ? run.outputs.find(({ count }) => count > 0) ?? run.outputs[0]
     : run.outputs[outputIndex]
+  const output: ReadonlyArray<Execution.Part> = shown === undefined
+    ? []
+    : [{ count: shown.count, slot: { node: nodeName, run: run.index, side: "output", port: shown } }]
+  const node = Execution.nodeOf(execution, nodeName)
+  return { execution, request, run, node, shown, input: Execution.inputs(execution, nodeName, run), output }
+}
+
+type Located = NonNullable<ReturnType<typeof locate>>
 
 /** Run with a page of its items; `totals` has the full length of each list that continues, by path. */
 export interface Page {
   readonly node: NodeExecution
   readonly totals: Readonly<Record<string, number>>
-}
-
-interface Part {
-  readonly count: number
-  readonly slot: Execution.Slot
 }
 
 /** Page of one side, and the total to page through. */
@@ -184,48 +192,37 @@ interface Side {
   readonly lacking?: { readonly paths: ReadonlyArray<string>; readonly jsons: ReadonlyArray<unknown> }
 }
 
-const lengthOf = (parts: ReadonlyArray<Part>) => parts.reduce((sum, part) => sum + part.count, 0)
-
-/** Ignores the offset for a list of one item: it is meant for the other side. */
-const offsetIn = (parts: ReadonlyArray<Part>, { itemOffset }: Request) => lengthOf(parts) === 1 ? 0 : itemOffset
+/** Length of a list, and the offset, which is ignored for one item: it is meant for the other side. */
+const rangeOf = (parts: ReadonlyArray<Execution.Part>, { itemOffset }: Request) => {
+  const length = sumAll(parts.map(({ count }) => count))
+  return { length, first: length === 1 ? 0 : itemOffset }
+}
 
 const beyond = (length: number, offset: number, what: string) =>
   length > 0 && offset >= length ? `Nothing from itemOffset ${offset} on: ${length} ${what} in all.` : undefined
 
-const pageOf = (execution: Execution.Execution, request: Request, parts: ReadonlyArray<Part>): Side => {
-  const first = offsetIn(parts, request)
-  const length = lengthOf(parts)
+const pageOf = ({ execution, request }: Located, parts: ReadonlyArray<Execution.Part>): Side => {
+  const { first, length } = rangeOf(parts, request)
   const items = Execution.slice(execution, parts, first, request.itemLimit)
   return { first, length, page: defined({ note: beyond(length, first, "items"), items }) }
 }
 
-const matchesOf = Effect.fnUntraced(function*(
-  execution: Execution.Execution,
-  request: Request,
-  parts: ReadonlyArray<Part>,
-  { redacts, where }: Choice
-) {
-  const first = offsetIn(parts, request)
-  const search = yield* ItemSearch.search(execution, { where }, {
-    slots: parts,
-    offset: first,
-    limit: request.itemLimit,
-    redacts
-  })
-  const result: Side = {
-    search,
-    first,
-    length: search.matched,
-    page: defined({
+const matchesOf = Effect.fnUntraced(
+  function*({ execution, request }: Located, parts: ReadonlyArray<Execution.Part>, { redacts, where }: Choice) {
+    const { first } = rangeOf(parts, request)
+    const options = { slots: parts, offset: first, limit: request.itemLimit, redacts }
+    const search = yield* ItemSearch.search(execution, { where }, options)
+    const page = defined({
       note: beyond(search.matched, first, "matches"),
       matched: search.matched,
       total: search.scanned,
-      failedItems: search.failed === 0 ? undefined : search.failed,
+      failedItems: search.failed || undefined,
       items: search.matches.map(({ item, position }) => ({ index: position, ...item }))
     })
+    const result: Side = { search, first, length: search.matched, page }
+    return result
   }
-  return result
-})
+)
 
 const withFields = (side: Side, { fields, redacts }: Choice): Side => {
   if (fields.length === 0) return { ...side, page: { ...side.page, items: side.page.items.map(Noise.without) } }
@@ -233,167 +230,123 @@ const withFields = (side: Side, { fields, redacts }: Choice): Side => {
   // A value picked from a name/value pair could no longer be recognised as a secret, so redact first.
   const clean = side.page.items.map(({ json, ...item }) => ({ ...item, json: redacts ? Redact.redact(json) : json }))
   const jsons = clean.map(({ json }) => json)
-  return {
-    ...side,
-    lacking: { paths: ItemFields.missing(jsons, fields), jsons },
-    page: {
-      ...side.page,
-      items: clean.map((item) => Noise.without({ ...item, json: ItemFields.pick(item.json, fields) as Schema.Json }))
-    }
-  }
+  const items = clean.map((item) => Noise.without({ ...item, json: ItemFields.pick(item.json, fields) as Schema.Json }))
+  return { ...side, lacking: { paths: ItemFields.missing(jsons, fields), jsons }, page: { ...side.page, items } }
 }
 
-const noted = (side: Side, notes: ReadonlyArray<string>): Side =>
-  notes.length === 0
-    ? side
-    : {
-      ...side,
-      page: { ...side.page, note: [side.page.note, ...notes].filter((note) => note !== undefined).join(" ") }
-    }
-
-/** Note about one side, without remarks that apply to the other. */
-const notesOf = (
+/** Side with notes about it, without remarks that apply to the other. */
+const noted = (
   execution: Execution.Execution,
-  { lacking, search }: Side,
+  side: Side,
   other: Side,
-  slots: ReadonlyArray<Part>,
+  slots: ReadonlyArray<Execution.Part>,
   redacts: boolean
-): ReadonlyArray<string> => {
+): Side => {
+  const { lacking, page, search } = side
   const isAbsentThere = (path: string) =>
     other.search === undefined || other.search.scanned === 0 ||
     other.search.absent.some((absent) => ItemFields.isWithin(path, absent))
   const paths = lacking?.paths.filter((path) => other.lacking?.paths.includes(path) ?? true) ?? []
   const shown = { slots, redacts, isFoundElsewhere: (other.search?.matched ?? 0) > 0 }
-  return [
+  const note = Notes.join([
+    page.note,
     ...(search === undefined
       ? []
       : ItemSearch.notes(execution, { ...search, absent: search.absent.filter(isAbsentThere) }, shown)),
-    ...(lacking === undefined || paths.length === 0 ? [] : [ItemFields.note(paths, lacking.jsons)])
-  ]
+    lacking !== undefined && paths.length > 0 && ItemFields.note(paths, lacking.jsons)
+  ])
+  return note === undefined ? side : { ...side, page: { ...page, note } }
 }
-
-/** Lists concerned by a request. */
-const listsOf = (execution: Execution.Execution, { nodeName, outputIndex }: Request, run: Execution.Run) => {
-  const shown = shownOutput(run, outputIndex)
-  const output: ReadonlyArray<Part> = shown === undefined
-    ? []
-    : [{ count: shown.count, slot: { node: nodeName, run: run.index, side: "output", port: shown } }]
-  return { input: Execution.inputs(execution, nodeName, run), output, shown }
-}
-
-const runOf = (execution: Execution.Execution, { nodeName, runIndex }: Request) =>
-  execution.runs.get(nodeName)?.at(runIndex ?? -1)
 
 const assemble = (
-  execution: Execution.Execution,
-  request: Request,
+  { execution, input, node, request, run, shown }: Located,
   namesOf: Connections.OutputNames,
-  run: Execution.Run,
   sides: { readonly input: Side; readonly output: Side }
 ): Page => {
-  const node = execution.workflow?.nodes.find((candidate) => candidate.name === request.nodeName)
-  const { input: parts, shown } = listsOf(execution, request, run)
   const goesOn = ({ first, length, page }: Side) => first + page.items.length < length ? length : undefined
-  const totals = defined({ "input.items": goesOn(sides.input), "output.items": goesOn(sides.output) })
-  const read: NodeExecution = defined({
-    executionId: execution.id,
-    nodeName: request.nodeName,
-    nodeType: node?.type ?? "unknown",
-    status: run.status,
-    executionTime: run.executionTime,
-    startTime: iso(run.startTime),
-    endTime: iso(run.startTime + run.executionTime),
-    runIndex: run.index,
-    runCount: execution.runs.get(request.nodeName)?.length ?? 0,
-    outputs: run.outputs.map((output) => {
-      const name = node === undefined ? undefined : Execution.outputName(node, run, output, namesOf)
-      return {
-        output: Connections.portLabel(output),
-        ...(name === undefined ? {} : { name }),
-        items: output.count
-      }
-    }),
-    input: {
-      sources: parts.map(({ count, input, source, type }) =>
+  return {
+    totals: defined({ "input.items": goesOn(sides.input), "output.items": goesOn(sides.output) }),
+    node: defined({
+      executionId: execution.id,
+      nodeName: request.nodeName,
+      nodeType: node?.type ?? "unknown",
+      status: run.status,
+      executionTime: run.executionTime,
+      startTime: iso(run.startTime),
+      endTime: iso(run.startTime + run.executionTime),
+      runIndex: run.index,
+      runCount: execution.runs.get(request.nodeName)?.length ?? 0,
+      outputs: run.outputs.map((output) =>
         defined({
-          input: Connections.portLabel({ type, index: input }),
-          node: source?.node,
-          output: source?.output,
-          run: source?.run,
-          count
+          output: Connections.portLabel(output),
+          name: node && Execution.outputName(node, run, output, namesOf),
+          items: output.count
         })
       ),
-      ...sides.input.page
-    },
-    output: {
-      ...(shown === undefined ? {} : { output: Connections.portLabel(shown) }),
-      ...sides.output.page
-    },
-    redacted: execution.isRedacted ? true as const : undefined,
-    parameters: (node?.parameters ?? {}) as Schema.Json,
-    error: run.error === undefined ? null : Execution.errorDetail(run.error)
-  })
-  return { node: read, totals }
+      input: {
+        sources: input.map(({ count, input, source, type }) =>
+          defined({
+            input: Connections.portLabel({ type, index: input }),
+            node: source?.node,
+            output: source?.output,
+            run: source?.run,
+            count
+          })
+        ),
+        ...sides.input.page
+      },
+      output: { ...defined({ output: shown && Connections.portLabel(shown) }), ...sides.output.page },
+      redacted: execution.isRedacted ? true as const : undefined,
+      parameters: (node?.parameters ?? {}) as Schema.Json,
+      error: run.error === undefined ? null : Execution.errorDetail(run.error)
+    })
+  }
 }
 
 /** Side of an execution whose items n8n hid. */
-const hidden: Side = { first: 0, length: 0, page: { note: "n8n hides these items (redaction).", items: [] } }
+const hidden: Side = { first: 0, length: 0, page: { note: Notes.hidden.items, items: [] } }
 
 /** Reads one run; for a node that did not run, the reason. */
 export const read = (execution: Execution.Execution, request: Request, namesOf: Connections.OutputNames): Page => {
-  const run = runOf(execution, request)
-  if (run === undefined) return { node: didNotRun(execution, request.nodeName), totals: {} }
-  const { input, output } = listsOf(execution, request, run)
-  return assemble(execution, request, namesOf, run, {
-    input: execution.isRedacted ? hidden : pageOf(execution, request, input),
-    output: execution.isRedacted ? hidden : pageOf(execution, request, output)
-  })
+  const located = locate(execution, request)
+  if (located === undefined) return { node: didNotRun(execution, request.nodeName), totals: {} }
+  const sideOf = (parts: ReadonlyArray<Execution.Part>) => execution.isRedacted ? hidden : pageOf(located, parts)
+  return assemble(located, namesOf, { input: sideOf(located.input), output: sideOf(located.output) })
 }
 
 /**
  * Position of the input item for which expressions are evaluated: the first one chosen, or the origin of the first
  * output item chosen, else the failing one.
  */
-const itemOf = (execution: Execution.Execution, { node }: Page, request: Request, run: Execution.Run) => {
-  const { error, input, output } = node
-  const [slot] = listsOf(execution, request, run).output
+const itemOf = ({ execution, output: [part], request }: Located, { error, input, output }: NodeExecution) => {
   const chosen = output.items[0]?.index
-  const origin = slot === undefined || chosen === undefined
+  const origin = part === undefined || chosen === undefined
     ? undefined
-    : Lineage.linksOf(execution.items(slot.slot, chosen, 1)[0])[0]?.item
+    : Lineage.linksOf(execution.items(part.slot, chosen, 1)[0])[0]?.item
   return input.items[0]?.index ?? origin ?? (request.itemOffset === 0 ? error?.itemIndex : undefined) ??
     (input.sources[0]?.count === 1 ? 0 : request.itemOffset)
 }
 
 /** Replaces expressions by their values, unless n8n hid what they read. */
-const withValues = Effect.fnUntraced(
-  function*(execution: Execution.Execution, request: Request, page: Page, run: Execution.Run, redacts: boolean) {
-    const node = execution.workflow?.nodes.find(({ name }) => name === request.nodeName)
-    if (node === undefined) return page
-    const item = itemOf(execution, page, request, run)
-    const { count, parameters, unresolved } = yield* ResolvedParameters.resolve(execution, { node, run, item, redacts })
-    if (count + unresolved.length === 0) return page
-    if (count === 0 || execution.isRedacted) {
-      const node: NodeExecution = {
-        ...page.node,
-        parametersAs: "written",
-        ...(execution.isRedacted ? {} : { unresolved })
-      }
-      return { ...page, node }
-    }
-    const result: Page = {
-      ...page,
-      node: defined({
-        ...page.node,
-        parametersAs: unresolved.length === 0 ? "resolved" as const : "partly" as const,
-        parametersItem: page.node.input.sources.length === 0 ? undefined : item,
-        unresolved: unresolved.length === 0 ? undefined : unresolved,
-        parameters: parameters as Schema.Json
-      })
-    }
-    return result
+const withValues = Effect.fnUntraced(function*(located: Located, page: Page, redacts: boolean) {
+  const { execution, node, run } = located
+  if (node === undefined) return page
+  const item = itemOf(located, page.node)
+  const { count, parameters, unresolved } = yield* ResolvedParameters.resolve(execution, { node, run, item, redacts })
+  if (count + unresolved.length === 0) return page
+  const isWritten = count === 0 || execution.isRedacted
+  const result: Page = {
+    ...page,
+    node: defined({
+      ...page.node,
+      parametersAs: isWritten ? "written" as const : unresolved.length === 0 ? "resolved" as const : "partly" as const,
+      parametersItem: isWritten || page.node.input.sources.length === 0 ? undefined : item,
+      unresolved: execution.isRedacted || unresolved.length === 0 ? undefined : unresolved,
+      parameters: isWritten ? page.node.parameters : parameters as Schema.Json
+    })
   }
-)
+  return result
+})
 
 /** Whether a condition is about one side only: `!sent` matches every item that lacks the field. */
 const choosesOnly = ({ page: one }: Side, { page: other }: Side) =>
@@ -413,23 +366,18 @@ export const choose = Effect.fnUntraced(function*(
   namesOf: Connections.OutputNames,
   choice: Choice
 ) {
-  const run = runOf(execution, request)
-  if (run === undefined) return read(execution, request, namesOf)
-  if (execution.isRedacted) {
-    return yield* withValues(execution, request, read(execution, request, namesOf), run, choice.redacts)
-  }
-  const lists = listsOf(execution, request, run)
-  const sideOf = (parts: ReadonlyArray<Part>) =>
-    (choice.where === undefined
-      ? Effect.succeed(pageOf(execution, request, parts))
-      : matchesOf(execution, request, parts, choice))
+  const located = locate(execution, request)
+  if (located === undefined) return read(execution, request, namesOf)
+  if (execution.isRedacted) return yield* withValues(located, read(execution, request, namesOf), choice.redacts)
+  const sideOf = (parts: ReadonlyArray<Execution.Part>) =>
+    (choice.where === undefined ? Effect.succeed(pageOf(located, parts)) : matchesOf(located, parts, choice))
       .pipe(Effect.map((side) => withFields(side, choice)))
-  const [input, output] = [yield* sideOf(lists.input), yield* sideOf(lists.output)]
-  const page = assemble(execution, request, namesOf, run, {
+  const [input, output] = [yield* sideOf(located.input), yield* sideOf(located.output)]
+  const page = assemble(located, namesOf, {
     input: choosesOnly(output, input)
       ? unlisted(input)
-      : noted(input, notesOf(execution, input, output, lists.input, choice.redacts)),
-    output: noted(output, notesOf(execution, output, input, lists.output, choice.redacts))
+      : noted(execution, input, output, located.input, choice.redacts),
+    output: noted(execution, output, input, located.output, choice.redacts)
   })
-  return yield* withValues(execution, request, page, run, choice.redacts)
+  return yield* withValues(located, page, choice.redacts)
 })

@@ -102,7 +102,8 @@ export const use = (execution: Execution.Execution) => {
       const workers = roots.has(node) ? [...runs.keys()].filter((name) => belongs(name, node)) : [node]
       const makesRequests = requestType.test(settings?.type ?? "") ||
         Object.keys(obj(settings?.credentials) ?? {}).length > 0 || own.some(({ callCount }) => callCount > 0)
-      const inputCount = (run: Execution.Run) => sumAll(Execution.inputs(execution, node, run).map(({ count }) => count))
+      const inputCount = (run: Execution.Run) =>
+        sumAll(Execution.inputs(execution, node, run).map(({ count }) => count))
       return {
         node,
         // Node for which a sub-node worked; empty if n8n does not name it.

@@ -1,10 +1,10 @@
 /** Search for items in a selection of executions and in those that they started as sub-workflows. */
 import * as Effect from "effect/Effect"
+import { sumAll } from "effect/Number"
 import type * as Errors from "../base/Errors.ts"
 import type { Problem } from "../base/Interpreter.ts"
 import { obj } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
-import { counted } from "../base/Plural.ts"
 import * as Redact from "../base/Redact.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import type { N8nClient } from "../n8n/N8nClient.ts"
@@ -12,6 +12,7 @@ import * as Execution from "./Execution.ts"
 import { Executions } from "./Executions.ts"
 import * as ItemSearch from "./ItemSearch.ts"
 import { nodeNames } from "./NodeExecution.ts"
+import * as Notes from "./Notes.ts"
 import * as Selection from "./Selection.ts"
 
 /** Maximum number of executions searched for one run, itself included. */
@@ -40,6 +41,13 @@ interface Place {
 /** Matching item. */
 export interface Match extends Place {
   readonly item: Execution.Item
+}
+
+/** Searches one execution for some matches of each node. */
+export const searchIn = (execution: Execution.Execution, { condition, limit, nodes, onProblem, redacts }: Search) => {
+  const slots = ItemSearch.outputs(execution, nodes)
+  const search = ItemSearch.search(execution, condition(), { slots, redacts, limit, spreads: true })
+  return Effect.mapBoth(search, { onFailure: onProblem, onSuccess: (result) => ({ ...result, slots }) })
 }
 
 /** Result for one execution; it has the places of matches only, since the items of many would not fit in memory. */
@@ -73,12 +81,10 @@ const itemAt = ({ execution, index, slot }: Place, redacts: boolean): Execution.
   return Execution.item({ ...stored, json: redacts ? Redact.redact(json) : json })
 }
 
-const bytesOf = (execution: Execution.Execution) =>
-  [...execution.runs.values()].flat().flatMap(({ outputs }) => outputs).reduce((sum, { bytes }) => sum + bytes, 0)
+const bytesOf = ({ runs }: Execution.Execution) =>
+  sumAll([...runs.values()].flat().flatMap(({ outputs }) => outputs.map(({ bytes }) => bytes)))
 
-const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
-
-const matchedIn = (run: SearchedRun | undefined) => sum((run?.executions ?? []).map(({ matched }) => matched))
+const matchedIn = (run: SearchedRun | undefined) => sumAll((run?.executions ?? []).map(({ matched }) => matched))
 
 /** Combines the results of several executions. */
 const combined = (results: ReadonlyArray<Searched>): ItemSearch.Totals => {
@@ -86,9 +92,9 @@ const combined = (results: ReadonlyArray<Searched>): ItemSearch.Totals => {
   const [first, ...others] = results.filter(({ execution, scanned }) => scanned > 0 && !execution.isRedacted)
     .map(({ absent }) => absent)
   return {
-    matched: sum(results.map(({ matched }) => matched)),
-    scanned: sum(results.map(({ scanned }) => scanned)),
-    failed: sum(results.map(({ failed }) => failed)),
+    matched: sumAll(results.map(({ matched }) => matched)),
+    scanned: sumAll(results.map(({ scanned }) => scanned)),
+    failed: sumAll(results.map(({ failed }) => failed)),
     failure: results.find(({ failure }) => failure !== undefined)?.failure,
     absent: (first ?? []).filter((path) => others.every((absent) => absent.includes(path))),
     redacted: [...new Set(results.flatMap(({ redacted }) => redacted))],
@@ -104,39 +110,32 @@ const countByNode = (results: ReadonlyArray<Searched>) => {
     nodes.map((row) => ({ ...row, ...(isOne ? {} : { workflow: execution.workflow?.name ?? execution.workflowId }) }))
   )
   return [...Map.groupBy(rows, ({ node, workflow = "" }) => JSON.stringify([workflow, node])).values()]
-    .flatMap(([first, ...others]) =>
-      first === undefined ? [] : [{ ...first, matched: sum([first, ...others].map(({ matched }) => matched)) }]
-    )
+    .flatMap((own) => own.slice(0, 1).map((row) => ({ ...row, matched: sumAll(own.map(({ matched }) => matched)) })))
     .toSorted((a, b) => b.matched - a.matched)
 }
-
-/** Sentence about some runs; none without any. */
-const about = (runs: ReadonlyArray<unknown>, sentence: (count: string) => string) =>
-  runs.length === 0 ? [] : [sentence(counted(runs.length, "run"))]
 
 /** Explains which data the search could not see. */
 const gaps = (
   runs: ReadonlyArray<SearchedRun>,
   all: ReadonlyArray<Execution.Execution>,
-  nodes: Search["nodes"]
-): ReadonlyArray<string> => {
+  nodes: Search["nodes"] = []
+): ReadonlyArray<Notes.Note> => {
   const names = [...new Set(all.flatMap(nodeNames))]
+  const [over, open] = [
+    all.filter(({ status }) => ExecutionHead.isOver(status)),
+    all.filter(({ status }) => !ExecutionHead.isOver(status))
+  ]
   return [
-    ...about(all.filter(({ isRedacted }) => isRedacted), (some) => `n8n itself hides the items of ${some}.`),
-    ...about(
-      all.filter(({ status }) => !ExecutionHead.isOver(status)),
-      (some) => `Not ended yet: ${some}, searched as far as n8n shows data.`
-    ),
-    ...about(
-      all.filter(({ runs, status }) => ExecutionHead.isOver(status) && runs.size === 0),
-      (some) => `n8n has no data for ${some}.`
-    ),
-    ...about(
-      runs.filter(({ isCut }) => isCut),
+    Notes.hidden.runs(all.filter(({ isRedacted }) => isRedacted).length),
+    Notes.about(open.length, "run", (some) => `Not ended yet: ${some}, searched as far as n8n shows data.`),
+    Notes.about(over.filter(({ runs }) => runs.size === 0).length, "run", (some) => `n8n has no data for ${some}.`),
+    Notes.about(
+      runs.filter(({ isCut }) => isCut).length,
+      "run",
       (some) => `${some} started more sub-workflows than are searched (${maxExecutions - 1}).`
     ),
-    ...(nodes ?? []).filter((name) => all.length > 0 && !names.includes(name))
-      .map((name) => `No run has a node '${name}'. ${suggestion(name, names) ?? ""}`.trim())
+    ...nodes.filter((name) => all.length > 0 && !names.includes(name))
+      .map((name) => `No run has a node '${name}'. ${suggestion(name, names)}`)
   ]
 }
 
@@ -158,14 +157,13 @@ const countByStatus = (runs: ReadonlyArray<Selection.Selected<SearchedRun>>) =>
  * as a match of both.
  */
 export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Query, wanted: Search) {
-  const { condition, limit, nodes, onProblem, redacts } = wanted
+  const { condition, limit, nodes, redacts } = wanted
   const executions = yield* Executions
   const started = new Map<string, Effect.Effect<Searched, Errors.N8nError, N8nClient>>()
 
   const searchExecution = Effect.fnUntraced(function*(id: string) {
     const execution = yield* executions.get(id)
-    const options = { slots: ItemSearch.outputs(execution, nodes), redacts, limit, spreads: true }
-    const { matches, ...found } = yield* Effect.mapError(ItemSearch.search(execution, condition(), options), onProblem)
+    const { matches, slots: _, ...found } = yield* searchIn(execution, wanted)
     const places = matches.map(({ index, slot }) => ({ execution, index, slot }))
     return { ...found, execution, places } satisfies Searched
   })
@@ -198,7 +196,7 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
   const selection = yield* Selection.select(
     query,
     searchRun,
-    ({ executions }) => sum(executions.map(({ execution }) => bytesOf(execution)))
+    ({ executions }) => sumAll(executions.map(({ execution }) => bytesOf(execution)))
   )
   const runs = selection.runs.flatMap(({ value }) => value ?? [])
   const results = [
@@ -214,21 +212,17 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
     },
     next: Selection.next(selection, query),
     byStatus: countByStatus(selection.runs),
-    executions: selection.runs.flatMap(({ head, value }) =>
-      matchedIn(value) === 0
-        ? []
-        : [{
-          id: String(head.id),
-          status: head.status ?? "unknown",
-          startedAt: head.startedAt ?? null,
-          matched: matchedIn(value)
-        }]
-    ),
+    executions: selection.runs.filter(({ value }) => matchedIn(value) > 0).map(({ head, value }) => ({
+      id: String(head.id),
+      status: head.status ?? "unknown",
+      startedAt: head.startedAt ?? null,
+      matched: matchedIn(value)
+    })),
     found: totals,
     nodes: countByNode(results),
     matches: shown(runs, limit).map((place) => ({ ...place, item: itemAt(place, redacts) })),
     notes: [
-      ...(selection.note === undefined ? [] : [selection.note]),
+      selection.note,
       ...gaps(runs, results.map(({ execution }) => execution), nodes),
       ...(newest === undefined
         ? []

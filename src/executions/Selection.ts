@@ -13,6 +13,7 @@ import * as HttpErrors from "../n8n/HttpErrors.ts"
 import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { maxPage } from "../n8n/model/Limits.ts"
 import { cursorAfter, N8nClient } from "../n8n/N8nClient.ts"
+import * as Notes from "./Notes.ts"
 import * as WorkflowNames from "./WorkflowNames.ts"
 
 /** Seconds; a call has to answer within 50. */
@@ -90,21 +91,9 @@ const maxNamed = 5
 
 /** Explains which runs could not be read. */
 const unread = (faults: ReadonlyArray<readonly [id: string, fault: Errors.N8nError]>) => {
-  const [first] = faults
-  if (first === undefined) return undefined
-  const ids = faults.slice(0, maxNamed).map(([id]) => id).join(", ")
-  return `${counted(faults.length, "run")} could not be read (${ids}${faults.length > maxNamed ? ", …" : ""}): ${
-    first[1].message
-  }`
+  const ids = [...faults.slice(0, maxNamed).map(([id]) => id), ...(faults.length > maxNamed ? ["…"] : [])].join(", ")
+  return Notes.about(faults.length, "run", (some) => `${some} could not be read (${ids}): ${faults[0]?.[1].message}`)
 }
-
-/** Describes the place at which the selection ends too early. */
-const cutNote = (count: number, isCut: boolean, isScanned: boolean) =>
-  isCut
-    ? `Only ${counted(count, "run")} read in the time of one call: continue with cursor.`
-    : isScanned
-    ? `Only ${counted(count, "run")} found so far: continue with cursor.`
-    : undefined
 
 /** Lists runs, newest first. */
 const list = Effect.fnUntraced(function*(
@@ -212,10 +201,13 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
     isComplete: !isCut && faults.length === 0 && (cursor === undefined || heads.length >= (query.last ?? Infinity)),
     nextCursor: isCut && lastEnded !== undefined ? cursorAfter(lastEnded.id) : cursor,
     workflowId: narrowed.workflowId ?? query.workflowId,
-    note: [
-      cutNote(runs.length, isCut, cursor !== undefined && heads.length < (query.last ?? query.defaultLast)),
-      gone === 0 ? undefined : `n8n deleted ${counted(gone, "run")} meanwhile.`,
+    note: Notes.join([
+      isCut
+        ? `Only ${counted(runs.length, "run")} read in the time of one call: continue with cursor.`
+        : cursor !== undefined && heads.length < (query.last ?? query.defaultLast) &&
+          `Only ${counted(runs.length, "run")} found so far: continue with cursor.`,
+      Notes.about(gone, "run", (some) => `n8n deleted ${some} meanwhile.`),
       unread(faults)
-    ].filter((part) => part !== undefined).join(" ") || undefined
+    ])
   }
 })

@@ -10,8 +10,10 @@ import * as Selection from "./Selection.ts"
 
 const hasFailed = ({ status }: ExecutionHead.Listed) => status === "error" || status === "crashed"
 
+const workflowOf = ({ workflowId }: ExecutionHead.Listed) => workflowId ?? ""
+
 const readFailure = Effect.fnUntraced(function*(execution: ExecutionHead.Listed) {
-  const { id, startedAt, status, workflowId } = execution
+  const { id, startedAt, status } = execution
   const failure = yield* Executions.use((executions) => executions.failure(String(id))).pipe(
     // n8n may have pruned it since it was listed.
     Effect.catchTag("NotFoundError", () => Effect.succeed(undefined))
@@ -19,34 +21,18 @@ const readFailure = Effect.fnUntraced(function*(execution: ExecutionHead.Listed)
   return {
     ...(failure ?? { message: `n8n recorded no error (status ${status})` }),
     id: String(id),
-    workflowId: workflowId ?? "",
+    workflowId: workflowOf(execution),
     ...(typeof startedAt === "string" ? { at: startedAt } : {})
   } satisfies FailureGroups.Failed
 })
 
-/** Failed execution. */
-export interface Failed {
-  readonly id: string
-  readonly at: string | null
-}
-
-const failedOf = (execution: ExecutionHead.Listed | undefined): Failed | undefined =>
+const failedOf = (execution: ExecutionHead.Listed | undefined) =>
   execution && { id: String(execution.id), at: execution.startedAt ?? null }
 
-/** Number of executions of a workflow by status. */
-export interface WorkflowGroup {
-  readonly workflowId: string
-  readonly total: number
-  readonly failed: number
-  readonly byStatus: Readonly<Record<string, number>>
-  /** Newest failed execution. */
-  readonly lastFailed: Failed | undefined
-}
-
-/** Groups executions, newest first, by workflow: most failures first. */
-export const byWorkflow = (executions: ReadonlyArray<ExecutionHead.Listed>): ReadonlyArray<WorkflowGroup> =>
-  [...Map.groupBy(executions, ({ workflowId }) => workflowId ?? "")]
-    .map(([workflowId, all]): WorkflowGroup => {
+/** Groups executions, newest first, by workflow: most failures first, and of each the newest one. */
+export const byWorkflow = (executions: ReadonlyArray<ExecutionHead.Listed>) =>
+  [...Map.groupBy(executions, workflowOf)]
+    .map(([workflowId, all]) => {
       const failed = all.filter(hasFailed)
       return {
         workflowId,
@@ -59,19 +45,6 @@ export const byWorkflow = (executions: ReadonlyArray<ExecutionHead.Listed>): Rea
       }
     })
     .toSorted((a, b) => b.failed - a.failed || b.total - a.total)
-
-/** Executions of a version of a workflow. */
-export interface VersionGroup {
-  readonly workflowId: string
-  /** Absent if n8n recorded none. */
-  readonly version?: string
-  /** Time of the last publication, which n8n reports of the published version only. */
-  readonly publishedAt?: string
-  readonly savedAt?: string
-  readonly runs: number
-  readonly failed: number
-  readonly firstFailure?: Failed
-}
 
 /** Maximum number of workflows of which the history is read. */
 const maxHistories = 20
@@ -95,20 +68,16 @@ const historyOf = Effect.fnUntraced(function*(workflowId: string) {
 /** Groups executions, newest first, by version: workflows with most failures first, and of each the newest first. */
 const byVersion = Effect.fnUntraced(function*(runs: ReadonlyArray<Selection.Selected<string | undefined>>) {
   const workflows = byWorkflow(runs.map(({ head }) => head)).map(({ workflowId }) => workflowId)
-  const histories = yield* Effect.forEach(
-    workflows.slice(0, maxHistories),
-    (id) => Effect.map(historyOf(id), (history) => [id, history] as const),
-    { concurrency: 4 }
-  )
-  const known = new Map(histories)
-  return workflows.flatMap((workflowId) => {
-    const history = known.get(workflowId)
-    const own = runs.filter(({ head }) => (head.workflowId ?? "") === workflowId)
-    return [...Map.groupBy(own, ({ value }) => value)].map(([version, all]): VersionGroup => {
+  const histories = yield* Effect.forEach(workflows.slice(0, maxHistories), historyOf, { concurrency: 4 })
+  return workflows.flatMap((workflowId, index) => {
+    const history = histories[index]
+    const own = runs.filter(({ head }) => workflowOf(head) === workflowId)
+    return [...Map.groupBy(own, ({ value }) => value)].map(([version, all]) => {
       const failed = all.filter(({ head }) => hasFailed(head))
       return defined({
         workflowId,
         version,
+        // n8n reports the last publication of the published version only.
         publishedAt: version !== undefined && version === history?.published ? history.publishedAt : undefined,
         savedAt: history?.savedAt.get(version ?? ""),
         runs: all.length,
@@ -137,10 +106,10 @@ export const read = Effect.fn("Triage.read")(function*(
   const all = { ...query, defaultLast: groupBy === undefined ? 20 : defaultLast[groupBy] }
   if (groupBy === "failure") {
     const selection = yield* Selection.select(all, (head) => hasFailed(head) ? readFailure(head) : undefined)
-    const failed = selection.runs.flatMap(({ value }) => value ?? []).map((each): FailureGroups.Failed => ({
+    const failed = selection.runs.flatMap(({ value }) => value ?? []).map((each) => ({
       ...each,
       message: redact(each.message),
-      ...(each.description === undefined ? {} : { description: redact(each.description) })
+      ...defined({ description: each.description && redact(each.description) })
     }))
     return { selection, failures: FailureGroups.group(failed) }
   }

@@ -2,6 +2,7 @@
  * Streaming reader of `GET /executions/{id}?includeData=true`: reads runs and counts, and only locates items. An
  * execution can contain 66 MB of items, of which an answer shows a few.
  */
+import { identity } from "effect/Function"
 import * as Schema from "effect/Schema"
 import { arr, int, num, obj, str } from "../base/Json.ts"
 import * as Redact from "../base/Redact.ts"
@@ -202,8 +203,6 @@ export class ExecutionReader {
 }
 
 const decoder = new TextDecoder()
-
-const identity = <A>(value: A) => value
 
 /** Segments without secrets, which a repeated search need not examine again. */
 const clean = new WeakMap<List, Set<number>>()

@@ -139,7 +139,13 @@ const spread = (rarest: ReadonlyArray<ReadonlyArray<Example>>, limit: number): R
 /** Example for readers; secrets that differ look the same. */
 const example = ({ after, before, path }: Difference, index: number, key: string | undefined): Example => {
   const isHidden = after.stored !== undefined && Equal.equals(before.shown, after.shown)
-  return defined({ index, key, path, before: before.shown, after: isHidden ? "differs, redacted" : after.shown }) as Example
+  return defined({
+    index,
+    key,
+    path,
+    before: before.shown,
+    after: isHidden ? "differs, redacted" : after.shown
+  }) as Example
 }
 
 /** Adds an example unless there is one with the same values. */

@@ -2,13 +2,14 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import * as Tool from "../../answer/Tool.ts"
-import { defined, obj } from "../../base/Json.ts"
+import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
-import * as Redact from "../../base/Redact.ts"
 import type { Execution } from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
 import * as ItemComparison from "../../executions/ItemComparison.ts"
 import * as ItemFields from "../../executions/ItemFields.ts"
+import * as ItemSearch from "../../executions/ItemSearch.ts"
+import * as Notes from "../../executions/Notes.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as conditions from "./conditions.ts"
@@ -26,20 +27,18 @@ const maxChars = 12_000
 
 const sideOf = Effect.fnUntraced(function*(execution: Execution, name: string, parameter: "from" | "to") {
   yield* conditions.checkNode(execution, name, parameter)
-  if (execution.isRedacted) return yield* parameters.invalid("id", conditions.hidden(execution), conditions.reveal)
+  if (execution.isRedacted) return yield* parameters.invalid("id", Notes.hidden.execution(execution), Notes.reveal)
   const side = ItemComparison.sideOf(execution, name)
   if (side !== undefined) return { ...side, execution }
   return yield* parameters.invalid(
     parameter,
     `Node '${name}' has no output in execution '${execution.id}'`,
-    conditions.incomplete(execution) ?? "get_execution lists the nodes that ran, with their item counts."
+    Notes.incomplete(execution) ?? "get_execution lists the nodes that ran, with their item counts."
   )
 })
 
 /** Output of a node in an execution. */
-interface Compared extends ItemComparison.Side {
-  readonly execution: Execution
-}
+type Compared = Effect.Success<ReturnType<typeof sideOf>>
 
 /** Names the other runs and outputs of both nodes that have items. */
 const notCompared = (sides: ReadonlyArray<Compared>) => {
@@ -49,49 +48,43 @@ const notCompared = (sides: ReadonlyArray<Compared>) => {
       .filter(({ count, index, type }) => count > 0 && (index !== port.index || type !== port.type))
       .map((output) => `${Connections.portLabel(output)} of '${node}' (${counted(output.count, "item")})`)
   ])
-  return parts.length === 0 ? undefined : `Not compared: ${[...new Set(parts)].join(", ")}.`
+  return parts.length > 0 && `Not compared: ${[...new Set(parts)].join(", ")}.`
 }
 
 /** First items of a side, redacted where secrets are. */
-const samples = ({ execution, slot }: Compared, redacts: boolean) =>
-  execution.items(slot, 0, 5).map((stored) => {
-    const json = obj(stored)?.["json"]
-    return redacts ? Redact.redact(json) : json
-  })
+const samples = ({ execution, slot }: Compared, redacts: boolean) => ItemSearch.samples(execution, slot, 5, redacts)
 
 /** Remarks on a comparison. */
-const notesOf = (
+const noteOf = (
   { from, to }: { readonly from: Compared; readonly to: Compared },
-  comparison: ItemComparison.Comparison,
+  { likelyKey, pairedBy, paths, sharedKeys = 0, withoutKey }: ItemComparison.Comparison,
   { key, missing, redacts, steps }: {
     readonly key: string | undefined
     readonly missing: ReadonlyArray<string>
     readonly redacts: boolean
     readonly steps: boolean
   }
-): ReadonlyArray<string> => {
-  const { likelyKey, pairedBy, paths, sharedKeys, withoutKey } = comparison
+) => {
   const isOfOne = from.execution === to.execution
-  return [
-    conditions.incomplete(from.execution),
-    isOfOne ? undefined : conditions.incomplete(to.execution),
+  const { slot: { node: aggregate } } = from.count > to.count ? to : from
+  return Notes.join([
+    Notes.incomplete(from.execution),
+    !isOfOne && Notes.incomplete(to.execution),
     notCompared([from, to]),
-    pairedBy === "none"
-      ? `'${
-        (from.count > to.count ? to : from).slot.node
-      }' aggregates the items of the other node: they cannot be paired, except with key.`
-      : undefined,
+    pairedBy === "none" &&
+    `'${aggregate}' aggregates the items of the other node: they cannot be paired, except with key.`,
     likelyKey &&
     `The pairs look crossed: '${likelyKey}' differs in them, although most values are on both sides. Pair with key: '${likelyKey}'.`,
-    sharedKeys === undefined
-      ? undefined
-      : `'${key}' is the same in several items (${counted(sharedKeys, "value")}): these were paired in order.`,
+    Notes.about(
+      sharedKeys,
+      "value",
+      (values) => `'${key}' is the same in several items (${values}): these were paired in order.`
+    ),
     withoutKey && `Items without '${key}': ${withoutKey.from} of from, ${withoutKey.to} of to.`,
-    steps && paths.length > 0 && paths.every(({ by }) => by === undefined)
-      ? `steps: ${isOfOne ? "n8n recorded no links between these items" : "items of two runs have no links"}.`
-      : undefined,
-    missing.length === 0 ? undefined : ItemFields.note(missing, samples(to, redacts))
-  ].filter((note) => typeof note === "string")
+    steps && paths.length > 0 && paths.every(({ by }) => by === undefined) &&
+    `steps: ${isOfOne ? "n8n recorded no links between these items" : "items of two runs have no links"}.`,
+    missing.length > 0 && ItemFields.note(missing, samples(to, redacts))
+  ])
 }
 
 /** Compares the items of two nodes. */
@@ -167,7 +160,7 @@ export const compareItems = Tool.make({
         return yield* parameters.invalid("key", `No item of '${side.slot.node}' has '${key.path}'`, hint)
       }
       const missing = fields.filter((_, index) => comparison.missing?.includes(index)).map(({ path }) => path)
-      const notes = notesOf({ from, to }, comparison, { key: key?.path, missing, redacts, steps: input.steps })
+      const note = noteOf({ from, to }, comparison, { key: key?.path, missing, redacts, steps: input.steps })
       const shown = ({ count, execution: { id }, slot }: Compared) => ({
         ...(execution === other ? {} : { execution: id }),
         node: slot.node,
@@ -175,7 +168,7 @@ export const compareItems = Tool.make({
         output: Connections.portLabel(slot.port),
         items: count
       })
-      return { from: shown(from), to: shown(to), comparison, note: notes.length === 0 ? undefined : notes.join(" ") }
+      return { from: shown(from), to: shown(to), comparison, note }
     }),
   summarize: ({ comparison, ...rest }) =>
     defined({ ...rest, ...Struct.omit(comparison, ["likelyKey", "missing", "sharedKeys", "withoutKey"]) }),

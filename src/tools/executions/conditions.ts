@@ -9,7 +9,6 @@ import { suggestion } from "../../base/Nearest.ts"
 import type { Execution } from "../../executions/Execution.ts"
 import type { Field } from "../../executions/ItemFields.ts"
 import { nodeNames } from "../../executions/NodeExecution.ts"
-import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 /** Parameter `where`. */
@@ -73,21 +72,4 @@ export const checkNode = (execution: Execution, name: string, field: string) => 
     : Effect.fail(
       parameters.invalid(field, `Node '${name}' not found in execution '${execution.id}'`, suggestion(name, names))
     )
-}
-
-/** Statement that n8n itself hid the items of an execution. */
-export const hidden = ({ id }: Pick<Execution, "id">) => `n8n hides the items of execution '${id}' (redaction)`
-
-/** Advice for an execution with hidden items. */
-export const reveal =
-  "Counts, times and the kind of an error are in get_execution. n8n shows the items to a user with the scope execution:reveal."
-
-/** Explains why an execution's data are incomplete; `undefined` if they are not. */
-export const incomplete = (execution: Execution): string | undefined => {
-  if (!ExecutionHead.isOver(execution.status)) {
-    return execution.runs.size === 0
-      ? `The execution is ${execution.status}, and n8n shows no data for it yet: use get_execution with wait.`
-      : `The execution is ${execution.status}: this is its data so far.`
-  }
-  return execution.runs.size === 0 ? "n8n has no data for this execution, or no node ran." : undefined
 }

@@ -6,6 +6,7 @@ import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Redact from "../../base/Redact.ts"
 import * as Visible from "../../base/Visible.ts"
+import * as Notes from "../../executions/Notes.ts"
 import * as Selection from "../../executions/Selection.ts"
 import * as Triage from "../../executions/Triage.ts"
 import * as WorkflowNames from "../../executions/WorkflowNames.ts"
@@ -116,17 +117,17 @@ type Result = Effect.Success<ReturnType<typeof Triage.read>>
 
 /** Explains what the answer lacks and which call returns it. */
 const remarks = ({ profile, selection: { isComplete, nextCursor, note, runs } }: Result, isGrouped: boolean) =>
-  [
+  Notes.join([
     note === undefined && isGrouped && !isComplete && nextCursor !== undefined
       ? `Groups of these ${counted(runs.length, "execution")} only: raise limit or continue with cursor.`
       : note,
-    profile !== undefined && profile.empty > 0
-      ? `${counted(profile.empty, "execution")} without data: not saved by n8n, or not started.`
-      : undefined,
-    profile !== undefined && profile.redacted > 0
-      ? `n8n hides the items of ${counted(profile.redacted, "execution")}: their bytes and tokens are not counted.`
-      : undefined
-  ].filter((part) => part !== undefined).join(" ") || undefined
+    profile && Notes.about(
+      profile.empty,
+      "execution",
+      (some) => `${some} without data: not saved by n8n, or not started.`
+    ),
+    profile && Notes.hidden.sizes(profile.redacted)
+  ])
 
 type Group = typeof WorkflowGroup.Type | typeof FailureGroup.Type | typeof NodeGroup.Type | typeof VersionGroup.Type
 

@@ -9,6 +9,7 @@ import { Executions } from "../../executions/Executions.ts"
 import * as ItemFields from "../../executions/ItemFields.ts"
 import * as ItemSearch from "../../executions/ItemSearch.ts"
 import * as Noise from "../../executions/Noise.ts"
+import * as Notes from "../../executions/Notes.ts"
 import * as RunSearch from "../../executions/RunSearch.ts"
 import * as Selection from "../../executions/Selection.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
@@ -38,7 +39,7 @@ const Runs = Schema.Struct({
 const outputNames = (matches: ReadonlyArray<RunSearch.Match>) => {
   const named = matches.flatMap(({ execution, slot }) => {
     const run = execution.runs.get(slot.node)?.[slot.run]
-    const node = execution.workflow?.nodes.find(({ name }) => name === slot.node)
+    const node = Execution.nodeOf(execution, slot.node)
     return run === undefined || node === undefined || run.outputs.length < 2 ? [] : [{ slot, run, node }]
   })
   if (named.length === 0) return Effect.succeed(() => undefined)
@@ -49,36 +50,30 @@ const outputNames = (matches: ReadonlyArray<RunSearch.Match>) => {
 }
 
 /** Searches one execution. */
-const searchOne = Effect.fnUntraced(
-  function*(id: string, { condition, limit, nodes, onProblem, redacts }: RunSearch.Search) {
-    const execution = yield* (yield* Executions).get(id)
-    for (const name of nodes ?? []) yield* conditions.checkNode(execution, name, "nodes")
-    const among = { slots: ItemSearch.outputs(execution, nodes), redacts }
-    const { where, ...text } = condition()
-    const { matches, nodes: counts, ...found } = yield* Effect.mapError(
-      ItemSearch.search(execution, { where, ...text }, { ...among, limit, spreads: true }),
-      onProblem
-    )
-    const idle = (nodes ?? []).filter((name) => !execution.runs.has(name))
-    const empty = (nodes ?? []).filter((name) =>
-      execution.runs.has(name) && !among.slots.some(({ slot }) => slot.node === name)
-    )
-    const incomplete = conditions.incomplete(execution)
-    return {
-      found,
-      nodes: counts,
-      matches: matches.map((match) => ({ ...match, execution })),
-      notes: [
-        ...(incomplete === undefined ? [] : [incomplete]),
-        ...(idle.length === 0 ? [] : [`Did not run: ${idle.join(", ")}.`]),
-        ...(empty.length === 0 ? [] : [`Without output: ${empty.join(", ")}.`]),
-        ...(execution.isRedacted
-          ? [`${conditions.hidden(execution)}. ${conditions.reveal}`]
-          : ItemSearch.notes(execution, found, { ...among, isFoundElsewhere: where === undefined }))
-      ]
-    }
+const searchOne = Effect.fnUntraced(function*(id: string, search: RunSearch.Search) {
+  const { condition, nodes = [], redacts } = search
+  const execution = yield* (yield* Executions).get(id)
+  for (const name of nodes) yield* conditions.checkNode(execution, name, "nodes")
+  const { matches, nodes: counts, slots, ...found } = yield* RunSearch.searchIn(execution, search)
+  const named = (names: ReadonlyArray<string>, what: string) => names.length > 0 && `${what}: ${names.join(", ")}.`
+  const [ran, idle] = [
+    nodes.filter((name) => execution.runs.has(name)),
+    nodes.filter((name) => !execution.runs.has(name))
+  ]
+  return {
+    found,
+    nodes: counts,
+    matches: matches.map((match) => ({ ...match, execution })),
+    notes: [
+      Notes.incomplete(execution),
+      named(idle, "Did not run"),
+      named(ran.filter((name) => !slots.some(({ slot }) => slot.node === name)), "Without output"),
+      ...(execution.isRedacted
+        ? [`${Notes.hidden.execution(execution)}. ${Notes.reveal}`]
+        : ItemSearch.notes(execution, found, { slots, redacts, isFoundElsewhere: condition().where === undefined }))
+    ]
   }
-)
+})
 
 /** Searches the output items of one execution, or of a set of runs. */
 export const searchExecution = Tool.make({
@@ -162,12 +157,13 @@ export const searchExecution = Tool.make({
         : yield* searchOne(id, search)
       const jsons = result.matches.map(({ item }) => item.json)
       const missing = jsons.length === 0 ? [] : ItemFields.missing(jsons, fields)
-      const notes = missing.length === 0
-        ? result.notes
-        : [...result.notes, ItemFields.note(missing, jsons, "match shown")]
-      return { fields, result, notes, names: yield* outputNames(result.matches) }
+      const note = Notes.join([
+        ...result.notes,
+        missing.length > 0 && ItemFields.note(missing, jsons, "match shown")
+      ])
+      return { fields, result, note, names: yield* outputNames(result.matches) }
     }),
-  summarize: ({ fields, names, notes, result }) => {
+  summarize: ({ fields, names, note, result }) => {
     const { found: { failed, matched, scanned }, matches, nodes } = result
     const runs = "runs" in result ? result : undefined
     return defined({
@@ -176,8 +172,8 @@ export const searchExecution = Tool.make({
       next: runs?.next,
       matched,
       scanned,
-      failedItems: failed === 0 ? undefined : failed,
-      note: notes.length === 0 ? undefined : notes.join(" "),
+      failedItems: failed || undefined,
+      note,
       executions: runs?.executions,
       nodes,
       matches: matches.map(({ execution, index, item, slot }) =>
