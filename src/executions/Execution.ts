@@ -26,10 +26,8 @@ export interface Output extends Connections.Port {
 }
 
 /** Other execution that this one started or was started by. */
-export interface Related {
-  readonly executionId: string
-  readonly workflowId: string | undefined
-}
+export const Related = Schema.Struct({ executionId: Schema.String, workflowId: Schema.optionalKey(Schema.String) })
+export type Related = typeof Related.Type
 
 /** Run of a node. `order` is the position among all runs of the execution. */
 export interface Run {
@@ -165,7 +163,7 @@ export const nodeStatus = (runs: ReadonlyArray<Run>): string =>
 /** Reads a reference to another execution, as n8n records it. */
 export const related = (value: unknown): Related | undefined => {
   const executionId = str(obj(value)?.["executionId"])
-  return executionId === undefined ? undefined : { executionId, workflowId: str(obj(value)?.["workflowId"]) }
+  return executionId === undefined ? undefined : defined({ executionId, workflowId: str(obj(value)?.["workflowId"]) })
 }
 
 /** Slots of a run's outputs that contain items. */

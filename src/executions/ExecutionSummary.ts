@@ -75,9 +75,7 @@ export const ExecutionSummary = Schema.Struct({
     Schema.Struct({ id: Schema.String, published: Schema.optionalKey(Schema.Boolean) })
   ),
   /** Execution that called this one as a sub-workflow. */
-  calledBy: Schema.optionalKey(
-    Schema.Struct({ executionId: Schema.String, workflowId: Schema.optionalKey(Schema.String) })
-  ),
+  calledBy: Schema.optionalKey(Execution.Related),
   /** Whether n8n itself hid the items: there are only counts. */
   redacted: Schema.optionalKey(Schema.Literal(true)),
   url: Schema.optionalKey(Schema.String),
@@ -122,17 +120,17 @@ const ranked = (execution: Execution.Execution, sortBy: "time" | undefined) =>
     (sortBy === "time" ? b.time - a.time : Number(b.failed) - Number(a.failed)) || Execution.byOrder(b.last, a.last)
   )
 
-/** Maximum number of ids of called executions. */
 const maxCalls = 3
 
 const callsOf = (execution: Execution.Execution, node: string, runs: ReadonlyArray<Execution.Run>) => {
   const count = sumAll(runs.map(({ callCount }) => callCount))
+  if (count === 0) return undefined
   const ids: Array<string> = []
   for (const run of runs) {
-    if (ids.length >= maxCalls || count === 0) break
+    if (ids.length >= maxCalls) break
     ids.push(...Execution.calls(execution, node, run, maxCalls - ids.length).map(({ executionId }) => executionId))
   }
-  return count === 0 ? undefined : { count, ids }
+  return { count, ids }
 }
 
 /** Number of items read to find suspects, and of those shown. */
@@ -277,7 +275,7 @@ export const summarize = (execution: Execution.Execution, options: {
   /** Version that is published, `null` if none is; absent if that is unknown. */
   readonly published?: string | null | undefined
 }): ExecutionSummary => {
-  const { calledBy, runs, version } = execution
+  const { runs, version } = execution
   const shapes = new Map((execution.workflow?.nodes ?? []).map((node) => [node.name, node]))
   const typeOf = (node: string) => shapes.get(node)?.type
   const all = ranked(execution, options.sortBy)
@@ -310,7 +308,7 @@ export const summarize = (execution: Execution.Execution, options: {
         id: version,
         published: options.published === undefined ? undefined : options.published === version
       }),
-    calledBy: calledBy && defined({ ...calledBy }),
+    calledBy: execution.calledBy,
     redacted: execution.isRedacted ? true as const : undefined,
     url: options.url,
     statistics: defined({

@@ -10,7 +10,6 @@ import * as Cache from "effect/Cache"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as HttpClientError from "effect/http/HttpClientError"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
@@ -18,7 +17,7 @@ import { arr } from "../base/Json.ts"
 import * as Locks from "../base/KeyedMutex.ts"
 import * as HttpErrors from "../n8n/HttpErrors.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
-import { N8nClient } from "../n8n/N8nClient.ts"
+import { type ConsumeExecution, N8nClient } from "../n8n/N8nClient.ts"
 import * as Blocks from "./blocks.ts"
 import { EarlyReader, type Part } from "./earlyReader.ts"
 import * as Execution from "./Execution.ts"
@@ -53,14 +52,8 @@ export interface Options {
   readonly maxBodyBytes?: number | undefined
 }
 
-interface Entry {
-  readonly execution: Execution.Execution
-  readonly size: number
-}
-
 const defaults = { maxCachedBytes: 64_000_000, maxBodyBytes: 512_000_000 }
 
-/** Maximum number of cached failures and versions. */
 const maxCachedParts = 10_000
 
 const megabytes = (bytes: number) => `${Math.ceil(bytes / 1_000_000)} MB`
@@ -72,45 +65,56 @@ const tooLarge = (id: string, size: string, max: number) =>
     hint: { _tag: "RaiseExecutionLimit" }
   })
 
+type Body = Parameters<ConsumeExecution<unknown>>[0]
+
+/** Fails with what is wrong with the body of an answer. */
+const attempt = <A>(target: Errors.Target, read: () => A) =>
+  Effect.try({
+    try: read,
+    catch: (cause) => HttpErrors.unreadableError(target, cause instanceof Error ? cause.message : String(cause))
+  })
+
 /** Scans and compresses a body; fails if it is not an execution. */
-const read =
-  (id: string, maxBodyBytes: number) =>
-  (body: Stream.Stream<Uint8Array, HttpClientError.HttpClientError>, target: Errors.Target) =>
-    Effect.gen(function*() {
-      const reader = new ExecutionReader()
-      const writer = new Blocks.Writer()
-      const unreadable = (cause: unknown) =>
-        HttpErrors.unreadableError(target, cause instanceof Error ? cause.message : String(cause))
-      let arrived = 0
-      yield* Stream.runForEach(body, (chunk) =>
-        Effect.gen(function*() {
-          arrived += chunk.length
-          yield* Effect.try({ try: () => reader.push(chunk), catch: unreadable })
-          const declared = reader.declaredBytes ?? 0
-          if (declared > maxBodyBytes) return yield* tooLarge(id, megabytes(declared), maxBodyBytes)
-          if (arrived > maxBodyBytes) return yield* tooLarge(id, `more than ${megabytes(arrived)}`, maxBodyBytes)
-          yield* Effect.promise(() => writer.write(chunk))
-        }))
-      const blocks = yield* Effect.promise(() => writer.end())
-      const execution = yield* Effect.try({ try: () => reader.end(blocks), catch: unreadable })
-      return { execution, blocks, isWithheld: reader.isWithheld }
-    })
+const read = (id: string, maxBodyBytes: number) => (body: Body, target: Errors.Target) =>
+  Effect.gen(function*() {
+    const reader = new ExecutionReader()
+    const writer = new Blocks.Writer()
+    let arrived = 0
+    yield* Stream.runForEach(body, (chunk) =>
+      Effect.gen(function*() {
+        arrived += chunk.length
+        yield* attempt(target, () => reader.push(chunk))
+        const declared = reader.declaredBytes ?? 0
+        if (declared > maxBodyBytes) return yield* tooLarge(id, megabytes(declared), maxBodyBytes)
+        if (arrived > maxBodyBytes) return yield* tooLarge(id, `more than ${megabytes(arrived)}`, maxBodyBytes)
+        yield* Effect.promise(() => writer.write(chunk))
+      }))
+    const blocks = yield* Effect.promise(() => writer.end())
+    const execution = yield* attempt(target, () => reader.end(blocks))
+    return { execution, blocks, isWithheld: reader.isWithheld }
+  })
 
 /** Reads a body up to a part. */
-const readEarly =
-  (part: Part) => (body: Stream.Stream<Uint8Array, HttpClientError.HttpClientError>, target: Errors.Target) =>
-    Effect.gen(function*() {
-      const reader = new EarlyReader(part)
-      yield* Stream.runForEachWhile(body, (chunk) =>
-        Effect.try({
-          try: () => {
-            reader.push(chunk)
-            return !reader.isDone
-          },
-          catch: (cause) => HttpErrors.unreadableError(target, cause instanceof Error ? cause.message : String(cause))
-        }))
-      return reader
-    })
+const readEarly = (part: Part): ConsumeExecution<EarlyReader> => (body, target) =>
+  Effect.suspend(() => {
+    const reader = new EarlyReader(part)
+    const push = (chunk: Uint8Array) => {
+      reader.push(chunk)
+      return !reader.isDone
+    }
+    return Effect.as(Stream.runForEachWhile(body, (chunk) => attempt(target, () => push(chunk))), reader)
+  })
+
+/** Requests an execution, and again if n8n withheld needed data because it is large. */
+const request = Effect.fnUntraced(function*<A extends { readonly isWithheld: boolean }>(
+  id: string,
+  read: ConsumeExecution<A>,
+  needsData = true
+) {
+  const n8n = yield* N8nClient
+  const first = yield* n8n.readExecution(id, {}, read)
+  return needsData && first.isWithheld ? yield* n8n.readExecution(id, { ignoreDataSizeLimit: true }, read) : first
+})
 
 const failureOf = (execution: Execution.Execution): Failure | undefined => {
   const failure = Execution.failure(execution)
@@ -126,8 +130,10 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
       const maxCachedBytes = options.maxCachedBytes ?? defaults.maxCachedBytes
       const maxBodyBytes = options.maxBodyBytes ?? defaults.maxBodyBytes
       // A Map iterates in the order of insertion: the first key is the least recently used.
-      const entries = new Map<string, Entry>()
+      const entries = new Map<string, { readonly execution: Execution.Execution; readonly size: number }>()
       let total = 0
+
+      const download = (id: string) => request(id, read(id, maxBodyBytes))
 
       const forget = (key: string) => {
         total -= entries.get(key)?.size ?? 0
@@ -142,11 +148,11 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
         return entry.execution
       }
 
-      const remember = (key: string, entry: Entry) => {
+      const remember = (key: string, { blocks: { size }, execution }: Effect.Success<ReturnType<typeof download>>) => {
         forget(key)
-        if (entry.size > maxCachedBytes) return
-        entries.set(key, entry)
-        total += entry.size
+        if (size > maxCachedBytes) return
+        entries.set(key, { execution, size })
+        total += size
         for (const oldest of entries.keys()) {
           if (total <= maxCachedBytes) break
           forget(oldest)
@@ -159,12 +165,8 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
             const [instance, id = "", part] = arr(JSON.parse(key)).map(String)
             const execution = entries.get(`${instance}/${id}`)?.execution
             if (execution !== undefined) return { version: execution.version, failure: failureOf(execution) }
-            const n8n = yield* N8nClient
-            const read = readEarly(part === "version" ? part : "failure")
-            const first = yield* n8n.readExecution(id, {}, read)
-            return part === "version" || !first.isWithheld
-              ? first
-              : yield* n8n.readExecution(id, { ignoreDataSizeLimit: true }, read)
+            const isVersion = part === "version"
+            return yield* request(id, readEarly(isVersion ? "version" : "failure"), !isVersion)
           }).pipe(Effect.map(({ failure, version }) => ({ failure, version }))),
         {
           capacity: maxCachedParts,
@@ -175,13 +177,6 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
       const readPart = Effect.fnUntraced(function*(part: Part, id: string) {
         const { instance } = yield* N8nClient
         return yield* Cache.get(early, JSON.stringify([instance.key, id, part]))
-      })
-
-      const download = Effect.fnUntraced(function*(id: string) {
-        const n8n = yield* N8nClient
-        const first = yield* n8n.readExecution(id, {}, read(id, maxBodyBytes))
-        if (!first.isWithheld) return first
-        return yield* n8n.readExecution(id, { ignoreDataSizeLimit: true }, read(id, maxBodyBytes))
       })
 
       // Clients request several nodes of one execution concurrently: the first call reads it, the others wait.
@@ -201,10 +196,10 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
         keep: Effect.fn("Executions.keep")(function*(id) {
           const { instance } = yield* N8nClient
           const key = `${instance.key}/${id}`
-          const { blocks, execution } = yield* download(id).pipe(oneAtATime(key))
-          remember(key, { execution, size: blocks.size })
-          yield* testRuns.save(instance.key, id, blocks)
-          return execution
+          const downloaded = yield* download(id).pipe(oneAtATime(key))
+          remember(key, downloaded)
+          yield* testRuns.save(instance.key, id, downloaded.blocks)
+          return downloaded.execution
         }),
         failure: Effect.fn("Executions.failure")((id) => Effect.map(readPart("failure", id), ({ failure }) => failure)),
         version: Effect.fn("Executions.version")((id) => Effect.map(readPart("version", id), ({ version }) => version)),
@@ -216,9 +211,9 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
             if (execution !== undefined) return Effect.succeed(execution)
             return download(id).pipe(
               Effect.catchTag("NotFoundError", (gone) => stored(id, gone)),
-              Effect.map(({ blocks, execution }) => {
-                if (ExecutionHead.isOver(execution.status)) remember(key, { execution, size: blocks.size })
-                return execution
+              Effect.map((downloaded) => {
+                if (ExecutionHead.isOver(downloaded.execution.status)) remember(key, downloaded)
+                return downloaded.execution
               })
             )
           }).pipe(oneAtATime(key))

@@ -300,7 +300,6 @@ const isAggregated = (
   return shared * 2 < most
 }
 
-/** Maximum number of paths whose changes are followed back. */
 const maxFollowed = 5
 
 /** Names the nodes that first changed the values at a path, on the ways of some examples. */

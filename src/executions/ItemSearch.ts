@@ -19,38 +19,12 @@ export interface Condition {
   readonly where?: Interpreter.Predicate | undefined
 }
 
-/** Item that meets the condition, with its place. */
+/** Item that meets the condition, with its position in its slot and across all slots. */
 export interface Match {
   readonly slot: Execution.Slot
-  /** Position in its slot. */
   readonly index: number
-  /** Position across all slots. */
   readonly position: number
   readonly item: Execution.Item
-}
-
-/** Numbers of a search, and what its expression met. */
-export interface Totals {
-  readonly matched: number
-  readonly scanned: number
-  /** Number of items on which the expression failed, such as for a missing method; they do not match. */
-  readonly failed: number
-  /** Problem of the first of these. */
-  readonly failure: Interpreter.Problem | undefined
-  /** Paths in the expression that no item has. */
-  readonly absent: ReadonlyArray<string>
-  /** Paths in the expression at which an item has a redacted value. */
-  readonly redacted: ReadonlyArray<string>
-  /** Whether no item contains the text, but some have redacted values. */
-  readonly passesSecrets: boolean
-  /** First value at each of the other paths. */
-  readonly values: ReadonlyArray<readonly [path: string, value: unknown]>
-}
-
-/** Result of a search; `matches` are in the order of the slots. */
-export interface Found extends Totals {
-  readonly nodes: ReadonlyArray<{ readonly node: string; readonly matched: number }>
-  readonly matches: ReadonlyArray<Match>
 }
 
 /** Outputs of nodes, in the order in which they ran. */
@@ -253,17 +227,25 @@ export const search = Effect.fnUntraced(function*(
     }
     before += count
   }
-  const result: Found = {
+  return {
     matched: matchCount,
     scanned: before,
+    // Number of items on which the expression failed, such as for a missing method, and the problem of the first.
     failed,
     failure,
+    // Paths in the expression that no item has, those at which an item has a redacted value, and first values at others.
     absent: seen.absent(),
     redacted: [...seen.redacted],
-    passesSecrets: matchCount === 0 && redacts && needle !== undefined && (yield* haveSecrets(execution, slots)),
     values: seen.values,
+    // Whether no item contains the text, but some have redacted values.
+    passesSecrets: matchCount === 0 && redacts && needle !== undefined && (yield* haveSecrets(execution, slots)),
     nodes: [...matched].map(([node, count]) => ({ node, matched: count })),
     matches: matches.all
   }
-  return result
 })
+
+/** Result of a search; `matches` are in the order of the slots. */
+export type Found = Effect.Success<ReturnType<typeof search>>
+
+/** Numbers of a search, and what its expression met. */
+export type Totals = Omit<Found, "nodes" | "matches">

@@ -36,6 +36,9 @@ const lazily = (members: { readonly [name: string]: () => unknown }): Obj =>
 
 const unknown = (name: string) => () => fail(`n8n does not record ${name}`)
 
+/** What n8n does not record of a node. */
+const unrecorded = { params: unknown("parameters as they were"), context: unknown("a node's context") }
+
 /** Maximum bytes of a list that an expression reads as a whole. */
 const maxListBytes = 1_000_000
 
@@ -117,8 +120,7 @@ const scopeOf = (execution: Execution.Execution, { item, node, run }: Subject, r
       last: listMember(name, ({ count, slot }) => count === 0 ? undefined : itemAt(slot, count - 1)),
       all: listMember(name, ({ count, slot }) => listOf(slot, count)),
       isExecuted: () => (execution.runs.get(name) ?? []).some((each) => Execution.byOrder(each, run) < 0),
-      params: unknown("parameters as they were"),
-      context: unknown("a node's context")
+      ...unrecorded
     })
   }
   const jsonOfNode = (name: string) => () => {
@@ -138,8 +140,7 @@ const scopeOf = (execution: Execution.Execution, { item, node, run }: Subject, r
         first: () => new Fn(() => inputItem(0)),
         last: () => new Fn(() => inputItem(count - 1)),
         all: () => new Fn(() => listOf(received(0).slot, count)),
-        params: unknown("parameters as they were"),
-        context: unknown("a node's context")
+        ...unrecorded
       }),
     $: () => new Fn(([name]) => nodeNamed(name)),
     $node: () =>
@@ -219,7 +220,6 @@ const evaluator = ({ compile }: Interpreter.Interpreter, scope: Obj) => {
   }
 }
 
-/** Maximum depth of parameters. */
 const maxDepth = 64
 
 /**

@@ -29,12 +29,36 @@ export const TestRuns = Context.Reference<Service>("effect-n8n-mcp/TestRuns", {
  */
 export const maxRuns = 50
 
+/** Maximum uncompressed bytes of an execution. */
+const maxBytes = 32_000_000
+
 /**
- * Maximum uncompressed bytes of an execution.
+ * Store of executions in a store of compressed bytes, whose failures are ignored.
  *
  * @internal
  */
-export const maxBytes = 32_000_000
+export const compressed = (store: {
+  readonly save: (instance: string, id: string, packed: Uint8Array) => Effect.Effect<unknown, unknown>
+  readonly load: (instance: string, id: string) => Effect.Effect<Uint8Array | undefined, unknown>
+}): Service => ({
+  save: (instance, id, body) =>
+    body.length > maxBytes
+      ? Effect.void
+      : Effect.suspend(() => store.save(instance, id, gzipSync(body.read(0, body.length), { level: 1 }))).pipe(
+        Effect.ignore,
+        Effect.withSpan("TestRuns.save")
+      ),
+  load: (instance, id) =>
+    store.load(instance, id).pipe(
+      Effect.flatMap((packed) =>
+        packed === undefined
+          ? Effect.undefined
+          : Effect.try(() => gunzipSync(packed, { maxOutputLength: maxBytes }))
+      ),
+      Effect.orElseSucceed(() => undefined),
+      Effect.withSpan("TestRuns.load")
+    )
+})
 
 const make = Effect.fnUntraced(function*(folder: string) {
   const fs = yield* FileSystem.FileSystem
@@ -56,27 +80,17 @@ const make = Effect.fnUntraced(function*(folder: string) {
     yield* Effect.forEach(old, ({ file }) => fs.remove(path.join(own, file)), { discard: true })
   })
 
-  return {
-    save: (instance, id, body) =>
-      body.length > maxBytes ? Effect.void : Effect.gen(function*() {
+  return compressed({
+    save: (instance, id, bytes) =>
+      Effect.gen(function*() {
         const own = folderOf(instance)
         yield* fs.makeDirectory(own, { recursive: true, mode: 0o700 })
         const file = fileOf(instance, id)
-        const bytes = gzipSync(body.read(0, body.length), { level: 1 })
         yield* AtomicFile.write(file, { bytes, temporary: `${file}.${process.pid}.tmp`, mode: 0o600 })
         yield* prune(own)
-      }).pipe(
-        Effect.ignore,
-        Effect.provideService(FileSystem.FileSystem, fs),
-        Effect.withSpan("TestRuns.save")
-      ),
-    load: (instance, id) =>
-      fs.readFile(fileOf(instance, id)).pipe(
-        Effect.flatMap((packed) => Effect.try(() => gunzipSync(packed, { maxOutputLength: maxBytes }))),
-        Effect.orElseSucceed(() => undefined),
-        Effect.withSpan("TestRuns.load")
-      )
-  } satisfies Service
+      }).pipe(Effect.provideService(FileSystem.FileSystem, fs)),
+    load: (instance, id) => fs.readFile(fileOf(instance, id))
+  })
 })
 
 /** Stores executions as `<hash of the instance>/<execution id>.json.gz` below a folder, readable by this user only. */

@@ -46,7 +46,6 @@ export const byWorkflow = (executions: ReadonlyArray<ExecutionHead.Listed>) =>
     })
     .toSorted((a, b) => b.failed - a.failed || b.total - a.total)
 
-/** Maximum number of workflows of which the history is read. */
 const maxHistories = 20
 
 /** Times of a workflow's versions; empty if they cannot be read, as of a deleted workflow. */

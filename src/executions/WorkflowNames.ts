@@ -42,7 +42,6 @@ export interface Narrowed {
   readonly filter?: (executions: Listed) => Effect.Effect<Listed, Errors.RequestError>
 }
 
-/** Maximum number of workflows that the search by name returns. */
 const maxWorkflows = 100
 
 /**

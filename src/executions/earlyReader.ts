@@ -14,9 +14,11 @@ export type Part = "version" | "failure"
 export class EarlyReader {
   #error: unknown
   #lastNode: string | undefined
-  #version: string | undefined
   #isInData = false
-  #isWithheld = false
+  /** Version of the workflow that ran; `undefined` if n8n recorded none. */
+  version: string | undefined
+  /** Whether n8n withheld existing data because it is large (2.x). */
+  isWithheld = false
   readonly #part: Part
   readonly #scanner = new Scanner(this.#root())
 
@@ -31,13 +33,8 @@ export class EarlyReader {
 
   /** Whether the rest is not needed. */
   get isDone(): boolean {
-    if (this.#part === "version") return this.#version !== undefined || this.#isInData
-    return this.#isWithheld || this.#error !== undefined && this.#node !== undefined
-  }
-
-  /** Whether n8n withheld existing data because it is large (2.x). */
-  get isWithheld(): boolean {
-    return this.#isWithheld
+    if (this.#part === "version") return this.version !== undefined || this.#isInData
+    return this.isWithheld || this.#error !== undefined && this.#node !== undefined
   }
 
   get #node(): string | undefined {
@@ -49,11 +46,6 @@ export class EarlyReader {
     return this.#error === undefined ? undefined : ofError(this.#error, this.#node)
   }
 
-  /** Version of the workflow that ran; `undefined` if n8n recorded none. */
-  get version(): string | undefined {
-    return this.#version
-  }
-
   #root(): Handling {
     const result = members({
       error: value((error) => (this.#error ??= error ?? undefined)),
@@ -61,8 +53,8 @@ export class EarlyReader {
       lastNodeExecuted: value((name) => (this.#lastNode = str(name)))
     })
     return members({
-      workflowVersionId: value((version) => (this.#version = str(version))),
-      dataTooLargeToDisplay: value((flag) => (this.#isWithheld = flag === true)),
+      workflowVersionId: value((version) => (this.version = str(version))),
+      dataTooLargeToDisplay: value((flag) => (this.isWithheld = flag === true)),
       data: object((key) => {
         this.#isInData = true
         return key === "resultData" ? result : skip

@@ -111,7 +111,6 @@ interface Tally extends Record<"count" | "rounding" | Kind, number> {
   readonly values: { readonly before: Set<string>; readonly after: Set<string> } | undefined
 }
 
-/** Maximum number of values that are compared to detect a key. */
 const maxValues = 2_000
 
 const collectValues = ({ count, values }: Tally, { after, before }: Difference) => {

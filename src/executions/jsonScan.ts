@@ -32,7 +32,6 @@ export type Handling =
 /** Maximum bytes of a parsed value: a workflow with all its pinned data has some MB. */
 const maxValueBytes = 64 * 1024 * 1024
 
-/** Maximum bytes of a key. */
 const maxKeyBytes = 64 * 1024
 
 /** Skips the value. */
@@ -59,16 +58,13 @@ export const members = (known: { readonly [key: string]: Handling }): Handling =
 /** Bytes between the marks of a list, about the amount read for one element. */
 export const markEvery = 32 * 1024
 
-type Frame =
-  | { readonly kind: "object"; readonly member: (key: string) => Handling; readonly end: (() => void) | undefined }
-  | { readonly kind: "array"; readonly element: (index: number) => Handling; index: number }
-  | {
-    readonly kind: "list"
-    readonly take: (list: List) => void
-    readonly start: number
-    count: number
-    readonly marks: Array<{ readonly element: number; readonly at: number }>
-  }
+/** Value that is visited, with the number of its elements so far. */
+interface Frame {
+  readonly handling: Handling
+  readonly start: number
+  readonly marks: Array<{ readonly element: number; readonly at: number }>
+  count: number
+}
 
 const states = { value: 0, key: 1, colon: 2, after: 3, opaque: 4, done: 5 } as const
 
@@ -159,15 +155,16 @@ export class Scanner {
 
   #value(byte: number | undefined, at: number): number {
     const frame = this.#frames.at(-1)
-    const isInList = frame !== undefined && frame.kind !== "object"
-    if (byte === closeBracket && isInList && this.#opened) return this.#close(at)
+    if (byte === closeBracket && frame !== undefined && frame.handling.on !== "object" && this.#opened) {
+      return this.#close(at)
+    }
     if (byte === comma || byte === closeBrace || byte === closeBracket) {
       throw new SyntaxError(`expected a value at byte ${this.#before + at}`)
     }
     let handling = this.#next
-    if (frame?.kind === "array") {
-      handling = frame.element(frame.index++)
-    } else if (frame?.kind === "list") {
+    if (frame?.handling.on === "array") {
+      handling = frame.handling.element(frame.count++)
+    } else if (frame?.handling.on === "list") {
       const position = this.#before + at
       const last = frame.marks.at(-1)
       if (last === undefined || position - last.at >= markEvery) {
@@ -176,16 +173,12 @@ export class Scanner {
       frame.count++
       handling = skip
     }
-    if (byte === openBrace && handling.on === "object") {
-      this.#state = states.key
-      return this.#open({ kind: "object", member: handling.member, end: handling.end }, at)
-    }
-    if (byte === openBracket && handling.on === "array") {
-      return this.#open({ kind: "array", element: handling.element, index: 0 }, at)
-    }
-    if (byte === openBracket && handling.on === "list") {
-      const { take } = handling
-      return this.#open({ kind: "list", take, start: this.#before + at + 1, count: 0, marks: [] }, at)
+    const { on } = handling
+    if (byte === openBrace ? on === "object" : byte === openBracket && (on === "array" || on === "list")) {
+      this.#frames.push({ handling, start: this.#before + at + 1, marks: [], count: 0 })
+      this.#opened = true
+      if (on === "object") this.#state = states.key
+      return at + 1
     }
     this.#state = states.opaque
     this.#take = handling.on === "value" ? handling.take : undefined
@@ -204,12 +197,12 @@ export class Scanner {
 
   readonly #member = (key: unknown) => {
     const frame = this.#frames.at(-1)
-    if (frame?.kind === "object") this.#next = frame.member(String(key))
+    if (frame?.handling.on === "object") this.#next = frame.handling.member(String(key))
     this.#state = states.colon
   }
 
   #after(byte: number | undefined, at: number): number {
-    const isObject = this.#frames.at(-1)?.kind === "object"
+    const isObject = this.#frames.at(-1)?.handling.on === "object"
     if (byte === comma) {
       this.#state = isObject ? states.key : states.value
       this.#opened = false
@@ -219,18 +212,12 @@ export class Scanner {
     throw new SyntaxError(`expected a comma or an end at byte ${this.#before + at}`)
   }
 
-  #open(frame: Frame, at: number): number {
-    this.#frames.push(frame)
-    this.#opened = true
-    return at + 1
-  }
-
   #close(at: number): number {
     const frame = this.#frames.pop()
-    if (frame?.kind === "object") frame.end?.()
-    if (frame?.kind === "list") {
-      const { count, marks, start } = frame
-      frame.take({ count, start, end: this.#before + at, marks })
+    if (frame?.handling.on === "object") frame.handling.end?.()
+    if (frame?.handling.on === "list") {
+      const { count, handling, marks, start } = frame
+      handling.take({ count, start, end: this.#before + at, marks })
     }
     this.#state = this.#frames.length === 0 ? states.done : states.after
     return at + 1

@@ -46,9 +46,6 @@ export const compiler = Effect.fnUntraced(function*(source: string | undefined) 
     : () => Result.getOrThrow(interpreter.where(source))
 })
 
-/** Compiles `where`. */
-export const compile = (source: string | undefined) => Effect.map(compiler(source), (make) => make())
-
 /** Parses paths that start at the item or at `$json`; fails at the first invalid one. */
 export const parsePaths = (parameter: string, paths: ReadonlyArray<string> = []) =>
   Effect.forEach(paths, (path): Effect.Effect<Field, Errors.ValidationError> => {

@@ -90,7 +90,6 @@ const VersionGroup = Schema.Struct({
   firstFailure: Schema.optionalKey(Failed)
 })
 
-/** Maximum number of rows in an ungrouped answer. */
 const maxRows = 100
 
 /** Budgets of an answer with groups, in characters; with `raw` the general one applies. */
