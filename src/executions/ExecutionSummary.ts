@@ -254,12 +254,7 @@ export const nextStep = (execution: Execution.Execution, failure: Failure | unde
   if (nodeName !== undefined) {
     return failure?.inputCount === undefined || execution.isRedacted
       ? { _tag: "Node", nodeName }
-      : {
-        _tag: "FindItem",
-        nodeName,
-        inputCount: failure.inputCount,
-        where: failure.suspects?.where
-      }
+      : { _tag: "FindItem", nodeName, inputCount: failure.inputCount, where: failure.suspects?.where }
   }
   if (!ExecutionHead.isOver(execution.status)) return { _tag: "SameAgain" }
   return { _tag: "Workflow", reason: execution.error === undefined ? "NoData" : "NoNodeRan" }
@@ -277,13 +272,12 @@ export const summarize = (execution: Execution.Execution, options: {
 }): ExecutionSummary => {
   const { runs, version } = execution
   const shapes = new Map((execution.workflow?.nodes ?? []).map((node) => [node.name, node]))
-  const typeOf = (node: string) => shapes.get(node)?.type
   const all = ranked(execution, options.sortBy)
   const rows = all.slice(options.nodeOffset).map(({ name, runs, time }): NodeRow => {
     const blamed = errorItems(runs, shapes.get(name), options.namesOf)
     return defined({
       nodeName: name,
-      nodeType: typeOf(name) ?? "unknown",
+      nodeType: shapes.get(name)?.type ?? "unknown",
       status: Execution.nodeStatus(runs),
       items: Execution.itemCount(runs),
       runs: runs.length > 1 ? runs.length : undefined,
@@ -302,12 +296,10 @@ export const summarize = (execution: Execution.Execution, options: {
     stoppedAt: execution.stoppedAt,
     waitTill: execution.status === "waiting" ? execution.waitTill : undefined,
     duration: execution.duration,
-    version: version === undefined
-      ? undefined
-      : defined({
-        id: version,
-        published: options.published === undefined ? undefined : options.published === version
-      }),
+    version: version === undefined ? undefined : {
+      id: version,
+      ...(options.published === undefined ? {} : { published: options.published === version })
+    },
     calledBy: execution.calledBy,
     redacted: execution.isRedacted ? true as const : undefined,
     url: options.url,

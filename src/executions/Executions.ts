@@ -11,9 +11,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import { sumAll } from "effect/Number"
 import * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
-import { arr } from "../base/Json.ts"
 import * as Locks from "../base/KeyedMutex.ts"
 import * as HttpErrors from "../n8n/HttpErrors.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
@@ -131,14 +131,8 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
       const maxBodyBytes = options.maxBodyBytes ?? defaults.maxBodyBytes
       // A Map iterates in the order of insertion: the first key is the least recently used.
       const entries = new Map<string, { readonly execution: Execution.Execution; readonly size: number }>()
-      let total = 0
 
       const download = (id: string) => request(id, read(id, maxBodyBytes))
-
-      const forget = (key: string) => {
-        total -= entries.get(key)?.size ?? 0
-        entries.delete(key)
-      }
 
       const recall = (key: string) => {
         const entry = entries.get(key)
@@ -149,25 +143,27 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
       }
 
       const remember = (key: string, { blocks: { size }, execution }: Effect.Success<ReturnType<typeof download>>) => {
-        forget(key)
+        entries.delete(key)
         if (size > maxCachedBytes) return
         entries.set(key, { execution, size })
-        total += size
-        for (const oldest of entries.keys()) {
+        let total = sumAll(Array.from(entries.values(), ({ size }) => size))
+        for (const [oldest, { size }] of entries) {
           if (total <= maxCachedBytes) break
-          forget(oldest)
+          entries.delete(oldest)
+          total -= size
         }
       }
 
       const early = yield* Cache.makeWith(
-        (key: string) =>
-          Effect.gen(function*() {
-            const [instance, id = "", part] = arr(JSON.parse(key)).map(String)
-            const execution = entries.get(`${instance}/${id}`)?.execution
-            if (execution !== undefined) return { version: execution.version, failure: failureOf(execution) }
-            const isVersion = part === "version"
-            return yield* request(id, readEarly(isVersion ? "version" : "failure"), !isVersion)
-          }).pipe(Effect.map(({ failure, version }) => ({ failure, version }))),
+        ({ id, key, part }: { readonly id: string; readonly key: string; readonly part: Part }) => {
+          const execution = entries.get(key)?.execution
+          return execution === undefined
+            ? Effect.map(
+              request(id, readEarly(part), part !== "version"),
+              ({ failure, version }) => ({ failure, version })
+            )
+            : Effect.succeed({ version: execution.version, failure: failureOf(execution) })
+        },
         {
           capacity: maxCachedParts,
           timeToLive: (exit) => Exit.isSuccess(exit) ? Infinity : 0,
@@ -176,7 +172,7 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
       )
       const readPart = Effect.fnUntraced(function*(part: Part, id: string) {
         const { instance } = yield* N8nClient
-        return yield* Cache.get(early, JSON.stringify([instance.key, id, part]))
+        return yield* Cache.get(early, { id, key: `${instance.key}/${id}`, part })
       })
 
       // Clients request several nodes of one execution concurrently: the first call reads it, the others wait.

@@ -73,7 +73,7 @@ const sightings = (reads: ReadonlyArray<ReadonlyArray<JsonPath.Step>>) => {
   const values: Array<readonly [path: string, value: unknown]> = []
   let isLooked = false
   return {
-    look: (json: Obj) => {
+    look: (json: Obj, hasSecrets: boolean) => {
       isLooked = true
       for (const steps of missing) {
         const value = JsonPath.get(json, steps)
@@ -81,14 +81,13 @@ const sightings = (reads: ReadonlyArray<ReadonlyArray<JsonPath.Step>>) => {
         missing.delete(steps)
         if (typeof value !== "object" || value === null) values.push([ItemFields.written(steps), value])
       }
-    },
-    /** Records paths at which an item has a redacted value. */
-    lookRedacted: (json: unknown) => {
+      if (!hasSecrets) return
       for (const steps of reads) {
         const value = JsonPath.get(json, steps)
         if (typeof value === "string" && value.includes(Redact.marker)) redacted.add(ItemFields.written(steps))
       }
     },
+    /** Paths at which an item has a redacted value. */
     redacted,
     values,
     /** Outermost paths that no item has. */
@@ -169,8 +168,6 @@ export interface Options {
   readonly redacts: boolean
 }
 
-const isOfItem = ({ kind }: Interpreter.Problem) => kind === "type"
-
 /** Finds the items that meet a condition. Fails with a problem of the expression itself. */
 export const search = Effect.fnUntraced(function*(
   execution: Execution.Execution,
@@ -208,11 +205,11 @@ export const search = Effect.fnUntraced(function*(
         const json = redact(whole)
         if (needle !== undefined && !holds(json, needle)) continue
         const fields = obj(json) ?? {}
-        seen.look(fields)
-        if (json !== whole) seen.lookRedacted(fields)
+        seen.look(fields, json !== whole)
         const isMatch = where?.(fields) ?? Result.succeed(true)
         if (Result.isFailure(isMatch)) {
-          if (!isOfItem(isMatch.failure)) return yield* isMatch.failure
+          // Only a problem of type is the item's.
+          if (isMatch.failure.kind !== "type") return yield* isMatch.failure
           failed++
           failure ??= isMatch.failure
           continue

@@ -2,15 +2,8 @@
 import { int, obj, str } from "../base/Json.ts"
 import * as Execution from "./Execution.ts"
 
-/** Link of an item to one of an input, or of another output (`source`): later batches of a loop come from its first input. */
-export interface Link {
-  readonly item: number
-  readonly input: number
-  readonly source: Execution.Source | undefined
-}
-
-/** Links of a stored item. */
-export const linksOf = (stored: unknown): ReadonlyArray<Link> => {
+/** Links of a stored item to an input, or to another output (`source`): later batches of a loop come from its first input. */
+export const linksOf = (stored: unknown) => {
   const paired = obj(stored)?.["pairedItem"]
   return (Array.isArray(paired) ? paired : [paired]).flatMap((link) => {
     const item = int(link) ?? int(obj(link)?.["item"])

@@ -147,12 +147,10 @@ const seconds = (milliseconds: number) => `${round(milliseconds / 1000)} s`
 
 const megabytes = (size: number) => `${round(size / 1_000_000)} MB`
 
-/** Node of a workflow with its uses. */
-interface Uses {
-  readonly workflowId: string
-  readonly node: string
-  readonly uses: ReadonlyArray<{ readonly execution: Use; readonly use: Use["nodes"][number] }>
-}
+/** Uses of one node of a workflow. */
+type Uses = ReadonlyArray<{ readonly execution: Use; readonly use: Use["nodes"][number] }>
+
+const placeOf = (uses: Uses) => ({ workflowId: uses[0]?.execution.workflowId ?? "", node: uses[0]?.use.node ?? "" })
 
 /** Cause of slowness; its effect is in milliseconds, and data counts as 10 MB a second. */
 interface Finding {
@@ -163,7 +161,7 @@ interface Finding {
   readonly detail: string
 }
 
-const findingsOf = ({ node, uses, workflowId }: Uses): ReadonlyArray<Finding> => {
+const findingsOf = (uses: Uses): ReadonlyArray<Finding> => {
   const perItem = uses.filter(({ use }) => use.isPerItem)
   const loop = perItem.toSorted((a, b) => b.use.runs - a.use.runs)[0]
   const large = uses.toSorted((a, b) => b.use.bytes - a.use.bytes)[0]
@@ -173,11 +171,10 @@ const findingsOf = ({ node, uses, workflowId }: Uses): ReadonlyArray<Finding> =>
   const fastest = percentile(times, 0)
   // n8n records neither tries nor their errors; the pause between them is in the run's time.
   const slow = fastest < pause ? times.filter((time) => time >= pause + fastest) : []
-  const finding = (kind: Finding["finding"], effect: number, detail: string): Finding => ({
+  const finding = (finding: Finding["finding"], effect: number, detail: string): Finding => ({
     effect,
-    workflowId,
-    node,
-    finding: kind,
+    ...placeOf(uses),
+    finding,
     detail
   })
   return [
@@ -228,19 +225,14 @@ export const profile = (uses: ReadonlyArray<Use>) => {
       uses.flatMap((execution) => execution.nodes.map((use) => ({ execution, use }))),
       ({ execution, use }) => JSON.stringify([execution.workflowId, use.node])
     ).values()
-  ].map((all): Uses => ({
-    workflowId: all[0]?.execution.workflowId ?? "",
-    node: all[0]?.use.node ?? "",
-    uses: all
-  }))
-  const rows = nodes.map(({ node, uses: all, workflowId }) => {
+  ]
+  const rows = nodes.map((all) => {
     const times = all.map(({ use }) => use.time)
     const sizes = all.flatMap(({ execution, use }) => execution.isRedacted ? [] : use.bytes)
     const tokens = all.flatMap(({ use }) => use.tokens ?? [])
     const callers = new Set(all.map(({ execution }) => callerOf(execution)))
     return {
-      workflowId,
-      node,
+      ...placeOf(all),
       ...defined({
         // Node that waited for this sub-node, and the workflow that called this one each time: their time includes its.
         within: all.find(({ use }) => use.within !== undefined)?.use.within,

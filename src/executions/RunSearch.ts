@@ -63,14 +63,13 @@ interface SearchedRun {
   readonly isCut: boolean
 }
 
-const keyOf = ({ execution, index, slot }: Place) => JSON.stringify([execution.id, slot, index])
-
 /** Places to show: the first match of each run, then the second ones, until there are enough; newest runs first. */
 const shown = (runs: ReadonlyArray<SearchedRun>, limit: number): ReadonlyArray<Place> => {
   const ranked = runs.flatMap(({ executions }, run) =>
     executions.flatMap(({ places }) => places).map((place, rank) => ({ place, rank, run }))
   )
-  const unique = [...new Map(ranked.toReversed().map((entry) => [keyOf(entry.place), entry])).values()]
+  // An execution that several runs started was searched once.
+  const unique = [...new Map(ranked.toReversed().map((entry) => [entry.place, entry])).values()]
   return unique.toSorted((a, b) => a.rank - b.rank || a.run - b.run).slice(0, limit)
     .toSorted((a, b) => a.run - b.run || a.rank - b.rank).map(({ place }) => place)
 }
@@ -86,11 +85,12 @@ const bytesOf = ({ runs }: Execution.Execution) =>
 
 const matchedIn = (run: SearchedRun | undefined) => sumAll((run?.executions ?? []).map(({ matched }) => matched))
 
+const isVisible = ({ execution, scanned }: Searched) => scanned > 0 && !execution.isRedacted
+
 /** Combines the results of several executions. */
 const combined = (results: ReadonlyArray<Searched>): ItemSearch.Totals => {
   // An execution without items to see says nothing about paths.
-  const [first, ...others] = results.filter(({ execution, scanned }) => scanned > 0 && !execution.isRedacted)
-    .map(({ absent }) => absent)
+  const [first, ...others] = results.filter(isVisible).map(({ absent }) => absent)
   return {
     matched: sumAll(results.map(({ matched }) => matched)),
     scanned: sumAll(results.map(({ scanned }) => scanned)),
@@ -199,10 +199,8 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
     ({ executions }) => sumAll(executions.map(({ execution }) => bytesOf(execution)))
   )
   const runs = selection.runs.flatMap(({ value }) => value ?? [])
-  const results = [
-    ...new Map(runs.flatMap(({ executions }) => executions).map((one) => [one.execution.id, one])).values()
-  ]
-  const newest = results.find(({ execution, scanned }) => scanned > 0 && !execution.isRedacted)?.execution
+  const results = [...new Set(runs.flatMap(({ executions }) => executions))]
+  const newest = results.find(isVisible)?.execution
   const totals = combined(results)
   return {
     runs: {

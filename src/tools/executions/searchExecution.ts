@@ -55,19 +55,16 @@ const searchOne = Effect.fnUntraced(function*(id: string, search: RunSearch.Sear
   const execution = yield* (yield* Executions).get(id)
   for (const name of nodes) yield* conditions.checkNode(execution, name, "nodes")
   const { matches, nodes: counts, slots, ...found } = yield* RunSearch.searchIn(execution, search)
+  const active = new Set(slots.map(({ slot }) => slot.node))
   const named = (names: ReadonlyArray<string>, what: string) => names.length > 0 && `${what}: ${names.join(", ")}.`
-  const [ran, idle] = [
-    nodes.filter((name) => execution.runs.has(name)),
-    nodes.filter((name) => !execution.runs.has(name))
-  ]
   return {
     found,
     nodes: counts,
     matches: matches.map((match) => ({ ...match, execution })),
     notes: [
       Notes.incomplete(execution),
-      named(idle, "Did not run"),
-      named(ran.filter((name) => !slots.some(({ slot }) => slot.node === name)), "Without output"),
+      named(nodes.filter((name) => !execution.runs.has(name)), "Did not run"),
+      named(nodes.filter((name) => execution.runs.has(name) && !active.has(name)), "Without output"),
       ...(execution.isRedacted
         ? [`${Notes.hidden.execution(execution)}. ${Notes.reveal}`]
         : ItemSearch.notes(execution, found, { slots, redacts, isFoundElsewhere: condition().where === undefined }))
