@@ -36,7 +36,7 @@ const lazily = (members: { readonly [name: string]: () => unknown }): Obj =>
 
 const unknown = (name: string) => () => fail(`n8n does not record ${name}`)
 
-/** What n8n does not record of a node. */
+/** Members of a node that n8n does not record. */
 const unrecorded = { params: unknown("parameters as they were"), context: unknown("a node's context") }
 
 /** Maximum bytes of a list that an expression reads as a whole. */
