@@ -28,10 +28,10 @@ const Unpaired = Schema.Struct({
 /** Maximum length of an answer, which is for reading rather than paging. */
 const maxChars = 12_000
 
-const sideOf = Effect.fnUntraced(function*(execution: Execution, name: string, parameter: "from" | "to") {
+const sideOf = Effect.fnUntraced(function*(execution: Execution, name: string, parameter: string, isInput: boolean) {
   yield* conditions.checkNode(execution, name, parameter)
   if (execution.isRedacted) return yield* parameters.invalid("id", conditions.hidden(execution), conditions.reveal)
-  const side = ItemComparison.sideOf(execution, name)
+  const side = ItemComparison.sideOf(execution, name, isInput)
   if (side !== undefined) return { ...side, execution }
   return yield* parameters.invalid(
     parameter,
@@ -67,7 +67,8 @@ const samples = ({ execution, slot }: Compared, redacts: boolean) =>
 const notesOf = (
   { from, to }: { readonly from: Compared; readonly to: Compared },
   comparison: ItemComparison.Comparison,
-  { key, missing, redacts, steps }: {
+  { isInput, key, missing, redacts, steps }: {
+    readonly isInput: boolean
     readonly key: string | undefined
     readonly missing: ReadonlyArray<string>
     readonly redacts: boolean
@@ -79,6 +80,7 @@ const notesOf = (
   return [
     conditions.incomplete(from.execution),
     isOfOne ? undefined : conditions.incomplete(to.execution),
+    isInput ? "Without output in one execution: the inputs of the last runs are compared." : undefined,
     notCompared([from, to]),
     pairedBy === "none"
       ? `'${
@@ -169,7 +171,11 @@ export const compareItems = Tool.make({
       if (later === undefined) {
         return yield* parameters.invalid("to", "to is required", "Without otherId, name a later node.")
       }
-      const [from, to] = [yield* sideOf(execution, input.from, "from"), yield* sideOf(other, later, "to")]
+      // A run that failed has no output: what differs from another run of the same node is in the input.
+      const isInput = execution !== other && later === input.from &&
+        [execution, other].some((each) => ItemComparison.sideOf(each, later) === undefined)
+      const from = yield* sideOf(execution, input.from, "from", isInput)
+      const to = yield* sideOf(other, later, "to", isInput)
       const redacts = yield* Tool.RedactSecrets
       const comparison = yield* ItemComparison.compare(execution, {
         from,
@@ -189,7 +195,7 @@ export const compareItems = Tool.make({
         return yield* parameters.invalid("key", `No item of '${side.slot.node}' has '${key.path}'`, hint)
       }
       const missing = fields.filter((_, index) => comparison.missing?.includes(index)).map(({ path }) => path)
-      const notes = notesOf({ from, to }, comparison, { key: key?.path, missing, redacts, steps: input.steps })
+      const notes = notesOf({ from, to }, comparison, { key: key?.path, missing, redacts, steps: input.steps, isInput })
       const shown = ({ count, execution: { id }, slot }: Compared) => ({
         ...(execution === other ? {} : { execution: id }),
         node: slot.node,
