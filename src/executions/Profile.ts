@@ -181,7 +181,8 @@ export interface Row {
   readonly time: { readonly total: number; readonly p50: number; readonly p95: number; readonly share: number }
   readonly items: { readonly p50: number; readonly max: number }
   readonly bytes?: { readonly p50: number; readonly max: number }
-  readonly tokens?: Tokens
+  /** Totals; `p50` and `max` are those of one execution, prompt and completion together. */
+  readonly tokens?: Tokens & { readonly p50: number; readonly max: number }
 }
 
 /** Cause of slowness, the one with the largest effect first. */
@@ -300,6 +301,7 @@ export const profile = (uses: ReadonlyArray<Use>): Profile => {
     const items = all.map(({ use }) => use.items)
     const sizes = all.flatMap(({ execution, use }) => execution.isRedacted ? [] : use.bytes)
     const tokens = all.flatMap(({ use }) => use.tokens ?? [])
+    const tokenSums = tokens.map(({ completion, prompt }) => prompt + completion)
     const within = all.find(({ use }) => use.within !== undefined)?.use.within
     const callers = new Set(all.map(({ execution }) => caller(execution)))
     const [calledBy] = callers.size === 1 ? callers : []
@@ -322,6 +324,8 @@ export const profile = (uses: ReadonlyArray<Use>): Profile => {
         tokens: {
           prompt: sum(tokens.map(({ prompt }) => prompt)),
           completion: sum(tokens.map(({ completion }) => completion)),
+          p50: percentile(tokenSums, 0.5),
+          max: maximum(tokenSums),
           ...(tokens.some(({ estimated }) => estimated) ? { estimated: true as const } : {})
         }
       })

@@ -73,6 +73,8 @@ const NodeGroup = Schema.Struct({
     Schema.Struct({
       prompt: Schema.Finite,
       completion: Schema.Finite,
+      p50: Schema.Finite,
+      max: Schema.Finite,
       estimated: Schema.optionalKey(Schema.Literal(true))
     })
   )
