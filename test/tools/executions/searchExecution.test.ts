@@ -330,6 +330,7 @@ describe("search_execution over many runs", () => {
       )
       const none = yield* searchRuns({ text: "x", workflowId: "none" })
       assert.deepStrictEqual([none.runs, none.matched], [{ searched: 0, matched: 0, complete: true }, 0])
+      assert.strictEqual(none.note, "n8n has no workflow 'none': list_workflows lists the ids.")
       const both = yield* Effect.flip(searchRuns({ text: "x", id: "1", last: 3 }))
       assert.deepInclude(both, { _tag: "ValidationError", field: "last" })
     }))
