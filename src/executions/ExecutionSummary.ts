@@ -238,7 +238,7 @@ export const failureOf = (execution: Execution.Execution): Failure | undefined =
 
 /** Recommended next step after the summary. */
 export type NextStep =
-  | { readonly _tag: "Node"; readonly nodeName: string }
+  | { readonly _tag: "Node"; readonly nodeName: string; readonly called?: string | undefined }
   | {
     readonly _tag: "FindItem"
     readonly nodeName: string
@@ -255,7 +255,7 @@ export const nextStep = (execution: Execution.Execution, failure: Failure | unde
   const nodeName = failed !== undefined && execution.runs.has(failed) ? failed : Execution.lastToRun(execution)
   if (nodeName !== undefined) {
     return failure?.inputCount === undefined || execution.isRedacted
-      ? { _tag: "Node", nodeName }
+      ? { _tag: "Node", nodeName, called: Execution.failure(execution)?.run?.call?.executionId }
       : {
         _tag: "FindItem",
         nodeName,

@@ -1,5 +1,6 @@
 /** Failed executions by cause: messages that differ only in numbers, ids or quoted words are one group. Pure. */
-import { errorDetail } from "./Execution.ts"
+import { defined } from "../base/Json.ts"
+import { errorDetail, related } from "./Execution.ts"
 
 /** Failure of one execution. */
 export interface Failure {
@@ -10,6 +11,8 @@ export interface Failure {
   readonly description?: string
   /** HTTP status of the service behind the node. */
   readonly httpCode?: string
+  /** Id of the workflow that the failing node called. */
+  readonly called?: string
 }
 
 /** Failed execution. */
@@ -33,8 +36,8 @@ export interface Group extends Failure {
   readonly varies?: Readonly<Record<string, Varying>>
   readonly count: number
   /** Start of the first and the last, ISO 8601. */
-  readonly first: string | undefined
-  readonly last: string | undefined
+  readonly first?: string
+  readonly last?: string
   /** All ids, newest first. */
   readonly executions: ReadonlyArray<string>
 }
@@ -138,12 +141,8 @@ const isMarkup = (text: string) => /^\s*<[!?a-z]/i.test(text)
 export const ofError = (error: unknown, node: string | undefined): Failure => {
   const { description, httpCode, message } = errorDetail(error)
   const saysMore = description !== undefined && !isMarkup(description) && !message.includes(description)
-  return {
-    ...(node === undefined ? {} : { node }),
-    message,
-    ...(saysMore ? { description } : {}),
-    ...(httpCode === undefined ? {} : { httpCode })
-  }
+  const called = related(error)?.workflowId
+  return defined({ node, message, description: saysMore ? description : undefined, httpCode, called })
 }
 
 /** Groups failed executions, ordered newest first: the largest group first. */
@@ -151,8 +150,8 @@ export const group = (failed: ReadonlyArray<Failed>): ReadonlyArray<Group> =>
   [
     ...Map.groupBy(
       failed,
-      ({ description = "", httpCode, message, node, workflowId }) =>
-        JSON.stringify([workflowId, node, httpCode, pattern(message), pattern(description)])
+      ({ called, description = "", httpCode, message, node, workflowId }) =>
+        JSON.stringify([workflowId, node, called, httpCode, pattern(message), pattern(description)])
     ).values()
   ]
     .map((alike): Group => {
@@ -160,19 +159,17 @@ export const group = (failed: ReadonlyArray<Failed>): ReadonlyArray<Group> =>
       const times = alike.flatMap(({ at }) => at ?? []).toSorted()
       const varies: Array<Varying> = []
       const message = template(alike.map((each) => each.message), varies)
-      return {
+      const details = description && template(alike.map((each) => each.description ?? ""), varies)
+      const placeholders = Object.fromEntries(varies.map((values, index) => [index + 1, values]))
+      return defined({
         ...same,
         message,
-        ...(description === undefined
-          ? {}
-          : { description: template(alike.map((each) => each.description ?? ""), varies) }),
-        ...(varies.length === 0
-          ? {}
-          : { varies: Object.fromEntries(varies.map((values, index) => [String(index + 1), values])) }),
+        description: details,
+        varies: varies.length === 0 ? undefined : placeholders,
         count: alike.length,
         first: times[0],
         last: times.at(-1),
         executions: alike.map(({ id }) => id)
-      }
+      })
     })
     .toSorted((a, b) => b.count - a.count)

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import type * as Errors from "../base/Errors.ts"
 import type { Problem } from "../base/Interpreter.ts"
-import { obj } from "../base/Json.ts"
+import { defined, obj } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 import { counted } from "../base/Plural.ts"
 import * as Redact from "../base/Redact.ts"
@@ -135,6 +135,13 @@ const gaps = (
       runs.filter(({ isCut }) => isCut),
       (some) => `${some} started more sub-workflows than are searched (${maxExecutions - 1}).`
     ),
+    ...about(
+      all.map(Execution.failure).filter((failure) =>
+        failure?.run?.call === undefined &&
+        Execution.errorDetail(failure?.error).message.startsWith("Error executing workflow with item")
+      ),
+      (some) => `n8n does not name the sub-workflow's run that failed in ${some}: search the sub-workflow's own runs.`
+    ),
     ...(nodes ?? []).filter((name) => all.length > 0 && !names.includes(name))
       .map((name) => `No run has a node '${name}'. ${suggestion(name, names) ?? ""}`.trim())
   ]
@@ -204,6 +211,7 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
   const results = [
     ...new Map(runs.flatMap(({ executions }) => executions).map((one) => [one.execution.id, one])).values()
   ]
+  const hasVersions = new Set(runs.map(({ executions: [own] }) => own?.execution.version)).size > 1
   const newest = results.find(({ execution, scanned }) => scanned > 0 && !execution.isRedacted)?.execution
   const totals = combined(results)
   return {
@@ -217,18 +225,21 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
     executions: selection.runs.flatMap(({ head, value }) =>
       matchedIn(value) === 0
         ? []
-        : [{
+        : [defined({
           id: String(head.id),
+          calledBy: value?.executions[0]?.execution.calledBy?.executionId,
+          version: hasVersions ? value?.executions[0]?.execution.version : undefined,
           status: head.status ?? "unknown",
           startedAt: head.startedAt ?? null,
           matched: matchedIn(value)
-        }]
+        })]
     ),
     found: totals,
     nodes: countByNode(results),
     matches: shown(runs, limit).map((place) => ({ ...place, item: itemAt(place, redacts) })),
     notes: [
       ...(selection.note === undefined ? [] : [selection.note]),
+      ...(selection.isComplete && selection.nextCursor !== undefined ? ["Older runs were not searched."] : []),
       ...gaps(runs, results.map(({ execution }) => execution), nodes),
       ...(newest === undefined
         ? []

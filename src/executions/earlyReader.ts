@@ -3,7 +3,7 @@
  * items, so a few kilobytes are usually enough.
  */
 import { obj, str } from "../base/Json.ts"
-import { hiddenError } from "./Execution.ts"
+import { hiddenError, related } from "./Execution.ts"
 import { type Failure, ofError } from "./FailureGroups.ts"
 import { type Handling, Scanner, skip, value } from "./jsonScan.ts"
 
@@ -41,7 +41,9 @@ export class EarlyReader {
   }
 
   get #node(): string | undefined {
-    return str(obj(obj(this.#error)?.["node"])?.["name"]) ?? this.#lastNode
+    // The error of a sub-workflow names a node of that one.
+    const named = related(this.#error) === undefined ? obj(obj(this.#error)?.["node"]) : undefined
+    return str(named?.["name"]) ?? this.#lastNode
   }
 
   /** Failure; `undefined` if n8n recorded no error. */

@@ -48,6 +48,8 @@ const FailureGroup = Schema.Struct({
   message: Schema.String,
   description: Schema.optionalKey(Schema.String),
   httpCode: Schema.optionalKey(Schema.String),
+  /** Workflow that the failing node called: its own failures tell the cause. */
+  subWorkflow: Schema.optionalKey(Schema.String),
   /** `{distinct, values}` of each placeholder. */
   varies: Schema.optionalKey(
     Schema.Record(Schema.String, Schema.Struct({ distinct: Schema.Int, values: Schema.Array(Schema.String) }))
@@ -173,7 +175,9 @@ const groupsOf = (
     ...rest
   })
   if (failures !== undefined) {
-    return failures.map(({ workflowId, ...rest }) => defined({ workflowId, workflowName: name(workflowId), ...rest }))
+    return failures.map(({ called, workflowId, ...rest }) =>
+      defined({ workflowId, workflowName: name(workflowId), ...rest, subWorkflow: called && name(called) })
+    )
   }
   if (profile !== undefined) {
     return profile.rows.map((row) => defined({ ...labelled(row), calledBy: row.calledBy && name(row.calledBy) }))
@@ -254,7 +258,7 @@ export const listExecutions = Tool.make({
   summarize: ({ result, url }, { groupBy, raw }) => {
     const { isComplete, names, nextCursor, runs } = result.selection
     const hint = remarks(result, groupBy !== undefined)
-    const nameOf = (id: string | null | undefined) => names.get(id ?? "") ?? WorkflowNames.unknown
+    const nameOf = (id: string | null | undefined) => names.get(id ?? "") ?? (id || WorkflowNames.unknown)
     if (groupBy !== undefined) {
       const workflows = Triage.byWorkflow(runs.map(({ head }) => head))
         .map(({ failed, total, workflowId }) => ({ id: workflowId, name: nameOf(workflowId), runs: total, failed }))
@@ -288,11 +292,11 @@ export const listExecutions = Tool.make({
       hint
     })
   },
-  message: ({ count = 0, scanned = 0 }, { groupBy }) => ({
+  message: ({ count = 0, scanned = 0, workflows = [] }, { groupBy }) => ({
     en: groupBy === undefined
       ? `Found ${counted(count, "execution")}`
       : groupBy === "failure"
-      ? `Failures among ${counted(scanned, "execution")}`
+      ? `${workflows.reduce((sum, { failed }) => sum + failed, 0)} of ${counted(scanned, "execution")} failed`
       : `${counted(scanned, "execution")} by ${groupBy}`,
     ja: "実行履歴を取得しました"
   }),
