@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
 import * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
@@ -300,9 +301,10 @@ export const listExecutions = Tool.make({
       : `${counted(scanned, "execution")} by ${groupBy}`,
     ja: "実行履歴を取得しました"
   }),
-  next: ({ groupBy, limit = 20 }) => (path) => {
-    if (path === "executions" && limit > 1) return `list_executions(limit: ${Math.ceil(limit / 2)})`
-    return path === "groups" ? `list_executions(groupBy: '${groupBy}', raw: true)` : undefined
+  next: ({ limit, raw, ...rest }) => (path) => {
+    if (path === "groups") return Hints.call("list_executions", { ...rest, limit, raw: true })
+    if (path !== "executions" || limit === 1) return undefined
+    return Hints.call("list_executions", { ...rest, limit: Math.ceil((limit ?? 20) / 2), raw: raw || undefined })
   },
   maxChars: (data, { groupBy, raw }) =>
     data.groups === undefined || raw ? Infinity : groupBy === "node" ? profileRoom(data) : maxGroupedChars,

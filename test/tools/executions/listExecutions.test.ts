@@ -506,6 +506,8 @@ describe("list_executions", () => {
             { path: "groups", kept: shown.length, total: 80, next: "list_executions(groupBy: 'node', raw: true)" }
           ])
           assert.lengthOf((yield* answered({ groupBy: "node", raw: true })).data.groups ?? [], 80)
+          const more = marksIn((yield* answered({ groupBy: "node", workflowId: "o", limit: 4 })).data)
+          assert.strictEqual(more[0]?.next, "list_executions(workflowId: 'o', groupBy: 'node', limit: 4, raw: true)")
         }).pipe(process)
       }))
 
