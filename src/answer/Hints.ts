@@ -78,7 +78,9 @@ const sentence = (advice: Advice): string =>
 export const text = (hint: Hint): string =>
   [hint].flat().map((part) => typeof part === "string" ? part : sentence(part)).filter((part) => part !== "").join(" ")
 
-const literal = (value: string | number | ReadonlyArray<string>): string =>
+export type Values = { readonly [name: string]: string | number | boolean | ReadonlyArray<string> | undefined }
+
+const literal = (value: Values[string]): string =>
   typeof value === "string"
     ? `'${
       value.replaceAll("\\", "\\\\").replaceAll("'", "\\'").replace(
@@ -86,25 +88,24 @@ const literal = (value: string | number | ReadonlyArray<string>): string =>
         (space) => JSON.stringify(space).slice(1, -1)
       )
     }'`
-    : typeof value === "number"
-    ? String(value)
-    : `[${value.map(literal).join(", ")}]`
+    : typeof value === "object"
+    ? `[${value.map(literal).join(", ")}]`
+    : String(value)
+
+/** Text of a call to a tool. */
+export const call = (tool: string, args: Values): string => {
+  const entries = Object.entries(args).filter(([, value]) => value !== undefined)
+  return `${tool}(${entries.map(([name, value]) => `${name}: ${literal(value)}`).join(", ")})`
+}
 
 /** Text of a call to get_execution_by_node; `more` has further arguments. */
-export const executionByNode = (
-  id: string,
-  nodeName: string,
-  more: { readonly [name: string]: string | number | ReadonlyArray<string> | undefined } = {}
-): string => {
-  const args = Object.entries({ id, nodeName, ...more })
-    .flatMap(([name, value]) => value === undefined ? [] : [`${name}: ${literal(value)}`])
-  return `get_execution_by_node(${args.join(", ")})`
-}
+export const executionByNode = (id: string, nodeName: string, more: Values = {}): string =>
+  call("get_execution_by_node", { id, nodeName, ...more })
 
 /** Next step after the summary of an execution: a message and an example call. */
 export const guidance = (
   step:
-    | { readonly _tag: "Node"; readonly nodeName: string }
+    | { readonly _tag: "Node"; readonly nodeName: string; readonly called?: string | undefined }
     | {
       readonly _tag: "FindItem"
       readonly nodeName: string
@@ -117,6 +118,9 @@ export const guidance = (
 ): { readonly message: string; readonly example: string } => {
   switch (step._tag) {
     case "Node":
+      if (step.called !== undefined) {
+        return { message: "A sub-workflow failed: its run shows why.", example: `get_execution(id: '${step.called}')` }
+      }
       return {
         message: "Use get_execution_by_node tool to fetch detailed data for a specific node",
         example: executionByNode(execution.id, step.nodeName)

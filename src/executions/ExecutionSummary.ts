@@ -236,7 +236,7 @@ export const failureOf = (execution: Execution.Execution): Failure | undefined =
 
 /** Recommended next step after the summary. */
 export type NextStep =
-  | { readonly _tag: "Node"; readonly nodeName: string }
+  | { readonly _tag: "Node"; readonly nodeName: string; readonly called?: string | undefined }
   | {
     readonly _tag: "FindItem"
     readonly nodeName: string
@@ -253,7 +253,7 @@ export const nextStep = (execution: Execution.Execution, failure: Failure | unde
   const nodeName = failed !== undefined && execution.runs.has(failed) ? failed : Execution.lastToRun(execution)
   if (nodeName !== undefined) {
     return failure?.inputCount === undefined || execution.isRedacted
-      ? { _tag: "Node", nodeName }
+      ? { _tag: "Node", nodeName, called: Execution.failure(execution)?.run?.call?.executionId }
       : { _tag: "FindItem", nodeName, inputCount: failure.inputCount, where: failure.suspects?.where }
   }
   if (!ExecutionHead.isOver(execution.status)) return { _tag: "SameAgain" }

@@ -1,6 +1,6 @@
 /** Failed executions by cause: messages that differ only in numbers, ids or quoted words are one group. Pure. */
 import { defined } from "../base/Json.ts"
-import { errorDetail } from "./Execution.ts"
+import { errorDetail, related } from "./Execution.ts"
 
 /** Failure of one execution. */
 export interface Failure {
@@ -11,6 +11,8 @@ export interface Failure {
   readonly description?: string
   /** HTTP status of the service behind the node. */
   readonly httpCode?: string
+  /** Id of the workflow that the failing node called. */
+  readonly called?: string
 }
 
 /** Failed execution. */
@@ -119,7 +121,8 @@ const isMarkup = (text: string) => /^\s*<[!?a-z]/i.test(text)
 export const ofError = (error: unknown, node: string | undefined): Failure => {
   const { description, httpCode, message } = errorDetail(error)
   const saysMore = description !== undefined && !isMarkup(description) && !message.includes(description)
-  return defined({ node, message, description: saysMore ? description : undefined, httpCode })
+  const called = related(error)?.workflowId
+  return defined({ node, message, description: saysMore ? description : undefined, httpCode, called })
 }
 
 /**
@@ -130,8 +133,8 @@ export const group = (failed: ReadonlyArray<Failed>) =>
   [
     ...Map.groupBy(
       failed,
-      ({ description = "", httpCode, message, node, workflowId }) =>
-        JSON.stringify([workflowId, node, httpCode, pattern(message), pattern(description)])
+      ({ called, description = "", httpCode, message, node, workflowId }) =>
+        JSON.stringify([workflowId, node, called, httpCode, pattern(message), pattern(description)])
     ).values()
   ]
     .map((alike) => {

@@ -425,9 +425,10 @@ const notPaired: Comparison = {
   onlyInTo: unpaired()
 }
 
-/** Output of a node to compare: the first one with items in its last run. */
-export const sideOf = (execution: Execution.Execution, node: string): Side | undefined => {
+/** Output of a node to compare: the first one with items in its last run; or the first input of that run. */
+export const sideOf = (execution: Execution.Execution, node: string, isInput = false): Side | undefined => {
   const run = execution.runs.get(node)?.at(-1)
+  if (isInput) return run && Execution.inputs(execution, node, run)[0]
   const port = run?.outputs.find(({ count }) => count > 0) ?? run?.outputs[0]
   return run === undefined || port === undefined
     ? undefined

@@ -230,6 +230,7 @@ export const profile = (uses: ReadonlyArray<Use>) => {
     const times = all.map(({ use }) => use.time)
     const sizes = all.flatMap(({ execution, use }) => execution.isRedacted ? [] : use.bytes)
     const tokens = all.flatMap(({ use }) => use.tokens ?? [])
+    const tokenSums = tokens.map(({ completion, prompt }) => prompt + completion)
     const callers = new Set(all.map(({ execution }) => callerOf(execution)))
     return {
       ...placeOf(all),
@@ -252,6 +253,8 @@ export const profile = (uses: ReadonlyArray<Use>) => {
         tokens: tokens.length === 0 ? undefined : defined({
           prompt: sumAll(tokens.map(({ prompt }) => prompt)),
           completion: sumAll(tokens.map(({ completion }) => completion)),
+          // Of one execution, prompt and completion together.
+          ...spread(tokenSums),
           estimated: tokens.some(({ estimated }) => estimated) ? true as const : undefined
         })
       })

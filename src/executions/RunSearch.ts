@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { sumAll } from "effect/Number"
 import type * as Errors from "../base/Errors.ts"
 import type { Problem } from "../base/Interpreter.ts"
-import { obj } from "../base/Json.ts"
+import { defined, obj } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Redact from "../base/Redact.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
@@ -134,6 +134,14 @@ const gaps = (
       "run",
       (some) => `${some} started more sub-workflows than are searched (${maxExecutions - 1}).`
     ),
+    Notes.about(
+      all.map(Execution.failure).filter((failure) =>
+        failure?.run?.call === undefined &&
+        Execution.errorDetail(failure?.error).message.startsWith("Error executing workflow with item")
+      ).length,
+      "run",
+      (some) => `n8n does not name the sub-workflow's run that failed in ${some}: search the sub-workflow's own runs.`
+    ),
     ...nodes.filter((name) => all.length > 0 && !names.includes(name))
       .map((name) => `No run has a node '${name}'. ${suggestion(name, names)}`)
   ]
@@ -200,6 +208,7 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
   )
   const runs = selection.runs.flatMap(({ value }) => value ?? [])
   const results = [...new Set(runs.flatMap(({ executions }) => executions))]
+  const hasVersions = new Set(runs.map(({ executions: [own] }) => own?.execution.version)).size > 1
   const newest = results.find(isVisible)?.execution
   const totals = combined(results)
   return {
@@ -210,17 +219,22 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
     },
     next: Selection.next(selection, query),
     byStatus: countByStatus(selection.runs),
-    executions: selection.runs.filter(({ value }) => matchedIn(value) > 0).map(({ head, value }) => ({
-      id: String(head.id),
-      status: head.status ?? "unknown",
-      startedAt: head.startedAt ?? null,
-      matched: matchedIn(value)
-    })),
+    executions: selection.runs.filter(({ value }) => matchedIn(value) > 0).map(({ head, value }) =>
+      defined({
+        id: String(head.id),
+        calledBy: value?.executions[0]?.execution.calledBy?.executionId,
+        version: hasVersions ? value?.executions[0]?.execution.version : undefined,
+        status: head.status ?? "unknown",
+        startedAt: head.startedAt ?? null,
+        matched: matchedIn(value)
+      })
+    ),
     found: totals,
     nodes: countByNode(results),
     matches: shown(runs, limit).map((place) => ({ ...place, item: itemAt(place, redacts) })),
     notes: [
       selection.note,
+      selection.isComplete && selection.nextCursor !== undefined && "Older runs were not searched.",
       ...gaps(runs, results.map(({ execution }) => execution), nodes),
       ...(newest === undefined
         ? []

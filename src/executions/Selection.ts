@@ -12,7 +12,7 @@ import { counted } from "../base/Plural.ts"
 import * as HttpErrors from "../n8n/HttpErrors.ts"
 import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { maxPage } from "../n8n/model/Limits.ts"
-import { cursorAfter, N8nClient } from "../n8n/N8nClient.ts"
+import { cursorAfter, deletedWorkflow, N8nClient } from "../n8n/N8nClient.ts"
 import * as Notes from "./Notes.ts"
 import * as WorkflowNames from "./WorkflowNames.ts"
 
@@ -157,7 +157,8 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
   const readings = new Map<ExecutionHead.Listed, Effect.Effect<A, Errors.N8nError, R>>()
   const isInTime = yield* Effect.gen(function*() {
     cursor = yield* list(query, narrowed, executions)
-    names = yield* WorkflowNames.read([...executions.values()])
+    const asked = { id: "", workflowId: query.workflowId ?? null }
+    names = yield* WorkflowNames.read(executions.size === 0 ? [asked] : [...executions.values()])
     for (const head of executions.values()) {
       const reading = read(head)
       if (reading !== undefined) readings.set(head, reading)
@@ -202,6 +203,8 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
     nextCursor: isCut && lastEnded !== undefined ? cursorAfter(lastEnded.id) : cursor,
     workflowId: narrowed.workflowId ?? query.workflowId,
     note: Notes.join([
+      heads.length === 0 && names.get(query.workflowId ?? "") === deletedWorkflow &&
+      `n8n has no workflow '${query.workflowId}': list_workflows lists the ids.`,
       isCut
         ? `Only ${counted(runs.length, "run")} read in the time of one call: continue with cursor.`
         : cursor !== undefined && heads.length < (query.last ?? query.defaultLast) &&

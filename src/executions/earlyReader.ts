@@ -4,6 +4,7 @@
  */
 import { obj, str } from "../base/Json.ts"
 import { hiddenError } from "./errorText.ts"
+import { related } from "./Execution.ts"
 import { type Failure, ofError } from "./FailureGroups.ts"
 import { type Handling, members, object, Scanner, skip, value } from "./jsonScan.ts"
 
@@ -38,7 +39,9 @@ export class EarlyReader {
   }
 
   get #node(): string | undefined {
-    return str(obj(obj(this.#error)?.["node"])?.["name"]) ?? this.#lastNode
+    // The error of a sub-workflow names a node of that one.
+    const named = related(this.#error) === undefined ? obj(obj(this.#error)?.["node"]) : undefined
+    return str(named?.["name"]) ?? this.#lastNode
   }
 
   /** Failure; `undefined` if n8n recorded no error. */

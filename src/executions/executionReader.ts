@@ -38,7 +38,8 @@ const runOf = (
 ): Execution.Run => {
   const error = fields.get("error") ?? hiddenError(fields.get("redactedError"))
   const metadata = obj(fields.get("metadata"))
-  const call = Execution.related(metadata?.["subExecution"])
+  // A sub-workflow that failed is named by the error only.
+  const call = Execution.related(metadata?.["subExecution"]) ?? Execution.related(error)
   return {
     index,
     startTime: epochMillis(num(fields.get("startTime")) ?? 0),

@@ -386,6 +386,16 @@ describe("what is left to say", () => {
       ])
     }))
 
+  it.effect("of a sub-workflow that failed: its run is the next step", () =>
+    Effect.gen(function*() {
+      const error = { message: "No zone", executionId: "99", workflowId: "wf2", node: { name: "Check" } }
+      const failed = run(0, {}, { error, executionStatus: "error" })
+      const summary = yield* summaryOf(document({ Pack: [failed] }, { status: "error" }))
+      assert.strictEqual(summary.failure?.node, "Pack")
+      assert.deepStrictEqual(summary.availableNodes[0]?.calls, { count: 1, ids: ["99"] })
+      assert.strictEqual(summary._guidance.example, "get_execution(id: '99')")
+    }))
+
   it.effect("of the version that ran: whether it is the one that is published", () =>
     Effect.gen(function*() {
       const versionOf = (workflowVersionId: string | undefined, activeVersionId: string | null) => {

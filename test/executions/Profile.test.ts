@@ -71,7 +71,12 @@ describe("Profile", () => {
     assert.deepInclude(row({ rows } as Profile.Profile, "Tool"), { within: "Agent", runs: 2 })
     assert.strictEqual(row({ rows } as Profile.Profile, "Tool").time.total, 550)
     assert.deepInclude(row({ rows } as Profile.Profile, "Embeddings"), { within: "Tool" })
-    assert.deepStrictEqual(row({ rows } as Profile.Profile, "Model").tokens, { prompt: 22, completion: 14 })
+    assert.deepStrictEqual(row({ rows } as Profile.Profile, "Model").tokens, {
+      prompt: 22,
+      completion: 14,
+      p50: 36,
+      max: 36
+    })
   })
 
   it("sums tokens, and marks those that n8n estimated", () => {
@@ -80,7 +85,8 @@ describe("Profile", () => {
       use(document({ Model: modelOf("Chain", [0]) }), { id: "1" }),
       use(document({ Model: [...modelOf("Chain", [0]), ...modelOf("Chain", [400], estimated)] }), { id: "2" })
     ])
-    assert.deepStrictEqual(row(profile, "Model").tokens, { prompt: 122, completion: 24, estimated: true })
+    const tokens = { prompt: 122, completion: 24, p50: 18, max: 128, estimated: true as const }
+    assert.deepStrictEqual(row(profile, "Model").tokens, tokens)
   })
 
   it.each(fixtures.names)("of the recorded %s: the sums of its runs", (name) => {

@@ -25,10 +25,10 @@ const Side = Schema.Struct({
 /** Maximum length of an answer, which is for reading rather than paging. */
 const maxChars = 12_000
 
-const sideOf = Effect.fnUntraced(function*(execution: Execution, name: string, parameter: "from" | "to") {
+const sideOf = Effect.fnUntraced(function*(execution: Execution, name: string, parameter: string, isInput: boolean) {
   yield* conditions.checkNode(execution, name, parameter)
   if (execution.isRedacted) return yield* parameters.invalid("id", Notes.hidden.execution(execution), Notes.reveal)
-  const side = ItemComparison.sideOf(execution, name)
+  const side = ItemComparison.sideOf(execution, name, isInput)
   if (side !== undefined) return { ...side, execution }
   return yield* parameters.invalid(
     parameter,
@@ -58,7 +58,8 @@ const samples = ({ execution, slot }: Compared, redacts: boolean) => ItemSearch.
 const noteOf = (
   { from, to }: { readonly from: Compared; readonly to: Compared },
   { likelyKey, pairedBy, paths, sharedKeys = 0, withoutKey }: ItemComparison.Comparison,
-  { key, missing, redacts, steps }: {
+  { isInput, key, missing, redacts, steps }: {
+    readonly isInput: boolean
     readonly key: string | undefined
     readonly missing: ReadonlyArray<string>
     readonly redacts: boolean
@@ -70,6 +71,7 @@ const noteOf = (
   return Notes.join([
     Notes.incomplete(from.execution),
     !isOfOne && Notes.incomplete(to.execution),
+    isInput && "Without output in one execution: the inputs of the last runs are compared.",
     notCompared([from, to]),
     pairedBy === "none" &&
     `'${aggregate}' aggregates the items of the other node: they cannot be paired, except with key.`,
@@ -140,7 +142,11 @@ export const compareItems = Tool.make({
       if (later === undefined) {
         return yield* parameters.invalid("to", "to is required", "Without otherId, name a later node.")
       }
-      const [from, to] = [yield* sideOf(execution, input.from, "from"), yield* sideOf(other, later, "to")]
+      // A run that failed has no output: what differs from another run of the same node is in the input.
+      const isInput = execution !== other && later === input.from &&
+        [execution, other].some((each) => ItemComparison.sideOf(each, later) === undefined)
+      const from = yield* sideOf(execution, input.from, "from", isInput)
+      const to = yield* sideOf(other, later, "to", isInput)
       const redacts = yield* Tool.RedactSecrets
       const comparison = yield* ItemComparison.compare(execution, {
         from,
@@ -160,7 +166,7 @@ export const compareItems = Tool.make({
         return yield* parameters.invalid("key", `No item of '${side.slot.node}' has '${key.path}'`, hint)
       }
       const missing = fields.filter((_, index) => comparison.missing?.includes(index)).map(({ path }) => path)
-      const note = noteOf({ from, to }, comparison, { key: key?.path, missing, redacts, steps: input.steps })
+      const note = noteOf({ from, to }, comparison, { key: key?.path, missing, redacts, steps: input.steps, isInput })
       const shown = ({ count, execution: { id }, slot }: Compared) => ({
         ...(execution === other ? {} : { execution: id }),
         node: slot.node,

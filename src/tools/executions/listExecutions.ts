@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
 import * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
@@ -49,6 +50,8 @@ const FailureGroup = Schema.Struct({
   message: Schema.String,
   description: Schema.optionalKey(Schema.String),
   httpCode: Schema.optionalKey(Schema.String),
+  /** Workflow that the failing node called: its own failures tell the cause. */
+  subWorkflow: Schema.optionalKey(Schema.String),
   /** `{distinct, values}` of each placeholder. */
   varies: Schema.optionalKey(
     Schema.Record(Schema.String, Schema.Struct({ distinct: Schema.Int, values: Schema.Array(Schema.String) }))
@@ -74,6 +77,8 @@ const NodeGroup = Schema.Struct({
     Schema.Struct({
       prompt: Schema.Finite,
       completion: Schema.Finite,
+      p50: Schema.Finite,
+      max: Schema.Finite,
       estimated: Schema.optionalKey(Schema.Literal(true))
     })
   )
@@ -171,7 +176,9 @@ const groupsOf = (
     ...rest
   })
   if (failures !== undefined) {
-    return failures.map(({ workflowId, ...rest }) => defined({ workflowId, workflowName: name(workflowId), ...rest }))
+    return failures.map(({ called, workflowId, ...rest }) =>
+      defined({ workflowId, workflowName: name(workflowId), ...rest, subWorkflow: called && name(called) })
+    )
   }
   if (profile !== undefined) {
     return profile.rows.map((row) => defined({ ...labelled(row), calledBy: row.calledBy && name(row.calledBy) }))
@@ -252,7 +259,7 @@ export const listExecutions = Tool.make({
   summarize: ({ result, url }, { groupBy, raw }) => {
     const { isComplete, names, nextCursor, runs } = result.selection
     const hint = remarks(result, groupBy !== undefined)
-    const nameOf = (id: string | null | undefined) => names.get(id ?? "") ?? WorkflowNames.unknown
+    const nameOf = (id: string | null | undefined) => names.get(id ?? "") ?? (id || WorkflowNames.unknown)
     if (groupBy !== undefined) {
       const workflows = Triage.byWorkflow(runs.map(({ head }) => head))
         .map(({ failed, total, workflowId }) => ({ id: workflowId, name: nameOf(workflowId), runs: total, failed }))
@@ -286,17 +293,18 @@ export const listExecutions = Tool.make({
       hint
     })
   },
-  message: ({ count = 0, scanned = 0 }, { groupBy }) => ({
+  message: ({ count = 0, scanned = 0, workflows = [] }, { groupBy }) => ({
     en: groupBy === undefined
       ? `Found ${counted(count, "execution")}`
       : groupBy === "failure"
-      ? `Failures among ${counted(scanned, "execution")}`
+      ? `${workflows.reduce((sum, { failed }) => sum + failed, 0)} of ${counted(scanned, "execution")} failed`
       : `${counted(scanned, "execution")} by ${groupBy}`,
     ja: "実行履歴を取得しました"
   }),
-  next: ({ groupBy, limit = 20 }) => (path) => {
-    if (path === "executions" && limit > 1) return `list_executions(limit: ${Math.ceil(limit / 2)})`
-    return path === "groups" ? `list_executions(groupBy: '${groupBy}', raw: true)` : undefined
+  next: ({ limit, raw, ...rest }) => (path) => {
+    if (path === "groups") return Hints.call("list_executions", { ...rest, limit, raw: true })
+    if (path !== "executions" || limit === 1) return undefined
+    return Hints.call("list_executions", { ...rest, limit: Math.ceil((limit ?? 20) / 2), raw: raw || undefined })
   },
   maxChars: (data, { groupBy, raw }) =>
     data.groups === undefined || raw ? Infinity : groupBy === "node" ? profileRoom(data) : maxGroupedChars,

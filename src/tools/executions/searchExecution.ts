@@ -104,10 +104,12 @@ export const searchExecution = Tool.make({
     byStatus: Schema.optionalKey(
       Schema.Record(Schema.String, Schema.Struct({ runs: Schema.Int, matched: Schema.Int }))
     ),
-    /** Runs with matches, their own or in executions that they started. */
+    /** Runs with matches, their own or in executions that they started; `version` if several versions ran. */
     executions: Schema.optionalKey(Schema.Array(
       Schema.Struct({
         id: Schema.String,
+        calledBy: Schema.optionalKey(Schema.String),
+        version: Schema.optionalKey(Schema.String),
         status: Schema.String,
         startedAt: Schema.NullOr(Schema.String),
         matched: Schema.Int

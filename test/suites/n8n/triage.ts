@@ -83,11 +83,12 @@ export const triage = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
           obj(obj(obj(arr(arr(obj(obj(run)?.["data"])?.["ai_languageModel"])[0])[0])?.["json"])?.["tokenUsage"])
         )
         const sum = (key: string) => usages.reduce((total, each) => total + (num(each?.[key]) ?? 0), 0)
-        assert.isAbove(sum("promptTokens"), 0)
+        const [prompt, completion] = [sum("promptTokens"), sum("completionTokens")]
+        assert.isAbove(prompt, 0)
         assert.deepInclude(row(model), {
           within: parent,
           runs: runs.length,
-          tokens: { prompt: sum("promptTokens"), completion: sum("completionTokens") }
+          tokens: { prompt, completion, p50: prompt + completion, max: prompt + completion }
         })
         assert.isAtLeast(row(parent).time.total, row(model).time.total)
       }

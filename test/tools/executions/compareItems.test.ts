@@ -5,7 +5,7 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import * as Executions from "../../../src/executions/Executions.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { document, from, holding, node, run } from "../../executions/runData.ts"
+import { document, from, holding, items, node, run } from "../../executions/runData.ts"
 
 const orders = Array.from({ length: 400 }, (_, index) => ({
   orderNo: `A-${index}`,
@@ -292,6 +292,33 @@ describe("compare_items on the way", () => {
       })
         .pipe(Effect.provide(both), Effect.flip)
       assert.include(unknown.message, "'Shape' not found in execution '77'")
+    }))
+
+  it.effect("compares the inputs of a node that failed with those of another run", () =>
+    Effect.gen(function*() {
+      const ended = (id: string, sku: string, more: object) => ({
+        ...document({
+          Load: [run(0, { main: [items({ sku: "A", qty: 1 }, { sku, qty: 2 })] })],
+          Send: [run(1, {}, { source: [from("Load")], ...more })]
+        }, { nodes: [node("Load"), node("Send")] }),
+        id
+      })
+      const data = yield* tools.compareItems.call({ id: "1", otherId: "2", from: "Send", limit: 10, steps: false })
+        .pipe(
+          Effect.provide(Layer.mergeAll(
+            FakeN8n.layer({
+              workflows: [],
+              executions: [
+                ended("1", "B-X", { error: { message: "422" }, executionStatus: "error" }),
+                ended("2", "B", { data: { main: [items({ ok: true })] } })
+              ]
+            }),
+            Executions.layer()
+          ))
+        )
+      assert.deepInclude<unknown>(data.from, { execution: "1", node: "Load", items: 2 })
+      assert.deepStrictEqual<unknown>(data.examples, [{ index: 1, path: "sku", before: "B-X", after: "B" }])
+      assert.strictEqual(data.note, "Without output in one execution: the inputs of the last runs are compared.")
     }))
 
   it.effect("concludes nothing from items that n8n hides", () =>

@@ -392,6 +392,36 @@ describe("list_executions", () => {
         assert.isTrue(data.groups?.every((group) => "workflowId" in group === ambiguous?.includes(group)))
       }))
 
+    it.effect("failure: the node that called a workflow that failed, and that workflow", () =>
+      Effect.gen(function*() {
+        const error = { message: "No zone", node: { name: "Check" } }
+        const caller = (id: number, called: string): N8nApi.Execution => ({
+          ...ended(id, "o", ""),
+          data: {
+            resultData: {
+              error: { ...error, executionId: String(id - 1), workflowId: called },
+              runData: {},
+              lastNodeExecuted: "Pack"
+            }
+          }
+        })
+        const { process } = yield* world({
+          workflows: shop.workflows,
+          executions: [ended(1, "i", "No zone"), caller(2, "i"), caller(4, "elsewhere")]
+        })
+        const { data, message } = yield* tools.listExecutions.run({ groupBy: "failure" }).pipe(process)
+        const { groups = [], hint } = data as Effect.Success<ReturnType<typeof list>>
+        assert.strictEqual(message, "3 of 3 executions failed")
+        assert.deepStrictEqual(
+          groups.flatMap((group) => "message" in group ? [[group.workflowName, group.node, group.subWorkflow]] : []),
+          [["Order sync", "Pack", "elsewhere"], ["Order sync", "Pack", "Invoices"], ["Invoices", "Check", undefined]]
+        )
+        assert.isUndefined(hint)
+        const gone = yield* list({ groupBy: "failure", workflowId: "gone" }).pipe(process)
+        assert.strictEqual(gone.hint, "n8n has no workflow 'gone': list_workflows lists the ids.")
+        assert.isUndefined((yield* list({ groupBy: "failure", workflowId: "r" }).pipe(process)).hint)
+      }))
+
     it.effect("failure: values are redacted before they are separated from their message", () =>
       Effect.gen(function*() {
         const executions = [1, 2].map((id) => ended(id, "o", `login with password=hunter${id}secret for id ${id}`))
@@ -476,6 +506,8 @@ describe("list_executions", () => {
             { path: "groups", kept: shown.length, total: 80, next: "list_executions(groupBy: 'node', raw: true)" }
           ])
           assert.lengthOf((yield* answered({ groupBy: "node", raw: true })).data.groups ?? [], 80)
+          const more = marksIn((yield* answered({ groupBy: "node", workflowId: "o", limit: 4 })).data)
+          assert.strictEqual(more[0]?.next, "list_executions(workflowId: 'o', groupBy: 'node', limit: 4, raw: true)")
         }).pipe(process)
       }))
 

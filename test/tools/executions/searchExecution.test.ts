@@ -261,6 +261,27 @@ describe("search_execution over many runs", () => {
       assert.isUndefined(note)
     }))
 
+  it.effect("searches the run of a sub-workflow that failed, which the error of its caller names", () =>
+    Effect.gen(function*() {
+      const message = "Error executing workflow with item at index 1"
+      const failing = (error: object) => [run(1, {}, { error: { message, ...error }, executionStatus: "error" })]
+      const runs = [
+        { ...order(8, "error", { Pack: failing({ executionId: "9", workflowId: "pack" }) }), workflowVersionId: "v1" },
+        order(9, "error", { Split: output({ zone: "QX-7" }), Each: failing({}) }, caller("8")),
+        order(10, "error", { Check: output({ zone: "QX-7" }) }, caller("9")),
+        { ...order(11, "success", { Take: output({ zone: "QA-1" }) }), workflowVersionId: "v2" }
+      ]
+      const { byStatus, executions, note } = yield* searchRuns({ text: "QX-7", workflowId: "shop" }, runs)
+      assert.deepStrictEqual(byStatus, { success: { runs: 1, matched: 0 }, error: { runs: 1, matched: 1 } })
+      assert.deepInclude<unknown>(executions?.[0], { id: "8", version: "v1", matched: 1 })
+      const unnamed = "n8n does not name the sub-workflow's run that failed in 1 run: "
+      assert.strictEqual(note, `${unnamed}search the sub-workflow's own runs.`)
+      const last = yield* searchRuns({ text: "QX-7", workflowId: "pack", last: 1 }, runs)
+      assert.strictEqual(last.note, "Older runs were not searched.")
+      assert.deepInclude<unknown>(last.executions?.[0], { id: "10", calledBy: "9" })
+      assert.notProperty(last.executions?.[0], "version")
+    }))
+
   it.effect("counts the items of an execution once, though it was chosen and also called", () =>
     Effect.gen(function*() {
       const { byStatus, matched, matches, runs, scanned } = yield* searchRuns({ text: "倉庫" })
@@ -330,6 +351,7 @@ describe("search_execution over many runs", () => {
       )
       const none = yield* searchRuns({ text: "x", workflowId: "none" })
       assert.deepStrictEqual([none.runs, none.matched], [{ searched: 0, matched: 0, complete: true }, 0])
+      assert.strictEqual(none.note, "n8n has no workflow 'none': list_workflows lists the ids.")
       const both = yield* Effect.flip(searchRuns({ text: "x", id: "1", last: 3 }))
       assert.deepInclude(both, { _tag: "ValidationError", field: "last" })
     }))
