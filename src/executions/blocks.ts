@@ -1,5 +1,4 @@
 /** Bytes compressed in blocks, so that reading a part unpacks only its blocks. */
-import { promisify } from "node:util"
 import { constants, zstdCompress, zstdDecompressSync } from "node:zlib"
 
 const blockBytes = 1024 * 1024
@@ -14,7 +13,11 @@ export interface Blocks {
   readonly read: (start: number, end: number) => Uint8Array
 }
 
-const pack = promisify(zstdCompress)
+const pack = (block: Uint8Array) =>
+  new Promise<Uint8Array>((resolve, reject) => {
+    zstdCompress(block, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }, (error, packed) =>
+      error === null ? resolve(packed) : reject(error))
+  })
 
 /** Cache of the block unpacked last, so that a pass over small parts unpacks each block once. */
 let last: { readonly packed: Uint8Array; readonly unpacked: Uint8Array } | undefined
@@ -56,9 +59,7 @@ export class Writer {
     this.#block = new Uint8Array(blockBytes)
     this.#filled = 0
     await this.#packing
-    this.#packing = pack(block, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }).then((packed) =>
-      this.#packed.push(packed)
-    )
+    this.#packing = pack(block).then((packed) => this.#packed.push(packed))
   }
 
   /** Compresses the rest. */
