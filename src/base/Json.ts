@@ -46,6 +46,15 @@ export const without = (value: Obj, isDropped: (inner: unknown, key: string) => 
 export const mapValues = (value: Obj, change: (inner: unknown, key: string) => unknown): Obj =>
   Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, change(inner, key)]))
 
+/** JSON with sorted keys. */
+export const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, inner) => {
+    const object = obj(inner)
+    return object === undefined
+      ? inner
+      : Object.fromEntries(Object.entries(object).toSorted(([a], [b]) => a < b ? -1 : 1))
+  }) ?? ""
+
 /** Appends a key to a path: `rules`, `rules.values`, `rules.values[2]`. */
 export const deeper = (path: string, key: string | number): string =>
   typeof key === "number" ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`

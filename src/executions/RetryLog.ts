@@ -10,6 +10,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Database from "../base/Database.ts"
@@ -42,11 +43,11 @@ export interface Service {
 /** Record of retries. */
 export class RetryLog extends Context.Service<RetryLog, Service>()("effect-n8n-mcp/RetryLog") {}
 
-/** Names of one n8n. `add` is `false` for a name that exists. */
-interface Names {
-  readonly list: (instance: string) => Effect.Effect<ReadonlyArray<string>, Errors.ValidationError>
-  readonly add: (instance: string, name: string) => Effect.Effect<boolean, Errors.ValidationError>
-  readonly remove: (instance: string, name: string) => Effect.Effect<void, Errors.ValidationError>
+/** Names per n8n; `add` is `false` for a name that exists. */
+interface Names<E> {
+  readonly list: (instance: string) => Effect.Effect<ReadonlyArray<string>, E>
+  readonly add: (instance: string, name: string) => Effect.Effect<boolean, E>
+  readonly remove: (instance: string, name: string) => Effect.Effect<void, E>
 }
 
 /**
@@ -59,29 +60,26 @@ export const maxNames = 20_000
 const nameOf = ({ newId, number, run, status }: Attempt) =>
   [run, number, ...newId === undefined ? [] : [newId, status]].join(".")
 
-const parse = (name: string): Attempt | undefined => {
-  const [, run, number, newId, status] = /^(\d+)\.(\d+)(?:\.(\d+)\.(\w+))?$/.exec(name) ?? []
-  return run === undefined ? undefined : defined({ run, number: Number(number), newId, status })
+/** Attempts by names; a name with an outcome is longer, and comes after the one without. */
+const attemptsOf = (names: ReadonlyArray<string>): ReadonlyArray<Attempt> => {
+  const attempts = new Map<string, Attempt>()
+  for (const name of names.toSorted()) {
+    const [, key, run, number, newId, status] = /^((\d+)\.(\d+))(?:\.(\d+)\.(\w+))?$/.exec(name) ?? []
+    if (key !== undefined && run !== undefined) {
+      attempts.set(key, defined({ run, number: Number(number), newId, status }))
+    }
+  }
+  return [...attempts.values()]
 }
 
-const make = ({ add, list, remove }: Names): Service => ({
-  read: (instance) =>
-    Effect.map(list(instance), (names) => {
-      const attempts = new Map<string, Attempt>()
-      for (const attempt of names.flatMap((name) => parse(name) ?? [])) {
-        const key = `${attempt.run}.${attempt.number}`
-        if (attempt.newId !== undefined || !attempts.has(key)) attempts.set(key, attempt)
-      }
-      return [...attempts.values()]
-    }),
+const make = <E>({ add, list, remove }: Names<E>, refusal: (error: E) => Errors.ValidationError): Service => ({
+  read: (instance) => list(instance).pipe(Effect.map(attemptsOf), Effect.mapError(refusal)),
   claim: Effect.fn("RetryLog.claim")(function*(instance, { number, run }) {
     if (!(yield* add(instance, nameOf({ run, number })))) return false
-    const names = yield* list(instance)
-    const old = names.length <= maxNames ? [] : names
-      .toSorted((a, b) => Number.parseInt(a) - Number.parseInt(b)).slice(0, names.length - maxNames)
-    yield* Effect.forEach(old, (name) => Effect.ignore(remove(instance, name)), { discard: true })
+    const names = (yield* list(instance)).toSorted((a, b) => Number.parseInt(b) - Number.parseInt(a))
+    yield* Effect.forEach(names.slice(maxNames), (name) => Effect.ignore(remove(instance, name)), { discard: true })
     return true
-  }),
+  }, Effect.mapError(refusal)),
   release: (instance, { number, run }) => Effect.ignore(remove(instance, nameOf({ run, number }))),
   settle: (instance, attempt) => Effect.ignore(add(instance, nameOf(attempt))),
   oneAtATime: Locks.make()
@@ -89,21 +87,18 @@ const make = ({ add, list, remove }: Names): Service => ({
 
 /** Record that ends with the process. */
 export const layerMemory: Layer.Layer<RetryLog> = Layer.sync(RetryLog, () => {
-  const all = new Set<string>()
-  const prefix = (instance: string) => `${instance}\n`
-  return make({
-    list: (instance) =>
-      Effect.sync(() =>
-        [...all].flatMap((name) => name.startsWith(prefix(instance)) ? [name.slice(prefix(instance).length)] : [])
-      ),
+  const all = new Map<string, Set<string>>()
+  const of = (instance: string) => all.get(instance) ?? new Set()
+  return make<never>({
+    list: (instance) => Effect.sync(() => [...of(instance)]),
     add: (instance, name) =>
       Effect.sync(() => {
-        const isNew = !all.has(prefix(instance) + name)
-        all.add(prefix(instance) + name)
+        const isNew = !of(instance).has(name)
+        all.set(instance, of(instance).add(name))
         return isNew
       }),
-    remove: (instance, name) => Effect.sync(() => void all.delete(prefix(instance) + name))
-  })
+    remove: (instance, name) => Effect.sync(() => void of(instance).delete(name))
+  }, identity)
 })
 
 const unwritable = "Nothing was sent, since a retry from the start is recorded first"
@@ -116,57 +111,54 @@ export const layerFolder = (folder: string): Layer.Layer<RetryLog, never, FileSy
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
       const own = (instance: string) => path.join(folder, sha256(instance).slice(0, 16))
-      const unusable = Effect.mapError(({ message }: { readonly message: string }) =>
+      return make({
+        list: (instance) =>
+          Effect.catchIf(
+            fs.readDirectory(own(instance)),
+            ({ reason }) => reason._tag === "NotFound",
+            () => Effect.succeed([])
+          ),
+        add: (instance, name) =>
+          fs.makeDirectory(own(instance), { recursive: true, mode: 0o700 }).pipe(
+            Effect.andThen(fs.open(path.join(own(instance), name), { flag: "wx", mode: 0o600 })),
+            Effect.flatMap((file) => file.sync),
+            Effect.scoped,
+            Effect.as(true),
+            Effect.catchIf(({ reason }) => reason._tag === "AlreadyExists", () => Effect.succeed(false))
+          ),
+        remove: (instance, name) => fs.remove(path.join(own(instance), name))
+      }, ({ message }) =>
         new Errors.ValidationError({
           reason: `${unwritable}: ${message}`,
           hint: "Ask the operator to make the state folder writable (--state, N8N_MCP_STATE).",
           isServerFault: true
-        })
-      )
-      return make({
-        list: (instance) =>
-          fs.readDirectory(own(instance)).pipe(
-            Effect.catchIf(({ reason }) => reason._tag === "NotFound", () => Effect.succeed([])),
-            unusable
-          ),
-        add: (instance, name) =>
-          fs.makeDirectory(own(instance), { recursive: true, mode: 0o700 }).pipe(
-            Effect.andThen(
-              Effect.scoped(Effect.flatMap(
-                fs.open(path.join(own(instance), name), { flag: "wx", mode: 0o600 }),
-                (file) => file.sync
-              ))
-            ),
-            Effect.as(true),
-            Effect.catchIf(({ reason }) => reason._tag === "AlreadyExists", () => Effect.succeed(false)),
-            unusable
-          ),
-        remove: (instance, name) => unusable(fs.remove(path.join(own(instance), name)))
-      })
+        }))
     })
   )
 
 /** Record in the table `n8n_mcp_retries` of the database that the processes of a server share. */
 export const layerDatabase: Layer.Layer<RetryLog, never, Database.Database> = Layer.effect(
   RetryLog,
-  Effect.map(Database.Database, (database) => {
-    const run: Database.Service["run"] = database.run
-    const unusable = Effect.mapError(Database.unusable(unwritable))
-    return make({
+  Effect.map(Database.Database, ({ run }) =>
+    make({
       list: (instance) =>
-        run((sql) =>
-          sql<{ readonly name: string }>`
-            SELECT name FROM n8n_mcp_retries WHERE instance = ${Database.owner(instance)}`
-        ).pipe(Effect.map((rows) => rows.map(({ name }) => name)), unusable),
+        Effect.map(
+          run((sql) =>
+            sql<{ readonly name: string }>`
+              SELECT name FROM n8n_mcp_retries WHERE instance = ${Database.owner(instance)}`
+          ),
+          (rows) => rows.map(({ name }) => name)
+        ),
       add: (instance, name) =>
-        run((sql) =>
-          sql`
-            INSERT INTO n8n_mcp_retries ${sql.insert({ instance: Database.owner(instance), name })}
-            ON CONFLICT DO NOTHING RETURNING name`
-        ).pipe(Effect.map((rows) => rows.length > 0), unusable),
+        Effect.map(
+          run((sql) =>
+            sql`
+              INSERT INTO n8n_mcp_retries ${sql.insert({ instance: Database.owner(instance), name })}
+              ON CONFLICT DO NOTHING RETURNING name`
+          ),
+          (rows) => rows.length > 0
+        ),
       remove: (instance, name) =>
         run((sql) => sql`DELETE FROM n8n_mcp_retries WHERE instance = ${Database.owner(instance)} AND name = ${name}`)
-          .pipe(Effect.asVoid, unusable)
-    })
-  })
+    }, Database.unusable(unwritable)))
 )

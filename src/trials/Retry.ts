@@ -11,6 +11,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
 import { CallContext } from "../base/CallContext.ts"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
@@ -19,15 +20,15 @@ import * as Visible from "../base/Visible.ts"
 import type * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
 import { RetryLog } from "../executions/RetryLog.ts"
-import type * as Selection from "../executions/Selection.ts"
 import { isUnregistered, N8nClient, type WebhookAnswer } from "../n8n/N8nClient.ts"
-import * as retryHistory from "./retryHistory.ts"
+import * as executionWatch from "./executionWatch.ts"
+import { retryAfter } from "./retryHistory.ts"
 import * as retryPlan from "./retryPlan.ts"
-import { detailed, type Options, type Plan, type Planned, Skipped } from "./retryPlan.ts"
-import * as retryWatch from "./retryWatch.ts"
+import { detailed, type Options, type Plan, Skipped } from "./retryPlan.ts"
+import * as retryRequests from "./retryRequests.ts"
 import * as WorkflowTesting from "./WorkflowTesting.ts"
 
-export type { Options, Planned, Skipped } from "./retryPlan.ts"
+export type { Skipped } from "./retryPlan.ts"
 
 /** Run that was retried; without `newId`, n8n does not show which the new one is. */
 export interface Retried {
@@ -41,22 +42,15 @@ export interface Retried {
 }
 
 /** Outcome of a call. */
-export interface Outcome {
-  readonly planned: ReadonlyArray<Planned>
-  readonly retried: ReadonlyArray<Retried>
-  readonly skipped: ReadonlyArray<Skipped>
-  /** Runs that were not reached in time. */
-  readonly unreached: ReadonlyArray<string>
-  /** Arguments that continue an incomplete set of runs. */
-  readonly next: ReturnType<typeof Selection.next>
-  readonly note: string | undefined
-}
+export type Outcome = Effect.Success<ReturnType<typeof run>>
 
 /** Milliseconds of one call, unless its deadline is earlier. */
 const callMillis = 45_000
 
 /** Milliseconds that must be left to start a retry; a copy also has to be removed. */
 const least = { resume: 4_000, send: 6_000, copy: 15_000 } as const
+
+const until = (end: number) => Effect.map(Clock.currentTimeMillis, (now) => end - now)
 
 /** Asks the user whether to retry more than one run, or any from the start. */
 const ask = Effect.fnUntraced(function*(planned: ReadonlyArray<Plan>, { from }: Options) {
@@ -67,8 +61,8 @@ const ask = Effect.fnUntraced(function*(planned: ReadonlyArray<Plan>, { from }: 
     `${all.length} of workflow ${id} ('${Visible.label(all[0]?.workflowName ?? "", 40)}')`
   )
   const more = groups.length > names.length ? `, and those of ${groups.length - names.length} more` : ""
-  const sent = planned.filter(({ action }) => action === "send").length
-  const copied = planned.filter(({ action }) => action === "copy").length
+  const sent = planned.filter(({ way }) => way === "send").length
+  const copied = planned.filter(({ way }) => way === "copy").length
   const ways = [
     ...(sent === 0 ? [] : [`${counted(sent, "recorded request")} to ${new URL(n8n.webhookAddress("")).origin}`]),
     ...(copied === 0 ? [] : [`${counted(copied, "run")} in a temporary copy`])
@@ -96,41 +90,81 @@ const outcomeOf = (id: string, newId: string, status: string) =>
 /** Lets n8n retry a run from the failed node, unless another call has meanwhile. */
 const resume = Effect.fnUntraced(function*({ id, newest, workflowId }: Plan, latest: boolean, end: number) {
   const n8n = yield* N8nClient
-  const other = yield* retryHistory.retryAfter(workflowId, id, newest)
+  const other = yield* retryAfter(workflowId, id, newest)
   if (other !== undefined) return yield* new Skipped({ id, reason: "another call retried it", as: String(other.id) })
-  const left = end - (yield* Clock.currentTimeMillis)
-  const answer = yield* n8n.retryExecution(id, latest).pipe(Effect.timeoutOption(left))
-  if (Option.isSome(answer)) {
-    return yield* outcomeOf(id, String(answer.value.id), answer.value.status ?? "unknown")
-  }
-  const started = yield* retryHistory.retryAfter(workflowId, id, newest)
-  const retried: Retried = started === undefined
+  const answer = yield* n8n.retryExecution(id, latest).pipe(Effect.timeoutOption(yield* until(end)))
+  if (Option.isSome(answer)) return yield* outcomeOf(id, String(answer.value.id), answer.value.status ?? "unknown")
+  const started = yield* retryAfter(workflowId, id, newest)
+  return (started === undefined
     ? { id, status: "unknown", note: "n8n has not answered yet" }
-    : { id, newId: String(started.id), status: started.status ?? "running" }
-  return retried
+    : { id, newId: String(started.id), status: started.status ?? "running" }) satisfies Retried as Retried
 })
 
 const taken = "another call has sent its request"
 
-/** Answers that n8n gives before it starts a run: the caller is not authorized. */
+/** Answers that n8n gives before it starts a run; a workflow that ran may have the same status, but another text. */
 const isRefusal = ({ status, text }: WebhookAnswer) =>
-  status === 401 || status === 403 && /authoriz|IP is not allowed|^$/i.test(text)
+  (status === 401 || status === 403) && /authorization (?:is required|data is wrong)|ip is not allowed/i.test(text)
+
+const startedNothing = (error: Errors.N8nError) => error._tag === "ApiError" && WorkflowTesting.startedNothing(error)
 
 /** Reason why a request has certainly started nothing. */
-const nothingStarted = (answer: Result.Result<WebhookAnswer, Errors.N8nError>): string | undefined => {
+const refusalOf = (answer: Result.Result<WebhookAnswer, Errors.N8nError>): string | undefined => {
   if (Result.isFailure(answer)) {
     const error = answer.failure
-    const isCertain = error._tag === "ValidationError" ||
-      error._tag === "ApiError" && WorkflowTesting.startedNothing(error)
-    return isCertain ? detailed(error) : undefined
+    return error._tag === "ValidationError" || startedNothing(error) ? detailed(error) : undefined
   }
-  const { status, text } = answer.success
-  return isUnregistered(answer.success) ? text.slice(0, 200) : `the webhook refused it (HTTP ${status})`
+  if (isUnregistered(answer.success)) return answer.success.text.slice(0, 200)
+  return isRefusal(answer.success) ? `the webhook refused it (HTTP ${answer.success.status})` : undefined
 }
 
+/**
+ * Requests to a workflow and the runs that they start. n8n does not say which, and the requests are not marked: a run
+ * belongs to a request if its trigger has returned the same.
+ */
+const makeWatch = Effect.fnUntraced(function*(workflowId: string) {
+  const { pending, refresh, settled } = yield* executionWatch.newRuns(
+    workflowId,
+    (execution) => retryRequests.fingerprint(retryPlan.startItemOf(execution)?.item)
+  )
+  /** Fingerprints by run. */
+  const sent = new Map<string, string>()
+  const equalTo = (id: string) => [...sent.keys()].filter((each) => sent.get(each) === sent.get(id))
+  const runsOf = (id: string) =>
+    [...settled].flatMap(([newId, { value }]) => value === sent.get(id) ? [newId] : [])
+      .toSorted((a, b) => Number(a) - Number(b))
+  return {
+    sent,
+    /** Waits until the runs of a request have ended or wait, or n8n lists no run for it; the webhook has answered. */
+    awaitEnd: Effect.fnUntraced(function*(id: string) {
+      const start = yield* Clock.currentTimeMillis
+      yield* Effect.andThen(refresh, Clock.currentTimeMillis).pipe(
+        Effect.repeat({
+          schedule: Schedule.spaced("250 millis"),
+          until: (now) =>
+            runsOf(id).length >= equalTo(id).length ||
+            pending.size === 0 && now - start > executionWatch.listingDelay
+        })
+      )
+    }),
+    refresh,
+    /** New run of a request, or the runs that may be it; certain when all requests are over. */
+    resolve: (id: string) => {
+      const runs = runsOf(id)
+      const equal = equalTo(id)
+      const newId = runs.length > equal.length ? undefined : runs[equal.indexOf(id)]
+      const status = settled.get(newId ?? "")?.status
+      return newId === undefined || status === undefined
+        ? { candidates: runs.length > equal.length ? runs : [...pending] }
+        : { newId, status }
+    }
+  }
+})
+
+type Watch = Effect.Success<ReturnType<typeof makeWatch>>
+
 /** Sends the recorded request of a run again, and waits for the end of the run that it starts. */
-const send = Effect.fnUntraced(function*(planned: Plan, watch: retryWatch.Watch, end: number) {
-  const { attempt, id, workflowId } = planned
+const send = Effect.fnUntraced(function*({ attempt, id, workflowId }: Plan, watch: Watch, end: number) {
   const n8n = yield* N8nClient
   const log = yield* RetryLog
   const { key } = n8n.instance
@@ -138,42 +172,41 @@ const send = Effect.fnUntraced(function*(planned: Plan, watch: retryWatch.Watch,
   if (request === undefined) return yield* new Skipped({ id, reason: "its trigger was replaced" })
   const { fingerprint, path, text: _, ...call } = request
   if (!(yield* log.claim(key, attempt))) return yield* new Skipped({ id, reason: taken })
-  watch.expect(id, fingerprint)
-  const left = end - (yield* Clock.currentTimeMillis)
-  const answer = yield* Effect.result(n8n.callWebhook(path, { ...call, seconds: left / 1_000 }))
-  const isRefused = Result.isFailure(answer) || isUnregistered(answer.success) || isRefusal(answer.success)
-  const reason = isRefused ? nothingStarted(answer) : undefined
+  watch.sent.set(id, fingerprint)
+  const seconds = (yield* until(end)) / 1_000
+  const answer = yield* Effect.result(n8n.callWebhook(path, { ...call, seconds }))
+  const reason = refusalOf(answer)
   if (reason !== undefined) {
-    watch.forget(id, fingerprint)
+    watch.sent.delete(id)
     yield* log.release(key, attempt)
     return yield* new Skipped({ id, reason })
   }
-  yield* Effect.ignore(watch.awaitEnd(fingerprint))
+  yield* watch.awaitEnd(id).pipe(Effect.timeout(yield* until(end)), Effect.ignore)
   const note = Result.isSuccess(answer) ? `the webhook answered ${answer.success.status}` : detailed(answer.failure)
-  const retried: Retried = { id, status: "sent", note }
-  return retried
+  return { id, status: "sent", note } satisfies Retried as Retried
 })
 
 /** Runs a workflow with the recorded items of a run's trigger, as a temporary copy. */
 const copy = Effect.fnUntraced(function*(
-  { attempt, id, reference, version }: Plan,
+  { attempt, id, reference = "", version }: Plan,
   end: number
 ): Effect.fn.Return<Retried, Errors.N8nError, RetryLog | Effect.Services<ReturnType<typeof WorkflowTesting.run>>> {
   const { instance: { key } } = yield* N8nClient
   const log = yield* RetryLog
   let isStarted = false
   const rerun = Effect.gen(function*() {
-    if (yield* log.claim(key, attempt)) isStarted = true
-    else return yield* new Errors.ValidationError({ reason: taken, hint: [] })
+    isStarted = yield* log.claim(key, attempt)
+    if (!isStarted) return yield* new Errors.ValidationError({ reason: taken, hint: [] })
   })
-  const timeout = end - (yield* Clock.currentTimeMillis) - 5_000
+  const timeout = (yield* until(end)) - 5_000
   const test = yield* Effect.result(WorkflowTesting.run(reference, { mode: "copy", replay: id, rerun, timeout }))
   if (Result.isFailure(test)) {
-    const isNothing = test.failure._tag === "ApiError" && WorkflowTesting.startedNothing(test.failure)
-    if (!isStarted) return yield* test.failure
-    if (!isNothing) return { id, status: "unknown", note: `it may have run: ${detailed(test.failure)}` }
-    yield* log.release(key, attempt)
-    return yield* test.failure
+    const error = test.failure
+    if (isStarted && !startedNothing(error)) {
+      return { id, status: "unknown", note: `it may have run: ${detailed(error)}` }
+    }
+    if (isStarted) yield* log.release(key, attempt)
+    return yield* error
   }
   const { execution, timedOut } = test.success
   const { id: newId, status } = execution
@@ -182,80 +215,73 @@ const copy = Effect.fnUntraced(function*(
   return { id, newId, status, version, execution, ...note }
 })
 
-/** Adds the new runs to requests that were sent. */
-const withMatches = Effect.fnUntraced(function*(
-  planned: ReadonlyArray<Plan>,
-  retried: ReadonlyArray<Retried>,
-  watches: ReadonlyMap<string, retryWatch.Watch>
-) {
+/** Adds the new run to a request that was sent. */
+const withNewRun = Effect.fnUntraced(function*(retried: Retried, { attempt, id }: Plan, watch: Watch) {
+  const found = watch.resolve(id)
+  if ("candidates" in found) {
+    const which = found.candidates.length === 0
+      ? "n8n lists no run of it"
+      : `its run is one of ${found.candidates.slice(0, 5).join(", ")}`
+    return { ...retried, note: `${retried.note}; ${which}` }
+  }
   const { instance } = yield* N8nClient
-  const log = yield* RetryLog
-  const matches = new Map<string, retryWatch.Match>()
-  for (const watch of watches.values()) for (const [id, match] of yield* watch.resolve) matches.set(id, match)
-  return yield* Effect.forEach(retried, (each) =>
-    Effect.gen(function*() {
-      const match = matches.get(each.id)
-      if (match === undefined) return each
-      if ("candidates" in match) {
-        const which = match.candidates.length === 0
-          ? "n8n lists no run of it"
-          : `its run is one of ${match.candidates.slice(0, 5).join(", ")}`
-        return { ...each, note: `${each.note}; ${which}` }
-      }
-      const attempt = planned.find(({ id }) => id === each.id)?.attempt
-      if (attempt !== undefined) yield* log.settle(instance.key, { ...attempt, ...match })
-      return yield* outcomeOf(each.id, match.newId, match.status)
-    }), { concurrency: retryPlan.concurrency })
+  yield* RetryLog.use((log) => log.settle(instance.key, { ...attempt, ...found }))
+  return yield* outcomeOf(id, found.newId, found.status)
 })
 
 const carryOut = Effect.fnUntraced(function*(planned: ReadonlyArray<Plan>, { latest }: Options, end: number) {
   const { progress } = yield* CallContext
   const log = yield* RetryLog
-  const sending = new Set(planned.flatMap(({ action, workflowId }) => action === "send" ? [workflowId] : []))
+  const sending = new Set(planned.flatMap(({ way, workflowId }) => way === "send" ? [workflowId] : []))
   const watches = new Map(
-    yield* Effect.forEach(sending, (id) => Effect.map(retryWatch.make(id), (watch) => [id, watch] as const))
+    yield* Effect.forEach(sending, (id) => Effect.map(makeWatch(id), (watch) => [id, watch] as const))
   )
-  const unreached: Array<string> = []
   let done = 0
-  const results = yield* Effect.forEach(planned, (each) =>
+  const [retried, skipped] = yield* retryPlan.forEachRun(planned, (plan) =>
     Effect.gen(function*() {
-      if (end - (yield* Clock.currentTimeMillis) < least[each.action]) {
-        unreached.push(each.id)
-        return undefined
+      if ((yield* until(end)) < least[plan.way]) {
+        return yield* new Skipped({ id: plan.id, reason: retryPlan.unreached })
       }
-      const watch = watches.get(each.workflowId)
+      const watch = watches.get(plan.workflowId)
       const step: Effect.Effect<Retried, Errors.N8nError | Skipped, Effect.Services<ReturnType<typeof copy>>> =
-        each.action === "copy"
-          ? copy(each, end)
-          : each.action === "send" && watch !== undefined
-          ? send(each, watch, end)
-          : resume(each, latest, end)
-      const result = yield* retryPlan.orSkipped(each.id)(log.oneAtATime(each.attempt.run)(step))
-      yield* progress(++done, planned.length, "runs retried")
-      return result
-    }), { concurrency: retryPlan.concurrency })
-  const { done: retried, skipped } = retryPlan.partition(results.filter((result) => result !== undefined))
-  return { unreached, skipped, retried: yield* withMatches(planned, retried, watches) }
+        plan.way === "copy"
+          ? copy(plan, end)
+          : plan.way === "send" && watch !== undefined
+          ? send(plan, watch, end)
+          : resume(plan, latest, end)
+      const result = yield* log.oneAtATime(plan.attempt.run)(step)
+      return { plan, result }
+    }).pipe(Effect.ensuring(Effect.suspend(() => progress(++done, planned.length, "runs retried")))))
+  yield* Effect.forEach(watches.values(), ({ refresh }) => Effect.ignore(refresh), { discard: true })
+  return {
+    skipped,
+    retried: yield* Effect.forEach(retried, ({ plan, result }) => {
+      const watch = watches.get(plan.workflowId)
+      return watch?.sent.has(plan.id) === true ? withNewRun(result, plan, watch) : Effect.succeed(result)
+    }, { concurrency: retryPlan.concurrency })
+  }
 })
 
 /** Retries runs, after asking the user, within the time of one call. */
 export const run = Effect.fn("Retry.run")(function*(options: Options) {
   const start = yield* Clock.currentTimeMillis
   const { heads, next, note, skipped } = yield* retryPlan.choose(options)
-  const planned = yield* retryPlan.make(options, heads, start + callMillis / 2)
+  const [planned, refused] = yield* retryPlan.make(options, heads, start + callMillis / 2)
   const spent = (yield* Clock.currentTimeMillis) - start
-  if (!options.dryRun) yield* ask(planned.planned, options)
+  if (!options.dryRun) yield* ask(planned, options)
   const left = Math.min(callMillis - spent, yield* Deadline.left) - 2_000
-  const { retried, ...rest } = options.dryRun
-    ? { retried: [], skipped: [], unreached: [] }
-    : yield* carryOut(planned.planned, options, (yield* Clock.currentTimeMillis) + left)
-  const byId = (a: { readonly id: string }, b: { readonly id: string }) => Number(a.id) - Number(b.id)
+  const done = options.dryRun
+    ? { retried: [], skipped: [] }
+    : yield* carryOut(planned, options, (yield* Clock.currentTimeMillis) + left)
+  const all = [...skipped, ...refused, ...done.skipped].toSorted((a, b) => Number(a.id) - Number(b.id))
   return {
-    planned: planned.planned,
-    retried,
-    skipped: [...skipped, ...planned.skipped, ...rest.skipped].toSorted(byId),
-    unreached: [...planned.unreached, ...rest.unreached],
+    planned,
+    retried: done.retried,
+    skipped: all.filter(({ reason }) => reason !== retryPlan.unreached),
+    /** Runs that were not reached in time. */
+    unreached: all.flatMap(({ id, reason }) => reason === retryPlan.unreached ? [id] : []),
+    /** Arguments that continue an incomplete set of runs. */
     next,
     note
-  } satisfies Outcome
+  }
 })

@@ -6,8 +6,10 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
+import * as Semaphore from "effect/Semaphore"
 import { CallContext } from "../base/CallContext.ts"
 import * as Errors from "../base/Errors.ts"
+import type * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { isUnregistered, N8nClient, type WebhookAnswer, type WebhookCall } from "../n8n/N8nClient.ts"
@@ -27,7 +29,7 @@ export const callWebhook = (path: string, request: WebhookCall) =>
 export type PendingCall = Fiber.Fiber<WebhookAnswer, Errors.N8nError>
 
 /** Milliseconds that n8n may take to list an execution after the webhook has answered. */
-const listingDelay = 5_000
+export const listingDelay = 5_000
 
 const nothingRan = (detail: string, answer: WebhookAnswer | undefined) =>
   new Errors.ApiError({
@@ -48,6 +50,42 @@ export type Search = Effect.Effect<
 
 /** Status filters that together list all executions: running ones are listed only on request. */
 export const statusFilters = [undefined, "running"] as const
+
+/** Maximum number of a workflow's newest runs that are searched. */
+const maxListed = 100
+
+/** Runs that webhooks of a workflow start from now on, with what `read` makes of those that have ended or wait. */
+export const newRuns = Effect.fnUntraced(function*<A>(
+  workflowId: string,
+  read: (execution: Execution.Execution) => A
+) {
+  const n8n = yield* N8nClient
+  const list = (limit: number) =>
+    Effect.map(
+      Effect.forEach(statusFilters, (status) => n8n.listExecutions({ workflowId, status, limit })),
+      (lists) => lists.flatMap(({ executions }) => executions)
+    )
+  const before = Math.max(0, ...(yield* list(1)).map(({ id }) => Number(id)))
+  const settled = new Map<string, { readonly status: string; readonly value: A }>()
+  const pending = new Set<string>()
+  const turn = Semaphore.makeUnsafe(1)
+  const refresh = turn.withPermit(Effect.gen(function*() {
+    const found = (yield* list(maxListed)).flatMap(({ id: rawId, mode, status }) => {
+      const id = String(rawId)
+      const isNew = Number(id) > before && !settled.has(id) && (mode === "webhook" || mode === "chat")
+      return isNew ? [{ id, status: status ?? "" }] : []
+    })
+    pending.clear()
+    for (const { id } of found) pending.add(id)
+    for (const { id, status } of found) {
+      if (!isSettled(status)) continue
+      const execution = yield* Executions.use((executions) => executions.get(id))
+      settled.set(id, { status, value: read(execution) })
+      pending.delete(id)
+    }
+  }))
+  return { refresh, settled, pending }
+})
 
 /**
  * Searches for the execution of a copy.

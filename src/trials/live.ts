@@ -5,12 +5,11 @@ import * as Errors from "../base/Errors.ts"
 import { arr, obj, str } from "../base/Json.ts"
 import * as Visible from "../base/Visible.ts"
 import * as Execution from "../executions/Execution.ts"
-import { Executions } from "../executions/Executions.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient, type WebhookCall } from "../n8n/N8nClient.ts"
 import { WriteGuard } from "../n8n/WriteGuard.ts"
 import * as Reference from "../workflows/Reference.ts"
-import { isSettled, type Search, statusFilters } from "./executionWatch.ts"
+import * as executionWatch from "./executionWatch.ts"
 import * as TriggerItems from "./TriggerItems.ts"
 
 /** Methods that a webhook can be called with. */
@@ -93,30 +92,14 @@ export const target = Effect.fnUntraced(function*(
     ...(method === "GET" || method === "HEAD" || body === undefined ? {} : { body }),
     seconds: timeout / 1000 + 30
   }
-  const { executions: [last] } = yield* n8n.listExecutions({ workflowId: place.id, limit: 1 })
-  const before = Number(last?.id ?? 0)
-  const otherIds = new Set<string>()
-
-  const find: Search = Effect.gen(function*() {
-    const lists = yield* Effect.forEach(
-      statusFilters,
-      (status) => n8n.listExecutions({ workflowId: place.id, status, limit: 20 })
-    )
-    const byId = new Map(lists.flatMap(({ executions }) => executions).map((each) => [String(each.id), each]))
-    const candidates = [...byId.values()].filter(({ id, mode }) =>
-      Number(id) > before && mode === "webhook" && !otherIds.has(String(id))
-    )
-    for (const { id: rawId, status } of candidates) {
-      const id = String(rawId)
-      if (!isSettled(status ?? "")) continue
-      const execution = yield* Executions.use((executions) => executions.get(id))
-      const slot = { node: node.name, run: 0, side: "output", port: { type: "main", index: 0 } } as const
-      const [item] = Execution.slice(execution, [{ count: 1, slot }], 0, 1)
-      if (obj(obj(item?.json)?.["headers"])?.[marker] === token) return { id }
-      otherIds.add(id)
-    }
-    return { candidates: candidates.map(({ id }) => String(id)).filter((id) => !otherIds.has(id)) }
+  const runs = yield* executionWatch.newRuns(place.id, (execution) => {
+    const slot = { node: node.name, run: 0, side: "output", port: { type: "main", index: 0 } } as const
+    const [item] = Execution.slice(execution, [{ count: 1, slot }], 0, 1)
+    return obj(obj(item?.json)?.["headers"])?.[marker] === token
   })
-
+  const find: executionWatch.Search = Effect.map(runs.refresh, () => {
+    const own = [...runs.settled].find(([, { value }]) => value)
+    return own === undefined ? { candidates: [...runs.pending] } : { id: own[0] }
+  })
   return { id: place.id, name: workflow.name, node, path: pathOf(node, params), call, find, nodes }
 })

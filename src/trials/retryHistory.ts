@@ -1,43 +1,34 @@
 /** Earlier retries of runs: by n8n, which records them, and from the start, which `RetryLog` does. */
 import * as Effect from "effect/Effect"
-import * as RetryLog from "../executions/RetryLog.ts"
-import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
-import { isOver } from "../n8n/model/ExecutionHead.ts"
+import * as Option from "effect/Option"
+import type * as RetryLog from "../executions/RetryLog.ts"
+import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { maxPage } from "../n8n/model/Limits.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import { statusFilters } from "./executionWatch.ts"
 
-/** Reason why a run is not retried. */
-export interface Reason {
-  readonly reason: string
-  /** Other run that is the reason. */
-  readonly as?: string
-}
-
-/** Run to retry. */
-export interface Open {
-  readonly head: ExecutionHead.Listed
-  readonly attempt: RetryLog.Attempt
-  /** Newest execution among the run and its retries by n8n. */
-  readonly newest: string
-}
-
 type Head = ExecutionHead.Listed
+
+/** Run that may be retried, or the reason why it may not. */
+export type Decision = { readonly id: string; readonly workflowId: string } & (
+  | { readonly attempt: RetryLog.Attempt }
+  | {
+    readonly reason: string
+    /** Other run that is the reason. */
+    readonly as?: string
+  }
+)
 
 /** Maximum number of pages of a workflow's newer runs that are searched for retries. */
 const maxPages = 4
 
 const idOf = ({ id }: Head) => String(id)
 
-const text = (value: unknown) => typeof value === "string" || typeof value === "number" ? String(value) : undefined
+/** Id in a field; 1.x returns numbers. */
+const linkOf = (id: unknown) => id === null || id === undefined ? undefined : String(id)
 
-/** Run of which this one is a retry by n8n. */
-const retryOf = (head: Head) => text(head["retryOf"])
-
-const newer = (a: string, b: string) => Number(b) - Number(a)
-
-/** Runs of a workflow that are newer than one of them, as far as they are searched. */
-const listNewer = Effect.fnUntraced(function*(workflowId: string, id: string) {
+/** Runs of a workflow that are newer than this one, as far as they are searched. */
+const listNewer = Effect.fnUntraced(function*(workflowId: string, id: number) {
   const n8n = yield* N8nClient
   const heads: Array<Head> = []
   for (const status of statusFilters) {
@@ -46,17 +37,15 @@ const listNewer = Effect.fnUntraced(function*(workflowId: string, id: string) {
       const listed = yield* n8n.listExecutions({ workflowId, status, limit: maxPage, cursor })
       heads.push(...listed.executions)
       cursor = listed.nextCursor
-      if (cursor === undefined || listed.executions.some((head) => Number(head.id) < Number(id))) break
+      if (cursor === undefined || listed.executions.some((head) => Number(head.id) < id)) break
     }
   }
-  return heads.filter((head) => Number(head.id) > Number(id))
+  return heads.filter((head) => Number(head.id) > id)
 })
 
-/** Retry of a run by n8n that is newer than another execution. */
-export const retryAfter = (workflowId: string, id: string, after: string) =>
-  Effect.map(listNewer(workflowId, after), (heads) => heads.find((head) => retryOf(head) === id))
-
-const again = (as: string): Reason => ({ reason: "already retried successfully", as })
+/** Retry of a run by n8n that is newer than any that was known. */
+export const retryAfter = (workflowId: string, id: string, newest: number) =>
+  Effect.map(listNewer(workflowId, newest), (heads) => heads.find(({ retryOf }) => linkOf(retryOf) === id))
 
 /** Reason why a run cannot be retried in its state. */
 const stateReason = (status: string | null | undefined) => {
@@ -65,84 +54,70 @@ const stateReason = (status: string | null | undefined) => {
   return status === "running" || status === "new" ? "it is still running" : undefined
 }
 
-/** Decides for each run whether it may be retried: runs with the same request are retried once, the newest of them. */
+/**
+ * Decides for each run whether it may be retried: of runs with the same request, its family, only the newest. Also
+ * returns the newest run that is known.
+ */
 export const decide = Effect.fn("retryHistory.decide")(function*(
   heads: ReadonlyArray<Head>,
   log: ReadonlyArray<RetryLog.Attempt>
 ) {
   const n8n = yield* N8nClient
-  const known = new Map(heads.map((head) => [idOf(head), head]))
-  const oldest = Map.groupBy(heads, ({ workflowId }) => workflowId ?? "")
-  yield* Effect.forEach(oldest, ([workflowId, all]) =>
-    Effect.gen(function*() {
-      const [first] = all.map(idOf).toSorted((a, b) => Number(a) - Number(b))
-      for (const head of yield* listNewer(workflowId, first ?? "0")) known.set(idOf(head), head)
-    }), { concurrency: 4, discard: true })
-  const origins = new Map(log.flatMap(({ newId, run }) => newId === undefined ? [] : [[newId, run]]))
+  const known = new Map<string, Head>(
+    log.flatMap(({ newId, status = "" }) => newId === undefined ? [] : [[newId, { id: newId, status }]])
+  )
+  const newer = yield* Effect.forEach(
+    Map.groupBy(heads, ({ workflowId }) => workflowId ?? ""),
+    ([workflowId, all]) => listNewer(workflowId, Math.min(...all.map(({ id }) => Number(id)))),
+    { concurrency: 4 }
+  )
+  for (const head of [...heads, ...newer.flat()]) known.set(idOf(head), head)
+
+  const origins = new Map(log.map(({ newId, run }) => [newId, run]))
   const parentOf = (id: string) => {
-    const parent = origins.get(id) ?? retryOf(known.get(id) ?? { id })
+    const parent = origins.get(id) ?? linkOf(known.get(id)?.["retryOf"])
     return Number(parent) < Number(id) ? parent : undefined
   }
-  const roots = new Map<string, string>()
   for (const head of heads) {
-    let root = idOf(head)
-    for (let parent = parentOf(root); parent !== undefined; parent = parentOf(root)) {
-      root = parent
-      if (known.has(root)) continue
-      const above = yield* Effect.option(n8n.executionHead(root))
-      if (above._tag === "Some") known.set(root, above.value)
+    for (let id = parentOf(idOf(head)); id !== undefined; id = parentOf(id)) {
+      if (known.has(id)) continue
+      const above = yield* Effect.option(n8n.executionHead(id))
+      if (Option.isSome(above)) known.set(id, above.value)
     }
-    roots.set(idOf(head), root)
   }
   const rootOf = (id: string): string => {
     const parent = parentOf(id)
-    return parent === undefined ? id : roots.get(id) ?? rootOf(parent)
+    return parent === undefined ? id : rootOf(parent)
   }
   const families = Map.groupBy(known.values(), (head) => rootOf(idOf(head)))
-  const chosen = Map.groupBy(heads.map(idOf), (id) => roots.get(id) ?? id)
+  const newestOf = new Map(
+    heads.toSorted((a, b) => Number(a.id) - Number(b.id)).map((head) => [rootOf(idOf(head)), idOf(head)])
+  )
 
-  const reasonOf = Effect.fnUntraced(function*(
-    head: Head,
-    root: string,
-    attempts: ReadonlyArray<RetryLog.Attempt>
-  ): Effect.fn.Return<Reason | undefined> {
-    const own = stateReason(head.status)
-    if (own !== undefined) return { reason: own }
-    const family = families.get(root) ?? [head]
+  const decisionOf = (head: Head): Decision => {
+    const id = idOf(head)
+    const run = { id, workflowId: head.workflowId ?? "" }
+    const state = stateReason(head.status)
+    if (state !== undefined) return { ...run, reason: state }
+    const root = rootOf(id)
+    const family = families.get(root) ?? []
     for (const each of family) {
-      const success = text(each["retrySuccessId"]) ?? (each.status === "success" ? idOf(each) : undefined)
-      if (success !== undefined) return again(success)
-      if (each !== head && stateReason(each.status) !== undefined) {
-        return { reason: "it is being retried", as: idOf(each) }
+      const success = linkOf(each["retrySuccessId"]) ?? (each.status === "success" ? idOf(each) : undefined)
+      if (success !== undefined) return { ...run, reason: "already retried successfully", as: success }
+    }
+    const attempts = log.filter(({ run }) => run === root)
+    if (attempts.some(({ newId }) => newId === undefined)) {
+      return {
+        ...run,
+        reason: "its request may have been sent again already, and n8n does not show with which result"
       }
     }
-    for (const { newId, status = "" } of attempts) {
-      if (newId === undefined) {
-        return { reason: "its request may have been sent again already, and n8n does not show with which result" }
-      }
-      const now = isOver(status)
-        ? status
-        : known.get(newId)?.status ??
-          (yield* Effect.option(Effect.map(n8n.executionHead(newId), ({ status }) => status)))
-            .pipe((option) => option._tag === "Some" ? option.value ?? status : status)
-      if (now === "success") return again(newId)
-      if (!isOver(now)) return { reason: "it was started again, which has not ended", as: newId }
-    }
-    const [newest] = (chosen.get(root) ?? []).toSorted(newer)
-    return newest === idOf(head) || newest === undefined
-      ? undefined
-      : { reason: "another of these runs is a retry of it", as: newest }
-  })
-
-  return yield* Effect.forEach(heads, (head) =>
-    Effect.gen(function*() {
-      const root = roots.get(idOf(head)) ?? idOf(head)
-      const attempts = log.filter(({ run }) => run === root)
-      const reason = yield* reasonOf(head, root, attempts)
-      const number = 1 + Math.max(-1, ...attempts.map(({ number }) => number))
-      if (reason !== undefined) return { head, ...reason }
-      const own = [...known.values()].filter((each) => retryOf(each) === idOf(head))
-      const [newest = idOf(head)] = own.map(idOf).toSorted(newer)
-      return { head, attempt: { run: root, number }, newest } satisfies Open
-    }))
+    const open = family.find((each) => each !== head && !ExecutionHead.isOver(each.status ?? ""))
+    if (open !== undefined) return { ...run, reason: "it is being retried", as: idOf(open) }
+    const newest = newestOf.get(root) ?? id
+    return newest === id
+      ? { ...run, attempt: { run: root, number: 1 + Math.max(-1, ...attempts.map(({ number }) => number)) } }
+      : { ...run, reason: "another of these runs is a retry of it", as: newest }
+  }
+  return { decisions: heads.map(decisionOf), newest: Math.max(0, ...[...known.keys()].map(Number)) }
 })

@@ -1,10 +1,13 @@
 /** Plan of a retry: which of the chosen runs are retried, and what is sent to which place. */
+import * as Cache from "effect/Cache"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as Errors from "../base/Errors.ts"
+import { defined } from "../base/Json.ts"
 import * as Visible from "../base/Visible.ts"
+import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as RetryLog from "../executions/RetryLog.ts"
 import * as Selection from "../executions/Selection.ts"
@@ -17,7 +20,6 @@ import { WriteGuard } from "../n8n/WriteGuard.ts"
 import * as live from "./live.ts"
 import * as retryHistory from "./retryHistory.ts"
 import * as retryRequests from "./retryRequests.ts"
-import * as retryWatch from "./retryWatch.ts"
 
 /** Runs to retry, and how. */
 export interface Options {
@@ -37,85 +39,83 @@ export class Skipped extends Data.TaggedError("Skipped")<{
   readonly error?: Errors.N8nError
 }> {}
 
-/** Run that is to be retried, for readers. */
-export interface Planned {
+/** Run that is to be retried, and how. */
+export interface Plan {
   readonly id: string
   readonly workflowId: string
   readonly workflowName: string
+  readonly way: "resume" | "send" | "copy"
+  readonly attempt: RetryLog.Attempt
+  /** Newest execution that the plan takes into account. */
+  readonly newest: number
   /** Place that receives the request; absent if n8n resumes the run. */
   readonly to?: string
   /** Beginning of the request's body. */
   readonly body?: string
-}
-
-/** Run that is to be retried, and how. */
-export interface Plan extends Planned {
-  readonly attempt: RetryLog.Attempt
-  /** Newest execution among the run and its retries by n8n. */
-  readonly newest: string
-  readonly action: "resume" | "send" | "copy"
-  readonly version?: string | undefined
-  /** Reference of the workflow to copy. */
-  readonly reference: string
+  /** Version and reference of the workflow to copy. */
+  readonly version?: string
+  readonly reference?: string
 }
 
 /** Maximum number of runs that are read or retried at the same time. */
 export const concurrency = 4
 
-/** Triggers of workflows that n8n runs unpublished; of the last two, only 1.x does. */
-const unpublishable = ["manualTrigger", "errorTrigger", "executeWorkflowTrigger"].map((type) =>
-  `n8n-nodes-base.${type}`
-)
+/** Reason for a run for which the time of the call is not sufficient. */
+export const unreached = "not reached in time"
 
 /** Error with n8n's own words. */
 export const detailed = (error: Errors.N8nError): string => {
-  if (error._tag === "NotFoundError") return error.message
-  return error.errorDetails === undefined ? error.message : `${error.message}: ${error.errorDetails.slice(0, 200)}`
+  const details = error._tag === "NotFoundError" ? undefined : error.errorDetails
+  return details === undefined ? error.message : `${error.message}: ${details.slice(0, 200)}`
 }
 
 const skip = (id: string, reason: string) => new Skipped({ id, reason })
 
-/** Result of what is done for a run. */
-export const orSkipped = (id: string) => <A, R>(effect: Effect.Effect<A, Errors.N8nError | Skipped, R>) =>
-  effect.pipe(
-    Effect.mapError((error) => {
+/** Results for runs, a few at a time, and the runs that are skipped instead. */
+export const forEachRun = <A extends { readonly id: string | number }, B, R>(
+  all: Iterable<A>,
+  use: (each: A) => Effect.Effect<B, Errors.N8nError | Skipped, R>
+) =>
+  Effect.partition(all, (each) =>
+    Effect.mapError(use(each), (error) => {
       if (error._tag === "Skipped") return error
+      const id = String(each.id)
       const isGone = error._tag === "NotFoundError" && error.resourceId === id
       return new Skipped({ id, reason: isGone ? "n8n does not have it: deleted or pruned" : detailed(error), error })
-    }),
-    Effect.result
-  )
-
-/** Results by whether they are of runs that are not retried. */
-export const partition = <A>(results: ReadonlyArray<Result.Result<A, Skipped>>) => ({
-  done: results.flatMap((result) => Result.isSuccess(result) ? [result.success] : []),
-  skipped: results.flatMap((result) => Result.isFailure(result) ? [result.failure] : [])
-})
+    }), { concurrency })
 
 /** Chosen runs, oldest first. */
 export const choose = Effect.fnUntraced(function*({ runs }: Options) {
-  if (!Array.isArray(runs)) {
-    const query = runs as Selection.Query
-    const selection = yield* Selection.select<never, never>(query, () => undefined)
+  if ("defaultLast" in runs) {
+    const selection = yield* Selection.select<never, never>(runs, () => undefined)
     return {
       heads: selection.runs.map(({ head }) => head).toReversed(),
       skipped: [],
-      next: Selection.next(selection, query),
+      next: Selection.next(selection, runs),
       note: selection.note
     }
   }
-  const n8n = yield* N8nClient
-  const ids = [...new Set(runs as ReadonlyArray<string>)].toSorted((a, b) => Number(a) - Number(b))
-  const read = (id: string) => orSkipped(id)(n8n.executionHead(id))
-  const { done, skipped } = partition(yield* Effect.forEach(ids, read, { concurrency }))
-  return { heads: done, skipped, next: undefined, note: undefined }
+  const { executionHead } = yield* N8nClient
+  const ids = [...new Set(runs)].toSorted((a, b) => Number(a) - Number(b))
+  const [heads, skipped] = yield* forEachRun(ids.map((id) => ({ id })), ({ id }) => executionHead(id))
+  return { heads, skipped, next: undefined, note: undefined }
 })
+
+/** First item of the node that started an execution, and the output that it left by. */
+export const startItemOf = (execution: Execution.Execution): retryRequests.Recorded | undefined => {
+  const [name = "", [run] = []] = [...execution.runs].toSorted(([, [a]], [, [b]]) => Execution.byOrder(a, b))[0] ?? []
+  const node = execution.workflow?.nodes.find((node) => node.name === name)
+  const part = run && Execution.outputSlots(name, run).find(({ slot }) => slot.port.type === "main")
+  if (node === undefined || part === undefined) return undefined
+  const [item] = execution.items(part.slot, 0, 1)
+  return { node, output: part.slot.port.index, item }
+}
 
 /** Request of a run, as it would be sent now. */
 export const requestOf = Effect.fnUntraced(function*(id: string, workflow: Workflow.Workflow) {
   const execution = yield* Executions.use((executions) => executions.get(id))
   if (execution.isRedacted) return yield* skip(id, "n8n hides its data")
-  const start = retryWatch.startOf(execution)
+  const start = startItemOf(execution)
   if (start === undefined) return yield* skip(id, "n8n stored no data of it")
   const { node: { id: nodeId, name, type } } = start
   const nodes = live.publishedNodes(workflow).filter((each) => each.type === type)
@@ -133,91 +133,58 @@ export const requestOf = Effect.fnUntraced(function*(id: string, workflow: Workf
   return { node, request: { ...request.success, fingerprint: retryRequests.fingerprint(start.item) } }
 })
 
-/** Plan of a retry from the start. */
-const planStart = Effect.fnUntraced(function*(
-  { attempt, head, newest }: retryHistory.Open,
-  workflow: Workflow.Workflow,
-  names: ReadonlyMap<string, string>
-) {
-  const id = String(head.id)
-  const n8n = yield* N8nClient
+/** Whether n8n runs workflows with this trigger unpublished; 1.x also those that other workflows start. */
+const runsUnpublished = (type: string, isOld: boolean) =>
+  type === "n8n-nodes-base.manualTrigger" ||
+  isOld && /^n8n-nodes-base\.(?:errorTrigger|executeWorkflowTrigger)$/.test(type)
+
+/** Way in which a run is retried from the start. */
+const startOf = Effect.fnUntraced(function*(id: string, workflow: Workflow.Workflow) {
+  const isOld = isV1(yield* N8nClient.use(({ release }) => release))
   if (workflow.isArchived === true) return yield* skip(id, "its workflow is archived")
   if (TestMark.isCopy(workflow)) return yield* skip(id, "its workflow is a test copy")
   const { node, request } = yield* requestOf(id, workflow)
-  const [manual, ...others] = unpublishable
-  const isOld = isV1(yield* n8n.release)
-  const runsUnpublished = node.type === manual || isOld && others.includes(node.type)
-  if (!workflow.active && !runsUnpublished) return yield* skip(id, "its workflow is not published")
+  if (!workflow.active && !runsUnpublished(node.type, isOld)) return yield* skip(id, "its workflow is not published")
   yield* WriteGuard.use(({ checkTest }) => checkTest(live.publishedNodes(workflow)))
-  const query = request === undefined || request.query.length === 0
-    ? ""
-    : `?${request.query.map((pair) => pair.map(encodeURIComponent).join("=")).join("&")}`
+  if (request === undefined) {
+    return {
+      way: "copy",
+      to: `temporary copy, from '${Visible.label(node.name)}'`,
+      version: isOld ? undefined : workflow.activeVersionId ?? undefined,
+      reference: workflow.active ? `${workflow.id}@published` : workflow.id
+    } as const
+  }
+  const query = request.query.map((pair) => pair.map(encodeURIComponent).join("=")).join("&")
   return {
-    id,
-    attempt,
-    newest,
-    workflowId: workflow.id,
-    workflowName: names.get(workflow.id) ?? workflow.name,
-    version: isOld ? undefined : workflow.activeVersionId ?? undefined,
-    reference: workflow.active ? `${workflow.id}@published` : workflow.id,
-    ...(request === undefined
-      ? { action: "copy", to: `temporary copy, from '${Visible.label(node.name)}'` }
-      : {
-        action: "send",
-        to: `${request.method} ${request.isForm === true ? "/form/" : "/webhook/"}${request.path}${query}`,
-        ...(request.text === "" ? {} : { body: request.text })
-      })
-  } satisfies Plan as Plan
+    way: "send",
+    to: `${request.method} /${request.isForm === true ? "form" : "webhook"}/${request.path}${query && `?${query}`}`,
+    body: request.text.slice(0, 400) || undefined
+  } as const
 })
 
 /** Plans of the runs that may be retried. */
 export const make = Effect.fnUntraced(
-  function*(options: Options, heads: ReadonlyArray<ExecutionHead.Listed>, end: number) {
+  function*({ from }: Options, heads: ReadonlyArray<ExecutionHead.Listed>, end: number) {
     const n8n = yield* N8nClient
-    const log = yield* RetryLog.RetryLog
-    const read = log.read(n8n.instance.key)
-    const attempts = yield* options.from === "start" ? read : Effect.orElseSucceed(read, () => [])
+    const read = RetryLog.RetryLog.use((log) => log.read(n8n.instance.key))
+    const attempts = yield* from === "start" ? read : Effect.orElseSucceed(read, () => [])
     const names = yield* WorkflowNames.read(heads)
-    const decisions = yield* retryHistory.decide(heads, attempts)
-    const workflows = new Map<string, Effect.Effect<Workflow.Workflow, Errors.N8nError>>()
-    const workflowOf = Effect.fnUntraced(function*(id: string) {
-      const cached = workflows.get(id) ?? (yield* Effect.cached(n8n.getWorkflow(id)))
-      workflows.set(id, cached)
-      return yield* cached
-    })
-    const unreached: Array<string> = []
-    const planOf = Effect.fnUntraced(function*(decision: (typeof decisions)[number]) {
-      const { head } = decision
-      const id = String(head.id)
-      const workflowId = head.workflowId ?? ""
-      if ("reason" in decision) return yield* new Skipped({ ...decision, id })
-      if (options.from === "failure") {
-        const { attempt, newest } = decision
-        const workflowName = names.get(workflowId) ?? WorkflowNames.unknown
-        const plan: Plan = { id, attempt, newest, workflowId, workflowName, action: "resume", reference: workflowId }
-        return plan
-      }
-      if ((yield* Clock.currentTimeMillis) > end) {
-        unreached.push(id)
-        return undefined
-      }
-      const workflow = yield* Effect.catchTag(
-        workflowOf(workflowId),
-        "NotFoundError",
-        () => skip(id, "its workflow was deleted")
-      )
-      return yield* planStart(decision, workflow, names)
-    })
-    const results = yield* Effect.forEach(
+    const { decisions, newest } = yield* retryHistory.decide(heads, attempts)
+    const workflowOf = yield* Cache.make({ capacity: Infinity, lookup: (id: string) => n8n.getWorkflow(id) })
+    return yield* forEachRun(
       decisions,
-      (decision) => orSkipped(String(decision.head.id))(planOf(decision)),
-      { concurrency }
+      Effect.fnUntraced(function*({ workflowId, ...decision }) {
+        const { id } = decision
+        if ("reason" in decision) return yield* new Skipped(decision)
+        const workflowName = names.get(workflowId) ?? WorkflowNames.unknown
+        const plan = { workflowId, workflowName, newest, ...decision }
+        if (from === "failure") return { ...plan, way: "resume" } satisfies Plan as Plan
+        if ((yield* Clock.currentTimeMillis) > end) return yield* skip(id, unreached)
+        const workflow = yield* Cache.get(workflowOf, workflowId).pipe(
+          Effect.catchTag("NotFoundError", () => skip(id, "its workflow was deleted"))
+        )
+        return { ...plan, ...defined(yield* startOf(id, workflow)) } satisfies Plan as Plan
+      })
     )
-    const { done, skipped } = partition(results)
-    return {
-      unreached,
-      planned: done.filter((each) => each !== undefined),
-      skipped
-    }
   }
 )

@@ -1,10 +1,11 @@
 /** Recorded requests of webhook, form and chat triggers, made again from the items that n8n stored. */
 import * as Result from "effect/Result"
 import { sha256 } from "../base/Hash.ts"
-import { arr, type Obj, obj, str, without } from "../base/Json.ts"
+import { arr, canonical, type Obj, obj, str, without } from "../base/Json.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 import type { WebhookCall } from "../n8n/N8nClient.ts"
 import { marker, methods, pathOf } from "./live.ts"
+import { methodOf } from "./TriggerItems.ts"
 
 /** Request, without its time limit, and its body for readers. */
 export interface Repeated extends Pick<WebhookCall, "body" | "headers" | "isForm" | "method"> {
@@ -29,35 +30,13 @@ export const receivesRequests = ({ parameters, type }: Node): boolean =>
   type === webhook || type === form || type === chat && obj(parameters)?.["public"] === true
 
 /** Headers of a connection, of a body's encoding, and secrets of the caller. */
-const omitted: ReadonlySet<string> = new Set([
-  "authorization",
-  "connection",
-  "content-encoding",
-  "content-length",
-  "cookie",
-  "expect",
-  "host",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-  marker
-])
+const omitted =
+  /^(?:authorization|connection|content-encoding|content-length|cookie|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/
 
 const headersOf = (recorded: unknown): Record<string, string> => {
-  const all = obj(recorded) ?? {}
-  const hops = new Set((str(all["connection"]) ?? "").toLowerCase().split(/\s*,\s*/))
-  return Object.fromEntries(
-    Object.entries(all).flatMap(([name, value]) =>
-      omitted.has(name.toLowerCase()) || hops.has(name.toLowerCase())
-        ? []
-        : [[name.toLowerCase(), Array.isArray(value) ? value.join(", ") : String(value)]]
-    )
-  )
+  const all = Object.entries(obj(recorded) ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)] as const)
+  const hops = new Map(all).get("connection")?.toLowerCase().split(/\s*,\s*/) ?? []
+  return Object.fromEntries(all.filter(([name]) => !omitted.test(name) && name !== marker && !hops.includes(name)))
 }
 
 /** Query parameters by the rules of n8n's parser: `a[]` for lists, `a[b]` for objects. */
@@ -72,86 +51,50 @@ const pairs = (value: unknown, name = ""): ReadonlyArray<readonly [string, strin
     : Object.entries(object).flatMap(([key, each]) => pairs(each, inner(key)))
 }
 
-const files = Result.fail("its request had files, which n8n does not return")
-
-const formData = (fields: Obj) => {
-  const data = new FormData()
-  for (const [name, value] of Object.entries(fields)) {
-    for (const each of Array.isArray(value) ? value : [value]) {
-      data.append(name, typeof each === "string" ? each : JSON.stringify(each))
-    }
-  }
-  return data
-}
-
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-const bodyOf = (json: Obj, binary: Obj | undefined, contentType: string): Result.Result<unknown, string> => {
-  const { body, headers } = json
-  const type = contentType.split(";")[0]?.trim().toLowerCase() ?? ""
-  const [file, ...more] = Object.values(binary ?? {}).map(obj)
-  if (file !== undefined) {
-    const data = str(file["data"])
-    const isWhole = data !== undefined && file["id"] === undefined && more.length === 0 &&
-      type !== "multipart/form-data"
-    return isWhole ? Result.succeed(Uint8Array.from(Buffer.from(data, "base64"))) : files
+/** Text of a recorded body; empty if the request had none. */
+const textOf = ({ body, headers }: Obj, type: string): Result.Result<string, string> => {
+  const { "content-length": length = "0", "transfer-encoding": encoding } = obj(headers) ?? {}
+  if (encoding === undefined && length === "0") return Result.succeed("")
+  if (type === "application/json") return Result.succeed(JSON.stringify(body))
+  if (type === "text/plain") return Result.succeed(str(body) ?? "")
+  if (type !== "application/x-www-form-urlencoded") {
+    return Result.fail(`n8n does not store a body of type '${type}' as it was sent`)
   }
-  const length = obj(headers)?.["content-length"]
-  if (obj(headers)?.["transfer-encoding"] === undefined && (length === undefined || length === "0")) {
-    return Result.succeed(undefined)
-  }
-  if (type === "multipart/form-data") return Result.succeed(formData(obj(body) ?? {}))
-  if (type === "application/json") return Result.succeed(bytes(JSON.stringify(body)))
-  if (type === "application/x-www-form-urlencoded") {
-    const values = Object.entries(obj(body) ?? {})
-    const entries = values.flatMap(([name, value]) => [value].flat().map((each) => [name, String(each)]))
-    return Result.succeed(bytes(new URLSearchParams(entries).toString()))
-  }
-  return type === "text/plain"
-    ? Result.succeed(bytes(str(body) ?? ""))
-    : Result.fail(`n8n does not store a body of type '${type}' as it was sent`)
+  const fields = Object.entries(obj(body) ?? {})
+  const entries = fields.flatMap(([name, value]) => [value].flat().map((each) => [name, String(each)]))
+  return Result.succeed(new URLSearchParams(entries).toString())
 }
 
-const textOf = (body: unknown): string =>
-  body instanceof Uint8Array
-    ? new TextDecoder().decode(body.subarray(0, 400))
-    : body instanceof FormData
-    ? JSON.stringify(Object.fromEntries(body))
-    : ""
-
-const methodsOf = ({ parameters }: Node): ReadonlyArray<string> => {
-  const method = obj(parameters)?.["httpMethod"]
-  if (obj(parameters)?.["multipleMethods"] !== true) return [str(method) ?? "GET"]
-  return Array.isArray(method) ? method.map(String) : ["GET", "POST"]
+/** Methods of a Webhook node, in the order of its outputs. */
+const methodsOf = (node: Node): ReadonlyArray<string> => {
+  const { httpMethod = ["GET", "POST"], multipleMethods } = obj(node.parameters) ?? {}
+  return multipleMethods === true ? arr(httpMethod).map(String) : [methodOf(node)]
 }
 
-/** Path of a webhook; an expression is not evaluated, but n8n recorded its value. */
-const webhookPath = (node: Node, { params, webhookUrl }: Obj) => {
-  const path = str(obj(node.parameters)?.["path"]) ?? ""
-  const recorded = /\/webhook(?:-test)?\/(.*)$/.exec(str(webhookUrl) ?? "")?.[1]
-  return path.startsWith("=") && recorded !== undefined
-    ? pathOf({ ...node, webhookId: "", parameters: { path: recorded } }, obj(params) ?? {}).replace(/^\//, "")
-    : pathOf(node, obj(params) ?? {})
-}
-
-const webhookRequest = (node: Node, ran: Node, output: number, json: Obj, binary: Obj | undefined) =>
+const webhookRequest = (node: Node, { node: ran, output }: Recorded, json: Obj) =>
   Result.gen(function*() {
-    const ranMethods = methodsOf(ran)
-    const method = ranMethods[ranMethods.length > 1 ? output : 0] ?? "GET"
+    const method = methodsOf(ran)[output] ?? ""
     if (!methods.has(method) || !methodsOf(node).includes(method)) {
       return yield* Result.fail(`the published webhook does not take its method, ${method}`)
     }
+    const path = pathOf(node, obj(json["params"]) ?? {})
+    if (path.startsWith("=") || path.split("/").some((part) => part === "." || part === "..")) {
+      return yield* Result.fail("the path of its webhook is computed")
+    }
     const { "content-type": contentType = "", ...headers } = headersOf(json["headers"])
-    const body = method === "GET" || method === "HEAD" ? undefined : yield* bodyOf(json, binary, contentType)
-    const type = body instanceof FormData || contentType === ""
-      ? {}
-      : { "content-type": contentType.replace(/(charset=)[^;]+/i, "$1utf-8") }
+    const [type = ""] = contentType.toLowerCase().split(/\s*;/)
+    const text = method === "GET" || method === "HEAD" ? "" : yield* textOf(json, type)
     return {
       method: method as WebhookCall["method"],
-      path: webhookPath(node, json),
+      path,
       query: pairs(json["query"]),
-      headers: { ...headers, ...type },
-      body
+      headers: contentType === ""
+        ? headers
+        : { ...headers, "content-type": contentType.replace(/(charset=)[^;]+/i, "$1utf-8") },
+      ...(text === "" ? {} : { body: bytes(text) }),
+      text
     }
   })
 
@@ -167,67 +110,60 @@ const formKeys: ReadonlySet<string> = new Set([
 /** Value of a field as a browser sends it. */
 const fieldValue = (type: unknown, value: unknown): string =>
   type === "radio" || type === "checkbox" || Array.isArray(value)
-    ? JSON.stringify(Array.isArray(value) ? value : [value])
+    ? JSON.stringify([value].flat())
     : String(value)
 
-const formRequest = (node: Node, json: Obj, binary: Obj | undefined) =>
+const formRequest = (node: Node, json: Obj) =>
   Result.gen(function*() {
-    const parameters = obj(node.parameters) ?? {}
-    const fields = arr(obj(parameters["formFields"])?.["values"]).map((field) => obj(field) ?? {})
+    const { formFields, options, path } = obj(node.parameters) ?? {}
     const values = new Map(Object.entries(json).filter(([key]) => !formKeys.has(key)))
-    const body: Record<string, string> = {}
-    for (const [index, { elementName, fieldLabel, fieldName, fieldType, formatDate }] of fields.entries()) {
-      const key = [fieldName, fieldLabel, elementName].map(str).find((name) => name !== undefined && values.has(name))
-      const value = values.get(key ?? "") ?? undefined
-      values.delete(key ?? "")
-      if (value === undefined) continue
-      if (fieldType === "file") return yield* files
+    const body = new FormData()
+    for (const [index, field] of arr(obj(formFields)?.["values"]).entries()) {
+      const { elementName, fieldLabel, fieldName, fieldType, formatDate } = obj(field) ?? {}
+      const key = [fieldName, fieldLabel, elementName].map(str).find((name) => values.has(name ?? "")) ?? ""
+      const value = values.get(key)
+      values.delete(key)
+      if (value === undefined || value === null) continue
       if (fieldType === "date" && str(formatDate)) {
         return yield* Result.fail(`n8n stored the date '${key}' in another format than it was sent`)
       }
-      body[`field-${index}`] = fieldValue(fieldType, value)
+      body.append(`field-${index}`, fieldValue(fieldType, value))
     }
     const [unknown] = values.keys()
-    if (binary !== undefined) return yield* files
     if (unknown !== undefined) return yield* Result.fail(`the published form does not have its field '${unknown}'`)
     const { "content-type": _, ...headers } = headersOf(json["headers"])
-    const path = [parameters["path"], obj(parameters["options"])?.["path"], node["webhookId"]].map(str).find(Boolean)
-    const query = pairs(json["formQueryParameters"] ?? {})
-    return { method: "POST" as const, isForm: true, path: path ?? "", query, headers, body: formData(body) }
+    return {
+      method: "POST" as const,
+      isForm: true,
+      path: [path, obj(options)?.["path"], node["webhookId"]].map(str).find(Boolean) ?? "",
+      query: pairs(json["formQueryParameters"] ?? {}),
+      headers,
+      body,
+      text: JSON.stringify(Object.fromEntries(body))
+    }
   })
 
-const chatRequest = (node: Node, json: Obj, binary: Obj | undefined) =>
-  binary !== undefined ? files : Result.succeed({
+const chatRequest = (node: Node, json: Obj) => {
+  const text = JSON.stringify(json)
+  return Result.succeed({
     method: "POST" as const,
     path: `${str(node["webhookId"]) ?? ""}/chat`,
     query: [],
     headers: { "content-type": "application/json" },
-    body: bytes(JSON.stringify(json))
+    body: bytes(text),
+    text
   })
-
-/** Request that makes a published trigger return a recorded item again, or the reason why there is not one. */
-export const make = (node: Node, { item, node: ran, output }: Recorded): Result.Result<Repeated, string> => {
-  const json = obj(obj(item)?.["json"])
-  const binary = obj(obj(item)?.["binary"])
-  if (json === undefined) return Result.fail("n8n stored no request of it")
-  const request: Result.Result<Omit<Repeated, "text">, string> = node.type === webhook
-    ? webhookRequest(node, ran, output, json, binary)
-    : node.type === form
-    ? formRequest(node, json, binary)
-    : chatRequest(node, json, binary)
-  return Result.map(request, (each) => ({ ...each, text: textOf(each.body) }))
 }
 
-const sorted = (value: unknown): unknown =>
-  Array.isArray(value)
-    ? value.map(sorted)
-    : obj(value) === undefined
-    ? value
-    : Object.fromEntries(
-      Object.entries(obj(value) ?? {}).toSorted(([a], [b]) => a < b ? -1 : 1).map((
-        [key, inner]
-      ) => [key, sorted(inner)])
-    )
+/** Request that makes a published trigger return a recorded item again, or the reason why there is not one. */
+export const make = (node: Node, recorded: Recorded): Result.Result<Repeated, string> => {
+  const { binary, json } = obj(recorded.item) ?? {}
+  const item = obj(json)
+  if (item === undefined) return Result.fail("n8n stored no request of it")
+  if (binary !== undefined) return Result.fail("its request had files, which n8n does not return")
+  if (node.type === webhook) return webhookRequest(node, recorded, item)
+  return node.type === form ? formRequest(node, item) : chatRequest(node, item)
+}
 
 /** Keys of a trigger's item that differ if a request is sent again. */
 const volatile: ReadonlySet<string> = new Set([
@@ -240,10 +176,5 @@ const volatile: ReadonlySet<string> = new Set([
 ])
 
 /** Digest of the parts of a trigger's item that are the same if the request is sent again. */
-export const fingerprint = (item: unknown): string => {
-  const { binary, json } = obj(item) ?? {}
-  const contents = Object.values(obj(binary) ?? {}).map((file) =>
-    obj(file)?.["id"] === undefined && obj(file)?.["data"]
-  )
-  return sha256(JSON.stringify([sorted(without(obj(json) ?? {}, (_, key) => volatile.has(key))), contents]))
-}
+export const fingerprint = (item: unknown): string =>
+  sha256(canonical(without(obj(obj(item)?.["json"]) ?? {}, (_, key) => volatile.has(key))))

@@ -81,24 +81,14 @@ describe("a webhook's request", () => {
     assert.strictEqual(text("text/plain", "order 1"), "order 1")
     const latin = repeated(request({ "content-type": "text/plain; charset=iso-8859-1" }, { body: "é" }))
     assert.strictEqual(latin.headers?.["content-type"], "text/plain; charset=utf-8")
-    const form = repeated(
-      request({ "content-type": "multipart/form-data; boundary=x" }, { body: { k: "v", l: ["1", "2"] } })
-    )
-    assert.instanceOf(form.body, FormData)
-    assert.deepStrictEqual([...form.body as FormData], [["k", "v"], ["l", "1"], ["l", "2"]])
-    assert.notProperty(form.headers, "content-type")
     assert.isUndefined(repeated(request({ "content-length": "0" })).body)
-    assert.match(refused(request({ "content-type": "application/xml" })), /type 'application\/xml'/)
+    for (const type of ["application/xml", "multipart/form-data"]) {
+      assert.include(refused(request({ "content-type": `${type}; a=b` })), `type '${type}'`)
+    }
   })
 
-  it("has a file only if n8n returns its content", () => {
-    const raw = { "content-type": "application/octet-stream" }
-    const file = { data: Buffer.from("bytes").toString("base64") }
-    assert.strictEqual(repeated(request(raw), { binary: { data: file } }).text, "bytes")
-    for (
-      const binary of [{ data: { ...file, id: "filesystem-v2:x" } }, { a: file, b: file }]
-    ) assert.match(refused(request(raw), { binary }), /^its request had files/)
-    assert.match(refused(request({ "content-type": "multipart/form-data" }), { binary: { data: file } }), /had files/)
+  it("has no files", () => {
+    assert.match(refused(request(), { binary: { data: { data: "" } } }), /^its request had files/)
   })
 
   it("goes to the published path and method, whichever host was recorded", () => {
@@ -112,7 +102,8 @@ describe("a webhook's request", () => {
       "w2"
     )
     const computed = node("webhook", { path: "={{ $env.PATH }}", httpMethod: "POST" })
-    assert.strictEqual(repeated(request(), { now: computed }).path, "orders")
+    assert.match(refused(request(), { now: computed }), /path of its webhook is computed/)
+    assert.match(refused(request({}, { params: { shop: ".." }, query }), { now }), /is computed/)
     const changed = node("webhook", { path: "orders", httpMethod: "GET" })
     assert.match(refused(request(), { now: changed, past: hook }), /does not take its method, POST/)
     const several = node("webhook", { path: "orders", multipleMethods: true, httpMethod: ["GET", "PATCH"] })

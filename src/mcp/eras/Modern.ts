@@ -8,7 +8,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
 import { sha256 } from "../../base/Hash.ts"
-import { type Obj, obj } from "../../base/Json.ts"
+import { canonical, type Obj, obj } from "../../base/Json.ts"
 import type { Caller, Protocol } from "../McpTransport.ts"
 import * as Methods from "../Methods.ts"
 import * as Rpc from "../Rpc.ts"
@@ -98,14 +98,6 @@ export const refusal = (request: Rpc.Request, headers: Headers | undefined): Ans
   const error = problem(request, headers)
   return error === undefined ? undefined : failed(request.id, error, 400)
 }
-
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, inner) => {
-    const object = obj(inner)
-    return object === undefined
-      ? inner
-      : Object.fromEntries(Object.entries(object).toSorted(([a], [b]) => a < b ? -1 : 1))
-  })
 
 const digest = (value: unknown) => sha256(canonical(value), "base64url")
 

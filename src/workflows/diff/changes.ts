@@ -1,5 +1,5 @@
 /** Differences between two states of a workflow. */
-import { defined, type Obj, obj, str } from "../../base/Json.ts"
+import { canonical, defined, type Obj, obj, str } from "../../base/Json.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { namedNodes, nameOf } from "../../n8n/model/Workflow.ts"
 import * as valueDiff from "./valueDiff.ts"
@@ -89,7 +89,7 @@ const match = (before: Document, after: Document) => {
   const byContent = pairBy(byName.before, byName.after, (node, side) =>
     JSON.stringify([
       node["type"],
-      valueDiff.canonical(node["parameters"]),
+      canonical(node["parameters"]),
       around[side](nameOf(node))
     ]))
   return { pairs: [...pairs, ...byContent.pairs], removed: byContent.before, added: byContent.after }

@@ -1,7 +1,7 @@
 /** Tree of the changes between two JSON values. Pure. */
 import { diffArrays } from "diff"
 import * as Equal from "effect/Equal"
-import { type Obj, obj } from "../../base/Json.ts"
+import { canonical, type Obj, obj } from "../../base/Json.ts"
 import { member } from "../../base/JsonPath.ts"
 
 /** Change of one value; `undefined` on a side means that the value is missing. */
@@ -35,15 +35,6 @@ export interface ElementChange {
 
 /** Maximum number of insertions and deletions; beyond it two lists are compared index by index. */
 const maxEdits = 500
-
-/** JSON with sorted keys. */
-export const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, inner) => {
-    const object = obj(inner)
-    return object === undefined
-      ? inner
-      : Object.fromEntries(Object.entries(object).toSorted(([a], [b]) => a < b ? -1 : 1))
-  }) ?? ""
 
 const ids = (list: ReadonlyArray<unknown>): ReadonlyArray<string> | undefined => {
   const all = list.flatMap((element) => {
