@@ -67,7 +67,8 @@ const pinOf = ({ outputs }: Reader, runs: ReadonlyArray<Execution.Run>, name: st
     ? pins.missing
     : { runs: runs.map((run) => outputs(name, run)), repeats: false, isMissing: false }
 
-const starterOf = ({ runs }: Execution.Execution): string | undefined =>
+/** Name of the node that started an execution. */
+export const starterOf = ({ runs }: Execution.Execution): string | undefined =>
   [...runs].toSorted(([, [a]], [, [b]]) => Execution.byOrder(a, b))[0]?.[0]
 
 /** Input items of a node's last run, unless several inputs had items. */

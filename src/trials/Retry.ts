@@ -56,21 +56,20 @@ const until = (end: number) => Effect.map(Clock.currentTimeMillis, (now) => end 
 const ask = Effect.fnUntraced(function*(planned: ReadonlyArray<Plan>, { from }: Options) {
   if (planned.length === 0 || planned.length === 1 && from === "failure") return
   const n8n = yield* N8nClient
+  const { confirm } = yield* CallContext
   const groups = [...Map.groupBy(planned, ({ workflowId }) => workflowId)]
   const names = groups.slice(0, 4).map(([id, all]) =>
     `${all.length} of workflow ${id} ('${Visible.label(all[0]?.workflowName ?? "", 40)}')`
   )
   const more = groups.length > names.length ? `, and those of ${groups.length - names.length} more` : ""
-  const sent = planned.filter(({ way }) => way === "send").length
-  const copied = planned.filter(({ way }) => way === "copy").length
-  const ways = [
-    ...(sent === 0 ? [] : [`${counted(sent, "recorded request")} to ${new URL(n8n.webhookAddress("")).origin}`]),
-    ...(copied === 0 ? [] : [`${counted(copied, "run")} in a temporary copy`])
-  ]
-  const question = `Retry ${counted(planned.length, "run")} from the ${
-    from === "start" ? `start (${ways.join(", ")})` : "failed node"
-  }: ${names.join(", ")}${more}?`
-  const { confirm } = yield* CallContext
+  const counts = Map.groupBy(planned, ({ way }) => way)
+  const ways = [...counts].map(([way, { length }]) =>
+    way === "send"
+      ? `${counted(length, "recorded request")} to ${new URL(n8n.webhookAddress("")).origin}`
+      : `${counted(length, "run")} in a temporary copy`
+  )
+  const start = from === "failure" ? "failed node" : `start (${ways.join(", ")})`
+  const question = `Retry ${counted(planned.length, "run")} from the ${start}: ${names.join(", ")}${more}?`
   if ((yield* confirm(Visible.label(question, 500))) !== "no") return
   return yield* new Errors.ValidationError({
     reason: "The user did not agree",
@@ -129,36 +128,17 @@ const makeWatch = Effect.fnUntraced(function*(workflowId: string) {
   )
   /** Fingerprints by run. */
   const sent = new Map<string, string>()
-  const equalTo = (id: string) => [...sent.keys()].filter((each) => sent.get(each) === sent.get(id))
-  const runsOf = (id: string) =>
-    [...settled].flatMap(([newId, { value }]) => value === sent.get(id) ? [newId] : [])
+  const resolve = (id: string) => {
+    const equal = [...sent.keys()].filter((each) => sent.get(each) === sent.get(id))
+    const runs = [...settled].flatMap(([newId, { value }]) => value === sent.get(id) ? [newId] : [])
       .toSorted((a, b) => Number(a) - Number(b))
-  return {
-    sent,
-    /** Waits until the runs of a request have ended or wait, or n8n lists no run for it; the webhook has answered. */
-    awaitEnd: Effect.fnUntraced(function*(id: string) {
-      const start = yield* Clock.currentTimeMillis
-      yield* Effect.andThen(refresh, Clock.currentTimeMillis).pipe(
-        Effect.repeat({
-          schedule: Schedule.spaced("250 millis"),
-          until: (now) =>
-            runsOf(id).length >= equalTo(id).length ||
-            pending.size === 0 && now - start > executionWatch.listingDelay
-        })
-      )
-    }),
-    refresh,
-    /** New run of a request, or the runs that may be it; certain when all requests are over. */
-    resolve: (id: string) => {
-      const runs = runsOf(id)
-      const equal = equalTo(id)
-      const newId = runs.length > equal.length ? undefined : runs[equal.indexOf(id)]
-      const status = settled.get(newId ?? "")?.status
-      return newId === undefined || status === undefined
-        ? { candidates: runs.length > equal.length ? runs : [...pending] }
-        : { newId, status }
+    return {
+      isComplete: runs.length >= equal.length,
+      newId: runs.length > equal.length ? undefined : runs[equal.indexOf(id)],
+      candidates: [...runs, ...pending]
     }
   }
+  return { sent, pending, refresh, settled, resolve }
 })
 
 type Watch = Effect.Success<ReturnType<typeof makeWatch>>
@@ -181,7 +161,16 @@ const send = Effect.fnUntraced(function*({ attempt, id, workflowId }: Plan, watc
     yield* log.release(key, attempt)
     return yield* new Skipped({ id, reason })
   }
-  yield* watch.awaitEnd(id).pipe(Effect.timeout(yield* until(end)), Effect.ignore)
+  const answeredAt = yield* Clock.currentTimeMillis
+  yield* Effect.andThen(watch.refresh, Clock.currentTimeMillis).pipe(
+    Effect.repeat({
+      schedule: Schedule.spaced("250 millis"),
+      until: (now) =>
+        watch.resolve(id).isComplete || watch.pending.size === 0 && now - answeredAt > executionWatch.listingDelay
+    }),
+    Effect.timeout(end - answeredAt),
+    Effect.ignore
+  )
   const note = Result.isSuccess(answer) ? `the webhook answered ${answer.success.status}` : detailed(answer.failure)
   return { id, status: "sent", note } satisfies Retried as Retried
 })
@@ -215,18 +204,19 @@ const copy = Effect.fnUntraced(function*(
   return { id, newId, status, version, execution, ...note }
 })
 
-/** Adds the new run to a request that was sent. */
+/** Adds the new run to a request that was sent; certain when all requests are over. */
 const withNewRun = Effect.fnUntraced(function*(retried: Retried, { attempt, id }: Plan, watch: Watch) {
-  const found = watch.resolve(id)
-  if ("candidates" in found) {
-    const which = found.candidates.length === 0
+  const { candidates, newId } = watch.resolve(id)
+  const status = watch.settled.get(newId ?? "")?.status
+  if (newId === undefined || status === undefined) {
+    const which = candidates.length === 0
       ? "n8n lists no run of it"
-      : `its run is one of ${found.candidates.slice(0, 5).join(", ")}`
+      : `its run is one of ${candidates.slice(0, 5).join(", ")}`
     return { ...retried, note: `${retried.note}; ${which}` }
   }
   const { instance } = yield* N8nClient
-  yield* RetryLog.use((log) => log.settle(instance.key, { ...attempt, ...found }))
-  return yield* outcomeOf(id, found.newId, found.status)
+  yield* RetryLog.use((log) => log.settle(instance.key, { ...attempt, newId, status }))
+  return yield* outcomeOf(id, newId, status)
 })
 
 const carryOut = Effect.fnUntraced(function*(planned: ReadonlyArray<Plan>, { latest }: Options, end: number) {

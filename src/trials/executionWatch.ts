@@ -70,14 +70,14 @@ export const newRuns = Effect.fnUntraced(function*<A>(
   const pending = new Set<string>()
   const turn = Semaphore.makeUnsafe(1)
   const refresh = turn.withPermit(Effect.gen(function*() {
-    const found = (yield* list(maxListed)).flatMap(({ id: rawId, mode, status }) => {
+    const others = (yield* list(maxListed)).flatMap(({ id: rawId, mode, status }) => {
       const id = String(rawId)
       const isNew = Number(id) > before && !settled.has(id) && (mode === "webhook" || mode === "chat")
       return isNew ? [{ id, status: status ?? "" }] : []
     })
     pending.clear()
-    for (const { id } of found) pending.add(id)
-    for (const { id, status } of found) {
+    for (const { id } of others) pending.add(id)
+    for (const { id, status } of others) {
       if (!isSettled(status)) continue
       const execution = yield* Executions.use((executions) => executions.get(id))
       settled.set(id, { status, value: read(execution) })

@@ -1,29 +1,27 @@
 /** Reachability in a workflow: nodes that run, and the sub-nodes that they use. */
 import type * as Connections from "../n8n/model/Connections.ts"
 
-/** Node and all nodes reachable from it through main connections. */
-export const reachableFrom = (links: ReadonlyArray<Connections.Link>, start: string): ReadonlySet<string> => {
-  const next = Map.groupBy(links.filter(({ output }) => output.type === "main"), ({ from }) => from)
-  const reached = new Set([start])
-  for (const name of reached) for (const { to } of next.get(name) ?? []) reached.add(to)
-  return reached
+/** These nodes and all to which links lead from them. */
+const closure = (links: ReadonlyArray<Connections.Link>, names: Iterable<string>, from: "from" | "to") => {
+  const next = Map.groupBy(links, (link) => link[from])
+  const result = new Set(names)
+  for (const name of result) for (const link of next.get(name) ?? []) result.add(from === "from" ? link.to : link.from)
+  return result as ReadonlySet<string>
 }
+
+const isMain = ({ output }: Connections.Link) => output.type === "main"
+
+/** Node and all nodes reachable from it through main connections. */
+export const reachableFrom = (links: ReadonlyArray<Connections.Link>, start: string): ReadonlySet<string> =>
+  closure(links.filter(isMain), [start], "from")
 
 /** Node and all nodes that lead to it through main connections. */
-export const leadingTo = (links: ReadonlyArray<Connections.Link>, end: string): ReadonlySet<string> => {
-  const previous = Map.groupBy(links.filter(({ output }) => output.type === "main"), ({ to }) => to)
-  const result = new Set([end])
-  for (const name of result) for (const { from } of previous.get(name) ?? []) result.add(from)
-  return result
-}
+export const leadingTo = (links: ReadonlyArray<Connections.Link>, end: string): ReadonlySet<string> =>
+  closure(links.filter(isMain), [end], "to")
 
 /** Nodes and their sub-nodes (models, tools, memories), at any depth. */
-export const withSubNodes = (links: ReadonlyArray<Connections.Link>, names: Iterable<string>): ReadonlySet<string> => {
-  const providers = Map.groupBy(links.filter(({ output }) => output.type !== "main"), ({ to }) => to)
-  const result = new Set(names)
-  for (const name of result) for (const { from } of providers.get(name) ?? []) result.add(from)
-  return result
-}
+export const withSubNodes = (links: ReadonlyArray<Connections.Link>, names: Iterable<string>): ReadonlySet<string> =>
+  closure(links.filter((link) => !isMain(link)), names, "to")
 
 /** Whether the main connections have a cycle. */
 export const isCyclic = (links: ReadonlyArray<Connections.Link>): boolean =>

@@ -9,15 +9,10 @@ import { statusFilters } from "./executionWatch.ts"
 
 type Head = ExecutionHead.Listed
 
-/** Run that may be retried, or the reason why it may not. */
-export type Decision = { readonly id: string; readonly workflowId: string } & (
-  | { readonly attempt: RetryLog.Attempt }
-  | {
-    readonly reason: string
-    /** Other run that is the reason. */
-    readonly as?: string
-  }
-)
+/** Run that may be retried, or the reason why it may not, and the other run that is the reason. */
+export type Decision =
+  & { readonly id: string; readonly workflowId: string }
+  & ({ readonly attempt: RetryLog.Attempt } | { readonly reason: string; readonly as?: string })
 
 /** Maximum number of pages of a workflow's newer runs that are searched for retries. */
 const maxPages = 4

@@ -18,6 +18,7 @@ import type * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import { WriteGuard } from "../n8n/WriteGuard.ts"
 import * as live from "./live.ts"
+import { starterOf } from "./Replay.ts"
 import * as retryHistory from "./retryHistory.ts"
 import * as retryRequests from "./retryRequests.ts"
 
@@ -103,7 +104,8 @@ export const choose = Effect.fnUntraced(function*({ runs }: Options) {
 
 /** First item of the node that started an execution, and the output that it left by. */
 export const startItemOf = (execution: Execution.Execution): retryRequests.Recorded | undefined => {
-  const [name = "", [run] = []] = [...execution.runs].toSorted(([, [a]], [, [b]]) => Execution.byOrder(a, b))[0] ?? []
+  const name = starterOf(execution) ?? ""
+  const [run] = execution.runs.get(name) ?? []
   const node = execution.workflow?.nodes.find((node) => node.name === name)
   const part = run && Execution.outputSlots(name, run).find(({ slot }) => slot.port.type === "main")
   if (node === undefined || part === undefined) return undefined
