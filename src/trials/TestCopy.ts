@@ -56,30 +56,6 @@ export interface Options extends Omit<TriggerItems.TriggerContext, "timezone"> {
   readonly isV1: boolean
 }
 
-/** Copy and how to run it. */
-export interface Copy {
-  /** Body for `POST /workflows`. */
-  readonly body: Obj & { readonly name: string; readonly nodes: ReadonlyArray<Node> }
-  /** Name of the node that receives the items first. */
-  readonly start: string
-  /** Items to send to the webhook, as `{items}`. */
-  readonly items: ReadonlyArray<Obj>
-  /** Names of nodes that return stored items instead of running. */
-  readonly pinned: ReadonlyArray<string>
-  /** Names of nodes that do not run because they have no stored items. */
-  readonly notRun: ReadonlyArray<string>
-  /** Number of runs with stored items of each pinned node, except nodes with the same items in every run. */
-  readonly storedRuns: ReadonlyMap<string, number>
-  /** Number of nodes that can run. */
-  readonly nodeCount: number
-  /** Names of the nodes that the workflow does not have. */
-  readonly addedNodes: ReadonlyArray<string>
-  /** Whether the workflow itself responds; otherwise the response is the execution's id. */
-  readonly responds: boolean
-  /** Whether it stores the execution's id in its static data. */
-  readonly storesId: boolean
-}
-
 /** Reason why a copy cannot be made. */
 export interface Refusal {
   readonly message: string
@@ -176,23 +152,6 @@ const linksFrom = (start: Node, startsAtTrigger: boolean, all: ReadonlyArray<Con
 /** Maximum size of a copy in characters of JSON; n8n accepts 16 MB. */
 export const maxChars = 12_000_000
 
-/** Part of a workflow that a test runs. */
-interface Part {
-  readonly nodes: ReadonlyArray<Node>
-  readonly start: Node
-  readonly startsAtTrigger: boolean
-  /** Names of the nodes that items pass. */
-  readonly flow: ReadonlySet<string>
-  readonly main: ReadonlyArray<Node>
-  /** Nodes of the flow that can run. */
-  readonly enabled: ReadonlyArray<Node>
-  /** Names of the flow's nodes and of the sub-nodes that they use. */
-  readonly running: ReadonlySet<string>
-  readonly links: ReadonlyArray<Connections.Link>
-  /** Pins of the flow's nodes, by name. */
-  readonly pinned: ReadonlyMap<string, pins.Pin>
-}
-
 const pinDataOf = ({ pinData }: Subject) => obj(pinData) ?? {}
 
 /** Pin of a node; the workflow's own pinned data comes last. */
@@ -202,7 +161,8 @@ const pinOf = (subject: Subject, options: Options, node: Node): pins.Pin | undef
     (options.unpinned?.has(node.name) === true || own.length === 0 ? undefined : pins.constant(own))
 }
 
-const partOf = (subject: Subject, options: Options): Result.Result<Part, Refusal> =>
+/** Part of a workflow that a test runs. */
+const partOf = (subject: Subject, options: Options) =>
   Result.gen(function*() {
     const { endNode, isTrigger } = options
     const nodes = subject.nodes.filter((node) => !isNote(node))
@@ -219,6 +179,7 @@ const partOf = (subject: Subject, options: Options): Result.Result<Part, Refusal
       return yield* refuse(`'${start.name}' does not lead to '${end.name}'`, "Name another startNode.", "endNode")
     }
     const relevant = end === undefined ? reached : leadingTo(outgoing, end.name)
+    // Names of the nodes that items pass.
     const flow = new Set([...reached].filter((name) => relevant.has(name)))
     const main = [...flow].flatMap((name) => byName.get(name) ?? [])
     const enabled = main.filter((node) => node.disabled !== true && !(startsAtTrigger && node === start))
@@ -240,6 +201,8 @@ const partOf = (subject: Subject, options: Options): Result.Result<Part, Refusal
     )
     return { nodes, start, startsAtTrigger, flow, main, enabled, running, links, pinned }
   })
+
+type Part = Result.Result.Success<ReturnType<typeof partOf>>
 
 /** Nodes before the part to which its expressions refer, with their output. */
 const earlierOf = (
@@ -291,8 +254,8 @@ const naming = (nodes: ReadonlyArray<Node>, path: string, isCopied: boolean): pi
   return Object.assign(next, { isCopied })
 }
 
-/** Copy of a workflow, or the reason why it cannot be run. */
-export const make = (subject: Subject, options: Options): Result.Result<Copy, Refusal> =>
+/** Copy of a workflow and how to run it, or the reason why it cannot be run. */
+export const make = (subject: Subject, options: Options) =>
   Result.gen(function*() {
     const part = yield* partOf(subject, options)
     const { enabled, flow, links, main, pinned, start } = part
@@ -341,17 +304,28 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
     const pinnedNames = [...flow].filter((name) => pinned.has(name))
     const own = new Set(part.nodes.map(({ name }) => name))
     return {
+      /** Body for `POST /workflows`. */
       body,
+      /** Name of the node that receives the items first. */
       start: start.name,
+      /** Items to send to the webhook, as `{items}`. */
       items: sent,
+      /** Names of nodes that return stored items instead of running. */
       pinned: [...earlierNames, ...pinnedNames.filter((name) => pinned.get(name)?.isMissing !== true)],
+      /** Names of nodes that do not run because they have no stored items. */
       notRun: pinnedNames.filter((name) => pinned.get(name)?.isMissing === true),
+      /** Number of runs with stored items of each pinned node, except nodes with the same items in every run. */
       storedRuns: new Map(
         [...pinned].flatMap(([name, pin]) => pin.repeats || pin.isMissing ? [] : [[name, pin.runs.length] as const])
       ),
       nodeCount: enabled.length + earlier.length,
       addedNodes: body.nodes.flatMap(({ name }) => own.has(name) ? [] : [name]),
+      /** Whether the workflow itself responds; otherwise the response is the execution's id. */
       responds,
+      /** Whether it stores the execution's id in its static data. */
       storesId
     }
   })
+
+/** Copy of a workflow and how to run it. */
+export type Copy = Result.Result.Success<ReturnType<typeof make>>

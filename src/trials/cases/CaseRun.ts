@@ -9,7 +9,6 @@ import * as Reference from "../../workflows/Reference.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as WorkflowTesting from "../WorkflowTesting.ts"
 import * as CaseFiles from "./CaseFiles.ts"
-import type { Difference } from "./Expected.ts"
 import type { TestCase } from "./TestCase.ts"
 import * as Verdict from "./Verdict.ts"
 
@@ -18,31 +17,6 @@ export interface Options {
   /** Whether to write the results into the cases instead of comparing. */
   readonly update: boolean
   readonly redacts: boolean
-}
-
-/** Outcome of a case. */
-export type Outcome = {
-  /** Absolute path. */
-  readonly path: string
-  readonly milliseconds: number
-} & (Compared | CannotRun)
-
-/** Outcome of a case that ran. */
-export interface Compared {
-  readonly _tag: "Passed" | "Failed" | "Updated"
-  readonly executionId: string
-  /** Differences; empty for a case that passed, and those before the update for one that was updated. */
-  readonly differences: ReadonlyArray<Difference>
-  /** Unexpected failure of the execution, without secrets. */
-  readonly failure: ExecutionSummary.Failure | undefined
-  /** Nodes that reach outside and for which the replayed execution has no data. */
-  readonly notRun: ReadonlyArray<string>
-}
-
-/** Outcome of a case that did not complete. */
-export interface CannotRun {
-  readonly _tag: "Error"
-  readonly error: Errors.N8nError
 }
 
 const defaultTimeout = 60_000
@@ -93,13 +67,17 @@ const tested = Effect.fnUntraced(function*(file: string, { redacts, update }: Op
   const differences = Verdict.differences(expect, execution, redact)
   const isUpdated = update && (yield* CaseFiles.write(caseFile, Verdict.updated(caseFile.testCase, execution, redact)))
   const unexpected = execution.status === (expect.status ?? "success") ? undefined : execution
+  const tag = isUpdated ? "Updated" : differences.length === 0 || update ? "Passed" : "Failed"
   return {
-    _tag: isUpdated ? "Updated" : differences.length === 0 || update ? "Passed" : "Failed",
+    _tag: tag as typeof tag,
     executionId: execution.id,
+    /** Differences; empty for a case that passed, and those before the update for one that was updated. */
     differences,
+    /** Unexpected failure of the execution, without secrets. */
     failure: unexpected === undefined ? undefined : redact(ExecutionSummary.failureOf(unexpected)),
+    /** Nodes that reach outside and for which the replayed execution has no data. */
     notRun
-  } satisfies Compared as Compared
+  }
 })
 
 /** Runs one case; a failure is its outcome. */
@@ -107,8 +85,10 @@ export const run = Effect.fn("CaseRun.run")(function*(path: string, options: Opt
   const started = yield* Clock.currentTimeMillis
   const outcome = yield* Effect.catch(
     tested(path, options),
-    (error) => Effect.succeed<CannotRun>({ _tag: "Error", error })
+    (error) => Effect.succeed({ _tag: "Error" as const, error })
   )
-  const milliseconds = (yield* Clock.currentTimeMillis) - started
-  return { path, milliseconds, ...outcome } satisfies Outcome as Outcome
+  return { path, milliseconds: (yield* Clock.currentTimeMillis) - started, ...outcome }
 })
+
+/** Outcome of a case. */
+export type Outcome = Effect.Success<ReturnType<typeof run>>
