@@ -154,6 +154,31 @@ describe("a retry from the start", () => {
         assert.lengthOf(yield* sent(api), 1)
       }), { before: ({ url }) => url.includes("/webhook/") ? Effect.fail(new FakeN8n.Disconnected()) : Effect.void }))
 
+  it.effect("is not repeated if the workflow itself may have answered that the caller is not authorized", () =>
+    inShop(({ api }) =>
+      Effect.gen(function*() {
+        const { runs } = yield* retry({ ids: ["1"], from: "start" })
+        assert.deepStrictEqual(runs?.map(({ note, status }) => [status, note]), [
+          ["sent", "the webhook answered 401; n8n lists no run of it"]
+        ])
+        const { skipped } = yield* retry({ ids: ["1"], from: "start" })
+        assert.include(skipped?.[0]?.reason, "may have been sent again")
+        assert.lengthOf(yield* sent(api), 1)
+      }), {
+      before: ({ url }) =>
+        Effect.succeed(
+          url.includes("/webhook/") ? Response.json({ error: "unknown shop" }, { status: 401 }) : undefined
+        )
+    }))
+
+  it.effect("ends in time although its new run goes on", () =>
+    inShop(() =>
+      Effect.gen(function*() {
+        const { runs } = yield* retry({ ids: ["1"], from: "start" })
+        assert.deepStrictEqual(runs?.map(({ newId, status }) => [newId, status]), [[undefined, "sent"]])
+        assert.match(runs?.[0]?.note ?? "", /^the webhook answered 200; its run is one of \d+$/)
+      }), { runs: () => ({ ...failed(4, 1), status: "running" }) }))
+
   it.effect("may be repeated if the webhook certainly ran nothing, or the new run failed", () => {
     let answer: Response | undefined = Response.json({ message: "Authorization is required!" }, { status: 401 })
     return inShop(({ api }) =>
