@@ -1,4 +1,5 @@
 /** Items that each kind of trigger emits, made from test data. */
+import * as DateTime from "effect/DateTime"
 import { arr, type Obj, obj, str } from "../base/Json.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 
@@ -64,31 +65,28 @@ const ordinal = (day: number) => {
   return `${day}${teen ? "th" : ["th", "st", "nd", "rd"][day % 10] ?? "th"}`
 }
 
+const twoDigits = (value: number) => String(value).padStart(2, "0")
+
 /** Time as n8n's Schedule Trigger emits it. */
 const schedule = ({ now, timezone }: TriggerContext): Obj => {
-  const part = (options: Intl.DateTimeFormatOptions, type: Intl.DateTimeFormatPartTypes) =>
-    new Intl.DateTimeFormat("en-US", { timeZone: timezone, ...options }).formatToParts(now)
-      .find((each) => each.type === type)?.value ?? ""
-  const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" } as const
-  const [hour, minute, second] = [part(clock, "hour"), part(clock, "minute"), part(clock, "second")]
-  const year = part({ year: "numeric" }, "year")
-  const month = part({ month: "long" }, "month")
-  const day = part({ day: "2-digit" }, "day")
-  const offset = part({ timeZoneName: "longOffset" }, "timeZoneName").replace("GMT", "") || "+00:00"
-  const time = `${Number(hour) % 12 || 12}:${minute}:${second} ${Number(hour) < 12 ? "am" : "pm"}`
-  const date = `${year}-${part({ month: "2-digit" }, "month")}-${day}`
+  const time = DateTime.makeZonedUnsafe(now, { timeZone: timezone })
+  const name = (options: Intl.DateTimeFormatOptions) => DateTime.format(time, { locale: "en-US", ...options })
+  const { day, hour, minute, second, year } = DateTime.toParts(time)
+  const timestamp = DateTime.formatIsoOffset(time)
+  const month = name({ month: "long" })
+  const clock = `${hour % 12 || 12}:${twoDigits(minute)}:${twoDigits(second)} ${hour < 12 ? "am" : "pm"}`
   return {
-    timestamp: `${date}T${hour}:${minute}:${second}.${String(now % 1000).padStart(3, "0")}${offset}`,
-    "Readable date": `${month} ${ordinal(Number(day))} ${year}, ${time}`,
-    "Readable time": time,
-    "Day of week": part({ weekday: "long" }, "weekday"),
-    Year: year,
+    timestamp,
+    "Readable date": `${month} ${ordinal(day)} ${year}, ${clock}`,
+    "Readable time": clock,
+    "Day of week": name({ weekday: "long" }),
+    Year: String(year),
     Month: month,
-    "Day of month": day,
-    Hour: hour,
-    Minute: minute,
-    Second: second,
-    Timezone: `${timezone} (UTC${offset})`
+    "Day of month": twoDigits(day),
+    Hour: twoDigits(hour),
+    Minute: twoDigits(minute),
+    Second: twoDigits(second),
+    Timezone: `${timezone} (UTC${timestamp.slice(-6)})`
   }
 }
 

@@ -155,10 +155,7 @@ const publish = (id: string, name: string) =>
 
 /** Calls a webhook, watches the execution that it starts, and reads it before the copy is deleted. */
 const observe = Effect.fnUntraced(
-  function*(options: {
-    /** Time limit of the execution from its start. */
-    readonly timeout: number
-    readonly grantsTimeout: boolean
+  function*(options: Options, { added, nodeCount, ...subject }: {
     /** Time limit of the search for the execution. */
     readonly searchTimeout: number
     readonly call: Effect.Effect<WebhookAnswer, Errors.N8nError, N8nClient>
@@ -167,15 +164,14 @@ const observe = Effect.fnUntraced(
     readonly added: number
     readonly read: (id: string) => Effect.Effect<Execution.Execution, Errors.N8nError, N8nClient>
   }) {
-    const { added, nodeCount } = options
     /** Requested time, or the rest of the call's. */
     const bounded = Effect.fnUntraced(function*(millis: number) {
-      if (options.grantsTimeout) yield* Deadline.grant(options.timeout + wrapUpMillis)
+      if (options.grantsTimeout === true) yield* Deadline.grant(options.timeout + wrapUpMillis)
       return Math.min(millis, Math.max(0, (yield* Deadline.left) - wrapUpMillis))
     })
-    const searchTimeout = yield* bounded(options.searchTimeout)
-    const call = yield* Effect.forkScoped(options.call)
-    const find = options.find(call)
+    const searchTimeout = yield* bounded(subject.searchTimeout)
+    const call = yield* Effect.forkScoped(subject.call)
+    const find = subject.find(call)
     const start = yield* executionWatch.awaitStart(call, find).pipe(Effect.timeoutOption(searchTimeout))
     let id = Option.getOrUndefined(start)
     const timeout = yield* bounded(options.timeout)
@@ -198,7 +194,7 @@ const observe = Effect.fnUntraced(
       })
     }
     if (timedOut) yield* executionWatch.stop(id)
-    const execution = yield* options.read(id)
+    const execution = yield* subject.read(id)
     const answer = yield* Fiber.join(call).pipe(Effect.timeoutOption("1 second"), Effect.exit)
     return {
       execution,
@@ -328,9 +324,7 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
         yield* progress(1, copy.nodeCount + 3, "published")
         yield* rerun ?? Effect.void
         const call = { method: "POST", body: { items: copy.items }, seconds: options.timeout / 1000 + 30 } as const
-        const { answer, execution, timedOut, timeout } = yield* observe({
-          timeout: options.timeout,
-          grantsTimeout: options.grantsTimeout === true,
+        const { answer, execution, timedOut, timeout } = yield* observe(options, {
           searchTimeout: options.timeout + 30_000,
           call: executionWatch.callWebhook(path, call),
           find: executionWatch.findCopyExecution(id, copy),
@@ -377,9 +371,7 @@ const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options
   }
   const executions = yield* Executions
   const target = yield* live.target(workflowId, options)
-  const { answer, execution, timedOut, timeout } = yield* observe({
-    timeout: options.timeout,
-    grantsTimeout: options.grantsTimeout === true,
+  const { answer, execution, timedOut, timeout } = yield* observe(options, {
     // It can be identified for certain only once it has ended.
     searchTimeout: options.timeout,
     call: executionWatch.callWebhook(target.path, target.call),
