@@ -52,9 +52,9 @@ const least = { resume: 4_000, send: 6_000, copy: 15_000 } as const
 
 const until = (end: number) => Effect.map(Clock.currentTimeMillis, (now) => end - now)
 
-/** Asks the user whether to retry more than one run, or any from the start. */
-const ask = Effect.fnUntraced(function*(planned: ReadonlyArray<Plan>, { from }: Options) {
-  if (planned.length === 0 || planned.length === 1 && from === "failure") return
+/** Asks the user whether to retry more than one run, or any from the start or by force. */
+const ask = Effect.fnUntraced(function*(planned: ReadonlyArray<Plan>, { force, from }: Options) {
+  if (planned.length === 0 || planned.length === 1 && from === "failure" && !force) return
   const n8n = yield* N8nClient
   const { confirm } = yield* CallContext
   const groups = [...Map.groupBy(planned, ({ workflowId }) => workflowId)]
@@ -69,10 +69,11 @@ const ask = Effect.fnUntraced(function*(planned: ReadonlyArray<Plan>, { from }: 
       : `${counted(length, "run")} in a temporary copy`
   )
   const start = from === "failure" ? "failed node" : `start (${ways.join(", ")})`
-  const question = `Retry ${counted(planned.length, "run")} from the ${start}: ${names.join(", ")}${more}?`
+  const doubt = force ? ", also if they may have been sent again already" : ""
+  const question = `Retry ${counted(planned.length, "run")} from the ${start}${doubt}: ${names.join(", ")}${more}?`
   if ((yield* confirm(Visible.label(question, 500))) !== "no") return
   return yield* new Errors.ValidationError({
-    reason: "The user did not agree",
+    reason: "The user did not agree, or could not be asked",
     hint: "Nothing was sent. Ask the user what to do instead."
   })
 })
@@ -86,26 +87,44 @@ const outcomeOf = (id: string, newId: string, status: string) =>
     })
   )
 
+const taken = "another call retries it"
+
+const startedNothing = (error: Errors.N8nError) => error._tag === "ApiError" && WorkflowTesting.startedNothing(error)
+
 /** Lets n8n retry a run from the failed node, unless another call has meanwhile. */
-const resume = Effect.fnUntraced(function*({ id, newest, workflowId }: Plan, latest: boolean, end: number) {
+const resume = Effect.fnUntraced(function*({ attempt, id, newest, workflowId }: Plan, latest: boolean, end: number) {
   const n8n = yield* N8nClient
-  const other = yield* retryAfter(workflowId, id, newest)
-  if (other !== undefined) return yield* new Skipped({ id, reason: "another call retried it", as: String(other.id) })
-  const answer = yield* n8n.retryExecution(id, latest).pipe(Effect.timeoutOption(yield* until(end)))
-  if (Option.isSome(answer)) return yield* outcomeOf(id, String(answer.value.id), answer.value.status ?? "unknown")
+  const log = yield* RetryLog
+  const { key } = n8n.instance
+  // Without a writable record, n8n's own is all there is.
+  if (!(yield* Effect.orElseSucceed(log.claim(key, attempt), () => true))) {
+    return yield* new Skipped({ id, reason: taken })
+  }
+  const other = yield* Effect.onError(retryAfter(workflowId, id, newest), () => log.release(key, attempt))
+  if (other !== undefined) {
+    yield* log.release(key, attempt)
+    return yield* new Skipped({ id, reason: "another call retried it", as: String(other.id) })
+  }
+  const answer = yield* n8n.retryExecution(id, latest).pipe(
+    Effect.timeoutOption(yield* until(end)),
+    Effect.tapError((error) =>
+      error._tag !== "ApiError" || (error.statusCode ?? 500) < 500 ? log.release(key, attempt) : Effect.void
+    )
+  )
+  if (Option.isSome(answer)) {
+    const [newId, status] = [String(answer.value.id), answer.value.status ?? "unknown"]
+    yield* log.settle(key, { ...attempt, newId, status })
+    return yield* outcomeOf(id, newId, status)
+  }
   const started = yield* retryAfter(workflowId, id, newest)
   return (started === undefined
     ? { id, status: "unknown", note: "n8n has not answered yet" }
     : { id, newId: String(started.id), status: started.status ?? "running" }) satisfies Retried as Retried
 })
 
-const taken = "another call has sent its request"
-
 /** Answers that n8n gives before it starts a run; a workflow that ran may have the same status, but another text. */
 const isRefusal = ({ status, text }: WebhookAnswer) =>
   (status === 401 || status === 403) && /authorization (?:is required|data is wrong)|ip is not allowed/i.test(text)
-
-const startedNothing = (error: Errors.N8nError) => error._tag === "ApiError" && WorkflowTesting.startedNothing(error)
 
 /** Reason why a request has certainly started nothing. */
 const refusalOf = (answer: Result.Result<WebhookAnswer, Errors.N8nError>): string | undefined => {
@@ -114,7 +133,9 @@ const refusalOf = (answer: Result.Result<WebhookAnswer, Errors.N8nError>): strin
     return error._tag === "ValidationError" || startedNothing(error) ? detailed(error) : undefined
   }
   if (isUnregistered(answer.success)) return answer.success.text.slice(0, 200)
-  return isRefusal(answer.success) ? `the webhook refused it (HTTP ${answer.success.status})` : undefined
+  return isRefusal(answer.success)
+    ? `the webhook refused it (HTTP ${answer.success.status}): authorization headers are not sent again`
+    : undefined
 }
 
 /**
@@ -142,6 +163,16 @@ const makeWatch = Effect.fnUntraced(function*(workflowId: string) {
 })
 
 type Watch = Effect.Success<ReturnType<typeof makeWatch>>
+
+/** Records the new run of a request, if it is known. */
+const settle = Effect.fnUntraced(function*({ attempt, id }: Pick<Plan, "attempt" | "id">, watch: Watch) {
+  const { instance } = yield* N8nClient
+  const { newId } = watch.resolve(id)
+  const status = watch.settled.get(newId ?? "")?.status
+  if (newId === undefined || status === undefined) return undefined
+  yield* RetryLog.use((log) => log.settle(instance.key, { ...attempt, newId, status }))
+  return { newId, status }
+})
 
 /** Sends the recorded request of a run again, and waits for the end of the run that it starts. */
 const send = Effect.fnUntraced(function*({ attempt, id, workflowId }: Plan, watch: Watch, end: number) {
@@ -171,8 +202,9 @@ const send = Effect.fnUntraced(function*({ attempt, id, workflowId }: Plan, watc
     Effect.timeout(end - answeredAt),
     Effect.ignore
   )
+  yield* settle({ attempt, id }, watch)
   const note = Result.isSuccess(answer) ? `the webhook answered ${answer.success.status}` : detailed(answer.failure)
-  return { id, status: "sent", note } satisfies Retried as Retried
+  return { id, status: "unknown", note } satisfies Retried as Retried
 })
 
 /** Runs a workflow with the recorded items of a run's trigger, as a temporary copy. */
@@ -205,18 +237,14 @@ const copy = Effect.fnUntraced(function*(
 })
 
 /** Adds the new run to a request that was sent; certain when all requests are over. */
-const withNewRun = Effect.fnUntraced(function*(retried: Retried, { attempt, id }: Plan, watch: Watch) {
-  const { candidates, newId } = watch.resolve(id)
-  const status = watch.settled.get(newId ?? "")?.status
-  if (newId === undefined || status === undefined) {
-    const which = candidates.length === 0
-      ? "n8n lists no run of it"
-      : `its run is one of ${candidates.slice(0, 5).join(", ")}`
-    return { ...retried, note: `${retried.note}; ${which}` }
-  }
-  const { instance } = yield* N8nClient
-  yield* RetryLog.use((log) => log.settle(instance.key, { ...attempt, newId, status }))
-  return yield* outcomeOf(id, newId, status)
+const withNewRun = Effect.fnUntraced(function*(retried: Retried, plan: Plan, watch: Watch) {
+  const started = yield* settle(plan, watch)
+  if (started !== undefined) return yield* outcomeOf(plan.id, started.newId, started.status)
+  const { candidates } = watch.resolve(plan.id)
+  const which = candidates.length === 0
+    ? "n8n lists no run of it"
+    : `its run is one of ${candidates.slice(0, 5).join(", ")}`
+  return { ...retried, note: `${retried.note}; ${which}` }
 })
 
 const carryOut = Effect.fnUntraced(function*(planned: ReadonlyArray<Plan>, { latest }: Options, end: number) {
@@ -255,7 +283,7 @@ const carryOut = Effect.fnUntraced(function*(planned: ReadonlyArray<Plan>, { lat
 /** Retries runs, after asking the user, within the time of one call. */
 export const run = Effect.fn("Retry.run")(function*(options: Options) {
   const start = yield* Clock.currentTimeMillis
-  const { heads, next, note, skipped } = yield* retryPlan.choose(options)
+  const { cursor, heads, next, note, skipped } = yield* retryPlan.choose(options)
   const [planned, refused] = yield* retryPlan.make(options, heads, start + callMillis / 2)
   const spent = (yield* Clock.currentTimeMillis) - start
   if (!options.dryRun) yield* ask(planned, options)
@@ -272,6 +300,8 @@ export const run = Effect.fn("Retry.run")(function*(options: Options) {
     unreached: all.flatMap(({ id, reason }) => reason === retryPlan.unreached ? [id] : []),
     /** Arguments that continue an incomplete set of runs. */
     next,
+    /** Cursor of older runs that match, besides those requested. */
+    cursor,
     note
   }
 })

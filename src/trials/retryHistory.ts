@@ -42,6 +42,9 @@ const listNewer = Effect.fnUntraced(function*(workflowId: string, id: number) {
 export const retryAfter = (workflowId: string, id: string, newest: number) =>
   Effect.map(listNewer(workflowId, newest), (heads) => heads.find(({ retryOf }) => linkOf(retryOf) === id))
 
+const inDoubt =
+  "it may have been sent again already: look for a newer run of its workflow; force: true sends it once more"
+
 /** Reason why a run cannot be retried in its state. */
 const stateReason = (status: string | null | undefined) => {
   if (status === "success") return "it succeeded"
@@ -55,7 +58,8 @@ const stateReason = (status: string | null | undefined) => {
  */
 export const decide = Effect.fn("retryHistory.decide")(function*(
   heads: ReadonlyArray<Head>,
-  log: ReadonlyArray<RetryLog.Attempt>
+  log: ReadonlyArray<RetryLog.Attempt>,
+  force: boolean
 ) {
   const n8n = yield* N8nClient
   const known = new Map<string, Head>(
@@ -101,12 +105,10 @@ export const decide = Effect.fn("retryHistory.decide")(function*(
       if (success !== undefined) return { ...run, reason: "already retried successfully", as: success }
     }
     const attempts = log.filter(({ run }) => run === root)
-    if (attempts.some(({ newId }) => newId === undefined)) {
-      return {
-        ...run,
-        reason: "its request may have been sent again already, and n8n does not show with which result"
-      }
-    }
+    // n8n names the runs that it has resumed.
+    const unknown = attempts.filter(({ newId }) => newId === undefined).length
+    const resumed = family.filter((each) => linkOf(each["retryOf"]) !== undefined && !origins.has(idOf(each))).length
+    if (unknown > resumed && !force) return { ...run, reason: inDoubt }
     const open = family.find((each) => each !== head && !ExecutionHead.isOver(each.status ?? ""))
     if (open !== undefined) return { ...run, reason: "it is being retried", as: idOf(open) }
     const newest = newestOf.get(root) ?? id

@@ -3,6 +3,7 @@ import * as Cache from "effect/Cache"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Errors from "../base/Errors.ts"
 import { defined } from "../base/Json.ts"
@@ -28,6 +29,8 @@ export interface Options {
   readonly from: "failure" | "start"
   /** Whether n8n resumes the current workflow instead of the one that ran. */
   readonly latest: boolean
+  /** Whether to retry also runs that may have been sent again already. */
+  readonly force: boolean
   readonly dryRun: boolean
 }
 
@@ -93,13 +96,14 @@ export const choose = Effect.fnUntraced(function*({ runs }: Options) {
       heads: selection.runs.map(({ head }) => head).toReversed(),
       skipped: [],
       next: Selection.next(selection, runs),
-      note: selection.note
+      note: selection.note,
+      cursor: selection.nextCursor
     }
   }
   const { executionHead } = yield* N8nClient
   const ids = [...new Set(runs)].toSorted((a, b) => Number(a) - Number(b))
   const [heads, skipped] = yield* forEachRun(ids.map((id) => ({ id })), ({ id }) => executionHead(id))
-  return { heads, skipped, next: undefined, note: undefined }
+  return { heads, skipped, next: undefined, note: undefined, cursor: undefined }
 })
 
 /** First item of the node that started an execution, and the output that it left by. */
@@ -164,20 +168,51 @@ const startOf = Effect.fnUntraced(function*(id: string, workflow: Workflow.Workf
   } as const
 })
 
+/**
+ * Execution that called a run as a sub-workflow, directly or not, and is retried too or was: it calls the sub-workflow
+ * again.
+ */
+const retriedCaller = Effect.fnUntraced(function*(
+  head: ExecutionHead.Listed,
+  chosen: ReadonlySet<string>,
+  attempts: ReadonlyArray<RetryLog.Attempt>
+) {
+  const [n8n, executions] = [yield* N8nClient, yield* Executions]
+  if (head.mode !== "integrated") return undefined
+  const seen = new Set([String(head.id)])
+  // The set grows while it is visited.
+  for (const id of seen) {
+    const caller = (yield* Effect.option(executions.get(id))).pipe(Option.getOrUndefined)?.calledBy?.executionId
+    if (caller === undefined) return undefined
+    if (chosen.has(caller) || attempts.some(({ run }) => run === caller)) return caller
+    const above = Option.getOrUndefined(yield* Effect.option(n8n.executionHead(caller)))
+    if (typeof above?.["retrySuccessId"] === "string") return caller
+    seen.add(caller)
+  }
+  return undefined
+})
+
 /** Plans of the runs that may be retried. */
 export const make = Effect.fnUntraced(
-  function*({ from }: Options, heads: ReadonlyArray<ExecutionHead.Listed>, end: number) {
+  function*({ force, from }: Options, heads: ReadonlyArray<ExecutionHead.Listed>, end: number) {
     const n8n = yield* N8nClient
     const read = RetryLog.RetryLog.use((log) => log.read(n8n.instance.key))
     const attempts = yield* from === "start" ? read : Effect.orElseSucceed(read, () => [])
     const names = yield* WorkflowNames.read(heads)
-    const { decisions, newest } = yield* retryHistory.decide(heads, attempts)
+    const { decisions, newest } = yield* retryHistory.decide(heads, attempts, force)
+    const byId = new Map(heads.map((head) => [String(head.id), head]))
+    const chosen = new Set(byId.keys())
     const workflowOf = yield* Cache.make({ capacity: Infinity, lookup: (id: string) => n8n.getWorkflow(id) })
     return yield* forEachRun(
       decisions,
       Effect.fnUntraced(function*({ workflowId, ...decision }) {
         const { id } = decision
         if ("reason" in decision) return yield* new Skipped(decision)
+        const head = byId.get(id)
+        const caller = head && (yield* retriedCaller(head, chosen, attempts))
+        if (caller !== undefined) {
+          return yield* new Skipped({ id, reason: "a retry of its caller repeats it", as: caller })
+        }
         const workflowName = names.get(workflowId) ?? WorkflowNames.unknown
         const plan = { workflowId, workflowName, newest, ...decision }
         if (from === "failure") return { ...plan, way: "resume" } satisfies Plan as Plan

@@ -122,7 +122,7 @@ describe("a retry from the start", () => {
         assert.deepStrictEqual(questions, [])
         assert.deepStrictEqual(dry.wouldRetry?.[0], { id: "1", to: "POST /webhook/in-shop", body: "{\"no\":1}" })
         const declined = yield* Effect.flip(retry({ id: "1", from: "start" }).pipe(answering("no", questions)))
-        assert.strictEqual(declined.message, "The user did not agree")
+        assert.strictEqual(declined.message, "The user did not agree, or could not be asked")
         assert.deepStrictEqual(questions, [
           "Retry 1 run from the start (1 recorded request to http://n8n.test): 1 of workflow shop ('注文 shop')?"
         ])
@@ -144,14 +144,20 @@ describe("a retry from the start", () => {
       })
     ))
 
-  it.effect("does not send again what got no answer", () =>
+  it.effect("does not send again what got no answer, except on request after asking", () =>
     inShop(({ api }) =>
       Effect.gen(function*() {
         const { runs } = yield* retry({ ids: ["1"], from: "start" })
-        assert.deepStrictEqual(runs?.map(({ newId, status }) => [newId, status]), [[undefined, "sent"]])
+        assert.deepStrictEqual(runs?.map(({ newId, status }) => [newId, status]), [[undefined, "unknown"]])
         const { skipped } = yield* retry({ ids: ["1"], from: "start" })
         assert.include(skipped?.[0]?.reason, "may have been sent again")
         assert.lengthOf(yield* sent(api), 1)
+        const questions: Array<string> = []
+        yield* Effect.flip(retry({ id: "1", force: true }).pipe(answering("no", questions)))
+        assert.include(questions[0], "also if they may have been sent again already")
+        assert.lengthOf(yield* sent(api), 1)
+        yield* retry({ id: "1", from: "start", force: true }).pipe(answering("yes"))
+        assert.lengthOf(yield* sent(api), 2)
       }), { before: ({ url }) => url.includes("/webhook/") ? Effect.fail(new FakeN8n.Disconnected()) : Effect.void }))
 
   it.effect("is not repeated if the workflow itself may have answered that the caller is not authorized", () =>
@@ -159,7 +165,7 @@ describe("a retry from the start", () => {
       Effect.gen(function*() {
         const { runs } = yield* retry({ ids: ["1"], from: "start" })
         assert.deepStrictEqual(runs?.map(({ note, status }) => [status, note]), [
-          ["sent", "the webhook answered 401; n8n lists no run of it"]
+          ["unknown", "the webhook answered 401; n8n lists no run of it"]
         ])
         const { skipped } = yield* retry({ ids: ["1"], from: "start" })
         assert.include(skipped?.[0]?.reason, "may have been sent again")
@@ -175,7 +181,7 @@ describe("a retry from the start", () => {
     inShop(() =>
       Effect.gen(function*() {
         const { runs } = yield* retry({ ids: ["1"], from: "start" })
-        assert.deepStrictEqual(runs?.map(({ newId, status }) => [newId, status]), [[undefined, "sent"]])
+        assert.deepStrictEqual(runs?.map(({ newId, status }) => [newId, status]), [[undefined, "unknown"]])
         assert.match(runs?.[0]?.note ?? "", /^the webhook answered 200; its run is one of \d+$/)
       }), { runs: () => ({ ...failed(4, 1), status: "running" }) }))
 
@@ -184,7 +190,10 @@ describe("a retry from the start", () => {
     return inShop(({ api }) =>
       Effect.gen(function*() {
         const refused = yield* retry({ ids: ["1"], from: "start" })
-        assert.deepStrictEqual(refused.skipped, [{ ids: ["1"], reason: "the webhook refused it (HTTP 401)" }])
+        assert.deepStrictEqual(refused.skipped, [{
+          ids: ["1"],
+          reason: "the webhook refused it (HTTP 401): authorization headers are not sent again"
+        }])
         answer = undefined
         const first = yield* retry({ ids: ["1"], from: "start" })
         assert.deepStrictEqual(first.runs?.map(({ newId, status }) => [newId, status]), [["4", "error"]])
@@ -251,6 +260,51 @@ describe("a retry from the start", () => {
 })
 
 describe("a retry from the failed node", () => {
+  it.effect("leaves a run alone that another server is retrying, in whichever way", () =>
+    inShop(({ api }) =>
+      Effect.gen(function*() {
+        const { instance } = yield* N8nClient
+        yield* RetryLog.use((log) => log.claim(instance.key, { run: "2", number: 0 }))
+        const { runs, skipped } = yield* retry({ ids })
+        assert.deepStrictEqual(runs?.map(({ id }) => id), ["1", "3"])
+        assert.deepStrictEqual(skipped?.map(({ ids }) => ids), [["2"]])
+        const requests = (yield* api.requests).filter(({ url }) => url.endsWith("/retry"))
+        assert.lengthOf(requests, 2)
+        // What n8n has resumed is known, though its end was not recorded.
+        yield* RetryLog.use((log) => log.claim(instance.key, { run: "1", number: 1 }))
+        yield* api.addExecution({ ...failed(9, 1), mode: "retry", retryOf: "1" })
+        assert.deepStrictEqual((yield* retry({ ids: ["9"], dryRun: true })).wouldRetry, [{ id: "9" }])
+      })
+    ))
+
+  it.effect("does not repeat a sub-workflow that its caller calls again", () => {
+    const called = (id: number, by: string) => ({
+      ...failed(id),
+      mode: "integrated",
+      data: { ...obj(obj(failed(id))?.["data"]), parentExecution: { executionId: by, workflowId: "shop" } }
+    })
+    const [two, three] = [called(2, "1"), called(3, "2")]
+    return inShop(
+      () =>
+        Effect.gen(function*() {
+          const dry = yield* retry({ ids, from: "start", dryRun: true })
+          assert.deepStrictEqual(dry.wouldRetry?.map(({ id }) => id), ["1"])
+          assert.deepStrictEqual(dry.skipped, [{
+            ids: ["2", "3"],
+            reason: "a retry of its caller repeats it",
+            as: ["1", "2"]
+          }])
+          const alone = yield* retry({ ids: ["3"], dryRun: true })
+          assert.deepStrictEqual(alone.wouldRetry, [{ id: "3" }])
+          yield* retry({ id: "1", latest: true })
+          const later = yield* retry({ ids: ["3"], dryRun: true })
+          assert.deepStrictEqual(later.skipped?.map(({ as }) => as), [["1"]])
+        }),
+      {},
+      [failed(1), two, three]
+    )
+  })
+
   it.effect("lets n8n run each once, whichever of its retries are chosen", () =>
     inShop(({ api }) =>
       Effect.gen(function*() {

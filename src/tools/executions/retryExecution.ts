@@ -91,7 +91,7 @@ const reasons = (skipped: ReadonlyArray<Retry.Skipped>) =>
   })
 
 const many = (
-  { next, note, planned, retried, skipped, unreached }: Retry.Outcome,
+  { cursor, next, note, planned, retried, skipped, unreached }: Retry.Outcome,
   { dryRun, from, latest }: { readonly dryRun: boolean; readonly from: string; readonly latest: boolean }
 ) => {
   const all = retried.map((each) => ({ ...defined({ id: each.id, newId: each.newId }), ...resultOf(each) }))
@@ -114,7 +114,13 @@ const many = (
     hint: [
       note,
       unreached.length === 0 ? undefined : `Not reached in time: ${unreached.join(", ")}.`,
-      isAfter ? `Then continue with cursor '${next.cursor}'.` : undefined
+      isAfter ? `Then continue with cursor '${next.cursor}'.` : undefined,
+      rest === undefined && cursor !== undefined
+        ? `Older runs match too: continue with cursor '${cursor}'.`
+        : undefined,
+      from === "failure" && !latest && all.some(({ status }) => status === "error")
+        ? "They ran the version that failed; latest: true runs the current one."
+        : undefined
     ].filter((part) => part !== undefined).join(" ") || undefined
   })
 }
@@ -132,13 +138,15 @@ export const retryExecution = Tool.make({
     "workflow:create": "from start, other triggers than requests",
     "workflow:list": "workflowName"
   },
-  unlisted: { status: "never", startedBefore: "never", cursor: "never" },
+  unlisted: { status: "never" },
   input: Schema.Struct({
     id: Schema.optionalKey(parameters.executionIdFor("One run.")),
     ids: Schema.optionalKey(
       Schema.Array(Schema.String.check(Schema.isPattern(/^\d+$/, { message: "ids must be digits" }))).check(
         Schema.isMinLength(1),
-        Schema.isMaxLength(maxRuns, { message: `ids must have from 1 to ${maxRuns} ids` })
+        Schema.isMaxLength(maxRuns, {
+          message: `ids must have from 1 to ${maxRuns} ids: retry the others in a further call`
+        })
       ).annotate({ description: `At most ${maxRuns}.` })
     ),
     ...Selection.parameters,
@@ -154,10 +162,11 @@ export const retryExecution = Tool.make({
       "failure (default): at the failed node. start: sends the recorded request again; other triggers run as a copy."
     ),
     latest: parameters.flag("Use the current workflow."),
+    force: parameters.flag("Also if it may have been sent already."),
     dryRun: parameters.flag("Only show what would be sent.")
   }),
   output: Output,
-  handler: ({ dryRun, from = "failure", id, ids, latest, ...filters }) =>
+  handler: ({ dryRun, force, from = "failure", id, ids, latest, ...filters }) =>
     Effect.gen(function*() {
       const isFiltered = Object.keys(filters).length > 0
       if ([id, ids, isFiltered || undefined].filter((each) => each !== undefined).length !== 1) {
@@ -168,13 +177,15 @@ export const retryExecution = Tool.make({
         )
       }
       const runs = ids ?? (id === undefined ? { status: "error" as const, ...filters, defaultLast: defaultRuns } : [id])
-      const outcome = yield* Retry.run({ runs, from, latest, dryRun })
+      const outcome = yield* Retry.run({ runs, from, latest, force, dryRun })
       const [refused] = outcome.skipped
       if (id !== undefined && refused !== undefined) {
         return yield* refused.error ?? parameters.invalid(
           "id",
           `Execution '${id}' was not retried: ${refused.reason}${refused.as === undefined ? "" : ` (${refused.as})`}`,
-          `get_execution(id: '${id}') shows it.`
+          `list_executions(groupBy: 'failure') shows what failed; get_execution(id: '${
+            refused.as ?? id
+          }') shows this run.`
         )
       }
       return outcome
@@ -193,7 +204,9 @@ export const retryExecution = Tool.make({
       : runs === undefined
       ? `Retried as execution ${id ?? "unknown"}: ${status}`
       : `Retried ${counted(runs.length, "execution")}${runs.length === 0 ? "" : ": "}${
-        [...counts].map(([status, all]) => `${all.length} ${status}`).join(", ")
+        [...counts].map(([status, all]) => `${all.length} ${status === "unknown" ? "not confirmed" : status}`).join(
+          ", "
+        )
       }${also}`
     return { en, ja: "実行を再試行しました" }
   }
