@@ -193,8 +193,7 @@ const groupsOf = (
 export const listExecutions = Tool.make({
   name: "list_executions",
   title: "List executions",
-  searchHint:
-    "execution history, runs, logs, failed, errors, last night, recent, who failed and why, triage, slow, profile, tokens",
+  searchHint: "execution history, runs, logs, failures, last night, triage, slow, profile, tokens",
   isEntry: true,
   description:
     "List runs, newest first. groupBy shows in one call, over up to 500 runs, what failed and why, or where time goes. Next: get_execution with an id.",

@@ -76,7 +76,7 @@ const searchOne = Effect.fnUntraced(function*(id: string, search: RunSearch.Sear
 export const searchExecution = Tool.make({
   name: "search_execution",
   title: "Search executions' items",
-  searchHint: "find items, records, values in execution data, which node, which runs, grep, filter, trace a record",
+  searchHint: "find values in execution data, which node, which runs, grep, filter, trace a record",
   description:
     "Which items contain a value or meet a condition? Searches all nodes' output in one run (id) or many; byStatus compares failed with successful runs.",
   annotations: Tool.readOnly,
