@@ -93,7 +93,7 @@ const noteOf = (
 export const compareItems = Tool.make({
   name: "compare_items",
   title: "Compare the items of two nodes",
-  searchHint: "diff items, what did a node change, lost or duplicated records, before and after",
+  searchHint: "diff items, what did a node change, lost or duplicated records",
   description:
     "How did items change between two nodes, or two executions? Changes by path, rarest first, with examples; lost and new items. Uses each node's last run.",
   annotations: Tool.readOnly,

@@ -39,7 +39,7 @@ const check = Effect.fnUntraced(function*(execution: Execution, request: NodeExe
 export const getExecutionByNode = Tool.make({
   name: "get_execution_by_node",
   title: "Get execution of one node",
-  searchHint: "debug step, input and output data, items, payload of a node",
+  searchHint: "debug step, input and output, items, payload of a node",
   description:
     "Use after get_execution: input and output items, error, and parameters (expressions as values) of one node. Choose the run of a loop, the output of a branch.",
   annotations: Tool.readOnly,

@@ -129,7 +129,7 @@ const many = (
 export const retryExecution = Tool.make({
   name: "retry_execution",
   title: "Retry execution",
-  searchHint: "run again, rerun, send requests again, replay, recover",
+  searchHint: "run again, rerun, send requests again, replay",
   description: "Run failed executions again: id, ids, or filters. Returns the new runs and last items.",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["execution:retry", "execution:read", "execution:list"],
