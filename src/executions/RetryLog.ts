@@ -4,7 +4,7 @@
  *
  * **Details**
  *
- * The record is a set of names per n8n: `<run>.<attempt>` before an attempt, and `<run>.<attempt>.<new run>.<status>`
+ * The record is a set of names per n8n, by {@link keyOf}: `<run>.<attempt>` before an attempt, and `<run>.<attempt>.<new run>.<status>`
  * when its outcome is known.
  */
 import * as Context from "effect/Context"
@@ -18,6 +18,7 @@ import * as Errors from "../base/Errors.ts"
 import { sha256 } from "../base/Hash.ts"
 import { defined } from "../base/Json.ts"
 import * as Locks from "../base/KeyedMutex.ts"
+import type { Instance } from "../n8n/N8nClient.ts"
 
 /** Attempt to start a run again; without `newId`, its outcome is unknown. */
 export interface Attempt {
@@ -42,6 +43,10 @@ export interface Service {
 
 /** Record of retries. */
 export class RetryLog extends Context.Service<RetryLog, Service>()("effect-n8n-mcp/RetryLog") {}
+
+/** Key of an n8n: its address, whatever its API key, and however this machine is called in it. */
+export const keyOf = ({ url }: Instance): string =>
+  url.replace(/^(https?:\/\/)(?:localhost|\[::1\])(?=[:/])/, "$1127.0.0.1")
 
 /** Names per n8n; `add` is `false` for a name that exists. */
 interface Names<E> {

@@ -19,7 +19,7 @@ import { counted } from "../base/Plural.ts"
 import * as Visible from "../base/Visible.ts"
 import type * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
-import { RetryLog } from "../executions/RetryLog.ts"
+import { keyOf, RetryLog } from "../executions/RetryLog.ts"
 import { isUnregistered, N8nClient, type WebhookAnswer } from "../n8n/N8nClient.ts"
 import * as executionWatch from "./executionWatch.ts"
 import { retryAfter } from "./retryHistory.ts"
@@ -68,9 +68,17 @@ const ask = Effect.fnUntraced(function*(planned: ReadonlyArray<Plan>, { force, f
       ? `${counted(length, "recorded request")} to ${new URL(n8n.webhookAddress("")).origin}`
       : `${counted(length, "run")} in a temporary copy`
   )
+  const repeats = [...new Set(planned.flatMap((plan) => plan.repeats ?? []))]
+  const effects = repeats.length === 0
+    ? ""
+    : `, which repeats ${repeats.slice(0, 4).map((name) => `'${Visible.label(name, 30)}'`).join(", ")}${
+      repeats.length > 4 ? ", …" : ""
+    }`
   const start = from === "failure" ? "failed node" : `start (${ways.join(", ")})`
   const doubt = force ? ", also if they may have been sent again already" : ""
-  const question = `Retry ${counted(planned.length, "run")} from the ${start}${doubt}: ${names.join(", ")}${more}?`
+  const question = `Retry ${counted(planned.length, "run")} from the ${start}${effects}${doubt}: ${
+    names.join(", ")
+  }${more}?`
   if ((yield* confirm(Visible.label(question, 500))) !== "no") return
   return yield* new Errors.ValidationError({
     reason: "The user did not agree, or could not be asked",
@@ -95,7 +103,7 @@ const startedNothing = (error: Errors.N8nError) => error._tag === "ApiError" && 
 const resume = Effect.fnUntraced(function*({ attempt, id, newest, workflowId }: Plan, latest: boolean, end: number) {
   const n8n = yield* N8nClient
   const log = yield* RetryLog
-  const { key } = n8n.instance
+  const key = keyOf(n8n.instance)
   // Without a writable record, n8n's own is all there is.
   if (!(yield* Effect.orElseSucceed(log.claim(key, attempt), () => true))) {
     return yield* new Skipped({ id, reason: taken })
@@ -170,7 +178,7 @@ const settle = Effect.fnUntraced(function*({ attempt, id }: Pick<Plan, "attempt"
   const { newId } = watch.resolve(id)
   const status = watch.settled.get(newId ?? "")?.status
   if (newId === undefined || status === undefined) return undefined
-  yield* RetryLog.use((log) => log.settle(instance.key, { ...attempt, newId, status }))
+  yield* RetryLog.use((log) => log.settle(keyOf(instance), { ...attempt, newId, status }))
   return { newId, status }
 })
 
@@ -178,7 +186,7 @@ const settle = Effect.fnUntraced(function*({ attempt, id }: Pick<Plan, "attempt"
 const send = Effect.fnUntraced(function*({ attempt, id, workflowId }: Plan, watch: Watch, end: number) {
   const n8n = yield* N8nClient
   const log = yield* RetryLog
-  const { key } = n8n.instance
+  const key = keyOf(n8n.instance)
   const { request } = yield* retryPlan.requestOf(id, yield* n8n.getWorkflow(workflowId))
   if (request === undefined) return yield* new Skipped({ id, reason: "its trigger was replaced" })
   const { fingerprint, path, text: _, ...call } = request
@@ -212,7 +220,7 @@ const copy = Effect.fnUntraced(function*(
   { attempt, id, reference = "", version }: Plan,
   end: number
 ): Effect.fn.Return<Retried, Errors.N8nError, RetryLog | Effect.Services<ReturnType<typeof WorkflowTesting.run>>> {
-  const { instance: { key } } = yield* N8nClient
+  const key = keyOf((yield* N8nClient).instance)
   const log = yield* RetryLog
   let isStarted = false
   const rerun = Effect.gen(function*() {

@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import type * as Errors from "../base/Errors.ts"
 import { defined } from "../base/Json.ts"
 import * as Visible from "../base/Visible.ts"
+import { reachesOutside } from "../catalogue/types/Outside.ts"
 import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as RetryLog from "../executions/RetryLog.ts"
@@ -18,6 +19,7 @@ import * as TestMark from "../n8n/model/TestMark.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import { WriteGuard } from "../n8n/WriteGuard.ts"
+import * as NodeLookups from "../workflows/NodeLookups.ts"
 import * as live from "./live.ts"
 import { starterOf } from "./Replay.ts"
 import * as retryHistory from "./retryHistory.ts"
@@ -56,6 +58,8 @@ export interface Plan {
   readonly to?: string
   /** Beginning of the request's body. */
   readonly body?: string
+  /** Nodes that reached outside before the failure, and will again. */
+  readonly repeats?: ReadonlyArray<string>
   /** Version and reference of the workflow to copy. */
   readonly version?: string
   readonly reference?: string
@@ -130,13 +134,22 @@ export const requestOf = Effect.fnUntraced(function*(id: string, workflow: Workf
   if (node === undefined || node.disabled === true) {
     return yield* skip(id, `the published workflow does not have its trigger '${Visible.label(name)}' any more`)
   }
-  if (!retryRequests.receivesRequests(node)) return { node, request: undefined }
+  if (!retryRequests.receivesRequests(node)) return { execution, node, request: undefined }
   if (execution.mode === "manual") {
     return yield* skip(id, "it was a test in the editor, not a request to the production address")
   }
   const request = retryRequests.make(node, start)
   if (Result.isFailure(request)) return yield* skip(id, request.failure)
-  return { node, request: { ...request.success, fingerprint: retryRequests.fingerprint(start.item) } }
+  return { execution, node, request: { ...request.success, fingerprint: retryRequests.fingerprint(start.item) } }
+})
+
+/** Nodes after the trigger that succeeded and may have had effects. */
+const outsideNodes = Effect.fnUntraced(function*(execution: Execution.Execution, trigger: string) {
+  const nodes = (execution.workflow?.nodes ?? []).filter(({ name }) =>
+    name !== trigger && Execution.nodeStatus(execution.runs.get(name) ?? []) === "success"
+  )
+  const { find, parse } = yield* NodeLookups.make(nodes.map(({ type }) => type))
+  return nodes.filter((node) => reachesOutside(find(node.type), node, parse)).map(({ name }) => name)
 })
 
 /** Whether n8n runs workflows with this trigger unpublished; 1.x also those that other workflows start. */
@@ -149,12 +162,15 @@ const startOf = Effect.fnUntraced(function*(id: string, workflow: Workflow.Workf
   const isOld = isV1(yield* N8nClient.use(({ release }) => release))
   if (workflow.isArchived === true) return yield* skip(id, "its workflow is archived")
   if (TestMark.isCopy(workflow)) return yield* skip(id, "its workflow is a test copy")
-  const { node, request } = yield* requestOf(id, workflow)
+  const { execution, node, request } = yield* requestOf(id, workflow)
   if (!workflow.active && !runsUnpublished(node.type, isOld)) return yield* skip(id, "its workflow is not published")
   yield* WriteGuard.use(({ checkTest }) => checkTest(live.publishedNodes(workflow)))
+  const outside = yield* outsideNodes(execution, starterOf(execution) ?? "")
+  const repeats = outside.length === 0 ? undefined : outside
   if (request === undefined) {
     return {
       way: "copy",
+      repeats,
       to: `temporary copy, from '${Visible.label(node.name)}'`,
       version: isOld ? undefined : workflow.activeVersionId ?? undefined,
       reference: workflow.active ? `${workflow.id}@published` : workflow.id
@@ -163,6 +179,7 @@ const startOf = Effect.fnUntraced(function*(id: string, workflow: Workflow.Workf
   const query = request.query.map((pair) => pair.map(encodeURIComponent).join("=")).join("&")
   return {
     way: "send",
+    repeats,
     to: `${request.method} /${request.isForm === true ? "form" : "webhook"}/${request.path}${query && `?${query}`}`,
     body: request.text.slice(0, 400) || undefined
   } as const
@@ -196,7 +213,7 @@ const retriedCaller = Effect.fnUntraced(function*(
 export const make = Effect.fnUntraced(
   function*({ force, from }: Options, heads: ReadonlyArray<ExecutionHead.Listed>, end: number) {
     const n8n = yield* N8nClient
-    const read = RetryLog.RetryLog.use((log) => log.read(n8n.instance.key))
+    const read = RetryLog.RetryLog.use((log) => log.read(RetryLog.keyOf(n8n.instance)))
     const attempts = yield* from === "start" ? read : Effect.orElseSucceed(read, () => [])
     const names = yield* WorkflowNames.read(heads)
     const { decisions, newest } = yield* retryHistory.decide(heads, attempts, force)

@@ -51,6 +51,14 @@ layer(platform)("the record of retries", (it) => {
       assert.match(error.message, /^Nothing was sent, since a retry from the start is recorded first: /)
     }))
 
+  it("belongs to an n8n, whatever key it has and however this machine is called", () => {
+    const keys = ["http://localhost:5678/", "http://127.0.0.1:5678/", "http://[::1]:5678/"].map((url, index) =>
+      RetryLogs.keyOf({ url, key: `key ${index}` })
+    )
+    assert.strictEqual(new Set(keys).size, 1)
+    assert.notInclude(keys, RetryLogs.keyOf({ url: "http://localhost.example.com:5678/", key: "" }))
+  })
+
   it.effect("forgets the oldest runs when it is full", () =>
     Effect.gen(function*() {
       const log = yield* RetryLog

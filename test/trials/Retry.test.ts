@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { CallContext } from "../../src/base/CallContext.ts"
 import { type Obj, obj } from "../../src/base/Json.ts"
-import { RetryLog } from "../../src/executions/RetryLog.ts"
+import { keyOf, RetryLog } from "../../src/executions/RetryLog.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
@@ -133,6 +133,30 @@ describe("a retry from the start", () => {
       })
     ))
 
+  it.effect("names the nodes whose effects it repeats before anything is sent", () => {
+    const charge = {
+      ...shop,
+      nodes: [...shop.nodes, node("Rows", "splitOut"), node("Charge", "httpRequest")],
+      connections: {
+        Hook: { main: [[{ node: "Rows", type: "main", index: 0 }]] },
+        Rows: { main: [[{ node: "Charge", type: "main", index: 0 }]] },
+        Charge: { main: [[{ node: "Pay", type: "main", index: 0 }]] }
+      }
+    }
+    return inShop(
+      ({ api }) =>
+        Effect.gen(function*() {
+          const dry = yield* retry({ id: "1", from: "start", dryRun: true })
+          assert.deepStrictEqual(dry.wouldRetry?.map(({ repeats }) => repeats), [["Charge"]])
+          const questions: Array<string> = []
+          yield* Effect.flip(retry({ id: "1", from: "start" }).pipe(answering("no", questions)))
+          assert.include(questions[0], ", which repeats 'Charge': ")
+          assert.deepStrictEqual(yield* sent(api), [])
+        }),
+      { seed: { workflows: [charge], executions: [failed(1, 1, charge)] } }
+    )
+  })
+
   it.effect("sends once for calls at the same time, and for requests that were sent by retries", () =>
     inShop(({ api }) =>
       Effect.gen(function*() {
@@ -250,7 +274,7 @@ describe("a retry from the start", () => {
       Effect.gen(function*() {
         const log = yield* RetryLog
         const { instance } = yield* N8nClient
-        yield* log.claim(instance.key, { run: "2", number: 0 })
+        yield* log.claim(keyOf(instance), { run: "2", number: 0 })
         const { runs, skipped } = yield* retry({ ids, from: "start" })
         assert.deepStrictEqual(runs?.map(({ id }) => id), ["1", "3"])
         assert.deepStrictEqual(skipped?.map(({ ids }) => ids), [["2"]])
@@ -264,14 +288,14 @@ describe("a retry from the failed node", () => {
     inShop(({ api }) =>
       Effect.gen(function*() {
         const { instance } = yield* N8nClient
-        yield* RetryLog.use((log) => log.claim(instance.key, { run: "2", number: 0 }))
+        yield* RetryLog.use((log) => log.claim(keyOf(instance), { run: "2", number: 0 }))
         const { runs, skipped } = yield* retry({ ids })
         assert.deepStrictEqual(runs?.map(({ id }) => id), ["1", "3"])
         assert.deepStrictEqual(skipped?.map(({ ids }) => ids), [["2"]])
         const requests = (yield* api.requests).filter(({ url }) => url.endsWith("/retry"))
         assert.lengthOf(requests, 2)
         // What n8n has resumed is known, though its end was not recorded.
-        yield* RetryLog.use((log) => log.claim(instance.key, { run: "1", number: 1 }))
+        yield* RetryLog.use((log) => log.claim(keyOf(instance), { run: "1", number: 1 }))
         yield* api.addExecution({ ...failed(9, 1), mode: "retry", retryOf: "1" })
         assert.deepStrictEqual((yield* retry({ ids: ["9"], dryRun: true })).wouldRetry, [{ id: "9" }])
       })

@@ -21,7 +21,7 @@ export const getExecution = Tool.make({
   name: "get_execution",
   title: "Get execution summary",
   app: page.app,
-  searchHint: "why did it fail, debug, error, last run, what went wrong",
+  searchHint: "why did it fail, debug, error, last run",
   description:
     "Why did a run fail, or take long? The failing node, its error and input, then the nodes that ran with items and time (ms). Next: get_execution_by_node.",
   annotations: Tool.readOnly,

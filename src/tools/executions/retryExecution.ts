@@ -40,7 +40,9 @@ const Output = Schema.Struct({
       Schema.Struct({
         id: Schema.String,
         to: Schema.optionalKey(Schema.String),
-        body: Schema.optionalKey(Schema.String)
+        body: Schema.optionalKey(Schema.String),
+        /** Nodes that had effects before the failure, and will again. */
+        repeats: Schema.optionalKey(Schema.Array(Schema.String))
       })
     )
   ),
@@ -107,7 +109,9 @@ const many = (
         others.length === 0 ? each : defined({ ...each, version: own?.slice(0, 8) })
       ),
     wouldRetry: dryRun
-      ? planned.map(({ body, id, to }) => defined({ id, to, body: body && Visible.label(body, 60) }))
+      ? planned.map(({ body, id, repeats, to }) =>
+        defined({ id, to, body: body && Visible.label(body, 60), repeats: repeats?.slice(0, 5) })
+      )
       : undefined,
     skipped: skipped.length === 0 ? undefined : reasons(skipped),
     next: rest,

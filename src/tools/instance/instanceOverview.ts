@@ -118,8 +118,7 @@ const overview = Effect.fnUntraced(function*(days: number) {
 export const instanceOverview = Tool.make({
   name: "instance_overview",
   title: "Instance overview",
-  searchHint:
-    "n8n version, health, how many workflows, what is running now, failure rates, community nodes, scopes of the key",
+  searchHint: "n8n version, health, what is running now, failure rates, community nodes, scopes of the key",
   description:
     "What is this n8n, and is it healthy? Version, workflows, tags, packages, running executions, failures by workflow.",
   annotations: Tool.readOnly,

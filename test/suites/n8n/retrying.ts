@@ -5,7 +5,7 @@ import * as Schedule from "effect/Schedule"
 import type * as Services from "../../../src/app/Services.ts"
 import { CallContext } from "../../../src/base/CallContext.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
-import { RetryLog } from "../../../src/executions/RetryLog.ts"
+import { keyOf, RetryLog } from "../../../src/executions/RetryLog.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { node } from "../../support/workflows.ts"
@@ -145,7 +145,7 @@ export const retrying = (it: It, v2: boolean) => {
         const failed = yield* failedOrders("crashed retry")
         const { ids: [first = "", second = ""] } = failed
         const { instance } = yield* N8nClient
-        yield* RetryLog.use((log) => log.claim(instance.key, { run: first, number: 0 }))
+        yield* RetryLog.use((log) => log.claim(keyOf(instance), { run: first, number: 0 }))
         const { runs, skipped } = yield* retry({ ids: [first, second] })
         assert.deepStrictEqual(runs?.map(({ id }) => id), [second])
         assert.deepStrictEqual(skipped?.map(({ ids }) => ids), [[first]])
