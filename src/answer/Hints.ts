@@ -78,6 +78,7 @@ const sentence = (advice: Advice): string =>
 export const text = (hint: Hint): string =>
   [hint].flat().map((part) => typeof part === "string" ? part : sentence(part)).filter((part) => part !== "").join(" ")
 
+/** Arguments of a suggested call; those that are `undefined` are left out. */
 export type Values = { readonly [name: string]: string | number | boolean | ReadonlyArray<string> | undefined }
 
 const literal = (value: Values[string]): string =>

@@ -56,6 +56,24 @@ const outputTowards = ({ workflow }: Execution.Execution, node: string, parent: 
   return undefined
 }
 
+/** Names for the execution and its workflow. */
+const ofExecution = (execution: Execution.Execution) => ({
+  $execution: () =>
+    lazily({
+      id: () => execution.id,
+      mode: () => execution.mode === "manual" ? "test" : "production",
+      resumeUrl: unknown("the URL"),
+      resumeFormUrl: unknown("the URL"),
+      customData: unknown("custom data as they were")
+    }),
+  $workflow: () =>
+    lazily({
+      id: () => execution.workflowId,
+      name: () => execution.workflow?.name,
+      active: unknown("whether the workflow was active")
+    })
+})
+
 /** Names that n8n gives to expressions, with the values they had for an item. */
 const scopeOf = (execution: Execution.Execution, { item, node, run }: Subject, redact: <A>(value: A) => A): Obj => {
   const input = Execution.inputs(execution, node.name, run).find((part) => part.input === 0 && part.type === "main")
@@ -162,20 +180,7 @@ const scopeOf = (execution: Execution.Execution, { item, node, run }: Subject, r
         outputIndex: previous(source?.output),
         runIndex: previous(source?.run)
       }),
-    $execution: () =>
-      lazily({
-        id: () => execution.id,
-        mode: () => execution.mode === "manual" ? "test" : "production",
-        resumeUrl: unknown("the URL"),
-        resumeFormUrl: unknown("the URL"),
-        customData: unknown("custom data as they were")
-      }),
-    $workflow: () =>
-      lazily({
-        id: () => execution.workflowId,
-        name: () => execution.workflow?.name,
-        active: unknown("whether the workflow was active")
-      }),
+    ...ofExecution(execution),
     $runIndex: () => run.index,
     $itemIndex: () => item,
     $position: () => item,

@@ -23,22 +23,24 @@ export const identity = ({ dev, ino, mtime, size }: FileSystem.File.Info) =>
 /** Whether a folder belongs to tools: nothing is created there, and searches ignore it. */
 export const isIgnored = (name: string) => name === "node_modules" || name.startsWith(".")
 
+/** Opens a root; fails if it is not a folder. */
+const rootOpener = (fs: FileSystem.FileSystem, path: Path.Path) => (target: refusals.Target) => (root: string) =>
+  fs.realPath(root).pipe(
+    Effect.flatMap((real) => Effect.map(fs.stat(real), ({ type }) => ({ type, real, path: path.resolve(root) }))),
+    Effect.filterOrFail(({ type }) => type === "Directory"),
+    Effect.mapError(() =>
+      refusals.serverFault(
+        `The files root '${root}' is not a folder that exists`,
+        { _tag: "SetFilesRoot", purpose: "ReplaceMissing" },
+        target
+      )
+    )
+  )
+
 export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-
-  const openRoot = (target: refusals.Target) => (root: string) =>
-    fs.realPath(root).pipe(
-      Effect.flatMap((real) => Effect.map(fs.stat(real), ({ type }) => ({ type, real, path: path.resolve(root) }))),
-      Effect.filterOrFail(({ type }) => type === "Directory"),
-      Effect.mapError(() =>
-        refusals.serverFault(
-          `The files root '${root}' is not a folder that exists`,
-          { _tag: "SetFilesRoot", purpose: "ReplaceMissing" },
-          target
-        )
-      )
-    )
+  const openRoot = rootOpener(fs, path)
 
   const outside = (target: refusals.Target, how: string) =>
     refusals.refuse(
