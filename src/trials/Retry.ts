@@ -210,7 +210,8 @@ const send = Effect.fnUntraced(function*({ attempt, id, workflowId }: Plan, watc
     Effect.timeout(end - answeredAt),
     Effect.ignore
   )
-  yield* settle({ attempt, id }, watch)
+  // Recorded now in case the server stops, unless a run that goes on could be the one.
+  if (watch.pending.size === 0) yield* settle({ attempt, id }, watch)
   const note = Result.isSuccess(answer) ? `the webhook answered ${answer.success.status}` : detailed(answer.failure)
   return { id, status: "unknown", note } satisfies Retried as Retried
 })
