@@ -43,10 +43,15 @@ const migrations = {
         last_refill float8 NOT NULL,
         taken boolean NOT NULL
       )`),
-  "0003_retries": Effect.flatMap(
-    SqlClient.SqlClient,
-    (sql) => sql`CREATE TABLE n8n_mcp_retries (instance text, name text, PRIMARY KEY (instance, name))`
-  )
+  "0003_documents": Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    sql`
+      CREATE TABLE n8n_mcp_documents (
+        collection text,
+        owner text,
+        name text,
+        body bytea NOT NULL,
+        PRIMARY KEY (collection, owner, name)
+      )`)
 }
 
 /** Version of the tables that this server creates. */

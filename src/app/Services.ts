@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { join } from "node:path"
 import type { Database } from "../base/Database.ts"
+import * as Documents from "../base/Documents.ts"
 import * as Errors from "../base/Errors.ts"
 import type { UnreadablePackage } from "../catalogue/data/Packages.ts"
 import * as NodeCatalogue from "../catalogue/NodeCatalogue.ts"
@@ -26,6 +27,7 @@ import * as WorkflowStore from "../workflows/store/WorkflowStore.ts"
 
 /** Services that the tools need except the `N8nClient`. */
 export type Services =
+  | Documents.Documents
   | Executions.Executions
   | NodeCatalogue.NodeCatalogue
   | RetryLog.RetryLog
@@ -46,13 +48,17 @@ export interface Options extends Executions.Options, NodeCatalogue.Options {
 const stateful = (
   executions: Layer.Layer<Executions.Executions>,
   snapshots: Layer.Layer<Snapshots.Snapshots>,
-  retries: Layer.Layer<RetryLog.RetryLog>
+  documents: Layer.Layer<Documents.Documents>
 ): Layer.Layer<
-  Executions.Executions | RetryLog.RetryLog | Snapshots.Snapshots | Versions.Versions | WorkflowStore.WorkflowStore,
+  Exclude<Services, NodeCatalogue.NodeCatalogue | WorkflowFiles.WorkflowFiles>,
   never,
   NodeCatalogue.NodeCatalogue
 > =>
-  Layer.mergeAll(executions, retries, Layer.provideMerge(Layer.merge(WorkflowStore.layer, Versions.layer), snapshots))
+  Layer.mergeAll(
+    executions,
+    Layer.provideMerge(RetryLog.layer, documents),
+    Layer.provideMerge(Layer.merge(WorkflowStore.layer, Versions.layer), snapshots)
+  )
 
 /**
  * State in a folder: snapshots, executions of tests, and the services that use them.
@@ -66,7 +72,7 @@ export const stateInFolder = (folder: string, options: Executions.Options) =>
       Layer.provide(NodeServices.layer)
     ),
     Layer.provide(Snapshots.layer({ folder }), NodeServices.layer),
-    Layer.provide(RetryLog.layerFolder(join(folder, "retries")), NodeServices.layer)
+    Layer.provide(Documents.layerFolder(folder), NodeServices.layer)
   )
 
 /**
@@ -78,7 +84,7 @@ export const stateInDatabase = (database: Layer.Layer<Database>, options: Execut
   stateful(
     Layer.provide(Executions.layer(options), Layer.provide(SqlTestRuns.layer, database)),
     Layer.provide(SqlSnapshots.layer, database),
-    Layer.provide(RetryLog.layerDatabase, database)
+    Layer.provide(Documents.layerDatabase, database)
   )
 
 /**
@@ -130,5 +136,5 @@ const noFiles = Layer.succeed(WorkflowFiles.WorkflowFiles, {
 /** Services in memory, for tests; the node catalogue is the only file. */
 export const layerMemory: Layer.Layer<Services> = Layer.merge(
   noFiles,
-  Layer.provideMerge(stateful(Executions.layer(), Snapshots.layerMemory, RetryLog.layerMemory), catalogue({}))
+  Layer.provideMerge(stateful(Executions.layer(), Snapshots.layerMemory, Documents.layerMemory), catalogue({}))
 ).pipe(Layer.orDie)

@@ -9,13 +9,9 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
-import * as Path from "effect/Path"
-import * as Database from "../base/Database.ts"
+import { Documents } from "../base/Documents.ts"
 import * as Errors from "../base/Errors.ts"
-import { sha256 } from "../base/Hash.ts"
 import { defined } from "../base/Json.ts"
 import * as Locks from "../base/KeyedMutex.ts"
 import type { Instance } from "../n8n/N8nClient.ts"
@@ -48,13 +44,6 @@ export class RetryLog extends Context.Service<RetryLog, Service>()("effect-n8n-m
 export const keyOf = ({ url }: Instance): string =>
   url.replace(/^(https?:\/\/)(?:localhost|\[::1\])(?=[:/])/, "$1127.0.0.1")
 
-/** Names per n8n; `add` is `false` for a name that exists. */
-interface Names<E> {
-  readonly list: (instance: string) => Effect.Effect<ReadonlyArray<string>, E>
-  readonly add: (instance: string, name: string) => Effect.Effect<boolean, E>
-  readonly remove: (instance: string, name: string) => Effect.Effect<void, E>
-}
-
 /**
  * Maximum number of names per n8n; the oldest runs, which n8n prunes too, are forgotten first.
  *
@@ -77,93 +66,29 @@ const attemptsOf = (names: ReadonlyArray<string>): ReadonlyArray<Attempt> => {
   return [...attempts.values()]
 }
 
-const make = <E>({ add, list, remove }: Names<E>, refusal: (error: E) => Errors.ValidationError): Service => ({
-  read: (instance) => list(instance).pipe(Effect.map(attemptsOf), Effect.mapError(refusal)),
-  claim: Effect.fn("RetryLog.claim")(function*(instance, { number, run }) {
-    if (!(yield* add(instance, nameOf({ run, number })))) return false
-    const names = (yield* list(instance)).toSorted((a, b) => Number.parseInt(b) - Number.parseInt(a))
-    yield* Effect.forEach(names.slice(maxNames), (name) => Effect.ignore(remove(instance, name)), { discard: true })
-    return true
-  }, Effect.mapError(refusal)),
-  release: (instance, { number, run }) => Effect.ignore(remove(instance, nameOf({ run, number }))),
-  settle: (instance, attempt) => Effect.ignore(add(instance, nameOf(attempt))),
-  oneAtATime: Locks.make()
-})
+const refusal = (error: Errors.ValidationError) =>
+  new Errors.ValidationError({
+    ...error,
+    reason: `Nothing was sent, since a retry from the start is recorded first: ${error.reason}`
+  })
 
-/** Record that ends with the process. */
-export const layerMemory: Layer.Layer<RetryLog> = Layer.sync(RetryLog, () => {
-  const all = new Map<string, Set<string>>()
-  const of = (instance: string) => all.get(instance) ?? new Set()
-  return make<never>({
-    list: (instance) => Effect.sync(() => [...of(instance)]),
-    add: (instance, name) =>
-      Effect.sync(() => {
-        const isNew = !of(instance).has(name)
-        all.set(instance, of(instance).add(name))
-        return isNew
-      }),
-    remove: (instance, name) => Effect.sync(() => void of(instance).delete(name))
-  }, identity)
-})
-
-const unwritable = "Nothing was sent, since a retry from the start is recorded first"
-
-/** Record as empty files below a folder, `<hash of the instance>/<name>`. */
-export const layerFolder = (folder: string): Layer.Layer<RetryLog, never, FileSystem.FileSystem | Path.Path> =>
-  Layer.effect(
-    RetryLog,
-    Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
-      const path = yield* Path.Path
-      const own = (instance: string) => path.join(folder, sha256(instance).slice(0, 16))
-      return make({
-        list: (instance) =>
-          Effect.catchIf(
-            fs.readDirectory(own(instance)),
-            ({ reason }) => reason._tag === "NotFound",
-            () => Effect.succeed([])
-          ),
-        add: (instance, name) =>
-          fs.makeDirectory(own(instance), { recursive: true, mode: 0o700 }).pipe(
-            Effect.andThen(fs.open(path.join(own(instance), name), { flag: "wx", mode: 0o600 })),
-            Effect.flatMap((file) => file.sync),
-            Effect.scoped,
-            Effect.as(true),
-            Effect.catchIf(({ reason }) => reason._tag === "AlreadyExists", () => Effect.succeed(false))
-          ),
-        remove: (instance, name) => fs.remove(path.join(own(instance), name))
-      }, ({ message }) =>
-        new Errors.ValidationError({
-          reason: `${unwritable}: ${message}`,
-          hint: "Ask the operator to make the state folder writable (--state, N8N_MCP_STATE).",
-          isServerFault: true
-        }))
-    })
-  )
-
-/** Record in the table `n8n_mcp_retries` of the database that the processes of a server share. */
-export const layerDatabase: Layer.Layer<RetryLog, never, Database.Database> = Layer.effect(
+/** Record in the collection `retries`. */
+export const layer: Layer.Layer<RetryLog, never, Documents> = Layer.effect(
   RetryLog,
-  Effect.map(Database.Database, ({ run }) =>
-    make({
-      list: (instance) =>
-        Effect.map(
-          run((sql) =>
-            sql<{ readonly name: string }>`
-              SELECT name FROM n8n_mcp_retries WHERE instance = ${Database.owner(instance)}`
-          ),
-          (rows) => rows.map(({ name }) => name)
-        ),
-      add: (instance, name) =>
-        Effect.map(
-          run((sql) =>
-            sql`
-              INSERT INTO n8n_mcp_retries ${sql.insert({ instance: Database.owner(instance), name })}
-              ON CONFLICT DO NOTHING RETURNING name`
-          ),
-          (rows) => rows.length > 0
-        ),
-      remove: (instance, name) =>
-        run((sql) => sql`DELETE FROM n8n_mcp_retries WHERE instance = ${Database.owner(instance)} AND name = ${name}`)
-    }, Database.unusable(unwritable)))
+  Effect.map(Documents, ({ collection }) => {
+    const of = (instance: string) => collection("retries", instance)
+    return {
+      read: (instance) => of(instance).list.pipe(Effect.map(attemptsOf), Effect.mapError(refusal)),
+      claim: Effect.fn("RetryLog.claim")(function*(instance, { number, run }) {
+        const { add, list, remove } = of(instance)
+        if (!(yield* add(nameOf({ run, number })))) return false
+        const names = (yield* list).toSorted((a, b) => Number.parseInt(b) - Number.parseInt(a))
+        yield* Effect.forEach(names.slice(maxNames), (name) => Effect.ignore(remove(name)), { discard: true })
+        return true
+      }, Effect.mapError(refusal)),
+      release: (instance, { number, run }) => Effect.ignore(of(instance).remove(nameOf({ run, number }))),
+      settle: (instance, attempt) => Effect.ignore(of(instance).add(nameOf(attempt))),
+      oneAtATime: Locks.make()
+    }
+  })
 )

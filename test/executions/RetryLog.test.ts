@@ -1,12 +1,16 @@
 import { assert, describe, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Documents from "../../src/base/Documents.ts"
 import { maxNames, RetryLog } from "../../src/executions/RetryLog.ts"
 import * as RetryLogs from "../../src/executions/RetryLog.ts"
 import { folderWith, platform } from "../support/folders.ts"
 
 const claim = (run: string, number = 0, instance = "a") => RetryLog.use((log) => log.claim(instance, { run, number }))
 const read = (instance = "a") => RetryLog.use((log) => log.read(instance))
+const inMemory = Layer.provide(RetryLogs.layer, Documents.layerMemory)
+const inFolder = (folder: string) => Layer.provide(RetryLogs.layer, Documents.layerFolder(folder))
 const settled = { run: "7", number: 0, newId: "9", status: "success" }
 
 layer(platform)("the record of retries", (it) => {
@@ -14,7 +18,7 @@ layer(platform)("the record of retries", (it) => {
     describe(`in ${name}`, () => {
       it.effect("gives an attempt to one of those who claim it, for each n8n", () =>
         Effect.gen(function*() {
-          const own = make === undefined ? RetryLogs.layerMemory : RetryLogs.layerFolder(yield* make)
+          const own = make === undefined ? inMemory : inFolder(yield* make)
           yield* Effect.gen(function*() {
             const all = yield* Effect.forEach([1, 2, 3, 4], () => claim("7"), { concurrency: 4 })
             assert.deepStrictEqual(all.toSorted(), [false, false, false, true])
@@ -35,7 +39,7 @@ layer(platform)("the record of retries", (it) => {
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* folderWith()
-      const here = Effect.provide(RetryLogs.layerFolder(`${folder}/retries`))
+      const here = Effect.provide(inFolder(folder))
       assert.deepStrictEqual(yield* here(read()), [])
       assert.isTrue(yield* here(claim("7")))
       assert.isFalse(yield* here(claim("7")))
@@ -47,7 +51,7 @@ layer(platform)("the record of retries", (it) => {
   it.effect("that cannot be written allows nothing to be sent", () =>
     Effect.gen(function*() {
       const folder = yield* folderWith({ "retries": "a file" })
-      const error = yield* Effect.flip(Effect.provide(claim("7"), RetryLogs.layerFolder(`${folder}/retries`)))
+      const error = yield* Effect.flip(Effect.provide(claim("7"), inFolder(folder)))
       assert.match(error.message, /^Nothing was sent, since a retry from the start is recorded first: /)
     }))
 
@@ -66,5 +70,5 @@ layer(platform)("the record of retries", (it) => {
       assert.isTrue(yield* log.claim("a", { run: "30000", number: 0 }))
       const runs = new Set((yield* log.read("a")).map(({ run }) => run))
       assert.deepStrictEqual([runs.has("1"), runs.has("2"), runs.has("30000")], [false, true, true])
-    }).pipe(Effect.provide(RetryLogs.layerMemory)))
+    }).pipe(Effect.provide(inMemory)))
 })

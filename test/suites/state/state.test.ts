@@ -11,6 +11,7 @@ import * as Schedule from "effect/Schedule"
 import * as Postgres from "../../../src/app/Postgres.ts"
 import { Author } from "../../../src/base/CallContext.ts"
 import { Database } from "../../../src/base/Database.ts"
+import * as Documents from "../../../src/base/Documents.ts"
 import { arr, obj } from "../../../src/base/Json.ts"
 import * as Demo from "../../../src/demo/Demo.ts"
 import * as blocks from "../../../src/executions/blocks.ts"
@@ -37,9 +38,10 @@ const replica = ({ url }: RealPostgres.Postgres) =>
   Effect.gen(function*() {
     const database = yield* Layer.build(Layer.fresh(Postgres.layer(Redacted.make(url))))
     const context = yield* Layer.build(
-      Layer.mergeAll(RetryLog.layerDatabase, SqlSnapshots.layer, SqlTestRuns.layer).pipe(
-        Layer.provideMerge(Layer.succeedContext(database))
-      )
+      Layer.mergeAll(Layer.provide(RetryLog.layer, Documents.layerDatabase), SqlSnapshots.layer, SqlTestRuns.layer)
+        .pipe(
+          Layer.provideMerge(Layer.succeedContext(database))
+        )
     )
     return {
       run: Context.get(database, Database).run,

@@ -1,0 +1,148 @@
+/** Documents that outlive a call, by collection, owner and name: in memory, in a folder or in the shared database. */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
+import type * as PlatformError from "effect/PlatformError"
+import type { SqlClient } from "effect/sql/SqlClient"
+import { randomUUID } from "node:crypto"
+import * as AtomicFile from "./AtomicFile.ts"
+import * as Database from "./Database.ts"
+import * as Errors from "./Errors.ts"
+import { sha256 } from "./Hash.ts"
+
+/** Result of an access; fails if the place of the documents cannot be read or written. */
+type Access<A> = Effect.Effect<A, Errors.ValidationError>
+
+/** Documents of one owner in a collection. Names consist of letters, digits, `.`, `_` and `-`. */
+export interface Collection {
+  /** Names, in no particular order. */
+  readonly list: Access<ReadonlyArray<string>>
+  readonly read: (name: string) => Access<Uint8Array | undefined>
+  /** Creates or replaces a document, whole or not at all. */
+  readonly write: (name: string, body: Uint8Array) => Access<void>
+  /** Creates an empty document; `false` if there is one of that name. */
+  readonly add: (name: string) => Access<boolean>
+  readonly remove: (name: string) => Access<void>
+}
+
+/** Collections by their name and owner, such as the key of an n8n. */
+export class Documents extends Context.Service<Documents, {
+  readonly collection: (name: string, owner: string) => Collection
+}>()("effect-n8n-mcp/Documents") {}
+
+/** Documents that end with the process. */
+export const layerMemory: Layer.Layer<Documents> = Layer.sync(Documents, () => {
+  const all = new Map<string, Map<string, Uint8Array>>()
+  return {
+    collection: (name, owner) => {
+      const key = `${name}/${owner}`
+      const own = all.get(key) ?? new Map<string, Uint8Array>()
+      all.set(key, own)
+      return {
+        list: Effect.sync(() => [...own.keys()]),
+        read: (name) => Effect.sync(() => own.get(name)),
+        write: (name, body) => Effect.sync(() => void own.set(name, body)),
+        add: (name) => Effect.sync(() => !own.has(name) && own.set(name, new Uint8Array()) !== undefined),
+        remove: (name) => Effect.sync(() => void own.delete(name))
+      }
+    }
+  }
+})
+
+const isMissing = ({ reason }: PlatformError.PlatformError) => reason._tag === "NotFound"
+
+const unusable = ({ message }: PlatformError.PlatformError) =>
+  new Errors.ValidationError({
+    reason: message,
+    hint: "Ask the operator to make the state folder writable (--state, N8N_MCP_STATE).",
+    isServerFault: true
+  })
+
+/** Documents as files `<collection>/<hash of the owner>/<name>` below a folder, for this user only. */
+export const layerFolder = (folder: string): Layer.Layer<Documents, never, FileSystem.FileSystem | Path.Path> =>
+  Layer.effect(
+    Documents,
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      return {
+        collection: (collection, owner) => {
+          const own = path.join(folder, collection, sha256(owner).slice(0, 16))
+          const made = fs.makeDirectory(own, { recursive: true, mode: 0o700 })
+          const file = (name: string) => path.join(own, name)
+          const access = <A>(effect: Effect.Effect<A, PlatformError.PlatformError>) => Effect.mapError(effect, unusable)
+          return {
+            list: fs.readDirectory(own).pipe(
+              Effect.catchIf(isMissing, () => Effect.succeed([])),
+              Effect.map((names) => names.filter((name) => !name.endsWith(".tmp"))),
+              access
+            ),
+            read: (name) => access(Effect.catchIf(fs.readFile(file(name)), isMissing, () => Effect.undefined)),
+            write: (name, bytes) =>
+              made.pipe(
+                Effect.andThen(
+                  AtomicFile.write(file(name), { bytes, temporary: `${file(name)}.${randomUUID()}.tmp`, mode: 0o600 })
+                ),
+                Effect.provideService(FileSystem.FileSystem, fs),
+                access
+              ),
+            add: (name) =>
+              made.pipe(
+                Effect.andThen(fs.open(file(name), { flag: "wx", mode: 0o600 })),
+                Effect.flatMap(({ sync }) => sync),
+                Effect.scoped,
+                Effect.as(true),
+                Effect.catchIf(({ reason }) => reason._tag === "AlreadyExists", () => Effect.succeed(false)),
+                access
+              ),
+            remove: (name) => access(fs.remove(file(name), { force: true }))
+          }
+        }
+      }
+    })
+  )
+
+/** Documents in the table `n8n_mcp_documents` of the database that the processes of a server share. */
+export const layerDatabase: Layer.Layer<Documents, never, Database.Database> = Layer.effect(
+  Documents,
+  Effect.map(Database.Database, ({ run }) => ({
+    collection: (collection, instance) => {
+      const owner = Database.owner(instance)
+      const access = <A>(use: Parameters<typeof run<A>>[0]) => Effect.mapError(run(use), Database.unusable("State"))
+      const insert = (sql: SqlClient, name: string, body: Uint8Array) =>
+        sql`INSERT INTO n8n_mcp_documents ${sql.insert({ collection, owner, name, body })}`
+      const named = (sql: SqlClient, name: string) =>
+        sql`collection = ${collection} AND owner = ${owner} AND name = ${name}`
+      return {
+        list: Effect.map(
+          access((sql) =>
+            sql<{ readonly name: string }>`
+              SELECT name FROM n8n_mcp_documents WHERE collection = ${collection} AND owner = ${owner}`
+          ),
+          (rows) => rows.map(({ name }) => name)
+        ),
+        read: (name) =>
+          Effect.map(
+            access((sql) =>
+              sql<{ readonly body: Uint8Array }>`SELECT body FROM n8n_mcp_documents WHERE ${named(sql, name)}`
+            ),
+            ([row]) => row?.body
+          ),
+        write: (name, body) =>
+          Effect.asVoid(
+            access((sql) =>
+              sql`${insert(sql, name, body)} ON CONFLICT (collection, owner, name) DO UPDATE SET body = excluded.body`
+            )
+          ),
+        add: (name) =>
+          Effect.map(
+            access((sql) => sql`${insert(sql, name, new Uint8Array())} ON CONFLICT DO NOTHING RETURNING name`),
+            (rows) => rows.length > 0
+          ),
+        remove: (name) => Effect.asVoid(access((sql) => sql`DELETE FROM n8n_mcp_documents WHERE ${named(sql, name)}`))
+      }
+    }
+  }))
+)
