@@ -64,7 +64,7 @@ export interface Service {
   >
   /**
    * All workflows that meet the conditions, without archived ones unless asked, a page at a time as they are asked for.
-   * A workflow that is created or deleted meanwhile may shift others across a page.
+   * One that is created meanwhile may be missing; none is listed twice or hidden by another that is deleted.
    */
   readonly streamWorkflows: (
     query?: Partial<Omit<Query, "limit" | "offset" | "cursor">>
@@ -105,28 +105,46 @@ export interface Service {
 
 const Page = pageOf(Workflow.Listed)
 
-/** n8n's own cursor, base64 of `{limit, offset}`. Our cursors set the offset, for which 1.x has no parameter. */
-const Cursor = Schema.StringFromBase64.pipe(
-  Schema.decodeTo(Schema.fromJsonString(Schema.Struct({ limit: Schema.Int, offset: Schema.Int })))
+/** n8n's own cursor, base64 of `{limit, offset}`: it sets the offset, for which 1.x has no parameter. */
+const encodePosition = Schema.encodeSync(
+  Schema.StringFromBase64.pipe(
+    Schema.decodeTo(Schema.fromJsonString(Schema.Struct({ limit: Schema.Int, offset: Schema.Int })))
+  )
 )
 
 /** Page size of a list with a filter on contents, and the time limit in milliseconds. */
 const scanPage = 50
 const scanTime = 20_000
 
-const encodeCursor = (offset: number, limit: number) => Schema.encodeSync(Cursor)({ limit, offset })
+/** Orders in which n8n's database sorts ids, by their mark in a cursor: SQLite by code, PostgreSQL by its locale. */
+const orders: Readonly<Record<string, (a: string, b: string) => number>> = {
+  "-": (a, b) => a < b ? -1 : a > b ? 1 : 0,
+  "~": new Intl.Collator("en").compare
+}
 
-const decodeCursor = (cursor: string) =>
-  Schema.decodeEffect(Cursor)(cursor).pipe(
-    Effect.map(({ offset }) => offset),
-    Effect.mapError(() =>
+/** Position in n8n's list, the id of the row before it, and the marks of the orders that the rows so far are in. */
+interface Place {
+  readonly position: number
+  readonly after?: string | undefined
+  readonly marks: ReadonlyArray<string>
+}
+
+const encodeCursor = ({ after = "", marks: [mark = ".", other], position }: Place) =>
+  `${position}${other === undefined ? mark : "."}${after}`
+
+const decodeCursor = (cursor: string) => {
+  const { after, mark = "", position } = /^(?<position>\d{1,9})(?<mark>[-~.])(?<after>.+)$/.exec(cursor)?.groups ?? {}
+  const marks = Object.keys(orders)
+  return after === undefined
+    ? Effect.fail(
       new Errors.ValidationError({
         reason: "cursor is not a nextCursor of this list",
         field: "cursor",
         hint: "Pass nextCursor of the previous page unchanged, or leave it out to start from the beginning."
       })
     )
-  )
+    : Effect.succeed<Place>({ position: Number(position), after, marks: mark === "." ? marks : [mark] })
+}
 
 /** Names change rarely, and each takes a request for the whole workflow. */
 const nameTtl = "1 minute"
@@ -160,27 +178,81 @@ const wouldPublish = (id: string) =>
 
 const mayBeDeleted = "It may have been deleted anyway: check whether it still exists before you call again."
 
+/**
+ * Reads n8n's list, sorted by id, in pages that overlap by one row.
+ *
+ * **Details**
+ *
+ * n8n's cursor is an offset: a row that leaves the list moves all later ones forward. Where a page does not start with
+ * the last row of the previous one, the reader goes back until it meets a row that it has read or one before `after`.
+ */
+const reader = (
+  { after: first, marks, position }: Place,
+  read: (position: number, size: number) => Effect.Effect<typeof Page.Type, Errors.RequestError>
+) => {
+  let after = first
+  const seen = new Set(first === undefined ? [] : [first])
+  const readFrom = Effect.fnUntraced(function*(start: number, size: number) {
+    const page = yield* read(start, size)
+    const rows = page.data
+    marks = marks.filter((mark) =>
+      rows.every(({ id }, index) => index === 0 || (orders[mark]?.(rows[index - 1]?.id ?? "", id) ?? 0) < 0)
+    )
+    const last = rows.findLastIndex(({ id }) => seen.has(id))
+    const known = last !== -1 || first === undefined || marks.length === 0
+      ? last
+      : rows.findLastIndex(({ id }) => marks.every((mark) => (orders[mark]?.(id, first) ?? 0) <= 0))
+    return { start, known, page }
+  })
+  return Effect.fnUntraced(function*(size: number) {
+    const overlap = position > 0 && size > 1 ? 1 : 0
+    let { known, page, start } = yield* readFrom(position - overlap, Math.min(maxPage, size + overlap))
+    for (let step = scanPage * overlap; step > 0 && known === -1 && start > 0; step = Math.min(maxPage, 2 * step)) {
+      ;({ known, page, start } = yield* readFrom(Math.max(0, start - step), step))
+    }
+    const rows = page.data.slice(known + 1)
+    const before = page.data[known]?.id ?? after
+    const place = (index: number): Place => ({
+      position: start + known + 1 + index,
+      after: rows[index - 1]?.id ?? before,
+      marks
+    })
+    position = start + page.data.length
+    after = page.data.at(-1)?.id ?? after
+    for (const { id } of rows) seen.add(id)
+    return { rows, place, isLast: page.data.length === 0 || typeof page.nextCursor !== "string" }
+  })
+}
+
+/** Returns a function that checks a workflow against the conditions, except the project. */
+export const matcher = ({ active, archived, copies, filter, fullName, name = "", tags = [] }: Omit<Query, "limit">) => {
+  const isNamed = fullName === undefined ? NameSearch.contains(name) : (name: string) => name === fullName
+  return (workflow: Workflow.Listed): boolean =>
+    isNamed(workflow.name) &&
+    (active === undefined || workflow.active === active) &&
+    (archived || workflow.isArchived !== true) &&
+    (copies === true || !TestMark.isCopy(workflow)) &&
+    tags.every((tag) => Workflow.tagNames(workflow).includes(tag)) &&
+    filter?.(workflow) !== false
+}
+
 /** Lists workflows page by page: n8n's own filters narrow, ours decide. */
 const list = (requests: Requests) =>
   Effect.fn("N8nClient.listWorkflows")(function*(query: Query) {
     const { fullName, name = "" } = query
-    const isNamed = fullName === undefined ? NameSearch.contains(name) : (name: string) => name === fullName
-    const matches = (workflow: Workflow.Listed) =>
-      isNamed(workflow.name) &&
-      (query.archived || workflow.isArchived !== true) &&
-      (query.copies === true || !TestMark.isCopy(workflow)) &&
-      (query.tags ?? []).every((tag) => Workflow.tagNames(workflow).includes(tag)) &&
-      query.filter?.(workflow) !== false
+    const matches = matcher(query)
     // n8n splits at commas, so only the filter above handles a tag with a comma in its name.
     const tags = (query.tags ?? []).filter((tag) => !tag.includes(","))
     const results: Array<Workflow.Listed> = []
-    let position = query.cursor === undefined ? 0 : yield* decodeCursor(query.cursor)
+    const from = query.cursor === undefined
+      ? { position: 0, marks: Object.keys(orders) }
+      : yield* decodeCursor(query.cursor)
     let skip = query.offset ?? 0
     let most = query.filter === undefined ? maxPage : scanPage
-    const read = (size: number): Effect.Effect<typeof Page.Type, Errors.RequestError> =>
+    const read = (position: number, size: number): Effect.Effect<typeof Page.Type, Errors.RequestError> =>
       getJson(requests, "/workflows", Page, listTarget, {
         limit: size,
-        cursor: encodeCursor(position, size),
+        cursor: encodePosition({ limit: size, offset: position }),
         active: query.active,
         // n8n 1.x refuses an empty name; wildcards in a full name also match themselves.
         name: (fullName ?? NameSearch.pattern(name)) || undefined,
@@ -191,30 +263,32 @@ const list = (requests: Requests) =>
         // n8n lists whole workflows, and some are large.
         Effect.catchIf(
           (error) => size > 1 && isTooLarge(error),
-          () => Effect.suspend(() => read(most = Math.ceil(size / 4)))
+          () => Effect.suspend(() => read(position, most = Math.ceil(size / 4)))
         )
       )
+    const next = reader(from, read)
     const until = (yield* Clock.currentTimeMillis) + scanTime
     // The page size doubles, since any number of archived workflows may follow.
+    let end: Place = from
     for (let size = 0, pages = 0; pages < maxPages; pages++) {
       const needed = query.filter === undefined ? skip + query.limit - results.length + 1 : scanPage
       size = Math.min(most, Math.max(2 * size, needed))
-      const page = yield* read(size)
-      for (const [index, workflow] of page.data.entries()) {
+      const { isLast, place, rows } = yield* next(size)
+      for (const [index, workflow] of rows.entries()) {
         if (!matches(workflow)) continue
         if (skip > 0) {
           skip--
         } else if (results.length < query.limit) {
           results.push(workflow)
         } else {
-          return { workflows: results, nextCursor: encodeCursor(position + index, query.limit) }
+          return { workflows: results, nextCursor: encodeCursor(place(index)) }
         }
       }
-      position += page.data.length
-      if (page.data.length === 0 || typeof page.nextCursor !== "string") return { workflows: results }
+      if (isLast) return { workflows: results }
+      end = place(rows.length)
       if ((query.filter !== undefined || name !== "") && (yield* Clock.currentTimeMillis) > until) break
     }
-    return { workflows: results, nextCursor: encodeCursor(position, query.limit) }
+    return { workflows: results, nextCursor: encodeCursor(end) }
   })
 
 /** Implements the operations for one n8n. */

@@ -77,7 +77,7 @@ export interface Options {
 
 const concurrency = 8
 const maxFiles = 20_000
-const maxWorkflows = 10_000
+const maxWorkflows = 9_900
 
 const slashes = (path: string) => path.replaceAll("\\", "/")
 

@@ -1,20 +1,40 @@
 /** Finds uses of a node type, a credential, another workflow, a webhook's path, or any text in workflows. */
 import * as Predicate from "effect/Predicate"
-import { obj, str } from "../base/Json.ts"
+import { type Obj, obj, str } from "../base/Json.ts"
 import * as Redact from "../base/Redact.ts"
 import { nameOf, typeOf } from "../n8n/model/Workflow.ts"
+import { piece } from "./diff/TextDiff.ts"
 
-const someText = (value: unknown, isMatch: (text: string) => boolean): boolean => {
-  const work = [value]
-  while (work.length > 0) {
-    const each = work.pop()
-    if (Predicate.isString(each)) {
-      if (isMatch(each)) return true
-    } else if (Predicate.isObjectOrArray(each)) {
-      work.push(...Object.values(each))
+/** Place of a use; `node` is absent in the settings, and a long `value` is cut to what surrounds the text. */
+export interface Use {
+  readonly node?: string
+  readonly path: string
+  readonly value: string
+}
+
+type Text = readonly [path: string, value: string]
+
+/** Texts in a value, in order, with their paths. */
+const texts = (value: unknown, path: string): ReadonlyArray<Text> => {
+  const all: Array<Text> = []
+  const work: Array<readonly [string, unknown]> = [[path, value]]
+  for (let each = work.pop(); each !== undefined; each = work.pop()) {
+    const [path, value] = each
+    if (Predicate.isString(value)) all.push([path, value])
+    else if (Predicate.isObjectOrArray(value)) {
+      const step = (key: string) => Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`
+      work.push(...Object.entries(value).map(([key, inner]) => [step(key), inner] as const).toReversed())
     }
   }
-  return false
+  return all
+}
+
+const maxValue = 80
+
+const excerpt = (value: string, at: number) => {
+  if (value.length <= maxValue) return value
+  const start = Math.max(0, Math.min(at - maxValue / 4, value.length - maxValue + 2))
+  return piece(value, start, start + maxValue - 4)
 }
 
 const wholeType = /^(@[\w-]+\/)?n8n-nodes-[\w-]+\.\w+$/i
@@ -22,7 +42,7 @@ const wholeType = /^(@[\w-]+\/)?n8n-nodes-[\w-]+\.\w+$/i
 const errorWorkflow = "settings.errorWorkflow"
 
 /**
- * Returns a function that lists the names of nodes that use something, and `settings.errorWorkflow` if it does.
+ * Returns a function that lists the places in a workflow that use something.
  *
  * **Details**
  *
@@ -36,24 +56,39 @@ export const finder = (sought: string, options: { readonly secrets: boolean }) =
   const isErrorWorkflow = text === "errorworkflow" || text === errorWorkflow.toLowerCase()
   const isType = wholeType.test(sought.trim())
 
-  const uses = (value: unknown): boolean => {
+  const placesIn = ({ credentials, name, notes, parameters, type, webhookId }: Obj): ReadonlyArray<Text> => [
+    ...Object.entries({ type, name, notes, webhookId, parameters })
+      .flatMap(([path, value]) => texts(value, path))
+      .filter(([, value]) => contains(value)),
+    ...Object.entries(obj(credentials) ?? {}).flatMap(([key, reference]): ReadonlyArray<Text> => {
+      const of = [key, ...texts(reference, "").map(([, value]) => value)]
+      return of.some(contains) ? [[`credentials.${key}`, str(obj(reference)?.["name"]) ?? ""]] : []
+    })
+  ]
+
+  const usesOf = (value: unknown): ReadonlyArray<Use> => {
     const node = obj(value) ?? {}
     const type = typeOf(node)
-    if (isType) return type.toLowerCase() === text
-    const { credentials, name, notes, parameters, webhookId } = node
-    const searched = { type, name, notes, parameters, webhookId, credentials }
-    return Object.keys(obj(credentials) ?? {}).some(contains) ||
+    const places = (): ReadonlyArray<Text> => {
+      if (isType) return type.toLowerCase() === text ? [["type", type]] : []
+      const raw = placesIn(node)
       // Redaction is slow and only needed for a match.
-      someText(searched, contains) && (options.secrets || someText(Redact.redact(searched), contains))
+      return options.secrets || raw.length === 0 ? raw : placesIn(Redact.redact(node))
+    }
+    return places().map(([path, value]) => ({
+      node: nameOf(node) || "?",
+      path,
+      value: excerpt(value, value.toLowerCase().indexOf(text))
+    }))
   }
 
   return (
     { nodes, settings }: { readonly nodes: ReadonlyArray<unknown>; readonly settings?: unknown }
-  ): ReadonlyArray<string> => {
-    const named = str(obj(settings)?.["errorWorkflow"]) ?? ""
+  ): ReadonlyArray<Use> => {
+    const id = str(obj(settings)?.["errorWorkflow"]) ?? ""
     return [
-      ...nodes.flatMap((node) => uses(node) ? [nameOf(node) || "?"] : []),
-      ...contains(named) || isErrorWorkflow && named !== "" ? [errorWorkflow] : []
+      ...nodes.flatMap(usesOf),
+      ...id !== "" && (contains(id) || isErrorWorkflow) ? [{ path: errorWorkflow, value: id }] : []
     ]
   }
 }

@@ -5,6 +5,7 @@ import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import * as Errors from "../../src/base/Errors.ts"
+import { equals } from "../../src/base/Json.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { turn } from "../support/clock.ts"
@@ -181,7 +182,8 @@ describe("listWorkflows", () => {
       const { n8n, requests } = yield* scriptedClient([givesThree])
       const page = yield* n8n.listWorkflows({ archived: false, limit: 8 })
       assert.deepStrictEqual(ids(page), workflows.slice(0, 8).map((each) => each.id))
-      assert.strictEqual(requests.length, 3)
+      // Pages overlap by one workflow.
+      assert.strictEqual(requests.length, 4)
       const next = yield* n8n.listWorkflows({ archived: false, limit: 8, cursor: page.nextCursor })
       assert.deepStrictEqual(ids(next), [8, 9].map(id))
     }))
@@ -200,6 +202,62 @@ describe("listWorkflows", () => {
       assert.strictEqual(error.field, "cursor")
       assert.strictEqual(yield* count, 0)
     }))
+
+  const below = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maximum - 1 }))
+
+  /** Workflows that are deleted after some requests, and one that is created first in the list. */
+  const Change = Schema.Struct({ after: below(12), from: below(60), count: below(25), creates: Schema.Boolean })
+
+  const Offset = Schema.fromJsonString(Schema.Struct({ limit: Schema.Int, offset: Schema.Int }))
+
+  it.effect.prop(
+    "hides and repeats none while others are deleted and created, whatever the database's order",
+    {
+      changes: Schema.Array(Change).check(Schema.isBetweenLength(1, 6)),
+      limit: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 20 })),
+      isScan: Schema.Boolean,
+      isByCode: Schema.Boolean
+    },
+    ({ changes, isByCode, isScan, limit }) =>
+      Effect.gen(function*() {
+        const letters = "aBcDeFgHiJkLmNoPqRsTuVwXyZ"
+        const named = (index: number) => ({
+          ...entry(index),
+          id: `${letters[(index * 7) % 26]}${letters[(index * 11) % 25]}${index}`
+        })
+        const byCode = (a: string, b: string) => a < b ? -1 : 1
+        const byLocale = new Intl.Collator("en").compare
+        const [inOrder, inOther] = isByCode ? [byCode, byLocale] : [byLocale, byCode]
+        const all = Array.from({ length: 60 }, (_, index) => named(index)).toSorted((a, b) => inOrder(a.id, b.id))
+        let rows = all
+        let requests = 0
+        let created = 99
+        const answer: Answer = (request, url) => {
+          for (const { count, creates, from } of changes.filter(({ after }) => after === requests)) {
+            const gone = new Set(all.slice(from, from + count))
+            rows = [
+              ...(creates ? [{ ...entry(requests), id: `0${created--}` }] : []),
+              ...rows.filter((row) => !gone.has(row))
+            ]
+          }
+          requests++
+          const { limit, offset } = Schema.decodeSync(Offset)(atob(url.searchParams.get("cursor") ?? ""))
+          const end = offset + limit
+          return says({ data: rows.slice(offset, end), nextCursor: rows.length > end ? "more" : null })(request, url)
+        }
+        const { n8n } = yield* scriptedClient([answer])
+        const pages = yield* readPages((cursor) =>
+          n8n.listWorkflows({ archived: false, limit, cursor, filter: isScan ? () => true : undefined })
+        )
+        const listed = pages.flatMap(ids)
+        const first = pages.slice(0, 1).flatMap(ids)
+        // Rows that are in both orders do not show which one it is: then some may be repeated.
+        if (!equals(first, first.toSorted(inOther))) assert.lengthOf(new Set(listed), listed.length)
+        assert.isTrue(pages.map(ids).every((page) => new Set(page).size === page.length))
+        assert.includeMembers(listed, all.filter((row) => rows.includes(row)).map(({ id }) => id))
+      }),
+    { arbitrary: { runs: 300 } }
+  )
 
   const Kind = Schema.Struct({
     archived: Schema.Boolean,

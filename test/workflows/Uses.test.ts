@@ -32,7 +32,9 @@ const workflow = {
   settings: { errorWorkflow: "err42", timezone: "UTC" }
 }
 
-const found = (text: string, secrets = false) => Uses.finder(text, { secrets })(workflow)
+const names = (uses: ReadonlyArray<Uses.Use>) => [...new Set(uses.map(({ node, path }) => node ?? path))]
+
+const found = (text: string, secrets = false) => names(Uses.finder(text, { secrets })(workflow))
 
 describe("what uses something", () => {
   it("is found by node type, its whole name meaning that type alone", () => {
@@ -69,10 +71,30 @@ describe("what uses something", () => {
     assert.deepStrictEqual(found("Authorization"), ["Call"])
   })
 
+  it("comes with its path and what surrounds it, without secrets", () => {
+    const uses = Uses.finder("example", { secrets: false })
+    const code = `${"a".repeat(200)}example${"b".repeat(200)}`
+    const [url, text] = uses({
+      nodes: [{
+        name: "Call",
+        type: "n8n-nodes-base.httpRequest",
+        parameters: { url: "https://u:very-secret-pw@example.com", options: { list: [{ code }] } }
+      }]
+    })
+    assert.deepInclude(url, { node: "Call", path: "parameters.url" })
+    assert.notInclude(url?.value, "very-secret-pw")
+    assert.deepInclude(text, { path: "parameters.options.list[0].code" })
+    assert.match(text?.value ?? "", /^…a+exampleb+…$/)
+    assert.isAtMost(text?.value.length ?? 0, 80)
+    assert.deepStrictEqual(Uses.finder("cred1", { secrets: false })(workflow), [
+      { node: "Tell", path: "credentials.slackApi", value: "Team Slack" }
+    ])
+  })
+
   it("is looked for in a deep value without a deep stack", () => {
     let deep: unknown = "the needle"
     for (let depth = 0; depth < 50_000; depth++) deep = { inner: deep }
     const nodes = [{ name: "Deep", type: "n8n-nodes-base.set", parameters: deep }]
-    assert.deepStrictEqual(Uses.finder("needle", { secrets: false })({ nodes }), ["Deep"])
+    assert.deepStrictEqual(names(Uses.finder("needle", { secrets: false })({ nodes })), ["Deep"])
   })
 })

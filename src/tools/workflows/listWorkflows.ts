@@ -6,9 +6,11 @@ import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as Uses from "../../workflows/Uses.ts"
+import * as Selection from "../../workflows/fleet/Selection.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
+
+const Use = Schema.Struct({ node: Schema.optionalKey(Schema.String), path: Schema.String, value: Schema.String })
 
 const Row = Schema.Struct({
   id: Schema.String,
@@ -17,15 +19,15 @@ const Row = Schema.Struct({
   isArchived: Schema.optionalKey(Schema.Boolean),
   tags: Schema.optionalKey(Schema.Array(Schema.String)),
   nodeCount: Schema.optionalKey(Schema.Int),
-  /** First ten nodes that match `uses`. */
-  nodes: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** Number of nodes that match `uses`, if not all are named. */
+  /** First ten places that match `uses`. */
+  uses: Schema.optionalKey(Schema.Array(Use)),
+  /** Number of places, if not all are listed. */
   matches: Schema.optionalKey(Schema.Int),
   createdAt: Schema.optionalKey(Schema.String),
   updatedAt: Schema.optionalKey(Schema.String)
 })
 
-const maxNodes = 10
+const maxUses = 10
 
 /** `GET /workflows`: ids, names and whether they are published; archived ones only with `raw`. */
 export const listWorkflows = Tool.make({
@@ -40,13 +42,7 @@ export const listWorkflows = Tool.make({
   unlisted: { offset: "never", project: "onRequest" },
   scopes: ["workflow:list"],
   input: Schema.Struct({
-    active: parameters.optional(Schema.Boolean, "Only published (true) or unpublished (false)."),
-    tags: parameters.optional(Schema.Array(Schema.String), "Only with all of these tags; names are case-sensitive."),
-    name: parameters.optional(Schema.String, "Only names that contain this, ignoring case and accents."),
-    uses: parameters.optional(
-      Schema.String.check(Schema.isMinLength(2, { message: "uses must have two characters or more" })),
-      "Only with nodes that contain this: type, credential, sub-workflow id, webhook path, any text."
-    ),
+    ...Selection.conditions,
     project: parameters.project,
     limit: parameters.limit,
     offset: parameters.offset("offset", "Rows to skip."),
@@ -62,51 +58,38 @@ export const listWorkflows = Tool.make({
     hint: Schema.optionalKey(Schema.String),
     url: Schema.String
   }),
-  handler: ({ project, raw, uses, ...rest }) =>
+  handler: ({ project, raw, ...rest }) =>
     Effect.gen(function*() {
-      const query = { ...rest, projectId: project }
-      const n8n = yield* N8nClient
-      const url = links.workflows(n8n.instance)
-      if (uses === undefined) {
-        return { ...(yield* n8n.listWorkflows({ ...query, archived: raw })), url, nodes: undefined, scanned: undefined }
-      }
-      const find = Uses.finder(uses, { secrets: !(yield* Tool.RedactSecrets) })
-      const nodes = new Map<string, ReadonlyArray<string>>()
-      let scanned = 0
-      const filter = (workflow: Workflow.Listed) => {
-        scanned++
-        const matches = find(workflow)
-        if (matches.length > 0) nodes.set(workflow.id, matches)
-        return matches.length > 0
-      }
-      const page = yield* n8n.listWorkflows({ ...query, archived: raw, filter })
-      return { ...page, url, nodes, scanned }
+      const page = yield* Selection.page(rest, {
+        ...rest,
+        archived: raw,
+        projectId: project,
+        secrets: !(yield* Tool.RedactSecrets)
+      })
+      return { ...page, url: links.workflows((yield* N8nClient).instance) }
     }),
-  summarize: ({ nextCursor, nodes, scanned, url, workflows }, { limit, raw }) =>
+  summarize: ({ nextCursor, scanned, selected, url }, { limit, raw, uses, without }) =>
     defined({
-      count: workflows.length,
-      workflows: workflows.map((workflow) => {
-        const matches = nodes?.get(workflow.id) ?? []
-        return {
-          id: workflow.id,
-          name: Visible.line(workflow.name),
-          active: workflow.active,
-          ...(matches.length === 0 ? {} : { nodes: matches.slice(0, maxNodes) }),
-          ...(matches.length > maxNodes ? { matches: matches.length } : {}),
-          ...(raw
-            ? defined({
-              isArchived: workflow.isArchived ?? undefined,
-              tags: Workflow.tagNames(workflow),
-              nodeCount: workflow.nodes.length,
-              createdAt: workflow.createdAt,
-              updatedAt: workflow.updatedAt
-            })
-            : {})
-        }
-      }),
-      scanned,
+      count: selected.length,
+      workflows: selected.map(({ uses, workflow }) => ({
+        id: workflow.id,
+        name: Visible.line(workflow.name),
+        active: workflow.active,
+        ...(uses.length === 0 ? {} : { uses: uses.slice(0, maxUses) }),
+        ...(uses.length > maxUses ? { matches: uses.length } : {}),
+        ...(raw
+          ? defined({
+            isArchived: workflow.isArchived ?? undefined,
+            tags: Workflow.tagNames(workflow),
+            nodeCount: workflow.nodes.length,
+            createdAt: workflow.createdAt,
+            updatedAt: workflow.updatedAt
+          })
+          : {})
+      })),
+      scanned: uses === undefined && without === undefined ? undefined : scanned,
       nextCursor,
-      hint: scanned !== undefined && nextCursor !== undefined && workflows.length < limit
+      hint: nextCursor !== undefined && selected.length < limit
         ? `Only ${counted(scanned, "workflow")} searched so far: continue with cursor.`
         : undefined,
       url

@@ -33,7 +33,7 @@ const commonEnd = (a: string, b: string, most: number) => {
 }
 
 /** Cuts a piece of the text without splitting surrogate pairs; `…` marks omissions. */
-const piece = (text: string, start: number, end: number) => {
+export const piece = (text: string, start: number, end: number) => {
   const from = start > 0 && isLowSurrogate(text, start) ? start - 1 : start
   const to = end < text.length && isLowSurrogate(text, end) ? end + 1 : end
   return `${from > 0 ? "…" : ""}${text.slice(from, to)}${to < text.length ? "…" : ""}`

@@ -35,7 +35,9 @@ export const instance = (it: It, version: string) => {
     Effect.gen(function*() {
       const id = yield* made("Uses", [manual, set("Out", "{\"needle\":\"3f9c-haystack\"}")], chain("T", "Out"))
       const found = yield* tools.listWorkflows.call({ uses: "3F9C-haystack" })
-      assert.deepStrictEqual(found.workflows.map((row) => [row.id, row.nodes]), [[id, ["Out"]]])
+      assert.deepStrictEqual(found.workflows.map((row) => [row.id, row.uses?.map(({ node, path }) => [node, path])]), [
+        [id, [["Out", "parameters.jsonOutput"]]]
+      ])
       const { workflows } = yield* tools.listWorkflows.call({ uses: "n8n-nodes-base.set", name: "Uses", limit: 100 })
       assert.include(workflows.map((row) => row.id), id)
       assert.deepStrictEqual((yield* tools.listWorkflows.call({ uses: "n8n-nodes-base.se" })).workflows, [])

@@ -1,0 +1,222 @@
+/** Selection of workflows: the one way in which tools take a set of workflows. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Errors from "../../base/Errors.ts"
+import * as TestMark from "../../n8n/model/TestMark.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
+import { N8nClient, workflowMatcher } from "../../n8n/N8nClient.ts"
+import { hasErrorWorkflow } from "../policy/Policy.ts"
+import * as Uses from "../Uses.ts"
+import * as LastRuns from "./LastRuns.ts"
+
+const optional = <S extends Schema.Top>(schema: S, description: string) =>
+  Schema.optionalKey(schema.annotate({ description }))
+
+/** Conditions of a selection, which a workflow must meet all. */
+export const conditions = {
+  active: optional(Schema.Boolean, "Only published (true) or unpublished (false)."),
+  tags: optional(Schema.Array(Schema.String), "Only with all of these tags; names are case-sensitive."),
+  name: optional(Schema.String, "Only names that contain this, ignoring case and accents."),
+  uses: optional(
+    Schema.String.check(Schema.isMinLength(2, { message: "uses must have two characters or more" })),
+    "Only with nodes that contain this: type, credential, sub-workflow id, webhook path, any text; or errorWorkflow."
+  ),
+  without: optional(
+    Schema.Literals(["errorWorkflow", "tags", "runs"]),
+    "Only without this; runs: no saved execution."
+  )
+}
+
+const maxIds = 500
+
+/** Parameters of a selection: ids, conditions or both. */
+export const parameters = {
+  ids: Schema.optionalKey(
+    Schema.Array(Schema.String.check(Schema.isMinLength(1))).check(
+      Schema.isBetweenLength(1, maxIds, { message: `ids must have 1 to ${maxIds} entries` })
+    )
+  ),
+  ...conditions
+}
+
+const Conditions = Schema.Struct(conditions)
+const Parameters = Schema.Struct(parameters)
+
+export type Conditions = typeof Conditions.Type
+
+export type Select = typeof Parameters.Type
+
+export interface Options {
+  /** Whether archived workflows are included. */
+  readonly archived?: boolean | undefined
+  /** Of this project (needs a licence). */
+  readonly projectId?: string | undefined
+  /** Whether `uses` searches secrets and returns them. */
+  readonly secrets?: boolean | undefined
+}
+
+export interface Selected {
+  readonly workflow: Workflow.Listed
+  /** Places of what `uses` seeks. */
+  readonly uses: ReadonlyArray<Uses.Use>
+  /** Newest execution, where a caller asked for it; `undefined` if it is not known. */
+  readonly lastRun: LastRuns.LastRun | undefined
+}
+
+export interface Page {
+  readonly selected: ReadonlyArray<Selected>
+  /** Number of workflows that were looked at. */
+  readonly scanned: number
+  readonly nextCursor: string | undefined
+}
+
+/** Refuses a selection without any condition, for tools that change what is selected. */
+export const refuseAll = (select: Select): Effect.Effect<void, Errors.ValidationError> =>
+  [select.ids, select.tags].some((list = []) => list.length > 0) || (select.name ?? "").trim() !== "" ||
+    select.active !== undefined || select.uses !== undefined || select.without !== undefined
+    ? Effect.void
+    : Effect.fail(
+      new Errors.ValidationError({
+        reason: "select needs a condition: nothing changes all workflows",
+        field: "select",
+        hint: "Set ids, name, tags, active, uses or without; active: true selects all that are published."
+      })
+    )
+
+/** Pages of executions that `without: "runs"` reads before it lists workflows. */
+const runPages = 8
+
+/** The conditions that n8n's list does not have; `run` is applied later, since it takes requests. */
+const prepare = Effect.fnUntraced(function*(
+  { uses, without }: Conditions,
+  { secrets = false }: Options,
+  showsLastRun: boolean
+) {
+  const lacksRuns = without === "runs"
+  const runs = lacksRuns || showsLastRun ? yield* LastRuns.make(lacksRuns ? runPages : 1) : undefined
+  const find = uses === undefined ? undefined : Uses.finder(uses, { secrets })
+  const places = new Map<string, ReadonlyArray<Uses.Use>>()
+  const filter = (workflow: Workflow.Listed) => {
+    if (lacksRuns && runs?.has(workflow.id) === true) return false
+    if (without === "tags" && Workflow.tagNames(workflow).length > 0) return false
+    if (without === "errorWorkflow" && hasErrorWorkflow({ ...workflow })) return false
+    if (find === undefined) return true
+    const uses = find(workflow)
+    if (uses.length > 0) places.set(workflow.id, uses)
+    return uses.length > 0
+  }
+  const finish = Effect.fnUntraced(function*(workflows: ReadonlyArray<Workflow.Listed>) {
+    const last = runs === undefined ? undefined : yield* runs.of(workflows.map(({ id }) => id))
+    const unclear = workflows.filter(({ id }) => last?.has(id) === false)
+    if (lacksRuns && unclear.length > 0) {
+      return yield* new Errors.ValidationError({
+        reason: `n8n has too many executions to see whether ${unclear.length} of the workflows ever ran`,
+        field: "without",
+        hint: "Add name, tags, active or uses, so that fewer workflows are looked up."
+      })
+    }
+    return workflows.flatMap((workflow): ReadonlyArray<Selected> => {
+      const lastRun = last?.get(workflow.id)
+      return lacksRuns && lastRun !== null ? [] : [{ workflow, uses: places.get(workflow.id) ?? [], lastRun }]
+    })
+  })
+  return { filter: find !== undefined || without !== undefined ? filter : undefined, finish }
+})
+
+/** Milliseconds after which a selection starts no further list of workflows; one takes at most 20 seconds. */
+const maxTime = 20_000
+
+/** Lists selected workflows up to a limit; `nextCursor` continues, even after fewer. */
+export const page = Effect.fn("Selection.page")(function*(
+  conditions: Conditions,
+  { archived = false, cursor: from, lastRun = false, limit, offset, projectId, ...options }: Options & {
+    readonly limit: number
+    readonly offset?: number | undefined
+    readonly cursor?: string | undefined
+    /** Whether the newest executions are looked up. */
+    readonly lastRun?: boolean | undefined
+  }
+): Effect.fn.Return<Page, Errors.N8nError, N8nClient> {
+  const n8n = yield* N8nClient
+  const { filter, finish } = yield* prepare(conditions, options, lastRun)
+  const until = (yield* Clock.currentTimeMillis) + maxTime
+  const selected: Array<Selected> = []
+  let scanned = 0
+  let cursor = from
+  do {
+    const { nextCursor, workflows } = yield* n8n.listWorkflows({
+      ...conditions,
+      archived,
+      projectId,
+      cursor,
+      limit: limit - selected.length,
+      offset: cursor === from ? offset : 0,
+      filter: filter && ((workflow) => {
+        scanned++
+        return filter(workflow)
+      })
+    })
+    if (filter === undefined) scanned += workflows.length
+    selected.push(...yield* finish(workflows))
+    cursor = nextCursor
+  } while (cursor !== undefined && selected.length < limit && (yield* Clock.currentTimeMillis) < until)
+  return { selected, scanned, nextCursor: cursor }
+})
+
+/** Number of ids up to which each workflow is read by itself. */
+const fewIds = 20
+
+const maxWorkflows = 9_900
+
+/** Workflow of `ids` that is not selected, and why. */
+export interface Missing {
+  readonly id: string
+  readonly why: "unknown" | "archived" | "test copy"
+}
+
+export interface All extends Page {
+  readonly missing: ReadonlyArray<Missing>
+  /** Whether all workflows were looked at; otherwise conditions have to be added, or `nextCursor` continues. */
+  readonly isComplete: boolean
+}
+
+const readIds = (ids: ReadonlySet<string>) =>
+  N8nClient.use((n8n) =>
+    ids.size > fewIds
+      ? Stream.runCollect(n8n.streamWorkflows({ archived: true, copies: true, filter: ({ id }) => ids.has(id) }))
+      : Effect.map(
+        Effect.forEach(ids, (id) =>
+          n8n.getWorkflow(id, { excludePinnedData: true }).pipe(
+            Effect.map((workflow): ReadonlyArray<Workflow.Listed> => [workflow]),
+            Effect.catchTag("NotFoundError", () => Effect.succeed([]))
+          ), { concurrency: 4 }),
+        (workflows) => workflows.flat()
+      )
+  )
+
+/** Reads every selected workflow. */
+export const all = Effect.fn("Selection.all")(function*(
+  { ids, ...conditions }: Select,
+  { cursor, ...options }: Options & { readonly cursor?: string | undefined } = {}
+): Effect.fn.Return<All, Errors.N8nError, N8nClient> {
+  if (ids === undefined) {
+    const result = yield* page(conditions, { ...options, cursor, limit: maxWorkflows })
+    return { ...result, missing: [], isComplete: result.nextCursor === undefined }
+  }
+  const { archived = false } = options
+  const distinct = new Set(ids)
+  const workflows = new Map((yield* readIds(distinct)).map((each) => [each.id, each]))
+  const missing = [...distinct].flatMap((id): ReadonlyArray<Missing> => {
+    const workflow = workflows.get(id)
+    if (workflow === undefined) return [{ id, why: "unknown" }]
+    if (TestMark.isCopy(workflow)) return [{ id, why: "test copy" }]
+    return workflow.isArchived === true && !archived ? [{ id, why: "archived" }] : []
+  })
+  const { filter, finish } = yield* prepare(conditions, options, false)
+  const selected = yield* finish(
+    [...distinct].flatMap((id) => workflows.get(id) ?? []).filter(workflowMatcher({ ...conditions, archived, filter }))
+  )
+  return { selected, scanned: workflows.size, nextCursor: undefined, missing, isComplete: true }
+})
