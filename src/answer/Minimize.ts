@@ -276,19 +276,22 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
 const markPage = (
   value: unknown,
   [key = "", ...rest]: ReadonlyArray<string>,
+  total: number,
   mark: (count: number) => Mark
 ): unknown => {
   if (!Predicate.isObject(value)) return value
   const holder = value as Record<string, unknown>
   const inner = holder[key]
-  if (rest.length > 0) return { ...holder, [key]: markPage(inner, rest, mark) }
-  return Array.isArray(inner) ? { ...holder, ...withMarks([...marksIn(holder), mark(inner.length)]) } : value
+  if (rest.length > 0) return { ...holder, [key]: markPage(inner, rest, total, mark) }
+  return Array.isArray(inner) && inner.length < total
+    ? { ...holder, ...withMarks([...marksIn(holder), mark(inner.length)]) } :
+    value
 }
 
 /** Marks each list that is a page of a longer one. */
 export const markPages = <A>(value: A, totals: Totals, next: Next = noCall): A =>
   Object.entries(totals).reduce<unknown>(
-    (marked, [path, total]) => markPage(marked, path.split("."), (count) => makeMark(path, count, total, next)),
+    (marked, [path, total]) => markPage(marked, path.split("."), total, (count) => makeMark(path, count, total, next)),
     value
   ) as A
 

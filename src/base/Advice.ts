@@ -28,12 +28,15 @@ export const Advice = Schema.TaggedUnion({
   RaiseExecutionLimit: {},
   ListWorkflows: {},
   ListExistingWorkflows: {},
+  ListCredentials: {},
   ListExecutions: {},
   /** n8n answers a retry only after the run has ended. */
   FollowRetry: {},
   ListFiles: {},
   ListVersions: { maxSnapshots: Schema.Int },
   ListRestorableVersions: {},
+  /** Plans of changes to many workflows; the last ones are stored. */
+  MakePlan: { maxPlans: Schema.Int },
   /** The version does not exist; `newest` lists existing ones. */
   ChooseVersion: { workflowId: Schema.String, newest: Schema.Array(Schema.String) },
   SearchNodeTypes: {},

@@ -56,6 +56,7 @@ export const toolsets = {
     editing.nodeReplace,
     editing.connectionCreate,
     editing.workflowEdit,
+    editing.bulkEdit,
     editing.validateWorkflow
   ],
   testing: [testing.testWorkflow],

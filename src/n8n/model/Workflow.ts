@@ -66,7 +66,10 @@ export const Listed = Schema.Struct({
   versionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
   activeVersionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
   settings: Schema.optionalKey(Schema.Unknown),
-  nodes: Schema.Array(Schema.Unknown)
+  nodes: Schema.Array(Schema.Unknown),
+  connections: Schema.optionalKey(Schema.Unknown),
+  nodeGroups: Schema.optionalKey(Schema.Unknown),
+  activeVersion: Schema.optionalKey(Schema.Unknown)
 })
 export type Listed = typeof Listed.Type
 
@@ -117,11 +120,11 @@ const Published = Schema.Struct({ nodes: Schema.Array(Node), connections: Connec
  * Only n8n 2.x has drafts. A draft with the same content as the published version, such as after undoing a change, does
  * not count.
  */
-export const hasDraft = (workflow: Workflow): boolean => {
+export const hasDraft = (workflow: Listed): boolean => {
   if (!workflow.active || !awaitsPublishing(workflow)) return false
   const { connections, nodes } = workflow
-  const runs = running(workflow)
-  return runs === undefined || !equals([runs.nodes, runs.connections], [nodes, connections])
+  const runs = obj(workflow.activeVersion)
+  return runs === undefined || !equals([runs["nodes"], runs["connections"]], [nodes, connections])
 }
 
 /** Whether publishing the workflow would change which version runs: it is not published, or another version is. */

@@ -1,4 +1,5 @@
 /** Tools that build, change and check workflows. */
+export { bulkEdit } from "./bulkEdit.ts"
 export { connectionCreate } from "./connectionCreate.ts"
 export { nodeAdd } from "./nodeAdd.ts"
 export { nodeReplace } from "./nodeReplace.ts"

@@ -1,19 +1,24 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import * as Tool from "../../answer/Tool.ts"
 import { defined, type Obj, obj, str } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient, writesDrafts } from "../../n8n/N8nClient.ts"
 import { preview } from "../../n8n/WriteGuard.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
+import * as Fleet from "../../workflows/fleet/Fleet.ts"
 import * as Reference from "../../workflows/Reference.ts"
+import { formerSettings } from "../../workflows/store/formerSettings.ts"
 import { Snapshots } from "../../workflows/store/Snapshots.ts"
 import { Versions } from "../../workflows/store/Versions.ts"
 import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
 import { nounOf, placeOf } from "../../workflows/WorkflowPlace.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
+import * as batches from "../shared/Batches.ts"
 import * as differences from "../shared/Differences.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
@@ -65,15 +70,9 @@ const restore = Effect.fnUntraced(function*(
   if (!Reference.isSnapshot(version)) return yield* store.update(id, parts, options)
   const tags = Workflow.tagNames(former)
   const isRetagged = tags.toSorted().join("\n") !== [...Workflow.tagNames(current)].toSorted().join("\n")
-  const written = yield* store.update(id, parts, { ...options, ...(isRetagged ? { tags } : {}) })
-  const settings = obj(former["settings"]) ?? {}
-  const left = Object.keys(obj(written.workflow.settings) ?? {}).filter((key) => settings[key] === undefined)
-  return left.length === 0
-    ? written
-    : {
-      ...written,
-      warnings: [...written.warnings, `n8n cannot remove these settings; they stay: ${left.join(", ")}`]
-    }
+  const { settings, warnings } = formerSettings(current.settings, former["settings"])
+  const written = yield* store.update(id, { ...parts, settings }, { ...options, ...(isRetagged ? { tags } : {}) })
+  return { ...written, warnings: [...written.warnings, ...warnings] }
 })
 
 /** Room for the difference, and for the rest of the answer. */
@@ -152,6 +151,22 @@ const restoreFile = Effect.fnUntraced(function*(
   return { id, name: str(name) ?? id, active: active === true }
 })
 
+const invalidBatch = (field: string, reason: string) =>
+  parameters.invalid(field, reason, "A batch is restored whole, by the plan's id; a workflow by id and version.")
+
+const restoreBatch = Effect.fnUntraced(function*(batch: string, confirm: boolean, dryRun: boolean) {
+  const before = yield* Fleet.state(batch)
+  const done = [...before.outcomes.values()].filter(({ state }) => state === "done").length
+  if (dryRun) return { state: before, hint: `Nothing was written. ${counted(done, "workflow")} would be restored.` }
+  if (done > 1) {
+    const name = before.plan.changes.slice(0, 3).map(({ change }) => Visible.label(change, 70)).join("; ")
+    yield* writing.requireConsent(confirm, `Take back the change of ${counted(done, "workflow")}: ${name}?`)
+  }
+  const state = yield* Fleet.restore(batch)
+  const isOpen = state.stopped !== undefined
+  return { state, hint: isOpen ? `workflow_restore(batch: '${batch}') continues.` : undefined }
+})
+
 /** Writes an earlier version; the overwritten state becomes a snapshot, as with every write. */
 export const workflowRestore = Tool.make({
   name: "workflow_restore",
@@ -163,28 +178,49 @@ export const workflowRestore = Tool.make({
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["workflow:update", "workflow:create", "workflow:read"],
   input: Schema.Struct({
-    id: parameters.anyWorkflowId,
-    version: parameters.required("Version", "A version from workflow_history."),
+    id: Schema.optionalKey(parameters.anyWorkflowId),
+    version: Schema.optionalKey(parameters.required("Version", "From workflow_history.")),
+    batch: parameters.optional(Schema.String, "plan of bulk_edit, instead of id and version: takes it back."),
     dryRun: writing.dryRun,
     confirm: writing.confirm
   }),
   output: Schema.Struct({
     ...writing.Output.fields,
+    // Absent for a batch.
+    id: Schema.optionalKey(Schema.String),
+    name: Schema.optionalKey(Schema.String),
+    active: Schema.optionalKey(Schema.Boolean),
+    ...Struct.omit(batches.fields, ["warnings"]),
     /** Changes that restoring would make, in the format of workflow_diff. */
     difference: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
   }),
-  handler: ({ confirm, dryRun, id, version }) =>
+  handler: ({ batch, confirm, dryRun, id, version }) =>
     Effect.gen(function*() {
+      if (batch !== undefined) {
+        return id === undefined && version === undefined
+          ? { batch: yield* restoreBatch(batch, confirm, dryRun) }
+          : yield* invalidBatch("batch", "batch goes without id and version")
+      }
+      if (id === undefined) return yield* invalidBatch("id", "Workflow ID is required")
+      if (version === undefined) return yield* invalidBatch("version", "Version is required")
       const place = placeOf(id)
-      return place.kind === "n8n"
+      const workflow = place.kind === "n8n"
         ? yield* restoreOnN8n(id, version, confirm, dryRun)
         : yield* restoreFile(id, place.path, version, confirm, dryRun)
+      return { workflow }
     }),
-  summarize: (workflow) => workflow,
-  message: ({ id }, { dryRun }) =>
-    dryRun
-      ? { en: `Would restore workflow '${id}'`, ja: "復元の内容を確認しました" }
-      : { en: `Restored workflow '${id}'`, ja: "ワークフローを復元しました" },
-  next: ({ id, version }) => () => whole(id, version),
+  summarize: ({ batch, workflow }) =>
+    batch === undefined
+      ? { ...workflow }
+      : defined({ ...batches.summarize(batch.state, true), hint: batch.hint }),
+  message: ({ done, id, restored = 0 }, { batch, dryRun }) => {
+    const what = id === undefined
+      ? `${counted(dryRun ? done ?? 0 : restored, "workflow")} of ${batch}`
+      : `workflow '${id}'`
+    return dryRun
+      ? { en: `Would restore ${what}`, ja: "復元の内容を確認しました" }
+      : { en: `Restored ${what}`, ja: "ワークフローを復元しました" }
+  },
+  next: ({ id, version }) => () => id === undefined || version === undefined ? undefined : whole(id, version),
   maxChars: (_, { dryRun }) => dryRun ? maxDifference + room : Infinity
 })

@@ -93,7 +93,7 @@ const usage = [
 const quoted = (keys: ReadonlyArray<string>) => keys.map((key) => `'${key.slice(0, 100)}'`).join(", ")
 
 /** Message about a wrong name or wrong keys of an operation. */
-const fault = (wire: Obj): string | undefined => {
+export const fault = (wire: Obj): string | undefined => {
   const op = String(wire["op"])
   if (!isOp(op)) return `Invalid operation '${op.slice(0, 100)}'. ${suggestion(op, Object.keys(members), 20)}`
   const keys = Object.keys(members[op].fields)

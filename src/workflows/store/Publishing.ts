@@ -1,4 +1,5 @@
 /** Publishing and unpublishing: asynchronous on n8n 2.x, and refused for a workflow that cannot run. */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
@@ -105,6 +106,33 @@ export interface Progress {
   readonly warnings: ReadonlyArray<string>
 }
 
+/**
+ * Collects published workflows instead of waiting until each takes effect: a batch waits once for all, by
+ * {@link settled}.
+ */
+export const Unsettled = Context.Reference<Array<Workflow.Workflow> | undefined>("effect-n8n-mcp/Unsettled", {
+  defaultValue: () => undefined
+})
+
+/** Warnings about webhooks, once what was published has taken effect. */
+const webhookWarnings = (workflow: Workflow.Workflow) =>
+  Effect.flatMap(webhooksSettle(workflow, "up"), (isUp) =>
+    isUp
+      ? elsewhere(workflow)
+      : Effect.succeed(["published, but n8n has not registered its webhook yet: it may take a few more seconds"]))
+
+/** Waits until published workflows have taken effect; their warnings by id. */
+export const settled = Effect.fnUntraced(function*(workflows: ReadonlyArray<Workflow.Workflow>) {
+  if (workflows.length === 0) return new Map<string, ReadonlyArray<string>>()
+  yield* Effect.sleep(takingOver)
+  const warnings = yield* Effect.forEach(
+    workflows,
+    (workflow) => Effect.map(webhookWarnings(workflow), (warnings) => [workflow.id, warnings] as const),
+    { concurrency: 4 }
+  )
+  return new Map(warnings)
+})
+
 /** Publishes a workflow, and waits until it takes effect: n8n 2.x answers before its webhooks do. */
 export const published = Effect.fnUntraced(function*(before: Workflow.Workflow, versionId?: string) {
   const n8n = yield* N8nClient
@@ -114,17 +142,18 @@ export const published = Effect.fnUntraced(function*(before: Workflow.Workflow, 
     (now) => now.active && (versionId === undefined ? !Workflow.hasDraft(now) : now.activeVersionId === versionId),
     n8n.publishWorkflow(id, versionId)
   )
+  const unsettled = yield* Unsettled
+  if (unsettled !== undefined) {
+    unsettled.push(answer)
+    return { workflow: answer, warnings: [] } satisfies Progress
+  }
   // The webhooks of the previous version answer too.
   if (
     before.active && typeof answer.activeVersionId === "string" && answer.activeVersionId !== before.activeVersionId
   ) {
     yield* Effect.sleep(takingOver)
   }
-  const isUp = yield* webhooksSettle(answer, "up")
-  const warnings = isUp
-    ? yield* elsewhere(answer)
-    : ["published, but n8n has not registered its webhook yet: it may take a few more seconds"]
-  return { workflow: answer, warnings } satisfies Progress
+  return { workflow: answer, warnings: yield* webhookWarnings(answer) } satisfies Progress
 })
 
 /** Publishes a workflow: if it is published already, exactly the draft that was read. */

@@ -311,7 +311,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
         })
         assert.notStrictEqual(back.id, id)
         assert.isFalse(back.active)
-        const found = yield* get(back.id)
+        const found = yield* get(back.id ?? "")
         assert.include(says(found), "kept")
         assert.deepStrictEqual(arr(found["tags"]).map((tag) => obj(tag)?.["name"]), ["made"])
       }

@@ -255,7 +255,7 @@ for (const version of ["2", "1"] as const) {
           version: versions[0]?.version ?? "",
           confirm: true
         })
-        assert.strictEqual(textOf(yield* stored(api, back.id)), "hi")
+        assert.strictEqual(textOf(yield* stored(api, back.id ?? "")), "hi")
       }, {
         version,
         deletionLag: 3,

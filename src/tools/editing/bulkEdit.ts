@@ -1,0 +1,144 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Tool from "../../answer/Tool.ts"
+import { defined } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
+import * as Visible from "../../base/Visible.ts"
+import * as Fleet from "../../workflows/fleet/Fleet.ts"
+import { Operation } from "../../workflows/fleet/operations.ts"
+import * as Plans from "../../workflows/fleet/Plans.ts"
+import * as batches from "../shared/Batches.ts"
+import * as parameters from "../shared/Parameters.ts"
+import * as writing from "../shared/Writing.ts"
+
+const maxOperations = 50
+const maxGroups = 12
+
+const optional = Schema.optionalKey
+
+/** `Selection.parameters`, which list_workflows describes. */
+const Select = Schema.Struct({
+  ids: optional(Schema.Array(Schema.String)),
+  name: optional(Schema.String),
+  tags: optional(Schema.Array(Schema.String)),
+  active: optional(Schema.Boolean),
+  uses: optional(Schema.String.check(Schema.isMinLength(2, { message: "uses must have two characters or more" }))),
+  without: optional(Schema.Literals(["errorWorkflow", "tags", "runs"]))
+})
+
+/** Groups in words, for the question to the user. */
+const inWords = ({ changes, entries, publish }: Plans.Plan) => {
+  const published = entries.filter(({ active }) => active).length
+  const live = published === 0
+    ? ""
+    : publish === "keep"
+    ? `, ${published} of which are published again`
+    : `, as drafts where published`
+  const groups = changes.slice(0, 5).map(({ change, workflows }) => `${workflows} × ${Visible.label(change, 70)}`)
+  return `Change ${counted(entries.length, "workflow")}${live}: ${groups.join("; ")}${changes.length > 5 ? "; …" : ""}?`
+}
+
+/** Applies one change to many workflows. */
+export const bulkEdit = Tool.make({
+  name: "bulk_edit",
+  title: "Edit many workflows",
+  searchHint:
+    "change, update, replace in all workflows at once; migrate a credential, url, sub-workflow, setting; batch",
+  description:
+    "Apply operations to every selected workflow. dryRun returns the grouped changes and a plan; plan applies exactly that, continues it when interrupted, and with dryRun shows its state. workflow_restore(batch) takes it back.",
+  annotations: { ...Tool.destructive, idempotentHint: false },
+  scopes: ["workflow:list", "workflow:read", "workflow:update"],
+  partialScopes: { "credential:list": "credential" },
+  input: Schema.Struct({
+    select: parameters.optional(Select, "Conditions as in list_workflows, all met; not empty."),
+    operations: parameters.optional(
+      Schema.Array(Operation).check(Schema.isMinLength(1), Schema.isMaxLength(maxOperations)),
+      "As in workflow_edit, where node may be {type?, name?}: all that match. Also replace: find, with, node?, path?; " +
+        "credential: from, to, type?; calls (sub- and error workflows): from, to (ids or names); settings: settings, onlyWhereUnset?"
+    ),
+    publish: parameters.optional(
+      Plans.Publish,
+      "keep (default): what is published stays so, with the change. draft: only drafts."
+    ),
+    plan: parameters.optional(Schema.String, "From a dry run, instead of select and operations."),
+    dryRun: writing.dryRun,
+    confirm: writing.confirm,
+    raw: parameters.flag("Longer lists.")
+  }),
+  output: Schema.Struct({
+    plan: Schema.optionalKey(Schema.String),
+    workflows: Schema.Int,
+    /** Number of them that are published. */
+    published: Schema.optionalKey(Schema.Int),
+    changes: Schema.optionalKey(Schema.Array(Schema.Json)),
+    ...batches.fields,
+    unchanged: Schema.optionalKey(Schema.Int),
+    hint: Schema.optionalKey(Schema.String)
+  }),
+  handler: ({ confirm, dryRun, operations, plan, publish = "keep", select }) =>
+    Effect.gen(function*() {
+      if (plan !== undefined) {
+        if (select !== undefined || operations !== undefined) {
+          return yield* parameters.invalid("plan", "plan goes without select and operations", {
+            _tag: "MakePlan",
+            maxPlans: Plans.maxPlans
+          })
+        }
+        if (dryRun) return { state: yield* Fleet.state(plan), unchanged: undefined, isPlan: false }
+        const stored = yield* Plans.read(plan)
+        if (stored.entries.length > 1) yield* writing.requireConsent(confirm, inWords(stored))
+        return { state: yield* Fleet.apply(plan), unchanged: undefined, isPlan: false }
+      }
+      if (select === undefined || operations === undefined) {
+        return yield* parameters.invalid(
+          select === undefined ? "select" : "operations",
+          "select and operations are required, or the plan of a dry run",
+          "Nothing was written."
+        )
+      }
+      const { plan: made, unchanged } = yield* Fleet.plan({ select, operations, publish })
+      if (dryRun || made.entries.length === 0) {
+        return { state: { plan: made, outcomes: new Map(), warnings: [] }, unchanged, isPlan: true }
+      }
+      if (made.entries.length > 1) yield* writing.requireConsent(confirm, inWords(made))
+      return { state: yield* Fleet.apply(made.id), unchanged, isPlan: false }
+    }),
+  summarize: ({ isPlan, state, unchanged }, { dryRun, raw }) => {
+    const { changes, entries, id, refused } = state.plan
+    const outcome = batches.summarize(state, raw)
+    const published = entries.filter(({ active }) => active).length
+    return defined({
+      plan: entries.length === 0 ? undefined : id,
+      workflows: entries.length,
+      published: isPlan && published > 0 ? published : undefined,
+      changes: isPlan ? changes.slice(0, raw ? Infinity : maxGroups) : undefined,
+      ...(isPlan ? { refused: batches.rows(refused, raw) } : outcome),
+      unchanged,
+      hint: isPlan
+        ? entries.length === 0
+          ? "Nothing would change."
+          : `Nothing was written. bulk_edit(plan: '${id}') applies exactly this.`
+        : outcome.notDone !== undefined
+        ? `bulk_edit(plan: '${id}') continues.`
+        : dryRun || outcome.done === undefined
+        ? undefined
+        : `workflow_restore(batch: '${id}') takes it back.`
+    })
+  },
+  message: ({ changes, done = 0, notDone = 0, refused, workflows }) => {
+    const also = refused === undefined ? "" : "; some were left out"
+    return changes === undefined
+      ? {
+        en: `Changed ${done} of ${counted(workflows, "workflow")}${
+          notDone === 0 ? "" : `; ${notDone} not done`
+        }${also}`,
+        ja: "ワークフローを一括編集しました"
+      }
+      : { en: `Would change ${counted(workflows, "workflow")}${also}`, ja: "一括編集の内容を確認しました" }
+  },
+  totals: ({ isPlan, state }) => ({
+    refused: batches.leftOut(state, isPlan).length,
+    ...(isPlan ? { changes: state.plan.changes.length } : {})
+  }),
+  next: (_, { plan }) => () => plan === undefined ? undefined : `bulk_edit(plan: '${plan}', dryRun: true, raw: true)`
+})

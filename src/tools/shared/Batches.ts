@@ -1,0 +1,58 @@
+/** Fields about batches of changes, shared by the tools that make them and take them back. */
+import * as Schema from "effect/Schema"
+import { defined } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
+import * as Visible from "../../base/Visible.ts"
+import type * as Fleet from "../../workflows/fleet/Fleet.ts"
+import type * as Plans from "../../workflows/fleet/Plans.ts"
+
+export const fields = {
+  done: Schema.optionalKey(Schema.Int),
+  restored: Schema.optionalKey(Schema.Int),
+  notDone: Schema.optionalKey(Schema.Int),
+  /** Reason why it ended early. */
+  stopped: Schema.optionalKey(Schema.String),
+  /** Workflows that are left out: `{id, name, why}`. */
+  refused: Schema.optionalKey(Schema.Array(Schema.Json)),
+  warnings: Schema.optionalKey(Schema.Array(Schema.String))
+}
+
+const maxRows = 12
+const maxWarnings = 5
+
+/** Workflows that a batch has left out, or that a plan leaves out. */
+export const leftOut = ({ outcomes, plan }: Fleet.State, isPlan = false): ReadonlyArray<Plans.Refused> =>
+  isPlan ? plan.refused : plan.entries.flatMap(({ id, name }) => {
+    const { state, why = "" } = outcomes.get(id) ?? {}
+    return state === "refused" || state === "changed" ? [{ id, name, why }] : []
+  })
+
+/** Rows of a list, few unless all are wanted; `undefined` for an empty one. */
+export const rows = (all: ReadonlyArray<Plans.Refused>, isWhole: boolean) =>
+  all.length === 0
+    ? undefined
+    : all.slice(0, isWhole ? Infinity : maxRows).map(({ id, name, why }) => ({
+      id,
+      name: Visible.label(name, 40),
+      why: Visible.label(why, isWhole ? 300 : 120)
+    }))
+
+const positive = (count: number) => count === 0 ? undefined : count
+
+/** Numbers of workflows by what became of them. */
+export const summarize = (state: Fleet.State, isWhole: boolean) => {
+  const count = (wanted: string) =>
+    positive([...state.outcomes.values()].filter(({ state }) => state === wanted).length)
+  const texts = [...state.outcomes].flatMap(([id, { warnings = [] }]) => warnings.map((text) => ({ id, text })))
+  const warnings = [...Map.groupBy([...state.warnings, ...texts], ({ text }) => text)].map(([text, all]) =>
+    `${all.length === 1 ? all[0]?.id : counted(all.length, "workflow")}: ${text}`
+  )
+  return defined({
+    done: count("done"),
+    restored: count("restored"),
+    notDone: positive(state.plan.entries.length - state.outcomes.size),
+    stopped: state.stopped,
+    refused: rows(leftOut(state), isWhole),
+    warnings: warnings.length === 0 ? undefined : warnings.slice(0, isWhole ? Infinity : maxWarnings)
+  })
+}

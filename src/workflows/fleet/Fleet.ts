@@ -1,0 +1,339 @@
+/**
+ * Changes of many workflows: planned, written and taken back.
+ *
+ * **Details**
+ *
+ * A plan has the digest of each workflow before and after its change. What is written is what was planned: a workflow
+ * that is in another state is left out. Since the digests say what was done, a batch that ended early can be continued
+ * and taken back, whatever it has recorded.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { CallContext } from "../../base/CallContext.ts"
+import * as Deadline from "../../base/Deadline.ts"
+import * as Errors from "../../base/Errors.ts"
+import type { Obj } from "../../base/Json.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
+import { N8nClient, writesDrafts } from "../../n8n/N8nClient.ts"
+import { preview } from "../../n8n/WriteGuard.ts"
+import * as NodeLookups from "../NodeLookups.ts"
+import { formerSettings } from "../store/formerSettings.ts"
+import { settled, Unsettled } from "../store/Publishing.ts"
+import { Snapshots } from "../store/Snapshots.ts"
+import { type Modification, type UpdateOptions, WorkflowStore } from "../store/WorkflowStore.ts"
+import * as Change from "./change.ts"
+import type { Operation } from "./operations.ts"
+import * as Plans from "./Plans.ts"
+import * as Selection from "./Selection.ts"
+import * as swaps from "./swaps.ts"
+
+/** Number of workflows that are written at the same time. */
+const writers = 4
+
+const maxNames = 5
+
+/** Description of a change of many workflows. */
+export interface Request {
+  readonly select: Selection.Select
+  readonly operations: ReadonlyArray<Operation>
+  readonly publish: typeof Plans.Publish.Type
+}
+
+const meansOf = Effect.fnUntraced(function*(
+  plan: Pick<Plans.Plan, "id" | "operations" | "swaps">,
+  workflows: ReadonlyArray<{ readonly nodes: ReadonlyArray<unknown> }>
+) {
+  const release = yield* N8nClient.use((n8n) => n8n.release)
+  const types = [
+    ...workflows.flatMap(Workflow.typesOf),
+    ...plan.operations.flatMap((each) => Workflow.typeOf(each) || [])
+  ]
+  const lookups = yield* NodeLookups.make(new Set(types), release)
+  return {
+    plan: plan.id,
+    operations: plan.operations,
+    swaps: plan.swaps.map((swap) => swap ?? undefined),
+    lookups,
+    release
+  }
+})
+
+type Means = Effect.Success<ReturnType<typeof meansOf>>
+
+const waits = "an unpublished draft waits: publishing would publish it too"
+
+/** Reason why a workflow cannot get the change in the wanted way. */
+const obstacle = (
+  workflow: Workflow.Listed,
+  { publish }: Pick<Plans.Plan, "publish">,
+  release: string | undefined
+) =>
+  publish === "keep" && Workflow.hasDraft(workflow)
+    ? waits
+    : publish === "draft" && workflow.active && release !== undefined && !writesDrafts(release)
+    ? "it is published, and this n8n's API has no drafts"
+    : undefined
+
+/** Collects equal changes. */
+const grouped = () => {
+  const groups = new Map<
+    string,
+    { ids: Set<string>; nodes: number; names: Array<string>; example?: string | undefined }
+  >()
+  return {
+    add: ({ id, name }: Workflow.Listed, steps: Change.Changed["steps"]) => {
+      for (const { change, example } of steps) {
+        const group = groups.get(change) ?? { ids: new Set(), nodes: 0, names: [], example }
+        groups.set(change, group)
+        if (!group.ids.has(id) && group.names.length < maxNames) group.names.push(name)
+        group.ids.add(id)
+        group.nodes++
+      }
+    },
+    all: (): ReadonlyArray<Plans.Group> =>
+      [...groups].map(([change, { example, ids, names, nodes }]) => ({
+        change,
+        workflows: ids.size,
+        nodes,
+        names,
+        ...(example === undefined ? {} : { example })
+      })).toSorted((a, b) => b.workflows - a.workflows)
+  }
+}
+
+/** Reason of an error in one line. */
+const reasonOf = (error: Errors.N8nError) => {
+  const { context, message } = Errors.report(error)
+  return String(context["errorDetails"] ?? message)
+}
+
+/** Plans a change without writing to n8n, and stores the plan. */
+export const plan = Effect.fn("Fleet.plan")(function*({ operations: given, publish, select }: Request) {
+  yield* Selection.refuseAll(select)
+  const operations = yield* Effect.forEach(given, swaps.withErrorWorkflow)
+  const n8n = yield* N8nClient
+  const id = yield* Plans.newId
+  const { missing, scanned, selected } = yield* Selection.all(select)
+  const workflows = selected.map(({ workflow }) => workflow)
+  const draft = { id, operations, publish, swaps: yield* Effect.forEach(operations, swaps.resolve) }
+  const means = yield* meansOf(draft, workflows)
+  const digest = Change.digester(operations)
+  const read = swaps.readOnce(n8n.getWorkflow)
+  const [entries, groups]: [Array<Plans.Entry>, ReturnType<typeof grouped>] = [[], grouped()]
+  const refused: Array<Plans.Refused> = missing.map(({ id, why }) => ({ id, name: "", why }))
+  let unchanged = 0
+  for (const listed of workflows) {
+    // A plan of hundreds of workflows must not keep other calls waiting.
+    yield* Effect.yieldNow
+    const workflow: Obj & { readonly id: string } = { ...listed }
+    const refuse = (why: string) => refused.push({ id: listed.id, name: listed.name, why })
+    const changed = Change.make(workflow, means)
+    if (Result.isFailure(changed)) {
+      refuse(changed.failure)
+      continue
+    }
+    const { steps, workflow: after } = changed.success
+    const hindrance = obstacle(listed, draft, means.release)
+    if (steps.length === 0) unchanged++
+    else if (hindrance !== undefined) refuse(hindrance)
+    else {
+      const fault = yield* preview({ before: workflow, after }, read).pipe(Effect.flip, Effect.option)
+      if (fault._tag === "Some") refuse(reasonOf(fault.value))
+      else {
+        const { active, name } = listed
+        const hasDraft = Workflow.hasDraft(listed)
+        entries.push({ id: listed.id, name, active, hasDraft, before: digest(workflow), after: digest(after) })
+        groups.add(listed, steps)
+      }
+    }
+  }
+  const createdAt = new Date(yield* Clock.currentTimeMillis).toISOString()
+  const plan: Plans.Plan = { ...draft, createdAt, entries, changes: groups.all(), refused }
+  if (entries.length > 0) yield* Plans.save(plan)
+  return { plan, scanned, unchanged }
+})
+
+/** Whether a failure is n8n's and may pass, so that the workflow counts as not done. */
+const mayPass = (error: Errors.N8nError) =>
+  error._tag === "ApiError" &&
+  (error.statusCode === undefined || error.statusCode >= 500 || error.statusCode === 429 ||
+    error.reason === "Timeout" || error.reason === "Unreachable")
+
+const modification = <A>(result: A, patch: Obj = {}) => Effect.succeed({ patch, result } satisfies Modification<A>)
+
+const changedSince = (why: string): Plans.Outcome => ({ state: "changed", why })
+
+/** Writes the planned change of one workflow. */
+const write = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, means: Means) {
+  const store = yield* WorkflowStore
+  const digest = Change.digester(plan.operations)
+  const options: UpdateOptions = { operation: "bulk_edit", source: "file", isDraft: plan.publish === "draft" }
+  const done: Plans.Outcome = { state: "done" }
+  const { published, result, warnings, workflow } = yield* store.modify(entry.id, (now) => {
+    const current = digest(now)
+    // An earlier attempt has written it.
+    if (current === entry.after) return modification(done)
+    if (current !== entry.before) return modification(changedSince("it has changed since the plan"))
+    if (now.active !== entry.active) {
+      return modification(changedSince(`it was ${now.active ? "" : "un"}published after the plan was made`))
+    }
+    const hindrance = obstacle(now, plan, means.release)
+    if (hindrance !== undefined) return modification(changedSince(hindrance))
+    const changed = Change.make(now, means)
+    return Result.isFailure(changed) || digest(changed.success.workflow) !== entry.after
+      ? modification(changedSince("the operations now give another result"))
+      : modification(done, Change.patchOf(now, changed.success.workflow))
+  }, options)
+  if (result.state !== "done") return result
+  const isLive = entry.active && !entry.hasDraft && plan.publish === "keep"
+  const live = isLive && workflow.active && Workflow.awaitsPublishing(workflow)
+    ? yield* store.setActive(entry.id, true)
+    : { published, warnings: [] }
+  return {
+    ...done,
+    after: digest(workflow),
+    ...(live.published === undefined ? {} : { published: live.published }),
+    ...(warnings.length + live.warnings.length === 0 ? {} : { warnings: [...warnings, ...live.warnings] })
+  } satisfies Plans.Outcome as Plans.Outcome
+})
+
+/** Milliseconds that must be left to begin another workflow, and for what follows the last. */
+const leastTime = 8_000
+
+/** Milliseconds granted for each step to a caller that receives progress. */
+const patience = 45_000
+
+/** Runs a step for each entry, a few at a time, until time is up or n8n fails; what was not reached has no outcome. */
+const forEach = Effect.fnUntraced(function*<R>(
+  entries: ReadonlyArray<Plans.Entry>,
+  plan: Plans.Plan,
+  step: (entry: Plans.Entry) => Effect.Effect<Plans.Outcome, Errors.N8nError, R>
+) {
+  const { progress } = yield* CallContext
+  const published: Array<Workflow.Workflow> = []
+  const outcomes = new Map<string, Plans.Outcome>()
+  let stopped: string | undefined
+  const one = Effect.fnUntraced(function*(entry: Plans.Entry) {
+    if (stopped !== undefined) return
+    yield* Deadline.grantIfHeard(patience)
+    if ((yield* Deadline.left) < leastTime) {
+      stopped = "time is up"
+      return
+    }
+    const outcome = yield* Effect.result(step(entry))
+    if (Result.isFailure(outcome) && mayPass(outcome.failure)) {
+      stopped = reasonOf(outcome.failure)
+      return
+    }
+    const known: Plans.Outcome = Result.isSuccess(outcome)
+      ? outcome.success
+      : { state: "refused", why: reasonOf(outcome.failure) }
+    outcomes.set(entry.id, known)
+    yield* Plans.record(plan.id, entry.id, known)
+    yield* progress(outcomes.size, entries.length, "workflows")
+  })
+  yield* Effect.forEach(entries, one, { concurrency: writers, discard: true }).pipe(
+    Effect.provideService(Unsettled, published)
+  )
+  const warnings = yield* settled(published)
+  return {
+    outcomes,
+    stopped,
+    warnings: entries.flatMap(({ id }) => (warnings.get(id) ?? []).map((text) => ({ id, text })))
+  }
+})
+
+/** Workflows of a plan by what became of them. */
+export interface State {
+  readonly plan: Plans.Plan
+  readonly outcomes: ReadonlyMap<string, Plans.Outcome>
+  /** Reason why a batch ended early. */
+  readonly stopped?: string | undefined
+  readonly warnings: ReadonlyArray<{ readonly id: string; readonly text: string }>
+}
+
+/** Reads what became of a plan, from its record and, where there is none, from n8n. */
+export const state = Effect.fn("Fleet.state")(function*(id: string) {
+  const plan = yield* Plans.read(id)
+  const outcomes = new Map(yield* Plans.outcomes(plan))
+  const open = plan.entries.filter((entry) => !outcomes.has(entry.id))
+  if (open.length > 0) {
+    const digest = Change.digester(plan.operations)
+    const { selected } = yield* Selection.all({ ids: open.map((entry) => entry.id) })
+    const now = new Map(selected.map(({ workflow }) => [workflow.id, digest({ ...workflow })]))
+    for (const { after, before, id } of open) {
+      const current = now.get(id)
+      if (current === after) outcomes.set(id, { state: "done" })
+      else if (current === undefined) outcomes.set(id, changedSince("it was deleted or archived"))
+      else if (current !== before) outcomes.set(id, changedSince("it has changed since the plan"))
+    }
+  }
+  return { plan, outcomes, warnings: [] } satisfies State as State
+})
+
+/** Writes what a plan has not written yet. */
+export const apply = Effect.fn("Fleet.apply")(function*(id: string) {
+  const plan = yield* Plans.read(id)
+  const before = yield* Plans.outcomes(plan)
+  const open = plan.entries.filter((entry) => !before.has(entry.id))
+  if (open.length === 0) return { plan, outcomes: before, warnings: [] } satisfies State as State
+  const { selected } = yield* Selection.all({ ids: open.map((entry) => entry.id) })
+  const means = yield* meansOf(plan, selected.map(({ workflow }) => workflow))
+  const { outcomes, stopped, warnings } = yield* forEach(open, plan, (entry) => write(plan, entry, means))
+  return { plan, outcomes: new Map([...before, ...outcomes]), stopped, warnings } satisfies State as State
+})
+
+/** Snapshot of the state before the batch. */
+const snapshotBefore = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry) {
+  const { instance } = yield* N8nClient
+  const snapshots = yield* Snapshots
+  const digest = Change.digester(plan.operations)
+  const all = (yield* snapshots.list(instance, entry.id)).filter(({ operation }) => operation === "bulk_edit")
+  for (const { version } of all) {
+    const { workflow } = yield* snapshots.read(instance, entry.id, version)
+    if (digest(workflow as Obj) === entry.before) return workflow as Obj
+  }
+  return undefined
+})
+
+const movesPins = (operations: ReadonlyArray<Operation>) =>
+  operations.some(({ op }) => op === "rename" || op === "remove")
+
+/** Takes back the change of one workflow, which must be as the batch left it. */
+const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, left: string) {
+  const store = yield* WorkflowStore
+  const digest = Change.digester(plan.operations)
+  const former = yield* snapshotBefore(plan, entry)
+  if (former === undefined) return changedSince("its snapshot is gone: workflow_history lists what there is")
+  const wasLive = entry.active && !entry.hasDraft
+  const keys = ["name", "nodes", "connections", "nodeGroups", ...movesPins(plan.operations) ? ["pinData"] : []]
+  let notes: ReadonlyArray<string> = []
+  const { published, result, warnings } = yield* store.modify(entry.id, (now) => {
+    const current = digest(now)
+    if (current !== left || now.active !== entry.active) {
+      return modification(current === entry.before ? undefined : changedSince("it has changed since the batch"))
+    }
+    const patch = Object.fromEntries(keys.flatMap((key) => former[key] === undefined ? [] : [[key, former[key]]]))
+    const { settings, warnings } = formerSettings(now.settings, former["settings"])
+    notes = warnings
+    return modification(undefined, Change.patchOf(now, { ...now, ...patch, settings }))
+  }, { operation: "workflow_restore", source: "file", ...wasLive ? { active: true } : { isDraft: true } })
+  return result ?? {
+    state: "restored",
+    ...(published === undefined ? {} : { published }),
+    ...(warnings.length + notes.length === 0 ? {} : { warnings: [...notes, ...warnings] })
+  } satisfies Plans.Outcome as Plans.Outcome
+})
+
+/** Takes back what a batch has written; workflows that changed since are left out. */
+export const restore = Effect.fn("Fleet.restore")(function*(id: string) {
+  const { outcomes: before, plan } = yield* state(id)
+  const done = plan.entries.filter((entry) => before.get(entry.id)?.state === "done")
+  const { outcomes, stopped, warnings } = yield* forEach(
+    done,
+    plan,
+    (entry) => takeBack(plan, entry, before.get(entry.id)?.after ?? entry.after)
+  )
+  return { plan, outcomes: new Map([...before, ...outcomes]), stopped, warnings } satisfies State as State
+})

@@ -1,0 +1,101 @@
+/** Resolution of the credentials and workflows that operations name. */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Errors from "../../base/Errors.ts"
+import { obj, str } from "../../base/Json.ts"
+import * as Visible from "../../base/Visible.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
+import { isUnsupported, N8nClient } from "../../n8n/N8nClient.ts"
+import type { ReadWorkflow } from "../../n8n/WriteGuard.ts"
+import { isUnset } from "../store/formerSettings.ts"
+import type { Operation, Reference, Swap } from "./operations.ts"
+
+const refuse = (message: string, hint: Errors.ValidationError["hint"]) =>
+  new Errors.ValidationError({ reason: message, field: "operations", hint })
+
+/** The only one of several with an id or name; ids win. */
+const only = Effect.fnUntraced(
+  function*<A extends Reference>(
+    what: string,
+    word: string,
+    all: ReadonlyArray<A>,
+    list: Errors.ValidationError["hint"]
+  ) {
+    const exact = all.filter(({ id }) => id === word)
+    const matches = exact.length > 0 ? exact : all.filter(({ name }) => name === word)
+    const [first, second] = matches
+    if (first === undefined) return yield* refuse(`There is no ${what} '${Visible.label(word)}'`, list)
+    if (second !== undefined) {
+      return yield* refuse(
+        `${matches.length} ${what}s are named '${Visible.label(word)}'`,
+        `Use the id: ${matches.slice(0, 8).map(({ id }) => id).join(", ")}.`
+      )
+    }
+    return first
+  }
+)
+
+const workflowsNamed = Effect.fnUntraced(function*(word: string) {
+  const n8n = yield* N8nClient
+  const byId: ReadonlyArray<Workflow.Listed> = /^[\w-]+$/.test(word)
+    ? yield* n8n.getWorkflow(word).pipe(
+      Effect.map((workflow) => [workflow]),
+      Effect.catchTag("NotFoundError", () => Effect.succeed([]))
+    )
+    : []
+  if (byId.length > 0) return byId
+  return (yield* n8n.listWorkflows({ fullName: word, archived: true, limit: 20 })).workflows
+})
+
+/** The credentials of n8n; on 1.x, which does not list them, those that workflows use. */
+const credentials = Effect.gen(function*() {
+  const n8n = yield* N8nClient
+  return yield* Stream.runCollect(n8n.streamCredentials).pipe(
+    Effect.catchIf(
+      isUnsupported,
+      () =>
+        Effect.map(Stream.runCollect(n8n.streamWorkflows()), (workflows) => workflows.flatMap(Workflow.credentialsOf))
+    )
+  )
+})
+
+/** Resolves what a `credential` or `calls` operation names; `null` for another operation. */
+export const resolve = Effect.fn("Fleet.resolve")(function*(operation: Operation) {
+  const { op } = operation
+  const [from, to, type] = [str(operation["from"]) ?? "", str(operation["to"]) ?? "", str(operation["type"])]
+  if (op === "credential") {
+    const all = (yield* credentials).filter((each) => type === undefined || each.type === type)
+    const { id, name, type: own } = yield* only("credential", to, all, { _tag: "ListCredentials" })
+    return { from, to: { id, name }, type: own } satisfies Swap as Swap
+  }
+  if (op !== "calls") return null
+  const { id, isArchived, name } = yield* only("workflow", to, yield* workflowsNamed(to), {
+    _tag: "ListExistingWorkflows"
+  })
+  if (isArchived === true) {
+    return yield* refuse(`Workflow '${Visible.label(name)}' (${id}) is archived`, "Choose another.")
+  }
+  const [former, ...others] = (yield* workflowsNamed(from)).filter((each) => each.id === from || each.name === from)
+  // A workflow that was deleted is still called by its id.
+  return (former === undefined || others.length > 0
+    ? { from, to: { id, name } }
+    : { from, fromId: former.id, to: { id, name } }) satisfies Swap as Swap
+})
+
+/** Operation with the id of the error workflow that its settings name. */
+export const withErrorWorkflow = Effect.fnUntraced(function*(operation: Operation) {
+  const settings = obj(operation["settings"]) ?? {}
+  const word = str(settings["errorWorkflow"])
+  if (operation.op !== "settings" || word === undefined || isUnset(word)) return operation
+  const { id } = yield* only("workflow", word, yield* workflowsNamed(word), { _tag: "ListExistingWorkflows" })
+  return { ...operation, settings: { ...settings, errorWorkflow: id } }
+})
+
+/** Reads each workflow once. */
+export const readOnce = (read: ReadWorkflow): ReadWorkflow => {
+  const cache = new Map<string, unknown>()
+  return (id) =>
+    cache.has(id)
+      ? Effect.succeed(cache.get(id))
+      : Effect.tap(read(id), (workflow) => Effect.sync(() => cache.set(id, workflow)))
+}

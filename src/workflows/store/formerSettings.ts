@@ -1,0 +1,36 @@
+/** Settings of an earlier state of a workflow, as a write restores them. */
+import { type Obj, obj, without } from "../../base/Json.ts"
+
+/** Values that n8n takes as "not set". */
+const unset: Obj = { errorWorkflow: "DEFAULT", timezone: "DEFAULT", executionTimeout: -1 }
+
+/** n8n's defaults of settings that its API cannot unset. */
+const defaults: Obj = {
+  saveDataErrorExecution: "all",
+  saveDataSuccessExecution: "all",
+  saveExecutionProgress: false,
+  saveManualExecutions: true
+}
+
+/** Whether a setting has no effect. */
+export const isUnset = (value: unknown): boolean =>
+  value === undefined || value === "DEFAULT" || value === "" || value === -1
+
+const sentence = (keys: ReadonlyArray<string>, text: string) => keys.length === 0 ? [] : [`${text}: ${keys.join(", ")}`]
+
+/**
+ * Returns the settings to write, since n8n merges them, and warnings about those that could not be unset.
+ */
+export const formerSettings = (now: unknown, former: unknown) => {
+  const settings = obj(former) ?? {}
+  const added = Object.keys(without(obj(now) ?? {}, (value, key) => settings[key] !== undefined || isUnset(value)))
+  const among = (values: Obj) => added.filter((key) => Object.hasOwn(values, key))
+  const values = { ...unset, ...defaults }
+  return {
+    settings: { ...settings, ...Object.fromEntries(among(values).map((key) => [key, values[key]])) } as Obj,
+    warnings: [
+      ...sentence(among(defaults), "n8n cannot unset these settings; they have n8n's default value now"),
+      ...sentence(added.filter((key) => !Object.hasOwn(values, key)), "n8n cannot remove these settings; they stay")
+    ]
+  }
+}

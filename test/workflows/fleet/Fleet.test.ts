@@ -1,0 +1,266 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { Author, CallContext } from "../../../src/base/CallContext.ts"
+import { arr, type Obj, obj } from "../../../src/base/Json.ts"
+import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
+import * as tools from "../../../src/tools/index.ts"
+import { joined, node, workflow } from "../../support/workflows.ts"
+import { inMemory } from "../../support/world.ts"
+
+const post = (name: string, url: string) => node(name, "httpRequest", 4.2, { method: "POST", url, options: {} })
+
+const orders = (id: string, more: Obj = {}, url = `https://old.example.com/${id}`) =>
+  workflow(id, [
+    node("Hook", "webhook", 2, { path: id, httpMethod: "POST" }, { webhookId: `hook-${id}` }),
+    post("送信", url)
+  ], { name: `注文 ${id}`, connections: joined(["Hook", "送信"]), ...more })
+
+const seed = (workflows: ReadonlyArray<Obj>) => ({ workflows, executions: [] }) as unknown as N8nApi.Seed
+
+const several = seed([
+  orders("a", { active: true }),
+  orders("b"),
+  orders("c", { active: true }),
+  orders("d", { isArchived: true }),
+  orders("e", {}, "https://new.example.com/e"),
+  orders("f", { active: true, settings: { errorWorkflow: "b", executionOrder: "v1" } })
+])
+
+const replace = { op: "replace", find: "https://old.example.com", with: "https://new.example.com" }
+const uses = { uses: "old.example.com" }
+
+const dryRun = (operations: ReadonlyArray<Obj>, select: Obj = uses, more: Obj = {}) =>
+  tools.bulkEdit.call({ select, operations: operations as never, dryRun: true, ...more })
+
+const apply = (plan: string | undefined) => tools.bulkEdit.call({ plan: plan ?? "" })
+
+const restore = (batch: string | undefined) => tools.workflowRestore.call({ batch: batch ?? "" })
+
+/** Address of each workflow's request, `*` for what runs and `!` for a draft that waits. */
+const urls = (api: N8nApi.N8nApi) =>
+  Effect.map(
+    api.workflows,
+    (all) =>
+      Object.fromEntries(all.map((each) => {
+        const url = String(obj(obj(arr(each.nodes)[1])?.["parameters"])?.["url"]).replace(/^https:..(\w+).*/, "$1")
+        const { active, activeVersionId, versionId } = each as Obj
+        return [
+          each.id,
+          `${url}${active === true ? "*" : ""}${active === true && activeVersionId !== versionId ? "!" : ""}`
+        ]
+      }))
+  )
+
+const before = { a: "old*", b: "old", c: "old*", d: "old", e: "new", f: "old*" }
+const after = { a: "new*", b: "new", c: "new*", d: "old", e: "new", f: "new*" }
+
+describe("a change of many workflows", () => {
+  it.effect("is planned without writing, applied, and taken back", () =>
+    inMemory(function*(api) {
+      const { changes, hint, plan, published, refused, workflows } = yield* dryRun([replace])
+      assert.deepStrictEqual({ refused, workflows, published }, { refused: undefined, workflows: 4, published: 3 })
+      assert.deepStrictEqual(changes, [{
+        change: "httpRequest url: 'https://old.example.com' → 'https://new.example.com'",
+        workflows: 4,
+        nodes: 4,
+        names: ["注文 a", "注文 b", "注文 c", "注文 f"],
+        example: "https://old.example.com/a → https://new.example.com/a"
+      }])
+      assert.include(hint, `bulk_edit(plan: '${plan}')`)
+      assert.deepStrictEqual(yield* urls(api), before)
+      const done = yield* apply(plan)
+      assert.deepInclude(done, { done: 4, hint: `workflow_restore(batch: '${plan}') takes it back.` })
+      assert.deepStrictEqual(yield* urls(api), after)
+      assert.deepInclude(yield* tools.bulkEdit.call({ plan: plan ?? "", dryRun: true }), { done: 4 })
+      assert.deepInclude(yield* restore(plan), { restored: 4 })
+      assert.deepStrictEqual(yield* urls(api), before)
+      // It is not applied a second time.
+      assert.deepInclude(yield* apply(plan), { restored: 4 })
+      assert.deepStrictEqual(yield* urls(api), before)
+    }, { seed: several }))
+
+  it.effect("leaves out what has changed since, and says so", () =>
+    inMemory(function*(api) {
+      const { plan } = yield* dryRun([replace])
+      yield* api.edit("b", (now) => ({ ...now, name: "mine" }))
+      yield* tools.deactivateWorkflow.call({ id: "c" })
+      const { done, refused } = yield* apply(plan)
+      assert.deepStrictEqual([done, refused], [2, [
+        { id: "b", name: "注文 b", why: "it has changed since the plan" },
+        { id: "c", name: "注文 c", why: "it was unpublished after the plan was made" }
+      ]])
+      assert.deepStrictEqual(yield* urls(api), { ...after, b: "old", c: "old" })
+      yield* api.edit("a", (now) => ({ ...now, name: "theirs" }))
+      const back = yield* restore(plan)
+      assert.deepStrictEqual([back.restored, back.refused?.length], [1, 3])
+      assert.deepStrictEqual(yield* urls(api), { ...before, a: "new*", c: "old" })
+    }, { seed: several }))
+
+  it.effect("publishes no one's draft, and makes drafts on request", () =>
+    inMemory(function*(api) {
+      yield* api.edit("a", ({ nodes, ...now }) =>
+        ({
+          ...now,
+          nodes: [...arr(nodes), node("Note", "stickyNote", 1, { content: "mine" })]
+        }) as N8nApi.Workflow)
+      const { refused, workflows } = yield* dryRun([replace])
+      assert.strictEqual(workflows, 3)
+      assert.match(String(obj(refused?.[0])?.["why"]), /an unpublished draft waits/)
+      const { plan } = yield* dryRun([replace], uses, { publish: "draft" })
+      assert.deepInclude(yield* apply(plan), { done: 4 })
+      assert.deepStrictEqual(yield* urls(api), { ...after, a: "new*!", c: "new*!", f: "new*!" })
+      assert.deepInclude(yield* restore(plan), { restored: 4 })
+      // The draft that waited waits again; the others have none.
+      assert.deepStrictEqual(yield* urls(api), { ...before, a: "old*!" })
+    }, { seed: several }))
+
+  it.effect("sets and unsets settings", () =>
+    inMemory(function*(api) {
+      const settings = Effect.map(api.workflows, (all) =>
+        all.map(({ id, settings }) => [id, obj(settings)?.["errorWorkflow"]]))
+      const own = yield* settings
+      const operations = [{ op: "settings", settings: { errorWorkflow: "注文 e" }, onlyWhereUnset: true }]
+      const { plan, unchanged } = yield* dryRun(operations, { active: true })
+      assert.strictEqual(unchanged, 1)
+      assert.deepInclude(yield* apply(plan), { done: 2 })
+      assert.deepStrictEqual(
+        (yield* settings).filter(([, value]) =>
+          value === "e"
+        ).map(([id]) => id),
+        ["a", "c"]
+      )
+      assert.deepInclude(yield* restore(plan), { restored: 2 })
+      assert.deepStrictEqual(yield* settings, own)
+      const error = yield* Effect.flip(
+        dryRun([{ op: "settings", settings: { errorWorkflow: "nope" } }], { active: true })
+      )
+      assert.match(error.message, /There is no workflow 'nope'/)
+    }, { seed: several }))
+
+  it.effect("belongs to its caller", () =>
+    inMemory(function*() {
+      const { plan } = yield* Effect.provideService(dryRun([replace]), Author, "alice")
+      const error = yield* Effect.flip(Effect.provideService(apply(plan), Author, "bob"))
+      assert.strictEqual(error._tag, "NotFoundError")
+      assert.deepInclude(yield* Effect.provideService(apply(plan), Author, "alice"), { done: 4 })
+    }, { seed: several }))
+
+  it.effect("asks once, with the changes, and does nothing after a no", () =>
+    inMemory(function*(api) {
+      const questions: Array<string> = []
+      const confirm = (question: string) => Effect.as(Effect.sync(() => questions.push(question)), "no" as const)
+      const call = { progress: () => Effect.void, confirm }
+      const error = yield* Effect.flip(Effect.provideService(
+        tools.bulkEdit.call({ select: uses, operations: [replace] }),
+        CallContext,
+        call
+      ))
+      assert.strictEqual(error.message, "The user did not agree")
+      assert.deepStrictEqual(questions, [
+        "Change 4 workflows, 3 of which are published again: 4 × httpRequest url: 'https://old.example.com' → 'https://new.example.com'?"
+      ])
+      assert.deepStrictEqual(yield* urls(api), before)
+    }, { seed: several }))
+
+  it.effect("refuses selections and operations that cannot be meant", () =>
+    inMemory(function*() {
+      const refusal = (operations: ReadonlyArray<Obj>, select?: Obj) =>
+        Effect.map(Effect.flip(tools.bulkEdit.run({ select: select ?? uses, operations })), ({ message }) => message)
+      assert.match(yield* refusal([replace], {}), /select needs a condition/)
+      assert.match(yield* refusal([{ op: "name", name: "All" }]), /name is for one workflow/)
+      assert.match(
+        yield* refusal([{ op: "replace", find: "x" }]),
+        /replace takes find, with, node\?, path\?; missing: with/
+      )
+      assert.match(yield* refusal([{ op: "remvoe", node: "A" }]), /Did you mean 'remove'/)
+      assert.match(yield* refusal([{ op: "remove", node: { typ: "x" } }]), /node is a name or id/)
+      assert.match(yield* refusal([{ op: "calls", from: "a", to: "nowhere" }]), /There is no workflow 'nowhere'/)
+      const missing = yield* Effect.flip(tools.bulkEdit.run({ select: uses }))
+      assert.match(missing.message, /select and operations are required/)
+    }, { seed: several }))
+
+  it.effect("leaves out what would no longer be valid", () =>
+    inMemory(function*() {
+      const { refused, workflows } = yield* dryRun(
+        [{
+          op: "set",
+          node: { type: "n8n-nodes-base.httpRequest" },
+          path: "url",
+          value: "={{ $('Nope').item.json.url }}"
+        }],
+        { ids: ["a", "zz"] }
+      )
+      assert.strictEqual(workflows, 0)
+      assert.deepStrictEqual(arr(refused).map((each) => obj(each)?.["id"]), ["zz", "a"])
+      assert.match(String(obj(arr(refused)[1])?.["why"]), /'送信': .*Nope/)
+    }, { seed: several }))
+})
+
+/** Ends a batch at its k-th write, before or after n8n handles it. */
+const killed = (at: number, isAfter: boolean) => {
+  let count = 0
+  let stop: Deferred.Deferred<void> | undefined
+  const here = (method: string) =>
+    Effect.suspend(() =>
+      stop === undefined || method === "GET" || ++count < at
+        ? Effect.void
+        : Effect.andThen(Deferred.succeed(stop, undefined), Effect.never)
+    )
+  return {
+    options: isAfter
+      ? { after: ({ method }: N8nApi.RecordedRequest) => here(method) }
+      : { before: ({ method }: N8nApi.RecordedRequest) => here(method) },
+    run: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      Effect.gen(function*() {
+        stop = yield* Deferred.make<void>()
+        const fiber = yield* Effect.forkChild(effect)
+        yield* Effect.raceFirst(Deferred.await(stop), Fiber.await(fiber))
+        stop = undefined
+        yield* Fiber.interrupt(fiber)
+      })
+  }
+}
+
+describe("a batch that ends early", () => {
+  const places = [1, 2, 3, 4, 5, 6, 7].flatMap((at) => [[at, false], [at, true]] as const)
+  it.effect.each(places)("at write %i, answered %s, can be continued and taken back", ([at, isAfter]) => {
+    const { options, run } = killed(at, isAfter)
+    return inMemory(function*(api) {
+      const { plan } = yield* dryRun([replace])
+      yield* run(apply(plan))
+      const { done = 0, notDone = 0, refused } = yield* tools.bulkEdit.call({ plan: plan ?? "", dryRun: true })
+      assert.deepStrictEqual([done + notDone, refused], [4, undefined])
+      assert.deepInclude(yield* apply(plan), { done: 4 })
+      assert.deepStrictEqual(yield* urls(api), after)
+      assert.deepInclude(yield* restore(plan), { restored: 4 })
+      assert.deepStrictEqual(yield* urls(api), before)
+    }, { seed: several, ...options })
+  })
+
+  it.effect.each(places)("at write %i, answered %s, can be taken back as it is", ([at, isAfter]) => {
+    const { options, run } = killed(at, isAfter)
+    return inMemory(function*(api) {
+      const { plan } = yield* dryRun([replace])
+      yield* run(apply(plan))
+      yield* restore(plan)
+      assert.deepStrictEqual(yield* urls(api), before)
+    }, { seed: several, ...options })
+  })
+
+  it.effect("because n8n fails stops, and is continued", () => {
+    let isDown = true
+    const before = ({ method }: N8nApi.RecordedRequest) =>
+      Effect.sync(() => isDown && method === "PUT" ? new Response("down", { status: 503 }) : undefined)
+    return inMemory(function*(api) {
+      const { plan } = yield* dryRun([replace])
+      const cut = yield* apply(plan)
+      assert.deepInclude(cut, { notDone: 4, hint: `bulk_edit(plan: '${plan}') continues.` })
+      assert.isDefined(cut.stopped)
+      isDown = false
+      assert.deepInclude(yield* apply(plan), { done: 4 })
+      assert.deepStrictEqual(yield* urls(api), after)
+    }, { seed: several, before })
+  })
+})
