@@ -164,6 +164,9 @@ const modification = <A>(result: A, patch: Obj = {}) => Effect.succeed({ patch, 
 
 const changedSince = (why: string): Plans.Outcome => ({ state: "changed", why })
 
+/** Whether the change goes live. */
+const isLive = ({ publish }: Plans.Plan, { active, hasDraft }: Plans.Entry) => active && !hasDraft && publish === "keep"
+
 /** Writes the planned change of one workflow. */
 const write = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, means: Means) {
   const store = yield* WorkflowStore
@@ -186,8 +189,7 @@ const write = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, 
       : modification(done, Change.patchOf(now, changed.success.workflow))
   }, options)
   if (result.state !== "done") return result
-  const isLive = entry.active && !entry.hasDraft && plan.publish === "keep"
-  const live = isLive && workflow.active && Workflow.awaitsPublishing(workflow)
+  const live = isLive(plan, entry) && workflow.active && Workflow.awaitsPublishing(workflow)
     ? yield* store.setActive(entry.id, true)
     : { published, warnings: [] }
   return {
@@ -248,6 +250,8 @@ const forEach = Effect.fnUntraced(function*<R>(
 export interface State {
   readonly plan: Plans.Plan
   readonly outcomes: ReadonlyMap<string, Plans.Outcome>
+  /** Ids of those that were written, but not published any more. */
+  readonly unpublished?: ReadonlySet<string>
   /** Reason why a batch ended early. */
   readonly stopped?: string | undefined
   readonly warnings: ReadonlyArray<{ readonly id: string; readonly text: string }>
@@ -258,18 +262,22 @@ export const state = Effect.fn("Fleet.state")(function*(id: string) {
   const plan = yield* Plans.read(id)
   const outcomes = new Map(yield* Plans.outcomes(plan))
   const open = plan.entries.filter((entry) => !outcomes.has(entry.id))
+  const unpublished = new Set<string>()
   if (open.length > 0) {
     const digest = Change.digester(plan.operations)
     const { selected } = yield* Selection.all({ ids: open.map((entry) => entry.id) })
-    const now = new Map(selected.map(({ workflow }) => [workflow.id, digest({ ...workflow })]))
-    for (const { after, before, id } of open) {
-      const current = now.get(id)
-      if (current === after) outcomes.set(id, { state: "done" })
-      else if (current === undefined) outcomes.set(id, changedSince("it was deleted or archived"))
-      else if (current !== before) outcomes.set(id, changedSince("it has changed since the plan"))
+    const now = new Map(selected.map(({ workflow }) => [workflow.id, workflow]))
+    for (const entry of open) {
+      const workflow = now.get(entry.id)
+      const current = workflow && digest({ ...workflow })
+      if (workflow === undefined) outcomes.set(entry.id, changedSince("it was deleted or archived"))
+      else if (current === entry.after) {
+        if (isLive(plan, entry) && workflow.active && Workflow.hasDraft(workflow)) unpublished.add(entry.id)
+        else outcomes.set(entry.id, { state: "done" })
+      } else if (current !== entry.before) outcomes.set(entry.id, changedSince("it has changed since the plan"))
     }
   }
-  return { plan, outcomes, warnings: [] } satisfies State as State
+  return { plan, outcomes, unpublished, warnings: [] } satisfies State as State
 })
 
 /** Writes what a plan has not written yet. */
@@ -328,8 +336,8 @@ const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entr
 
 /** Takes back what a batch has written; workflows that changed since are left out. */
 export const restore = Effect.fn("Fleet.restore")(function*(id: string) {
-  const { outcomes: before, plan } = yield* state(id)
-  const done = plan.entries.filter((entry) => before.get(entry.id)?.state === "done")
+  const { outcomes: before, plan, unpublished } = yield* state(id)
+  const done = plan.entries.filter((entry) => before.get(entry.id)?.state === "done" || unpublished?.has(entry.id))
   const { outcomes, stopped, warnings } = yield* forEach(
     done,
     plan,

@@ -21,6 +21,7 @@ import * as tools from "../../../src/tools/index.ts"
 import { balanced } from "./balanced.ts"
 import { building } from "./building.ts"
 import { cases } from "./cases.ts"
+import { changingMany } from "./changingMany.ts"
 import { examining } from "./examining.ts"
 import { throughFaults } from "./faults.ts"
 import { guarding } from "./guarding.ts"
@@ -634,6 +635,7 @@ export const suite = (version: string) => {
     examining(it, v2)
     sendingNothing(it)
     retrying(it, v2)
+    changingMany(it, v2)
     testingLeftovers(it)
     cases(it)
     guarding(it, v2)

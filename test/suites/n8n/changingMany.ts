@@ -1,0 +1,180 @@
+/** Changes of many workflows on a real n8n: what runs afterwards is seen by a server that the workflows call. */
+import { assert, type Vitest } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import type * as Services from "../../../src/app/Services.ts"
+import { arr, type Obj, obj } from "../../../src/base/Json.ts"
+import type { N8nClient } from "../../../src/n8n/N8nClient.ts"
+import * as tools from "../../../src/tools/index.ts"
+import { node } from "../../support/workflows.ts"
+import { chain, made, webhook } from "./builders.ts"
+import type { RealN8n } from "./RealN8n.ts"
+import * as Recorder from "./Recorder.ts"
+import * as scenarios from "./scenarios.ts"
+
+type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>
+
+const posting = (url: string) => node("注文を送る", "httpRequest", 4.2, { method: "POST", url, options: {} })
+
+/** Workflows whose webhook calls `<server>/old/<number>`; the first three are published. */
+const several = Effect.fnUntraced(function*(count: number) {
+  const recorder = yield* Recorder.make
+  const tag = crypto.randomUUID().slice(0, 8)
+  const all = yield* Effect.forEach(
+    Array.from({ length: count }, (_, index) => index),
+    (index) =>
+      Effect.gen(function*() {
+        const path = `many-${tag}-${index}`
+        const name = `一括 ${tag} ${index}`
+        const id = yield* made(
+          name,
+          [webhook(path), posting(`${recorder.url}/old/${index}`)],
+          chain("Orders", "注文を送る")
+        )
+        if (index < 3) yield* scenarios.publish(id)
+        return { id, path }
+      })
+  )
+  return { recorder, tag, all, ids: all.map(({ id }) => id) }
+})
+
+const dryRun = (select: Obj, operations: ReadonlyArray<Obj>, more: Obj = {}) =>
+  tools.bulkEdit.call({ select, operations: operations as never, dryRun: true, ...more })
+
+const apply = (plan = "") => tools.bulkEdit.call({ plan })
+
+const restore = (batch = "") => tools.workflowRestore.call({ batch })
+
+/** Runs a published workflow, and returns the path that it called. */
+const called = Effect.fnUntraced(
+  function*({ id, path }: { readonly id: string; readonly path: string }, recorder: Recorder.Recorder) {
+    const before = recorder.lines().length
+    const after = yield* scenarios.newestExecution()
+    yield* scenarios.callWebhook(path, { body: {} })
+    yield* scenarios.awaitExecution(id, after)
+    return recorder.lines().slice(before).map((line) => line.replace(/^.*?(\/\w+\/\d+).*/, "$1"))
+  }
+)
+
+/** State of a workflow on n8n: published, with a draft, its settings, and the requests' address. */
+const stateOf = (id: string) =>
+  Effect.map(scenarios.fetchJson(`workflows/${id}`), (workflow) => {
+    const { active, activeVersion, nodes, settings } = obj(workflow) ?? {}
+    const urlIn = (nodes: unknown) =>
+      String(obj(obj(arr(nodes)[1])?.["parameters"])?.["url"]).replace(/.*?(old|new|draft).*/, "$1")
+    const running = obj(activeVersion)?.["nodes"]
+    return {
+      active,
+      url: urlIn(nodes),
+      runs: active !== true ? undefined : running === undefined || running === null ? urlIn(nodes) : urlIn(running),
+      settings: obj(settings) ?? {}
+    }
+  })
+
+const replace = (recorder: Recorder.Recorder) => ({
+  op: "replace",
+  find: `${recorder.url}/old`,
+  with: `${recorder.url}/new`
+})
+
+/** Adds the tests of changes of many workflows to a suite. */
+export const changingMany = (it: It, v2: boolean) => {
+  it.effect("change of many: what is published runs with it, nothing else is published, and it is taken back", () =>
+    Effect.gen(function*() {
+      const { all, ids, recorder, tag } = yield* several(6)
+      const [first, second, third, fourth] = all
+      assert.ok(first !== undefined && second !== undefined && third !== undefined && fourth !== undefined)
+      const before = yield* Effect.forEach(ids, stateOf)
+      const { plan, published, workflows } = yield* dryRun({ name: tag }, [replace(recorder)])
+      assert.deepStrictEqual([workflows, published], [6, 3])
+      assert.deepStrictEqual(yield* Effect.forEach(ids, stateOf), before)
+      assert.deepStrictEqual(yield* called(first, recorder), ["/old/0"])
+      assert.deepInclude(yield* apply(plan), { done: 6 })
+      const after = yield* Effect.forEach(ids, stateOf)
+      assert.deepStrictEqual(after.map(({ active, runs, url }) => [active, url, runs]), [
+        ...[1, 2, 3].map(() => [true, "new", "new"]),
+        ...[4, 5, 6].map(() => [false, "new", undefined])
+      ])
+      for (const [index, each] of [first, second, third].entries()) {
+        assert.deepStrictEqual(yield* called(each, recorder), [`/new/${index}`])
+      }
+      assert.deepInclude(yield* tools.bulkEdit.call({ plan: plan ?? "", dryRun: true }), { done: 6 })
+      assert.deepInclude(yield* restore(plan), { restored: 6 })
+      assert.deepStrictEqual(yield* Effect.forEach(ids, stateOf), before)
+      assert.deepStrictEqual(yield* called(second, recorder), ["/old/1"])
+    }).pipe(Effect.scoped))
+
+  it.effect("change of many: someone's draft is not published, and later changes are not overwritten", () =>
+    Effect.gen(function*() {
+      const { all, ids, recorder, tag } = yield* several(4)
+      const [first, second] = all
+      assert.ok(first !== undefined && second !== undefined)
+      const edited = Effect.fnUntraced(function*(id: string, draft: string) {
+        const { nodes } = obj(yield* scenarios.fetchJson(`workflows/${id}`)) ?? {}
+        yield* scenarios.edit(id, { nodes: arr(nodes).with(1, posting(`${recorder.url}/${draft}/x`)) })
+      })
+      if (v2) yield* edited(first.id, "draft")
+      const { plan, refused = [] } = yield* dryRun({ name: tag }, [
+        replace(recorder),
+        { op: "settings", settings: { executionTimeout: 60 } }
+      ])
+      assert.deepStrictEqual(refused.map((each) => obj(each)?.["id"]), v2 ? [first.id] : [])
+      yield* edited(ids[3] ?? "", "draft")
+      const { refused: changed = [] } = yield* apply(plan)
+      assert.deepStrictEqual(changed.map((each) => obj(each)?.["id"]), [ids[3]])
+      const states = yield* Effect.forEach(ids, stateOf)
+      assert.deepStrictEqual(states.map(({ runs, url }) => [url, runs]), [
+        v2 ? ["draft", "old"] : ["new", "new"],
+        ["new", "new"],
+        ["new", "new"],
+        ["draft", undefined]
+      ])
+      yield* edited(second.id, "draft")
+      const back = yield* restore(plan)
+      assert.strictEqual(back.restored, v2 ? 1 : 2)
+      assert.deepStrictEqual((yield* stateOf(second.id)).url, "draft")
+      const { runs, settings } = yield* stateOf(ids[2] ?? "")
+      assert.deepStrictEqual([runs, settings["executionTimeout"] ?? -1], ["old", -1])
+    }).pipe(Effect.scoped))
+
+  it.effect("change of many: error workflow, sub-workflow and drafts", () =>
+    Effect.gen(function*() {
+      const { ids, recorder, tag } = yield* several(3)
+      const handler = yield* made(`Errors ${tag}`, [node("Error", "errorTrigger")], [])
+      const target = (name: string) =>
+        made(name, [node("In", "executeWorkflowTrigger", 1.1, { inputSource: "passthrough" })], [])
+      const [from, to] = [yield* target(`From ${tag}`), yield* target(`To ${tag}`)]
+      if (v2) yield* Effect.forEach([from, to], scenarios.publish)
+      const caller = yield* made(`Caller ${tag}`, [
+        node("T", "manualTrigger"),
+        node("Call", "executeWorkflow", 1.2, {
+          workflowId: { __rl: true, mode: "list", value: from, cachedResultName: `From ${tag}` },
+          options: {}
+        })
+      ], chain("T", "Call"))
+      const unset = yield* dryRun({ ids }, [
+        { op: "settings", settings: { errorWorkflow: `Errors ${tag}` }, onlyWhereUnset: true }
+      ])
+      assert.deepInclude(yield* apply(unset.plan), { done: 3 })
+      const handlers = Effect.map(Effect.forEach(ids, stateOf), (all) =>
+        all.map(({ settings }) => settings["errorWorkflow"]))
+      assert.deepStrictEqual(yield* handlers, [handler, handler, handler])
+      const calls = yield* dryRun({ uses: from }, [{ op: "calls", from: `From ${tag}`, to: `To ${tag}` }])
+      assert.deepInclude(yield* apply(calls.plan), { done: 1 })
+      const { nodes } = obj(yield* scenarios.fetchJson(`workflows/${caller}`)) ?? {}
+      const { cachedResultName, value } = obj(obj(obj(arr(nodes)[1])?.["parameters"])?.["workflowId"]) ?? {}
+      assert.deepStrictEqual([value, cachedResultName], [to, `To ${tag}`])
+      assert.deepInclude(yield* restore(unset.plan), { restored: 3 })
+      assert.deepStrictEqual(
+        (yield* handlers).filter((id) =>
+          id !== undefined && id !== "DEFAULT"
+        ),
+        []
+      )
+      const drafts = yield* dryRun({ ids }, [replace(recorder)], { publish: "draft" })
+      if (!v2) return assert.deepStrictEqual([drafts.workflows, drafts.refused?.length], [0, 3])
+      assert.deepInclude(yield* apply(drafts.plan), { done: 3 })
+      assert.deepStrictEqual(yield* stateOf(ids[0] ?? ""), { ...yield* stateOf(ids[0] ?? ""), url: "new", runs: "old" })
+      assert.deepInclude(yield* restore(drafts.plan), { restored: 3 })
+      assert.deepInclude(yield* stateOf(ids[0] ?? ""), { url: "old", runs: "old", active: true })
+    }).pipe(Effect.scoped))
+}
