@@ -19,6 +19,7 @@ import * as Telemetry from "../Telemetry.ts"
 import { audit } from "./audit.ts"
 import { credential } from "./credential.ts"
 import { doctor } from "./doctor.ts"
+import { edit } from "./edit.ts"
 import { picture } from "./picture.ts"
 import { promote } from "./promote.ts"
 import { name, print, warn } from "./root.ts"
@@ -59,7 +60,21 @@ const explain = (cause: Cause.Cause<Failure>) => {
 }
 
 const commandLine = serve.pipe(
-  Command.withSubcommands([tools, call, doctor, audit, credential, test, pull, status, diff, push, promote, picture])
+  Command.withSubcommands([
+    tools,
+    call,
+    doctor,
+    audit,
+    credential,
+    test,
+    pull,
+    status,
+    diff,
+    push,
+    promote,
+    edit,
+    picture
+  ])
 )
 
 /** Runs the command line; failures are printed on stderr. */
