@@ -6,6 +6,7 @@ import { Author, CallContext } from "../../../src/base/CallContext.ts"
 import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
+import * as Policy from "../../../src/workflows/policy/Policy.ts"
 import { joined, node, workflow } from "../../support/workflows.ts"
 import { inMemory } from "../../support/world.ts"
 
@@ -179,6 +180,17 @@ describe("a change of many workflows", () => {
       assert.match(yield* refusal([{ op: "calls", from: "a", to: "nowhere" }]), /There is no workflow 'nowhere'/)
       const missing = yield* Effect.flip(tools.bulkEdit.run({ select: uses }))
       assert.match(missing.message, /select and operations are required/)
+    }, { seed: several }))
+
+  it.effect("leaves out what the policy forbids, when it is planned", () =>
+    inMemory(function*() {
+      const guarded = Effect.provide(
+        dryRun([{ op: "add", type: "n8n-nodes-base.executeCommand", after: "送信" }]),
+        Policy.layer({ bannedNodes: ["n8n-nodes-base.executeCommand"] })
+      )
+      const { refused = [], workflows } = yield* guarded
+      assert.deepStrictEqual([workflows, refused.length], [0, 4])
+      assert.match(String(obj(refused[0])?.["why"]), /policy/i)
     }, { seed: several }))
 
   it.effect("leaves out what would no longer be valid", () =>
