@@ -185,8 +185,8 @@ describe("a change of many workflows", () => {
   it.effect("leaves out what the policy forbids, when it is planned", () =>
     inMemory(function*() {
       const guarded = Effect.provide(
-        dryRun([{ op: "add", type: "n8n-nodes-base.executeCommand", after: "送信" }]),
-        Policy.layer({ bannedNodes: ["n8n-nodes-base.executeCommand"] })
+        dryRun([{ op: "add", type: "n8n-nodes-base.noOp", after: "送信" }]),
+        Policy.layer({ bannedNodes: ["n8n-nodes-base.noOp"] })
       )
       const { refused = [], workflows } = yield* guarded
       assert.deepStrictEqual([workflows, refused.length], [0, 4])
