@@ -17,15 +17,20 @@ export const jsonSchema = (schema: Schema.Constraint): JsonSchema => {
 
 const isOpenObject = (schema: unknown) => JSON.stringify(schema) === `{"type":"object","additionalProperties":{}}`
 
+/** Whether an object's other values are not restricted, or a union that its description explains. */
+const isAnything = (values: unknown) =>
+  values === false || JSON.stringify(values) === "{}" ||
+  typeof values === "object" && values !== null && "anyOf" in values
+
 /** Whether a keyword is omitted: obvious bounds and defaults, which decoding still checks. */
 const isNoise = (key: string, value: unknown, isRoot: boolean) =>
   (key === "minLength" || key === "minItems") && value === 1 ||
-  key === "maxItems" && typeof value === "number" ||
+  (key === "maxItems" || key === "maxLength") && typeof value === "number" ||
   key === "minimum" && (value === 0 || value === 1) ||
   key === "default" && value === 0 ||
   key === "maximum" && Number(value) >= 1_000_000 ||
   key === "minimum" && Number(value) <= -1_000_000 ||
-  key === "additionalProperties" && !isRoot && (value === false || JSON.stringify(value) === "{}") ||
+  key === "additionalProperties" && !isRoot && isAnything(value) ||
   key === "allOf" && Array.isArray(value) && value.every(isOpenObject)
 
 /** Schema of marks: an object or a list. Only the root of an answer's data declares them; others allow them. */
@@ -49,23 +54,37 @@ const shortenSchema = (schema: unknown, isRoot = false): unknown => {
   return Object.fromEntries(
     Object.entries(schema).flatMap(([key, value]) => {
       if (isNoise(key, value, isRoot) || key === "_truncated") return []
-      const types = key === "anyOf" ? typesOf(value) : undefined
-      return types === undefined ? [[key, shortenSchema(value)]] : [["type", types]]
+      const shortened = shortenSchema(value)
+      const types = key === "anyOf" ? typesOf(shortened) : undefined
+      return [types === undefined ? [key, shortened] : ["type", types]]
     })
   )
 }
 
 /** Depth to which an answer's objects are described: `data`, its contents, and their elements. */
-const maxLevel = 3
+const maxLevel = 2
 
-/** Describes an answer as far as a program needs it: required keys only of `data`, and without deep objects. */
+/** Types of a union of objects, with or without null. */
+const objectTypes = (schema: object) => {
+  if (!("anyOf" in schema) || !Array.isArray(schema.anyOf)) return []
+  const types = [...new Set(schema.anyOf.map(({ type }) => type))]
+  return types.includes("object") && types.every((type) => type === "object" || type === "null") ? types : []
+}
+
+/**
+ * Describes an answer as far as a program needs it: required keys only of `data`, without deep objects, the members of a
+ * union of objects, and the types of literals.
+ */
 const outline = (schema: unknown, level = 0): unknown => {
   if (Array.isArray(schema)) return schema.map((each) => outline(each, level))
   if (typeof schema !== "object" || schema === null) return schema
   const isObject = "properties" in schema || "additionalProperties" in schema
   if (isObject && level > maxLevel) return { type: "object" }
+  const [type, ...others] = objectTypes(schema)
+  if (type !== undefined) return { type: others.length === 0 ? type : [type, ...others] }
+  const isShown = (key: string) => key === "required" ? level <= 1 : key !== "type" || !("enum" in schema)
   return Object.fromEntries(
-    Object.entries(schema).filter(([key]) => key !== "required" || level <= 1).map(([key, value]) => [
+    Object.entries(schema).filter(([key]) => isShown(key)).map(([key, value]) => [
       key,
       key === "properties"
         ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, outline(each, level + 1)]))
@@ -81,7 +100,7 @@ const outline = (schema: unknown, level = 0): unknown => {
 const withMark = (schema: JsonSchema): JsonSchema => {
   const data = schema.properties?.["data"] as JsonSchema
   const properties = { ...data.properties, _truncated: mark }
-  return { ...schema, properties: { ...schema.properties, data: { ...data, properties } } }
+  return { ...schema, properties: { ...schema.properties, data: { ...data, properties } }, required: ["data"] }
 }
 
 /** JSON Schema of the arguments, as listed. */

@@ -40,11 +40,11 @@ const isoTime = (name: string, description: string) =>
 
 /** Parameters of a tool that takes a set of runs, besides the maximum number. */
 export const parameters = {
-  workflowId: text("Only runs of this workflow."),
-  workflowName: text("Only runs of workflows whose name contains this."),
-  status: Schema.optionalKey(Schema.Literals(statuses).annotate({ description: "Only in this state." })),
-  startedAfter: isoTime("startedAfter", "Started at or after, ISO 8601."),
-  startedBefore: isoTime("startedBefore", "Started before."),
+  workflowId: text("Only its runs."),
+  workflowName: text("Name contains this."),
+  status: Schema.optionalKey(Schema.Literals(statuses).annotate({ description: "State." })),
+  startedAfter: isoTime("startedAfter", "At or after, ISO 8601."),
+  startedBefore: isoTime("startedBefore", "ISO 8601."),
   cursor: text("From the previous answer.")
 }
 

@@ -36,12 +36,11 @@ export const listCredentials = Tool.make({
   name: "list_credentials",
   title: "List credentials",
   searchHint: "accounts, logins, api keys that nodes can use",
-  description:
-    "List credentials (id, name, type) to refer to in nodes; never their values. On n8n 1, only those that workflows use.",
+  description: "List credentials to use in nodes; never their values.",
   annotations: Tool.readOnly,
   scopes: ["credential:list"],
   input: Schema.Struct({
-    type: parameters.optional(Schema.String, "Only of this type, such as slackApi."),
+    type: parameters.optional(Schema.String, "Such as slackApi."),
     limit: parameters.limit,
     cursor: parameters.cursor
   }),

@@ -10,15 +10,15 @@ export const connectionCreate = Tool.make({
   title: "Connect nodes",
   searchHint: "wire, link, branch, error output, ai tool to agent",
   description:
-    "Connect two nodes of a workflow. Name ports by index or as in the editor: true, done, error, a Switch rule, ai_tool, Chat Model.",
+    "Connect two nodes. Name ports by index or as in the editor: true, done, error, a Switch rule, ai_tool, Chat Model.",
   annotations: { ...Tool.additive, idempotentHint: true },
   scopes: editing.scopes,
   input: Schema.Struct({
     workflowId: parameters.anyWorkflowId,
     sourceNodeId: parameters.required("sourceNodeId", "Id or name; for an AI connection, the sub-node."),
     targetNodeId: parameters.required("targetNodeId", "Id or name."),
-    sourceOutput: parameters.optional(Schema.String, "Output; default: the first."),
-    targetInput: parameters.optional(Schema.String, "Input; default: the first."),
+    sourceOutput: parameters.optional(Schema.String, "Default: the first."),
+    targetInput: parameters.optional(Schema.String, "Default: the first."),
     raw: editing.raw
   }),
   output: Schema.Struct({

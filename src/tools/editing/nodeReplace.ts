@@ -13,14 +13,14 @@ export const nodeReplace = Tool.make({
   title: "Replace node",
   searchHint: "swap a node, change its type, keep its connections",
   description:
-    "Replace a node with one of another type: its id, name, position and every connection and parameter that fits stay; compatibilityReport lists the rest.",
+    "Replace a node with one of another type: its id, name, position and what fits of connections and parameters stay.",
   annotations: Tool.destructive,
   scopes: editing.scopes,
   input: Schema.Struct({
     workflowId: parameters.anyWorkflowId,
-    targetNodeId: parameters.required("targetNodeId", "Id or name of the node."),
+    targetNodeId: parameters.required("targetNodeId", "Id or name."),
     newNodeType: editing.nodeType("newNodeType"),
-    parameters: editing.nodeParameters("Override the parameters that stay."),
+    parameters: editing.nodeParameters("Override those that stay."),
     raw: editing.raw
   }),
   output: Schema.Struct({

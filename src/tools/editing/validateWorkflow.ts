@@ -15,7 +15,7 @@ const input = {
   workflowId: Schema.optionalKey(Schema.String.annotate({ description: parameters.referenceForms })),
   workflow: parameters.optional(
     Schema.Record(Schema.String, Schema.Unknown),
-    "Or the workflow itself: {name, nodes, connections, settings}."
+    "Or the whole workflow itself."
   )
 }
 
@@ -46,7 +46,7 @@ export const validateWorkflow = Tool.make({
   app: page.app,
   searchHint: "check, lint, find mistakes, errors before running",
   description:
-    "Use before writing or publishing: checks node types, versions, parameters, connections, expressions, called workflows. Errors are what n8n refuses or what cannot work, each with a fix. missingCredentials: set before publishing. outdated: has a newer version or successor.",
+    "Use before writing or publishing: checks node types, versions, parameters, connections, expressions, called workflows. Set missingCredentials before publishing.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct(input),

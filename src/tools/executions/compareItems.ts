@@ -95,22 +95,22 @@ export const compareItems = Tool.make({
   title: "Compare the items of two nodes",
   searchHint: "diff items, what did a node change, lost or duplicated records",
   description:
-    "How did items change between two nodes, or two executions? Changes by path, rarest first, with examples; lost and new items. Uses each node's last run.",
+    "How did items change between two nodes or executions? Changes by path, rarest first; lost and new items. Uses last runs.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({
     id: parameters.executionId,
     from: parameters.required("from", "Earlier node."),
     to: parameters.optional(Schema.String, "Later node; default with otherId: from."),
-    otherId: Schema.optionalKey(parameters.executionIdFor("Run of to, if another one.")),
+    otherId: Schema.optionalKey(parameters.executionIdFor("Run of to, if another.")),
     key: parameters.optional(
       Schema.String,
-      "Path that pairs items (orderNo); default: n8n's item links, else position."
+      "Path that pairs items (orderNo); default: n8n's links, else position."
     ),
     ignore: conditions.paths("Paths to ignore."),
-    fields: conditions.paths("Compare only these paths."),
+    fields: conditions.paths("Only these paths."),
     limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Examples to show."),
-    steps: parameters.flag("Name the node on the way that made each rare change.")
+    steps: parameters.flag("Name the node that made each rare change.")
   }),
   output: Schema.Struct({
     from: Side,

@@ -14,7 +14,7 @@ import * as parameters from "../shared/Parameters.ts"
 /** Parameter `where`. */
 export const where = parameters.optional(
   Schema.String,
-  "JavaScript over an item's fields, or $json: amount > 1000 && country === 'JP'."
+  "JavaScript over fields: amount > 1000 && country === 'JP'."
 )
 
 /** Parameter that takes paths. */
@@ -22,7 +22,7 @@ export const paths = (description: string) =>
   Schema.optionalKey(Schema.Array(Schema.String).check(Schema.isMaxLength(50)).annotate({ description }))
 
 /** Parameter `fields`. */
-export const fields = paths("Show only these paths: [\"orderNo\", \"customer.id\"].")
+export const fields = paths("Paths to show: orderNo, customer.id.")
 
 const shownSource = 20
 

@@ -23,13 +23,13 @@ export const getExecution = Tool.make({
   app: page.app,
   searchHint: "why did it fail, debug, error, last run",
   description:
-    "Why did a run fail, or take long? The failing node, its error and input, then the nodes that ran with items and time (ms). Next: get_execution_by_node.",
+    "Why did a run fail, or take long? The failing node, its error and input; nodes that ran with items and time (ms). Next: get_execution_by_node.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   partialScopes: { "workflow:read": "whether the version is published" },
   input: Schema.Struct({
     id: parameters.executionId,
-    nodeOffset: parameters.offset("nodeOffset", "Rows of availableNodes to skip."),
+    nodeOffset: parameters.offset("nodeOffset", "availableNodes to skip."),
     sortBy: parameters.optional(Schema.Literal("time"), "Slowest first."),
     wait: parameters.optional(
       Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 50 }, { message: "wait must be from 0 to 50" })),

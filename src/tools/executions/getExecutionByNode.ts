@@ -41,20 +41,20 @@ export const getExecutionByNode = Tool.make({
   title: "Get execution of one node",
   searchHint: "debug step, input and output, items, payload of a node",
   description:
-    "Use after get_execution: input and output items, error, and parameters (expressions as values) of one node. Choose the run of a loop, the output of a branch.",
+    "Use after get_execution: one node's input and output items, error, and parameters (expressions as values).",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({
     id: parameters.executionId,
     nodeName: parameters.required("Node name", "As in get_execution."),
-    runIndex: parameters.index("runIndex", "Run, from 0; default: the last."),
-    outputIndex: parameters.index("outputIndex", "Entry of outputs, from 0; default: the first with items."),
-    itemOffset: parameters.offset("itemOffset", "Items (with where: matches) to skip."),
+    runIndex: parameters.index("runIndex", "Run of a loop, from 0; default: the last."),
+    outputIndex: parameters.index("outputIndex", "Output, from 0; default: the first with items."),
+    itemOffset: parameters.offset("itemOffset", "Items or matches to skip."),
     itemLimit: parameters.int(
       "itemLimit",
       { minimum: 1, maximum: 50 },
       50,
-      "Maximum of input items, and of output items."
+      "Maximum per side."
     ),
     where,
     fields

@@ -196,7 +196,7 @@ export const listExecutions = Tool.make({
   searchHint: "execution history, runs, logs, failures, last night, triage, slow, profile, tokens",
   isEntry: true,
   description:
-    "List runs, newest first. groupBy shows in one call, over up to 500 runs, what failed and why, or where time goes. Next: get_execution with an id.",
+    "List runs, newest first. groupBy shows over up to 500 runs what failed and why, or where time goes. Next: get_execution.",
   annotations: Tool.readOnly,
   scopes: ["execution:list"],
   partialScopes: {
@@ -208,13 +208,13 @@ export const listExecutions = Tool.make({
     ...Selection.parameters,
     groupBy: parameters.optional(
       Schema.Literals(Triage.groupings),
-      "workflow: run counts by status; failure: failed runs by node and error; node: time, items, bytes, tokens per node, and what is slow; version: failures by version that ran."
+      "workflow: counts by status; failure: by node and error; node: time, items, bytes, tokens, what is slow; version: failures by version."
     ),
     limit: parameters.optional(
       Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 500 }, { message: "limit must be from 1 to 500" })),
-      "Default 20, at most 100; with groupBy 200 (node: 50), at most 500."
+      "Default 20, at most 100; with groupBy 200 (node: 50)."
     ),
-    raw: parameters.flag("Adds mode, retries and all other fields; with groupBy all groups.")
+    raw: parameters.flag("Adds all other fields; with groupBy all groups.")
   }),
   output: Schema.Struct({
     count: Schema.optionalKey(Schema.Int),

@@ -134,7 +134,7 @@ export const retryExecution = Tool.make({
   name: "retry_execution",
   title: "Retry execution",
   searchHint: "run again, rerun, send requests again, replay",
-  description: "Run failed executions again: id, ids, or filters. Returns the new runs and last items.",
+  description: "Run failed executions again: id, ids, or filters.",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["execution:retry", "execution:read", "execution:list"],
   partialScopes: {
@@ -154,7 +154,6 @@ export const retryExecution = Tool.make({
       ).annotate({ description: `At most ${maxRuns}.` })
     ),
     ...Selection.parameters,
-    workflowName: parameters.optional(Schema.String.check(Schema.isMinLength(1)), "Name contains this."),
     status: parameters.optional(Schema.Literals(["error", "crashed", "canceled"]), "Default error."),
     last: Schema.optionalKey(
       Schema.Int.check(
@@ -163,7 +162,7 @@ export const retryExecution = Tool.make({
     ),
     from: parameters.optional(
       Schema.Literals(["failure", "start"]),
-      "failure (default): at the failed node. start: sends the recorded request again; other triggers run as a copy."
+      "failure (default): at the failed node. start: sends the recorded request again (other triggers: a copy)."
     ),
     latest: parameters.flag("Use the current workflow."),
     force: parameters.flag("Also if it may have been sent already."),

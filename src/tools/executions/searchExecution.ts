@@ -78,7 +78,7 @@ export const searchExecution = Tool.make({
   title: "Search executions' items",
   searchHint: "find values in execution data, which node, which runs, grep, filter, trace a record",
   description:
-    "Which items contain a value or meet a condition? Searches all nodes' output in one run (id) or many; byStatus compares failed with successful runs.",
+    "Which items contain a value or meet a condition, in one run (id) or many? byStatus compares failed with successful runs.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   partialScopes: {
@@ -87,7 +87,7 @@ export const searchExecution = Tool.make({
     "workflow:read": "names of workflows"
   },
   input: Schema.Struct({
-    id: Schema.optionalKey(parameters.executionIdFor("One run. Omit to search many.")),
+    id: Schema.optionalKey(parameters.executionIdFor("One run; omit for many.")),
     ...Selection.parameters,
     last: parameters.optional(
       Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 200 }, { message: "last must be from 1 to 200" })),
@@ -97,7 +97,7 @@ export const searchExecution = Tool.make({
     where: conditions.where,
     nodes: parameters.optional(Schema.Array(Schema.String), "Only these nodes."),
     fields: conditions.fields,
-    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Matches to show; all are counted.")
+    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Matches to show.")
   }),
   output: Schema.Struct({
     runs: Schema.optionalKey(Runs),

@@ -12,11 +12,10 @@ export const createWorkflowFromFile = Tool.make({
   name: "create_workflow_from_file",
   title: "Create workflow from file",
   searchHint: "import, upload, deploy a workflow JSON file, template",
-  description:
-    "Create a workflow in n8n from an exported JSON file, unpublished. Repairs and omissions are listed in warnings.",
+  description: "Create a workflow on n8n from a file or draft, unpublished.",
   annotations: Tool.additive,
   scopes: ["workflow:create", "workflow:read"],
-  input: Schema.Struct({ filePath: parameters.workflowFile, raw: parameters.flag("Adds the workflow as read back.") }),
+  input: Schema.Struct({ filePath: parameters.workflowFile, raw: writing.raw }),
   output: writing.Output,
   handler: ({ filePath }) =>
     Effect.gen(function*() {

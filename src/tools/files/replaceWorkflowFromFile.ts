@@ -18,8 +18,7 @@ export const replaceWorkflowFromFile = Tool.make({
   name: "replace_workflow_from_file",
   title: "Replace workflow from file",
   searchHint: "overwrite, deploy, sync a workflow from a JSON file, git",
-  description:
-    "Replace a workflow's name, nodes, connections and settings with those of a JSON file. Its id, state and tags stay. Undo: workflow_restore.",
+  description: "Replace a workflow on n8n with a file or draft; its id, state and tags stay. Undo: workflow_restore.",
   annotations: Tool.destructive,
   scopes: ["workflow:update", "workflow:read"],
   input: Schema.Struct({
@@ -27,7 +26,7 @@ export const replaceWorkflowFromFile = Tool.make({
     filePath: parameters.workflowFile,
     expectedVersionId: writing.expectedVersionId,
     confirm: writing.confirm,
-    raw: parameters.flag("Adds the workflow as read back.")
+    raw: writing.raw
   }),
   output: writing.Output,
   handler: ({ confirm, expectedVersionId, filePath, id }) =>

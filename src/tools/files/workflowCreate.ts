@@ -13,13 +13,12 @@ export const workflowCreate = Tool.make({
   name: "workflow_create",
   title: "Create draft",
   searchHint: "new workflow file, draft, build offline, start from scratch",
-  description:
-    "Start a workflow as a draft (a file if there is a files root); works without n8n. Next: node_add, connection_create or workflow_edit; then create_workflow_from_file.",
+  description: "Start a workflow as a draft, without n8n. Next: workflow_edit; then create_workflow_from_file.",
   unlisted: { active: "never" },
   annotations: { ...Tool.additive, openWorldHint: false },
   scopes: [],
   input: Schema.Struct({
-    name: parameters.required("Name", "The workflow's name.").check(
+    name: parameters.required("Name", "Its name.").check(
       // Both n8n and JSON Schema count code points.
       Schema.makeFilter<string>((name) => Limits.nameFault(name) === undefined, {
         message: `n8n accepts names of at most ${Limits.nameLength} characters`,
@@ -29,7 +28,7 @@ export const workflowCreate = Tool.make({
     description: parameters.optional(Schema.String, "What it is for."),
     active: parameters.optional(Schema.Boolean, "Only recorded in the draft; nothing is published."),
     settings: Schema.optionalKey(writing.jsonObject("Workflow settings.")),
-    filePath: parameters.optional(Schema.String, "Path; default: derived from the workflow's name.")
+    filePath: parameters.optional(Schema.String, "Default: from its name.")
   }),
   output: Schema.Struct({
     workflowId: Schema.String,

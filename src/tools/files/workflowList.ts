@@ -11,11 +11,11 @@ export const workflowList = Tool.make({
   name: "workflow_list",
   title: "List workflow files",
   searchHint: "find workflow JSON files, drafts in the project",
-  description: "List drafts and workflow files in a folder under the files root; list_workflows lists those on n8n.",
+  description: "List drafts and workflow files; list_workflows lists those on n8n.",
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct({
-    directoryPath: parameters.optional(Schema.String, "Folder; default: the files root."),
+    directoryPath: parameters.optional(Schema.String, "Default: the files root."),
     limit: parameters.limit,
     offset: parameters.offset("offset", "Rows to skip.")
   }),

@@ -44,16 +44,15 @@ export const workflowSave = Tool.make({
   name: "workflow_save",
   title: "Save workflow to file",
   searchHint: "export, write, back up a workflow or a version of it as JSON",
-  description:
-    "Write a workflow to a .json file under the files root, for example to store one from n8n in git. Undo: workflow_restore.",
+  description: "Write a workflow to a file, for example one from n8n. Undo: workflow_restore.",
   annotations: Tool.destructive,
   scopes: ["workflow:read"],
   input: Schema.Struct({
-    workflowId: Schema.String.annotate({ description: "Workflow to write, unless workflowData is set." }),
+    workflowId: Schema.String.annotate({ description: "Workflow to write." }),
     workflowData: Schema.optionalKey(
-      writing.jsonObject("The whole workflow: {name, nodes, connections, settings}.")
+      writing.jsonObject("Or the whole workflow itself.")
     ),
-    filePath: parameters.required("File path", "Target: a .json path under the files root, or a draft.")
+    filePath: parameters.required("File path", "A .json path under the files root, or a draft.")
   }),
   output: Schema.Struct({ filePath: Schema.String, warnings: Schema.optionalKey(Schema.Array(Schema.String)) }),
   handler: ({ filePath, workflowData, workflowId }) =>

@@ -119,13 +119,12 @@ export const instanceOverview = Tool.make({
   name: "instance_overview",
   title: "Instance overview",
   searchHint: "n8n version, health, what is running now, failure rates, community nodes, scopes of the key",
-  description:
-    "What is this n8n, and is it healthy? Version, workflows, tags, packages, running executions, failures by workflow.",
+  description: "Is this n8n healthy? Version, workflows, tags, packages, running executions, failures by workflow.",
   annotations: Tool.readOnly,
   scopes: ["workflow:list", "execution:list"],
   partialScopes: { "communityPackage:list": "packages" },
   input: Schema.Struct({
-    days: parameters.int("days", { minimum: 1, maximum: 90 }, 7, "Days back to count failures.")
+    days: parameters.int("days", { minimum: 1, maximum: 90 }, 7, "Days to count failures.")
   }),
   output: Output,
   handler: ({ days }) => overview(days),

@@ -26,17 +26,16 @@ export const nodeSearch = Tool.make({
   title: "Search nodes",
   searchHint: "find an integration, app, service, which node for a task",
   isEntry: true,
-  description: "Find the n8n node for a task, best first. Start here to get a node's type (id) and version; " +
-    "node_get then has its parameters. Needs no n8n.",
+  description: "Find the node type (id) for a task, best first. Next: node_get.",
   // It only adds words to keyword.
   unlisted: { functionality: "never" },
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct({
-    keyword: words("A service, a task in plain words, or a type: \"slack\", \"call an api\"."),
-    category: words("Only this category, such as trigger, http, database, ai, communication."),
+    keyword: words("A service, a task or a type: slack, call an api."),
+    category: words("Such as trigger, http, database, ai, communication."),
     functionality: words("Purpose: more search words."),
-    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Maximum number.")
+    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Rows.")
   }),
   output: Schema.Struct({ count: Schema.Int, nodes: Schema.Array(Row) }),
   handler: (query) =>

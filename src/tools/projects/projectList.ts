@@ -27,14 +27,14 @@ export const projectList = Tool.make({
   name: "project_list",
   title: "List projects",
   searchHint: "teams, projects, folders, where to put a workflow",
-  description: "List projects, or the folders of one, for the project and folder parameters of other tools.",
+  description: "List projects, or the folders of one, for other tools' project and folder.",
   annotations: Tool.readOnly,
   scopes: ["project:list"],
   partialScopes: { "folder:list": "folders" },
   input: Schema.Struct({
     project: parameters.optional(
       Schema.String.check(Schema.isMinLength(1)),
-      "List this project's folders: an id, or personal."
+      "Id, or personal: list its folders."
     ),
     limit: parameters.limit,
     offset: parameters.offset("offset", "Rows to skip.")

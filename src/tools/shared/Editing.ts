@@ -23,7 +23,7 @@ export const raw = parameters.flag("Adds workflowData.")
 
 export const position = parameters.optional(
   Schema.Struct({ x: Schema.Finite, y: Schema.Finite }),
-  "Canvas position; default: a free one."
+  "Default: a free one."
 )
 
 export const nodeParameters = (description: string) =>

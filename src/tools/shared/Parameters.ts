@@ -27,12 +27,12 @@ export const workflowId = required("Workflow ID", "From list_workflows.").check(
 /** Current workflow on n8n, in a file or a draft. */
 export const anyWorkflowId = required("Workflow ID", "n8n id, file or draft.").check(writable)
 
-export const referenceForms = "n8n id, id@published, id@VERSION, file or draft."
+export const referenceForms = "n8n id (@published, @VERSION), file or draft."
 
 /** Reference to a workflow or one of its versions: see `Reference`. */
 export const reference = required("Workflow ID", referenceForms)
 
-export const workflowFile = required("File path", "A draft, or a .json file under the files root.")
+export const workflowFile = required("File path", "A .json path under the files root, or a draft.")
 
 export const executionIdFor = (description: string) =>
   Schema.String
@@ -76,9 +76,9 @@ export const place = {
   folder: optional(Schema.String.check(Schema.isMinLength(1)), "Id of a folder in it, from project_list.")
 }
 
-export const limit = int("limit", { minimum: 1, maximum: 100 }, 20, "Maximum number.")
+export const limit = int("limit", { minimum: 1, maximum: 100 }, 20, "Rows.")
 
-export const cursor = optional(Schema.String, "nextCursor of the previous page.")
+export const cursor = optional(Schema.String, "Previous nextCursor.")
 
 /** Switch; the JSON Schema omits its default, `false`. */
 export const flag = (description: string) =>

@@ -116,27 +116,29 @@ export const requireConsent = Effect.fnUntraced(function*(confirm: boolean, ques
   )
 })
 
-export const confirm = parameters.flag("The user has agreed; do not ask again.")
+export const confirm = parameters.flag("The user has agreed.")
+
+export const raw = parameters.flag("Adds the workflow.")
 
 export const dryRun = parameters.flag("Only show what would change.")
 
 /** Version that the caller has seen; the write fails if it is no longer the current one. */
 export const expectedVersionId = parameters.optional(
   Schema.String,
-  "Fail if the workflow is no longer at this versionId."
+  "Fail if changed since."
 )
 
 export const jsonObject = (description: string) =>
   Schema.Record(Schema.String, Schema.Unknown).annotate({ description })
 
 export const nodes = Schema.Array(Schema.Record(Schema.String, Schema.Unknown)).annotate({
-  description: "Nodes: {name, type, typeVersion, position?, parameters, credentials?, …}."
+  description: "{name, type, typeVersion, parameters, position?, credentials?, …}."
 })
 
 export const connections = jsonObject(
-  "By source node's name: {\"A\": {\"main\": [[{\"node\": \"B\", \"type\": \"main\", \"index\": 0}]]}}."
+  "By source node's name: {A: {main: [[{node: 'B', type: 'main', index: 0}]]}}."
 )
 
-export const settings = Schema.optionalKey(jsonObject("Workflow settings; omitted ones keep their value."))
+export const settings = Schema.optionalKey(jsonObject("Omitted ones keep their value."))
 
 export const tags = (description: string) => Schema.optionalKey(Schema.Array(Schema.String).annotate({ description }))

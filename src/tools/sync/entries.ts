@@ -30,7 +30,7 @@ export const Output = Schema.Struct({
   hint: Schema.optionalKey(Schema.String)
 })
 
-export const folder = Schema.String.annotate({ description: "Under the files root; default: the root." }).pipe(
+export const folder = Schema.String.annotate({ description: "Default: the files root." }).pipe(
   Schema.withDecodingDefaultKey(Effect.succeed("."))
 )
 

@@ -13,8 +13,7 @@ export const syncPull = Tool.make({
   name: "sync_pull",
   title: "Pull workflows",
   searchHint: "export all workflows into git, back up n8n into files, workflows as code",
-  description:
-    "Write workflows that are new or changed on n8n to a folder, one JSON file each. Files that changed stay as they are.",
+  description: "Write new or changed workflows of n8n to a folder, one file each. Files that changed stay.",
   annotations: Tool.destructive,
   scopes: ["workflow:list", "workflow:read"],
   input: Schema.Struct({
@@ -22,7 +21,7 @@ export const syncPull = Tool.make({
     only: entries.only,
     resolve: parameters.optional(
       Schema.Literals(["here", "there"]),
-      "For changes on both sides: keep the file (here) or n8n's state (there)."
+      "If both changed: keep the file (here) or n8n's (there)."
     ),
     dryRun: writing.dryRun
   }),

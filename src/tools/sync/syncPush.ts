@@ -13,7 +13,7 @@ export const syncPush = Tool.make({
   title: "Push workflows",
   searchHint: "deploy workflow files from git to n8n, upload a folder, workflows as code",
   description:
-    "Write workflows that are new or changed in a folder to n8n, unpublished (before n8n 2.40, active ones change immediately). Undo: workflow_restore.",
+    "Write new or changed workflows of a folder to n8n, unpublished (before n8n 2.40, active ones change immediately). Undo: workflow_restore.",
   annotations: Tool.destructive,
   scopes: ["workflow:list", "workflow:read", "workflow:create", "workflow:update"],
   input: Schema.Struct({ folder: entries.folder, only: entries.only, dryRun: writing.dryRun }),

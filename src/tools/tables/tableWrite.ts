@@ -12,22 +12,22 @@ const Type = Schema.Literals(["string", "number", "boolean", "date"])
 
 const Input = Schema.Struct({
   table: Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Name or id." }),
-  op: Schema.Literals(TableWrite.operations).annotate({ description: "clear: all rows; restore: by version." }),
+  op: Schema.Literals(TableWrite.operations).annotate({ description: "clear: all rows." }),
   rows: parameters.optional(Schema.Array(writing.jsonObject("By column.")).check(Schema.isMaxLength(1_000)), "insert."),
   where: parameters.optional(
     Schema.String,
-    "update, upsert, delete: JavaScript over columns: qty < 5 && sku.startsWith('A-')."
+    "update, upsert, delete: as in table_read."
   ),
-  set: Schema.optionalKey(writing.jsonObject("update, upsert: new values by column.")),
+  set: Schema.optionalKey(writing.jsonObject("update, upsert: by column.")),
   columns: Schema.optionalKey(
     Schema.Record(Schema.String, Type).annotate({
-      description: "create, addColumn: {\"sku\": \"string\"}.",
+      description: "create, addColumn: types by name.",
       message: "columns is an object of types by name: {\"sku\": \"string\", \"qty\": \"number\"}"
     })
   ),
   column: parameters.optional(Schema.String, "renameColumn, dropColumn."),
-  name: parameters.optional(Schema.String, "rename, renameColumn: the new name."),
-  version: parameters.optional(Schema.String, "restore: from the answer of a write."),
+  name: parameters.optional(Schema.String, "rename, renameColumn: new name."),
+  version: parameters.optional(Schema.String, "restore: from a write's answer."),
   dryRun: writing.dryRun,
   confirm: writing.confirm
 })
@@ -57,7 +57,7 @@ export const tableWrite = Tool.make({
   name: "table_write",
   title: "Write data table",
   searchHint: "insert rows, update records, delete rows, create a table, add a column",
-  description: "Change an n8n data table. Deleted or overwritten data is saved; the answer says how to restore it.",
+  description: "Change an n8n data table. Lost data is saved: op restore.",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["dataTable:list", "dataTable:read"],
   partialScopes: {

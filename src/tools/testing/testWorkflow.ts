@@ -189,12 +189,12 @@ export const testWorkflow = Tool.make({
         Schema.Union([Schema.Array(Schema.Json.annotate({ description: "Item." })), Schema.Literal("run")])
       ).annotate({
         description:
-          "By node: items it returns instead of running ([[…], […]]: by output), or \"run\" to run it in a replay too."
+          "By node: items it returns instead of running ([[…], […]]: by output), or 'run' to run it in a replay too."
       })
     ),
     replay: Schema.optionalKey(
       parameters.executionIdFor(
-        "Execution to take data from: for the trigger, and for each node that reaches outside."
+        "Execution with data for the trigger and for nodes that reach outside."
       )
     ),
     mode: Schema.Literals(["auto", "copy", "live"]).annotate({

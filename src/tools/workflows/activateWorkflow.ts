@@ -9,7 +9,7 @@ export const activateWorkflow = Tool.make({
   name: "activate_workflow",
   title: "Publish workflow",
   searchHint: "activate, turn on, go live, deploy, enable a workflow",
-  description: "Publish (activate) a workflow as it is now, draft included, so that its triggers start it.",
+  description: "Publish (activate) a workflow, draft included.",
   annotations: Tool.destructive,
   scopes: ["workflow:activate", "workflow:read"],
   input: Schema.Struct({ id: parameters.workflowId }),

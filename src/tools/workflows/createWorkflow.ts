@@ -10,21 +10,20 @@ export const createWorkflow = Tool.make({
   name: "create_workflow",
   title: "Create workflow",
   searchHint: "new automation, build, add a workflow to n8n",
-  description:
-    "Create a workflow in n8n, unpublished unless active. Small mistakes are repaired and listed in warnings.",
+  description: "Create a workflow on n8n, unpublished unless active. Small mistakes are repaired.",
   // With `active`, its triggers start it.
   annotations: { ...Tool.additive, destructiveHint: true },
   scopes: ["workflow:create", "workflow:read"],
   unlisted: { project: "onRequest", folder: "onRequest" },
   input: Schema.Struct({
-    name: parameters.required("Workflow name", "The workflow's name."),
+    name: parameters.required("Workflow name", "Its name."),
     nodes: writing.nodes,
     connections: writing.connections,
     settings: writing.settings,
-    active: parameters.optional(Schema.Boolean, "Publish it immediately."),
-    tags: writing.tags("Names of tags; missing ones are created."),
+    active: parameters.optional(Schema.Boolean, "Publish it."),
+    tags: writing.tags("Names; missing tags are created."),
     ...parameters.place,
-    raw: parameters.flag("Adds the workflow as read back.")
+    raw: writing.raw
   }),
   output: writing.Output,
   handler: ({ active, folder, project, raw: _, tags, ...workflow }) =>

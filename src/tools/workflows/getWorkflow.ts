@@ -70,17 +70,16 @@ export const getWorkflow = Tool.make({
   name: "get_workflow",
   title: "Get workflow",
   searchHint: "show, open, read a workflow, node parameters, settings",
-  description:
-    "Read one workflow: basic facts by default, its structure with raw, whole nodes with nodes. For the graph alone: get_workflow_connections.",
+  description: "Read a workflow: facts; with raw its structure; with nodes whole nodes.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({
     id: parameters.reference,
     nodes: parameters.optional(
       Schema.Array(Schema.String),
-      "Names of nodes to return in full, with parameters and credentials; [\"*\"] for all."
+      "Names of nodes to return in full; ['*'] for all."
     ),
-    raw: parameters.flag("Adds all nodes (without parameters), connections and settings.")
+    raw: parameters.flag("Adds nodes (without parameters), connections, settings.")
   }),
   output: Output,
   handler: ({ id, nodes, raw }) =>

@@ -34,8 +34,7 @@ export const getWorkflowConnections = Tool.make({
   title: "Get workflow connections",
   app: page.app,
   searchHint: "graph, diagram, mermaid, how nodes are wired, flow",
-  description:
-    "Read a workflow's graph: each node's inputs and outputs; ports where a link is not main[0] to main[0] (branches, errors, AI sub-nodes).",
+  description: "Read a workflow's graph, with the ports of branches, errors and AI sub-nodes.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({
@@ -43,7 +42,7 @@ export const getWorkflowConnections = Tool.make({
     format: Schema.Literals(["graph", "mermaid"])
       .annotate({ description: "mermaid: a flowchart to show a person.", default: "graph" })
       .pipe(Schema.withDecodingDefaultKey(Effect.succeed("graph" as const))),
-    raw: parameters.flag("Adds n8n's own connections object.")
+    raw: parameters.flag("Adds n8n's connections object.")
   }),
   output: Schema.Struct({
     id: Schema.String,

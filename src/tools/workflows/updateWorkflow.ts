@@ -11,7 +11,7 @@ export const updateWorkflow = Tool.make({
   title: "Update workflow",
   searchHint: "change, modify, rename a workflow, its nodes, settings, tags",
   description:
-    "Change parts of a workflow; what you omit keeps its value, credentials included. A published workflow is published again. Undo: workflow_restore.",
+    "Change a workflow: what you omit keeps its value. A published one is published again. Undo: workflow_restore.",
   annotations: Tool.destructive,
   scopes: ["workflow:update", "workflow:read"],
   input: Schema.Struct({
@@ -19,14 +19,14 @@ export const updateWorkflow = Tool.make({
     name: parameters.optional(Schema.String, "New name."),
     nodes: parameters.optional(
       writing.nodes,
-      "All nodes, replacing the current ones; a node without credentials keeps its own, credentials: {} removes them."
+      "All nodes; one without credentials keeps its own, credentials: {} removes them."
     ),
-    connections: parameters.optional(writing.connections, "All connections, replacing the current ones."),
+    connections: parameters.optional(writing.connections, "All connections."),
     settings: writing.settings,
     active: parameters.optional(Schema.Boolean, "Publish or unpublish it."),
-    tags: writing.tags("All its tags by name; [] removes them."),
+    tags: writing.tags("All tags, by name."),
     expectedVersionId: writing.expectedVersionId,
-    raw: parameters.flag("Adds the workflow as read back.")
+    raw: writing.raw
   }),
   output: writing.Output,
   handler: ({ active, connections, expectedVersionId, id, name, nodes, settings, tags }) =>
