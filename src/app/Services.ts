@@ -9,7 +9,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { join } from "node:path"
 import type { Database } from "../base/Database.ts"
 import * as Documents from "../base/Documents.ts"
 import * as Errors from "../base/Errors.ts"
@@ -17,7 +16,6 @@ import type { UnreadablePackage } from "../catalogue/data/Packages.ts"
 import * as NodeCatalogue from "../catalogue/NodeCatalogue.ts"
 import * as Executions from "../executions/Executions.ts"
 import * as RetryLog from "../executions/RetryLog.ts"
-import * as SqlTestRuns from "../executions/SqlTestRuns.ts"
 import * as TestRuns from "../executions/TestRuns.ts"
 import * as WorkflowFiles from "../workflows/files/WorkflowFiles.ts"
 import * as Snapshots from "../workflows/store/Snapshots.ts"
@@ -46,7 +44,7 @@ export interface Options extends Executions.Options, NodeCatalogue.Options {
 
 /** Services with persistent or cached state. */
 const stateful = (
-  executions: Layer.Layer<Executions.Executions>,
+  executions: Layer.Layer<Executions.Executions, never, Documents.Documents>,
   snapshots: Layer.Layer<Snapshots.Snapshots>,
   documents: Layer.Layer<Documents.Documents>
 ): Layer.Layer<
@@ -54,11 +52,13 @@ const stateful = (
   never,
   NodeCatalogue.NodeCatalogue
 > =>
-  Layer.mergeAll(
-    executions,
-    Layer.provideMerge(RetryLog.layer, documents),
+  Layer.merge(
+    Layer.provideMerge(Layer.merge(RetryLog.layer, executions), documents),
     Layer.provideMerge(Layer.merge(WorkflowStore.layer, Versions.layer), snapshots)
   )
+
+/** Executions of which those of tests outlive the process. */
+const executions = (options: Executions.Options) => Layer.provide(Executions.layer(options), TestRuns.layer)
 
 /**
  * State in a folder: snapshots, executions of tests, and the services that use them.
@@ -67,10 +67,7 @@ const stateful = (
  */
 export const stateInFolder = (folder: string, options: Executions.Options) =>
   stateful(
-    Executions.layer(options).pipe(
-      Layer.provide(TestRuns.layer(join(folder, "tests"))),
-      Layer.provide(NodeServices.layer)
-    ),
+    executions(options),
     Layer.provide(Snapshots.layer({ folder }), NodeServices.layer),
     Layer.provide(Documents.layerFolder(folder), NodeServices.layer)
   )
@@ -82,7 +79,7 @@ export const stateInFolder = (folder: string, options: Executions.Options) =>
  */
 export const stateInDatabase = (database: Layer.Layer<Database>, options: Executions.Options) =>
   stateful(
-    Layer.provide(Executions.layer(options), Layer.provide(SqlTestRuns.layer, database)),
+    executions(options),
     Layer.provide(SqlSnapshots.layer, database),
     Layer.provide(Documents.layerDatabase, database)
   )

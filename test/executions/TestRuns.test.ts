@@ -1,6 +1,8 @@
 import { assert, describe, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Documents from "../../src/base/Documents.ts"
 import * as Blocks from "../../src/executions/blocks.ts"
 import * as TestRuns from "../../src/executions/TestRuns.ts"
 import { folderWith, platform } from "../support/folders.ts"
@@ -22,13 +24,15 @@ const load = (instance: string, id: string) =>
 const save = (instance: string, id: string, text: string) =>
   Effect.flatMap(TestRuns.TestRuns, (runs) => Effect.flatMap(blocks(text), (body) => runs.save(instance, id, body)))
 
+const stored = (folder: string) => Effect.provide(Layer.provide(TestRuns.layer, Documents.layerFolder(folder)))
+
 layer(platform)("the executions of tests", (it) => {
   describe("in a folder", () => {
     it.effect("stay beyond the process, each with its n8n", () =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
         const folder = yield* folderWith()
-        const here = Effect.provide(TestRuns.layer(`${folder}/tests`))
+        const here = stored(folder)
         yield* here(save("a", "1", "first"))
         yield* here(save("a", "1", "second"))
         assert.strictEqual(yield* here(load("a", "1")), "second")
@@ -43,19 +47,18 @@ layer(platform)("the executions of tests", (it) => {
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
         const folder = yield* folderWith()
-        const here = Effect.provide(TestRuns.layer(folder))
+        const here = stored(folder)
         yield* here(save("a", "0", "oldest"))
-        const [own = ""] = yield* fs.readDirectory(folder)
-        yield* fs.utimes(`${folder}/${own}/0.json.gz`, new Date(0), new Date(0))
+        const [own = ""] = yield* fs.readDirectory(`${folder}/tests`)
         for (let id = 1; id <= 50; id++) yield* here(save("a", String(id), "later"))
-        assert.strictEqual((yield* fs.readDirectory(`${folder}/${own}`)).length, 50)
+        assert.strictEqual((yield* fs.readDirectory(`${folder}/tests/${own}`)).length, 50)
         assert.isUndefined(yield* here(load("a", "0")))
       }))
 
     it.effect("that cannot be written harm nothing", () =>
       Effect.gen(function*() {
         const folder = yield* folderWith({ "tests": "a file" })
-        const here = Effect.provide(TestRuns.layer(`${folder}/tests`))
+        const here = stored(folder)
         yield* here(save("a", "1", "x"))
         assert.isUndefined(yield* here(load("a", "1")))
       }))

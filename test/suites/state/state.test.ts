@@ -16,8 +16,7 @@ import { arr, obj } from "../../../src/base/Json.ts"
 import * as Demo from "../../../src/demo/Demo.ts"
 import * as blocks from "../../../src/executions/blocks.ts"
 import * as RetryLog from "../../../src/executions/RetryLog.ts"
-import * as SqlTestRuns from "../../../src/executions/SqlTestRuns.ts"
-import { TestRuns } from "../../../src/executions/TestRuns.ts"
+import * as TestRuns from "../../../src/executions/TestRuns.ts"
 import * as SqlSealing from "../../../src/mcp/eras/SqlSealing.ts"
 import * as SqlRateLimits from "../../../src/mcp/http/SqlRateLimits.ts"
 import * as Snapshots from "../../../src/workflows/store/Snapshots.ts"
@@ -38,16 +37,16 @@ const replica = ({ url }: RealPostgres.Postgres) =>
   Effect.gen(function*() {
     const database = yield* Layer.build(Layer.fresh(Postgres.layer(Redacted.make(url))))
     const context = yield* Layer.build(
-      Layer.mergeAll(Layer.provide(RetryLog.layer, Documents.layerDatabase), SqlSnapshots.layer, SqlTestRuns.layer)
-        .pipe(
-          Layer.provideMerge(Layer.succeedContext(database))
-        )
+      Layer.merge(
+        Layer.provide(Layer.merge(RetryLog.layer, TestRuns.layer), Documents.layerDatabase),
+        SqlSnapshots.layer
+      ).pipe(Layer.provideMerge(Layer.succeedContext(database)))
     )
     return {
       run: Context.get(database, Database).run,
       retries: Context.get(context, RetryLog.RetryLog),
       snapshots: Context.get(context, Snapshots.Snapshots),
-      runs: Context.get(context as Context.Context<never>, TestRuns),
+      runs: Context.get(context as Context.Context<never>, TestRuns.TestRuns),
       sealing: yield* Effect.provideContext(SqlSealing.make, database),
       limiter: RateLimiter.make.pipe(
         Effect.provide(Layer.provide(SqlRateLimits.layerStore, Layer.succeedContext(database)))
