@@ -90,8 +90,6 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1()
 /**
  * Decodes a tool's arguments.
  *
- * **Details**
- *
  * A JSON string is accepted for an object, array, number or boolean, and `null` counts as absent. An unknown key is
  * refused, with the closest valid key as a suggestion. The `ValidationError` lists issues with their fields.
  */

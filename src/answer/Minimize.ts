@@ -298,8 +298,6 @@ export const markPages = <A>(value: A, totals: Totals, next: Next = noCall): A =
 /**
  * Cuts `value` to at most `budget` units of {@link cost} and keeps its shape.
  *
- * **Details**
- *
  * `next` names the call that fetches the rest of a list; without it the mark only has counts. Small values stay
  * whole, lists keep whole elements from the front, long strings keep their beginning.
  *

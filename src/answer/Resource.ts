@@ -44,8 +44,6 @@ const variable = (uriTemplate: string) => uriTemplate.slice(uriTemplate.lastInde
 /**
  * Resource that a tool reads, with `args` and the id, as the template's variable, for arguments.
  *
- * **Details**
- *
  * It is read by the served tool of this name, including everything that wraps it (`Tool.wrap`).
  */
 export const ofTool = <R = never>(

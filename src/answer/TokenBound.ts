@@ -1,8 +1,6 @@
 /**
  * Upper bound for the number of tokens of a text, without the megabytes of a tokenizer's vocabulary.
  *
- * **Details**
- *
  * The bound follows from the o200k tokenizer: it splits a text into pieces (words, runs of signs, up to three digits),
  * and merges neighbours within a piece until no two form a token of its vocabulary. So where any two neighbouring
  * characters form a token, three of them are at most two tokens. Tests compare the bound with the tokenizer itself;

@@ -162,8 +162,6 @@ export const extended = <T extends Any>(tool: T): T => {
 /**
  * Makes a tool.
  *
- * **Details**
- *
  * `handler` does the work, and `summarize` turns its result into the answer's `data`. `totals` has the full lengths of
  * lists that are pages of longer ones; `next` is the call that fetches the rest of a page or of a shortened list.
  * `maxChars` is the tool's own budget, below the general one; `trim` first cuts parts to budgets of their own. Only the
@@ -246,8 +244,6 @@ export const make = <
 
 /**
  * Wraps a tool's behaviour, for example with a policy, an audit or a retry.
- *
- * **Details**
  *
  * `around` receives `run`, the tool's own behaviour, and the decoded input; it decides whether, how often and with which
  * input `run` is called, and which errors it fails with. It applies to `call`, `answer` and `run`, and to the resources

@@ -57,8 +57,6 @@ const convert = (tool: Tool.Any): AiTool.Any =>
 /**
  * Makes a `Toolkit` of tools, and the layer of its handlers.
  *
- * **Details**
- *
  * A model sees the same as over MCP: the same schemas, lenient decoding of arguments, answers within the budget. A
  * failure is a result with a hint and does not end the conversation.
  *

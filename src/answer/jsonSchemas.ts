@@ -103,7 +103,6 @@ const withMark = (schema: JsonSchema): JsonSchema => {
   return { ...schema, properties: { ...schema.properties, data: { ...data, properties } }, required: ["data"] }
 }
 
-/** JSON Schema of the arguments, as listed. */
 export const ofArguments = (input: Schema.Constraint): JsonSchema =>
   shortenSchema(jsonSchema(input), true) as JsonSchema
 
@@ -113,7 +112,6 @@ export const ofAnswer = (output: Schema.Constraint & Parameters<typeof markable>
   return withMark(outline(shortenSchema(jsonSchema(answer))) as JsonSchema)
 }
 
-/** Removes parameters from a JSON Schema. */
 export const withoutParameters = (schema: JsonSchema, names: ReadonlyArray<string>): JsonSchema =>
   names.length === 0
     ? schema

@@ -65,11 +65,9 @@ export interface Any<out R = unknown, out E = Errors.Failure> extends Required<O
   readonly outputSchema: JsonSchema
   /** Calls the tool with untyped arguments, for transports; answers JSON within the budget, within 50 seconds. */
   readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, E, R>
-  /** Input of {@link extended}. */
   readonly [schema]: Pick<Described, "inputSchema" | "unlisted">
 }
 
-/** Description of a tool's arguments. */
 export interface Described {
   readonly inputSchema: () => JsonSchema
   readonly unlisted: NonNullable<About["unlisted"]>
@@ -83,8 +81,6 @@ export type OutputSchema = Schema.ConstraintCodec<object, unknown>
 
 /**
  * Tool with typed input and output.
- *
- * **Details**
  *
  * `call` and `answer` take what a client would send: defaults apply, and invalid input is a `ValidationError`. Both
  * refuse to change anything under {@link ReadOnly} and redact secrets ({@link RedactSecrets}).
@@ -108,7 +104,6 @@ export interface Tool<
   readonly answer: (
     input: I["Encoded"]
   ) => Effect.Effect<Answer<O["Encoded"]>, E | Errors.ValidationError | Errors.ApiError, R>
-  /** Input of {@link wrap}. */
   readonly [parts]: Parts<I["Type"], O["Type"], R, E>
 }
 
@@ -128,7 +123,6 @@ export interface Page<Out> {
   readonly view?: Effect.Effect<App.View> | undefined
 }
 
-/** Behaviour of a tool. */
 export interface Parts<In, Out, out R, out E> extends About {
   readonly page: (input: In) => Effect.Effect<Page<Out>, E, R>
   readonly message: (data: Out, input: In) => string | Locale.Message
@@ -190,8 +184,6 @@ export const served = <T extends Any>(tool: T): Effect.Effect<Served<T>, Errors.
       : Effect.succeed(match as unknown as Served<T>)
   })
 
-/** Key of a tool's behaviour. */
 export const parts: unique symbol = Symbol("effect-n8n-mcp/Tool/parts")
 
-/** Key of a tool's schemas. */
 export const schema: unique symbol = Symbol("effect-n8n-mcp/Tool/schema")

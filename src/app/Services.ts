@@ -1,8 +1,6 @@
 /**
  * Services that the tools need besides an n8n.
  *
- * **Details**
- *
  * A service owns state of the process: locks, caches, folders. Modules of functions (`Workflows`, `WorkflowValidation`,
  * `NodeLookups`, `WorkflowTesting`) only combine services and name them in their requirements.
  */

@@ -65,7 +65,6 @@ const stateIn = Effect.fnUntraced(function*(place: State.Place, options: Options
   return { state: { address: place.address, run: Context.get(database, Database).run }, services }
 })
 
-/** Context of the tools for one upstream. */
 export interface Own {
   readonly name: string | undefined
   readonly context: Context.Context<Services.Services | N8nClient>
@@ -122,7 +121,6 @@ export const layerOf = (options: Options.Options, upstream: Upstreams.Upstream, 
     Effect.flatMap(make(options, folders), (open) => Effect.map(open(upstream), ({ context }) => context))
   )
 
-/** Layer of everything the tools need for the upstream of the options. */
 export const layer = (options: Options.Options, folders?: Folders) =>
   Layer.unwrap(
     Effect.gen(function*() {

@@ -18,8 +18,6 @@ export interface Content {
 /**
  * Real path of an open file, on systems that report it (Linux does).
  *
- * **Details**
- *
  * A folder of the path can become a link between two checks. An open file does not move.
  */
 export const placeOf = (file: FileSystem.File): Effect.Effect<string | undefined, never, FileSystem.FileSystem> =>

@@ -58,8 +58,6 @@ const late = ({ waitingFor }: Deadline, seconds: number, mayWrite: boolean) =>
 /**
  * Limits the time of a call: it fails with an `ApiError` at the deadline.
  *
- * **Details**
- *
  * The error does not wait for the call's cleanup (such as removing a test copy), which continues in the background with
  * limits of its own. A caller that cancels waits for it.
  */

@@ -48,8 +48,6 @@ export class NotFoundError extends Schema.TaggedError<NotFoundError>()("NotFound
 /**
  * Reason why a request failed.
  *
- * **Details**
- *
  * - `Unreachable`: there was no connection, or it was lost.
  * - `Timeout`: there was no answer in time; a write may have been applied.
  * - `Status`: n8n, or a proxy in front of it, answered with the error `statusCode`.
@@ -61,8 +59,6 @@ export type Reason = typeof Reason.Type
 
 /**
  * Any other failure of a request: an error response, a foreign response, or no response.
- *
- * **Details**
  *
  * `statusCode` is set if n8n answered, and 409 of a `VersionConflict`, which is found by reading; `errorDetails` is
  * n8n's own message, with secrets redacted. `cause` is what the connection failed with, such as an error with the
@@ -84,8 +80,6 @@ export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
 
 /**
  * One of our own checks refused the call; nothing was changed on n8n.
- *
- * **Details**
  *
  * `isServerFault` is set if this server's machine is at fault (a full disk, a missing file), not the call.
  */

@@ -14,7 +14,6 @@ import * as Lazy from "./Lazy.ts"
 
 export { Problem }
 
-/** A compiled expression. */
 export type Program = Compiled
 
 /** A number of steps that evaluations share; each subtracts what it uses. */
@@ -37,13 +36,10 @@ export interface Predicate {
   readonly reads: ReadonlyArray<ReadonlyArray<string | number>>
 }
 
-/** Compiles expressions. */
 export interface Interpreter {
   readonly compile: (source: string) => Result.Result<Program, Problem>
   /**
    * Compiles a condition on one JSON item.
-   *
-   * **Details**
    *
    * The item's fields and `$json` are in scope; anything missing, at any depth, is `undefined`. Each predicate has its
    * own budget, so compile one per search. An item that takes too many steps or more than 100 ms is a `budget` problem,

@@ -11,14 +11,12 @@ export const obj = (value: unknown): Obj | undefined =>
 /** The value as an array; anything else is an empty array. */
 export const arr = (value: unknown): ReadonlyArray<unknown> => Array.isArray(value) ? value : []
 
-/** The value as a string, if it is one. */
 export const str = (value: unknown): string | undefined => Predicate.isString(value) ? value : undefined
 
 /** The value as a finite number, if it is one. */
 export const num = (value: unknown): number | undefined =>
   Predicate.isNumber(value) && Number.isFinite(value) ? value : undefined
 
-/** The value as an integer, if it is one. */
 export const int = (value: unknown): number | undefined => Number.isSafeInteger(value) ? value as number : undefined
 
 type Defined<A> =
@@ -38,7 +36,6 @@ export const equals = (left: unknown, right: unknown): boolean => {
       keys.every((key) => Object.hasOwn(right, key) && equals(own(left, key), own(right, key)))
 }
 
-/** The object without the entries for which `isDropped` is true. */
 export const without = (value: Obj, isDropped: (inner: unknown, key: string) => boolean): Obj =>
   Object.fromEntries(Object.entries(value).filter(([key, inner]) => !isDropped(inner, key)))
 

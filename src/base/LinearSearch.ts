@@ -14,7 +14,6 @@ const bordersOf = (needle: string): Uint32Array => {
   return borders
 }
 
-/** As String.prototype.indexOf. */
 export const indexOf = (text: string, needle: string, from = 0): number => {
   if (needle.length <= maxNative) return text.indexOf(needle, from)
   if (needle.length > text.length - from) return -1
@@ -28,5 +27,4 @@ export const indexOf = (text: string, needle: string, from = 0): number => {
   return -1
 }
 
-/** As String.prototype.includes. */
 export const includes = (text: string, needle: string): boolean => indexOf(text, needle) >= 0

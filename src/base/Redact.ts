@@ -1,8 +1,6 @@
 /**
  * Removes secrets from what an agent is shown. Pure: no services, no configuration.
  *
- * **Details**
- *
  * There are three rules: a value with the **name** of a credential (an object's key, a name beside a value, a query
  * parameter, `"name": "value"` inside text), a string with the **shape** of a known credential, and text after a known
  * **opening** (`Bearer `, `https://user:`). Every pattern starts only where a run of its own characters starts, or is
@@ -69,8 +67,6 @@ const nameBefore = ({ key, parent, source }: Frame, index: number): string | und
 
 /**
  * Replaces the secrets in a JSON value with `[redacted]`.
- *
- * **Details**
  *
  * Only strings change, and keys with a known secret's shape. Under a credential's name a string is replaced as a whole,
  * and so are the strings of an array and of a `value` key; other objects are visited as usual, so credential references

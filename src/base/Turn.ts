@@ -5,13 +5,10 @@ import * as Effect from "effect/Effect"
 /** Waits for the caller's turn before processor-intensive work. By default without waiting. */
 export const Turn = Context.Reference<Effect.Effect<void>>("effect-n8n-mcp/Turn", { defaultValue: () => Effect.void })
 
-/** Waits for the caller's turn. */
 export const wait: Effect.Effect<void> = Effect.flatten(Effect.service(Turn))
 
 /**
  * Turns of many callers: in each turn of the event loop every caller gets one turn, however many calls it has.
- *
- * **Details**
  *
  * Otherwise fifty concurrent answers for one caller would be processed before any of another caller's.
  */

@@ -187,8 +187,6 @@ const notesOn = (fields: Fields, restricted: boolean) => [
 /**
  * Creates a credential. `POST /credentials`.
  *
- * **Details**
- *
  * A person decides where a secret is sent: a destination field is sent with a secret only after a yes. Unless hosts are
  * named, no HTTP Request node may use the credential.
  */

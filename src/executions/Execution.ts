@@ -260,7 +260,6 @@ export const failure = (execution: Execution): Failure | undefined => {
   }
 }
 
-/** Part of a run's input. */
 export interface InputPart extends Part {
   /** Input index of the node. */
   readonly input: number

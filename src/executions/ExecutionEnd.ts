@@ -15,8 +15,6 @@ const maxSeconds = 40
 /**
  * Waits until the execution has ended or the time is up, and reports progress.
  *
- * **Details**
- *
  * Polls the status only, once a second, for at most 40 seconds. Does not wait for an unknown execution.
  */
 export const wait = Effect.fn("ExecutionEnd.wait")(

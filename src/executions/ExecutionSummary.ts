@@ -55,8 +55,6 @@ export type Failure = typeof Failure.Type
 /**
  * Summary of an execution. `duration` is in milliseconds, times are ISO 8601.
  *
- * **Details**
- *
  * `statistics.totalNodes` counts the nodes of the workflow as it ran, `executedNodes` those that ran. `availableNodes`
  * lists failed nodes first, then the last to run, or the slowest first; `nodeOffset` returns the rest.
  */

@@ -1,8 +1,6 @@
 /**
  * Executions with their data, scanned while streaming and cached compressed: reading one again needs no request.
  *
- * **Details**
- *
  * Only finished executions are cached, since they never change. The cache is keyed by instance and id and bounded in
  * bytes; the least recently used are evicted first.
  */

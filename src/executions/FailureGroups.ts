@@ -4,18 +4,15 @@ import { errorDetail, related } from "./Execution.ts"
 
 /** Failure of one execution. */
 export interface Failure {
-  /** Failing node, if n8n names it. */
   readonly node?: string
   readonly message: string
   /** Answer of the service behind the node, or n8n's advice, if it adds to the message. */
   readonly description?: string
   /** HTTP status of the service behind the node. */
   readonly httpCode?: string
-  /** Id of the workflow that the failing node called. */
   readonly called?: string
 }
 
-/** Failed execution. */
 export interface Failed extends Failure {
   readonly id: string
   readonly workflowId: string

@@ -2,8 +2,6 @@
  * Comparison of the items of two nodes: pairs of items, and the paths at which they differ. Pure, but yields to other
  * fibers.
  *
- * **Details**
- *
  * Items are read from the cached bytes as needed; only keys or positions of one side stay in memory.
  */
 import * as Effect from "effect/Effect"
@@ -75,9 +73,7 @@ export interface Options {
   readonly key?: ReadonlyArray<JsonPath.Step> | undefined
   /** Paths to compare; all if empty. */
   readonly fields: ReadonlyArray<ReadonlyArray<JsonPath.Step>>
-  /** Paths to ignore. */
   readonly ignore: ReadonlyArray<ReadonlyArray<JsonPath.Step>>
-  /** Maximum number of examples. */
   readonly limit: number
   /** Whether to name the node that made a change, for the rarest paths. */
   readonly steps?: boolean | undefined
@@ -125,7 +121,6 @@ type Partner = (index: number) => number | undefined
 const asKey = (value: unknown) =>
   value === undefined || value === null ? undefined : typeof value === "string" ? value : JSON.stringify(value)
 
-/** Key of an item for readers; `undefined` if it is redacted. */
 const labelOf = (key: Both) => key.stored === key.shown ? asKey(key.shown) : undefined
 
 const eachItem = Effect.fnUntraced(function*(
@@ -188,7 +183,6 @@ interface Positions {
   readonly merged: Uint8Array
 }
 
-/** Position of an item without an origin. */
 const unlinked = -1
 
 /** Follows n8n's own links from items to their origins, over any number of nodes. */

@@ -9,14 +9,12 @@ export interface Field {
   readonly steps: ReadonlyArray<JsonPath.Step>
 }
 
-/** Values at these paths, keyed by path; missing ones are omitted. */
 export const pick = (json: unknown, fields: ReadonlyArray<Field>): Obj =>
   Object.fromEntries(fields.flatMap(({ path, steps }) => {
     const value = JsonPath.get(json, steps)
     return value === undefined ? [] : [[path, value]]
   }))
 
-/** Paths that none of the items has. */
 export const missing = (jsons: ReadonlyArray<unknown>, fields: ReadonlyArray<Field>): ReadonlyArray<string> =>
   fields.flatMap(({ path, steps }) => jsons.every((json) => JsonPath.get(json, steps) === undefined) ? [path] : [])
 

@@ -40,7 +40,6 @@ export const outputs = (
 
 const maxSamples = 12
 
-/** First items of a slot, as readers see them. */
 export const samples = (execution: Execution.Execution, slot: Execution.Slot, limit: number, redacts: boolean) =>
   execution.items(slot, 0, limit).map((stored) => {
     const json = obj(stored)?.["json"]
@@ -159,7 +158,6 @@ const haveSecrets = Effect.fnUntraced(function*(execution: Execution.Execution, 
 /** Slots to search, page of matches, and whether secrets are redacted. */
 export interface Options {
   readonly slots: ReadonlyArray<Execution.Part>
-  /** Number of matches to skip. */
   readonly offset?: number | undefined
   /** Maximum number of matches to return; all are counted. */
   readonly limit: number
@@ -168,7 +166,6 @@ export interface Options {
   readonly redacts: boolean
 }
 
-/** Finds the items that meet a condition. Fails with a problem of the expression itself. */
 export const search = Effect.fnUntraced(function*(
   execution: Execution.Execution,
   { text, where }: Condition,
@@ -241,8 +238,6 @@ export const search = Effect.fnUntraced(function*(
   }
 })
 
-/** Result of a search; `matches` are in the order of the slots. */
 export type Found = Effect.Success<ReturnType<typeof search>>
 
-/** Numbers of a search, and what its expression met. */
 export type Totals = Omit<Found, "nodes" | "matches">

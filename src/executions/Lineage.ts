@@ -17,13 +17,11 @@ export const linksOf = (stored: unknown) => {
   })
 }
 
-/** Item of an output. */
 export interface Place {
   readonly slot: Execution.Slot
   readonly index: number
 }
 
-/** Text that identifies an output. */
 export const slotKey = ({ node, port, run }: Execution.Slot): string =>
   JSON.stringify([node, run, port.type, port.index])
 

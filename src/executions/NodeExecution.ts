@@ -158,7 +158,6 @@ const didNotRun = (execution: Execution.Execution, name: string): NodeExecution 
   }
 }
 
-/** Run that a request names, with its lists of items; `shown` is the output whose items are returned. */
 const locate = (execution: Execution.Execution, request: Request) => {
   const { nodeName, outputIndex, runIndex } = request
   const run = execution.runs.get(nodeName)?.at(runIndex ?? -1)

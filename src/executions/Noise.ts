@@ -53,8 +53,6 @@ const withInformativeHeaders = (json: unknown): unknown => {
 /**
  * Item without noise.
  *
- * **Details**
- *
  * Lines of a stack trace are replaced by their count. Informative headers of a webhook remain (content type,
  * authorization, user agent, signatures, `x-…`), and `otherHeaders` counts the rest.
  */

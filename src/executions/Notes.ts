@@ -6,7 +6,6 @@ import type { Execution } from "./Execution.ts"
 /** Sentence, or nothing if it does not apply. */
 export type Note = string | false | undefined
 
-/** Joins the sentences that apply; `undefined` if none does. */
 export const join = (notes: ReadonlyArray<Note>): string | undefined =>
   notes.filter((note) => typeof note === "string").join(" ") || undefined
 

@@ -126,13 +126,10 @@ export const use = (execution: Execution.Execution) => {
   }
 }
 
-/** Use of the nodes in one execution, all runs of each together. */
 type Use = ReturnType<typeof use>
 
-/** Reads an execution for a profile. */
 export const read = (id: string) => Effect.map(Executions.use((executions) => executions.get(id)), use)
 
-/** Bytes that were read for it. */
 export const bytes = ({ nodes }: Use) => sumAll(nodes.map((node) => node.bytes))
 
 /** Nearest-rank percentile; 0 without values. */
@@ -147,7 +144,6 @@ const seconds = (milliseconds: number) => `${round(milliseconds / 1000)} s`
 
 const megabytes = (size: number) => `${round(size / 1_000_000)} MB`
 
-/** Uses of one node of a workflow. */
 type Uses = ReadonlyArray<{ readonly execution: Use; readonly use: Use["nodes"][number] }>
 
 const placeOf = (uses: Uses) => ({ workflowId: uses[0]?.execution.workflowId ?? "", node: uses[0]?.use.node ?? "" })
@@ -211,10 +207,8 @@ const waits = (uses: ReadonlyArray<Use>): ReadonlyArray<Finding> =>
     return [{ effect: idle, workflowId, node, finding: "waiting", detail }]
   })
 
-/** Profile of the nodes of several executions: rows slowest first, in milliseconds, findings by effect. */
 export type Profile = ReturnType<typeof profile>
 
-/** Profiles the nodes of several executions. */
 export const profile = (uses: ReadonlyArray<Use>) => {
   const byId = new Map(uses.map((use) => [use.id, use]))
   const callerOf = ({ caller }: Use) => caller === undefined ? undefined : byId.get(caller)?.workflowId

@@ -2,8 +2,6 @@
  * Record of runs that were started again, written before a request is sent: a request of which the outcome is unknown
  * is never sent twice, by any process that shares the record.
  *
- * **Details**
- *
  * The record is a set of names per n8n, by {@link keyOf}: `<run>.<attempt>` before an attempt, and `<run>.<attempt>.<new run>.<status>`
  * when its outcome is known.
  */

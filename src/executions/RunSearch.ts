@@ -18,7 +18,6 @@ import * as Selection from "./Selection.ts"
 /** Maximum number of executions searched for one run, itself included. */
 const maxExecutions = 200
 
-/** Search over a set of runs. */
 export interface Search {
   /** Makes the condition for one execution: each has its own budget for the expression. */
   readonly condition: () => ItemSearch.Condition
@@ -31,14 +30,12 @@ export interface Search {
   readonly redacts: boolean
 }
 
-/** Place of a matching item. */
 interface Place {
   readonly execution: Execution.Execution
   readonly slot: Execution.Slot
   readonly index: number
 }
 
-/** Matching item. */
 export interface Match extends Place {
   readonly item: Execution.Item
 }
@@ -158,8 +155,6 @@ const countByStatus = (runs: ReadonlyArray<Selection.Selected<SearchedRun>>) =>
 
 /**
  * Searches the chosen runs, each with the executions that it started, newest first.
- *
- * **Details**
  *
  * An execution that was both chosen and started by a chosen run is searched and its items are counted once; it counts
  * as a match of both.

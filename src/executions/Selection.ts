@@ -63,11 +63,9 @@ export interface Selected<A> {
   readonly value: A | undefined
 }
 
-/** Executions of a selection. */
 export interface Selection<A> {
   /** Newest first, without any that n8n deleted meanwhile. */
   readonly runs: ReadonlyArray<Selected<A>>
-  /** Names of the workflows by id. */
   readonly names: ReadonlyMap<string, string>
   /** Whether the runs are all that were requested: as many as `last`, or all that match. */
   readonly isComplete: boolean
@@ -75,7 +73,6 @@ export interface Selection<A> {
   readonly nextCursor: string | undefined
   /** Id of the only workflow that the query allows. */
   readonly workflowId: string | undefined
-  /** Reasons for missing runs. */
   readonly note: string | undefined
 }
 
@@ -95,7 +92,6 @@ const unread = (faults: ReadonlyArray<readonly [id: string, fault: Errors.N8nErr
   return Notes.about(faults.length, "run", (some) => `${some} could not be read (${ids}): ${faults[0]?.[1].message}`)
 }
 
-/** Lists runs, newest first. */
 const list = Effect.fnUntraced(function*(
   { cursor: from, defaultLast, last = defaultLast, startedAfter, startedBefore, workflowName: _, ...query }: Query,
   narrowed: WorkflowNames.Narrowed,
@@ -122,8 +118,6 @@ const list = Effect.fnUntraced(function*(
 
 /**
  * Selects runs and reads each with `read`, which returns `undefined` for a run of which nothing is needed.
- *
- * **Details**
  *
  * Runs are read newest first. After a limit of time or bytes, the selection ends before the first run that was not read,
  * and `nextCursor` continues there. A run that cannot be read is left out, and `note` names it. Fails only if nothing

@@ -87,7 +87,6 @@ const byVersion = Effect.fnUntraced(function*(runs: ReadonlyArray<Selection.Sele
   })
 })
 
-/** Ways to group executions. */
 export const groupings = ["workflow", "failure", "node", "version"] as const
 
 /** Default number of executions; a profile reads all their data. */

@@ -6,7 +6,6 @@ import * as NameSearch from "../n8n/model/NameSearch.ts"
 import * as TestMark from "../n8n/model/TestMark.ts"
 import { deletedWorkflow, N8nClient } from "../n8n/N8nClient.ts"
 
-/** Placeholder for a name that could not be read. */
 export const unknown = "Unknown Workflow"
 
 const concurrency = 4
@@ -46,8 +45,6 @@ const maxWorkflows = 100
 
 /**
  * Restriction to workflows whose name contains `text`, ignoring case and accents; `undefined` if there are none.
- *
- * **Details**
  *
  * One search by name finds existing workflows. If its result may be incomplete (too many, or the text also matches the
  * name of deleted ones), the name of each listed execution's workflow is read once.

@@ -9,7 +9,6 @@ export interface Blocks {
   readonly length: number
   /** Compressed size in bytes. */
   readonly size: number
-  /** Bytes from `start` to `end`. */
   readonly read: (start: number, end: number) => Uint8Array
 }
 
@@ -41,7 +40,6 @@ export class Writer {
   readonly #packed: Array<Uint8Array> = []
   #packing: Promise<unknown> = Promise.resolve()
 
-  /** Adds bytes; resolves when more can be added. */
   async write(chunk: Uint8Array): Promise<void> {
     let from = 0
     while (from < chunk.length) {
@@ -62,7 +60,6 @@ export class Writer {
     this.#packing = pack(block).then((packed) => this.#packed.push(packed))
   }
 
-  /** Compresses the rest. */
   async end(): Promise<Blocks> {
     if (this.#filled > 0) await this.#flush()
     await this.#packing

@@ -8,7 +8,6 @@ import { related } from "./Execution.ts"
 import { type Failure, ofError } from "./FailureGroups.ts"
 import { type Handling, members, object, Scanner, skip, value } from "./jsonScan.ts"
 
-/** Part to read. */
 export type Part = "version" | "failure"
 
 /** Reader in progress: `push` chunks until `isDone`. */

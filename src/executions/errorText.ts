@@ -14,8 +14,6 @@ const isWebAddress = (address: string) => /^https?:\/\//i.test(address) && URL.c
 /**
  * Text without n8n's links, line breaks and emphasis: `More info (https://…)`.
  *
- * **Details**
- *
  * Only complete elements are converted: `a < b`, `<your key>`, a lone `<b>`, and a service's page or XML stay
  * unchanged.
  */

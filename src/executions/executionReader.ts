@@ -11,7 +11,6 @@ import { hiddenError } from "./errorText.ts"
 import * as Execution from "./Execution.ts"
 import { type Handling, type List, members, object, Scanner, skip, value } from "./jsonScan.ts"
 
-/** Scanned bytes, readable in parts. */
 export interface Body {
   readonly read: (start: number, end: number) => Uint8Array
 }

@@ -34,14 +34,12 @@ export const at = (value: Both, steps: ReadonlyArray<JsonPath.Step>): Both =>
 
 const both = (value: unknown): Both => ({ stored: value, shown: value })
 
-/** Path at which two items differ. */
 export interface Difference {
   readonly path: string
   readonly before: Both
   readonly after: Both
 }
 
-/** Kind of a difference: another value, or a key that only one side has. */
 export type Kind = "altered" | "added" | "removed"
 
 export const kindOf = ({ after, before }: Difference): Kind =>
@@ -168,7 +166,6 @@ export const tally = (limit: number, isKeyed: boolean) => {
   }
   const rarest = () => [...tallies].toSorted(([, a], [, b]) => a.count - b.count)
   return {
-    /** Counts the differences of one pair. */
     add: (all: ReadonlyArray<Difference>, index: number, key: string | undefined) => {
       const seen = new Set<string>()
       const isFirst = (what: string) => seen.size < seen.add(what).size

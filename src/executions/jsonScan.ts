@@ -22,11 +22,8 @@ export type Handling =
   | { readonly on: "skip" }
   /** Parses the value, up to a number of bytes. */
   | { readonly on: "value"; readonly take: (value: unknown) => void; readonly maxBytes: number }
-  /** Visits its members. */
   | { readonly on: "object"; readonly member: (key: string) => Handling; readonly end?: () => void }
-  /** Visits its elements. */
   | { readonly on: "array"; readonly element: (index: number) => Handling }
-  /** Records the positions of its elements. */
   | { readonly on: "list"; readonly take: (list: List) => void }
 
 /** Maximum bytes of a parsed value: a workflow with all its pinned data has some MB. */
@@ -34,7 +31,6 @@ const maxValueBytes = 64 * 1024 * 1024
 
 const maxKeyBytes = 64 * 1024
 
-/** Skips the value. */
 export const skip: Handling = { on: "skip" }
 
 /** Parses a value up to a number of bytes; a larger one ends the scan. */
@@ -44,14 +40,12 @@ export const value = (take: (value: unknown) => void, maxBytes = maxValueBytes):
   maxBytes
 })
 
-/** Visits the members of an object. */
 export const object = (member: (key: string) => Handling, end: () => void = () => {}): Handling => ({
   on: "object",
   member,
   end
 })
 
-/** Visits these members of an object only. */
 export const members = (known: { readonly [key: string]: Handling }): Handling =>
   object((key) => Object.hasOwn(known, key) ? known[key] ?? skip : skip)
 

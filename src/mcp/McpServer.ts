@@ -182,7 +182,6 @@ const makeServed = <T extends Tool.Any>(
           )
       )
 
-    /** Served item that a request names. */
     const targetOf = (method: string, params: Obj) => {
       const named = (attribute: string, all: ReadonlyArray<{ readonly name: string }>) => ({
         attribute,
@@ -261,8 +260,6 @@ const makeServed = <T extends Tool.Any>(
 /**
  * Serves `tools` on the ambient transport until the peer leaves.
  *
- * **Details**
- *
  * `contextFor` returns the context of one call; nothing is captured when the server starts, so each caller can have an
  * n8n of their own and may be read-only (`Tool.ReadOnly`). Calls in flight are interrupted when serving ends or the
  * client cancels them.
@@ -285,8 +282,6 @@ export interface HttpOptions<T extends Tool.Any> extends Options<T>, Mount.Optio
 /**
  * Mounts a server on an existing `HttpRouter` beside the app's other routes; each caller can have an n8n of their own.
  *
- * **Details**
- *
  * `contextFor` returns the context of one call, as for `serveWith`; `access` of the options identifies callers.
  */
 export const layerHttpWith = <T extends Tool.Any>(
@@ -299,8 +294,6 @@ export const layerHttpWith = <T extends Tool.Any>(
 
 /**
  * Mounts a server on an existing `HttpRouter`, beside the app's other routes.
- *
- * **Details**
  *
  * `POST` at `path` (`/mcp`) is MCP's Streamable HTTP of both eras, without sessions; `GET` at `health` (`/health`)
  * returns name and version. The app's `HttpRouter.middleware` or `access` decides who may call; browser pages may call

@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import type * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
 
-/** A request to n8n's public API that is not a read. */
 export interface Write {
   readonly method: string
   /** Below `/api/v1`, such as `/workflows/12/publish`; its parts are percent-encoded. */
@@ -14,10 +13,8 @@ export interface Write {
   readonly read: (path: string) => Effect.Effect<unknown, Errors.N8nError>
 }
 
-/** Reads a workflow by its id. */
 export type ReadWorkflow = (id: string) => Effect.Effect<unknown, Errors.N8nError>
 
-/** Decides about writes. */
 export interface Service {
   /** Fails if the write must not be sent. */
   readonly check: (write: Write) => Effect.Effect<void, Errors.N8nError>

@@ -7,7 +7,6 @@ import * as Stream from "effect/Stream"
 
 const megabyte = 1_000_000
 
-/** Maximum size of a body, in bytes. */
 export const maxBytes = {
   json: 64 * megabyte,
   /** n8n's start page. */

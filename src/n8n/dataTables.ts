@@ -173,7 +173,6 @@ const columnPath = (id: string, columnId: string) => `${path(id)}/columns/${enco
 const json = (value: unknown) => value === undefined ? undefined : JSON.stringify(value)
 
 export const make = (requests: Requests): Service => {
-  /** Sends a request to a place in a table. */
   const send = <S extends Schema.ConstraintDecoder<unknown>>(
     operation: string,
     id: string,

@@ -44,8 +44,6 @@ export interface Service {
   /**
    * Sends any request of n8n's public API, with the retries, timeouts and errors of the other methods.
    *
-   * **Details**
-   *
    * The result has every field that n8n sends. It is typed by the description of n8n 2.41 and not checked, unless there
    * is a `schema`. `isUnsupported` recognizes the error of an n8n that is too old for the operation.
    *

@@ -37,8 +37,6 @@ export interface Options {
   /**
    * The schedule for retries, over the error. Default: `retrySchedule`.
    *
-   * **Details**
-   *
    * It applies only if another attempt is safe and may help: to a write only if it certainly had no effect. A longer
    * `Retry-After` of up to 30 seconds overrides its delay; one beyond that ends the retries.
    */
@@ -50,7 +48,6 @@ export interface Options {
   readonly timeout?: Duration.Input | undefined
 }
 
-/** Timeouts with retries, in seconds. */
 const readTimeout = 45
 const writeTimeout = 30
 /** The timeout for executions with data, in seconds: n8n takes about 9 s for 66 MB. */
@@ -106,8 +103,6 @@ export interface Requests {
   /**
    * Sends a request and passes the response to `consume`.
    *
-   * **Details**
-   *
    * `GET` and `DELETE` are retried when that may help, `POST`, `PUT` and `PATCH` only when they certainly had no effect
    * (the connection was refused, or n8n answered 429 or 503). A 404 for a retried `DELETE` counts as success and is
    * passed to `consume`.
@@ -120,8 +115,6 @@ export interface Requests {
   /**
    * Runs writes of workflows one at a time.
    *
-   * **Details**
-   *
    * On 1.x with SQLite and no connection pool, the default, overlapping transactions break the connection permanently,
    * or one rolls back what another has written.
    */
@@ -130,7 +123,6 @@ export interface Requests {
   readonly webhooks: URL
 }
 
-/** Makes the targets of requests about one resource of a type. */
 export const targetOf = (resourceType: string) => (operation: string, resourceId: string): Errors.ResourceTarget => ({
   operation,
   resourceType,

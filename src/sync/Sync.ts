@@ -1,8 +1,6 @@
 /**
  * Syncs a folder of workflow files with n8n.
  *
- * **Details**
- *
  * Each file is plain n8n JSON and belongs to the workflow of the `id` in it. The file `.n8n-sync.json` records the last
  * common state, which shows the side that changed since. Whether a workflow is active is not synced: pulling changes
  * nothing on n8n, and pushing publishes only when asked.

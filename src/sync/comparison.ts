@@ -318,7 +318,6 @@ const itemsOf = (
 
 const placeOf = ({ file, id = "", name }: Item) => `${file ?? name}\0${id}`
 
-/** Compares a folder with n8n. Writes nothing. */
 export const make = Effect.fn("Sync.compare")(
   function*(userPath: string, { extras = [], onRead = () => Effect.void, splitsCode }: Options = {}) {
     const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
@@ -348,7 +347,6 @@ export const make = Effect.fn("Sync.compare")(
   }
 )
 
-/** Full workflow on n8n, read unless the comparison has read it. */
 export const whole = (remote: Remote) =>
   remote.workflow === undefined ? N8nClient.use((n8n) => n8n.getWorkflow(remote.id)) : Effect.succeed(remote.workflow)
 

@@ -62,7 +62,6 @@ const sorted = (value: unknown): unknown => {
   return object === undefined ? value : { "": Object.keys(object).toSorted().map((key) => [key, sorted(object[key])]) }
 }
 
-/** Hash of a content; the order of keys does not matter. */
 export const hash = (content: Obj): string => sha256(JSON.stringify(sorted(content))).slice(0, 32)
 
 const twin = (element: unknown, index: number, old: ReadonlyArray<unknown>): unknown => {

@@ -124,7 +124,6 @@ const writeFile = Effect.fnUntraced(function*(
   )
 })
 
-/** The outcome of a task, and the entry of the state that it changes. */
 interface Performed {
   readonly outcome: Outcome
   readonly base?: Noted | undefined
@@ -172,8 +171,6 @@ const write = Effect.fnUntraced(function*(
 
 /**
  * Writes new and changed workflows of n8n into the folder, and leaves those that changed on both sides.
- *
- * **Details**
  *
  * Everything is read before anything is written. A file is stored as a snapshot before it changes, and keeps its layout
  * and its other content. An interrupted pull leaves whole files, and the next one continues.

@@ -15,7 +15,6 @@ export interface Entry {
   readonly name: string
   /** Relative to the folder, with slashes. */
   readonly file?: string
-  /** Sentence that explains the status. */
   readonly detail?: string
 }
 

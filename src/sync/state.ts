@@ -26,7 +26,6 @@ export const State = Schema.Struct({
   splitCode: Schema.optionalKey(Schema.Boolean),
   /** Files whose workflows were being created when the state was written. */
   creating: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** By id. */
   workflows: Schema.Record(Schema.String, Base)
 })
 export type State = typeof State.Type

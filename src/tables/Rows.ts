@@ -1,8 +1,6 @@
 /**
  * The rows of a table that meet a condition.
  *
- * **Details**
- *
  * n8n compares stored values. If secrets are redacted, the answer must depend only on shown values, or a secret could
  * be guessed letter by letter: n8n narrows the rows only if it misses none that meets the condition as shown, and
  * pages, order and counts are those of the shown rows.

@@ -1,8 +1,6 @@
 /**
  * Retries of many runs: from the failed node, as n8n does, or from the start.
  *
- * **Details**
- *
  * From the start, a webhook, form or chat trigger receives its recorded request again at its production address; any
  * other trigger returns its recorded items in a temporary copy of the published version, of which every node runs.
  * `RetryLog` records each before it is sent; n8n records the retries from a failed node itself.

@@ -1,8 +1,6 @@
 /**
  * Copies of workflows that n8n's public API can run: each is started by a webhook with its own path.
  *
- * **Details**
- *
  * A Webhook node, and a Split Out node that turns the request into items, come before the trigger. The trigger itself
  * remains but is disabled: n8n passes items through a disabled node, so that expressions still find its data and
  * parameters under its name. In between, a node immediately answers the webhook with the execution's id; if the

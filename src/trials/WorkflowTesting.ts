@@ -2,8 +2,6 @@
  * Test runs of workflows, which n8n's public API does not offer: as a temporary copy that a webhook starts, or, with
  * mode `live`, by calling the real webhook of a published workflow.
  *
- * **Details**
- *
  * The copy is always deleted together with its execution, which stays readable through `Executions`.
  */
 import * as Clock from "effect/Clock"

@@ -90,8 +90,6 @@ export const newRuns = Effect.fnUntraced(function*<A>(
 /**
  * Searches for the execution of a copy.
  *
- * **Details**
- *
  * A copy that does not respond itself answers with the id. Otherwise n8n lists the execution; 1.x does not list one
  * that waits, but its id is then in the copy's static data.
  */

@@ -1,8 +1,6 @@
 /**
  * Nodes that return stored items instead of running.
  *
- * **Details**
- *
  * Production runs ignore pinned data, so a Code node of the same name returns the items. On n8n 1.x, later nodes cannot
  * read the items of a Code node, so it precedes a Set node of that name, which copies them. If items leave by outputs
  * other than the first, a Switch node has the name and follows these.

@@ -23,7 +23,6 @@ export const root = Command.make(name).pipe(
 const printOn = (stream: NodeJS.WriteStream) => (line: string) =>
   Effect.sync(() => void stream.write(`${Visible.terminal(line)}\n`))
 
-/** Flag that is off by default. */
 export const toggle = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
 
@@ -32,7 +31,6 @@ export const json = toggle("json", "Print the report as JSON")
 export const optional = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.optional)
 
-/** Flag `--only` with a description of its values. */
 export const only = (description: string) =>
   Flag.String("only").pipe(
     Flag.withDescription(`Only this workflow: ${description}; may be repeated`),

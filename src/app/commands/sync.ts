@@ -51,7 +51,6 @@ interface Common {
   readonly only: Option.Option<ReadonlyArray<string>>
 }
 
-/** Shows progress in one line of a terminal, cleared at the end; nothing in CI. */
 const onRead = (count: number, total: number) =>
   Effect.sync(() => {
     if (process.stderr.isTTY !== true) return
@@ -109,7 +108,6 @@ const onStep = (json: boolean, isDryRun: boolean) => {
   }
 }
 
-/** Prints the workflows without an action, and a summary. */
 const printReport = (report: Sync.Report<Sync.Outcome>, json: boolean) =>
   json ? print(JSON.stringify(SyncReport.json(report))) : Effect.gen(function*() {
     for (const entry of report.entries) {

@@ -19,7 +19,6 @@ const parseText = (text: string) => {
     )
 }
 
-/** Error in one line. */
 export const explain = (error: Errors.ValidationError): string => `${error.reason}. ${Hints.text(error.hint)}`.trim()
 
 /** Reads files with this content; fails with the reason. Messages call the content `name`, such as "A policy". */

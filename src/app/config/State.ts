@@ -12,11 +12,9 @@ export type Place =
   | Extract<Named, { readonly _tag: "Folder" }>
   | Extract<Named, { readonly _tag: "Database" }> & { readonly database: Layer.Layer<Database> }
 
-/** Loaded on demand. */
 const postgres = (url: Redacted.Redacted<string>) =>
   Layer.unwrap(Effect.map(Effect.promise(() => import("../Postgres.ts")), ({ layer }) => layer(url)))
 
-/** Place named by a text, if valid. */
 export const named = (text: Redacted.Redacted<string>): Place | undefined => {
   const place = parse(text)
   return place?._tag === "Database" ? { ...place, database: postgres(place.url) } : place

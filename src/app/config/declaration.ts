@@ -72,7 +72,6 @@ export const withDefault = <A>(
   exceptions: Exceptions = {}
 ) => declare<A, A>(kind, usage, description, { defaultText: String(value), ...exceptions }, Flag.withDefault(value))
 
-/** Option with any number of values. */
 export const several = <A>(
   kind: Kind<ReadonlyArray<A>>,
   usage: string,
@@ -80,7 +79,6 @@ export const several = <A>(
   exceptions: Exceptions = {}
 ) => withDefault(kind, [], usage, description, { defaultText: "", ...exceptions })
 
-/** Option that is off by default. */
 export const toggle = (usage: string, description: string) =>
   withDefault({ flag: Flag.Boolean, config: Config.Boolean, format: "boolean" }, false, usage, description, {
     defaultText: "off"

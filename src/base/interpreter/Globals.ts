@@ -142,7 +142,6 @@ export const statics: { readonly [name: string]: { readonly [name: string]: Fn |
   JSON: { parse: fn(parseJson), stringify: fn(stringify) }
 }
 
-/** Global functions and constants. */
 export const globals: { readonly [name: string]: unknown } = {
   undefined,
   NaN: Number.NaN,

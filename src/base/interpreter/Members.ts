@@ -138,7 +138,6 @@ const staticOf = ({ computed, object, property }: Acorn.MemberExpression, scope:
   return table !== undefined && Object.hasOwn(table, property.name) ? table[property.name] : undefined
 }
 
-/** Compiles the reading of a property. */
 export const memberValue = (node: Acorn.MemberExpression, scope: Scope): Evaluate => {
   const constant = staticOf(node, scope)
   if (constant !== undefined) return () => constant
@@ -154,7 +153,6 @@ export const memberValue = (node: Acorn.MemberExpression, scope: Scope): Evaluat
   }
 }
 
-/** Compiles a list of values: arguments, or the elements of an array. */
 export const values = (
   whole: Acorn.CallExpression | Acorn.NewExpression | Acorn.ArrayExpression,
   scope: Scope
@@ -217,7 +215,6 @@ const methodCall = (callee: Acorn.MemberExpression, node: Acorn.CallExpression, 
   }
 }
 
-/** Compiles a call of a method or function. */
 export const call = (node: Acorn.CallExpression, scope: Scope): Evaluate => {
   const { callee, optional, start } = node
   if (callee.type === "Super") return refuse(callee)

@@ -26,7 +26,6 @@ type Methods<Self> = { readonly [name: string]: Method<Self> }
 
 const integer = (run: Run, value: unknown): number => Math.trunc(toNumber(run, value)) || 0
 
-/** An integer that may be absent. */
 export const optional = (run: Run, value: unknown): number | undefined =>
   value === undefined ? undefined : integer(run, value)
 
@@ -199,11 +198,9 @@ const tableOf = (value: unknown): Methods<never> | undefined => {
   return record(value) === undefined ? undefined : objects
 }
 
-/** The method of a value with this name, if there is one. */
 export const methodOf = (value: unknown, name: string): Method<never> | undefined => {
   const table = tableOf(value)
   return table !== undefined && Object.hasOwn(table, name) ? table[name] : undefined
 }
 
-/** Whether any kind of value has a method with this name. */
 export const isMethod = (name: string): boolean => tables.some((table) => Object.hasOwn(table, name))

@@ -93,7 +93,6 @@ const binary: { readonly [operator: string]: Operation } = {
 export const operation = (operator: string): Operation | undefined =>
   Object.hasOwn(binary, operator) ? binary[operator] : undefined
 
-/** The operators with one operand. */
 export const unary: { readonly [operator: string]: (value: unknown, run: Run) => unknown } = {
   "!": (value) => !value,
   "-": (value, run) => -toNumber(run, value),

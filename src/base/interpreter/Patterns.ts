@@ -67,7 +67,6 @@ const chargeSearch = (run: Run, { regExp }: Pattern, length: number, by: "states
   charge(run, 4 + Math.ceil(length * size / 16))
 }
 
-/** Whether there is a match. */
 export const test = (run: Run, pattern: Pattern, text: string): boolean => {
   chargeSearch(run, pattern, text.length, "states")
   return pattern.regExp.test(text)

@@ -8,10 +8,8 @@ export interface Env {
   readonly parent: Env | undefined
 }
 
-/** A compiled expression. */
 export type Evaluate = (env: Env | undefined, run: Run) => unknown
 
-/** The state of one compilation. */
 export interface Compilation {
   /** Whether the scope is an item: `$json` is the whole item, and anything missing, at any depth, is `undefined`. */
   readonly isItem: boolean
@@ -73,7 +71,6 @@ export const stop = ({ start }: Acorn.Node, kind: Problem["kind"], message: stri
   throw new Problem({ kind, message, at: start })
 }
 
-/** Refuses a construct by its name. */
 export const refuse = (node: Acorn.Node, what = describe(node), advice = ""): never =>
   stop(node, "refused", `${what} is not allowed here${advice}`)
 
@@ -103,10 +100,8 @@ export const nested = <A>(node: Acorn.Node, { compilation }: Scope, body: () => 
   return result
 }
 
-/** A scope within another one. */
 export const inner = (parent: Scope): Scope => ({ compilation: parent.compilation, names: new Map(), parent })
 
-/** Declares a name, once. */
 export const declare = ({ names }: Scope, name: string, isConstant: boolean): void => {
   if (!names.has(name)) names.set(name, { slot: names.size, isConstant })
 }

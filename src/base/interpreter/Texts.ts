@@ -2,7 +2,6 @@
 import { indexOf } from "../LinearSearch.ts"
 import { charge, chargeText, elementCost, list, makeText, type Run } from "./Values.ts"
 
-/** As String.prototype.indexOf. */
 export const find = (run: Run, text: string, needle: string, from = 0): number => {
   const start = Math.min(Math.max(from, 0), text.length)
   chargeText(run, needle.length)
@@ -12,7 +11,6 @@ export const find = (run: Run, text: string, needle: string, from = 0): number =
   return at
 }
 
-/** As String.prototype.split. */
 export const split = (run: Run, text: string, separator: string): Array<unknown> => {
   if (separator === "") {
     charge(run, elementCost * text.length)

@@ -6,8 +6,6 @@ import type { Obj } from "../Json.ts"
 /**
  * Why a program could not be compiled or evaluated.
  *
- * **Details**
- *
  * `syntax`: not JavaScript. `refused`: JavaScript outside the supported subset. `reference`: an unknown name. `type`: a
  * value of the wrong type, or too long. `budget`: too many steps, too much time, or nested too deeply. `at` is the
  * offset in the source.
@@ -18,7 +16,6 @@ export class Problem extends Data.TaggedError("ExpressionProblem")<{
   readonly at: number
 }> {}
 
-/** The state of one evaluation. */
 export interface Run {
   /** Remaining steps; creating text and elements also costs steps, which bounds memory. */
   steps: number
@@ -29,7 +26,6 @@ export interface Run {
   readonly now: () => number
   /** Depth of the host's stack, in nested expressions. */
   depth: number
-  /** The offset of the latest call. */
   at: number
   scope: Obj
 }
@@ -68,7 +64,6 @@ export class Pattern {
   }
 }
 
-/** A date. */
 export class Instant {
   readonly #date: Date
   constructor(date: Date) {
@@ -108,7 +103,6 @@ const look = (run: Run): void => {
   if (now > run.until) fail(run, "budget", `It takes more than ${maxMillis} ms for one item`)
 }
 
-/** Subtracts steps from the budget. */
 export const charge = (run: Run, steps: number): void => {
   run.steps -= steps
   if (!(run.steps > run.lookAt && run.steps >= 0)) look(run)
@@ -118,7 +112,6 @@ export const charge = (run: Run, steps: number): void => {
 export const objectCost = 20
 export const elementCost = 4
 
-/** Charges for reading or copying a text. */
 export const chargeText = (run: Run, length: number): void => charge(run, Math.floor(length / 16))
 
 const maxText = 1_000_000
@@ -138,7 +131,6 @@ export const descend = (run: Run, levels: number): void => {
   if (run.depth > maxDepth) fail(run, "budget", "It is nested too deeply")
 }
 
-/** Runs a body that nests `levels` deep. */
 export const nest = <A>(run: Run, levels: number, body: () => A): A => {
   descend(run, levels)
   const result = body()
@@ -187,7 +179,6 @@ export const record = (value: unknown): Obj | undefined =>
     ? value as Obj
     : undefined
 
-/** Sets a key and charges for it. */
 export const put = (run: Run, object: { [key: string]: unknown }, key: string, value: unknown): void => {
   if (key === "__proto__") fail(run, "refused", "No key can be named __proto__")
   charge(run, elementCost)
@@ -242,7 +233,6 @@ export const numberText = (run: Run, text: string): string => {
   return numeric.test(head) ? fail(run, "type", `A number has at most ${maxNumber} characters`) : head
 }
 
-/** Text to parse as a date. */
 export const dateText = (run: Run, text: string): string =>
   text.length <= maxNumber ? text : fail(run, "type", `A date has at most ${maxNumber} characters`)
 
@@ -253,7 +243,6 @@ export const toNumber = (run: Run, value: unknown): number => {
   return Number(typeof primitive === "string" ? numberText(run, primitive) : primitive)
 }
 
-/** As Array.prototype.join. */
 export const join = (run: Run, values: ReadonlyArray<unknown>, separator: string): string =>
   nest(run, 4, () => {
     let length = 0
@@ -267,11 +256,9 @@ export const join = (run: Run, values: ReadonlyArray<unknown>, separator: string
     return texts.join(separator)
   })
 
-/** Narrows an argument to a function. */
 export const callback = (run: Run, value: unknown): Fn =>
   value instanceof Fn ? value : fail(run, "type", `A function is needed here, not ${kindOf(value)}`)
 
-/** The elements of an array. */
 export const elements = (run: Run, value: unknown): ReadonlyArray<unknown> =>
   Array.isArray(value) ? value : fail(run, "type", `${kindOf(value)} is not an array`)
 

@@ -206,8 +206,6 @@ const isClean = memoize((text) => redact(text) === text)
 /**
  * Replaces the secrets in free text: error messages, URLs, bodies, code.
  *
- * **Details**
- *
  * Redacts known shapes, `Bearer` and `Basic` credentials, passwords in URLs, private keys, and the values of
  * credentials' names in query strings, form bodies, headers, YAML, XML, command lines and JSON (also escaped or in
  * base64). n8n expressions (`{{ … }}`) remain.

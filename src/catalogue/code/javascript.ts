@@ -43,9 +43,7 @@ const callers: ReadonlyMap<string, number> = new Map([
 class Collector {
   outside = false
   state = false
-  /** Whether it reads a property by a computed name. */
   private readsAny = false
-  /** Whether it calls something unidentified. */
   private callsAny = false
   private readonly scopes: Scopes.Scopes
 

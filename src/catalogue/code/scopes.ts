@@ -7,7 +7,6 @@ export interface Written {
   readonly scope: Scope
 }
 
-/** Name that the program defines. */
 export interface Binding {
   readonly values: Array<Written>
   /** Whether it may have other values too: a parameter, a part of a value. */
@@ -57,7 +56,6 @@ export const mayBeFunction = (value: unknown): boolean =>
 
 const isFunctionNode = (node: Obj) => /Function/.test(typeOf(node))
 
-/** Names in a pattern, with the value of a plain name. */
 const targets = (value: unknown, init?: unknown): ReadonlyArray<readonly [string, unknown]> => {
   const node = obj(value)
   switch (typeOf(node)) {
@@ -238,7 +236,6 @@ const isNumber = (value: unknown, scope: Scope, assigned: Scopes["assigned"], de
   return false
 }
 
-/** Texts that a value certainly contains. */
 const textsIn = (value: unknown): ReadonlyArray<string> => {
   const node = obj(value)
   if (typeOf(node) === "TemplateLiteral") {
@@ -251,7 +248,6 @@ const textsIn = (value: unknown): ReadonlyArray<string> => {
   return text === undefined ? [] : [text]
 }
 
-/** Scopes of a program. */
 export const make = (program: Obj): Scopes => {
   const writes: Writes = { assigned: new Map(), properties: new Map() }
   const scopes = new Map<Obj, Scope>()

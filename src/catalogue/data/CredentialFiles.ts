@@ -31,7 +31,6 @@ const ownFields = ({ properties }: typeof Type.Type) =>
     ])
   )
 
-/** Reads the packages in these folders. */
 export const read = Effect.fnUntraced(function*(folders: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -2,8 +2,6 @@
  * Catalogue file: an index, search data and node types, each compressed separately, so that looking up a type reads no
  * other.
  *
- * **Details**
- *
  * Format: four bytes with the length of the index, the index (JSON), the search data, the types in the order of the
  * index, the fields of credentials; everything after the first four bytes is compressed with Brotli. `build.ts` creates
  * it from n8n's packages.
@@ -55,7 +53,6 @@ export interface Contents {
   readonly search: string
 }
 
-/** Encodes a catalogue to bytes. */
 export const pack = ({ credentials, deprecations, release, releases, search, types }: Contents): Uint8Array => {
   const blocks = types.map(({ type: _, ...block }) => compress(Schema.encodeSync(Block)(block)))
   const searchBlock = compress(search)
@@ -94,8 +91,6 @@ const unusable = (path: string, why: string) =>
 
 /**
  * Opens the file at `path`; the result reads its index.
- *
- * **Details**
  *
  * The file is opened immediately and stays open for the scope: a replaced or removed file remains readable.
  */

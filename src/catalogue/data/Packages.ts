@@ -11,7 +11,6 @@ import * as NodeFiles from "./nodeFiles.ts"
 /** Unreadable package; the server does not start. */
 export class UnreadablePackage extends Data.TaggedError("UnreadablePackage")<{ readonly message: string }> {}
 
-/** Package of node types. */
 export interface NodePackage {
   readonly name: string
   readonly version: string | undefined
@@ -45,8 +44,6 @@ const listFile = "dist/types/nodes.json"
 
 /**
  * Reads a package.
- *
- * **Details**
  *
  * `path` is the package's folder or its `dist/types/nodes.json`. Without that file, the nodes listed in package.json
  * are instantiated for their descriptions, which runs the package's code, as n8n does. The nearest package.json above

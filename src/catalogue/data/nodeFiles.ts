@@ -14,8 +14,6 @@ type Load = (request: string, parent: Module, isMain: boolean) => unknown
 /**
  * Script for a separate process; it must be self-contained.
  *
- * **Details**
- *
  * Instantiates each node as n8n does. A proxy replaces modules that are not installed, above all `n8n-workflow`, which
  * n8n provides to its packages; only its connection types and versioned nodes matter here.
  */
@@ -92,8 +90,6 @@ const readable = (folder: string): ReadonlyArray<string> => [
 
 /**
  * Reads the descriptions of a package's nodes as JSON; fails with the reason.
- *
- * **Details**
  *
  * The package's code runs in an isolated process: environment PATH and HOME only, no stdin, no stdout (which may be an
  * MCP connection). Node's permissions allow it to read only the package and its dependencies, and neither to write

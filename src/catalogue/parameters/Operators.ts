@@ -5,7 +5,6 @@ const always = ["exists", "notExists", "empty", "notEmpty"]
 const texts = ["contains", "notContains", "startsWith", "notStartsWith", "endsWith", "notEndsWith", "regex", "notRegex"]
 const lengths = ["lengthEquals", "lengthNotEquals", "lengthGt", "lengthLt", "lengthGte", "lengthLte"]
 
-/** Operations of each operator type. */
 export const operations: Record<string, ReadonlyArray<string>> = {
   string: [...always, ...compared, ...texts],
   number: [...always, ...compared, "gt", "lt", "gte", "lte"],

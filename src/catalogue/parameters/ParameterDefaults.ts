@@ -160,7 +160,6 @@ const fill = (properties: ReadonlyArray<Property>, input: unknown, within: Withi
   return values
 }
 
-/** Visible parameters of the node, with defaults. */
 export const complete = (description: Description, node: Node): Obj =>
   fill(description.properties, node.parameters, { about: about(description, node) })
 
@@ -172,8 +171,6 @@ export const scopeOf = (description: Description, node: Node): Scope => {
 
 /**
  * Top-level parameters that are visible for the node's values.
- *
- * **Details**
  *
  * If several with the same name are visible, the last one counts: n8n uses its default.
  */

@@ -3,7 +3,6 @@ import * as Predicate from "effect/Predicate"
 import { arr, equals, type Obj, obj, own } from "../../base/Json.ts"
 import type { DisplayOptions } from "../types/NodeType.ts"
 
-/** Scope of display rules. */
 export interface Scope {
   /** Parameters beside the one in question, with defaults. */
   readonly values: unknown

@@ -31,7 +31,6 @@ const inside = (property: Property, value: unknown, path: Place["path"]): Readon
     ? each(members(property), value, path)
     : []
 
-/** All values that have a property in the description. */
 export const all = ({ properties }: Description, parameters: Obj): ReadonlyArray<Place> =>
   below(properties, parameters, [])
 

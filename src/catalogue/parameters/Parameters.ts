@@ -12,8 +12,6 @@ export { remarks } from "./remarks.ts"
 /**
  * Problems of a node's parameters: n8n's own issues, then remarks on likely mistakes.
  *
- * **Details**
- *
  * Paths start below `parameters`: `url`, `rules.values[2].outputKey`. A parameter with an issue gets no remarks. A
  * hidden parameter with a value is not a problem.
  */

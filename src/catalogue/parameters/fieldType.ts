@@ -165,5 +165,4 @@ const typeOf = (type: string): Type | undefined => {
 export const fits = (value: unknown, type: string, options: Options = {}): boolean =>
   Predicate.isNullish(value) || (typeOf(type)?.accepts(value, options) ?? true)
 
-/** Description of valid values. */
 export const words = (type: string): string => typeOf(type)?.words ?? `a value of type ${type}`

@@ -54,7 +54,6 @@ const operation = (operator: Obj, path: string, suggest: Suggest): Remarks => {
   )
 }
 
-/** Problems of the conditions of a filter object. */
 export const remarks = (filter: Obj, path: string, suggest: Suggest): Remarks => {
   const { conditions, options } = filter
   if (!Array.isArray(conditions)) {

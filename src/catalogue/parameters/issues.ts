@@ -18,7 +18,6 @@ export interface Issue extends Remark {
 /** Suggestion for an invalid name or value: the nearest candidates, or the first ones. */
 export type Suggest = (name: string, candidates: Iterable<string>) => string
 
-/** Short form of a value. */
 export const inWords = (value: unknown): string => {
   if (Array.isArray(value)) return value.length === 0 ? "an empty array" : `an array of ${value.length}`
   const keys = Object.keys(obj(value) ?? {})

@@ -14,7 +14,6 @@ const remark = (severity: Remark["severity"]) => (path: string, message: string,
   { severity, path, message, fix }
 ]
 
-/** Warning about a likely mistake. */
 export const warning = remark("warning")
 
 /** Error: n8n fails on it or marks it. */

@@ -26,7 +26,6 @@ interface Given {
   readonly scope: Scope
 }
 
-/** Problems of the value of a visible parameter. */
 const ofValue = (given: Given, context: Context): Remarks => {
   const { completed, path, property, scope, value } = given
   const { name, type } = property

@@ -213,7 +213,6 @@ const fit = (rows: ReadonlyArray<Row>, bytes: number): ReadonlyArray<Row> => {
 
 const fold = (name: string) => joined(name).replace(/(node)?s$/, "")
 
-/** All categories, the largest first. */
 export const categories = ({ documents }: Index): ReadonlyArray<string> => {
   const counts = new Map<string, number>()
   for (const { categories } of documents) for (const name of categories) counts.set(name, (counts.get(name) ?? 0) + 1)

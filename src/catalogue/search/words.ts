@@ -12,7 +12,6 @@ export interface WordLists {
   readonly eventWords: string
 }
 
-/** Operations on words, by the lists. */
 export interface Words {
   readonly expand: (word: string) => ReadonlyArray<string>
   /** Stems of a text's words, with synonyms resolved and without stop words: the indexed and searched terms. */
@@ -56,7 +55,6 @@ export const stem = (word: string): string => {
   return computed
 }
 
-/** Operations for the lists. */
 export const make = (lists: WordLists): Words => {
   const synonyms = new Map(Object.entries(lists.synonyms).map(([word, same]) => [normalize(word), same.split(" ")]))
   const stopWords = new Set(lists.stopWords.split(" "))

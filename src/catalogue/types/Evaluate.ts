@@ -15,8 +15,6 @@ const programs = new Map<string, Result.Result<Interpreter.Program, Interpreter.
 /**
  * Evaluator with one budget for all its expressions; create one per workflow.
  *
- * **Details**
- *
  * A type's package is untrusted data: its expressions see only copies of the parameters and the version.
  */
 export const make: Effect.Effect<Evaluate> = Effect.map(Interpreter.load, ({ compile }): Evaluate => {

@@ -10,7 +10,6 @@ import { type Background, notesOf, versionsFor } from "./notes.ts"
 import * as ParameterView from "./ParameterView.ts"
 import * as Ports from "./Ports.ts"
 
-/** Question about a type. */
 export interface Ask {
   readonly version?: number | undefined
   readonly resource?: string | undefined
@@ -30,7 +29,6 @@ export interface Lacking {
 
 const optional = Schema.optionalKey
 
-/** Answer. */
 export const Details = Schema.Struct({
   type: Schema.String,
   name: Schema.String,
@@ -299,7 +297,6 @@ const itemFieldsOf = (
   return Object.hasOwn(itemFields, key) ? itemFields[key] : undefined
 }
 
-/** Answers a question about a type. */
 export const details = (
   nodeType: NodeType.NodeType,
   ask: Ask,

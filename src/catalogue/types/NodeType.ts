@@ -12,8 +12,6 @@ const Rules = Schema.Record(Schema.String, Schema.Array(Schema.Unknown))
 /**
  * Conditions under which a parameter is visible: all rules of `show` are met, and none of `hide`.
  *
- * **Details**
- *
  * The name of a rule is a parameter beside this one, a path from the root with a leading slash, `@version` (the node's
  * typeVersion) or `@tool` (whether the node is the tool variant of its type).
  */
@@ -79,8 +77,6 @@ const propertyFields = {
 /**
  * Parameter of a node type.
  *
- * **Details**
- *
  * `options` contains choices (`options`, `multiOptions`), parameters (`collection`) or groups (`fixedCollection`). Names
  * repeat: parameters with the same name are visible under different conditions.
  */
@@ -101,15 +97,12 @@ const Group: Schema.Codec<Group> = Schema.Struct({
 
 const Option: Schema.Codec<Choice | Group | Property> = Schema.Union([Property, Group, Choice])
 
-/** Choices of a parameter. */
 export const choices = ({ options }: Property): ReadonlyArray<Choice> =>
   (options ?? []).filter((option): option is Choice => "value" in option)
 
-/** Parameters in a `collection`. */
 export const members = ({ options }: Property): ReadonlyArray<Property> =>
   (options ?? []).filter((option): option is Property => "type" in option)
 
-/** Groups of a `fixedCollection`. */
 export const groups = ({ options }: Property): ReadonlyArray<Group> =>
   (options ?? []).filter((option): option is Group => "values" in option)
 
@@ -192,19 +185,15 @@ export interface NodeType {
   readonly itemFields?: Readonly<Record<string, string>>
 }
 
-/** Versions of a description. */
 export const versionsOf = ({ version }: Description): ReadonlyArray<number> =>
   typeof version === "number" ? [version] : version
 
-/** All versions of the type, ascending. */
 export const versions = ({ descriptions }: NodeType): ReadonlyArray<number> =>
   [...new Set(descriptions.flatMap(versionsOf))].toSorted((a, b) => a - b)
 
-/** Version of new nodes. */
 export const defaultVersion = (nodeType: NodeType): number =>
   nodeType.descriptions.find((description) => description.defaultVersion !== undefined)?.defaultVersion ??
     versions(nodeType).at(-1) ?? 1
 
-/** Description of a version, if there is one. */
 export const at = ({ descriptions }: NodeType, version: number): Description | undefined =>
   descriptions.find((description) => versionsOf(description).includes(version))

@@ -60,8 +60,6 @@ const keepsState = ({ codex }: NodeType.Description, node: Node): boolean => {
  * state of earlier executions, or is not one that n8n's packages classify as transforming or routing items (HTTP,
  * files, commands, other workflows, waiting for a person or a time).
  *
- * **Details**
- *
  * So do unknown types, types of other packages, and code that does not certainly only compute. The sub-nodes of an AI
  * node are checked separately.
  */

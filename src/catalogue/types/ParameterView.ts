@@ -6,7 +6,6 @@ import { isShown, type Scope } from "../parameters/ParameterDisplay.ts"
 import { choices, type DisplayOptions, groups, members, type Property } from "./NodeType.ts"
 import listed from "./shapes.json" with { type: "json" }
 
-/** Description of a parameter. */
 export interface Parameter {
   /** n8n's type: `string`, `options`, `collection`, `resourceLocator`, … */
   readonly type: string
@@ -42,7 +41,6 @@ export const Parameter = wire as Schema.Codec<unknown> as Schema.Codec<Parameter
 /** Version and variant, which determine a node's parameters. */
 export type About = Pick<Scope, "version" | "isTool">
 
-/** Level of detail. */
 export type Level = "line" | "lines" | "whole"
 
 const most = { line: 25, lines: 40, whole: Infinity } as const

@@ -11,7 +11,6 @@ export const Releases = Schema.Struct({
 })
 export type Releases = typeof Releases.Type
 
-/** Types of a release. */
 export interface Release {
   /** `2.10` */
   readonly release: string

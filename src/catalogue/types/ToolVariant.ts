@@ -90,7 +90,6 @@ const suffixes = [["HitlTool", approval], [
   (description: Description) => description.usableAsTool ? tool(description) : undefined
 ]] as const
 
-/** Base type of a tool variant. */
 export const baseOf = (type: string): string | undefined => {
   const entry = suffixes.find(([suffix]) => type.endsWith(suffix))
   return entry === undefined ? undefined : type.slice(0, -entry[0].length)

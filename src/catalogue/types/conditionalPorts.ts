@@ -4,7 +4,6 @@ import * as Parameters from "../parameters/Parameters.ts"
 import { choices, type Description, members, type Property } from "./NodeType.ts"
 import * as Ports from "./Ports.ts"
 
-/** Port and its condition: `hasOutputParser is true`. */
 export interface ConditionalPort {
   readonly port: Ports.Port
   readonly condition: string

@@ -74,8 +74,6 @@ const inOrder = (properties: ReadonlyArray<Property>, parameters: Obj): Obj => {
 /**
  * Parameters that n8n accepts: the selected ones, the required ones, and those essential to the node.
  *
- * **Details**
- *
  * A parameter can make others visible, and these can be required: filling in continues until nothing new appears.
  */
 export const parameters = (description: Description, selected: Obj, context: Context): Obj => {

@@ -49,7 +49,6 @@ const filter = ({ typeOptions }: Property, { evaluate, version }: Context, optio
 
 const isSchedule = ({ values }: Group) => values.some(({ name }) => name === "triggerAtDay")
 
-/** Whether the value is a program. */
 export const isCode = ({ name }: Property): boolean => Object.hasOwn(code, name)
 
 /** Whether the value is the JSON of a body, of items or of a schema. */

@@ -8,8 +8,6 @@ import * as Sealing from "./Sealing.ts"
 /**
  * Sealing with the key and the used texts in the database.
  *
- * **Details**
- *
  * Until the database is reached, this process seals on its own. While it is down, answers that another process may have
  * accepted are refused.
  */

@@ -40,8 +40,6 @@ const unknown: Access = (authorization) => Effect.fail(Refusal.unauthorized(auth
  * Access by these grants, and by `others` for any other token; without both, everyone has access as the client
  * `openTo`.
  *
- * **Details**
- *
  * All digests are compared in constant time, so that the duration reveals nothing about a token.
  */
 export const make = (grants: ReadonlyArray<Grant>, openTo: string | undefined, others?: Access): Access => {

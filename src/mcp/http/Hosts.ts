@@ -1,6 +1,5 @@
 /** Hosts of the server, and origins whose pages may call it (against DNS rebinding). */
 
-/** Names of the server. */
 export interface Names {
   readonly host: string
   /** Further names; a name without a port is valid for every port. */

@@ -78,7 +78,6 @@ export const metadata = Effect.fn("Issuer.metadata")(function*(issuer: string) {
   return { keysUrl: body.jwks_uri, date }
 })
 
-/** Reads the keys at an address from an issuer's metadata. */
 export const keysAt = (url: string) => Effect.map(get(url, KeySet), ({ body }) => body)
 
 /** Minimum time between two reads, and maximum age of keys. */

@@ -1,8 +1,6 @@
 /**
  * MCP as routes of an app's `HttpRouter`: the app listens, logs, and decides with its middleware who may call.
  *
- * **Details**
- *
  * Requests from browser pages are refused unless their origin is listed, since a page could otherwise call a server on
  * the user's machine (DNS rebinding). Programs send no `Origin`.
  */

@@ -138,7 +138,6 @@ const scopesOf = ({ scope, scp }: JWTPayload): ReadonlyArray<string> =>
 
 const maxSubjectChars = 255
 
-/** Quoted text in a header. */
 const quoted = (text: string) => text.replace(/[^\x20-\x7e]|["\\]/g, "")
 
 const unavailable = Refusal.make(

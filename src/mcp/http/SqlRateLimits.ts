@@ -22,8 +22,6 @@ interface Row {
 /**
  * Stores token buckets in the table `n8n_mcp_limits`, by the database's clock.
  *
- * **Details**
- *
  * Each call is one statement. While the database is down, each process counts alone. Only token buckets are shared.
  */
 export const layerStore: Layer.Layer<RateLimiter.RateLimiterStore, never, Database> = Layer.effect(

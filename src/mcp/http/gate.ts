@@ -10,7 +10,6 @@ import type { Access, Known } from "./Access.ts"
 import * as AccessLog from "./accessLog.ts"
 import * as Refusal from "./refusal.ts"
 
-/** Access and limits. */
 export interface Options {
   readonly access: Access
   /** Maximum calls per token and minute; `undefined` for unlimited. */

@@ -56,7 +56,6 @@ export const answered = (isRpc: (path: string) => boolean) =>
     )
   })
 
-/** Refusal with the code of its status. */
 export const make = (
   status: keyof typeof codes,
   message: string,

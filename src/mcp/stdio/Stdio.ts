@@ -22,7 +22,6 @@ const drainMillis = 700
 
 const newline = 0x0a
 
-/** Conversion between bytes and lines. */
 class Lines {
   onmessage?: (message: Rpc.Message) => void
   onclose?: () => void

@@ -104,8 +104,6 @@ export type OutputNames = (node: NodeShape) => ReadonlyArray<string | undefined>
 /**
  * The name that n8n shows on an output, if it has one.
  *
- * **Details**
- *
  * `count` is the number of main outputs as far as it is known: if the node's outputs are not known, the last of them is
  * taken for the error output.
  */

@@ -10,8 +10,6 @@ export const workflowKeys: ReadonlySet<string> = new Set(keys)
 /**
  * One node. Keys that this schema does not name are kept: n8n adds some with every release.
  *
- * **Details**
- *
  * `typeVersion` decides which parameters there are and what they mean; `onError` is `stopWorkflow` when absent.
  */
 export const Node = Schema.StructWithRest(
@@ -114,8 +112,6 @@ const Published = Schema.Struct({ nodes: Schema.Array(Node), connections: Connec
 
 /**
  * Whether the workflow has changed since it was published, so that the running version differs.
- *
- * **Details**
  *
  * Only n8n 2.x has drafts. A draft with the same content as the published version, such as after undoing a change, does
  * not count.

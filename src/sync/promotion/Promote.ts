@@ -17,8 +17,6 @@ const foreseen = ({ entry }: Plan.Task): Promotion => ({
 /**
  * Promotes workflows from one n8n to another: creates missing ones, and updates those that it created or that are bound.
  *
- * **Details**
- *
  * Credentials, called workflows, error workflows and data tables are replaced by those of the second n8n: by the
  * bindings, by earlier promotions, else by type and name. If any of them cannot be resolved, or a workflow changed on
  * the second n8n since the last promotion, nothing is written and the report lists all obstacles. The folder's

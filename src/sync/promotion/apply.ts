@@ -34,7 +34,6 @@ export const due = ({ tasks }: Plan, publishes: boolean): ReadonlyArray<Task> =>
     status === "same" && publishes && current !== undefined && Workflow.awaitsPublishing(current)
   )
 
-/** Writes the workflows that are due; returns their outcomes by id. */
 export const run = Effect.fnUntraced(function*<R>(
   { onStep = () => Effect.void, publishes = false, to }: PromoteOptions<R>,
   { scope }: Facts,

@@ -11,13 +11,11 @@ type NamedRef = references.NamedRef
 
 export type Add = (reason: string) => void
 
-/** A workflow of the second n8n, and how it was matched. */
 export interface Counterpart {
   readonly ref: NamedRef
   readonly how: "bound" | "promoted" | "name"
 }
 
-/** Finds counterparts on the n8n at this address. */
 export const make = (
   { credentials, sources, tables, targets, workflows }: Facts,
   bindings: Bindings | undefined,

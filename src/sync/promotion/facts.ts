@@ -98,7 +98,6 @@ export const read = Effect.fnUntraced(function*({ extras = [], from, only, to }:
     scope,
     sources,
     targets,
-    /** Ids of the workflows to promote. */
     chosen,
     workflows,
     placesOf,

@@ -2,8 +2,6 @@
  * In-memory implementation of n8n's public REST API as an `HttpClient`, for tests and `--demo`. Its answers are
  * compared with those of n8n 2.41.1 and 1.123.81, request by request.
  *
- * **Details**
- *
  * Workflows are not executed, except as `runs` defines for webhook calls. Node types are unknown, so publishing does not
  * check parameters and credentials.
  *
@@ -95,12 +93,9 @@ export interface Options {
 export interface N8nApi {
   readonly client: HttpClient.HttpClient
   readonly requests: Effect.Effect<ReadonlyArray<RecordedRequest>>
-  /** Stored workflows, read without a request. */
   readonly workflows: Effect.Effect<ReadonlyArray<State.Workflow>>
   /**
    * Saves a workflow as another user.
-   *
-   * **Details**
    *
    * `updatedAt` changes, and a change of nodes, connections or node groups is a new version by `author` (default:
    * "Somebody Else"). On 2.x a published workflow then has a draft; on 1.x the change takes effect immediately.
@@ -110,9 +105,7 @@ export interface N8nApi {
     change: (workflow: State.Stored) => State.Workflow,
     author?: string
   ) => Effect.Effect<void>
-  /** Stored executions, oldest first, read without a request. */
   readonly executions: Effect.Effect<ReadonlyArray<State.Execution>>
-  /** Stores an execution; by default under the next free id and started now. */
   readonly addExecution: (execution: State.NewExecution) => Effect.Effect<State.Execution>
   /**
    * Fails that many of the next requests with a status (0: the connection breaks) and, if given, a `Retry-After` in

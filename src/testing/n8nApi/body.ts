@@ -1,7 +1,6 @@
 /** Validators for request bodies: they return the first error, in the wording of each n8n version. */
 import type { Major } from "./refusal.ts"
 
-/** Validates a value; returns an error message or `undefined`. */
 export type Check = (value: unknown, path: string, version: Major) => string | undefined
 
 interface Field {

@@ -416,7 +416,6 @@ const tableQuery = { ...pageQuery, filter: text, sortBy: text }
 const requireFilter = (handler: Handler): Handler => (call) =>
   call.query.has("filter") ? handler(call) : refuse(400, "request/query must have required property 'filter'")
 
-/** Route below `/data-tables`, which 1.x does not have. */
 const at = (method: string, place: string, options: RouteOptions, handle: Handler) =>
   api(method, `/data-tables${place}`, { ...options, only2: true }, handle)
 

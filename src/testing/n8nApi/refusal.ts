@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 
 export type Major = "2" | "1"
 
-/** Error response, with n8n's own message. */
 export class Refusal extends Data.TaggedError("Refusal")<{ readonly status: number; readonly message: string }> {}
 
 export const refuse = (status: number, message: string): Effect.Effect<never, Refusal> =>

@@ -129,7 +129,6 @@ const waitsForCalls = new Set(["wait", "form"])
 
 const isTrigger = (node: Node) => shortType(node).endsWith("Trigger") || otherTriggers.has(shortType(node))
 
-/** Whether one of the nodes can start a published workflow. */
 export const canStart = (nodes: ReadonlyArray<Node>, version: Major): boolean =>
   nodes.some((node) => {
     const type = shortType(node)
@@ -138,7 +137,6 @@ export const canStart = (nodes: ReadonlyArray<Node>, version: Major): boolean =>
     return isTrigger(node) || waitsForCalls.has(type)
   })
 
-/** Number of nodes that publishing registers as triggers. */
 export const triggerCount = (nodes: ReadonlyArray<Node>): number =>
   nodes.filter((node) => canStart([node], "1") && isTrigger(node)).length
 

@@ -69,8 +69,6 @@ export interface CommunityPackage {
 /**
  * Initial state of n8n.
  *
- * **Details**
- *
  * The tags are those of the workflows. Credentials are listed in this order, newest first.
  *
  * **Gotchas**
@@ -164,7 +162,6 @@ interface Registration {
   readonly lag: number
 }
 
-/** Store behind the endpoints; maps keep the order of insertion. */
 export interface State {
   readonly workflows: Map<string, Workflow>
   readonly executions: Map<string, Execution>
@@ -186,7 +183,6 @@ export interface State {
   readonly timestamp: (clock: number) => string
 }
 
-/** Owner of everything written through the API. */
 export const owner = { project: "fakeOwnerProject", user: "00000000-0000-4000-8000-00000000feed", name: "Test Owner" }
 
 /** Settings that 1.x fills in before merging: a change that does not name them resets them. */
@@ -240,10 +236,8 @@ export const without = (value: object, ...keys: ReadonlyArray<string>): Obj =>
 export const only = (value: object, ...keys: ReadonlyArray<string>): Obj =>
   Object.fromEntries(Object.entries(value).filter(([key]) => keys.includes(key)))
 
-/** Value as an object; anything else is an empty object. */
 export const obj = (value: unknown): Obj => Json.obj(value) ?? {}
 
-/** Value as an array; anything else is an empty array. */
 export const list = <A = unknown>(value: unknown): ReadonlyArray<A> => Array.isArray(value) ? value : []
 
 export const isInProject = (project: string, workflow: Workflow | undefined): boolean =>
@@ -308,7 +302,6 @@ export const complete = (state: State, workflow: Workflow): Stored => {
   return full
 }
 
-/** Stores an execution, by default with the next free id and started now. */
 export const addExecution = (
   state: State,
   execution: NewExecution,

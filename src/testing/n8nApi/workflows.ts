@@ -151,7 +151,6 @@ const forget = (state: State, id: string) => {
 const differs = (before: Obj, after: Obj, ...keys: ReadonlyArray<string>) =>
   keys.some((key) => after[key] !== undefined && !Equal.equals(before[key], after[key]))
 
-/** Stores a workflow, as a new version if `isNew`. */
 const save = (
   { now, state, version }: Pick<Call, "now" | "state" | "version">,
   before: Stored,

@@ -1,8 +1,6 @@
 /**
  * Expected and actual values. Pure.
  *
- * **Details**
- *
  * Only the expected keys of an object are compared; a list must be as long as expected. The text `*` matches any
  * existing value, `/regular expression/` (with the flags `i`, `m`, `s` and `u`) a text, and a text that begins with a
  * backslash the rest of it literally.

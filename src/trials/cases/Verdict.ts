@@ -136,8 +136,6 @@ const updatedNode = (
 /**
  * Expectation of a case, changed so that this execution meets it.
  *
- * **Details**
- *
  * Parts that are met stay, including wildcards. A node without any expectation, or the last node if the case has none
  * at all, expects all its items, of which at most ten are listed. The execution's id and times within the run are
  * omitted, because they differ in the next run.
