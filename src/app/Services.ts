@@ -58,11 +58,7 @@ const stateful = (
 /** Executions of which those of tests outlive the process. */
 const executions = (options: Executions.Options) => Layer.provide(Executions.layer(options), TestRuns.layer)
 
-/**
- * State in a folder: snapshots, executions of tests, and the services that use them.
- *
- * @internal
- */
+/** State in a folder: snapshots, executions of tests, and the services that use them. @internal */
 export const stateInFolder = (folder: string, options: Executions.Options) =>
   stateful(
     executions(options),
@@ -70,11 +66,7 @@ export const stateInFolder = (folder: string, options: Executions.Options) =>
     Layer.provide(Documents.layerFolder(folder), NodeServices.layer)
   )
 
-/**
- * State in a database.
- *
- * @internal
- */
+/** State in a database. @internal */
 export const stateInDatabase = (database: Layer.Layer<Database>, options: Executions.Options) =>
   stateful(
     executions(options),
@@ -82,19 +74,11 @@ export const stateInDatabase = (database: Layer.Layer<Database>, options: Execut
     Layer.provide(Documents.layerDatabase, database)
   )
 
-/**
- * Files below these roots; without any, everything is refused.
- *
- * @internal
- */
+/** Files below these roots; without any, everything is refused. @internal */
 export const files = (roots: ReadonlyArray<string>): Layer.Layer<WorkflowFiles.WorkflowFiles> =>
   roots.length === 0 ? noFiles : Layer.provide(WorkflowFiles.layer({ roots }), NodeServices.layer)
 
-/**
- * Node catalogue, shared by all.
- *
- * @internal
- */
+/** Node catalogue, shared by all. @internal */
 export const catalogue = (options: NodeCatalogue.Options) =>
   Layer.provide(NodeCatalogue.layer(options), NodeServices.layer)
 

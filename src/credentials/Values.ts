@@ -14,9 +14,7 @@ import { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as CredentialFields from "./Fields.ts"
 
-/**
- * Environment variables that the operator allows as secrets of credentials; `undefined` if not set.
- */
+/** Environment variables that the operator allows as secrets of credentials; `undefined` if not set. */
 export const CredentialEnv = Context.Reference<ReadonlyMap<string, Redacted.Redacted<string> | undefined>>(
   "effect-n8n-mcp/CredentialEnv",
   { defaultValue: () => new Map() }

@@ -86,9 +86,7 @@ export interface Execution {
   readonly runs: ReadonlyMap<string, ReadonlyArray<Run>>
   readonly error: unknown
   readonly lastNode: string | undefined
-  /**
-   * At most `limit` items of a slot from `offset`, as n8n stored them; fewer if more would exceed any answer.
-   */
+  /** At most `limit` items of a slot from `offset`, as n8n stored them; fewer if more would exceed any answer. */
   readonly items: (slot: Slot, offset: number, limit: number) => ReadonlyArray<unknown>
   /** All items of a slot in order, in segments, for one pass without retaining them. */
   readonly segments: (slot: Slot, from?: number) => Iterable<Segment>

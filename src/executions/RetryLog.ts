@@ -42,11 +42,7 @@ export class RetryLog extends Context.Service<RetryLog, Service>()("effect-n8n-m
 export const keyOf = ({ url }: Instance): string =>
   url.replace(/^(https?:\/\/)(?:localhost|\[::1\])(?=[:/])/, "$1127.0.0.1")
 
-/**
- * Maximum number of names per n8n; the oldest runs, which n8n prunes too, are forgotten first.
- *
- * @internal
- */
+/** Maximum number of names per n8n; the oldest runs, which n8n prunes too, are forgotten first. @internal */
 export const maxNames = 20_000
 
 const nameOf = ({ newId, number, run, status }: Attempt) =>

@@ -33,9 +33,7 @@ const VersionContent = Schema.StructWithRest(
 export type VersionContent = typeof VersionContent.Type
 
 export interface Service {
-  /**
-   * `GET /workflows/{id}/history`, newest first, at most 250; `undefined` before 2.40, where no API lists it.
-   */
+  /** `GET /workflows/{id}/history`, newest first, at most 250; `undefined` before 2.40, where no API lists it. */
   readonly workflowHistory: (
     id: string,
     options?: { readonly limit?: number }

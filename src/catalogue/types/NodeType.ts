@@ -41,9 +41,7 @@ export const Choice = Schema.Struct({
 })
 export type Choice = typeof Choice.Type
 
-/**
- * Group of parameters in a `fixedCollection`: an object, or a list of objects with `typeOptions.multipleValues`.
- */
+/** Group of parameters in a `fixedCollection`: an object, or a list of objects with `typeOptions.multipleValues`. */
 export interface Group {
   readonly name: string
   readonly displayName: string

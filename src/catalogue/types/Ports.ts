@@ -16,9 +16,7 @@ export interface Port extends Connections.Port {
   readonly never?: ReadonlyArray<string>
 }
 
-/**
- * Evaluates an expression of n8n's own, `={{ … }}` over `$parameter` and `$nodeVersion`; `undefined` if it fails.
- */
+/** Evaluates an expression of n8n's own, `={{ … }}` over `$parameter` and `$nodeVersion`; `undefined` if it fails. */
 export type Evaluate = (
   expression: string,
   scope: { readonly parameters: Obj; readonly version: number }

@@ -10,11 +10,7 @@ import * as Redacted from "effect/Redacted"
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import { type Obj, obj, str } from "../../base/Json.ts"
 
-/**
- * Time to answer a question, in milliseconds.
- *
- * @internal
- */
+/** Time to answer a question, in milliseconds. @internal */
 export const maxAge = 15 * 60_000
 
 /** Seals and opens texts; `about` is the subject of a text and not part of it. */

@@ -27,11 +27,7 @@ const digest = (text: string) => createHash("sha256").update(text).digest()
 
 const pattern = /^Bearer +(\S+) *$/i
 
-/**
- * Token of an `Authorization` header.
- *
- * @internal
- */
+/** Token of an `Authorization` header. @internal */
 export const bearer = (authorization: string | undefined): string | undefined => pattern.exec(authorization ?? "")?.[1]
 
 const unknown: Access = (authorization) => Effect.fail(Refusal.unauthorized(authorization !== undefined))
