@@ -13,7 +13,7 @@ import * as Errors from "./Errors.ts"
 import { sha256 } from "./Hash.ts"
 
 /** Result of an access; fails if the place of the documents cannot be read or written. */
-type Access<A> = Effect.Effect<A, Errors.ValidationError>
+export type Access<A> = Effect.Effect<A, Errors.ValidationError>
 
 /** Documents of one owner in a collection. Names consist of letters, digits, `.`, `_` and `-`. */
 export interface Collection {

@@ -161,7 +161,6 @@ const askAbout = Effect.fnUntraced(function*(
   }
 })
 
-/** A credential to create. */
 export interface New {
   readonly type: string
   readonly name: string
@@ -169,7 +168,6 @@ export interface New {
   readonly values: Obj
 }
 
-/** Whether the type is connected in a browser. */
 const isOAuth = (fields: Fields) => fields.some(({ name }) => name === "oauthTokenData")
 
 /** Remaining steps and restrictions for a new credential. */

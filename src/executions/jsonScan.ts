@@ -87,7 +87,6 @@ export class Scanner {
   #state: number = states.value
   readonly #frames: Array<Frame> = []
   #next: Handling
-  /** Whether an opening bracket was the last token, so that an empty list or object may close. */
   #opened = false
   /** Number of bytes before the current chunk. */
   #before = 0
@@ -138,7 +137,6 @@ export class Scanner {
     this.#before += chunk.length
   }
 
-  /** Checks that the value is complete. */
   end(): void {
     // A number at the root ends with the input.
     if (this.#state === states.opaque && this.#frames.length === 0 && this.#nest === 0 && !this.#inString) {

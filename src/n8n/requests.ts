@@ -94,7 +94,6 @@ export interface Request {
   readonly lateHint?: Hint | undefined
   /** Default: the public API. A webhook gets no API key, since executions show headers, and is not called again. */
   readonly to?: "editor" | "webhook" | undefined
-  /** Whether any status is a success. */
   readonly anyStatus?: boolean | undefined
 }
 

@@ -11,7 +11,6 @@ import type * as Errors from "../base/Errors.ts"
 interface Sent {
   readonly method: string
   readonly url: URL
-  /** Number of retries so far. */
   readonly resends: () => number
   /** Whether the path is secret, as a webhook's may be. */
   readonly isPrivate: boolean
@@ -32,7 +31,6 @@ const outcome = (error: Errors.N8nError | undefined) => {
   return { "error.type": error._tag }
 }
 
-/** The current span, if tracing is enabled. */
 const visibleSpan = Effect.flatMap(
   References.TracerEnabled,
   (isEnabled) => isEnabled ? Effect.option(Effect.currentSpan) : Effect.succeedNone

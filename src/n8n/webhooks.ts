@@ -30,7 +30,6 @@ export interface Service {
   readonly webhookMethods: (path: string) => Effect.Effect<ReadonlyArray<string>>
   /** Calls a production webhook without the API key; any status is an answer. */
   readonly callWebhook: (path: string, call: Call) => Effect.Effect<Answer, Errors.RequestError>
-  /** The address of a production webhook. */
   readonly webhookAddress: (path: string) => string
 }
 

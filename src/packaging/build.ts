@@ -13,7 +13,6 @@ const dist = join(root, "dist")
 
 const copy = (from: string, to: string) => cpSync(join(root, from), to, { recursive: true })
 
-/** Copies the server's files and their licences. */
 const copyServer = (folder: string) => {
   const parts = readdirSync(dist).filter((name) => /^main(-.*)?\.js$/.test(name))
   for (const file of [...parts, "NOTICES.md", "start.json", "picture.html", "nodes.data", "nodes.data.LICENSE.md"]) {

@@ -20,7 +20,6 @@ const inner = files(
 const entryPoints = [...files(exported.flatMap(([, file]) => file?.replace("*", "**/*") ?? []))]
   .filter((file) => !inner.has(file) && file !== "src/domain.ts")
 
-/** Source map, as esbuild writes it. */
 interface SourceMap {
   readonly version: number
   readonly sources: ReadonlyArray<string>

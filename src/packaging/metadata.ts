@@ -2,7 +2,6 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
-/** The repository's folder, ending in a slash. */
 export const root = fileURLToPath(new URL("../../", import.meta.url))
 
 interface Metadata {

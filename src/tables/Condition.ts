@@ -75,7 +75,6 @@ const refuse = ({ source }: Scope, { end, start }: Acorn.Node, why: string, hint
 
 const one = (filter: One): Joined => ({ type: undefined, filters: [filter] })
 
-/** The column that an expression names: `qty`, `$json.qty`, `$json["order no"]`. */
 const columnOf = (scope: Scope, node: Operand): string | undefined => {
   const checked = (name: string) =>
     scope.columns.has(name)
@@ -93,7 +92,6 @@ const columnOf = (scope: Scope, node: Operand): string | undefined => {
   return name === undefined ? undefined : checked(name)
 }
 
-/** Constant value of an expression, boxed since it may be null. */
 const valueOf = (node: Operand): { readonly value: unknown } | undefined => {
   switch (node.type) {
     case "Literal":
@@ -229,7 +227,6 @@ const translate = (scope: Scope, node: Acorn.Expression): Joined => {
 
 const maxSource = 4_000
 
-/** Converts an expression to a filter. */
 export const parse = (
   source: string,
   columns: Columns

@@ -13,7 +13,6 @@ import { type DataTable, N8nClient, type Row, type RowFilter } from "../n8n/N8nC
 import * as Condition from "./Condition.ts"
 import * as Table from "./Table.ts"
 
-/** A page of a table's rows. */
 export interface Query {
   readonly where?: string | undefined
   readonly search?: string | undefined
@@ -126,7 +125,6 @@ const byIds = (ids: ReadonlyArray<number>): ReadonlyArray<RowFilter> =>
     }))
   }))
 
-/** Filter that no row meets. */
 export const none: RowFilter = { filters: [{ columnName: "id", condition: "eq", value: -1 }] }
 
 /** n8n filters for the rows that meet a condition as shown; empty if no row does. */

@@ -21,7 +21,6 @@ export const orTooOld = Effect.catchIf(
     )
 ) as <A, R>(effect: Effect.Effect<A, Errors.N8nError, R>) => Effect.Effect<A, Errors.N8nError, R>
 
-/** Finds a table by id or name. */
 export const find = Effect.fnUntraced(
   function*(table: string): Effect.fn.Return<DataTable, Errors.N8nError, N8nClient> {
     const n8n = yield* N8nClient
@@ -44,7 +43,6 @@ export const find = Effect.fnUntraced(
   }
 )
 
-/** Names and types of a table's own columns, in its order. */
 export const columnsOf = ({ columns }: DataTable): ReadonlyArray<readonly [string, string]> =>
   columns.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0)).map(({ name, type }) => [name, type] as const)
 
@@ -52,7 +50,6 @@ export const columnsOf = ({ columns }: DataTable): ReadonlyArray<readonly [strin
 export const typesOf = (table: DataTable): Condition.Columns =>
   new Map([...Condition.systemColumns, ...columnsOf(table)])
 
-/** Refuses names that are not columns of the table's own. */
 export const checkColumns = (table: DataTable, names: Iterable<string>, field: string) => {
   const own = columnsOf(table).map(([name]) => name)
   const unknown = [...new Set(names)].find((name) => !own.includes(name))

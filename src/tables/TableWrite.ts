@@ -29,7 +29,6 @@ export const operations = [
 
 /** A write with the arguments of its operation. */
 export interface Input {
-  /** Name or id. */
   readonly table: string
   readonly op: (typeof operations)[number]
   readonly rows?: ReadonlyArray<Obj>
@@ -45,7 +44,6 @@ export interface Input {
   readonly redacts: boolean
 }
 
-/** Result of a write, or of its preview. */
 export interface Done {
   readonly table: Pick<DataTable, "id" | "name">
   /** Number of rows or columns. */
@@ -262,7 +260,6 @@ const restore = Effect.fnUntraced(function*(input: Input) {
   return { table, count: inserted + updated } satisfies Done
 })
 
-/** Operations on an existing table. */
 const writers = {
   insert,
   update: change,

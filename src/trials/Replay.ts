@@ -24,7 +24,6 @@ export interface Request {
   readonly subject: Subject
   /** The workflow's id on n8n; absent for a file. */
   readonly workflowId: string | undefined
-  /** Name or id of a node. */
   readonly startNode: string | undefined
   readonly hasTestData: boolean
   readonly isTrigger: (node: Node) => boolean
@@ -61,7 +60,6 @@ const reader = (execution: Execution.Execution) => {
 
 type Reader = ReturnType<typeof reader>
 
-/** Stored items of a node, run by run. */
 const pinOf = ({ outputs }: Reader, runs: ReadonlyArray<Execution.Run>, name: string): pins.Pin =>
   runs.every((run) => run.error !== undefined || run.outputs.length === 0)
     ? pins.missing

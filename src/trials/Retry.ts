@@ -39,7 +39,6 @@ export interface Retried {
   readonly note?: string
 }
 
-/** Outcome of a call. */
 export type Outcome = Effect.Success<ReturnType<typeof run>>
 
 /** Milliseconds of one call, unless its deadline is earlier. */
@@ -132,7 +131,6 @@ const resume = Effect.fnUntraced(function*({ attempt, id, newest, workflowId }: 
 const isRefusal = ({ status, text }: WebhookAnswer) =>
   (status === 401 || status === 403) && /authorization (?:is required|data is wrong)|ip is not allowed/i.test(text)
 
-/** Reason why a request has certainly started nothing. */
 const refusalOf = (answer: Result.Result<WebhookAnswer, Errors.N8nError>): string | undefined => {
   if (Result.isFailure(answer)) {
     const error = answer.failure
@@ -170,7 +168,6 @@ const makeWatch = Effect.fnUntraced(function*(workflowId: string) {
 
 type Watch = Effect.Success<ReturnType<typeof makeWatch>>
 
-/** Records the new run of a request, if it is known. */
 const settle = Effect.fnUntraced(function*({ attempt, id }: Pick<Plan, "attempt" | "id">, watch: Watch) {
   const { instance } = yield* N8nClient
   const { newId } = watch.resolve(id)
@@ -287,7 +284,6 @@ const carryOut = Effect.fnUntraced(function*(planned: ReadonlyArray<Plan>, { lat
   }
 })
 
-/** Retries runs, after asking the user, within the time of one call. */
 export const run = Effect.fn("Retry.run")(function*(options: Options) {
   const start = yield* Clock.currentTimeMillis
   const { cursor, heads, next, note, skipped } = yield* retryPlan.choose(options)
@@ -303,7 +299,6 @@ export const run = Effect.fn("Retry.run")(function*(options: Options) {
     planned,
     retried: done.retried,
     skipped: all.filter(({ reason }) => reason !== retryPlan.unreached),
-    /** Runs that were not reached in time. */
     unreached: all.flatMap(({ id, reason }) => reason === retryPlan.unreached ? [id] : []),
     /** Arguments that continue an incomplete set of runs. */
     next,

@@ -25,7 +25,6 @@ const namespace = () => {
 
 let machine: string | undefined
 
-/** This process, as the owner of its copies. */
 export const currentOwner = (): TestMark.Owner => {
   machine ??= sha256(`${hostname()} ${namespace()}`).slice(0, 8)
   return { machine, pid: process.pid }
@@ -41,7 +40,6 @@ const isGone = (owner: TestMark.Owner): boolean => {
   }
 }
 
-/** Existing copies of all processes. */
 export const list = N8nClient.use((n8n) =>
   n8n.listWorkflows({ name: TestMark.mark, archived: true, copies: true, limit: 100 })
 ).pipe(
@@ -77,7 +75,6 @@ const sweepOne = Effect.fnUntraced(function*(id: string) {
   yield* remove(id)
 })
 
-/** Deletes abandoned copies and returns their number. */
 export const sweep = Effect.gen(function*() {
   const now = yield* Clock.currentTimeMillis
   const left = (yield* list).filter((workflow) => TestMark.isLeftover(workflow, now, isGone))

@@ -28,14 +28,11 @@ export interface Subject {
   readonly staticData?: unknown
 }
 
-/** Options of a copy. */
 export interface Options extends Omit<TriggerItems.TriggerContext, "timezone"> {
   /** Time zone of n8n, unless the workflow sets another. */
   readonly timezone: string
   readonly testData?: unknown
-  /** Name or id of a node. */
   readonly startNode?: string | undefined
-  /** Name or id of the last node that runs. */
   readonly endNode?: string | undefined
   /** Items of the start node instead of test data, as n8n stores them. */
   readonly startItems?: ReadonlyArray<unknown> | undefined
@@ -48,13 +45,11 @@ export interface Options extends Omit<TriggerItems.TriggerContext, "timezone"> {
   readonly isTrigger: (node: Node) => boolean
   readonly name: string
   readonly path: string
-  /** Time limit in milliseconds. */
   readonly timeout: number
   /** Whether it is for n8n 1.x, which does not list waiting executions nor let nodes read a Code node's output. */
   readonly isV1: boolean
 }
 
-/** Reason why a copy cannot be made. */
 export interface Refusal {
   readonly message: string
   readonly field: "workflowId" | "startNode" | "endNode" | "replay"
@@ -80,7 +75,6 @@ const disable = (node: Node): Node => ({
 /** Id of an added node, of at most {@link nodeIdLength} characters. */
 const idOf = (path: string, end: string) => `${path.slice(0, nodeIdLength - end.length)}${end}`
 
-/** Node with this name, otherwise with this id. */
 export const byNameOrId = (nodes: ReadonlyArray<Node>, nameOrId: string): Node | undefined =>
   nodes.find(({ name }) => name === nameOrId) ?? nodes.find(({ id }) => id === nameOrId)
 
@@ -325,5 +319,4 @@ export const make = (subject: Subject, options: Options) =>
     }
   })
 
-/** Copy of a workflow and how to run it. */
 export type Copy = Result.Result.Success<ReturnType<typeof make>>

@@ -24,7 +24,6 @@ const isRequest = (data: unknown): data is Obj => {
 const lowerCaseKeys = (headers: unknown) =>
   Object.fromEntries(Object.entries(obj(headers) ?? {}).map(([name, value]) => [name.toLowerCase(), value]))
 
-/** Request to a webhook from test data, which is the body or the whole request. */
 export const request = (method: string, data: unknown) => {
   const whole = isRequest(data) ? data : undefined
   const hasBody = method !== "GET" && method !== "HEAD"
@@ -67,7 +66,6 @@ const ordinal = (day: number) => {
 
 const twoDigits = (value: number) => String(value).padStart(2, "0")
 
-/** Time as n8n's Schedule Trigger emits it. */
 const schedule = ({ now, timezone }: TriggerContext): Obj => {
   const time = DateTime.makeZonedUnsafe(now, { timeZone: timezone })
   const name = (options: Intl.DateTimeFormatOptions) => DateTime.format(time, { locale: "en-US", ...options })
@@ -147,7 +145,6 @@ const itemsOf = (testData: unknown) =>
     Array.isArray(testData) ? undefined : testData
   ]
 
-/** Items that the trigger emits for test data. */
 export const fromTrigger = (node: Node, testData: unknown, context: TriggerContext): ReadonlyArray<Obj> =>
   itemsOf(testData).map((data) => emit(node, data, context))
 

@@ -8,7 +8,6 @@ import * as Callees from "../workflows/Callees.ts"
 import * as WorkflowValidation from "../workflows/WorkflowValidation.ts"
 import type { Copy } from "./TestCopy.ts"
 
-/** Refusal of a workflow that cannot be run. */
 export const cannotRun = (
   name: string,
   { message, ...rest }: { readonly message: string; readonly field: string; readonly hint: Hint }

@@ -11,7 +11,6 @@ export interface Earlier {
   readonly origins?: ReadonlyArray<number | undefined>
 }
 
-/** Options of an entrance. */
 export interface Options {
   /** Node that receives the items first. */
   readonly start: Node
@@ -23,7 +22,6 @@ export interface Options {
   /** Items of the start node instead of test data. */
   readonly startItems: ReadonlyArray<unknown> | undefined
   readonly testData: unknown
-  /** Pinned items of the trigger. */
   readonly pinnedItems: ReadonlyArray<unknown>
   readonly path: string
   readonly context: TriggerItems.TriggerContext

@@ -129,7 +129,6 @@ export const failureAfter = (exit: Exit.Exit<WebhookAnswer, Errors.N8nError>, si
   )
 }
 
-/** Waits until a search finds the execution. */
 export const awaitStart = (pendingCall: PendingCall, find: Search) =>
   Effect.suspend(() => {
     let answeredAt: number | undefined
@@ -145,7 +144,6 @@ export const awaitStart = (pendingCall: PendingCall, find: Search) =>
     }).pipe(Effect.repeat({ schedule: Schedule.spaced("150 millis"), until: Predicate.isNotUndefined }))
   })
 
-/** Whether an execution with this status has ended or waits. */
 export const isSettled = (status: string) => ExecutionHead.isOver(status) || status === "waiting"
 
 const statusOf = (id: string) =>

@@ -23,7 +23,6 @@ export const leadingTo = (links: ReadonlyArray<Connections.Link>, end: string): 
 export const withSubNodes = (links: ReadonlyArray<Connections.Link>, names: Iterable<string>): ReadonlySet<string> =>
   closure(links.filter((link) => !isMain(link)), names, "to")
 
-/** Whether the main connections have a cycle. */
 export const isCyclic = (links: ReadonlyArray<Connections.Link>): boolean =>
   links.some(({ from, output, to }) => output.type === "main" && reachableFrom(links, to).has(from))
 
@@ -32,11 +31,9 @@ const linkTo = (from: string, to: string): Connections.Link => {
   return { from, output: port, to, input: port }
 }
 
-/** Links from each of these nodes to the next. */
 export const inRow = (names: ReadonlyArray<string>): ReadonlyArray<Connections.Link> =>
   names.slice(1).map((name, index) => linkTo(names[index] ?? "", name))
 
-/** Converts links to n8n's connections. */
 export const toConnections = (links: ReadonlyArray<Connections.Link>): Connections.Connections =>
   Object.fromEntries([...Map.groupBy(links, ({ from }) => from)].map(([from, out]) => [
     from,

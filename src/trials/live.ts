@@ -12,7 +12,6 @@ import * as Reference from "../workflows/Reference.ts"
 import * as executionWatch from "./executionWatch.ts"
 import * as TriggerItems from "./TriggerItems.ts"
 
-/** Methods that a webhook can be called with. */
 export const methods: ReadonlySet<string> = new Set(["DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"])
 
 /** Header that identifies the execution among others of the workflow. */

@@ -8,7 +8,6 @@
 import { obj } from "../base/Json.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 
-/** Stored items of a node. */
 export interface Pin {
   /** Items by run and main output. */
   readonly runs: ReadonlyArray<ReadonlyArray<ReadonlyArray<unknown>>>
@@ -40,7 +39,6 @@ const byOutput = (items: ReadonlyArray<unknown>): ReadonlyArray<ReadonlyArray<un
 export const arePinnable = (items: ReadonlyArray<unknown>): boolean =>
   (byOutput(items) ?? [items]).flat().every((item) => obj(item) !== undefined)
 
-/** Pin of a node without stored items. */
 export const missing: Pin = { runs: [], repeats: false, isMissing: true }
 
 const asItem = (value: unknown) => {

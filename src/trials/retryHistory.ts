@@ -45,7 +45,6 @@ export const retryAfter = (workflowId: string, id: string, newest: number) =>
 const inDoubt =
   "it may have been sent again already: look for a newer run of its workflow; force: true sends it once more"
 
-/** Reason why a run cannot be retried in its state. */
 const stateReason = (status: string | null | undefined) => {
   if (status === "success") return "it succeeded"
   if (status === "waiting") return "it waits"

@@ -25,7 +25,6 @@ import { starterOf } from "./Replay.ts"
 import * as retryHistory from "./retryHistory.ts"
 import * as retryRequests from "./retryRequests.ts"
 
-/** Runs to retry, and how. */
 export interface Options {
   readonly runs: ReadonlyArray<string> | Selection.Query
   readonly from: "failure" | "start"
@@ -45,7 +44,6 @@ export class Skipped extends Data.TaggedError("Skipped")<{
   readonly error?: Errors.N8nError
 }> {}
 
-/** Run that is to be retried, and how. */
 export interface Plan {
   readonly id: string
   readonly workflowId: string
@@ -71,7 +69,6 @@ export const concurrency = 4
 /** Reason for a run for which the time of the call is not sufficient. */
 export const unreached = "not reached in time"
 
-/** Error with n8n's own words. */
 export const detailed = (error: Errors.N8nError): string => {
   const details = error._tag === "NotFoundError" ? undefined : error.errorDetails
   return details === undefined ? error.message : `${error.message}: ${details.slice(0, 200)}`
@@ -92,7 +89,6 @@ export const forEachRun = <A extends { readonly id: string | number }, B, R>(
       return new Skipped({ id, reason: isGone ? "n8n does not have it: deleted or pruned" : detailed(error), error })
     }), { concurrency })
 
-/** Chosen runs, oldest first. */
 export const choose = Effect.fnUntraced(function*({ runs }: Options) {
   if ("defaultLast" in runs) {
     const selection = yield* Selection.select<never, never>(runs, () => undefined)
@@ -121,7 +117,6 @@ export const startItemOf = (execution: Execution.Execution): retryRequests.Recor
   return { node, output: part.slot.port.index, item }
 }
 
-/** Request of a run, as it would be sent now. */
 export const requestOf = Effect.fnUntraced(function*(id: string, workflow: Workflow.Workflow) {
   const execution = yield* Executions.use((executions) => executions.get(id))
   if (execution.isRedacted) return yield* skip(id, "n8n hides its data")
@@ -157,7 +152,6 @@ const runsUnpublished = (type: string, isOld: boolean) =>
   type === "n8n-nodes-base.manualTrigger" ||
   isOld && /^n8n-nodes-base\.(?:errorTrigger|executeWorkflowTrigger)$/.test(type)
 
-/** Way in which a run is retried from the start. */
 const startOf = Effect.fnUntraced(function*(id: string, workflow: Workflow.Workflow) {
   const isOld = isV1(yield* N8nClient.use(({ release }) => release))
   if (workflow.isArchived === true) return yield* skip(id, "its workflow is archived")
@@ -209,7 +203,6 @@ const retriedCaller = Effect.fnUntraced(function*(
   return undefined
 })
 
-/** Plans of the runs that may be retried. */
 export const make = Effect.fnUntraced(
   function*({ force, from }: Options, heads: ReadonlyArray<ExecutionHead.Listed>, end: number) {
     const n8n = yield* N8nClient

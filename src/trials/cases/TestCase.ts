@@ -27,7 +27,6 @@ export const Expectation = Schema.Struct({
 })
 export type Expectation = typeof Expectation.Type
 
-/** Test case. `timeout` is in milliseconds. */
 export const TestCase = Schema.Struct({
   /** Id on n8n, draft, or path relative to the case's folder. */
   workflow: Schema.NonEmptyString,
@@ -47,7 +46,6 @@ export const TestCase = Schema.Struct({
 })
 export type TestCase = typeof TestCase.Type
 
-/** Fault in a case, and its path. */
 export interface Fault {
   readonly path: string
   readonly message: string
@@ -71,7 +69,6 @@ const pathOf = (steps: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }
     ""
   )
 
-/** Decodes a case; fails with all its faults. */
 export const fromJson = (value: unknown): Result.Result<TestCase, ReadonlyArray<Fault>> => {
   const root = obj(value)
   if (root === undefined) return Result.fail([{ path: "", message: "A case is a JSON object" }])

@@ -6,7 +6,6 @@ import * as Execution from "../../executions/Execution.ts"
 import * as Expected from "./Expected.ts"
 import type { Expectation, ExpectedNode, TestCase } from "./TestCase.ts"
 
-/** Conversion of a value to its form without secrets. */
 export type Redaction = <A>(value: A) => A
 
 /** Redaction of secrets as `[redacted]`, or none. */
@@ -67,7 +66,6 @@ const ofNode = (execution: Execution.Execution, redact: Redaction) =>
   ]
 }
 
-/** Places where an execution is not as expected. */
 export const differences = (
   { nodes = {}, status = "success" }: Expectation,
   execution: Execution.Execution,
@@ -77,7 +75,6 @@ export const differences = (
   ...Object.entries(nodes).flatMap(ofNode(execution, redact))
 ]
 
-/** Milliseconds of a timestamp: a text in ISO 8601, or a number. */
 const timeOf = (value: unknown): number =>
   typeof value === "number"
     ? value
