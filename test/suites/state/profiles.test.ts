@@ -147,7 +147,7 @@ describe("profiles with places of their own", () => {
       assert.include(yield* doctor, "tables of version 3")
       // An older one brings them up to date.
       yield* postgres.sql(
-        "DROP TABLE n8n_mcp_limits, n8n_mcp_retries; DELETE FROM n8n_mcp_migrations WHERE migration_id > 1"
+        "DROP TABLE n8n_mcp_limits, n8n_mcp_documents; DELETE FROM n8n_mcp_migrations WHERE migration_id > 1"
       )
       assert.include(yield* doctor, "tables of version 3")
       assert.strictEqual((yield* postgres.sql("SELECT count(*) FROM n8n_mcp_limits")).trim(), "0")
