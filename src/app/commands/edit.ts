@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import { CallContext } from "../../base/CallContext.ts"
-import { arr, defined, obj } from "../../base/Json.ts"
+import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as tools from "../../tools/index.ts"
@@ -24,22 +24,18 @@ type Outcome = Partial<Pick<Planned, "done" | "notDone" | "refused" | "stopped" 
 const several = (flag: string, metavar: string, description: string) =>
   Flag.String(flag).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.atLeast(0))
 
-const text = (value: unknown) => Visible.label(String(value), 200)
+const text = (value: string) => Visible.label(value, 200)
 
-const leftOut = (refused: ReadonlyArray<unknown> = []) =>
-  refused.map((each) => {
-    const { id, name, why } = obj(each) ?? {}
-    return `  left out: ${text(name)} (${text(id)}): ${text(why)}`
-  })
+const leftOut = (refused: Outcome["refused"] = []) =>
+  refused.map(({ id, name, why }) => `  left out: ${text(name)} (${text(id)}): ${text(why)}`)
 
-const planLines = ({ changes, published, refused, unchanged = 0, workflows }: Planned) => [
-  ...arr(changes).flatMap((each) => {
-    const { change, example, names, nodes, workflows } = obj(each) ?? {}
-    const more = Number(workflows) - arr(names).length
+const planLines = ({ changes = [], published, refused, unchanged = 0, workflows }: Planned) => [
+  ...changes.flatMap(({ change, example, names, nodes, workflows }) => {
+    const more = workflows - names.length
     return [
-      `${text(change)}: ${counted(Number(nodes), "place")} in ${counted(Number(workflows), "workflow")}`,
+      `${text(change)}: ${counted(nodes, "place")} in ${counted(workflows, "workflow")}`,
       ...(example === undefined ? [] : [`  ${text(example)}`]),
-      `  ${arr(names).map(text).join(", ")}${more > 0 ? ` and ${more} more` : ""}`
+      `  ${names.map(text).join(", ")}${more > 0 ? ` and ${more} more` : ""}`
     ]
   }),
   ...leftOut(refused),
@@ -148,8 +144,7 @@ export const edit = Command.make(
       const result = planned as Planned
       const id = result.plan
       const asks = !dryRun && !yes && !json && id !== undefined && isTerminal()
-      const isApplied = id !== undefined && !dryRun &&
-        (yes || asks)
+      const isApplied = id !== undefined && !dryRun && (yes || asks)
       if (!json || !isApplied) yield* report(result, planLines(result))
       if (id === undefined) return yield* exit(result.refused === undefined ? 0 : 2)
       if (

@@ -5,7 +5,7 @@ import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Fleet from "../../workflows/fleet/Fleet.ts"
-import { Operation } from "../../workflows/fleet/operations.ts"
+import { Operation } from "../../workflows/fleet/Operations.ts"
 import * as Plans from "../../workflows/fleet/Plans.ts"
 import * as batches from "../shared/Batches.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -43,7 +43,7 @@ export const bulkEdit = Tool.make({
   name: "bulk_edit",
   title: "Edit many workflows",
   searchHint:
-    "change, update, replace in all workflows at once; migrate a credential, url, sub-workflow, setting; batch",
+    "change, update, replace in all workflows together; migrate a credential, url, sub-workflow, setting; batch",
   description:
     "Apply operations to every selected workflow. dryRun returns the grouped changes and a plan; plan applies exactly that, continues it when interrupted, and with dryRun shows its state. workflow_restore(batch) takes it back.",
   annotations: { ...Tool.destructive, idempotentHint: false },
@@ -70,7 +70,7 @@ export const bulkEdit = Tool.make({
     workflows: Schema.Int,
     /** Number of them that are published. */
     published: Schema.optionalKey(Schema.Int),
-    changes: Schema.optionalKey(Schema.Array(Schema.Json)),
+    changes: Schema.optionalKey(Schema.Array(Plans.Group)),
     ...batches.fields,
     unchanged: Schema.optionalKey(Schema.Int),
     hint: Schema.optionalKey(Schema.String)

@@ -4,7 +4,7 @@ import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import type * as Fleet from "../../workflows/fleet/Fleet.ts"
-import type * as Plans from "../../workflows/fleet/Plans.ts"
+import * as Plans from "../../workflows/fleet/Plans.ts"
 
 export const fields = {
   done: Schema.optionalKey(Schema.Int),
@@ -13,7 +13,7 @@ export const fields = {
   /** Reason why it ended early. */
   stopped: Schema.optionalKey(Schema.String),
   /** Workflows that are left out: `{id, name, why}`. */
-  refused: Schema.optionalKey(Schema.Array(Schema.Json)),
+  refused: Schema.optionalKey(Schema.Array(Plans.Refused)),
   warnings: Schema.optionalKey(Schema.Array(Schema.String))
 }
 

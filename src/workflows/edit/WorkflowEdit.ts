@@ -11,7 +11,7 @@ import { tidy } from "./tidy.ts"
 import * as Update from "./update.ts"
 import * as Value from "./value.ts"
 
-export { Operation } from "./operation.ts"
+export { fault, Operation } from "./operation.ts"
 export { replace } from "./replace.ts"
 export type { Added, Lookups, Refusal } from "./step.ts"
 

@@ -7,7 +7,7 @@ import { Author } from "../../base/CallContext.ts"
 import { Documents } from "../../base/Documents.ts"
 import * as Errors from "../../base/Errors.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import { Operation } from "./operations.ts"
+import { Operation } from "./Operations.ts"
 
 const Swap = Schema.Struct({
   from: Schema.String,

@@ -4,10 +4,10 @@ import * as Schema from "effect/Schema"
 import { sha256 } from "../../base/Hash.ts"
 import { canonical, equals, type Obj, obj, without } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { newProblems } from "../check/newProblems.ts"
+import { newProblems } from "../check/NewProblems.ts"
 import * as WorkflowEdit from "../edit/WorkflowEdit.ts"
-import { isUnset } from "../store/formerSettings.ts"
-import { type Operation, type Step, stepsFor, type Swap } from "./operations.ts"
+import { isUnset } from "../store/FormerSettings.ts"
+import { type Operation, type Step, stepsFor, type Swap } from "./Operations.ts"
 
 /** Node with the fields that a write does not change on its own. */
 const nodeOf = (node: Obj) => {
@@ -16,7 +16,7 @@ const nodeOf = (node: Obj) => {
 }
 
 /** Settings that n8n adds to a workflow that is written. */
-const ofN8n = ["callerPolicy", "availableInMCP", "executionOrder", "binaryMode"]
+const ofN8n = new Set(["callerPolicy", "availableInMCP", "executionOrder", "binaryMode"])
 
 /** Settings that operations set. */
 const settingsIn = (operations: ReadonlyArray<Operation>) =>
@@ -32,7 +32,7 @@ const settingsIn = (operations: ReadonlyArray<Operation>) =>
  */
 export const digester = (operations: ReadonlyArray<Operation>) => (workflow: Obj): string => {
   const own = new Set(settingsIn(operations))
-  const isLeftOut = (value: unknown, key: string) => isUnset(value) || ofN8n.includes(key) && !own.has(key)
+  const isLeftOut = (value: unknown, key: string) => isUnset(value) || ofN8n.has(key) && !own.has(key)
   const settings = without(obj(workflow["settings"]) ?? {}, isLeftOut)
   const connections = without(obj(workflow["connections"]) ?? {}, (value) => equals(value, {}))
   return sha256(canonical({
@@ -90,8 +90,9 @@ export const make = (before: Obj, { lookups, operations, plan, swaps }: Means): 
       }
     }
     if (steps.length > 0) {
-      const [problem] = newProblems(before, workflow, { ...lookups, newId } as WorkflowEdit.Lookups).problems
-        .filter(({ severity }) => severity === "error")
+      const problem = newProblems(before, workflow, { ...lookups, newId } as WorkflowEdit.Lookups).problems.find((
+        { severity }
+      ) => severity === "error")
       if (problem !== undefined) {
         return yield* Result.fail(`${problem.node === undefined ? "" : `'${problem.node}': `}${problem.message}`)
       }

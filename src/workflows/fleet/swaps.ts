@@ -7,8 +7,8 @@ import * as Visible from "../../base/Visible.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { isUnsupported, N8nClient } from "../../n8n/N8nClient.ts"
 import type { ReadWorkflow } from "../../n8n/WriteGuard.ts"
-import { isUnset } from "../store/formerSettings.ts"
-import type { Operation, Reference, Swap } from "./operations.ts"
+import { isUnset } from "../store/FormerSettings.ts"
+import type { Operation, Reference, Swap } from "./Operations.ts"
 
 const refuse = (message: string, hint: Errors.ValidationError["hint"]) =>
   new Errors.ValidationError({ reason: message, field: "operations", hint })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import type { Obj } from "../../../src/base/Json.ts"
 import * as Change from "../../../src/workflows/fleet/change.ts"
-import { type Operation, stepsFor, type Swap } from "../../../src/workflows/fleet/operations.ts"
+import { type Operation, stepsFor, type Swap } from "../../../src/workflows/fleet/Operations.ts"
 import { joined, node, workflow } from "../../support/workflows.ts"
 import { lookups } from "../edit/edits.ts"
 

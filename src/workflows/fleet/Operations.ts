@@ -5,8 +5,8 @@ import * as JsonPath from "../../base/JsonPath.ts"
 import { redact } from "../../base/Redact.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import * as Callees from "../Callees.ts"
-import { fault as editFault } from "../edit/operation.ts"
-import { isUnset } from "../store/formerSettings.ts"
+import * as WorkflowEdit from "../edit/WorkflowEdit.ts"
+import { isUnset } from "../store/FormerSettings.ts"
 
 /** Id and name of something on n8n. */
 export interface Reference {
@@ -49,7 +49,7 @@ const fault = (wire: Obj): string | undefined => {
     return "node is a name or id, or {type?, name?} for every node that matches"
   }
   const keys = Object.hasOwn(own, op) ? own[op] : undefined
-  if (keys === undefined) return editFault(node === undefined ? wire : { ...wire, node: "node" })
+  if (keys === undefined) return WorkflowEdit.fault(node === undefined ? wire : { ...wire, node: "node" })
   const missing = keys.required.filter((key) => !Object.hasOwn(wire, key))
   const extra = Object.keys(wire).filter((key) => ![...keys.required, ...keys.optional, "op"].includes(key))
   const optional = keys.optional.map((key) => `${key}?`)
@@ -131,11 +131,11 @@ const excerpt = (text: string, find: string, replacement: string) => {
 
 const replaced = (workflow: Obj, { find, node, path, with: replacement }: Obj): ReadonlyArray<Step> => {
   const [text, other] = [String(find), String(replacement)]
-  const wanted = str(path)?.replace(/^parameters\./, "")
+  const place = str(path)?.replace(/^parameters\./, "")
   return matching(workflow, node).flatMap((each) => {
     const texts = textsWith(Workflow.parametersOf(each), text)
     const type = shortType(Workflow.typeOf(each))
-    return texts.filter(([at]) => wanted === undefined || at === wanted || at.replace(/\[\d+\]/g, "[]") === wanted)
+    return texts.filter(([at]) => place === undefined || at === place || at.replace(/\[\d+\]/g, "[]") === place)
       .map(([at, value]) => ({
         operation: { op: "replace", node: wordOf(each), path: at, find: text, with: other, all: true },
         change: `${type} ${at.replace(/\[\d+\]/g, "[]")}: '${brief(text, 40)}' → '${brief(other, 40)}'`,
