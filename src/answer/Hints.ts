@@ -69,6 +69,8 @@ const sentence = (advice: Advice): string =>
     ReadAgain: () => "Read it again with get_workflow, then apply your change to the current state.",
     RestoreEarlierVersion: ({ workflowId }) =>
       `workflow_history(id: '${workflowId}') lists the earlier version; the published version is unchanged.`,
+    PublishDraft: ({ workflowId }) =>
+      `workflow_diff(a: '${workflowId}') shows it, activate_workflow(id: '${workflowId}') publishes it; without publish, the edit is added to it.`,
     SetCredentials: () =>
       "Set the credentials (list_credentials lists those on n8n), pin the node's data, or disable it.",
     ValidateWorkflow: ({ detail }) =>

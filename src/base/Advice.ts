@@ -51,6 +51,8 @@ export const Advice = Schema.TaggedUnion({
   ReadWhole: {},
   ReadAgain: {},
   RestoreEarlierVersion: { workflowId: Schema.String },
+  /** A draft waits that the caller may not have made. */
+  PublishDraft: { workflowId: Schema.String },
   SetCredentials: {},
   ValidateWorkflow: { detail: Schema.Literals(["More", "Everything"]) },
   FixRefusedValues: {}

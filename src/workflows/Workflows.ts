@@ -4,9 +4,11 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Errors from "../base/Errors.ts"
 import { equals, type Obj, obj, str } from "../base/Json.ts"
+import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
-import { N8nClient } from "../n8n/N8nClient.ts"
+import { N8nClient, writesDrafts } from "../n8n/N8nClient.ts"
 import { preview } from "../n8n/WriteGuard.ts"
+import type { Created } from "./edit/WorkflowEdit.ts"
 import * as JsonText from "./files/JsonText.ts"
 import { isWorkflow, WorkflowFiles } from "./files/WorkflowFiles.ts"
 import * as Placeholders from "./Placeholders.ts"
@@ -15,7 +17,9 @@ import * as WorkflowInput from "./repair/WorkflowInput.ts"
 import { Snapshots } from "./store/Snapshots.ts"
 import { Versions } from "./store/Versions.ts"
 import { WorkflowStore, type Written } from "./store/WorkflowStore.ts"
+import * as subWorkflows from "./subWorkflows.ts"
 import { placeOf, type WorkflowPlace } from "./WorkflowPlace.ts"
+import * as WorkflowValidation from "./WorkflowValidation.ts"
 
 /** Error of `WorkflowFiles` as one about the argument with the workflow's id. */
 const ofWorkflowId = (place: WorkflowPlace, field = "workflowId") => (error: Errors.ValidationError) =>
@@ -136,14 +140,20 @@ export const document = Effect.fn("Workflows.document")(function*(reference: str
 export interface Change<A> {
   readonly workflow: Obj
   readonly result: A
+  /** New workflows that this one calls; only for a workflow on n8n. */
+  readonly created?: ReadonlyArray<Created>
 }
 
-export interface Changed<A> extends Change<A> {
+export interface Changed<A> extends Omit<Change<A>, "created"> {
   readonly place: WorkflowPlace
   readonly before: Obj
   readonly path?: string
   /** Write to n8n; absent if nothing was written there. */
   readonly written?: Written
+  /** What a dry run would do: whether the change would be live, for a workflow that would be published. */
+  readonly outlook?: { readonly published?: boolean }
+  /** New workflows that this one calls. */
+  readonly made?: ReadonlyArray<subWorkflows.Made>
 }
 
 export interface ChangeOptions {
@@ -151,37 +161,84 @@ export interface ChangeOptions {
   /** Version that the caller has read; only for workflows on n8n. */
   readonly expectedVersionId?: string | undefined
   readonly dryRun?: boolean | undefined
+  /** Publishes the result if it is valid, else writes nothing. */
+  readonly publish?: boolean | undefined
 }
 
 /** Keys of a workflow on n8n that an edit can change. */
 const editable = ["name", "nodes", "connections", "settings", "pinData", "nodeGroups"] as const
 
+const unpublishable = (reason: string, hint: Errors.ValidationError["hint"]) =>
+  new Errors.ValidationError({ reason, field: "publish", hint: ["Nothing was written.", hint].flat() })
+
+const maxFaults = 5
+
+/** Fails unless the changed workflow may be published: it is valid, and no draft of someone else waits. */
+const checkPublishing = Effect.fnUntraced(function*(before: Workflow.Workflow, { created = [], workflow }: Change<unknown>) {
+  if (Workflow.hasDraft(before)) {
+    return yield* unpublishable("An unpublished draft waits, perhaps with someone else's changes", {
+      _tag: "PublishDraft",
+      workflowId: before.id
+    })
+  }
+  // The new workflows do not exist yet.
+  const own = subWorkflows.withIds(workflow, new Map(created.map(({ id }) => [id, before.id])))
+  const faults = yield* Effect.forEach([own, ...created.map((each) => each.workflow)], (each) =>
+    Effect.map(WorkflowValidation.validateConnected(each), ({ missingCredentials, problems }) => [
+      ...problems.flatMap(({ message, node, severity }) =>
+        severity === "error" ? [node === undefined ? message : `${node}: ${message}`] : []
+      ),
+      ...missingCredentials.map(({ node, type }) => `${node}: the credential ${type} is missing.`)
+    ]))
+  const all = faults.flat()
+  if (all.length === 0) return
+  return yield* unpublishable(
+    `The result is not valid: ${all.slice(0, maxFaults).join(" ")}` +
+      (all.length > maxFaults ? ` And ${all.length - maxFaults} more.` : ""),
+    "Correct this in the same operations, or leave out publish."
+  )
+})
+
 const changeLive = Effect.fnUntraced(function*<A, R>(
   place: WorkflowPlace & { readonly kind: "n8n" },
-  { dryRun, expectedVersionId, operation }: ChangeOptions,
+  { dryRun, expectedVersionId, operation, publish = false }: ChangeOptions,
   change: (workflow: Obj) => Effect.Effect<Change<A>, Errors.N8nError, R>
 ) {
+  const checked = (before: Workflow.Workflow) =>
+    Effect.tap(change(before), (changed) => publish ? checkPublishing(before, changed) : Effect.void)
   if (dryRun === true) {
     const n8n = yield* N8nClient
     const before = yield* n8n.getWorkflow(place.id)
-    const changed = yield* change(before)
+    const { created = [], ...changed } = yield* checked(before)
+    for (const { workflow } of created) yield* preview({ after: workflow }, n8n.getWorkflow)
     yield* preview({ before, after: changed.workflow }, n8n.getWorkflow)
-    return { place, before, ...changed }
+    const isLive = publish || !writesDrafts(yield* n8n.release)
+    return { place, before, outlook: before.active || publish ? { published: isLive } : {}, ...changed }
   }
   const store = yield* WorkflowStore
+  const made: Array<subWorkflows.Made> = []
   const { before, result, ...written } = yield* store.modify(
     place.id,
     (before) =>
-      Effect.map(change(before), ({ result, workflow }) => ({
-        result,
-        patch: Object.fromEntries(
-          editable.flatMap((key) => equals(workflow[key], before[key]) ? [] : [[key, workflow[key]]])
+      Effect.gen(function*() {
+        const { created = [], result, workflow } = yield* checked(before)
+        // Someone else has written since: this is a second attempt.
+        yield* subWorkflows.discard(place.id, made)
+        const next = subWorkflows.withIds(workflow, yield* subWorkflows.create(created, publish, made))
+        const patch = Object.fromEntries(
+          editable.flatMap((key) => equals(next[key], before[key]) ? [] : [[key, next[key]]])
         )
-      })),
+        return { result, patch }
+      }),
     // Existing problems are not the caller's.
-    { operation, source: "file", expectedVersionId, isDraft: true }
-  )
-  return { place, before, workflow: written.workflow, result, written }
+    {
+      operation,
+      source: "file",
+      expectedVersionId,
+      ...(publish ? { active: true, isAllOrNothing: true } : { isDraft: true })
+    }
+  ).pipe(subWorkflows.discarding(place.id, made))
+  return { place, before, workflow: written.workflow, result, written, made }
 })
 
 /** Saves a snapshot of a file, byte for byte, before it is replaced. */
@@ -210,9 +267,10 @@ const inFile = (value: unknown) => {
 
 const changeFile = Effect.fnUntraced(function*<A, R>(
   place: WorkflowPlace & { readonly path: string },
-  { dryRun, expectedVersionId, operation }: ChangeOptions,
+  { dryRun, expectedVersionId, operation, publish = false }: ChangeOptions,
   change: (workflow: Obj) => Effect.Effect<Change<A>, Errors.N8nError, R>
 ) {
+  if (publish) return yield* unpublishable("A file is not published", "Leave out publish.")
   if (expectedVersionId !== undefined) {
     return yield* new Errors.ValidationError({
       reason: "A file has no versionId",
@@ -227,7 +285,14 @@ const changeFile = Effect.fnUntraced(function*<A, R>(
       ({ text, value }) =>
         Effect.gen(function*() {
           const before = yield* inFile(value)
-          const { result, workflow: after } = yield* change(before)
+          const { created = [], result, workflow: after } = yield* change(before)
+          if (created.length > 0) {
+            return yield* new Errors.ValidationError({
+              reason: "A file cannot call a new workflow, which gets its id on n8n",
+              field: "workflowId",
+              hint: "Nothing was written. Extract in the workflow on n8n, or set workflowId to an existing sub-workflow."
+            })
+          }
           const workflow = yield* Placeholders.restore(after, before)
           changed = { before, workflow, result }
           return dryRun === true ? undefined : JsonText.rewrite(text, workflow)
@@ -262,7 +327,7 @@ export const change = <A, R>(
   const changed: Effect.Effect<
     Changed<A>,
     Errors.N8nError,
-    R | N8nClient | WorkflowStore | WorkflowFiles | Snapshots
+    R | N8nClient | WorkflowStore | WorkflowFiles | Snapshots | NodeCatalogue
   > = place.kind === "n8n" ? changeLive(place, options, change) : changeFile(place, options, change)
   return changed
 }

@@ -1,10 +1,14 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
+import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import type { MissingCredential, Problem } from "../../base/Problem.ts"
+import { nodes } from "../../n8n/model/Workflow.ts"
 import { check } from "../../workflows/check/WorkflowProblems.ts"
+import * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
 import * as WorkflowEdit from "../../workflows/edit/WorkflowEdit.ts"
+import type * as Workflows from "../../workflows/Workflows.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
@@ -20,6 +24,14 @@ const added = <A>(before: ReadonlyArray<A>, after: ReadonlyArray<A>, key: (each:
   return after.filter((each) => !known.has(key(each)))
 }
 
+/** New nodes as stored. */
+const addedNodes = ({ result, workflow }: Workflows.Changed<WorkflowEdit.Edited>) => {
+  const ids = new Set<unknown>(result.added.map(({ id }) => id))
+  return nodes(workflow).flatMap(({ id, name, parameters, type, typeVersion }) =>
+    ids.has(id) ? [defined({ id, name, type, typeVersion, parameters }) as Schema.Json] : []
+  )
+}
+
 /** Applies several changes, all or nothing. */
 export const workflowEdit = Tool.make({
   name: "workflow_edit",
@@ -27,7 +39,7 @@ export const workflowEdit = Tool.make({
   searchHint:
     "modify, update, fix, rename, delete, remove a node, its parameters, code, in a workflow; patch, find and replace text, tidy layout, dry run",
   description:
-    "Apply operations to a workflow, all or nothing. Connections stay with their port; problems lists only new ones. On n8n 2.40+ the result stays a draft; earlier it takes effect immediately.",
+    "Apply operations to a workflow, all or nothing. Connections stay with their port; problems lists only new ones. On n8n 2.40+ the result stays a draft unless publish; earlier it takes effect immediately. added and unchanged describe what n8n stored.",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: editing.scopes,
   input: Schema.Struct({
@@ -35,6 +47,7 @@ export const workflowEdit = Tool.make({
     operations: Schema.Array(WorkflowEdit.Operation).check(Schema.isMinLength(1), Schema.isMaxLength(500)).annotate({
       description: "Applied in order. node, from, to, after: a name or id."
     }),
+    publish: parameters.flag("Publish if valid, else write nothing."),
     dryRun: writing.dryRun,
     expectedVersionId: writing.expectedVersionId,
     raw: editing.raw
@@ -42,13 +55,18 @@ export const workflowEdit = Tool.make({
   output: Schema.Struct({
     applied: Schema.Boolean,
     changes: Schema.Array(Schema.String),
+    /** New nodes as stored. */
+    added: Schema.optionalKey(Schema.Array(Schema.Json)),
+    unchanged: Schema.Struct({ nodes: Schema.Int, credentials: Schema.Int, settings: Schema.Int }),
+    ...editing.madeField,
     ...editing.findingsFields,
     ...editing.outcomeFields
   }),
-  handler: ({ dryRun, expectedVersionId, operations, workflowId }) =>
+  handler: ({ dryRun, expectedVersionId, operations, publish, workflowId }) =>
     Effect.gen(function*() {
       const changed = yield* editing.edit(workflowId, operations, {
         operation: "workflow_edit",
+        publish,
         dryRun,
         expectedVersionId
       })
@@ -63,6 +81,8 @@ export const workflowEdit = Tool.make({
   summarize: (changed, { dryRun, raw }) => ({
     applied: !dryRun,
     changes: changed.result.changes,
+    ...(changed.result.added.length === 0 ? {} : { added: addedNodes(changed) }),
+    unchanged: WorkflowDiff.unchanged(changed.before, changed.workflow),
     ...editing.findings(changed),
     ...editing.outcome(changed, raw)
   }),

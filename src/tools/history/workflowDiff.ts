@@ -5,7 +5,7 @@ import { defined } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import { namedNodes, nameOf } from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
+import type * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as differences from "../shared/Differences.ts"
@@ -76,13 +76,12 @@ export const workflowDiff = Tool.make({
       if (node !== undefined && !names.includes(node)) {
         return yield* parameters.invalid("node", `Neither workflow has a node '${node}'`, suggestion(node, names))
       }
-      const view = yield* differences.view(before.workflow, after.workflow, node)
-      const line = WorkflowDiff.line(WorkflowDiff.make(before.workflow, after.workflow))
+      const isOther = before.workflow["id"] !== after.workflow["id"]
+      const view = yield* differences.view(before.workflow, after.workflow, { isOther, node })
       return {
         from,
         to,
         view,
-        line,
         before: before.workflow,
         after: after.workflow,
         notes: [...new Set([...before.notes, ...after.notes])]

@@ -32,7 +32,7 @@ export const fields = {
     })
   ),
   connections: Schema.Struct({ added: Schema.Array(Schema.String), removed: Schema.Array(Schema.String) }),
-  settings: Schema.optionalKey(Schema.Array(Field)),
+  settings: Schema.optionalKey(Schema.Union([Schema.Literal("same"), Schema.Array(Field)])),
   name: Schema.optionalKey(Schema.Struct({ before: Schema.Json, after: Schema.Json })),
   /** Pinned data, static data, groups, description. */
   other: Schema.optionalKey(Schema.Array(Field))
@@ -45,11 +45,12 @@ export type Difference = typeof Difference.Type
 export const view = Effect.fnUntraced(function*(
   before: WorkflowDiff.Document,
   after: WorkflowDiff.Document,
-  node?: string
+  { isOther = false, node }: { readonly isOther?: boolean; readonly node?: string | undefined } = {}
 ) {
   const namesOf = yield* OutputNames.forNodes([before, after].flatMap(typesOf).map((type) => ({ type })))
   const showsSecrets = !(yield* Tool.RedactSecrets)
-  return Comparison.make(before, after, { node, namesOf, showsSecrets }) as Difference
+  const view = Comparison.make(before, after, { node, namesOf, showsSecrets, isOther })
+  return (node === undefined ? { ...view, settings: view.settings ?? "same" } : view) as Difference
 })
 
 /** Room for one value, largest first; beyond the last, nodes are only named. */

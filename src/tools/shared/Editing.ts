@@ -46,6 +46,9 @@ export const findings = ({ missingCredentials, problems }: Findings) => ({
 export const missing = (credentials: Findings["missingCredentials"] = []): string =>
   credentials.length === 0 ? "" : `; ${counted(credentials.length, "credential")} missing`
 
+/** New workflows that the edited one calls. */
+const Made = Schema.Struct({ id: Schema.String, name: Schema.String, active: Schema.Boolean })
+
 export const outcomeFields = {
   /** Kind of place that the workflow's id refers to. */
   source: Schema.Literals(["n8n", "file", "draft"]),
@@ -58,17 +61,37 @@ export const outcomeFields = {
   workflowData: Schema.optionalKey(Schema.Json)
 }
 
+export const madeField = { created: Schema.optionalKey(Schema.Array(Made)) }
+
+/** State that a dry run would leave. */
+const outlookHint = ({ published }: { readonly published?: boolean }) =>
+  published === undefined
+    ? "The workflow is not published: nothing would run."
+    : published
+    ? "The change would take effect immediately."
+    : "The change would wait as a draft; publish: true makes it live."
+
 /** Place where a change was written, and whether it is live. */
-export const outcome = <A>({ path, place, workflow, written }: Workflows.Changed<A>, raw = false) =>
-  defined({
+export const outcome = <A>(
+  { made = [], outlook, path, place, workflow, written }: Workflows.Changed<A>,
+  raw = false
+) => {
+  const warnings = [...made, ...written === undefined ? [] : [written]].flatMap((each) => each.warnings)
+  return defined({
     source: place.kind,
     filePath: path,
     versionId: written?.workflow.versionId ?? undefined,
-    published: written?.published,
-    hint: place.kind === "n8n" && written !== undefined ? writing.draftHint(place.id, written) : undefined,
-    warnings: written === undefined || written.warnings.length === 0 ? undefined : written.warnings,
+    published: (written ?? outlook)?.published,
+    hint: outlook !== undefined
+      ? outlookHint(outlook)
+      : place.kind === "n8n" && written !== undefined
+      ? writing.draftHint(place.id, written)
+      : undefined,
+    warnings: warnings.length === 0 ? undefined : warnings,
+    created: made.length === 0 ? undefined : made.map(({ active, id, name }) => ({ id, name, active })),
     workflowData: raw ? workflow as Schema.Json : undefined
   })
+}
 
 /** Looks up the node types that an edit needs, for the connected n8n. */
 export const lookups = Effect.fnUntraced(function*(types: Iterable<string>) {
@@ -80,6 +103,12 @@ export const lookups = Effect.fnUntraced(function*(types: Iterable<string>) {
 export const editError = ({ field, hint, message }: WorkflowEdit.Refusal) =>
   new Errors.ValidationError({ reason: message, field, hint: ["Nothing was changed.", hint].flat() })
 
+const calleeOf = (id: string) =>
+  N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(
+    Effect.map((workflow): readonly [string, Obj | undefined] => [id, workflow]),
+    Effect.catchTag("NotFoundError", () => Effect.succeed([id, undefined] as const))
+  )
+
 /** Edits a workflow by operations, all or nothing; the result includes the lookups, for checking it. */
 export const edit = (
   id: string,
@@ -88,10 +117,14 @@ export const edit = (
 ) =>
   Workflows.change(id, options, (workflow: Obj) =>
     Effect.gen(function*() {
-      const nodeTypes = yield* lookups(WorkflowEdit.typesOf(workflow, operations))
+      const callees = new Map(yield* Effect.forEach(WorkflowEdit.calleesOf(operations), calleeOf))
+      const nodeTypes = {
+        ...(yield* lookups(WorkflowEdit.typesOf(workflow, operations))),
+        callee: (id: string) => callees.get(id)
+      }
       const edited = yield* Effect.mapError(
         Effect.fromResult(WorkflowEdit.apply(workflow, operations, nodeTypes)),
         editError
       )
-      return { workflow: edited.workflow, result: { ...edited, lookups: nodeTypes } }
+      return { workflow: edited.workflow, created: edited.created, result: { ...edited, lookups: nodeTypes } }
     }))

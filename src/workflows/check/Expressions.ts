@@ -14,23 +14,41 @@ export interface Reference {
   readonly as: "literal" | "property"
   /** Whether it was matched by pattern in code that does not parse, so that it may be in a comment or a string. */
   readonly isGuess: boolean
+  /** Absent for a guess. */
+  readonly read?: Read
+}
+
+/** Data of a node that an expression reads, such as `$('Hook').item.json.id`. */
+export interface Read {
+  /** `item`, `first`, `last`, `all` or another property of `$('X')`, without arguments; `node` for `$node["X"]`. */
+  readonly via: string | undefined
+  /** Whether it reads `json`. */
+  readonly isJson: boolean
+  /** First property below `json`, or the last if the whole code is a path: in other code a later one may throw. */
+  readonly key: string | undefined
+  /** Range of the expression, up to the key. */
+  readonly start: number
+  readonly end: number
 }
 
 /** References and mistakes in a text; offsets are those of the text. */
 export interface Findings {
   readonly references: ReadonlyArray<Reference>
+  /** Whether the code may name other nodes too: by an expression, or in code that does not parse. */
+  readonly isOpen: boolean
   readonly mistakes: ReadonlyArray<{ readonly code: string; readonly message: string; readonly at: number }>
 }
 
-const nodesIn = function*(program: Obj): Generator<Obj> {
-  const stack: Array<unknown> = [program]
-  while (stack.length > 0) {
-    const value = stack.pop()
+/** Nodes of a program, each with the node above it. */
+const nodesIn = function*(program: Obj): Generator<readonly [node: Obj, parent: Obj | undefined]> {
+  const stack: Array<readonly [value: unknown, parent: Obj | undefined]> = [[program, undefined]]
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    const [value, parent] = top
     if (typeof value !== "object" || value === null) continue
     const node = obj(value)
-    if (node !== undefined) yield node
+    if (node !== undefined) yield [node, parent]
     const inner: ReadonlyArray<unknown> = Object.values(value)
-    for (let index = inner.length - 1; index >= 0; index--) stack.push(inner[index])
+    for (let index = inner.length - 1; index >= 0; index--) stack.push([inner[index], node ?? parent])
   }
 }
 
@@ -58,7 +76,65 @@ const isVariable = (value: unknown, ...names: ReadonlyArray<string>) => {
 
 const offset = (value: unknown, key: "start" | "end") => Number(obj(value)?.[key])
 
-const namedIn = (node: Obj): Reference | undefined => {
+type Parents = ReadonlyMap<Obj, Obj | undefined>
+
+/** The node around a value in the code, without the mark of an optional chain. */
+const above = (node: Obj, parents: Parents): Obj | undefined => {
+  const parent = parents.get(node)
+  return parent?.["type"] === "ChainExpression" ? above(parent, parents) : parent
+}
+
+/** The access to a property of a value, and the property's name if that is constant. */
+const memberOf = (node: Obj | undefined, parents: Parents) => {
+  const member = node && above(node, parents)
+  if (member?.["type"] !== "MemberExpression" || member["property"] === node) return undefined
+  const { computed, property } = member
+  return { member, name: computed === true ? literal(property) : str(obj(property)?.["name"]) }
+}
+
+const isCalled = (node: Obj, parents: Parents) => {
+  const call = above(node, parents)
+  return call?.["type"] === "CallExpression" && call["callee"] === node ? call : undefined
+}
+
+/** End of a path of constant keys that is the whole code. */
+const restOf = (
+  member: Obj,
+  parents: Parents,
+  name?: string
+): { readonly member: Obj; readonly name: string | undefined } | undefined => {
+  if (above(member, parents)?.["type"] === "ExpressionStatement") return { member, name }
+  const next = memberOf(member, parents)
+  return next?.name === undefined ? undefined : restOf(next.member, parents, next.name)
+}
+
+/** Data that is read from a node; `source` is `$('X')` or `$node["X"]`. */
+const readOf = (source: Obj, parents: Parents): Read => {
+  const ofNode = source["type"] === "MemberExpression"
+  const accessor = ofNode ? { member: source, name: "node" } : memberOf(source, parents)
+  const call = ofNode || accessor === undefined ? undefined : isCalled(accessor.member, parents)
+  const isKnown = accessor !== undefined && isNamed(ofNode ? source["object"] : source["callee"], "$", "$node") &&
+    (call === undefined || arr(call["arguments"]).length === 0)
+  const json = memberOf(call ?? accessor?.member, parents)
+  const key = json?.name === "json" ? memberOf(json.member, parents) : undefined
+  const isKey = key?.name !== undefined && isCalled(key.member, parents) === undefined
+  let last = isKey ? key.member : json?.member ?? call ?? accessor?.member ?? source
+  let name = isKey ? key.name : undefined
+  const path = isKey ? restOf(key.member, parents) : undefined
+  if (path !== undefined) {
+    last = path.member
+    name = path.name ?? name
+  }
+  return {
+    via: isKnown ? accessor.name : undefined,
+    isJson: json?.name === "json",
+    key: name,
+    start: offset(source, "start"),
+    end: offset(last, "end")
+  }
+}
+
+const namedIn = (node: Obj, parents: Parents): Reference | undefined => {
   const [first] = arr(node["arguments"])
   const argument = node["type"] === "CallExpression" && isVariable(node["callee"], "$", "$items")
     ? first
@@ -69,19 +145,28 @@ const namedIn = (node: Obj): Reference | undefined => {
   if (node["type"] === "MemberExpression" && argument !== undefined && node["computed"] !== true) {
     const name = str(obj(argument)?.["name"])
     const start = offset(node["object"], "end")
-    return name === undefined ? undefined : { name, start, end, as: "property", isGuess: false }
+    return name === undefined
+      ? undefined
+      : { name, start, end, as: "property", isGuess: false, read: readOf(node, parents) }
   }
   const name = literal(argument)
   return name === undefined
     ? undefined
-    : { name, start: offset(argument, "start"), end, as: "literal", isGuess: false }
+    : { name, start: offset(argument, "start"), end, as: "literal", isGuess: false, read: readOf(node, parents) }
 }
 
 /** Whether the code defines its own `$`, as scripts with a DOM library do. */
 const hasOwnDollar = (program: Obj) =>
-  [...nodesIn(program)].some((node) =>
+  [...nodesIn(program)].some(([node]) =>
     isNamed(node["id"], "$") || arr(node["params"]).some((param) => isNamed(param, "$"))
   )
+
+/** Whether the node of a reference is known only when the code runs. */
+const isOpen = (node: Obj) =>
+  node["type"] === "CallExpression" && isVariable(node["callee"], "$", "$items")
+    ? literal(arr(node["arguments"])[0]) === undefined
+    : node["type"] === "MemberExpression" && node["computed"] === true && isVariable(node["object"], "$node") &&
+      literal(node["property"]) === undefined
 
 const mayName = (text: string) => /\$(?:\(|node\b|items\b|\s)/.test(text)
 
@@ -103,17 +188,30 @@ const inCode = (code: string, as: "expression" | "body", parse: Parse): Findings
   const parsed = parse(code, as)
   const names = mayName(code)
   if (parsed !== undefined && "program" in parsed) {
-    const references = names ? [...nodesIn(parsed.program)].flatMap((node) => namedIn(node) ?? []) : []
+    const parents: Parents = new Map(names ? nodesIn(parsed.program) : [])
+    const references = [...parents.keys()].flatMap((node) => namedIn(node, parents) ?? [])
+    const isOwn = as === "body" && references.length > 0 && hasOwnDollar(parsed.program)
     return {
-      references: as === "body" && references.length > 0 && hasOwnDollar(parsed.program)
-        ? references.filter(({ start }) => !/\$\s*\(\s*$/.test(code.slice(0, start)))
-        : references,
+      references: isOwn ? references.filter(({ start }) => !/\$\s*\(\s*$/.test(code.slice(0, start))) : references,
+      isOpen: !isOwn && [...parents.keys()].some(isOpen),
       mistakes: []
     }
   }
   return {
     references: names ? guesses(code) : [],
+    isOpen: names,
     mistakes: parsed === undefined ? [] : [{ code, message: parsed.mistake, at: parsed.at }]
+  }
+}
+
+/** A reference whose offsets are moved. */
+const placed = (reference: Reference, place: (at: number) => number): Reference => {
+  const { end, read, start } = reference
+  return {
+    ...reference,
+    start: place(start),
+    end: place(end),
+    ...(read === undefined ? {} : { read: { ...read, start: place(read.start), end: place(read.end) } })
   }
 }
 
@@ -126,14 +224,16 @@ export const inExpression = (expression: string, parse: Parse): Findings => {
     )
     : []
   const findings = codes.map(({ code, place }): Findings => {
-    const { mistakes, references } = inCode(code, "expression", parse)
+    const { mistakes, references, ...rest } = inCode(code, "expression", parse)
     return {
-      references: references.map((each) => ({ ...each, start: place(each.start), end: place(each.end) })),
+      ...rest,
+      references: references.map((each) => placed(each, place)),
       mistakes: mistakes.map((each) => ({ ...each, at: place(each.at) }))
     }
   })
   return {
     references: [...findings.flatMap(({ references }) => references), ...outside],
+    isOpen: findings.some((each) => each.isOpen),
     mistakes: findings.flatMap(({ mistakes }) => mistakes)
   }
 }
@@ -141,17 +241,13 @@ export const inExpression = (expression: string, parse: Parse): Findings => {
 export const inScript = (script: string, parse: Parse): Findings => inCode(script, "body", parse)
 
 /** References in a text without `=` in which the node itself evaluates `{{ … }}`. */
-const inTemplate = (template: string, parse: Parse): Findings => ({
-  references: inExpression(`=${template}`, parse).references.map((each) => ({
-    ...each,
-    start: each.start - 1,
-    end: each.end - 1
-  })),
+const inTemplate = (template: string, parse: Parse): Findings => {
+  const { isOpen, references } = inExpression(`=${template}`, parse)
   // The brackets may belong to another template language.
-  mistakes: []
-})
+  return { references: references.map((each) => placed(each, (at) => at - 1)), isOpen, mistakes: [] }
+}
 
-const empty: Findings = { references: [], mistakes: [] }
+const empty: Findings = { references: [], isOpen: false, mistakes: [] }
 
 /** Text in a node's parameters that n8n evaluates or looks as if it should. */
 export interface Text {

@@ -12,6 +12,8 @@ export interface Options {
   readonly namesOf?: Connections.OutputNames
   /** Whether secrets are shown unredacted. */
   readonly showsSecrets?: boolean
+  /** Whether these are two different workflows, whose ids and positions do not count. */
+  readonly isOther?: boolean
 }
 
 const shapesIn = (workflow: WorkflowDiff.Document) => {
@@ -48,9 +50,9 @@ const withHidden = (
 export const make = (
   before: WorkflowDiff.Document,
   after: WorkflowDiff.Document,
-  { namesOf = () => undefined, node, showsSecrets = false }: Options = {}
+  { isOther = false, namesOf = () => undefined, node, showsSecrets = false }: Options = {}
 ): WorkflowDiff.View => {
-  const diff = WorkflowDiff.make(before, after)
+  const diff = WorkflowDiff.make(before, after, isOther)
   const former = new Map(diff.nodes.map(({ formerName, name }) => [name, formerName ?? name]))
   const shapes = { before: shapesIn(before), after: shapesIn(after) }
   const portName: WorkflowDiff.PortName = ({ from, output }, state) => {
@@ -59,6 +61,6 @@ export const make = (
   }
   const whole = WorkflowDiff.view(diff, { node, portName })
   if (showsSecrets) return whole
-  const clean = WorkflowDiff.view(WorkflowDiff.make(redact(before), redact(after)), { node, portName })
+  const clean = WorkflowDiff.view(WorkflowDiff.make(redact(before), redact(after), isOther), { node, portName })
   return { ...clean, same: whole.same, nodes: withHidden(clean.nodes, whole.nodes) }
 }

@@ -8,5 +8,6 @@
  */
 export { type Document, make, type NodeDiff, plainName, type WorkflowDiff } from "./changes.ts"
 export { around, line, lines, step, summary } from "./lines.ts"
+export { unchanged } from "./unchanged.ts"
 export type { ArrayChange, Change, ElementChange, ObjectChange, Replace } from "./valueDiff.ts"
 export { type FieldView, isSame, type NodeView, type PortName, type View, view } from "./view.ts"

@@ -77,22 +77,38 @@ const neighbours = (workflow: Document, translate: (name: string) => string) => 
     ).toSorted()
 }
 
-const match = (before: Document, after: Document) => {
-  const byId = pairBy(namedNodes(before), namedNodes(after), (node) => str(node["id"]))
-  const byName = pairBy(byId.before, byId.after, nameOf)
-  const pairs = [...byId.pairs, ...byName.pairs]
-  const former = new Map(pairs.map(([a, b]) => [nameOf(a), nameOf(b)]))
-  const around = {
-    before: neighbours(before, (name) => former.get(name) ?? name),
-    after: neighbours(after, (name) => name)
+/** Matches nodes, the most certain first: by name and id, then by content; `isOther` for two different workflows. */
+const match = (before: Document, after: Document, isOther: boolean) => {
+  const byId = (node: Obj) => str(node["id"])
+  const pairs: Array<Pair> = []
+  let rest = { before: namedNodes(before), after: namedNodes(after) }
+  const pair = (key: Parameters<typeof pairBy>[2]) => {
+    const next = pairBy(rest.before, rest.after, key)
+    pairs.push(...next.pairs)
+    rest = next
   }
-  const byContent = pairBy(byName.before, byName.after, (node, side) =>
-    JSON.stringify([
-      node["type"],
-      canonical(node["parameters"]),
-      around[side](nameOf(node))
-    ]))
-  return { pairs: [...pairs, ...byContent.pairs], removed: byContent.before, added: byContent.after }
+  const content = ({ parameters, type }: Obj) => [type, canonical(parameters)]
+  const links = neighbours(after, (name) => name)
+  const around = () => {
+    const former = new Map(pairs.map(([a, b]) => [nameOf(a), nameOf(b)]))
+    const old = neighbours(before, (name) => former.get(name) ?? name)
+    return (node: Obj, side: "before" | "after") => (side === "before" ? old : links)(nameOf(node))
+  }
+  const pairAround = (of: (node: Obj) => ReadonlyArray<unknown>) => {
+    const linksOf = around()
+    pair((node, side) => JSON.stringify([...of(node), linksOf(node, side)]))
+  }
+  // Ids of different workflows agree only by accident.
+  if (!isOther) pair(byId)
+  pair(isOther ? (node) => JSON.stringify([nameOf(node), node["type"]]) : nameOf)
+  pairAround(content)
+  for (let count = -1; isOther && count < pairs.length;) {
+    count = pairs.length
+    pair((node) => JSON.stringify(content(node)))
+    pairAround(({ type }) => [type])
+  }
+  if (isOther) pair(nameOf)
+  return { pairs, removed: rest.before, added: rest.after }
 }
 
 const rename = (links: ReadonlyArray<Connections.Link>, names: ReadonlyMap<string, string>) =>
@@ -123,10 +139,14 @@ const without = (links: ReadonlyArray<Connections.Link>, others: ReadonlyArray<C
   return [...new Map(links.map((link) => [linkKey(link), link])).values()].filter((link) => !keys.has(linkKey(link)))
 }
 
-const nodeDiff = ([before, after]: Pair): NodeDiff | undefined => {
+/** Content that two different workflows can have in common. */
+const shared = ({ id: _, webhookId: __, ...rest }: Obj): Obj => content(rest)
+
+const nodeDiff = ([before, after]: Pair, isOther: boolean): NodeDiff | undefined => {
   const name = nameOf(after)
-  const value = valueDiff.diff(content(before), content(after))
-  const position = valueDiff.diff(before["position"], after["position"])
+  const [value, position] = isOther
+    ? [valueDiff.diff(shared(before), shared(after)), undefined]
+    : [valueDiff.diff(content(before), content(after)), valueDiff.diff(before["position"], after["position"])]
   const isRenamed = nameOf(before) !== name
   if (!isRenamed && value === undefined && position === undefined) return undefined
   return defined({
@@ -152,16 +172,16 @@ const newNames = (nodes: ReadonlyArray<NodeDiff>): ReadonlyMap<string, string> =
   return new Map([...removed.map(({ name }) => [name, removedMark + name] as const), ...renamed])
 }
 
-/** Differences from `before` to `after`. */
-export const make = (before: Document, after: Document): WorkflowDiff => {
-  const { added, pairs, removed } = match(before, after)
+/** Differences from `before` to `after`; with `isOther`, ids, webhook ids and positions do not count. */
+export const make = (before: Document, after: Document, isOther = false): WorkflowDiff => {
+  const { added, pairs, removed } = match(before, after, isOther)
   const nodes = [
     ...removed.map((node): NodeDiff => ({
       name: nameOf(node),
       change: "removed",
       value: { _tag: "Replace", before: node, after: undefined }
     })),
-    ...pairs.flatMap((pair) => nodeDiff(pair) ?? []),
+    ...pairs.flatMap((pair) => nodeDiff(pair, isOther) ?? []),
     ...added.map((node): NodeDiff => ({
       name: nameOf(node),
       change: "added",

@@ -1,5 +1,5 @@
 /** Differences between two states of a workflow, in the form that a reader sees. */
-import { defined, obj, str } from "../../base/Json.ts"
+import { defined, equals, type Obj, obj, str } from "../../base/Json.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { type Document, make, plainName, type WorkflowDiff } from "./changes.ts"
 import * as TextDiff from "./TextDiff.ts"
@@ -76,6 +76,12 @@ const fieldView = (isWhole: boolean) => ({ after, before, path }: valueDiff.Fiel
   return defined({ path, before, after })
 }
 
+/** The fields of an added node that decide what it does. */
+const wholeView = ({ id: _, name: __, position: ___, type: ____, webhookId: _____, ...rest }: Obj) =>
+  Object.entries(rest).flatMap(([path, after]): ReadonlyArray<FieldView> =>
+    equals(after, {}) ? [] : [{ path, after }]
+  )
+
 /**
  * Differences in a form for readers.
  *
@@ -104,7 +110,7 @@ export const view = (
     nodes: shown.map(({ change, formerName, name, value }): NodeView => {
       const whole = value?._tag === "Replace" ? obj(value.after) ?? obj(value.before) : undefined
       const fields = value === undefined || whole !== undefined && node === undefined
-        ? undefined
+        ? change === "added" ? wholeView(whole ?? {}) : undefined
         : valueDiff.fields(value).filter(isRelevant).map(fieldView(node !== undefined))
       return defined({
         node: name,

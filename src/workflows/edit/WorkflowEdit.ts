@@ -4,16 +4,17 @@ import type { Obj } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import * as Add from "./add.ts"
 import * as Connect from "./connect.ts"
+import * as Extract from "./extract.ts"
 import type { Operation } from "./operation.ts"
 import * as Rename from "./rename.ts"
-import type { Added, Edit, Lookups, Refusal } from "./step.ts"
+import type { Added, Created, Edit, Lookups, Refusal } from "./step.ts"
 import { tidy } from "./tidy.ts"
 import * as Update from "./update.ts"
 import * as Value from "./value.ts"
 
 export { fault, Operation } from "./operation.ts"
 export { replace } from "./replace.ts"
-export type { Added, Lookups, Refusal } from "./step.ts"
+export type { Added, Created, Lookups, Refusal } from "./step.ts"
 
 export interface Edited {
   readonly workflow: Obj
@@ -21,6 +22,8 @@ export interface Edited {
   readonly changes: ReadonlyArray<string>
   /** New nodes with their final names. */
   readonly added: ReadonlyArray<Added>
+  /** New workflows, to be created first. */
+  readonly created: ReadonlyArray<Created>
 }
 
 const edits: { readonly [Op in Operation["op"]]: Edit<Op> } = {
@@ -37,7 +40,8 @@ const edits: { readonly [Op in Operation["op"]]: Edit<Op> } = {
   disconnect: Connect.disconnect,
   settings: Update.settings,
   name: Update.name,
-  tidy
+  tidy,
+  extract: Extract.extract
 }
 
 /** Applies the operations in order; if one is refused, none is applied. Fields are such as `operations[2].node`. */
@@ -50,6 +54,7 @@ export const apply = (
     const changes: Array<string> = []
     const added: Array<string> = []
     const removed: Array<readonly [line: number, name: string]> = []
+    const created: Array<Created> = []
     let current = workflow
     for (const [index, operation] of operations.entries()) {
       const edit = edits[operation.op] as Edit<Operation["op"]>
@@ -60,6 +65,7 @@ export const apply = (
       current = step.workflow
       changes.push(...step.changes)
       if (step.added !== undefined) added.push(step.added)
+      if (step.created !== undefined) created.push(step.created)
       if (step.removed !== undefined) removed.push([changes.length - 1, step.removed])
     }
     // A later operation may have replaced the references.
@@ -68,15 +74,23 @@ export const apply = (
     return {
       workflow: current,
       changes,
+      created,
       // A later operation may have removed a node.
       added: added.flatMap((id) => nodes.has(id) ? [{ id, name: Workflow.nameOf(nodes.get(id)) }] : [])
     }
   })
+
+/** Ids of existing workflows that extractions call, to be read before the edit. */
+export const calleesOf = (operations: ReadonlyArray<Operation>): ReadonlyArray<string> =>
+  operations.flatMap((each) => each.op === "extract" ? each.workflowId ?? [] : [])
 
 /** Types to look up before the edit: those of the workflow and of added nodes. */
 export const typesOf = (
   workflow: Obj,
   operations: ReadonlyArray<{ readonly [key: string]: unknown }>
 ): ReadonlyArray<string> => [
-  ...new Set([...Workflow.typesOf(workflow), ...operations.flatMap((each) => Workflow.typeOf(each) || [])])
+  ...new Set([
+    ...Workflow.typesOf(workflow),
+    ...operations.flatMap((each) => each["op"] === "extract" ? Extract.types : Workflow.typeOf(each) || [])
+  ])
 ]

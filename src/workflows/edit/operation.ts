@@ -50,7 +50,12 @@ const members = {
   disconnect: operation("disconnect", onLink),
   settings: operation("settings", { settings: Fields }),
   name: operation("name", { name: Name }),
-  tidy: operation("tidy", {})
+  tidy: operation("tidy", {}),
+  extract: operation("extract", {
+    nodes: Schema.Array(Name).check(Schema.isMinLength(1), Schema.isMaxLength(250)),
+    name: optional(Name),
+    workflowId: optional(Name)
+  })
 }
 
 const Member = Schema.Union(
@@ -71,6 +76,7 @@ const explained: { readonly [op: string]: string } = {
   set: "node, path below parameters (rules.values[2]; [+] appends), value (null removes)",
   replace: "node, path, find (literal), with, all?",
   move: "node, position [x, y]",
+  extract: "nodes (a chain), name of the sub-workflow or workflowId of an equal one",
   ...Object.fromEntries(
     ["connect", "disconnect"].map((op) => [op, "from, to, sourceOutput?, targetInput? (port: index or name)"])
   )

@@ -35,7 +35,7 @@ const naming = (parameters: unknown, name: string, parse: Parse): ReadonlyArray<
 const escapes: { readonly [sign: string]: string } = { "\\": "\\\\", "\n": "\\n", "\r": "\\r" }
 
 /** String literal with the given quotes; brackets that would end an expression are escaped. */
-const literal = (name: string, quote: string) => {
+export const literal = (name: string, quote: string) => {
   const escaped = name
     .replaceAll(/[\\\n\r]/g, (sign) => escapes[sign] ?? sign)
     .replaceAll(quote, `\\${quote}`)
@@ -63,7 +63,7 @@ const inString = (text: Text, before: string, after: string, parse: Parse) =>
     )
 
 /** Renames a node in every expression, script and template of parameters. */
-const renameIn = (parameters: Obj, before: string, after: string, parse: Parse): Obj =>
+export const renameIn = (parameters: Obj, before: string, after: string, parse: Parse): Obj =>
   // Without references, parameters may be nested too deeply for recursion.
   naming(parameters, before, parse).length === 0
     ? parameters

@@ -10,6 +10,14 @@ export interface Lookups extends Checked.Lookups {
   readonly newId: () => string
   /** Version that a new node of the type gets. */
   readonly newest: (type: string) => number | undefined
+  /** Workflows that an extraction may call; absent where it may not create one. */
+  readonly callee?: (id: string) => Obj | undefined
+}
+
+/** New workflow that others call; `id` is replaced in the caller by the id that n8n assigns. */
+export interface Created {
+  readonly id: string
+  readonly workflow: Obj
 }
 
 export interface Added {
@@ -23,6 +31,7 @@ export interface Step {
   readonly added?: string
   /** Name of the removed node; its line is the last of `changes`. */
   readonly removed?: string
+  readonly created?: Created
 }
 
 /** Reason why an operation is refused; `field` is a field of the operation. */

@@ -200,7 +200,7 @@ export const publishOrPutBack = Effect.fnUntraced(function*(
       errorDetails: `${error.errorDetails ?? "publishing failed"}. ${outcome}`,
       hint
     })
-  return yield* published(before, after.versionId ?? undefined).pipe(
+  return yield* published(before, before.active ? after.versionId ?? undefined : undefined).pipe(
     Effect.catchTag("ApiError", (error) =>
       puttingBack(n8n.putWorkflow(after.id, asBefore(before, patch))).pipe(
         Effect.matchEffect({

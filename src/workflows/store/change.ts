@@ -41,6 +41,8 @@ export interface UpdateOptions {
   readonly expectedVersionId?: string | undefined
   readonly tags?: ReadonlyArray<string> | undefined
   readonly active?: boolean | undefined
+  /** With `active: true`: if n8n refuses to publish the change, it is put back. */
+  readonly isAllOrNothing?: boolean | undefined
   /** Leaves the change as a draft, if n8n's API writes drafts (2.40 and later). */
   readonly isDraft?: boolean | undefined
 }

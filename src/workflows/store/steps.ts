@@ -125,7 +125,7 @@ const put = Effect.fnUntraced(function*(
 const putAndPublish = Effect.fnUntraced(function*(
   means: Means,
   { before, body, patch }: { readonly before: Workflow.Workflow; readonly body: Obj; readonly patch: Patch },
-  { active, isDraft = false }: UpdateOptions
+  { active, isAllOrNothing = false, isDraft = false }: UpdateOptions
 ) {
   const { warnings: refused, workflow: after } = yield* put(means, before, body, active).pipe(
     Effect.catchIf(badRequest, (error) => before.active ? takeBack(before, patch, error) : Effect.fail(error))
@@ -133,7 +133,8 @@ const putAndPublish = Effect.fnUntraced(function*(
   const progress: Progress = { workflow: after, warnings: [...refused, ...yield* overwritten(before, after)] }
   // Publishing would also publish a draft that was waiting before, perhaps of someone else.
   const waits = isDraft || Workflow.hasDraft(before) && active !== true
-  return before.active && Workflow.hasDraft(after) && !waits
+  const isPublished = before.active ? Workflow.hasDraft(after) && !waits : active === true && isAllOrNothing
+  return isPublished
     ? yield* adding(progress, publishOrPutBack(before, after, patch))
     : progress
 })

@@ -23,6 +23,7 @@ import { building } from "./building.ts"
 import { cases } from "./cases.ts"
 import { changingMany } from "./changingMany.ts"
 import { examining } from "./examining.ts"
+import { extracting } from "./extracting.ts"
 import { throughFaults } from "./faults.ts"
 import { guarding } from "./guarding.ts"
 import { guides } from "./guides.ts"
@@ -643,5 +644,6 @@ export const suite = (version: string) => {
     instance(it, version)
     syncing(it, v2)
     publishing(it, { v2, drafts })
+    extracting(it, { v2, drafts })
   })
 }

@@ -159,7 +159,12 @@ describe("WorkflowDiff", () => {
       moved: 0,
       nodes: [
         { node: "Code", change: "removed", type: `${base}code` },
-        { node: "Nothing", change: "added", type: `${base}noOp` }
+        {
+          node: "Nothing",
+          change: "added",
+          type: `${base}noOp`,
+          fields: [{ path: "typeVersion", after: 1 }]
+        }
       ],
       connections: { added: ["If → Nothing"], removed: ["If → Code"] },
       settings: [{ path: "settings.timezone", after: "Asia/Tokyo" }],

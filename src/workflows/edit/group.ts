@@ -1,0 +1,222 @@
+/** A group of nodes that can become a sub-workflow: one entry, at most one exit, and one node that ends last. */
+import * as Result from "effect/Result"
+import type { Obj } from "../../base/Json.ts"
+import type { Link } from "../../n8n/model/Connections.ts"
+import * as Checked from "../check/CheckedWorkflow.ts"
+import * as Step from "./step.ts"
+
+type Nodes = ReadonlyMap<string, Checked.Node>
+
+export interface Group {
+  /** In the order of the workflow, with the sub-nodes that serve only them. */
+  readonly members: Nodes
+  readonly rest: ReadonlyArray<Checked.Node>
+  readonly entry: string
+  readonly exit: string | undefined
+  readonly inner: ReadonlyArray<Link>
+  /** Links of items into the entry and out of the exit. */
+  readonly into: ReadonlyArray<Link>
+  readonly out: ReadonlyArray<Link>
+  /** Names of nodes that can run after the group. */
+  readonly after: ReadonlySet<string>
+  /** Whether every run of the group comes after a run of the node. */
+  readonly isBefore: (name: string) => boolean
+  /** Whether each item that leaves the group comes from one item that entered it, as far as n8n can follow. */
+  readonly isStraight: boolean
+}
+
+const base = "n8n-nodes-base."
+
+/** Types whose run ends or pauses elsewhere, or whose state belongs to the workflow. */
+const bound = new Map<string, string>([
+  ...["respondToWebhook", "form", "wait", "respondToChat"].map((type) => [
+    base + type,
+    "waits for or answers a request of this workflow"
+  ] as const),
+  ["@n8n/n8n-nodes-langchain.chat", "waits for or answers a request of this workflow"],
+  [`${base}executionData`, "stores data with the execution of this workflow"]
+])
+
+/** Types that make one item of several. */
+const joining = new Set(
+  ["aggregate", "summarize", "merge", "itemLists", "compareDatasets", "convertToFile", "function", "splitInBatches"]
+    .map((type) => base + type)
+)
+
+const joins = ({ json, parameters, type }: Checked.Node) =>
+  joining.has(type) || json["executeOnce"] === true ||
+  type === `${base}code` && /pairedItem/.test(String(parameters["jsCode"]))
+
+/** Names that can be reached from the first ones. */
+const reach = (
+  starts: Iterable<string>,
+  next: ReadonlyMap<string, ReadonlyArray<string>>,
+  blocked?: string
+): Set<string> => {
+  const names = new Set<string>()
+  const stack = [...starts]
+  for (let name = stack.pop(); name !== undefined; name = stack.pop()) {
+    if (name === blocked || names.has(name)) continue
+    names.add(name)
+    stack.push(...next.get(name) ?? [])
+  }
+  return names
+}
+
+const nextOf = (links: ReadonlyArray<Link>) =>
+  new Map([...Map.groupBy(links, ({ from }) => from)].map(([from, all]) => [from, all.map(({ to }) => to)]))
+
+const portsOf = (links: ReadonlyArray<Link>, side: "from" | "to") => [
+  ...new Set(links.map((link) => `'${link[side]}' ${(side === "from" ? link.output : link.input).index}`))
+]
+
+const cannotMove = (message: string, hint = "Leave it out of the group.") => Step.refuse("nodes", message, hint)
+
+/** Refuses a node that works only where it is. */
+const movable = ({ description, json, name, parameters, type }: Checked.Node): Step.Attempt<void> => {
+  const reason = description?.group.includes("trigger") === true || description?.polling === true
+    ? "is a trigger"
+    : bound.get(type) ??
+      (parameters["operation"] === "sendAndWait"
+        ? "waits for or answers a request of this workflow"
+        : parameters["operation"] === "removeItemsSeenInPreviousExecutions"
+        ? "remembers the runs of this workflow"
+        : undefined)
+  return reason === undefined && json["type"] !== undefined
+    ? Result.void
+    : cannotMove(`'${name}' ${reason ?? "has no type"}, so it cannot move to a sub-workflow.`)
+}
+
+/** Members with the sub-nodes that serve only them; refuses those that also serve others. */
+const withSubNodes = (names: Set<string>, links: ReadonlyArray<Link>): Step.Attempt<Set<string>> => {
+  const members = new Set(names)
+  const served = links.filter(({ output }) => output.type !== "main")
+  for (let size = -1; size < members.size;) {
+    size = members.size
+    for (const { from, to } of served) if (members.has(to)) members.add(from)
+  }
+  const shared = served.find(({ from, to }) => members.has(from) && !members.has(to))
+  return shared === undefined
+    ? Result.succeed(members)
+    : cannotMove(
+      `'${shared.from}' serves '${shared.to}', which would stay in this workflow.`,
+      `Name '${shared.to}' too, or give it a sub-node of its own.`
+    )
+}
+
+/** Refuses a group whose last run might be that of another node than its exit: n8n returns the items of that node. */
+const endsAt = (
+  exit: string,
+  items: ReadonlyArray<string>,
+  inner: ReadonlyArray<Link>,
+  members: Nodes
+): Step.Attempt<void> => {
+  const isInner = (link: Link) => link.output.type === "main"
+  for (const name of items) {
+    const out = inner.filter((link) => isInner(link) && link.from === name)
+    if (name === exit) {
+      if (out.length > 0) {
+        return cannotMove(`The items of '${exit}' go both to nodes of the group and out of it.`, "End the group there.")
+      }
+    } else if (out.every(({ output }) => output.index !== 0)) {
+      return cannotMove(
+        `'${name}' can be the last to run, but a sub-workflow returns the items of the node that runs last, ` +
+          `and the group's items leave at '${exit}'.`,
+        `Leave it out of the group, or connect its first output to what leads to '${exit}'.`
+      )
+    }
+    if (members.get(name)?.parameters["mode"] === "chooseBranch") {
+      return cannotMove(`'${name}' waits for all of its inputs, so the group may end before it.`)
+    }
+  }
+  return Result.void
+}
+
+const isStraight = (items: ReadonlyArray<string>, inner: ReadonlyArray<Link>, members: Nodes) =>
+  items.every((name) => {
+    const node = members.get(name)
+    const count = (side: "from" | "to") =>
+      inner.filter((link) => link[side] === name && link.output.type === "main").length
+    return node !== undefined && !joins(node) && count("from") <= 1 && count("to") <= 1
+  })
+
+export const find = (workflow: Obj, wanted: ReadonlyArray<string>, lookups: Step.Lookups): Step.Attempt<Group> =>
+  Result.gen(function*() {
+    const { byName, links, nodes } = Checked.make(workflow, lookups)
+    const named = new Set<string>()
+    for (const [index, word] of wanted.entries()) {
+      const { name, node } = yield* Step.locate(workflow, word, `nodes[${index}]`, lookups)
+      if (byName.get(name)?.json !== node || nodes.filter((each) => each.name === name).length > 1) {
+        return yield* cannotMove(`'${name}' is not the only node of its name.`, "Rename it first.")
+      }
+      named.add(name)
+    }
+    const all = yield* withSubNodes(named, links)
+    const members: Nodes = new Map(nodes.flatMap((node) => all.has(node.name) ? [[node.name, node]] : []))
+    for (const node of members.values()) yield* movable(node)
+    const has = ({ from, to }: Link) => [all.has(from), all.has(to)].join()
+    const items = links.filter(({ output }) => output.type === "main")
+    const inner = links.filter((link) => has(link) === "true,true")
+    const [into, out] = [items.filter((link) => has(link) === "false,true"), items.filter((link) =>
+      has(link) === "true,false"
+    )]
+    const [entries, exits] = [portsOf(into, "to"), portsOf(out, "from")]
+    const [entry] = into
+    if (entry === undefined || entries.length > 1 || entry.input.index > 0) {
+      return yield* cannotMove(
+        entries.length === 0
+          ? "Nothing leads into the group."
+          : `Items enter the group at ${entries.join(", ")}, and a sub-workflow has one entry, input 0 of a node.`,
+        "Choose nodes that follow one another from one entry to one exit."
+      )
+    }
+    if (exits.length > 1 || out[0] !== undefined && out[0].output.index > 0) {
+      return yield* cannotMove(
+        `Items leave the group at ${exits.join(", ")}, and a sub-workflow returns the first output of one node.`,
+        "Include the nodes that join these branches, or end the group before they part."
+      )
+    }
+    const within = nextOf(inner.filter(({ output }) => output.type === "main"))
+    const [start, exit] = [entry.to, out[0]?.from]
+    const reached = reach([start], within)
+    const flow = [...members.values()].flatMap((node) => Checked.isSubNode(node) || node.isNote ? [] : [node.name])
+    const loose = flow.find((name) => !reached.has(name))
+    if (loose !== undefined) return yield* cannotMove(`'${loose}' does not follow '${start}' within the group.`)
+    for (const name of flow) {
+      if (reach(within.get(name) ?? [], within).has(name)) {
+        return yield* cannotMove(`'${name}' is in a loop.`, "Choose the nodes between two turns of the loop.")
+      }
+      const inputs = inner.filter((link) => link.to === name && link.output.type === "main")
+      if (new Set(inputs.map(({ input }) => input.index)).size < inputs.length) {
+        return yield* cannotMove(
+          `'${name}' can run more than once, and a sub-workflow returns the items of the last run only.`,
+          "Join the branches before it with a Merge node first, or leave it out of the group."
+        )
+      }
+    }
+    if (exit !== undefined) yield* endsAt(exit, flow, inner, members)
+    const next = nextOf(items)
+    const targets = new Set(items.map(({ to }) => to))
+    const starts = nodes.flatMap(({ isNote, name }) => isNote || targets.has(name) ? [] : [name])
+    return {
+      members,
+      rest: nodes.filter(({ name }) => !all.has(name)),
+      entry: start,
+      exit,
+      inner,
+      into,
+      out,
+      after: reach(out.map(({ to }) => to), next),
+      isBefore: (name) => !reach(starts, next, name).has(start),
+      isStraight: isStraight(flow, inner, members)
+    }
+  })
+
+/** Whether a node of the group comes after one that makes one item of several, so that its items have no single source. */
+export const isJoined = ({ inner, members }: Group, name: string): boolean => {
+  const back = nextOf(inner.map((link) => ({ ...link, from: link.to, to: link.from })))
+  return [...reach(back.get(name) ?? [], back)].some((each) => {
+    const node = members.get(each)
+    return node !== undefined && joins(node)
+  })
+}
