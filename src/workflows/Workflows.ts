@@ -174,30 +174,35 @@ const unpublishable = (reason: string, hint: Errors.ValidationError["hint"]) =>
 const maxFaults = 5
 
 /** Fails unless the changed workflow may be published: it is valid, and no draft of someone else waits. */
-const checkPublishing = Effect.fnUntraced(function*(before: Workflow.Workflow, { created = [], workflow }: Change<unknown>) {
-  if (Workflow.hasDraft(before)) {
-    return yield* unpublishable("An unpublished draft waits, perhaps with someone else's changes", {
-      _tag: "PublishDraft",
-      workflowId: before.id
-    })
+const checkPublishing = Effect.fnUntraced(
+  function*(before: Workflow.Workflow, { created = [], workflow }: Change<unknown>) {
+    if (Workflow.hasDraft(before)) {
+      return yield* unpublishable("An unpublished draft waits, perhaps with someone else's changes", {
+        _tag: "PublishDraft",
+        workflowId: before.id
+      })
+    }
+    // The new workflows do not exist yet.
+    const own = subWorkflows.withIds(workflow, new Map(created.map(({ id }) => [id, before.id])))
+    const faults = yield* Effect.forEach([
+      own,
+      ...created.map((each) => each.workflow)
+    ], (each) =>
+      Effect.map(WorkflowValidation.validateConnected(each), ({ missingCredentials, problems }) => [
+        ...problems.flatMap(({ message, node, severity }) =>
+          severity === "error" ? [node === undefined ? message : `${node}: ${message}`] : []
+        ),
+        ...missingCredentials.map(({ node, type }) => `${node}: the credential ${type} is missing.`)
+      ]))
+    const all = faults.flat()
+    if (all.length === 0) return
+    return yield* unpublishable(
+      `The result is not valid: ${all.slice(0, maxFaults).join(" ")}` +
+        (all.length > maxFaults ? ` And ${all.length - maxFaults} more.` : ""),
+      "Correct this in the same operations, or leave out publish."
+    )
   }
-  // The new workflows do not exist yet.
-  const own = subWorkflows.withIds(workflow, new Map(created.map(({ id }) => [id, before.id])))
-  const faults = yield* Effect.forEach([own, ...created.map((each) => each.workflow)], (each) =>
-    Effect.map(WorkflowValidation.validateConnected(each), ({ missingCredentials, problems }) => [
-      ...problems.flatMap(({ message, node, severity }) =>
-        severity === "error" ? [node === undefined ? message : `${node}: ${message}`] : []
-      ),
-      ...missingCredentials.map(({ node, type }) => `${node}: the credential ${type} is missing.`)
-    ]))
-  const all = faults.flat()
-  if (all.length === 0) return
-  return yield* unpublishable(
-    `The result is not valid: ${all.slice(0, maxFaults).join(" ")}` +
-      (all.length > maxFaults ? ` And ${all.length - maxFaults} more.` : ""),
-    "Correct this in the same operations, or leave out publish."
-  )
-})
+)
 
 const changeLive = Effect.fnUntraced(function*<A, R>(
   place: WorkflowPlace & { readonly kind: "n8n" },
@@ -290,7 +295,8 @@ const changeFile = Effect.fnUntraced(function*<A, R>(
             return yield* new Errors.ValidationError({
               reason: "A file cannot call a new workflow, which gets its id on n8n",
               field: "workflowId",
-              hint: "Nothing was written. Extract in the workflow on n8n, or set workflowId to an existing sub-workflow."
+              hint:
+                "Nothing was written. Extract in the workflow on n8n, or set workflowId to an existing sub-workflow."
             })
           }
           const workflow = yield* Placeholders.restore(after, before)

@@ -18,13 +18,12 @@ export interface Made {
 
 /** The workflow with other ids for the workflows that it calls. */
 export const withIds = (workflow: Obj, ids: ReadonlyMap<string, string>): Obj =>
-  [...ids].reduce<Obj>(
-    (result, [before, after]) => ({
-      ...result,
-      nodes: JSON.parse(JSON.stringify(result["nodes"]).replaceAll(before, after))
-    }),
-    workflow
-  )
+  ids.size === 0 ? workflow : {
+    ...workflow,
+    nodes: JSON.parse(
+      [...ids].reduce((text, [before, after]) => text.replaceAll(before, after), JSON.stringify(workflow["nodes"]))
+    )
+  }
 
 /** Creates workflows; n8n 2 runs them for a published caller only if they are published. */
 export const create = Effect.fnUntraced(function*(
@@ -78,18 +77,18 @@ export const discard = Effect.fnUntraced(function*(callerId: string, made: Array
 })
 
 /** Removes created workflows if the effect fails or is interrupted; names those that could not be removed. */
-export const discarding = (callerId: string, made: Array<Made>) =>
-<A, R>(effect: Effect.Effect<A, Errors.N8nError, R>) =>
-  effect.pipe(
-    Effect.catch((error) =>
-      Effect.flatMap(Effect.uninterruptible(discard(callerId, made)), (left) =>
-        Effect.fail(
-          left.length === 0 ? error : withHint(
-            error,
-            `The new workflow ${left.map(({ id, name }) => `'${name}' (${id})`).join(", ")} is still there: ` +
-              `if workflow '${callerId}' does not call it, delete it.`
-          )
-        ))
-    ),
-    Effect.onInterrupt(() => Effect.ignore(discard(callerId, made)))
-  )
+export const discarding =
+  (callerId: string, made: Array<Made>) => <A, R>(effect: Effect.Effect<A, Errors.N8nError, R>) =>
+    effect.pipe(
+      Effect.catch((error) =>
+        Effect.flatMap(Effect.uninterruptible(discard(callerId, made)), (left) =>
+          Effect.fail(
+            left.length === 0 ? error : withHint(
+              error,
+              `The new workflow ${left.map(({ id, name }) => `'${name}' (${id})`).join(", ")} is still there: ` +
+                `if workflow '${callerId}' does not call it, delete it.`
+            )
+          ))
+      ),
+      Effect.onInterrupt(() => Effect.ignore(discard(callerId, made)))
+    )

@@ -24,11 +24,13 @@ const added = <A>(before: ReadonlyArray<A>, after: ReadonlyArray<A>, key: (each:
   return after.filter((each) => !known.has(key(each)))
 }
 
+const Objects = Schema.Array(Schema.Record(Schema.String, Schema.Json))
+
 /** New nodes as stored. */
 const addedNodes = ({ result, workflow }: Workflows.Changed<WorkflowEdit.Edited>) => {
   const ids = new Set<unknown>(result.added.map(({ id }) => id))
   return nodes(workflow).flatMap(({ id, name, parameters, type, typeVersion }) =>
-    ids.has(id) ? [defined({ id, name, type, typeVersion, parameters }) as Schema.Json] : []
+    ids.has(id) ? [defined({ name, type, typeVersion, parameters }) as Readonly<Record<string, Schema.Json>>] : []
   )
 }
 
@@ -39,15 +41,15 @@ export const workflowEdit = Tool.make({
   searchHint:
     "modify, update, fix, rename, delete, remove a node, its parameters, code, in a workflow; patch, find and replace text, tidy layout, dry run",
   description:
-    "Apply operations to a workflow, all or nothing. Connections stay with their port; problems lists only new ones. On n8n 2.40+ the result stays a draft unless publish; earlier it takes effect immediately. added and unchanged describe what n8n stored.",
+    "Apply operations to a workflow, all or nothing. Connections stay with their port; problems lists only new ones. On n8n 2.40+ it stays a draft unless publish.",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: editing.scopes,
   input: Schema.Struct({
     workflowId: parameters.anyWorkflowId,
     operations: Schema.Array(WorkflowEdit.Operation).check(Schema.isMinLength(1), Schema.isMaxLength(500)).annotate({
-      description: "Applied in order. node, from, to, after: a name or id."
+      description: "In order. node, from, to, after: name or id."
     }),
-    publish: parameters.flag("Publish if valid, else write nothing."),
+    publish: parameters.flag("Publish if valid; else write nothing."),
     dryRun: writing.dryRun,
     expectedVersionId: writing.expectedVersionId,
     raw: editing.raw
@@ -56,9 +58,10 @@ export const workflowEdit = Tool.make({
     applied: Schema.Boolean,
     changes: Schema.Array(Schema.String),
     /** New nodes as stored. */
-    added: Schema.optionalKey(Schema.Array(Schema.Json)),
-    unchanged: Schema.Struct({ nodes: Schema.Int, credentials: Schema.Int, settings: Schema.Int }),
-    ...editing.madeField,
+    added: Schema.optionalKey(Objects),
+    /** New workflows that this one calls: id, name, active. */
+    created: Schema.optionalKey(Objects),
+    unchanged: Schema.Record(Schema.String, Schema.Int),
     ...editing.findingsFields,
     ...editing.outcomeFields
   }),

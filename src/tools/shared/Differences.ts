@@ -32,10 +32,12 @@ export const fields = {
     })
   ),
   connections: Schema.Struct({ added: Schema.Array(Schema.String), removed: Schema.Array(Schema.String) }),
-  settings: Schema.optionalKey(Schema.Union([Schema.Literal("same"), Schema.Array(Field)])),
-  name: Schema.optionalKey(Schema.Struct({ before: Schema.Json, after: Schema.Json })),
+  /** `same`, or fields as above. */
+  settings: Schema.optionalKey(Schema.Json),
+  /** `before` and `after`. */
+  name: Schema.optionalKey(Schema.Json),
   /** Pinned data, static data, groups, description. */
-  other: Schema.optionalKey(Schema.Array(Field))
+  other: Schema.optionalKey(Schema.Json)
 }
 
 const Difference = Schema.Struct(fields)
@@ -50,7 +52,8 @@ export const view = Effect.fnUntraced(function*(
   const namesOf = yield* OutputNames.forNodes([before, after].flatMap(typesOf).map((type) => ({ type })))
   const showsSecrets = !(yield* Tool.RedactSecrets)
   const view = Comparison.make(before, after, { node, namesOf, showsSecrets, isOther })
-  return (node === undefined ? { ...view, settings: view.settings ?? "same" } : view) as Difference
+  const shown: object = node === undefined ? { ...view, settings: view.settings ?? "same" } : view
+  return shown as Difference
 })
 
 /** Room for one value, largest first; beyond the last, nodes are only named. */

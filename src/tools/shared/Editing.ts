@@ -46,9 +46,6 @@ export const findings = ({ missingCredentials, problems }: Findings) => ({
 export const missing = (credentials: Findings["missingCredentials"] = []): string =>
   credentials.length === 0 ? "" : `; ${counted(credentials.length, "credential")} missing`
 
-/** New workflows that the edited one calls. */
-const Made = Schema.Struct({ id: Schema.String, name: Schema.String, active: Schema.Boolean })
-
 export const outcomeFields = {
   /** Kind of place that the workflow's id refers to. */
   source: Schema.Literals(["n8n", "file", "draft"]),
@@ -60,8 +57,6 @@ export const outcomeFields = {
   warnings: Schema.optionalKey(Schema.Array(Schema.String)),
   workflowData: Schema.optionalKey(Schema.Json)
 }
-
-export const madeField = { created: Schema.optionalKey(Schema.Array(Made)) }
 
 /** State that a dry run would leave. */
 const outlookHint = ({ published }: { readonly published?: boolean }) =>

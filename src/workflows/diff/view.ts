@@ -78,9 +78,7 @@ const fieldView = (isWhole: boolean) => ({ after, before, path }: valueDiff.Fiel
 
 /** The fields of an added node that decide what it does. */
 const wholeView = ({ id: _, name: __, position: ___, type: ____, webhookId: _____, ...rest }: Obj) =>
-  Object.entries(rest).flatMap(([path, after]): ReadonlyArray<FieldView> =>
-    equals(after, {}) ? [] : [{ path, after }]
-  )
+  Object.entries(rest).flatMap(([path, after]): ReadonlyArray<FieldView> => equals(after, {}) ? [] : [{ path, after }])
 
 /**
  * Differences in a form for readers.

@@ -276,7 +276,9 @@ export const extract: Step.Edit<"extract"> = (workflow, operation, lookups) =>
     const { id, inputs, name, sub } = { sub: undefined, ...yield* callee(workflow, operation, group, lookups) }
     const first = group.members.get(group.entry)?.json
     let rest = workflow
-    for (const name of group.members.keys()) rest = (yield* remove(rest, { op: "remove", node: name }, lookups)).workflow
+    for (const name of group.members.keys()) {
+      rest = (yield* remove(rest, { op: "remove", node: name }, lookups)).workflow
+    }
     const node = {
       id: lookups.newId(),
       name: unique(name, new Set([...Step.names(rest), ...Object.keys(obj(rest["pinData"]) ?? {})])),

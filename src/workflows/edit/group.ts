@@ -29,10 +29,12 @@ const base = "n8n-nodes-base."
 
 /** Types whose run ends or pauses elsewhere, or whose state belongs to the workflow. */
 const bound = new Map<string, string>([
-  ...["respondToWebhook", "form", "wait", "respondToChat"].map((type) => [
-    base + type,
-    "waits for or answers a request of this workflow"
-  ] as const),
+  ...["respondToWebhook", "form", "wait", "respondToChat"].map((type) =>
+    [
+      base + type,
+      "waits for or answers a request of this workflow"
+    ] as const
+  ),
   ["@n8n/n8n-nodes-langchain.chat", "waits for or answers a request of this workflow"],
   [`${base}executionData`, "stores data with the execution of this workflow"]
 ])
@@ -157,9 +159,10 @@ export const find = (workflow: Obj, wanted: ReadonlyArray<string>, lookups: Step
     const has = ({ from, to }: Link) => [all.has(from), all.has(to)].join()
     const items = links.filter(({ output }) => output.type === "main")
     const inner = links.filter((link) => has(link) === "true,true")
-    const [into, out] = [items.filter((link) => has(link) === "false,true"), items.filter((link) =>
-      has(link) === "true,false"
-    )]
+    const [into, out] = [
+      items.filter((link) => has(link) === "false,true"),
+      items.filter((link) => has(link) === "true,false")
+    ]
     const [entries, exits] = [portsOf(into, "to"), portsOf(out, "from")]
     const [entry] = into
     if (entry === undefined || entries.length > 1 || entry.input.index > 0) {

@@ -24,8 +24,7 @@ const ownVariable =
 /** Names nodes in Python, which is not parsed. */
 const pythonRead = /\b_(?:\(|node\b|items\b|execution|workflow|getWorkflowStaticData)/
 
-const refuse = (name: string, why: string, hint: string) =>
-  Step.refuse("nodes", `${why}, in '${name}'.`, hint)
+const refuse = (name: string, why: string, hint: string) => Step.refuse("nodes", `${why}, in '${name}'.`, hint)
 
 const outside = "Put the value into a field of the items before the group, and read it from $json."
 
@@ -82,7 +81,10 @@ export const lift = (
           }
           const taken = new Set([wholeItem, ...[...inputs.values()].map((input) => input.name)])
           const input = inputs.get(code) ??
-            { name: names[inputs.size] ?? unique((read.key || other).replaceAll(/[{}\\"\n]/g, "_"), taken), value: `={{ ${code} }}` }
+            {
+              name: names[inputs.size] ?? unique((read.key || other).replaceAll(/[{}\\"\n]/g, "_"), taken),
+              value: `={{ ${code} }}`
+            }
           inputs.set(code, input)
           const replacement = JsonPath.member(`${source}.${isOfItem ? "item" : "first()"}.json`, input.name)
           next = next.slice(0, read.start) + replacement + next.slice(read.end)
@@ -92,8 +94,13 @@ export const lift = (
       const own = parametersOf(node.json)
       parameters.set(
         name,
-        changed.size === 0 ? own : mapValues(own, (value, key) =>
-          Expressions.mapTexts(value, ({ path, text }) => changed.get(path) ?? text, deeper("parameters", key)))
+        changed.size === 0 ?
+          own :
+          mapValues(
+            own,
+            (value, key) =>
+              Expressions.mapTexts(value, ({ path, text }) => changed.get(path) ?? text, deeper("parameters", key))
+          )
       )
     }
     return { parameters, inputs: [...inputs.values()] }

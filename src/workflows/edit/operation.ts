@@ -71,12 +71,12 @@ type Op = keyof typeof members
 const isOp = (op: string): op is Op => Object.hasOwn(members, op)
 
 const explained: { readonly [op: string]: string } = {
-  add: "type, name?, parameters?, position?, after?, other keys of a node",
-  update: "node, parameters? (merge patch; null removes), other keys of a node",
+  add: "type, name?, parameters?, position?, after?, other node keys",
+  update: "node, parameters? (merge patch; null removes), other node keys",
   set: "node, path below parameters (rules.values[2]; [+] appends), value (null removes)",
   replace: "node, path, find (literal), with, all?",
   move: "node, position [x, y]",
-  extract: "nodes (a chain), name of the sub-workflow or workflowId of an equal one",
+  extract: "nodes (to a sub-workflow), name or workflowId (an equal one)",
   ...Object.fromEntries(
     ["connect", "disconnect"].map((op) => [op, "from, to, sourceOutput?, targetInput? (port: index or name)"])
   )

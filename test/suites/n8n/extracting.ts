@@ -19,7 +19,10 @@ const published = Effect.fnUntraced(function*(name: string, shape: Shape) {
   const path = `x-${crypto.randomUUID()}`
   const id = yield* scenarios.create(workflowOf(name, path, shape))
   yield* tools.activateWorkflow.call({ id })
-  return { id, answer: Effect.map(scenarios.callWebhook(path, { body: orders }), ({ status, text }) => `${status} ${text}`) }
+  return {
+    id,
+    answer: Effect.map(scenarios.callWebhook(path, { body: orders }), ({ status, text }) => `${status} ${text}`)
+  }
 })
 
 /** Adds the tests to a suite. */
@@ -36,9 +39,9 @@ export const extracting = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
           publish: true
         })
         const [sub] = created
-        assert.strictEqual(sub?.active, v2)
+        assert.strictEqual(sub?.["active"], v2)
         assert.strictEqual(yield* answer, before)
-        assert.isAtLeast(yield* runsOf(sub?.id ?? ""), 1)
+        assert.isAtLeast(yield* runsOf(str(sub?.["id"]) ?? ""), 1)
       }))
   }
 
@@ -52,7 +55,7 @@ export const extracting = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
         operations: [{ op: "extract", nodes: shape.extract, name: "Equal" }],
         publish: true
       })
-      const workflowId = first.created?.[0]?.id ?? ""
+      const workflowId = str(first.created?.[0]?.["id"]) ?? ""
       const before = yield* two.answer
       const second = yield* tools.workflowEdit.call({
         workflowId: two.id,

@@ -75,7 +75,12 @@ export const shapes: Readonly<Record<string, Shape>> = {
         assignments: {
           assignments: [
             { id: "1", name: "tag", type: "string", value: "={{ $('Hook').item.json.body.tag }}" },
-            { id: "2", name: "who", type: "string", value: "=Dear {{ $('Split').item.json.name }}, {{ $json.amount }}" },
+            {
+              id: "2",
+              name: "who",
+              type: "string",
+              value: "=Dear {{ $('Split').item.json.name }}, {{ $json.amount }}"
+            },
             { id: "3", name: "no", type: "string", value: "={{ $('Hook').item.json.headers.none.none }}" }
           ]
         },
@@ -108,8 +113,14 @@ export const shapes: Readonly<Record<string, Shape>> = {
   },
   "no items left": { ...line(over("F", "filter", 99), double, end), ...group("F", "A") },
   "branches that join": {
-    nodes: [split, over("If", "if"), set("Yes", "{ ...$json, yes: 1 }"), set("No", "{ ...$json, no: 1 }"),
-      node("Merge", "merge", 3, {}), end],
+    nodes: [
+      split,
+      over("If", "if"),
+      set("Yes", "{ ...$json, yes: 1 }"),
+      set("No", "{ ...$json, no: 1 }"),
+      node("Merge", "merge", 3, {}),
+      end
+    ],
     links: [
       ...chain("Hook", "Split", "If"),
       ["If", "Yes"],
@@ -121,8 +132,14 @@ export const shapes: Readonly<Record<string, Shape>> = {
     ...group("If", "Yes", "No", "Merge")
   },
   "branches of which one is empty": {
-    nodes: [split, over("If", "if", 99), set("Yes", "{ ...$json, yes: 1 }"), set("No", "{ ...$json, no: 1 }"),
-      node("Merge", "merge", 3, {}), end],
+    nodes: [
+      split,
+      over("If", "if", 99),
+      set("Yes", "{ ...$json, yes: 1 }"),
+      set("No", "{ ...$json, no: 1 }"),
+      node("Merge", "merge", 3, {}),
+      end
+    ],
     links: [
       ...chain("Hook", "Split", "If"),
       ["If", "Yes"],
@@ -137,7 +154,10 @@ export const shapes: Readonly<Record<string, Shape>> = {
   "code over all items": {
     ...line(
       code("A", "return $input.all().map(({ json }) => ({ json: { n: json.name } }))"),
-      code("B", "const { tag } = $('Hook').first().json.body // of $('Hook')\nreturn [{ json: { tag, n: $input.all().length } }]"),
+      code(
+        "B",
+        "const { tag } = $('Hook').first().json.body // of $('Hook')\nreturn [{ json: { tag, n: $input.all().length } }]"
+      ),
       end
     ),
     ...group("A", "B")
@@ -159,8 +179,13 @@ export const shapes: Readonly<Record<string, Shape>> = {
     ...group("Read", "A")
   },
   "body of a loop": {
-    nodes: [split, node("Loop", "splitInBatches", 3, { options: {} }), double,
-      set("B", "{ ...$json, tag: $('Hook').first().json.body.tag }"), end],
+    nodes: [
+      split,
+      node("Loop", "splitInBatches", 3, { options: {} }),
+      double,
+      set("B", "{ ...$json, tag: $('Hook').first().json.body.tag }"),
+      end
+    ],
     links: [
       ...chain("Hook", "Split", "Loop", "End"),
       ["Loop", "A", 1],
@@ -169,11 +194,15 @@ export const shapes: Readonly<Record<string, Shape>> = {
     ...group("A", "B")
   },
   "error outputs": {
-    nodes: [split,
+    nodes: [
+      split,
       node("A", "code", 2, {
         mode: "runOnceForEachItem",
         jsCode: "if ($json.amount > 3) throw new Error('too much')\nreturn { json: { ok: $json.name } }"
-      }, { onError: "continueErrorOutput" }), node("Merge", "merge", 3, {}), set("End", "{ ok: $json.ok, error: String($json.error).slice(0, 8) }")],
+      }, { onError: "continueErrorOutput" }),
+      node("Merge", "merge", 3, {}),
+      set("End", "{ ok: $json.ok, error: String($json.error).slice(0, 8) }")
+    ],
     links: [
       ...chain("Hook", "Split", "A", "Merge", "End"),
       ["A", "Merge", 1, 1]
@@ -189,7 +218,10 @@ export const shapes: Readonly<Record<string, Shape>> = {
   "names of any kind and a time zone": {
     ...line(
       set("注文 'a' \"b\"", "{ ...$json, zone: $now.zoneName, off: $now.offset }"),
-      set("B", "{ n: $('注文 \\'a\\' \"b\"').item.json.name, zone: $json.zone, off: $json.off, t: $('Hook').first().json.body.tag }"),
+      set(
+        "B",
+        "{ n: $('注文 \\'a\\' \"b\"').item.json.name, zone: $json.zone, off: $json.off, t: $('Hook').first().json.body.tag }"
+      ),
       end
     ),
     ...group("注文 'a' \"b\"", "B"),

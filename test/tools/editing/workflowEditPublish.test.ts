@@ -6,8 +6,9 @@ import * as Hints from "../../../src/answer/Hints.ts"
 import { obj } from "../../../src/base/Json.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
+import { hurried } from "../../support/clock.ts"
 import { main, node } from "../../support/workflows.ts"
-import { inWorld } from "../../support/world.ts"
+import { inWorld, type Needs } from "../../support/world.ts"
 import { draft } from "../workflows.ts"
 
 const hook = node("Hook", "webhook", 2, { path: "in", httpMethod: "POST" }, { webhookId: "w" })
@@ -20,9 +21,15 @@ const orders = {
 const create = (active = true) => Effect.map(tools.createWorkflow.call({ ...orders, active }), ({ id }) => id)
 const stored = (id: string) => N8nClient.use((n8n) => n8n.getWorkflow(id))
 const names = Effect.map(
-  N8nClient.use((n8n) => n8n.listWorkflows({})),
+  N8nClient.use((n8n) => n8n.listWorkflows({ archived: false, limit: 100 })),
   ({ workflows }) => workflows.map(({ name }) => name).toSorted()
 )
+/** A world in which waiting takes no time. */
+const world = <E>(
+  use: Effect.Effect<void, E, Needs>,
+  options: "2" | "1" | { readonly through?: (client: HttpClient.HttpClient) => HttpClient.HttpClient } = "2"
+) => inWorld(() => hurried(use), options)
+
 const rename = { op: "rename" as const, node: "End", to: "Last" }
 const extract = { op: "extract" as const, nodes: ["A", "B"], name: "Sub" }
 
@@ -37,27 +44,35 @@ const refusing = (isRefused: (method: string, path: string) => boolean) => (clie
 describe("workflow_edit with publish", () => {
   for (const version of ["2", "1"] as const) {
     it.effect(`makes an edit live on ${version}.x, and says so before`, () =>
-      inWorld(function*() {
-        const id = yield* create()
-        const call = { workflowId: id, operations: [rename] }
-        const dry = yield* tools.workflowEdit.call({ ...call, dryRun: true })
-        assert.strictEqual(dry.published, version === "1")
-        assert.match(dry.hint ?? "", version === "1" ? /effect immediately/ : /wait as a draft/)
-        assert.isTrue((yield* tools.workflowEdit.call({ ...call, dryRun: true, publish: true })).published)
-        const edited = yield* tools.workflowEdit.call({ ...call, publish: true })
-        assert.isTrue(edited.published)
-        assert.deepStrictEqual(edited.unchanged, { nodes: 3, credentials: 0, settings: 1 })
-        const now = yield* stored(id)
-        assert.isTrue(now.active)
-        if (version === "2") assert.strictEqual(now.activeVersionId, now.versionId)
-        const inactive = yield* tools.workflowEdit.call({ workflowId: yield* create(false), operations: [rename], dryRun: true })
-        assert.notProperty(inactive, "published")
-        assert.include(inactive.hint, "not published")
-      }, version))
+      world(
+        Effect.gen(function*() {
+          const id = yield* create()
+          const call = { workflowId: id, operations: [rename] }
+          const dry = yield* tools.workflowEdit.call({ ...call, dryRun: true })
+          assert.strictEqual(dry.published, version === "1")
+          assert.match(dry.hint ?? "", version === "1" ? /effect immediately/ : /wait as a draft/)
+          assert.isTrue((yield* tools.workflowEdit.call({ ...call, dryRun: true, publish: true })).published)
+          const edited = yield* tools.workflowEdit.call({ ...call, publish: true })
+          assert.isTrue(edited.published)
+          const now = yield* stored(id)
+          const settings = Object.keys(obj(now.settings) ?? {}).length
+          assert.deepStrictEqual(edited.unchanged, { nodes: 3, credentials: 0, settings })
+          assert.isTrue(now.active)
+          if (version === "2") assert.strictEqual(now.activeVersionId, now.versionId)
+          const inactive = yield* tools.workflowEdit.call({
+            workflowId: yield* create(false),
+            operations: [rename],
+            dryRun: true
+          })
+          assert.notProperty(inactive, "published")
+          assert.include(inactive.hint, "not published")
+        }),
+        version
+      ))
   }
 
   it.effect("publishes a workflow that was not, or puts it back", () =>
-    inWorld(function*() {
+    world(Effect.gen(function*() {
       const id = yield* create(false)
       assert.isTrue((yield* tools.workflowEdit.call({ workflowId: id, operations: [rename], publish: true })).published)
       // The path of its webhook is taken.
@@ -66,22 +81,32 @@ describe("workflow_edit with publish", () => {
       const error = yield* Effect.flip(
         tools.workflowEdit.call({ workflowId: other, operations: [rename], publish: true })
       )
-      assert.include(error.message, "put back")
+      assert.include(JSON.stringify(error), "put back")
       const now = yield* stored(other)
       assert.deepStrictEqual([now.active, now.nodes], [false, before.nodes])
-    }))
+    })))
 
   it.effect("writes nothing if the result is not valid, or somebody's draft waits", () =>
-    inWorld(function*() {
+    world(Effect.gen(function*() {
       const id = yield* create()
       const publish = (operations: Parameters<typeof tools.workflowEdit.call>[0]["operations"]) =>
         Effect.flip(tools.workflowEdit.call({ workflowId: id, operations, publish: true }))
       const before = yield* stored(id)
       const invalid = yield* publish([{ op: "add", type: "n8n-nodes-base.if", after: "Nobody" }])
       assert.include(invalid.message, "Nobody")
-      const wrong = yield* publish([{ op: "add", type: "n8n-nodes-base.code", parameters: { jsCode: "return [" }, after: "End" }])
+      const wrong = yield* publish([{
+        op: "add",
+        type: "n8n-nodes-base.code",
+        parameters: { jsCode: "return [" },
+        after: "End"
+      }])
       assert.include(wrong.message, "The result is not valid: Code: ")
-      const missing = yield* publish([{ op: "add", type: "n8n-nodes-base.slack", parameters: { text: "x" }, after: "End" }])
+      const missing = yield* publish([{
+        op: "add",
+        type: "n8n-nodes-base.slack",
+        parameters: { text: "x" },
+        after: "End"
+      }])
       assert.include(missing.message, "credential")
       assert.deepStrictEqual(yield* stored(id), before)
       yield* tools.workflowEdit.call({ workflowId: id, operations: [{ op: "disable", node: "A" }] })
@@ -89,7 +114,7 @@ describe("workflow_edit with publish", () => {
       assert.include(waiting.message, "draft waits")
       assert.include(Hints.text(waiting.hint ?? ""), `activate_workflow(id: '${id}')`)
       assert.include((yield* stored(id)).nodes.map(({ name }) => name), "End")
-    }))
+    })))
 
   it.effect("refuses to publish a file, and to call a new workflow from one", () =>
     inWorld(function*() {
@@ -106,7 +131,7 @@ describe("workflow_edit with publish", () => {
 
 describe("workflow_edit with extract", () => {
   it.effect("creates the sub-workflow, published, and answers with its id", () =>
-    inWorld(function*() {
+    world(Effect.gen(function*() {
       const id = yield* create()
       const dry = yield* tools.workflowEdit.call({ workflowId: id, operations: [extract], dryRun: true })
       assert.notProperty(dry, "created")
@@ -121,22 +146,28 @@ describe("workflow_edit with extract", () => {
       const next = yield* tools.workflowEdit.call({ workflowId: second, operations: [again] })
       assert.notProperty(next, "created")
       assert.deepStrictEqual(yield* names, ["Orders", "Orders", "Sub"])
-    }))
+    })))
 
   it.effect("leaves no sub-workflow behind if the change cannot be written", () =>
-    inWorld(function*() {
-      const id = yield* create()
-      const before = yield* stored(id)
-      const error = yield* Effect.flip(tools.workflowEdit.call({ workflowId: id, operations: [extract] }))
-      assert.include(JSON.stringify(error), "refused here")
-      assert.deepStrictEqual(yield* names, ["Orders"])
-      assert.deepStrictEqual((yield* stored(id)).nodes, before.nodes)
-    }, { through: refusing((method) => method === "PUT") }))
+    world(
+      Effect.gen(function*() {
+        const id = yield* create()
+        const before = yield* stored(id)
+        const error = yield* Effect.flip(tools.workflowEdit.call({ workflowId: id, operations: [extract] }))
+        assert.include(JSON.stringify(error), "refused here")
+        assert.deepStrictEqual(yield* names, ["Orders"])
+        assert.deepStrictEqual((yield* stored(id)).nodes, before.nodes)
+      }),
+      { through: refusing((method) => method === "PUT") }
+    ))
 
   it.effect("names the sub-workflow that could not be removed", () =>
-    inWorld(function*() {
-      const id = yield* create()
-      const error = yield* Effect.flip(tools.workflowEdit.call({ workflowId: id, operations: [extract] }))
-      assert.match(Hints.text(error.hint ?? ""), /The new workflow 'Sub' \(\S+\) is still there/)
-    }, { through: refusing((method) => method === "PUT" || method === "DELETE") }))
+    world(
+      Effect.gen(function*() {
+        const id = yield* create()
+        const error = yield* Effect.flip(tools.workflowEdit.call({ workflowId: id, operations: [extract] }))
+        assert.match(Hints.text(error.hint ?? ""), /The new workflow 'Sub' \(\S+\) is still there/)
+      }),
+      { through: refusing((method) => method === "PUT" || method === "DELETE") }
+    ))
 })

@@ -58,12 +58,13 @@ describe("workflow_diff", () => {
 
   it.effect("pairs the nodes of two workflows by content, without their ids, and shows added ones", () =>
     inWorld(function*() {
-      const chain = (prefix: string, extra: ReadonlyArray<Obj> = []) => [
-        node(`${prefix} hook`, "webhook", 2, { path: "in" }, { webhookId: prefix }),
-        node(`${prefix} price`, "code", 2, { jsCode: `return ${prefix.length}` }),
-        node(`${prefix} end`, "noOp", 1),
-        ...extra
-      ].map((each) => ({ ...each, id: `${prefix} ${each.id}`, position: [prefix.length * 10, 0] }))
+      const chain = (prefix: string, extra: ReadonlyArray<Obj> = []) =>
+        [
+          node(`${prefix} hook`, "webhook", 2, { path: "in" }, { webhookId: prefix }),
+          node(`${prefix} price`, "code", 2, { jsCode: `return ${prefix.length}` }),
+          node(`${prefix} end`, "noOp", 1),
+          ...extra
+        ].map((each) => ({ ...each, id: `${prefix} ${each.id}`, position: [prefix.length * 10, 0] }))
       const make = (name: string, nodes: ReadonlyArray<Obj>) =>
         Effect.map(
           tools.createWorkflow.call({
@@ -81,7 +82,9 @@ describe("workflow_diff", () => {
       const { moved, nodes, settings } = yield* diff({ a, b })
       assert.deepStrictEqual([moved, settings], [0, "same"])
       assert.deepStrictEqual(
-        nodes.map(({ change, fields = [], formerName, node }) => [node, change, formerName, fields.map(({ path }) => path).toSorted()]),
+        nodes.map((
+          { change, fields = [], formerName, node }
+        ) => [node, change, formerName, fields.map(({ path }) => path).toSorted()]),
         [
           ["Bee hook", "renamed", "A hook", []],
           ["Bee end", "renamed", "A end", []],

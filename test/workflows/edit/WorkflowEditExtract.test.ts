@@ -41,7 +41,12 @@ const text = (workflow: Obj, name: string) => obj(nodeOf(workflow, name)["parame
 describe("extract", () => {
   it("moves nodes as they are, and calls them with whole items", () => {
     const settings = { executionOrder: "v1", timezone: "Asia/Tokyo", errorWorkflow: "e" }
-    const b = set("B", { notes: "why", disabled: true, onError: "continueRegularOutput", credentials: { a: { id: "c" } } })
+    const b = set("B", {
+      notes: "why",
+      disabled: true,
+      onError: "continueRegularOutput",
+      credentials: { a: { id: "c" } }
+    })
     const before = { ...inRow(hook, set("A"), b, set("End")), settings, pinData: { A: [{ json: {} }] } }
     const { sub, workflow } = extract(before, ["A", "B"])
     assert.deepStrictEqual(nodeOf(sub, "B"), b)
@@ -120,16 +125,31 @@ describe("extract", () => {
     ["a trigger", inRow(hook, a, end), ["Hook", "A"], /'Hook' is a trigger/],
     ["an answer to the webhook", inRow(hook, a, of("respondToWebhook")), ["A", "B"], /'B' waits for or answers/],
     ["a wait", inRow(hook, of("wait"), end), ["B"], /'B' waits/],
-    ["state between runs", inRow(hook, {
-      ...of("removeDuplicates", { operation: "removeItemsSeenInPreviousExecutions" }),
-      typeVersion: 2
-    }), ["B"], /remembers/],
+    [
+      "state between runs",
+      inRow(hook, {
+        ...of("removeDuplicates", { operation: "removeItemsSeenInPreviousExecutions" }),
+        typeVersion: 2
+      }),
+      ["B"],
+      /remembers/
+    ],
     ["two entries", inRow(hook, a, set("B"), set("C"), end), ["A", "C"], /one entry/],
     ["no entry", flow([hook, a]), ["A"], /Nothing leads/],
     ["a node apart", flow([hook, a, set("B")], joined(["Hook", "A"])), ["A", "B"], /'B' does not follow 'A'/],
     ["two exits", joining("append", ["A", "Merge"], ["B", "Merge", "main", 0, 1]), ["If"], /leave the group at/],
-    ["the second output", flow([hook, branching, end], joined(["Hook", "If"], ["If", "End", "main", 1])), ["If"], /'If' 1/],
-    ["a node that runs twice", joining("append", ["A", "Merge"], ["B", "Merge"]), all, /'Merge' can run more than once/],
+    [
+      "the second output",
+      flow([hook, branching, end], joined(["Hook", "If"], ["If", "End", "main", 1])),
+      ["If"],
+      /'If' 1/
+    ],
+    [
+      "a node that runs twice",
+      joining("append", ["A", "Merge"], ["B", "Merge"]),
+      all,
+      /'Merge' can run more than once/
+    ],
     ["another end", joining("append", ["A", "Merge"]), all, /'B' can be the last to run/],
     ["a Merge that waits", joining("chooseBranch", ["A", "Merge"], ["B", "Merge", "main", 0, 1]), all, /waits for all/],
     ["an exit that goes on", flow([hook, a, set("B"), end], joined(["Hook", "A"], ["A", "B"], ["A", "End"])), [
@@ -144,28 +164,61 @@ describe("extract", () => {
     ["all items of a node", inRow(hook, raw("A", "={{ $('Hook').all().length }}"), end), ["A"], /more of 'Hook'/],
     ["binary data of a node", inRow(hook, raw("A", "={{ $('Hook').item.binary.x }}"), end), ["A"], /more of 'Hook'/],
     ["another run", inRow(hook, raw("A", "={{ $('Hook').first(0, 1).json.a }}"), end), ["A"], /more of 'Hook'/],
-    ["a name from the items", inRow(hook, raw("A", "={{ $($json.node).item.json.a }}"), end), ["A"], /cannot be followed/],
+    [
+      "a name from the items",
+      inRow(hook, raw("A", "={{ $($json.node).item.json.a }}"), end),
+      ["A"],
+      /cannot be followed/
+    ],
     ["code that does not parse", inRow(hook, code("A", "return $('Hook').first().json.a +"), end), ["A"], /cannot be/],
-    ["a node that may not run", flow(
-      [hook, branching, set("B"), raw("A", "={{ $('B').item.json.x }}")],
-      joined(["Hook", "If"], ["If", "B"], ["If", "A", "main", 1], ["B", "A"])
-    ), ["A"], /'B', which does not always run/],
-    ["the item after a join", inRow(hook, set("Each"), node("A", `${base}aggregate`, 1), raw("B", "={{ $('Each').item.json.x }}"), end), [
-      "A",
-      "B"
-    ], /after a node that joins items/],
+    [
+      "a node that may not run",
+      flow(
+        [hook, branching, set("B"), raw("A", "={{ $('B').item.json.x }}")],
+        joined(["Hook", "If"], ["If", "B"], ["If", "A", "main", 1], ["B", "A"])
+      ),
+      ["A"],
+      /'B', which does not always run/
+    ],
+    [
+      "the item after a join",
+      inRow(hook, set("Each"), node("A", `${base}aggregate`, 1), raw("B", "={{ $('Each').item.json.x }}"), end),
+      [
+        "A",
+        "B"
+      ],
+      /after a node that joins items/
+    ],
     ["a reader of an inner node", inRow(hook, a, set("B"), raw("End", "={{ $('A').item.json.x }}")), [
       "A",
       "B"
     ], /'End' reads 'A'/],
-    ["a reader of the exit's parameters", inRow(hook, a, raw("End", "={{ $('A').params.mode }}")), ["A"], /'End' reads 'A'/],
-    ["a match through a join", inRow(hook, set("Each"), node("A", `${base}aggregate`, 1), raw("End", "={{ $('Each').item.json.x }}")), [
-      "A"
-    ], /matching item of 'Each'/],
-    ["Python that reads a node", inRow(hook, node("A", `${base}code`, 2, {
-      language: "python",
-      pythonCode: "return _('Hook').first()"
-    })), ["A"], /Python/]
+    [
+      "a reader of the exit's parameters",
+      inRow(hook, a, raw("End", "={{ $('A').params.mode }}")),
+      ["A"],
+      /'End' reads 'A'/
+    ],
+    [
+      "a match through a join",
+      inRow(hook, set("Each"), node("A", `${base}aggregate`, 1), raw("End", "={{ $('Each').item.json.x }}")),
+      [
+        "A"
+      ],
+      /matching item of 'Each'/
+    ],
+    [
+      "Python that reads a node",
+      inRow(
+        hook,
+        node("A", `${base}code`, 2, {
+          language: "python",
+          pythonCode: "return _('Hook').first()"
+        })
+      ),
+      ["A"],
+      /Python/
+    ]
   ]
   for (const [name, workflow, nodes, message] of refusals) {
     it(`refuses ${name}`, () => assert.match(why(workflow, nodes), message))
