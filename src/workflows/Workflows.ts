@@ -150,7 +150,7 @@ export interface Changed<A> extends Omit<Change<A>, "created"> {
   readonly path?: string
   /** Write to n8n; absent if nothing was written there. */
   readonly written?: Written
-  /** What a dry run would do: whether the change would be live, for a workflow that would be published. */
+  /** State after a dry run, had it been written: whether the change would be live, for a workflow that would be published. */
   readonly outlook?: { readonly published?: boolean }
   /** New workflows that this one calls. */
   readonly made?: ReadonlyArray<subWorkflows.Made>

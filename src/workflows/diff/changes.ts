@@ -102,7 +102,8 @@ const match = (before: Document, after: Document, isOther: boolean) => {
   if (!isOther) pair(byId)
   pair(isOther ? (node) => JSON.stringify([nameOf(node), node["type"]]) : nameOf)
   pairAround(content)
-  for (let count = -1; isOther && count < pairs.length;) {
+  // Each pair makes the links of others comparable.
+  for (let count = isOther ? -1 : pairs.length; count < pairs.length;) {
     count = pairs.length
     pair((node) => JSON.stringify(content(node)))
     pairAround(({ type }) => [type])
