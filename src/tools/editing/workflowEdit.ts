@@ -3,26 +3,14 @@ import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
-import type { MissingCredential, Problem } from "../../base/Problem.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
-import { check } from "../../workflows/check/WorkflowProblems.ts"
+import { newProblems } from "../../workflows/check/NewProblems.ts"
 import * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
 import * as WorkflowEdit from "../../workflows/edit/WorkflowEdit.ts"
 import type * as Workflows from "../../workflows/Workflows.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
-
-/** Identifies a problem independently of its node's place in the list. */
-const problemKey = ({ message, node, path }: Problem) => `${node ?? ""} ${path.replace(/^nodes\[\d+\]/, "")} ${message}`
-
-const credentialKey = ({ node, type }: MissingCredential) => `${type} ${node}`
-
-/** Elements of the second list that are not in the first. */
-const added = <A>(before: ReadonlyArray<A>, after: ReadonlyArray<A>, key: (each: A) => string) => {
-  const known = new Set(before.map(key))
-  return after.filter((each) => !known.has(key(each)))
-}
 
 const Objects = Schema.Array(Schema.Record(Schema.String, Schema.Json))
 
@@ -74,12 +62,7 @@ export const workflowEdit = Tool.make({
         expectedVersionId
       })
       const { before, result: { lookups }, workflow } = changed
-      const [then, now] = [check(before, lookups), check(workflow, lookups)]
-      return {
-        ...changed,
-        problems: added(then.problems, now.problems, problemKey),
-        missingCredentials: added(then.missingCredentials, now.missingCredentials, credentialKey)
-      }
+      return { ...changed, ...newProblems(before, workflow, lookups) }
     }),
   summarize: (changed, { dryRun, raw }) => ({
     applied: !dryRun,

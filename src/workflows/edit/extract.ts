@@ -168,9 +168,15 @@ const inputsOf = (workflow: Obj): ReadonlyArray<string> => {
   return values.flatMap((each) => str(obj(each)?.["name"]) ?? []).filter((name) => name !== wholeItem)
 }
 
-/** Refuses nodes outside that read the group as the call cannot answer, and names those that read its exit. */
-const checkReaders = (group: Group.Group, lookups: Step.Lookups): Step.Attempt<void> =>
+const savesRuns = "saveDataSuccessExecution"
+
+/**
+ * Refuses nodes outside that read what the call does not return; returns whether some match their items with those from
+ * before the group, for which n8n follows the stored run of the sub-workflow.
+ */
+const checkReaders = (group: Group.Group, settings: Obj, lookups: Step.Lookups): Step.Attempt<boolean> =>
   Result.gen(function*() {
+    let isMatched = false
     for (const { json, name } of group.rest) {
       for (const text of Expressions.texts(json["parameters"])) {
         const references = group.after.has(name)
@@ -190,17 +196,22 @@ const checkReaders = (group: Group.Group, lookups: Step.Lookups): Step.Attempt<v
           }
           const crosses = group.after.has(name) && read !== undefined && !group.after.has(other) && !isInside
           const isPaired = read?.via === "item" || read?.via === undefined || read.via === "node"
-          if (crosses && isPaired && !group.isStraight) {
+          if (!crosses || !isPaired) continue
+          isMatched = true
+          if (!group.isStraight || settings[savesRuns] === "none") {
             return yield* Step.refuse(
               "nodes",
               `'${name}' reads the matching item of '${other}' (${text.path}), from before the group, and n8n cannot ` +
-                "match items through a sub-workflow that branches or joins items.",
+                `match items through a sub-workflow that ${
+                  group.isStraight ? "does not save its successful runs" : "branches or joins items"
+                }.`,
               `Write $('${other}').first() if there is only one, or take the value along in a field of the items.`
             )
           }
         }
       }
     }
+    return isMatched
   })
 
 const callOf = (id: string, name: string, inputs: ReadonlyArray<Input>): Obj => {
@@ -272,7 +283,9 @@ const callee = (
 export const extract: Step.Edit<"extract"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
     const group = yield* Group.find(workflow, operation.nodes, lookups)
-    yield* checkReaders(group, lookups)
+    const { workflowId } = operation
+    const owner = workflowId === undefined ? workflow : lookups.callee?.(workflowId) ?? {}
+    const isMatched = yield* checkReaders(group, settingsOf(owner), lookups)
     const { id, inputs, name, sub } = { sub: undefined, ...yield* callee(workflow, operation, group, lookups) }
     const first = group.members.get(group.entry)?.json
     let rest = workflow
@@ -308,6 +321,11 @@ export const extract: Step.Edit<"extract"> = (workflow, operation, lookups) =>
         (inputs.length === 0 ? "with whole items" : `with ${counted(inputs.length + 1, "input")}: ` +
           declared(inputs).map(({ name }) => name).join(", "))
       ],
-      ...(sub === undefined ? {} : { created: { id, workflow: sub } })
+      ...(sub === undefined ? {} : {
+        created: {
+          id,
+          workflow: isMatched ? { ...sub, settings: { ...obj(sub["settings"]), [savesRuns]: "all" } } : sub
+        }
+      })
     }
   })

@@ -218,7 +218,8 @@ export const find = (workflow: Obj, wanted: ReadonlyArray<string>, lookups: Step
 /** Whether a node of the group comes after one that makes one item of several, so that its items have no single source. */
 export const isJoined = ({ inner, members }: Group, name: string): boolean => {
   const back = nextOf(inner.map((link) => ({ ...link, from: link.to, to: link.from })))
-  return [...reach(back.get(name) ?? [], back)].some((each) => {
+  const served = inner.flatMap(({ from, output, to }) => from === name && output.type !== "main" ? [to] : [])
+  return [name, ...served].flatMap((each) => [...reach(back.get(each) ?? [], back)]).some((each) => {
     const node = members.get(each)
     return node !== undefined && joins(node)
   })

@@ -82,7 +82,7 @@ export const lift = (
           const taken = new Set([wholeItem, ...[...inputs.values()].map((input) => input.name)])
           const input = inputs.get(code) ??
             {
-              name: names[inputs.size] ?? unique((read.key || other).replaceAll(/[{}\\"\n]/g, "_"), taken),
+              name: names[inputs.size] ?? unique((read.key || other).replaceAll(/[^\p{L}\p{N}_$-]+/gu, "_"), taken),
               value: `={{ ${code} }}`
             }
           inputs.set(code, input)

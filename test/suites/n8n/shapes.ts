@@ -227,6 +227,25 @@ export const shapes: Readonly<Record<string, Shape>> = {
     ...group("注文 'a' \"b\"", "B"),
     settings: { timezone: "Asia/Tokyo" }
   },
+  "an exit with another output": { ...line(double, over("If", "if"), end), ...group("A", "If") },
+  "whole items of nodes outside": {
+    ...line(
+      set(
+        "A",
+        "{ ...$('Split').item.json, path: $('Hook').first().json.webhookUrl, all: $('Hook').first().json['body'] }"
+      ),
+      end
+    ),
+    ...group("A")
+  },
+  "an item where none is left": {
+    ...line(
+      { ...over("F", "filter", 99), alwaysOutputData: true },
+      set("B", "{ b: $('Hook').first().json.body.tag }"),
+      end
+    ),
+    ...group("F", "B")
+  },
   "a disabled node": { ...line({ ...double, disabled: true }, set("B", "{ ...$json, b: 1 }"), end), ...group("A", "B") }
 }
 

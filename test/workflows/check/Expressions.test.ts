@@ -69,6 +69,33 @@ describe("the nodes an expression names", () => {
   })
 })
 
+describe("what is read of a node", () => {
+  const reads = (code: string) =>
+    Expressions.inExpression(code, parse).references.map(({ read }) =>
+      read === undefined ? "?" : [read.via, read.isJson, read.key, code.slice(read.start, read.end)]
+    )
+  it("is a path where that is the whole code, else up to the first key", () => {
+    same(reads("={{ $('A').item.json.b.c }}"), [["item", true, "c", "$('A').item.json.b.c"]])
+    same(reads("=x {{ $('A').first().json?.b.c + 1 }}"), [["first", true, "b", "$('A').first().json?.b"]])
+    same(reads("={{ $node['A'].json['b'].length }}"), [["node", true, "length", "$node['A'].json['b'].length"]])
+    same(reads("={{ $node.A.json.b.trim() }}"), [["node", true, "b", "$node.A.json.b"]])
+    same(reads("={{ $('A').last().json[$json.k] }}"), [["last", true, undefined, "$('A').last().json"]])
+    same(reads("={{ $('A').item.json.map(x => x) }}"), [["item", true, undefined, "$('A').item.json"]])
+  })
+  it("is not named if the call has arguments, or the node is another item's", () => {
+    same(reads("={{ $('A').first(0, 1).json.b }}")[0]?.[0], undefined)
+    same(reads("={{ $items('A')[0].json.b }}")[0]?.[0], undefined)
+    same(reads("={{ $item(0).$node['A'].json.b }}")[0]?.[0], undefined)
+    same(reads("={{ $('A').item.binary.b }}")[0]?.[1], false)
+    same(reads("={{ $('A' }}"), ["?"])
+  })
+  it("may be of a node that only runs show", () => {
+    const isOpen = (code: string) => Expressions.inExpression(code, parse).isOpen
+    same(["={{ $($json.n).item }}", "={{ $node[$json.n] }}", "={{ $('A' }}"].map(isOpen), [true, true, true])
+    same(["={{ $('A').item }}", "={{ $json['n'] }}", "={{ $node['A'] }}"].map(isOpen), [false, false, false])
+  })
+})
+
 describe("what does not parse", () => {
   const mistakes = (text: string) => found(text).mistakes.map(({ at, message }) => [message, text.slice(at, at + 3)])
 
@@ -87,7 +114,7 @@ describe("what does not parse", () => {
     same(Expressions.inScript("return $('A')\nreturn [", parse).mistakes.map(({ at, message }) => [message, at]), [
       ["Unexpected token", 22]
     ])
-    same(Expressions.inScript("return (", () => undefined), { references: [], mistakes: [] })
+    same(Expressions.inScript("return (", () => undefined), { references: [], isOpen: false, mistakes: [] })
   })
 
   it("does not hide what the other parts name", () => {
@@ -96,7 +123,7 @@ describe("what does not parse", () => {
 
   it("is nothing where the parser gives up", () => {
     same(found(`={{ ${"(".repeat(100_000)} }}`).mistakes.length <= 1, true)
-    same(Expressions.inExpression("={{ x }}", () => undefined), { references: [], mistakes: [] })
+    same(Expressions.inExpression("={{ x }}", () => undefined), { references: [], isOpen: false, mistakes: [] })
   })
 })
 
@@ -197,6 +224,7 @@ describe("a node's parameters", () => {
     same([mistakes, references.map(({ end, name, start }) => [name, html.slice(start, end)])], [[], [["A", "'A'"]]])
     same(Expressions.inText({ path: "", text: "{{ $('A') }}", kind: "unmarked" }, parse), {
       references: [],
+      isOpen: false,
       mistakes: []
     })
   })

@@ -72,6 +72,9 @@ describe("extract", () => {
     assert.strictEqual(text(sub, "B"), "={{ $('When called').first().json.tag }}{{ $('A').item.json.n }}")
     assert.strictEqual(text(sub, "Items"), "={{ $json.item }}")
     assert.strictEqual(text(workflow, "End"), "={{ $('Sub').item.json.x }}")
+    assert.notProperty(sub["settings"], "saveDataSuccessExecution")
+    const matching = inRow(hook, set("Each"), set("A"), raw("End", "={{ $('Each').item.json.x }}"))
+    assert.deepInclude(extract(matching, ["A"]).sub["settings"] as Obj, { saveDataSuccessExecution: "all" })
     assert.deepStrictEqual(obj(obj(nodeOf(workflow, "Sub")["parameters"])?.["workflowInputs"])?.["value"], {
       item: "={{ $json }}",
       name: "={{ $('Each').item.json.name }}",
@@ -206,6 +209,15 @@ describe("extract", () => {
         "A"
       ],
       /matching item of 'Each'/
+    ],
+    [
+      "a match through runs that are not stored",
+      {
+        ...inRow(hook, set("Each"), set("A"), raw("End", "={{ $('Each').item.json.x }}")),
+        settings: { saveDataSuccessExecution: "none" }
+      },
+      ["A"],
+      /does not save its successful runs/
     ],
     [
       "Python that reads a node",
