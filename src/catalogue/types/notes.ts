@@ -10,6 +10,8 @@ export interface Background {
   readonly releases: Releases.Releases
   readonly connected?: string | undefined
   readonly successors?: ReadonlyArray<string> | undefined
+  /** Looks up the types that serve others; without it, the answer does not name them. */
+  readonly find?: ((type: string) => NodeType.NodeType | undefined) | undefined
 }
 
 const longestAdvice = 300

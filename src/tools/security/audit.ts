@@ -19,13 +19,15 @@ export const audit = Tool.make({
   description:
     "Find risks: literal secrets, open webhooks, unused credentials, missing error workflows, outdated nodes, and n8n's own audit. Names places, never values; each finding says how to fix it.",
   annotations: Tool.readOnly,
+  // An answer is as long as an answer should be.
+  unlisted: { limit: "never" },
   scopes: ["workflow:list", "workflow:read"],
   partialScopes: { [Audit.scope]: "n8n's own audit" },
   input: Schema.Struct({
-    workflowId: parameters.optional(Schema.String, "Only this workflow; default: all."),
-    only: parameters.optional(Schema.Array(Schema.String), "Only these checks, as answers name them."),
-    except: parameters.optional(Schema.Array(Schema.String), "Without these checks."),
-    severity: parameters.optional(Schema.Literals(Audit.severities), "This or worse."),
+    workflowId: parameters.optional(Schema.String, "Only this workflow."),
+    only: parameters.optional(Schema.Array(Schema.String), "Checks, as answers name them."),
+    except: parameters.optional(Schema.Array(Schema.String), "Not these."),
+    severity: parameters.optional(Schema.Literals(Audit.severities), "Or worse."),
     limit: parameters.int("limit", { minimum: 1, maximum: 1_000 }, 100, "Maximum number."),
     cursor: parameters.cursor
   }),

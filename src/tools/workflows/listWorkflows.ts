@@ -50,7 +50,7 @@ export const listWorkflows = Tool.make({
   scopes: ["workflow:list"],
   input: Schema.Struct({
     ...Selection.conditions,
-    show: parameters.optional(Schema.Array(Schema.Literals(Columns.columns)), "Adds columns."),
+    show: parameters.optional(Schema.Array(Schema.Literals(Columns.columns)), "Columns."),
     project: parameters.project,
     limit: parameters.limit,
     offset: parameters.offset("offset", "Rows to skip."),
