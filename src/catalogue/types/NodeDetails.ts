@@ -366,7 +366,7 @@ export const details = (
     const rest = defined({
       ...head,
       description: description.description,
-      notes: notesOf(description, version, { type, isTool, background }),
+      notes: notesOf(description, version, { type: nodeType.base ?? type, isTool, background }),
       trigger: isTrigger || undefined,
       hidden: description.hidden || undefined,
       tool: description.usableAsTool ? `${type}Tool` : undefined,

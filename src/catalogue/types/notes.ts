@@ -60,6 +60,8 @@ export const notesOf = (
 export const versionsFor = (nodeType: NodeType.NodeType, { connected, releases }: Background) => {
   const all = NodeType.versions(nodeType)
   if (connected === undefined) return all
-  const available = all.filter((version) => !Releases.isLacked(releases, nodeType.type, version, connected))
+  const available = all.filter((version) =>
+    !Releases.isLacked(releases, nodeType.base ?? nodeType.type, version, connected)
+  )
   return available.length === 0 ? all : available
 }

@@ -614,6 +614,7 @@ export const suite = (version: string) => {
     )
 
     versions(it, { v2, drafts })
+    choosing(it, version)
     triage(it, { v2, drafts })
     validation(it, version)
     guides(it, v2)
