@@ -12,7 +12,7 @@ const Place = Schema.Struct({
 
 export const Finding = Schema.Struct({
   check: Schema.String,
-  severity: Schema.Literals(Audit.severities),
+  severity: Schema.String,
   /** Number of places, of which an answer may show only some. */
   count: Schema.Int,
   what: Schema.String,

@@ -17,7 +17,7 @@ export const audit = Tool.make({
   title: "Security audit",
   searchHint: "risk, leaked secrets, unused credentials, public webhooks, hardening",
   description:
-    "Find risks: literal secrets, open webhooks, unused credentials, missing error workflows, outdated nodes, and n8n's own audit. Names places, never values; each finding says how to fix it.",
+    "Find risks: literal secrets, open webhooks, unused credentials, missing error workflows, outdated nodes, and n8n's own audit. Names places, never values, and how to fix each.",
   annotations: Tool.readOnly,
   // An answer is as long as an answer should be.
   unlisted: { limit: "never" },
@@ -25,7 +25,7 @@ export const audit = Tool.make({
   partialScopes: { [Audit.scope]: "n8n's own audit" },
   input: Schema.Struct({
     workflowId: parameters.optional(Schema.String, "Only this workflow."),
-    only: parameters.optional(Schema.Array(Schema.String), "Checks, as answers name them."),
+    only: parameters.optional(Schema.Array(Schema.String), "Checks by name."),
     except: parameters.optional(Schema.Array(Schema.String), "Not these."),
     severity: parameters.optional(Schema.Literals(Audit.severities), "Or worse."),
     limit: parameters.int("limit", { minimum: 1, maximum: 1_000 }, 100, "Maximum number."),

@@ -11,7 +11,8 @@ import * as Selection from "../../workflows/fleet/Selection.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-const Use = Schema.Struct({ node: Schema.optionalKey(Schema.String), path: Schema.String, value: Schema.String })
+/** Texts by name: `node`, `path` and `value` of a use; `id`, `status` and `at` of a run. */
+const Texts = Schema.Record(Schema.String, Schema.String)
 
 const Row = Schema.Struct({
   id: Schema.String,
@@ -21,7 +22,7 @@ const Row = Schema.Struct({
   tags: Schema.optionalKey(Schema.Array(Schema.String)),
   nodeCount: Schema.optionalKey(Schema.Int),
   /** First ten places that match `uses`. */
-  uses: Schema.optionalKey(Schema.Array(Use)),
+  uses: Schema.optionalKey(Schema.Array(Texts)),
   /** Number of places, if not all are listed. */
   matches: Schema.optionalKey(Schema.Int),
   createdAt: Schema.optionalKey(Schema.String),
@@ -29,9 +30,7 @@ const Row = Schema.Struct({
   draft: Schema.optionalKey(Schema.Boolean),
   errorWorkflow: Schema.optionalKey(Schema.NullOr(Schema.String)),
   triggers: Schema.optionalKey(Schema.Array(Schema.String)),
-  lastRun: Schema.optionalKey(
-    Schema.NullOr(Schema.Struct({ id: Schema.String, status: Schema.String, at: Schema.optionalKey(Schema.String) }))
-  )
+  lastRun: Schema.optionalKey(Schema.NullOr(Texts))
 })
 
 const maxUses = 10
@@ -55,7 +54,7 @@ export const listWorkflows = Tool.make({
     limit: parameters.limit,
     offset: parameters.offset("offset", "Rows to skip."),
     cursor: parameters.cursor,
-    raw: parameters.flag("Adds archived workflows, tags, dates and node counts.")
+    raw: parameters.flag("Adds archived workflows, tags and dates.")
   }),
   output: Schema.Struct({
     count: Schema.Int,
@@ -90,7 +89,7 @@ export const listWorkflows = Tool.make({
         id: workflow.id,
         name: Visible.line(workflow.name),
         active: workflow.active,
-        ...(uses.length === 0 ? {} : { uses: uses.slice(0, maxUses) }),
+        ...(uses.length === 0 ? {} : { uses: uses.slice(0, maxUses).map((use) => ({ ...use })) }),
         ...(uses.length > maxUses ? { matches: uses.length } : {}),
         ...(raw
           ? defined({

@@ -10,7 +10,7 @@ import type { Selected } from "./Selection.ts"
 export const columns = ["draft", "errorWorkflow", "triggers", "lastRun", "nodeCount", "updatedAt"] as const
 export type Column = typeof columns[number]
 
-export interface LastRun {
+export type LastRun = {
   readonly id: string
   readonly status: string
   readonly at?: string
