@@ -43,7 +43,7 @@ const missingError = (type: string, { candidates, field, of, value }: NodeDetail
   )
 }
 
-const { parameters: shown, name, type, version, versions, ...others } = NodeDetails.Details.fields
+const { name, parameters: shown, type, version, versions } = NodeDetails.Details.fields
 
 const describe = Effect.fnUntraced(function*(type: string, ask: NodeDetails.Ask) {
   const catalogue = yield* NodeCatalogue
@@ -74,12 +74,12 @@ export const nodeGet = Tool.make({
   scopes: [],
   input: Schema.Struct(input),
   output: Schema.Struct({
+    ...NodeDetails.Details.fields,
     type: Schema.optionalKey(type),
     name: Schema.optionalKey(name),
     version: Schema.optionalKey(version),
     versions: Schema.optionalKey(versions),
     parameters: Schema.optionalKey(shown),
-    ...others,
     /** Answers about `types`, in their order; `error` replaces one that there is not. */
     nodes: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json)))
   }),

@@ -76,7 +76,7 @@ export const fill = Effect.fn("Columns.fill")(function*(
 > {
   const n8n = yield* N8nClient
   const has = (column: Column) => show.includes(column)
-  const isOld = isV1(yield* n8n.release)
+  const isOld = (has("draft") || has("lastRun")) && isV1(yield* n8n.release)
   const drafts = has("draft") && !isOld ? yield* draftsOf(selected) : undefined
   const rows = selected.map((each): Cells => {
     const { workflow } = each
