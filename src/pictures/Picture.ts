@@ -9,7 +9,14 @@
  */
 import { arr, defined, num, type Obj, obj, str } from "../base/Json.ts"
 import * as Connections from "../n8n/model/Connections.ts"
-import { isNote, namedNodes, nameOf, parametersOf, typeOf } from "../n8n/model/Workflow.ts"
+import {
+  isNote,
+  isTrigger as soundsLikeTrigger,
+  namedNodes,
+  nameOf,
+  parametersOf,
+  typeOf
+} from "../n8n/model/Workflow.ts"
 import * as details from "./details.ts"
 import { glyphOf } from "./glyphs.ts"
 import type { Document, Node, Note, Options, Picture, Port } from "./model.ts"
@@ -57,9 +64,6 @@ const portsOf = (
   )
 }
 
-/** Recognises triggers by name, for types that the catalogue does not have. */
-const soundsLikeTrigger = (type: string) => /(trigger|\.webhook|\.start|\.cron|\.interval)$/i.test(type)
-
 const noteOf = (node: Obj, show: details.Show): ReadonlyArray<Note> => {
   const place = pointOf(node["position"])
   const { color, content, height, width } = parametersOf(node)
@@ -91,7 +95,7 @@ export const make = (
     const inputs = portsOf(look?.inputs, incoming.map(({ input }) => input), show.line)
     const outputs = portsOf(look?.outputs, outgoing.map(({ output }) => output), show.line)
     const isSub = outputs.length > 0 && outputs.every((port) => port.type !== "main")
-    const isTrigger = look?.isTrigger ?? soundsLikeTrigger(type)
+    const isTrigger = look?.isTrigger ?? soundsLikeTrigger({ type })
     const label = show.line(look?.label ?? (type.slice(type.lastIndexOf(".") + 1) || "Unknown"))
     return {
       id,

@@ -1,9 +1,11 @@
 /** Audit of an n8n: n8n's own audit and checks of all workflows. Reports places and names, never values. */
 import * as Cache from "effect/Cache"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import type * as Errors from "../base/Errors.ts"
+import * as Errors from "../base/Errors.ts"
 import { arr, defined, type Obj, obj, str } from "../base/Json.ts"
+import { suggestion } from "../base/Nearest.ts"
 import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { type AuditLocation, type AuditReport, hasStatus, N8nClient } from "../n8n/N8nClient.ts"
@@ -26,8 +28,49 @@ export const checks = [
 ] as const
 export type Check = typeof checks[number]
 
+export const severities = ["high", "medium", "low"] as const
+export type Severity = typeof severities[number]
+
+export const severityOf: Readonly<Record<Check, Severity>> = {
+  "literal-secret": "high",
+  "open-webhook": "high",
+  policy: "high",
+  n8n: "medium",
+  "unused-credential": "medium",
+  "idle-credential": "low",
+  "no-error-workflow": "medium",
+  "outdated-node": "low"
+}
+
 /** Checks that need n8n's own audit. */
-export const byN8n: ReadonlySet<Check> = new Set(["n8n", "unused-credential", "idle-credential"])
+export const byN8n: ReadonlyArray<Check> = ["n8n", "unused-credential", "idle-credential"]
+
+/** Selection of checks by name, and by severity: that one or a higher one. */
+export interface Scope {
+  readonly only?: ReadonlyArray<string> | undefined
+  readonly except?: ReadonlyArray<string> | undefined
+  readonly severity?: Severity | undefined
+}
+
+/** Checks of a scope; fails for a name that is not a check. */
+export const checksOf = Effect.fnUntraced(function*({ except = [], only = checks, severity = "low" }: Scope) {
+  for (const [field, names] of Object.entries({ only, except })) {
+    const name = names.find((each) => !checks.some((check) => check === each))
+    if (name !== undefined) {
+      return yield* new Errors.ValidationError({
+        reason: `The audit has no check '${name}'`,
+        field,
+        hint: suggestion(name, checks)
+      })
+    }
+  }
+  const most = severities.indexOf(severity)
+  return new Set(
+    checks.filter((check) =>
+      only.includes(check) && !except.includes(check) && severities.indexOf(severityOf[check]) <= most
+    )
+  )
+})
 
 /** API key scope that n8n's own audit needs. */
 export const scope = "securityAudit:generate"
@@ -146,31 +189,34 @@ const ofN8n = (reports: ReadonlyArray<AuditReport>, workflowId: string | undefin
   ]
 }
 
-const askN8n = Effect.gen(function*() {
-  const n8n = yield* N8nClient
-  return yield* n8n.audit().pipe(
-    Effect.map((reports) => ({ reports, withoutN8n: undefined })),
-    Effect.catchIf(hasStatus(403, 404, 405), (error) =>
-      Effect.succeed({
-        reports: [] as ReadonlyArray<AuditReport>,
-        withoutN8n: error._tag === "ApiError" && error.statusCode === 403
-          ? `Incomplete: n8n refuses its own audit to this API key, which lacks the scope ${scope} (HTTP 403)`
-          : "Incomplete: this n8n does not offer its own audit"
-      }))
-  )
-})
+const askN8n = N8nClient.use((n8n) => n8n.audit()).pipe(
+  Effect.map((reports) => ({ reports, withoutN8n: undefined })),
+  Effect.catchIf((error) => !hasStatus(401)(error), (error) => {
+    const status = error._tag === "ApiError" ? error.statusCode : undefined
+    return Effect.succeed({
+      reports: [] as ReadonlyArray<AuditReport>,
+      withoutN8n: status === 403
+        ? `Incomplete: n8n refuses its own audit to this API key, which lacks the scope ${scope} (HTTP 403)`
+        : status === 404 || status === 405
+        ? "Incomplete: this n8n does not offer its own audit"
+        : `Incomplete: n8n's own audit failed (${error.message})`
+    })
+  })
+)
 
 /**
- * Audits the whole n8n or one workflow, by `POST /audit` and by reading every workflow except archived ones. For a key
- * without the scope `securityAudit:generate` the report is incomplete.
+ * Audits the whole n8n or one workflow, by `POST /audit` and by reading every workflow except archived ones. Where n8n
+ * refuses its own audit, the report is incomplete.
  */
 export const run = Effect.fn("Audit.run")(function*(
-  workflowId?: string
+  workflowId?: string,
+  scope: Scope = {}
 ): Effect.fn.Return<Report, Errors.N8nError, N8nClient | NodeCatalogue> {
   const n8n = yield* N8nClient
+  const chosen = yield* checksOf(scope)
   const byCheck = new Map<Check, Array<Place>>()
   const note = (check: Check, { id, name }: Pick<Subject, "id" | "name">, at: ReadonlyArray<string>) => {
-    if (at.length > 0) byCheck.set(check, [...byCheck.get(check) ?? [], { id, name, at }])
+    if (at.length > 0 && chosen.has(check)) byCheck.set(check, [...byCheck.get(check) ?? [], { id, name, at }])
   }
   const seen: Array<Pick<Subject, "id" | "name"> & { readonly nodes: ReadonlyArray<Obj> }> = []
   const others = yield* Cache.make({ capacity: 100, lookup: (id: string) => n8n.getWorkflow(id) })
@@ -184,9 +230,9 @@ export const run = Effect.fn("Audit.run")(function*(
   if (workflowId === undefined) yield* Stream.runForEach(n8n.streamWorkflows(), lookAt)
   else yield* lookAt(yield* n8n.getWorkflow(workflowId))
 
-  const types = new Set(seen.flatMap(Workflow.typesOf))
-  const lookups = yield* NodeLookups.make(types, yield* n8n.release)
-  for (const workflow of seen) {
+  const dated = chosen.has("outdated-node") ? seen : []
+  const lookups = yield* NodeLookups.make(new Set(dated.flatMap(Workflow.typesOf)), yield* n8n.release)
+  for (const workflow of dated) {
     note(
       "outdated-node",
       workflow,
@@ -197,10 +243,82 @@ export const run = Effect.fn("Audit.run")(function*(
       )
     )
   }
-  const { reports, withoutN8n } = yield* askN8n
+  const { reports, withoutN8n } = byN8n.some((check) => chosen.has(check))
+    ? yield* askN8n
+    : { reports: [], withoutN8n: undefined }
   const findings = [
     ...[...byCheck].map(([check, places]): Finding => ({ check, places })),
-    ...ofN8n(reports, workflowId).filter(({ check, places }) => check === "n8n" || places.length > 0)
+    ...ofN8n(reports, workflowId).filter(({ check, places }) =>
+      chosen.has(check) && (check === "n8n" || places.length > 0)
+    )
   ].toSorted((a, b) => checks.indexOf(a.check) - checks.indexOf(b.check))
   return defined({ workflows: seen.length, findings, withoutN8n })
+})
+
+/** One finding at one place; `at` is empty where the place is all. */
+export interface Spot {
+  readonly finding: Finding
+  readonly id: string
+  readonly name: string
+  readonly at: string
+}
+
+/** Identity of a spot, whatever the names. */
+export const keyOf = ({ at, finding: { check, title = "" }, id }: Spot): ReadonlyArray<string> => [check, title, id, at]
+
+const compareKeys = ([check, ...a]: ReadonlyArray<string>, [other, ...b]: ReadonlyArray<string>) => {
+  const rank = (name: string | undefined) => checks.findIndex((check) => check === name)
+  const index = a.findIndex((part, index) => part !== b[index])
+  return rank(check) - rank(other) || (index === -1 ? 0 : (a[index] ?? "") < (b[index] ?? "") ? -1 : 1)
+}
+
+/** All findings at each of their places, most serious first, in an order that does not depend on other findings. */
+export const spotsOf = ({ findings }: Report): ReadonlyArray<Spot> =>
+  findings.flatMap((finding) =>
+    finding.places.length === 0
+      ? [{ finding, id: "", name: "", at: "" }]
+      : finding.places.flatMap(({ at, id, name }) =>
+        (at.length === 0 ? [""] : at).map((at) => ({ finding, id, name, at }))
+      )
+  ).toSorted((a, b) => compareKeys(keyOf(a), keyOf(b)))
+
+/** Findings with these places only. */
+export const gather = (spots: ReadonlyArray<Spot>): ReadonlyArray<Finding> =>
+  [...Map.groupBy(spots, ({ finding }) => finding)].map(([finding, all]) => ({
+    ...finding,
+    places: [...Map.groupBy(all, ({ id }) => id)].flatMap(([id, spots]) =>
+      finding.places.length === 0 ? [] : [{ id, name: spots[0]?.name ?? "", at: spots.flatMap(({ at }) => at || []) }]
+    )
+  }))
+
+const Cursor = Schema.StringFromBase64Url.pipe(
+  Schema.decodeTo(Schema.fromJsonString(Schema.Array(Schema.String)))
+)
+
+/** Spots after a cursor, up to a number and about a number of characters; at least one. */
+export const pageOf = Effect.fnUntraced(function*(
+  spots: ReadonlyArray<Spot>,
+  { chars, cursor, limit }: { readonly chars: number; readonly cursor?: string | undefined; readonly limit: number }
+) {
+  const after = cursor === undefined ? [] : yield* Schema.decodeEffect(Cursor)(cursor).pipe(
+    Effect.mapError(() =>
+      new Errors.ValidationError({
+        reason: "cursor is not a nextCursor of audit",
+        field: "cursor",
+        hint: "Pass nextCursor of the previous answer unchanged, or leave it out to start from the beginning."
+      })
+    )
+  )
+  const rest = spots.filter((spot) => compareKeys(keyOf(spot), after) > 0)
+  let room = chars
+  const count = rest.slice(0, limit).findIndex(({ at, id, name }, index) => {
+    room -= at.length + 4 + (rest[index - 1]?.id === id ? 0 : id.length + name.length + 30)
+    return room < 0 && index > 0
+  })
+  const page = rest.slice(0, count === -1 ? limit : count)
+  const last = page.at(-1)
+  return {
+    page,
+    nextCursor: last === undefined || page.length === rest.length ? undefined : Schema.encodeSync(Cursor)(keyOf(last))
+  }
 })

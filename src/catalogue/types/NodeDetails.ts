@@ -9,6 +9,7 @@ import * as NodeType from "./NodeType.ts"
 import { type Background, notesOf, versionsFor } from "./notes.ts"
 import * as ParameterView from "./ParameterView.ts"
 import * as Ports from "./Ports.ts"
+import * as SubNodes from "./SubNodes.ts"
 
 export interface Ask {
   readonly version?: number | undefined
@@ -62,6 +63,10 @@ export const Details = Schema.Struct({
     typeVersion: Schema.Finite,
     parameters: Schema.Json
   })),
+  /** Usual types of the nodes that serve this one, with versions, by port. */
+  subNodes: optional(Schema.Record(Schema.String, Schema.Array(Schema.String))),
+  /** Example with one of each; replaces `example`. */
+  wired: optional(SubNodes.Wired),
   docs: optional(Schema.String)
 })
 export type Details = typeof Details.Type
@@ -346,10 +351,22 @@ export const details = (
     const outputs = labels(description, shape, Ports.outputs, evaluate)
     const ports = Ports.outputs(description, { ...shape, parameters: complete }, evaluate) ?? []
     const isTrigger = description.group.includes("trigger")
+    const { subNodes, wired } = SubNodes.of(
+      {
+        type,
+        version,
+        name: description.displayName,
+        parameters: filled,
+        inputs: Ports.inputs(description, { ...shape, parameters: complete }, evaluate) ?? [],
+        conditional: background.find === undefined ? [] : conditionalPorts(description, shape, Ports.inputs, evaluate)
+      },
+      evaluate,
+      background
+    ) ?? {}
     const rest = defined({
       ...head,
       description: description.description,
-      notes: notesOf(description, version, { type, isTool, background }),
+      notes: notesOf(description, version, { type: nodeType.base ?? type, isTool, background }),
       trigger: isTrigger || undefined,
       hidden: description.hidden || undefined,
       tool: description.usableAsTool ? `${type}Tool` : undefined,
@@ -359,7 +376,9 @@ export const details = (
       itemFields: version === versions.at(-1) ? itemFieldsOf(nodeType, applying, complete) : undefined,
       operations: isOverview && isSmall ? operations : undefined,
       resources: isSmall ? undefined : Object.keys(operations),
-      example: { type, typeVersion: version, parameters: filled as Schema.Json },
+      subNodes,
+      wired,
+      example: wired === undefined ? { type, typeVersion: version, parameters: filled as Schema.Json } : undefined,
       docs: description.codex?.resources?.primaryDocumentation?.[0]?.url
     })
     const entries = applying

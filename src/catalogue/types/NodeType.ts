@@ -177,6 +177,8 @@ export type Description = typeof Description.Type
 export interface NodeType {
   /** Name in workflows: `n8n-nodes-base.httpRequest`. */
   readonly type: string
+  /** Type from which n8n derives this one. */
+  readonly base?: string
   /** Newest first; each version is in only one of them. */
   readonly descriptions: ReadonlyArray<Description>
   /** Fields of the newest version's output items by resource and operation (`message/getAll`). */

@@ -99,5 +99,5 @@ export const baseOf = (type: string): string | undefined => {
 export const variant = (type: string, base: NodeType): NodeType | undefined => {
   const make = suffixes.find(([suffix]) => type === base.type + suffix)?.[1]
   const descriptions = base.descriptions.flatMap((description) => make?.(description) ?? [])
-  return descriptions.length === 0 ? undefined : { type, descriptions }
+  return descriptions.length === 0 ? undefined : { type, base: base.type, descriptions }
 }

@@ -7,6 +7,8 @@ import * as Ports from "./Ports.ts"
 export interface ConditionalPort {
   readonly port: Ports.Port
   readonly condition: string
+  /** Changed parameter, if the port only has to be switched on. */
+  readonly switch: Obj | undefined
   /** Whether it replaces the ports that the node has otherwise. */
   readonly isInstead: boolean
 }
@@ -75,6 +77,11 @@ const inWords = (path: string, values: ReadonlyArray<unknown>): string => {
   return `${path} is ${named}${values.length > mostNamed ? ` or ${values.length - mostNamed} others` : ""}`
 }
 
+const pick = (parameters: Obj, path: string): Obj => {
+  const [name = ""] = path.split(".")
+  return { [name]: parameters[name] }
+}
+
 /** Conditional inputs or outputs, depending on `read`; the node's parameters are without defaults. */
 export const conditionalPorts = (
   description: Description,
@@ -91,7 +98,11 @@ export const conditionalPorts = (
   const present = new Set(portsOf(node.parameters).map(keyOf))
   const ports = new Map<
     string,
-    Omit<ConditionalPort, "condition"> & { readonly path: string; values: Array<unknown> }
+    Omit<ConditionalPort, "condition" | "switch"> & {
+      readonly parameters: Obj
+      readonly path: string
+      values: Array<unknown>
+    }
   >()
   for (const { parameters, path, value } of settings(description, node)) {
     const changed = portsOf(parameters)
@@ -99,12 +110,13 @@ export const conditionalPorts = (
     for (const port of changed.filter((each) => !present.has(keyOf(each)))) {
       const key = `${keyOf(port)} ${port.name} ${path} ${isInstead}`
       const same = ports.get(key)
-      if (same === undefined) ports.set(key, { port, isInstead, path, values: [value] })
+      if (same === undefined) ports.set(key, { port, isInstead, parameters, path, values: [value] })
       else same.values.push(value)
     }
   }
-  return [...ports.values()].map(({ isInstead, path, port, values }) => ({
+  return [...ports.values()].map(({ isInstead, parameters, path, port, values }) => ({
     port,
+    switch: values[0] === true ? pick(parameters, path) : undefined,
     isInstead,
     condition: inWords(path, values)
   }))

@@ -10,6 +10,8 @@ export interface Background {
   readonly releases: Releases.Releases
   readonly connected?: string | undefined
   readonly successors?: ReadonlyArray<string> | undefined
+  /** Looks up the types that serve others; without it, the answer does not name them. */
+  readonly find?: ((type: string) => NodeType.NodeType | undefined) | undefined
 }
 
 const longestAdvice = 300
@@ -58,6 +60,8 @@ export const notesOf = (
 export const versionsFor = (nodeType: NodeType.NodeType, { connected, releases }: Background) => {
   const all = NodeType.versions(nodeType)
   if (connected === undefined) return all
-  const available = all.filter((version) => !Releases.isLacked(releases, nodeType.type, version, connected))
+  const available = all.filter((version) =>
+    !Releases.isLacked(releases, nodeType.base ?? nodeType.type, version, connected)
+  )
   return available.length === 0 ? all : available
 }

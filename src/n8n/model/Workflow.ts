@@ -108,6 +108,10 @@ export const parametersOf = (node: unknown): Obj => obj(obj(node)?.["parameters"
 /** Whether a node is a sticky note, which n8n does not run. */
 export const isNote = (node: unknown): boolean => typeOf(node) === "n8n-nodes-base.stickyNote"
 
+/** Whether a node's type sounds like that of a trigger, as those of all of n8n's own triggers do. */
+export const isTrigger = (node: unknown): boolean =>
+  /(trigger|\.webhook|\.start|\.cron|\.interval|\.emailReadImap)$/i.test(typeOf(node))
+
 const Published = Schema.Struct({ nodes: Schema.Array(Node), connections: Connections.Connections })
 
 /**

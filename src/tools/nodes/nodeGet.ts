@@ -1,15 +1,27 @@
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
+import type { Obj } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
-import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
+import { counted } from "../../base/Plural.ts"
+import { findAll, NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as Evaluate from "../../catalogue/types/Evaluate.ts"
 import * as NodeDetails from "../../catalogue/types/NodeDetails.ts"
+import * as SubNodes from "../../catalogue/types/SubNodes.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as parameters from "../shared/Parameters.ts"
 
+const maxTypes = 8
+
 const input = {
-  type: parameters.required("Node type", "Such as n8n-nodes-base.slack, from node_search."),
+  type: parameters.optional(Schema.String, "Such as n8n-nodes-base.slack, from node_search."),
+  types: parameters.optional(
+    Schema.Array(Schema.String).check(
+      Schema.isBetweenLength(1, maxTypes, { message: `types must have 1 to ${maxTypes} entries` })
+    ),
+    `At most ${maxTypes}.`
+  ),
   version: parameters.optional(Schema.Finite, "typeVersion; default: that of a new node."),
   resource: parameters.optional(Schema.String, "Only what applies to this resource."),
   operation: parameters.optional(Schema.String, "Only what applies to this operation."),
@@ -31,34 +43,75 @@ const missingError = (type: string, { candidates, field, of, value }: NodeDetail
   )
 }
 
-/** Describes a node type from the catalogue: its purpose, and the parameters that apply. */
+const { name, parameters: shown, type, version, versions } = NodeDetails.Details.fields
+
+const describe = Effect.fnUntraced(function*(type: string, ask: NodeDetails.Ask) {
+  const catalogue = yield* NodeCatalogue
+  const { connected, deprecations, evaluate, nodeType, release, releases } = yield* Effect.all({
+    nodeType: catalogue.get(type),
+    evaluate: Evaluate.make,
+    release: catalogue.release,
+    releases: catalogue.releases,
+    deprecations: catalogue.deprecations,
+    connected: N8nClient.use((n8n) => n8n.release)
+  }, { concurrency: 2 })
+  const successors = Object.hasOwn(deprecations, nodeType.type) ? deprecations[nodeType.type] : undefined
+  const find = SubNodes.canBeServed(nodeType) ? yield* findAll(SubNodes.types) : undefined
+  const background = { release, releases, connected, successors, find }
+  return yield* Effect.fromResult(NodeDetails.details(nodeType, ask, evaluate, background)).pipe(
+    Effect.mapError((missing) => missingError(nodeType.type, missing))
+  )
+})
+
+/** Describes node types from the catalogue: their purpose, and the parameters that apply. */
 export const nodeGet = Tool.make({
   name: "node_get",
   title: "Get node type",
   searchHint: "node documentation, parameters, options, operations, ports, example",
   description:
-    "Look up a node type before using it: versions, credentials, ports, the parameters that apply with options and defaults, a valid example. Matches the connected n8n's version; works without n8n.",
+    "Look up a node type before using it: versions, credentials, ports, the parameters that apply with options and defaults, a valid example. Works without n8n.",
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct(input),
-  output: NodeDetails.Details,
-  handler: ({ type, ...ask }) =>
+  output: Schema.Struct({
+    ...NodeDetails.Details.fields,
+    type: Schema.optionalKey(type),
+    name: Schema.optionalKey(name),
+    version: Schema.optionalKey(version),
+    versions: Schema.optionalKey(versions),
+    parameters: Schema.optionalKey(shown),
+    /** Answers about `types`, in their order; `error` replaces one that there is not. */
+    nodes: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json)))
+  }),
+  handler: ({ type, types, ...ask }) =>
     Effect.gen(function*() {
-      const catalogue = yield* NodeCatalogue
-      const { connected, deprecations, evaluate, nodeType, release, releases } = yield* Effect.all({
-        nodeType: catalogue.get(type),
-        evaluate: Evaluate.make,
-        release: catalogue.release,
-        releases: catalogue.releases,
-        deprecations: catalogue.deprecations,
-        connected: N8nClient.use((n8n) => n8n.release)
-      }, { concurrency: 2 })
-      const successors = Object.hasOwn(deprecations, nodeType.type) ? deprecations[nodeType.type] : undefined
-      const background = { release, releases, connected, successors }
-      return yield* Effect.fromResult(NodeDetails.details(nodeType, ask, evaluate, background)).pipe(
-        Effect.mapError((missing) => missingError(nodeType.type, missing))
-      )
+      if (types === undefined) {
+        if (type === undefined || type === "") {
+          return yield* parameters.invalid("type", "Node type is required", "node_search finds types.")
+        }
+        return yield* describe(type, ask)
+      }
+      const other = Object.keys({ ...ask, ...(type === undefined ? {} : { type }) })[0]
+      if (other !== undefined) {
+        return yield* parameters.invalid(other, `types cannot be combined with ${other}`, "Ask for one type instead.")
+      }
+      const answers = yield* Effect.forEach(types, (type) => Effect.result(describe(type, {})))
+      const [first] = answers
+      if (first !== undefined && answers.every(Result.isFailure)) return yield* Effect.fromResult(first)
+      return {
+        nodes: answers.map((answer, index) =>
+          Result.match(answer, {
+            onSuccess: (details): Obj => ({ ...details }),
+            onFailure: (error): Obj => ({ type: types[index], error: error.message })
+          }) as { readonly [key: string]: Schema.Json }
+        )
+      }
     }),
   summarize: (details) => details,
-  message: ({ name, version }) => ({ en: `Node type '${name}', version ${version}`, ja: "ノード情報を取得しました" })
+  message: ({ name, nodes, version }) => ({
+    en: nodes === undefined
+      ? `Node type '${name}', version ${version}`
+      : `${counted(nodes.length, "node type")}`,
+    ja: "ノード情報を取得しました"
+  })
 })

@@ -1,30 +1,15 @@
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Audit from "../../workflows/Audit.ts"
 import * as parameters from "../shared/Parameters.ts"
-import words from "./findings.json" with { type: "json" }
+import * as Findings from "./Findings.ts"
 
-const Place = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  at: Schema.optionalKey(Schema.Array(Schema.String))
-})
-
-const Finding = Schema.Struct({
-  check: Schema.String,
-  /** Number of places, of which an answer may show only some. */
-  count: Schema.Int,
-  what: Schema.String,
-  fix: Schema.String,
-  places: Schema.Array(Place)
-})
-
-const spots = ({ places }: Audit.Finding) => places.reduce((sum, { at }) => sum + Math.max(at.length, 1), 0)
-
-/** Maximum length of an answer; the most serious findings come first. */
-const maxChars = 7_000
+/** Characters of places in an answer, and of a whole answer. */
+const placeChars = 5_000
+const maxChars = 9_000
 
 /** `POST /audit`, and checks of all workflows or of one. */
 export const audit = Tool.make({
@@ -32,42 +17,51 @@ export const audit = Tool.make({
   title: "Security audit",
   searchHint: "risk, leaked secrets, unused credentials, public webhooks, hardening",
   description:
-    "Find risks: literal secrets, open webhooks, unused credentials, missing error workflows, outdated nodes, and n8n's own audit. Names places, never values; each finding says how to fix it.",
+    "Find risks: literal secrets, open webhooks, unused credentials, missing error workflows, outdated nodes, and n8n's own audit. Names places, never values, and how to fix each.",
   annotations: Tool.readOnly,
+  // An answer is as long as an answer should be.
+  unlisted: { limit: "never" },
   scopes: ["workflow:list", "workflow:read"],
   partialScopes: { [Audit.scope]: "n8n's own audit" },
   input: Schema.Struct({
-    workflowId: parameters.optional(Schema.String, "Only this workflow; default: all.")
+    workflowId: parameters.optional(Schema.String, "Only this workflow."),
+    only: parameters.optional(Schema.Array(Schema.String), "Checks by name."),
+    except: parameters.optional(Schema.Array(Schema.String), "Not these."),
+    severity: parameters.optional(Schema.Literals(Audit.severities), "Or worse."),
+    limit: parameters.int("limit", { minimum: 1, maximum: 1_000 }, 100, "Maximum number."),
+    cursor: parameters.cursor
   }),
   output: Schema.Struct({
     ok: Schema.Boolean,
     /** Whether n8n's own audit is missing. */
     incomplete: Schema.optionalKey(Schema.Boolean),
     workflows: Schema.Int,
-    findings: Schema.Array(Finding),
-    note: Schema.optionalKey(Schema.String)
+    findings: Schema.Array(Findings.Finding),
+    note: Schema.optionalKey(Schema.String),
+    nextCursor: Schema.optionalKey(Schema.String)
   }),
-  handler: ({ workflowId }) => Audit.run(workflowId),
-  summarize: ({ findings, withoutN8n, workflows }) =>
-    defined({
+  handler: ({ cursor, limit, workflowId, ...scope }) =>
+    Effect.gen(function*() {
+      const report = yield* Audit.run(workflowId, scope)
+      return { ...report, ...(yield* Audit.pageOf(Audit.spotsOf(report), { cursor, limit, chars: placeChars })) }
+    }),
+  summarize: ({ findings, nextCursor, page, withoutN8n, workflows }, { cursor }) => {
+    const part = Audit.gather(page)
+    const others = cursor === undefined
+      ? findings.filter(({ check, title }) => part.every((each) => each.check !== check || each.title !== title))
+      : []
+    return defined({
       ok: findings.length === 0 && withoutN8n === undefined,
       incomplete: withoutN8n === undefined ? undefined : true,
       workflows,
-      findings: findings.map((finding) => ({
-        check: finding.check,
-        count: spots(finding),
-        what: finding.title ?? words[finding.check].what,
-        fix: finding.recommendation ?? words[finding.check].fix,
-        places: finding.places.map(({ at, id, name }) => defined({ id, name, at: at.length === 0 ? undefined : at }))
-      })),
-      note: withoutN8n
-    }),
-  next: ({ workflowId }, { findings }) => (path) => {
-    const [, index = "0"] = /^findings\[(\d+)\]/.exec(path) ?? []
-    const id = findings[Number(index)]?.places[0]?.id
-    return workflowId === undefined && id !== undefined
-      ? `audit(workflowId: '${id}') shows all of one workflow`
-      : "effect-n8n-mcp audit --json on the command line shows all"
+      // A first answer names every kind of findings.
+      findings: [
+        ...Findings.show(part, findings),
+        ...Findings.show(others).map((finding) => ({ ...finding, places: [] }))
+      ],
+      note: withoutN8n,
+      nextCursor
+    })
   },
   maxChars: () => maxChars,
   message: ({ findings, incomplete, workflows }) => ({

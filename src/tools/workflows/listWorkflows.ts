@@ -6,11 +6,13 @@ import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as Columns from "../../workflows/fleet/Columns.ts"
 import * as Selection from "../../workflows/fleet/Selection.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-const Use = Schema.Struct({ node: Schema.optionalKey(Schema.String), path: Schema.String, value: Schema.String })
+/** Texts by name: `node`, `path` and `value` of a use; `id`, `status` and `at` of a run. */
+const Texts = Schema.Record(Schema.String, Schema.String)
 
 const Row = Schema.Struct({
   id: Schema.String,
@@ -20,11 +22,15 @@ const Row = Schema.Struct({
   tags: Schema.optionalKey(Schema.Array(Schema.String)),
   nodeCount: Schema.optionalKey(Schema.Int),
   /** First ten places that match `uses`. */
-  uses: Schema.optionalKey(Schema.Array(Use)),
+  uses: Schema.optionalKey(Schema.Array(Texts)),
   /** Number of places, if not all are listed. */
   matches: Schema.optionalKey(Schema.Int),
   createdAt: Schema.optionalKey(Schema.String),
-  updatedAt: Schema.optionalKey(Schema.String)
+  updatedAt: Schema.optionalKey(Schema.String),
+  draft: Schema.optionalKey(Schema.Boolean),
+  errorWorkflow: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  triggers: Schema.optionalKey(Schema.Array(Schema.String)),
+  lastRun: Schema.optionalKey(Schema.NullOr(Texts))
 })
 
 const maxUses = 10
@@ -43,39 +49,47 @@ export const listWorkflows = Tool.make({
   scopes: ["workflow:list"],
   input: Schema.Struct({
     ...Selection.conditions,
+    show: parameters.optional(Schema.Array(Schema.Literals(Columns.columns)), "Columns."),
     project: parameters.project,
     limit: parameters.limit,
     offset: parameters.offset("offset", "Rows to skip."),
     cursor: parameters.cursor,
-    raw: parameters.flag("Adds archived workflows, tags, dates and node counts.")
+    raw: parameters.flag("Adds archived workflows, tags and dates.")
   }),
   output: Schema.Struct({
     count: Schema.Int,
     workflows: Schema.Array(Row),
     /** Number of workflows searched for `uses`. */
     scanned: Schema.optionalKey(Schema.Int),
+    /** Names of the error workflows, by id. */
+    errorWorkflows: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
     nextCursor: Schema.optionalKey(Schema.String),
     hint: Schema.optionalKey(Schema.String),
     url: Schema.String
   }),
-  handler: ({ project, raw, ...rest }) =>
+  handler: ({ project, raw, show = [], ...rest }) =>
     Effect.gen(function*() {
       const page = yield* Selection.page(rest, {
         ...rest,
         archived: raw,
         projectId: project,
+        lastRun: show.includes("lastRun"),
         secrets: !(yield* Tool.RedactSecrets)
       })
-      return { ...page, url: links.workflows((yield* N8nClient).instance) }
+      return {
+        ...page,
+        ...(yield* Columns.fill(show, page.selected)),
+        url: links.workflows((yield* N8nClient).instance)
+      }
     }),
-  summarize: ({ nextCursor, scanned, selected, url }, { limit, raw, uses, without }) =>
+  summarize: ({ names, nextCursor, note, rows, scanned, selected, url }, { limit, raw, uses, without }) =>
     defined({
       count: selected.length,
-      workflows: selected.map(({ uses, workflow }) => ({
+      workflows: selected.map(({ uses, workflow }, index) => ({
         id: workflow.id,
         name: Visible.line(workflow.name),
         active: workflow.active,
-        ...(uses.length === 0 ? {} : { uses: uses.slice(0, maxUses) }),
+        ...(uses.length === 0 ? {} : { uses: uses.slice(0, maxUses).map((use) => ({ ...use })) }),
         ...(uses.length > maxUses ? { matches: uses.length } : {}),
         ...(raw
           ? defined({
@@ -85,13 +99,18 @@ export const listWorkflows = Tool.make({
             createdAt: workflow.createdAt,
             updatedAt: workflow.updatedAt
           })
-          : {})
+          : {}),
+        ...rows[index]
       })),
       scanned: uses === undefined && without === undefined ? undefined : scanned,
       nextCursor,
-      hint: nextCursor !== undefined && selected.length < limit
-        ? `Only ${counted(scanned, "workflow")} searched so far: continue with cursor.`
-        : undefined,
+      errorWorkflows: names,
+      hint: [
+        ...nextCursor !== undefined && selected.length < limit
+          ? [`Only ${counted(scanned, "workflow")} searched so far: continue with cursor.`]
+          : [],
+        ...note === undefined ? [] : [note]
+      ].join(" ") || undefined,
       url
     }),
   message: ({ count }) => ({

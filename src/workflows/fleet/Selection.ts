@@ -16,16 +16,16 @@ const optional = <S extends Schema.Top>(schema: S, description: string) =>
 
 /** Conditions of a selection, which a workflow must meet all. */
 export const conditions = {
-  active: optional(Schema.Boolean, "Only published (true) or unpublished (false)."),
-  tags: optional(Schema.Array(Schema.String), "Only with all of these tags; names are case-sensitive."),
-  name: optional(Schema.String, "Only names that contain this, ignoring case and accents."),
+  active: optional(Schema.Boolean, "Published (true) or not (false)."),
+  tags: optional(Schema.Array(Schema.String), "With all of these tags."),
+  name: optional(Schema.String, "Part of the name, in any case."),
   uses: optional(
     Schema.String.check(Schema.isMinLength(2, { message: "uses must have two characters or more" })),
-    "Only with nodes that contain this: type, credential, sub-workflow id, webhook path, any text; or errorWorkflow."
+    "In nodes: type, credential, sub-workflow id, webhook path, any text; or errorWorkflow."
   ),
   without: optional(
     Schema.Literals(["errorWorkflow", "tags", "runs"]),
-    "Only without this; runs: no saved execution."
+    "Without it; runs: saved executions."
   )
 }
 

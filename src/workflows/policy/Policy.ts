@@ -124,7 +124,7 @@ const scheduled = (
 const isErrorWorkflow = (workflow: Obj) => enabled(workflow).some(({ type }) => type === "n8n-nodes-base.errorTrigger")
 
 /** Id of the error workflow in the settings; n8n does not evaluate an expression there. */
-const errorWorkflowId = (workflow: Obj) => {
+export const errorWorkflowId = (workflow: Obj) => {
   const id = str(obj(workflow["settings"])?.["errorWorkflow"])?.trim() ?? ""
   return id === "" || id === "DEFAULT" || id.startsWith("=") ? undefined : id
 }

@@ -22,6 +22,7 @@ import { balanced } from "./balanced.ts"
 import { building } from "./building.ts"
 import { cases } from "./cases.ts"
 import { changingMany } from "./changingMany.ts"
+import { choosing } from "./choosing.ts"
 import { examining } from "./examining.ts"
 import { extracting } from "./extracting.ts"
 import { throughFaults } from "./faults.ts"
@@ -614,6 +615,7 @@ export const suite = (version: string) => {
     )
 
     versions(it, { v2, drafts })
+    choosing(it, version)
     triage(it, { v2, drafts })
     validation(it, version)
     guides(it, v2)

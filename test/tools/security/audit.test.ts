@@ -170,6 +170,7 @@ describe("audit", () => {
       const { findings } = yield* tools.audit.call({})
       assert.deepStrictEqual(findings, [{
         check: "n8n",
+        severity: "medium",
         count: 1,
         what: "Official risky nodes",
         fix: "Mend Official risky nodes",
@@ -180,17 +181,83 @@ describe("audit", () => {
     })))
   })
 
-  it.effect("stays small on 250 workflows, and says where the rest is", () =>
+  const many = (count: number) => ({
+    ...clean,
+    workflows: Array.from({ length: count }, (_, index) => risky(`w${index}`))
+  })
+
+  /** Places of all pages; `fix` runs after each page. */
+  const read = Effect.fnUntraced(function*(args: object, fix: Effect.Effect<unknown> = Effect.void) {
+    const places: Array<string> = []
+    let cursor: string | undefined
+    let pages = 0
+    do {
+      const answer = yield* tools.audit.run({ ...args, ...(cursor === undefined ? {} : { cursor }) })
+      const text = JSON.stringify(answer)
+      assert.notInclude(text, "_truncated")
+      assert.isAtMost(countTokens(text), 3_000)
+      const page = answer.data as typeof tools.audit.output.Type
+      places.push(
+        ...page.findings.flatMap(({ check, places }) =>
+          places.flatMap(({ at = [], id }) => at.map((each) => `${check} ${id} ${each}`))
+        )
+      )
+      cursor = page.nextCursor
+      pages++
+      yield* fix
+    } while (cursor !== undefined)
+    return { places, pages }
+  })
+
+  it.effect("reaches every finding of 250 workflows in small pages, the kinds and their counts in the first", () =>
     Effect.gen(function*() {
-      const text = JSON.stringify(yield* tools.audit.run({}))
-      assert.isAtMost(countTokens(text), 2_600)
-      assert.include(text, "_truncated")
-      assert.include(text, "audit(workflowId: ")
-      assert.include(text, "\"count\":250")
-      const { findings } = yield* tools.audit.call({})
-      assert.lengthOf(findings[0]?.places ?? [], 250)
-    }).pipe(Effect.provide(on({
-      ...clean,
-      workflows: Array.from({ length: 250 }, (_, index) => risky(`w${index}`))
-    }))))
+      const { findings } = yield* tools.audit.call({ limit: 3 })
+      assert.deepStrictEqual(
+        findings.map(({ check, count, places, severity }) => [severity, check, count, places.length]),
+        [
+          ["high", "literal-secret", 250, 3],
+          ["high", "open-webhook", 250, 0],
+          ["medium", "unused-credential", 1, 0],
+          ["medium", "no-error-workflow", 250, 0],
+          ["low", "outdated-node", 500, 0]
+        ]
+      )
+      const { pages, places } = yield* read({ limit: 1_000 })
+      assert.lengthOf(new Set(places), 1_250)
+      assert.lengthOf(places, 1_250)
+      assert.isAtMost(pages, 20)
+    }).pipe(Effect.provide(on(many(250)))))
+
+  it.effect("hides none when what was reported is fixed between two pages", () =>
+    Effect.gen(function*() {
+      const api = yield* FakeN8n.FakeN8n
+      const { places } = yield* read(
+        { limit: 2, only: ["open-webhook"] },
+        Effect.forEach(["w0", "w1", "w2"], (id) => api.edit(id, (workflow) => ({ ...workflow, nodes: [safeHook] })))
+      )
+      // n8n sorts by id: w2 comes last.
+      assert.sameMembers(
+        places,
+        ["w0", "w1", "w10", "w11", "w3"].map((id) => `open-webhook ${id} Open`).slice(0, 2).concat(
+          ["w10", "w11", "w3", "w4", "w5", "w6", "w7", "w8", "w9"].map((id) => `open-webhook ${id} Open`)
+        )
+      )
+    }).pipe(Effect.provide(on(many(12), { version: "1" }))))
+
+  it.effect("runs only the checks that are asked for, and n8n's own only for its checks", () =>
+    Effect.gen(function*() {
+      const api = yield* FakeN8n.FakeN8n
+      const checks = (args: object) =>
+        Effect.map(tools.audit.call(args), ({ findings }) => findings.map(({ check }) => check))
+      assert.deepStrictEqual(yield* checks({ severity: "high" }), ["literal-secret", "open-webhook"])
+      assert.deepStrictEqual(yield* checks({ only: ["outdated-node", "open-webhook"], except: ["outdated-node"] }), [
+        "open-webhook"
+      ])
+      const asked = (yield* api.requests).filter(({ url }) => url.endsWith("/audit"))
+      assert.lengthOf(asked, 0)
+      const error = yield* Effect.flip(tools.audit.call({ only: ["open-webhok"] }))
+      assert.deepInclude(error, { _tag: "ValidationError", field: "only" })
+      assert.include(JSON.stringify(error), "open-webhook")
+      assert.deepInclude(yield* Effect.flip(tools.audit.call({ cursor: "?" })), { field: "cursor" })
+    }).pipe(Effect.provide(on(many(2)))))
 })

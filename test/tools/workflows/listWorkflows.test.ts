@@ -1,5 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
@@ -181,4 +182,68 @@ layer(FakeN8n.layer(many, {
       const { workflows } = yield* tools.listWorkflows.call({ uses: "slack" })
       assert.lengthOf(workflows, 14)
     }))
+})
+
+describe("list_workflows with columns", () => {
+  const started = "2026-11-22T10:00:00.000Z"
+  const shown = {
+    workflows: [
+      entry("a", "受注", {
+        active: true,
+        settings: { errorWorkflow: "e" },
+        nodes: [
+          { name: "Hook", type: "n8n-nodes-base.webhook", parameters: { path: "orders" } },
+          { name: "Off", type: "n8n-nodes-base.cron", disabled: true, parameters: {} },
+          { name: "Set", type: "n8n-nodes-base.set", parameters: {} }
+        ]
+      }),
+      entry("b", "Gone handler", { settings: { errorWorkflow: "zz" } }),
+      entry("e", "Errors", { nodes: [{ name: "On error", type: "n8n-nodes-base.errorTrigger", parameters: {} }] })
+    ],
+    executions: [
+      { id: "7", workflowId: "a", status: "success", startedAt: started },
+      { id: "8", workflowId: "a", status: "error", startedAt: started }
+    ]
+  }
+  const show = ["draft", "errorWorkflow", "triggers", "lastRun", "nodeCount"] as const
+
+  for (const version of ["2", "1"] as const) {
+    it.effect(`shows them on n8n ${version}, and says which it cannot know`, () =>
+      Effect.gen(function*() {
+        const api = yield* FakeN8n.FakeN8n
+        yield* api.edit("a", (workflow) => ({ ...workflow, nodes: [...workflow.nodes, slack("New")] as never }))
+        const { errorWorkflows, hint, workflows } = yield* tools.listWorkflows.call({ show })
+        const draft = (draft: boolean) => version === "2" ? { draft } : {}
+        assert.deepStrictEqual(workflows.map(({ active: _, name: __, ...row }) => row), [
+          {
+            id: "a",
+            ...draft(true),
+            errorWorkflow: "e",
+            triggers: ["webhook /orders"],
+            lastRun: { id: "8", status: "error", at: "2026-11-22T10:00:00Z" },
+            nodeCount: 4
+          },
+          { id: "b", ...draft(false), errorWorkflow: "zz", triggers: [], lastRun: null, nodeCount: 0 },
+          { id: "e", ...draft(false), errorWorkflow: null, triggers: ["errorTrigger"], lastRun: null, nodeCount: 1 }
+        ])
+        assert.deepStrictEqual(errorWorkflows, { e: "Errors", zz: "Deleted Workflow" })
+        if (version === "2") assert.isUndefined(hint)
+        else assert.strictEqual(hint, "n8n 1 has no drafts and does not list waiting runs.")
+        const { workflows: handled } = yield* tools.listWorkflows.call({ uses: "errorWorkflow" })
+        assert.deepStrictEqual(handled.map(({ id, uses }) => [id, uses]), [
+          ["a", [{ path: "settings.errorWorkflow", value: "e" }]],
+          ["b", [{ path: "settings.errorWorkflow", value: "zz" }]]
+        ])
+      }).pipe(Effect.provide(FakeN8n.layer(shown as unknown as FakeN8n.Seed, { version }))))
+  }
+
+  it.effect("asks for no more than one execution of each row, and adds few tokens", () =>
+    Effect.gen(function*() {
+      const api = yield* FakeN8n.FakeN8n
+      const plain = yield* tools.listWorkflows.run({})
+      const before = (yield* api.requests).length
+      const answer = yield* tools.listWorkflows.run({ show: ["lastRun", "errorWorkflow", "draft"] })
+      assert.isAtMost((yield* api.requests).length - before, 23)
+      assert.isAtMost((countTokens(JSON.stringify(answer)) - countTokens(JSON.stringify(plain))) / 20, 20)
+    }).pipe(Effect.provide(FakeN8n.layer(many))))
 })

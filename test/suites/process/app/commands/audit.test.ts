@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import type * as N8nApi from "../../../../../src/testing/n8nApi/N8nApi.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
 import { serve } from "../../../../support/HttpN8n.ts"
+import { node, workflow } from "../../../../support/workflows.ts"
 import { auditing } from "./auditing.ts"
 
 describe("audit", () => {
@@ -24,6 +26,39 @@ describe("audit", () => {
         assert.include(whole.stdout, "securityAudit:generate")
         const other = yield* auditing(["--only", "literal-secret", "--json"], env)
         assert.deepStrictEqual([other.code, JSON.parse(other.stdout)], [0, { workflows: 0, ok: true, findings: [] }])
+      }).pipe(Effect.scoped, Effect.provide(platform)),
+    60_000
+  )
+
+  it.live(
+    "reports only what is not in the baseline, and keeps there what it did not look for",
+    () =>
+      Effect.gen(function*() {
+        const hook = (path: string) => node("Hook", "webhook", 2.1, { path })
+        const { url } = yield* serve({
+          workflows: [{ ...workflow("a", [hook("a")]), active: true }, { ...workflow("b", [hook("b")]), active: true }],
+          executions: []
+        } as unknown as N8nApi.Seed)
+        const folder = yield* folderWith()
+        const env = { N8N_URL: url.href, N8N_API_KEY: "k", XDG_STATE_HOME: yield* folderWith() }
+        const file = `${folder}/audit.json`
+        const audit = (...args: ReadonlyArray<string>) => auditing([...args, "--baseline", file, "--json"], env)
+        const missing = yield* audit()
+        assert.strictEqual(missing.code, 1)
+        assert.include(missing.stderr, "--update-baseline writes it")
+        assert.strictEqual((yield* audit("a", "--update-baseline")).code, 0)
+        const others = yield* audit("--only", "open-webhook")
+        assert.strictEqual(others.code, 2)
+        assert.deepStrictEqual(
+          JSON.parse(others.stdout).findings.map(({ places }: { places: unknown }) => places),
+          [[{ id: "b", name: "b", at: ["Hook"] }]]
+        )
+        assert.strictEqual((yield* audit("--only", "open-webhook", "--update-baseline")).code, 0)
+        assert.strictEqual((yield* audit("--only", "open-webhook")).code, 0)
+        // Those of the other checks are still known.
+        const rest = yield* audit()
+        assert.notInclude(rest.stdout, "\"id\":\"a\"")
+        assert.include(rest.stdout, "no-error-workflow")
       }).pipe(Effect.scoped, Effect.provide(platform)),
     60_000
   )
