@@ -9,7 +9,8 @@
  */
 import { arr, defined, num, type Obj, obj, str } from "../base/Json.ts"
 import * as Connections from "../n8n/model/Connections.ts"
-import { isNote, namedNodes, nameOf, parametersOf, typeOf } from "../n8n/model/Workflow.ts"
+import { isNote, namedNodes, nameOf, parametersOf, soundsLikeTrigger, typeOf } from "../n8n/model/Workflow.ts"
+import { isCaller } from "../workflows/Calls.ts"
 import * as details from "./details.ts"
 import { glyphOf } from "./glyphs.ts"
 import type { Document, Node, Note, Options, Picture, Port } from "./model.ts"
@@ -19,9 +20,6 @@ export { type Section } from "./details.ts"
 export { type Point } from "./geometry.ts"
 export { type Glyph } from "./glyphs.ts"
 export type { Document, Link, Look, LookOf, Node, Note, Options, Overlay, Picture, Port, Status } from "./model.ts"
-
-/** Node types that run another workflow. */
-const callers = /\.(executeWorkflow|toolWorkflow|retrieverWorkflow)$/
 
 /** Ports used by links, and all ports before them. */
 const usedPorts = (ports: ReadonlyArray<Connections.Port>): ReadonlyArray<Port> =>
@@ -56,9 +54,6 @@ const portsOf = (
     port.type === "main" || port.name !== undefined ? port : { ...port, name: text(wordsOf(port.type)) }
   )
 }
-
-/** Recognises triggers by name, for types that the catalogue does not have. */
-const soundsLikeTrigger = (type: string) => /(trigger|\.webhook|\.start|\.cron|\.interval)$/i.test(type)
 
 const noteOf = (node: Obj, show: details.Show): ReadonlyArray<Note> => {
   const place = pointOf(node["position"])
@@ -102,7 +97,7 @@ export const make = (
       place: pointOf(json["position"]),
       isDisabled: json["disabled"] === true,
       isPinned: source.state === "after" && arr(pinned[nameOf(json)]).length > 0,
-      isSubWorkflow: callers.test(type),
+      isSubWorkflow: isCaller(type),
       inputs,
       outputs,
       ...(look?.subtitle === undefined ? {} : { subtitle: show.line(look.subtitle) }),

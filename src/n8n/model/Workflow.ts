@@ -108,6 +108,9 @@ export const parametersOf = (node: unknown): Obj => obj(obj(node)?.["parameters"
 /** Whether a node is a sticky note, which n8n does not run. */
 export const isNote = (node: unknown): boolean => typeOf(node) === "n8n-nodes-base.stickyNote"
 
+/** Recognises triggers by the name of their type. */
+export const soundsLikeTrigger = (type: string): boolean => /(trigger|\.webhook|\.start|\.cron|\.interval)$/i.test(type)
+
 const Published = Schema.Struct({ nodes: Schema.Array(Node), connections: Connections.Connections })
 
 /**
