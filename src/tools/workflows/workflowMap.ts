@@ -59,7 +59,7 @@ type Output = typeof Output.Type
 type ListKey = typeof lists[number] | "edges" | "uses" | "shared"
 
 /** Rows of each list in the overview, of the links of one workflow, and of the one list that is asked for. */
-const rowsPerPage = { few: 6, some: 24, many: 40 }
+const rowsPerPage = { few: 5, some: 24, many: 40 }
 
 const byKind = (a: { readonly kind: string }, b: { readonly kind: string }) =>
   edgeKinds.indexOf(a.kind as never) - edgeKinds.indexOf(b.kind as never)
@@ -252,7 +252,7 @@ export const workflowMap = Tool.make({
       ? call({ id, kind: list, offset: kind === list ? offset + count : count })
       : undefined
   },
-  maxChars: (_, { id, kind }) => id === undefined && kind === undefined ? 4_500 : 9_000,
+  maxChars: (_, { id, kind }) => id === undefined && kind === undefined ? 4_200 : 9_000,
   message: ({ affected, broken = [], mermaid, orphans = [], total }, { id, kind }) => ({
     en: affected !== undefined
       ? `${

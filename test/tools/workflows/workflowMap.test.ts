@@ -120,7 +120,7 @@ describe("workflow_map of many workflows", () => {
       }
       assert.strictEqual(all.size, total.calls + total.tool + total.http + total.error)
       const marks = marksIn(answer.data).map(({ next }) => next)
-      assert.includeMembers(marks, ["workflow_map(kind: 'broken', offset: 6)"])
+      assert.includeMembers(marks, ["workflow_map(kind: 'broken', offset: 5)"])
     }).pipe(Effect.provide(FakeN8n.layer(seedOf(100)))))
 
   it.effect("reaches every workflow that depends on one of 300", () =>
