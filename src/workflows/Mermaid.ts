@@ -1,15 +1,6 @@
 /** Workflows as Mermaid flowcharts. */
 import * as Connections from "../n8n/model/Connections.ts"
-import type { Edge, WorkflowMap } from "./fleet/Map.ts"
-
-const entity = (sign: string) => `#${sign.codePointAt(0)};`
-
-/**
- * Escapes characters that Mermaid reads as syntax, and list markers that it reads as Markdown, as Mermaid entities.
- */
-const mermaidText = (text: string) =>
-  text.replace(/[^\p{L}\p{M}\p{N} .,:!?_+=*/@%&-]/gu, entity)
-    .replace(/(?<=^ *\d*)[.*+-](?= )/, entity)
+import { mermaidText } from "./MermaidText.ts"
 
 /**
  * Draws a flowchart from left to right.
@@ -47,27 +38,4 @@ export const flowchart = (
     ? []
     : [`  classDef disabled stroke-dasharray: 4 4`, `  class ${disabled.join(",")} disabled`]
   return ["flowchart LR", ...boxes, ...arrows, ...dashed].join("\n")
-}
-
-const arrows: { readonly [K in Edge["kind"]]: string } = { calls: "-->", tool: "-.->", http: "==>", error: "-.->" }
-
-/** Draws links between workflows: broken ones red, unpublished workflows dashed. */
-export const ofMap = ({ broken, workflows }: WorkflowMap, edges: ReadonlyArray<Edge>): string => {
-  const ids = new Map([...new Set(edges.flatMap(({ from, to }) => [from, to]))].map((id, index) => [id, `n${index}`]))
-  const failing = new Set(broken.map(({ from, kind, node, to }) => JSON.stringify([from, kind, node, to])))
-  const isBroken = ({ from, kind, node, to }: Edge) => failing.has(JSON.stringify([from, kind, node, to]))
-  const among = (isOne: (id: string) => boolean) => [...ids].flatMap(([id, key]) => isOne(id) ? [key] : [])
-  const unpublished = among((id) => workflows.get(id)?.isPublished === false)
-  const red = edges.flatMap((edge, index) => isBroken(edge) ? [index] : [])
-  return [
-    "flowchart LR",
-    ...[...ids].map(([id, key]) => `  ${key}["${mermaidText(workflows.get(id)?.name ?? `missing: ${id}`)}"]`),
-    ...edges.map(({ from, kind, to }) =>
-      `  ${ids.get(from)} ${arrows[kind]}${kind === "calls" ? "" : `|${kind}|`} ${ids.get(to)}`
-    ),
-    ...unpublished.length === 0
-      ? []
-      : ["  classDef unpublished stroke-dasharray: 4 4", `  class ${unpublished.join(",")} unpublished`],
-    ...red.length === 0 ? [] : [`  linkStyle ${red.join(",")} stroke:red`]
-  ].join("\n")
 }

@@ -6,9 +6,9 @@ import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as Flowchart from "../../workflows/fleet/Flowchart.ts"
 import * as Impact from "../../workflows/fleet/Impact.ts"
 import * as WorkflowMap from "../../workflows/fleet/Map.ts"
-import * as Mermaid from "../../workflows/Mermaid.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 const edgeKinds = ["calls", "tool", "http", "error"] as const
@@ -206,7 +206,7 @@ export const workflowMap = Tool.make({
       return defined({
         total,
         counts,
-        mermaid: Mermaid.ofMap(map, shown),
+        mermaid: Flowchart.ofMap(map, shown),
         note: shown.length < edges.length - input.offset
           ? `${shown.length} of ${edges.length} links. On with ${
             call({ id: input.id, kind: input.kind, format: "mermaid", offset: input.offset + shown.length })

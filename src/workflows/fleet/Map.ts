@@ -10,9 +10,6 @@ import * as contracts from "./contracts.ts"
 import * as facts from "./facts.ts"
 import * as webhooks from "./webhooks.ts"
 
-export type { Inputs, Mismatch } from "./contracts.ts"
-export type { Facts, State } from "./facts.ts"
-
 export type EdgeKind = "calls" | "tool" | "error" | "http"
 
 /** Link from one workflow to another. */

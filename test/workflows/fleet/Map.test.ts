@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Obj } from "../../../src/base/Json.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
+import * as Flowchart from "../../../src/workflows/fleet/Flowchart.ts"
 import * as Impact from "../../../src/workflows/fleet/Impact.ts"
 import * as WorkflowMap from "../../../src/workflows/fleet/Map.ts"
-import * as Mermaid from "../../../src/workflows/Mermaid.ts"
 import { node, workflow } from "../../support/workflows.ts"
 import { inMemory, type Options } from "../../support/world.ts"
 import * as company from "./company.ts"
@@ -256,7 +256,7 @@ describe("WorkflowMap", () => {
     Effect.gen(function*() {
       const map = yield* theCompany()
       const edges = map.edges.filter(({ from }) => from === "daily" || from === "orders")
-      const lines = Mermaid.ofMap(map, edges).split("\n")
+      const lines = Flowchart.ofMap(map, edges).split("\n")
       assert.include(lines.find((line) => line.includes("請求書")) ?? "", "[\"請求書\"]")
       const arrows = lines.filter((line) => /^ {2}n\d+ [-=]/.test(line))
       assert.strictEqual(arrows.length, edges.length)
