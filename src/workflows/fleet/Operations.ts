@@ -4,11 +4,9 @@ import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { redact } from "../../base/Redact.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
+import { callOf } from "../Calls.ts"
 import * as WorkflowEdit from "../edit/WorkflowEdit.ts"
 import { isUnset } from "../store/FormerSettings.ts"
-import { callOf } from "../Calls.ts"
-import { fault as editFault } from "../edit/operation.ts"
-import { isUnset } from "../store/formerSettings.ts"
 
 /** Id and name of something on n8n. */
 export interface Reference {
