@@ -3,6 +3,7 @@ import { buildSync } from "esbuild"
 import { createHash } from "node:crypto"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import * as MapSvg from "../pictures/MapSvg.ts"
 import { places } from "../pictures/Page.ts"
 import * as Svg from "../pictures/Svg.ts"
 import { root } from "./metadata.ts"
@@ -31,7 +32,7 @@ const hash = (text: string) => `'sha256-${createHash("sha256").update(text).dige
 const policy = [
   "default-src 'none'",
   `script-src ${hash(script)}`,
-  `style-src ${hash(css)} ${hash(Svg.style)}`,
+  `style-src ${hash(css)} ${hash(Svg.style)} ${hash(MapSvg.style)}`,
   "base-uri 'none'",
   "form-action 'none'"
 ].join("; ")

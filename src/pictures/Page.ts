@@ -55,13 +55,13 @@ const fill = (template: string, parts: { readonly [Place in keyof typeof places]
   // In one pass, so that a placeholder within a part stays as it is.
   template.replace(/<!--(title|picture|data)-->/g, (_, place: keyof typeof places) => parts[place])
 
-/** Page of a picture whose nodes have positions; `template` is `dist/picture.html`. */
+/** Page of a drawing and its details; `template` is `dist/picture.html`. */
+export const of = (template: string, svg: string, details: Shown): string =>
+  fill(template, { title: xml(details.title), picture: svg, data: inScript(details) })
+
+/** Page of a picture whose nodes have positions. */
 export const html = (template: string, picture: Picture): string =>
-  fill(template, {
-    title: xml(picture.title),
-    picture: Svg.render(picture, { isBare: true }),
-    data: inScript(shown(picture))
-  })
+  of(template, Svg.render(picture, { isBare: true }), shown(picture))
 
 /** Page without a picture, for MCP clients that pass one. */
 export const app = (template: string): string => fill(template, { title: "n8n workflow", picture: "", data: "null" })

@@ -17,6 +17,7 @@ import {
   parametersOf,
   typeOf
 } from "../n8n/model/Workflow.ts"
+import { isCaller } from "../workflows/Calls.ts"
 import * as details from "./details.ts"
 import { glyphOf } from "./glyphs.ts"
 import type { Document, Node, Note, Options, Picture, Port } from "./model.ts"
@@ -26,9 +27,6 @@ export { type Section } from "./details.ts"
 export { type Point } from "./geometry.ts"
 export { type Glyph } from "./glyphs.ts"
 export type { Document, Link, Look, LookOf, Node, Note, Options, Overlay, Picture, Port, Status } from "./model.ts"
-
-/** Node types that run another workflow. */
-const callers = /\.(executeWorkflow|toolWorkflow|retrieverWorkflow)$/
 
 /** Ports used by links, and all ports before them. */
 const usedPorts = (ports: ReadonlyArray<Connections.Port>): ReadonlyArray<Port> =>
@@ -106,7 +104,7 @@ export const make = (
       place: pointOf(json["position"]),
       isDisabled: json["disabled"] === true,
       isPinned: source.state === "after" && arr(pinned[nameOf(json)]).length > 0,
-      isSubWorkflow: callers.test(type),
+      isSubWorkflow: isCaller(type),
       inputs,
       outputs,
       ...(look?.subtitle === undefined ? {} : { subtitle: show.line(look.subtitle) }),

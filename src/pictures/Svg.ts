@@ -2,6 +2,7 @@
 import * as geometry from "./geometry.ts"
 import { statusWords } from "./model.ts"
 import type { Link, Node, Note, Picture, Port, Status } from "./Picture.ts"
+import { glyphAt, markAt, n, signs, text, titled } from "./shapes.ts"
 import { ellipsis, width as textWidth, wrap, xml } from "./text.ts"
 import { style } from "./theme.ts"
 
@@ -13,13 +14,6 @@ interface Placed {
   readonly box: geometry.Box
   readonly room: number
 }
-
-const n = (value: number) => String(Math.round(value * 10) / 10)
-
-const text = (x: number, y: number, content: string, classes: string) =>
-  `<text x="${n(x)}" y="${n(y)}" class="${classes}">${xml(content)}</text>`
-
-const titled = (content: string) => `<title>${xml(content)}</title>`
 
 const [nameSize, smallSize, lineHeight] = [16, 12, 18]
 
@@ -46,32 +40,6 @@ const outline = ({ kind }: Node, { height, width }: geometry.Box): string => {
   return `<path class="box" d="M${left} 0H${width - right}a${right} ${right} 0 0 1 ${right} ${right}V${
     height - right
   }a${right} ${right} 0 0 1 -${right} ${right}H${left}a${left} ${left} 0 0 1 -${left} -${left}V${left}a${left} ${left} 0 0 1 ${left} -${left}z"/>`
-}
-
-const glyphAt = ({ glyph: { d, hue, initials } }: Node, x: number, y: number, scale: number) =>
-  d === undefined
-    ? text(x, y + 8, initials ?? "", `mid initials h-${hue}`)
-    : `<path class="glyph h-${hue}" transform="translate(${n(x - 12 * scale)} ${
-      n(y - 12 * scale)
-    }) scale(${scale})" d="${d}"/>`
-
-const signs: { readonly [S in Status]?: string } = {
-  success: "M-4 0l3 3 5-6",
-  error: "M0 -4v4M0 4v.1",
-  waiting: "M0 -4v4l3 2",
-  running: "M-3 -4l6 4-6 4z",
-  added: "M-4 0h8M0 -4v8",
-  removed: "M-4 0h8",
-  changed: "M-5 1q2.500-5 5-1t5-1",
-  renamed: "M-4 0h8M1 -3l3 3-3 3",
-  warning: "M0 -4v4M0 4v.1"
-}
-
-const markAt = (status: Status, x: number, y: number) => {
-  const d = signs[status]
-  return d === undefined
-    ? ""
-    : `<g transform="translate(${n(x)} ${n(y)})"><circle class="mark" r="10"/><path class="sign" d="${d}"/></g>`
 }
 
 const pin = "M-4 -7h8l-1 2 0 3 3 3H1V8L0 9-1 8V1H-6L-3 -2V-5z"

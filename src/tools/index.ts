@@ -37,7 +37,8 @@ export const toolsets = {
     workflows.updateWorkflow,
     workflows.deleteWorkflow,
     workflows.activateWorkflow,
-    workflows.deactivateWorkflow
+    workflows.deactivateWorkflow,
+    workflows.workflowMap
   ],
   files: [
     files.createWorkflowFromFile,

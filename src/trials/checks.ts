@@ -4,7 +4,7 @@ import type { Advice, Hint } from "../base/Advice.ts"
 import * as Errors from "../base/Errors.ts"
 import * as Visible from "../base/Visible.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
-import * as Callees from "../workflows/Callees.ts"
+import { calledBy } from "../workflows/Calls.ts"
 import * as WorkflowValidation from "../workflows/WorkflowValidation.ts"
 import type { Copy } from "./TestCopy.ts"
 
@@ -33,7 +33,7 @@ export const checkRunnable = Effect.fnUntraced(function*(
     )
   }
   for (const node of body.nodes) {
-    const id = Callees.calledBy(node)
+    const id = calledBy(node)
     if (id === undefined) continue
     yield* n8n.getWorkflow(id).pipe(
       Effect.catchTags({

@@ -1,23 +1,10 @@
-/** Calls of other workflows, and problems with workflows that cannot be called. */
+/** Problems with calls of workflows that cannot be called. */
 import * as Effect from "effect/Effect"
-import { defined, type Obj, obj, str } from "../base/Json.ts"
+import { defined, type Obj, str } from "../base/Json.ts"
 import type { Problem } from "../base/Problem.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
-
-const caller = "n8n-nodes-base.executeWorkflow"
-const tools: ReadonlySet<unknown> = new Set([
-  "@n8n/n8n-nodes-langchain.toolWorkflow",
-  "@n8n/n8n-nodes-langchain.retrieverWorkflow"
-])
-
-/** Id of the workflow that a node calls, unless the node is disabled or the id is an expression. */
-export const calledBy = ({ disabled, parameters, type }: Obj): string | undefined => {
-  if (disabled === true || type !== caller && !tools.has(type)) return undefined
-  const { source = "database", workflowId } = obj(parameters) ?? {}
-  const id = str(obj(workflowId)?.["value"]) ?? str(workflowId)
-  return source !== "database" || id === undefined || id === "" || id.startsWith("=") ? undefined : id
-}
+import { calledBy, caller } from "./Calls.ts"
 
 /** Finds calls of workflows that do not exist or, on n8n 2, are not published; the caller may be a draft. */
 export const problems = Effect.fn("Callees.problems")(function*(workflow: Obj, release: string) {

@@ -1,14 +1,6 @@
 /** Workflows as Mermaid flowcharts. */
 import * as Connections from "../n8n/model/Connections.ts"
-
-const entity = (sign: string) => `#${sign.codePointAt(0)};`
-
-/**
- * Escapes characters that Mermaid reads as syntax, and list markers that it reads as Markdown, as Mermaid entities.
- */
-const mermaidText = (text: string) =>
-  text.replace(/[^\p{L}\p{M}\p{N} .,:!?_+=*/@%&-]/gu, entity)
-    .replace(/(?<=^ *\d*)[.*+-](?= )/, entity)
+import { mermaidText } from "./MermaidText.ts"
 
 /**
  * Draws a flowchart from left to right.

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
+import * as MapSvg from "../../src/pictures/MapSvg.ts"
 import { metaKey } from "../../src/pictures/Message.ts"
 import * as Page from "../../src/pictures/Page.ts"
 import * as Picture from "../../src/pictures/Picture.ts"
@@ -21,11 +22,14 @@ describe("Page", () => {
       assert.isBelow(Buffer.byteLength(template), 60_000)
       const html = Page.html(template, Picture.make(workflows.orders))
       const [policy = ""] = texts(html, /http-equiv="Content-Security-Policy" content="([^"]*)"/g)
-      assert.match(policy, /^default-src 'none'; script-src 'sha256-[^ ]+'; style-src 'sha256-[^ ]+' 'sha256-[^ ]+';/)
+      assert.match(
+        policy,
+        /^default-src 'none'; script-src 'sha256-[^ ]+'; style-src 'sha256-[^ ]+'( 'sha256-[^ ]+'){2};/
+      )
       const scripts = texts(html, /<script>(.*?)<\/script>/gs)
       const styles = texts(html, /<style>(.*?)<\/style>/gs)
       assert.deepStrictEqual([scripts.length, styles.length], [1, 2])
-      for (const text of [...scripts, ...styles]) assert.include(policy, hash(text))
+      for (const text of [...scripts, ...styles, MapSvg.style]) assert.include(policy, hash(text))
       assert.notMatch(html.replace("http://www.w3.org/2000/svg", ""), /(src|href)=|url\((?!#dots)|@import/)
     }))
 

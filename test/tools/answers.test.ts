@@ -117,6 +117,7 @@ const session = Effect.gen(function*() {
   yield* ask("sync_status", { folder: "synced" })
   yield* ask("sync_push", { folder: "synced", dryRun: true })
 
+  yield* ask("workflow_map")
   yield* ask("audit")
   const { id: key } = yield* ask("credential_create", {
     type: "httpHeaderAuth",

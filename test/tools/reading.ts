@@ -35,6 +35,7 @@ export const calls = (
     workflow_history: [{ id }, { id: file }],
     workflow_diff: states.flatMap((a) => [{ a, b: id }, { a, b: file, node: from }]),
     validate_workflow: states.map((workflowId) => ({ workflowId })),
+    workflow_map: [{}, { id }, { id, format: "mermaid" }, { kind: "unresolved" }],
     list_executions: [{}, { groupBy: "failure" }, { groupBy: "workflow", workflowId: id }],
     get_execution: [{ id: executionId }],
     get_execution_by_node: [{ id: executionId, nodeName: from }],

@@ -20,6 +20,7 @@ import { audit } from "./audit.ts"
 import { credential } from "./credential.ts"
 import { doctor } from "./doctor.ts"
 import { edit } from "./edit.ts"
+import { map } from "./map.ts"
 import { picture } from "./picture.ts"
 import { promote } from "./promote.ts"
 import { name, print, warn } from "./root.ts"
@@ -73,7 +74,8 @@ const commandLine = serve.pipe(
     push,
     promote,
     edit,
-    picture
+    picture,
+    map
   ])
 )
 

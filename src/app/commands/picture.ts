@@ -24,7 +24,29 @@ const drawing = Effect.promise(async () => ({
   Template: await import("../../pictures/Template.ts")
 }))
 
-const formatOf = (file: string) => /\.(svg|html)$/i.exec(file)?.[1]?.toLowerCase() as "svg" | "html" | undefined
+/** Format of a picture, by the name of its file. */
+export const formatOf = Effect.fnUntraced(function*(out: Option.Option<string>) {
+  const file = Option.getOrElse(out, () => ".svg")
+  const format = /\.(svg|html)$/i.exec(file)?.[1]?.toLowerCase() as "svg" | "html" | undefined
+  return format ?? (yield* Options.refuse(`--out '${file}': a picture's name ends in .svg or .html`))
+})
+
+export const out = optional(
+  "out",
+  "FILE",
+  "File of the picture: .svg, or .html for an interactive page; SVG on stdout by default"
+)
+
+/** Options with the folders that a picture may be written to. */
+export const withFolders = Effect.fnUntraced(function*(options: Options.Options) {
+  const path = yield* Path.Path
+  const folders = options.filesRoot.length > 0 ? options.filesRoot : [path.resolve(".")]
+  return ToolContext.layer(
+    { ...options, transport: "stdio", filesRoot: folders },
+    // Besides those of a profile, which are for the server.
+    (own) => [...new Set([...own, ...folders])]
+  )
+})
 
 /** Reference with its path resolved from the working directory. */
 const fromHere = Effect.fnUntraced(function*(reference: string) {
@@ -89,11 +111,15 @@ const read = Effect.fnUntraced(function*({ against, execution, problems, workflo
   return { workflow, overlay: { _tag: "Problems", ...validation } satisfies Picture.Overlay }
 })
 
-const write = Effect.fnUntraced(function*(file: string, text: string) {
+/** Writes a picture to its file with a line about it, or prints it. */
+export const write = Effect.fnUntraced(function*(out: Option.Option<string>, text: string, about: string) {
+  if (Option.isNone(out)) return yield* print(text.trimEnd())
+  const file = out.value
   const path = yield* Path.Path
   const absolute = path.resolve(file)
   const folder = yield* WorkflowFiles.use((files) => files.folder(path.dirname(absolute)))
   yield* folder.write(path.basename(absolute), text)
+  yield* print(`${file}: ${about}`)
 })
 
 export const picture = Command.make(
@@ -107,38 +133,20 @@ export const picture = Command.make(
     against: optional("against", "WORKFLOW", "Show the differences from this earlier workflow or version"),
     execution: optional("execution", "ID", "Show this execution of the workflow"),
     problems: toggle("problems", "Show the problems that validate_workflow finds"),
-    out: optional(
-      "out",
-      "FILE",
-      "File of the picture: .svg, or .html for an interactive page; SVG on stdout by default"
-    )
+    out
   },
   Effect.fnUntraced(function*({ out, ...subject }) {
     const options = yield* root
-    const path = yield* Path.Path
     const chosen = [Option.isSome(subject.against), Option.isSome(subject.execution), subject.problems].filter(Boolean)
     if (chosen.length > 1) return yield* Options.refuse("Choose one of --against, --execution and --problems")
-    const format = Option.isSome(out) ? formatOf(out.value) : "svg"
-    if (format === undefined) {
-      return yield* Options.refuse(`--out '${Option.getOrElse(out, () => "")}': a picture's name ends in .svg or .html`)
-    }
-    const folders = options.filesRoot.length > 0 ? options.filesRoot : [path.resolve(".")]
+    const format = yield* formatOf(out)
     const draw = Effect.gen(function*() {
       const { overlay, workflow } = yield* read({ ...subject, workflow: yield* fromHere(subject.workflow) })
       const { Page, Pictures, Svg, Template } = yield* drawing
       const picture = yield* Pictures.make(workflow, { overlay, showsSecrets: options.showSecrets })
       const text = format === "html" ? Page.html(yield* Template.read, picture) : `${Svg.render(picture)}\n`
-      if (Option.isNone(out)) return yield* print(text.trimEnd())
-      yield* write(out.value, text)
-      yield* print(`${out.value}: ${Visible.label(picture.title, 200)}, ${Visible.label(picture.subtitle, 200)}`)
+      yield* write(out, text, `${Visible.label(picture.title, 200)}, ${Visible.label(picture.subtitle, 200)}`)
     })
-    yield* draw.pipe(
-      explained,
-      Effect.provide(ToolContext.layer(
-        { ...options, transport: "stdio", filesRoot: folders },
-        // Besides those of a profile, which are for the server.
-        (own) => [...new Set([...own, ...folders])]
-      ))
-    )
+    yield* draw.pipe(explained, Effect.provide(yield* withFolders(options)))
   })
 ).pipe(Command.withDescription("Draw a workflow as SVG or as a page, with a run, a difference or its problems"))

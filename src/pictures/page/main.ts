@@ -199,7 +199,7 @@ const find = () => {
     const item = list.children[index]
     if (item instanceof HTMLElement) item.hidden = !isFound
   }
-  byId("found").textContent = words === "" ? "" : `${count} of ${nodes.length} nodes`
+  byId("found").textContent = words === "" ? "" : `${count} of ${nodes.length}`
 }
 
 // Start

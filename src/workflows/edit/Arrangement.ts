@@ -26,7 +26,15 @@ interface Block {
 
 type Targets = ReadonlyMap<string, ReadonlyArray<string>>
 
-const [betweenColumns, betweenRows, betweenBeside] = [124, 104, 64]
+/** Distances between columns and between rows. */
+export interface Gaps {
+  readonly columns: number
+  readonly rows: number
+  /** Whether the middles of linked nodes are level, and not their upper edges. */
+  readonly isCentred?: boolean
+}
+
+const [usual, betweenBeside]: readonly [Gaps, number] = [{ columns: 124, rows: 104 }, 64]
 
 /** Sub-nodes of each node; one that serves several belongs to the first. */
 const subNodesOf = (links: ReadonlyArray<Link>): Targets => {
@@ -45,13 +53,13 @@ const blockOf = ({ height, id, width }: Box, subNodes: Targets, boxes: ReadonlyM
   const places = new Map<string, Place>([[id, [0, 0]]])
   let x = 0
   for (const block of below) {
-    for (const [inner, [dx, dy]] of block.places) places.set(inner, [x + dx, height + betweenRows + dy])
+    for (const [inner, [dx, dy]] of block.places) places.set(inner, [x + dx, height + usual.rows + dy])
     x += block.width + betweenBeside
   }
   return {
     places,
     width: Math.max(width, x - betweenBeside),
-    height: height + Math.max(0, ...below.map((block) => block.height + betweenRows))
+    height: height + Math.max(0, ...below.map((block) => block.height + usual.rows))
   }
 }
 
@@ -60,7 +68,8 @@ const layOut = (
   ids: ReadonlyArray<string>,
   forward: Targets,
   columns: ReadonlyMap<string, number>,
-  blocks: ReadonlyMap<string, Block>
+  blocks: ReadonlyMap<string, Block>,
+  gaps: Gaps
 ) => {
   const edges = [...forward].flatMap(([from, all]) => all.map((to) => ({ from, to })))
   const sources = Map.groupBy(edges, ({ to }) => to)
@@ -82,20 +91,25 @@ const layOut = (
     for (const id of inOrder) {
       const block = blocks.get(id)
       if (block === undefined) continue
-      const y = Math.max(free, Math.round(wish(id)))
-      rows.set(id, y)
+      const middle = gaps.isCentred === true ? block.height / 2 : 0
+      const y = Math.max(free, Math.round(wish(id) - middle))
+      rows.set(id, y + middle)
       for (const [inner, [dx, dy]] of block.places) places.set(inner, [x + dx, y + dy])
-      free = y + block.height + betweenRows
+      free = y + block.height + gaps.rows
       width = Math.max(width, block.width)
       height = Math.max(height, y + block.height)
     }
-    x += width + betweenColumns
+    x += width + gaps.columns
   }
   return { places, height }
 }
 
 /** Position of each node, relative to the upper left corner; groups that no link connects are below each other. */
-export const arrange = (boxes: ReadonlyArray<Box>, links: ReadonlyArray<Link>): ReadonlyMap<string, Place> => {
+export const arrange = (
+  boxes: ReadonlyArray<Box>,
+  links: ReadonlyArray<Link>,
+  gaps: Gaps = usual
+): ReadonlyMap<string, Place> => {
   const byId = new Map(boxes.map((box) => [box.id, box]))
   const subNodes = subNodesOf(links)
   const hanging = new Set([...subNodes.values()].flat())
@@ -136,9 +150,9 @@ export const arrange = (boxes: ReadonlyArray<Box>, links: ReadonlyArray<Link>): 
   let y = 0
   for (const island of Graph.weaklyConnectedComponents(graph)) {
     const names = new Set(island.map((index) => ids[index]))
-    const { height, places: inIsland } = layOut(ids.filter((id) => names.has(id)), forward, columns, blocks)
+    const { height, places: inIsland } = layOut(ids.filter((id) => names.has(id)), forward, columns, blocks, gaps)
     for (const [id, [dx, dy]] of inIsland) places.set(id, [dx, y + dy])
-    y += height + betweenRows
+    y += height + gaps.rows
   }
   return places
 }

@@ -4,7 +4,7 @@ import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { redact } from "../../base/Redact.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import * as Callees from "../Callees.ts"
+import { callOf } from "../Calls.ts"
 import * as WorkflowEdit from "../edit/WorkflowEdit.ts"
 import { isUnset } from "../store/FormerSettings.ts"
 
@@ -166,7 +166,7 @@ const credentials = (workflow: Obj, { from, to, type }: Swap): ReadonlyArray<Ste
 const calls = (workflow: Obj, { from, fromId = from, to }: Swap): ReadonlyArray<Step> => {
   const isFrom = (id: unknown, name?: unknown) => (id === from || id === fromId || name === from) && id !== to.id
   const nodes = Workflow.namedNodes(workflow).flatMap((node): ReadonlyArray<Step> => {
-    const id = Callees.calledBy({ ...node, disabled: false })
+    const id = callOf(node)?.to
     const { workflowId } = Workflow.parametersOf(node)
     const locator = obj(workflowId)
     if (id === undefined || !isFrom(id, locator?.["cachedResultName"])) return []

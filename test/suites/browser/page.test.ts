@@ -6,13 +6,17 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Browser, Frame, Page as BrowserPage } from "playwright-core"
 import * as App from "../../../src/answer/App.ts"
+import * as MapSvg from "../../../src/pictures/MapSvg.ts"
 import * as Page from "../../../src/pictures/Page.ts"
 import * as Picture from "../../../src/pictures/Picture.ts"
 import * as Pictures from "../../../src/pictures/Pictures.ts"
 import * as Svg from "../../../src/pictures/Svg.ts"
 import * as Template from "../../../src/pictures/Template.ts"
 import * as tools from "../../../src/tools/index.ts"
+import * as facts from "../../../src/workflows/fleet/facts.ts"
+import * as WorkflowMap from "../../../src/workflows/fleet/Map.ts"
 import * as workflows from "../../pictures/workflows.ts"
+import * as company from "../../workflows/fleet/company.ts"
 import { launch, open } from "./Browser.ts"
 
 class TheBrowser extends Context.Service<TheBrowser, Browser>()("test/TheBrowser") {}
@@ -121,6 +125,34 @@ layer(world, { timeout: 300_000 })("a picture in a browser", (it) => {
       assert.deepStrictEqual(faults, [])
     }).pipe(Effect.scoped))
 
+  it.effect("shows a map of workflows: a click says what a workflow uses and what uses it", () =>
+    Effect.gen(function*() {
+      const map = WorkflowMap.make(company.workflows.map((each) => facts.of({ active: true, ...each })), {
+        isV1: false,
+        isOwnHost: () => true,
+        missing: new Set(["gone"]),
+        tables: undefined
+      })
+      const html = Page.of(yield* Template.read, MapSvg.render(map, { isBare: true }), MapSvg.shown(map, false))
+      const { faults, page, requests } = yield* open(yield* TheBrowser, html)
+      for (const { id, name, sections } of MapSvg.shown(map, false).nodes) {
+        yield* Effect.promise(() => page.locator(`nav button[data-id="${id}"]`).click())
+        const shown = yield* Effect.promise(() => details(page))
+        assert.deepStrictEqual([shown.title, shown.sections], [name, sections.map(({ text, title }) => [title, text])])
+      }
+      const drawn = yield* Effect.promise(() => boxes(page))
+      assert.strictEqual(drawn.length, map.workflows.size + 1)
+      const colour = (classes: string) =>
+        Effect.promise(() => page.locator(classes).last().evaluate((path) => getComputedStyle(path).stroke))
+      assert.notStrictEqual(yield* colour(".k-broken"), yield* colour(".edge.k-calls:not(.k-broken)"))
+      yield* Effect.promise(() => page.getByRole("button", { name: "Overview" }).click())
+      assert.include(
+        yield* Effect.promise(() => page.locator("#details").innerText()),
+        "Sub-workflows that nothing calls"
+      )
+      assert.deepStrictEqual([requests, faults], [[], []])
+    }).pipe(Effect.scoped))
+
   it.effect("shows what changed, line by line, and what concerns the whole workflow", () =>
     Effect.gen(function*() {
       const picture = yield* Pictures.make(workflows.mended, {
@@ -134,7 +166,7 @@ layer(world, { timeout: 300_000 })("a picture in a browser", (it) => {
       const lines = yield* Effect.promise(() => page.locator("#details .old, #details .new").allTextContents())
       assert.isTrue(lines.some((line) => line.startsWith("-") && line.includes("has no card")), lines.join())
       assert.isTrue(lines.some((line) => line.startsWith("+") && line.includes("charged: $json.total")), lines.join())
-      yield* Effect.promise(() => page.getByRole("button", { name: "Whole workflow" }).click())
+      yield* Effect.promise(() => page.getByRole("button", { name: "Overview" }).click())
       const { sections } = yield* Effect.promise(() => details(page))
       assert.include(sections[0]?.[1] ?? "", "+ Has a card?.true → Charge the card")
     }).pipe(Effect.scoped))
@@ -162,7 +194,7 @@ layer(world, { timeout: 300_000 })("a picture in a browser", (it) => {
       yield* press("0")
       assert.strictEqual(yield* Effect.promise(() => viewBox(page)), before)
       yield* press("/")
-      assert.strictEqual(yield* focused, "Search nodes")
+      assert.strictEqual(yield* focused, "Search")
       yield* Effect.promise(() => page.keyboard.type("ship"))
       yield* press("Enter")
       assert.strictEqual((yield* Effect.promise(() => details(page))).title, "Ship")
@@ -182,7 +214,7 @@ layer(world, { timeout: 300_000 })("a picture in a browser", (it) => {
       const { faults, page, requests } = yield* openPicture(picture)
       assert.strictEqual(yield* Effect.promise(() => page.locator("#list button:visible").count()), 250)
       yield* Effect.promise(() => page.getByRole("searchbox").fill("invoice"))
-      assert.strictEqual(yield* Effect.promise(() => page.locator("#found").textContent()), "25 of 250 nodes")
+      assert.strictEqual(yield* Effect.promise(() => page.locator("#found").textContent()), "25 of 250")
       assert.strictEqual(yield* Effect.promise(() => page.locator("#list button:visible").count()), 25)
       yield* Effect.promise(() => page.locator("#list button:visible").nth(20).click())
       const shown = yield* Effect.promise(() => details(page))

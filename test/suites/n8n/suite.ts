@@ -30,6 +30,7 @@ import { guarding } from "./guarding.ts"
 import { guides } from "./guides.ts"
 import { instance } from "./instance.ts"
 import { manyRuns } from "./manyRuns.ts"
+import { mapping } from "./mapping.ts"
 import { publishing } from "./publishing.ts"
 import { RealN8n } from "./RealN8n.ts"
 import { replaying } from "./replaying.ts"
@@ -621,6 +622,7 @@ export const suite = (version: string) => {
     guides(it, v2)
     building(it, { drafts })
     manyRuns(it, { v2 })
+    mapping(it, { v2 })
     if (v2) balanced(it)
 
     it.effect("after a crash of n8n: reports what it stored, without an exception", () =>

@@ -18,6 +18,30 @@ const file = JSON.stringify({
   connections: {}
 })
 
+describe("map", () => {
+  it.live("draws the links between workflows, or those of one, as SVG or as a page", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* folderWith({})
+      const map = (...args: ReadonlyArray<string>) => run(folder, "map", "--demo", ...args)
+      const [all, page, one, unknown, wrong] = yield* Effect.all([
+        map(),
+        map("--out", "maps/all.html"),
+        map(orders, "--out", "one.svg"),
+        map("nothing"),
+        map("--out", "map.png")
+      ], { concurrency: 2 })
+      assert.match(all.stdout, /^<svg [^]*Sync orders to CRM[^]*<\/svg>\n$/)
+      assert.deepStrictEqual([all.code, all.stderr], [0, ""])
+      assert.match(page.stdout, /^maps\/all\.html: \d+ workflows, \d+ calls?/)
+      assert.match(yield* fs.readFileString(`${folder}/maps/all.html`), /^<!doctype html>[^]*Sync orders to CRM/)
+      assert.match(one.stdout, /^one\.svg: \d+ workflows?, /)
+      assert.deepStrictEqual([unknown.code, wrong.code], [1, 1])
+      assert.include(unknown.stderr, "Workflow 'nothing' not found")
+      assert.include(wrong.stderr, "--out 'map.png': a picture's name ends in .svg or .html")
+    }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+})
+
 describe("picture", () => {
   it.live("draws a workflow, a run, a difference and problems, as SVG or as a page", () =>
     Effect.gen(function*() {

@@ -1,0 +1,290 @@
+/** Map of an n8n's workflows: their links, and what is wrong with them. */
+import * as Effect from "effect/Effect"
+import * as Graph from "effect/Graph"
+import * as Stream from "effect/Stream"
+import type * as Errors from "../../base/Errors.ts"
+import { defined } from "../../base/Json.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
+import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
+import * as contracts from "./contracts.ts"
+import * as facts from "./facts.ts"
+import * as webhooks from "./webhooks.ts"
+
+export type EdgeKind = "calls" | "tool" | "error" | "http"
+
+/** Link from one workflow to another. */
+export interface Edge {
+  readonly from: string
+  readonly to: string
+  readonly kind: EdgeKind
+  /** Name of the node, or `settings.errorWorkflow`. */
+  readonly node: string
+  readonly state?: facts.State
+}
+
+/** Link that fails when it is used; `to` is a workflow's id, a table's, or an address. */
+export interface Broken extends Omit<Edge, "kind"> {
+  readonly kind: facts.Kind
+  readonly why: string
+}
+
+/** Link to a workflow or table that is decided only at run time. */
+export interface Unresolved {
+  readonly from: string
+  readonly node: string
+  readonly kind: facts.Kind
+  readonly by: string
+  /** Ids of workflows that the text contains. */
+  readonly mentions?: ReadonlyArray<string>
+}
+
+/** Credential or data table that several workflows use. */
+export interface Shared {
+  readonly kind: "credential" | "table"
+  readonly id: string
+  readonly name: string
+  readonly type?: string
+  readonly workflows: ReadonlyArray<string>
+}
+
+export interface Contract extends Pick<Edge, "from" | "to" | "node">, contracts.Mismatch {}
+
+/** Map of an n8n. */
+export interface WorkflowMap {
+  /** By id, archived ones too. */
+  readonly workflows: ReadonlyMap<string, facts.Facts>
+  readonly edges: ReadonlyArray<Edge>
+  readonly broken: ReadonlyArray<Broken>
+  /** Sub-workflows that nothing calls; `mentionedBy` has workflows whose expressions contain the id. */
+  readonly orphans: ReadonlyArray<{
+    readonly id: string
+    readonly hasOwnTrigger: boolean
+    readonly mentionedBy: ReadonlyArray<string>
+  }>
+  /** Ids of workflows that call each other, or a workflow that calls itself. */
+  readonly cycles: ReadonlyArray<ReadonlyArray<string>>
+  readonly contracts: ReadonlyArray<Contract>
+  /** The most shared first. */
+  readonly shared: ReadonlyArray<Shared>
+  readonly unresolved: ReadonlyArray<Unresolved>
+}
+
+/** Facts that workflows do not contain. */
+interface Surroundings {
+  readonly isV1: boolean
+  readonly isOwnHost: (host: string) => boolean
+  /** Ids that n8n does not have. */
+  readonly missing: ReadonlySet<string>
+  /** Names of data tables by id; `undefined` if n8n does not list them. */
+  readonly tables: ReadonlyMap<string, string> | undefined
+}
+
+const isIn = (state: facts.State | undefined) => state !== "disabled"
+
+/** Reason why a link to a workflow fails; `undefined` if it works. */
+const fault = (
+  from: facts.Facts,
+  to: facts.Facts,
+  { kind, state }: facts.Reference,
+  { isV1 }: Surroundings
+): string | undefined => {
+  if (to.isArchived) return "archived"
+  const isLive = from.isPublished && state !== "draft"
+  if (isLive && !to.isPublished && to.id !== from.id && (!isV1 || kind === "http")) return "unpublished"
+  if (kind === "error" && !facts.handlesErrors(to)) return "has no Error Trigger"
+  if (kind === "calls" || kind === "tool") {
+    if (!facts.isCallable(to)) return "has no Execute Workflow Trigger"
+    if (to.callers?.has(from.id) === false) return "does not allow this caller"
+  }
+  return undefined
+}
+
+/** Resolves links; n8n's own rules decide which of them fail. */
+const resolver = (workflows: ReadonlyMap<string, facts.Facts>, around: Surroundings) => {
+  const current = [...workflows.values()].filter(({ isArchived }) => !isArchived)
+  const addresses = current.flatMap(({ id, webhooks }) => webhooks.map((webhook) => ({ id, webhook })))
+
+  const byRequest = (from: facts.Facts, reference: facts.Reference, request: webhooks.Request) => {
+    const { base, host, isTest, method, segments, url } = request
+    const same = addresses.filter(({ webhook }) => webhooks.isTo(request, webhook))
+    // On another host it may be another n8n's.
+    if (host !== undefined && !around.isOwnHost(host)) return same.length > 0 ? { decidedBy: url } : {}
+    if (same.length === 0) {
+      const address = `/${base}${isTest ? "-test" : ""}/${segments.join("/")}`
+      return host === undefined || segments.includes(undefined)
+        ? { decidedBy: url }
+        : { broken: { to: address, why: "no such webhook" } }
+    }
+    const fitting = same.filter(({ webhook }) => webhooks.takes(webhook, request))
+    const targets = (fitting.length > 0 ? fitting : same).flatMap(({ id }) => workflows.get(id) ?? [])
+    const to = targets.find(({ isPublished }) => isPublished) ?? targets[0]
+    if (to === undefined) return {}
+    const why = fitting.length === 0
+      ? `does not take ${method}`
+      : isTest
+      ? "test address: answers only while the editor listens"
+      : fault(from, to, reference, around)
+    return { to: to.id, ...(why === undefined ? {} : { broken: { to: to.id, why } }) }
+  }
+
+  return (from: facts.Facts, reference: facts.Reference): {
+    readonly to?: string
+    readonly broken?: Pick<Broken, "to" | "why">
+    readonly decidedBy?: string
+  } => {
+    const { decidedBy, request, to } = reference
+    if (decidedBy !== undefined) return { decidedBy }
+    if (request !== undefined) return byRequest(from, reference, request)
+    if (to === undefined) return {}
+    const callee = workflows.get(to)
+    if (callee !== undefined) {
+      const why = fault(from, callee, reference, around)
+      return { to, ...(why === undefined ? {} : { broken: { to, why } }) }
+    }
+    return { to, ...(around.missing.has(to) ? { broken: { to, why: "missing" } } : {}) }
+  }
+}
+
+/** Credentials and tables that more than one workflow uses. */
+const sharedBy = (
+  current: ReadonlyArray<facts.Facts>,
+  tables: ReadonlyMap<string, string> | undefined
+): ReadonlyArray<Shared> => {
+  const groups = new Map<string, Shared & { readonly workflows: Array<string> }>()
+  const add = (shared: Omit<Shared, "workflows">, id: string) => {
+    const key = `${shared.kind} ${shared.id}`
+    const group = groups.get(key) ?? { ...shared, workflows: [] }
+    groups.set(key, group)
+    if (group.workflows.at(-1) !== id) group.workflows.push(id)
+  }
+  const idOf = new Map([...tables ?? []].map(([id, name]) => [name, id]))
+  for (const { credentials, id, references } of current) {
+    for (const credential of credentials) add({ kind: "credential", ...credential }, id)
+    for (const { kind, to, toName = "" } of references) {
+      const table = to ?? idOf.get(toName) ?? toName
+      if (kind === "table" && table !== "") add({ kind, id: table, name: tables?.get(table) ?? table }, id)
+    }
+  }
+  return [...groups.values()].filter(({ workflows }) => workflows.length > 1)
+    .toSorted((a, b) => b.workflows.length - a.workflows.length)
+}
+
+const cyclesOf = (edges: ReadonlyArray<Edge>): ReadonlyArray<ReadonlyArray<string>> => {
+  const calls = edges.filter(({ kind, state }) => kind !== "error" && isIn(state))
+  const ids = [...new Set(calls.flatMap(({ from, to }) => [from, to]))]
+  const index = new Map(ids.map((id, at) => [id, at]))
+  const graph = Graph.directed<string, void>((mutable) => {
+    for (const id of ids) Graph.addNode(mutable, id)
+    for (const { from, to } of calls) Graph.addEdge(mutable, index.get(from) ?? 0, index.get(to) ?? 0, undefined)
+  })
+  const callsItself = new Set(calls.flatMap(({ from, to }) => from === to ? [from] : []))
+  return Graph.stronglyConnectedComponents(graph)
+    .map((group) => group.flatMap((at) => ids[at] ?? []))
+    .filter((group) => group.length > 1 || callsItself.has(group[0] ?? ""))
+}
+
+/** Map of these workflows. */
+export const make = (all: ReadonlyArray<facts.Facts>, around: Surroundings): WorkflowMap => {
+  const workflows = new Map(all.map((each) => [each.id, each]))
+  const resolve = resolver(workflows, around)
+  // An archived workflow does not run, so that nothing in it counts.
+  const current = all.filter(({ isArchived }) => !isArchived)
+  const tableNames = new Set(around.tables?.values())
+  const edges: Array<Edge> = []
+  const broken: Array<Broken> = []
+  const mismatches: Array<Contract> = []
+  const unresolved: Array<Unresolved> = []
+  for (const from of current) {
+    for (const reference of from.references) {
+      const { kind, node, passes, state, toName } = reference
+      const place = defined({ from: from.id, node, kind, state })
+      if (kind === "table" && reference.decidedBy === undefined) {
+        const key = toName ?? reference.to ?? ""
+        const exists = around.tables === undefined ||
+          (toName === undefined ? around.tables.has(key) : tableNames.has(key))
+        if (!exists && isIn(state)) broken.push({ ...place, kind, to: key, why: "missing" })
+        continue
+      }
+      const { broken: failure, decidedBy, to } = resolve(from, reference)
+      if (decidedBy !== undefined) {
+        const mentions = [...new Set(decidedBy.match(/[\w-]{8,}/g))].filter((id) => workflows.has(id))
+        unresolved.push(
+          defined({ ...place, kind, by: decidedBy, mentions: mentions.length > 0 ? mentions : undefined })
+        )
+      }
+      if (to !== undefined && kind !== "table") edges.push({ ...place, kind, to })
+      if (failure !== undefined && isIn(state)) broken.push({ ...place, kind, ...failure })
+      const difference = to === undefined || passes === undefined || !isIn(state)
+        ? undefined
+        : contracts.mismatch(passes, workflows.get(to)?.inputs)
+      if (to !== undefined && difference !== undefined) mismatches.push({ from: from.id, to, node, ...difference })
+    }
+  }
+  const called = new Set(edges.flatMap(({ from, state, to }) => from !== to && isIn(state) ? [to] : []))
+  return {
+    workflows,
+    edges,
+    broken,
+    orphans: current.filter((each) => facts.isSub(each) && !called.has(each.id)).map((each) => ({
+      id: each.id,
+      hasOwnTrigger: facts.hasOwnTrigger(each),
+      mentionedBy: [
+        ...new Set(unresolved.flatMap(({ from, mentions }) => mentions?.includes(each.id) === true ? [from] : []))
+      ]
+    })),
+    cycles: cyclesOf(edges),
+    contracts: mismatches,
+    shared: sharedBy(current, around.tables),
+    unresolved
+  }
+}
+
+const concurrency = 8
+
+/** Reads every workflow once; those with a draft again, for the version that runs. */
+export const read: Effect.Effect<WorkflowMap, Errors.RequestError, N8nClient> = Effect.gen(function*() {
+  const n8n = yield* N8nClient
+  const release = yield* n8n.release
+  const all = new Map<string, facts.Facts>()
+  const drafts: Array<string> = []
+  yield* Stream.runForEach(n8n.streamWorkflows({ archived: true }), (workflow) =>
+    Effect.sync(() => {
+      all.set(workflow.id, facts.of(workflow))
+      if (workflow.active && Workflow.awaitsPublishing(workflow)) drafts.push(workflow.id)
+    }))
+  const reread = (id: string) =>
+    n8n.getWorkflow(id, { excludePinnedData: true }).pipe(
+      Effect.map((workflow): "missing" | undefined => {
+        all.set(id, facts.of(workflow, workflow.active ? Workflow.running(workflow)?.nodes : undefined))
+        return undefined
+      }),
+      Effect.catchTag("NotFoundError", () => Effect.sync(() => (all.delete(id), "missing" as const))),
+      // The key may list what it may not read, and what it does not list may exist.
+      Effect.orElseSucceed(() => undefined)
+    )
+  yield* Effect.forEach(drafts, reread, { concurrency, discard: true })
+  const references = [...all.values()].flatMap(({ references }) => references)
+  const unknown = new Set(
+    references.flatMap(({ kind, to }) => to !== undefined && kind !== "table" && !all.has(to) ? [to] : [])
+  )
+  const missing = new Set<string>()
+  yield* Effect.forEach(
+    unknown,
+    (id) => Effect.map(reread(id), (state) => state === "missing" ? missing.add(id) : undefined),
+    { concurrency, discard: true }
+  )
+  const usesTables = references.some(({ kind }) => kind === "table")
+  const tables = usesTables
+    ? yield* Stream.runCollect(n8n.streamDataTables).pipe(
+      Effect.map((tables) => new Map([...tables].map(({ id, name }) => [id, name]))),
+      Effect.orElseSucceed(() => undefined)
+    )
+    : undefined
+  const hosts = [n8n.instance.url, n8n.webhookAddress("")].map((url) => new URL(url).host)
+  return make([...all.values()], {
+    isV1: isV1(release),
+    isOwnHost: webhooks.isHostOf(new Set(hosts)),
+    missing,
+    tables
+  })
+}).pipe(Effect.withSpan("WorkflowMap.read"))
