@@ -64,6 +64,7 @@ describe("behaviour hints", () => {
       ["connection_create", "create_workflow_from_file", "credential_create", "node_add", "workflow_create"]
     )
     assert.deepStrictEqual(named(({ idempotentHint }) => !idempotentHint), [
+      "bulk_edit",
       "create_workflow",
       "create_workflow_from_file",
       "credential_create",

@@ -21,6 +21,7 @@ const settled = (text: string, folder: string): string =>
     .replaceAll(folder, "/home/you/project")
     .replace(/\b[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\b/g, "8a1c0f5e-0000-4000-8000-000000000000")
     .replace(/\bdraft-[\w-]+/g, "draft-0000")
+    .replace(/\bplan-\d{14}-[\da-f]{6}/g, "plan-20261122100000-0a1b2c")
     .replace(/\b\d{8}T\d{9}Z[\w-]*/g, "20261122T100000000Z")
     .replace(/\b2\d{3}-\d\d-\d\dT[\d:.]+Z/g, "2026-11-22T10:00:00.000Z")
 
@@ -118,6 +119,11 @@ const session = Effect.gen(function*() {
   yield* ask("sync_push", { folder: "synced", dryRun: true })
 
   yield* ask("workflow_map")
+  yield* ask("bulk_edit", {
+    select: { uses: "acme.example" },
+    operations: [{ op: "replace", find: "acme.example", with: "acme.test" }],
+    dryRun: true
+  })
   yield* ask("audit")
   const { id: key } = yield* ask("credential_create", {
     type: "httpHeaderAuth",

@@ -68,6 +68,7 @@ export const calls: Readonly<Record<string, Obj>> = {
   connection_create: { workflowId: id, sourceNodeId: firstNode, targetNodeId: lastNode },
   validate_workflow: { workflowId: id },
   workflow_edit: { workflowId: id, operations: [{ op: "name", name: "Edited" }] },
+  bulk_edit: { select: { ids: [id] }, operations: [{ op: "settings", settings: { executionTimeout: 60 } }] },
   workflow_create: { name: "Draft" },
   workflow_save: { workflowId: file, workflowData: workflow, filePath: "saved.json" },
   workflow_load: { workflowIdOrPath: file },

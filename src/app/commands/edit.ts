@@ -33,7 +33,9 @@ const planLines = ({ changes = [], published, refused, unchanged = 0, workflows 
   ...changes.flatMap(({ change, example, names, nodes, workflows }) => {
     const more = workflows - names.length
     return [
-      `${text(change)}: ${counted(nodes, "place")} in ${counted(workflows, "workflow")}`,
+      `${text(change)}: ${nodes === undefined ? "" : `${counted(nodes, "place")} in `}${
+        counted(workflows, "workflow")
+      }`,
       ...(example === undefined ? [] : [`  ${text(example)}`]),
       `  ${names.map(text).join(", ")}${more > 0 ? ` and ${more} more` : ""}`
     ]

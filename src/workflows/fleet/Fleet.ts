@@ -83,19 +83,19 @@ const grouped = () => {
   >()
   return {
     add: ({ id, name }: Workflow.Listed, steps: Change.Changed["steps"]) => {
-      for (const { change, example } of steps) {
+      for (const { change, example, operation } of steps) {
         const group = groups.get(change) ?? { ids: new Set(), nodes: 0, names: [], example }
         groups.set(change, group)
         if (!group.ids.has(id) && group.names.length < maxNames) group.names.push(name)
         group.ids.add(id)
-        group.nodes++
+        if (operation["node"] !== undefined) group.nodes++
       }
     },
     all: (): ReadonlyArray<Plans.Group> =>
       [...groups].map(([change, { example, ids, names, nodes }]) => ({
         change,
         workflows: ids.size,
-        nodes,
+        ...(nodes === 0 ? {} : { nodes }),
         names,
         ...(example === undefined ? {} : { example })
       })).toSorted((a, b) => b.workflows - a.workflows)
@@ -109,9 +109,8 @@ const reasonOf = (error: Errors.N8nError) => {
 }
 
 /** Plans a change without writing to n8n, and stores the plan. */
-export const plan = Effect.fn("Fleet.plan")(function*({ operations: given, publish, select }: Request) {
+export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish, select }: Request) {
   yield* Selection.refuseAll(select)
-  const operations = yield* Effect.forEach(given, swaps.withErrorWorkflow)
   const n8n = yield* N8nClient
   const id = yield* Plans.newId
   const { missing, scanned, selected } = yield* Selection.all(select)
@@ -134,19 +133,20 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations: given, publi
       continue
     }
     const { steps, workflow: after } = changed.success
-    const hindrance = obstacle(listed, draft, means.release)
-    if (steps.length === 0) unchanged++
-    else if (hindrance !== undefined) refuse(hindrance)
-    else {
-      const fault = yield* preview({ before: workflow, after }, read).pipe(Effect.flip, Effect.option)
-      if (fault._tag === "Some") refuse(reasonOf(fault.value))
-      else {
-        const { active, name } = listed
-        const hasDraft = Workflow.hasDraft(listed)
-        entries.push({ id: listed.id, name, active, hasDraft, before: digest(workflow), after: digest(after) })
-        groups.add(listed, steps)
-      }
+    if (steps.length === 0) {
+      unchanged++
+      continue
     }
+    const fault = yield* preview({ before: workflow, after }, read).pipe(Effect.flip, Effect.option)
+    const why = fault._tag === "Some" ? reasonOf(fault.value) : obstacle(listed, draft, means.release)
+    if (why !== undefined) {
+      refuse(why)
+      continue
+    }
+    const { active, name } = listed
+    const hasDraft = Workflow.hasDraft(listed)
+    entries.push({ id: listed.id, name, active, hasDraft, before: digest(workflow), after: digest(after) })
+    groups.add(listed, steps)
   }
   const createdAt = new Date(yield* Clock.currentTimeMillis).toISOString()
   const plan: Plans.Plan = { ...draft, createdAt, entries, changes: groups.all(), refused }

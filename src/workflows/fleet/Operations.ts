@@ -193,14 +193,15 @@ const calls = (workflow: Obj, { from, fromId = from, to }: Swap): ReadonlyArray<
     : nodes
 }
 
-const settings = (workflow: Obj, { onlyWhereUnset, settings }: Obj): ReadonlyArray<Step> => {
+const settings = (workflow: Obj, { onlyWhereUnset, settings }: Obj, to: Reference | undefined): ReadonlyArray<Step> => {
   const before = obj(workflow["settings"]) ?? {}
-  return Object.entries(obj(settings) ?? {}).flatMap(([key, value]) =>
-    onlyWhereUnset === true && !isUnset(before[key]) ? [] : [{
-      operation: { op: "settings", settings: { [key]: value } },
-      change: `settings.${key} = ${brief(value)}`
+  return Object.entries(obj(settings) ?? {}).flatMap(([key, value]) => {
+    const named = key === "errorWorkflow" ? to : undefined
+    return onlyWhereUnset === true && !isUnset(before[key]) ? [] : [{
+      operation: { op: "settings", settings: { [key]: named?.id ?? value } },
+      change: `settings.${key} = ${brief(named?.name ?? value)}`
     }]
-  )
+  })
 }
 
 const onNodes = new Set(["update", "set", "rename", "remove", "enable", "disable"])
@@ -215,13 +216,13 @@ const hasEnds = (workflow: Obj, { after, from, to }: Obj) =>
   [after, from, to].every((end) => end === undefined || matching(workflow, end).length > 0)
 
 /**
- * Operations of an edit for one workflow, none if nothing in it matches; `swap` is the resolved `from` and `to` of a
- * `credential` or `calls` operation.
+ * Operations of an edit for one workflow, none if nothing in it matches; `swap` is what a `credential` or `calls` operation, or an
+ * error workflow in `settings`, names.
  */
 export const stepsFor = (workflow: Obj, operation: Operation, swap: Swap | undefined): ReadonlyArray<Step> => {
   const { op } = operation
   if (op === "replace") return replaced(workflow, operation)
-  if (op === "settings") return settings(workflow, operation)
+  if (op === "settings") return settings(workflow, operation, swap?.to)
   if (swap !== undefined) return op === "credential" ? credentials(workflow, swap) : calls(workflow, swap)
   if (onNodes.has(op)) {
     return matching(workflow, operation["node"]).map((node) => ({

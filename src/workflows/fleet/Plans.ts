@@ -33,7 +33,7 @@ export type Entry = typeof Entry.Type
 export const Group = Schema.Struct({
   change: Schema.String,
   workflows: Schema.Int,
-  nodes: Schema.Int,
+  nodes: Schema.optionalKey(Schema.Int),
   /** Names of the first workflows. */
   names: Schema.Array(Schema.String),
   example: Schema.optionalKey(Schema.String)

@@ -59,7 +59,7 @@ const credentials = Effect.gen(function*() {
   )
 })
 
-/** Resolves what a `credential` or `calls` operation names; `null` for another operation. */
+/** Resolves the credential or workflow that an operation names; `null` for one that names none. */
 export const resolve = Effect.fn("Fleet.resolve")(function*(operation: Operation) {
   const { op } = operation
   const [from, to, type] = [str(operation["from"]) ?? "", str(operation["to"]) ?? "", str(operation["type"])]
@@ -67,6 +67,13 @@ export const resolve = Effect.fn("Fleet.resolve")(function*(operation: Operation
     const all = (yield* credentials).filter((each) => type === undefined || each.type === type)
     const { id, name, type: own } = yield* only("credential", to, all, { _tag: "ListCredentials" })
     return { from, to: { id, name }, type: own } satisfies Swap as Swap
+  }
+  const errorWorkflow = op === "settings" ? str(obj(operation["settings"])?.["errorWorkflow"]) : undefined
+  if (errorWorkflow !== undefined && !isUnset(errorWorkflow)) {
+    const { id, name } = yield* only("workflow", errorWorkflow, yield* workflowsNamed(errorWorkflow), {
+      _tag: "ListExistingWorkflows"
+    })
+    return { from: "", to: { id, name } } satisfies Swap as Swap
   }
   if (op !== "calls") return null
   const { id, isArchived, name } = yield* only("workflow", to, yield* workflowsNamed(to), {
@@ -80,15 +87,6 @@ export const resolve = Effect.fn("Fleet.resolve")(function*(operation: Operation
   return (former === undefined || others.length > 0
     ? { from, to: { id, name } }
     : { from, fromId: former.id, to: { id, name } }) satisfies Swap as Swap
-})
-
-/** Operation with the id of the error workflow that its settings name. */
-export const withErrorWorkflow = Effect.fnUntraced(function*(operation: Operation) {
-  const settings = obj(operation["settings"]) ?? {}
-  const word = str(settings["errorWorkflow"])
-  if (operation.op !== "settings" || word === undefined || isUnset(word)) return operation
-  const { id } = yield* only("workflow", word, yield* workflowsNamed(word), { _tag: "ListExistingWorkflows" })
-  return { ...operation, settings: { ...settings, errorWorkflow: id } }
 })
 
 /** Reads each workflow once. */

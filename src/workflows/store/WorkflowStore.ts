@@ -175,11 +175,20 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         if (!before.active) return yield* n8n.deleteWorkflow(id)
         yield* unpublished(id)
         yield* deleteUnpublished(id).pipe(
-          Effect.tapError((error) =>
-            error._tag === "NotFoundError"
-              ? Effect.void
-              : Effect.ignore(puttingBack(n8n.publishWorkflow(id, before.activeVersionId ?? undefined)))
-          )
+          Effect.catchTag("ApiError", (error) =>
+            puttingBack(n8n.publishWorkflow(id, before.activeVersionId ?? undefined)).pipe(
+              Effect.matchEffect({
+                onSuccess: () =>
+                  error,
+                onFailure: () =>
+                  new Errors.ApiError({
+                    ...error,
+                    errorDetails: `${
+                      error.errorDetails ?? "deleting failed"
+                    }. It is unpublished now: publishing it again failed too`
+                  })
+              })
+            ))
         )
       }).pipe(inTurn(id), Effect.withSpan("WorkflowStore.remove"))
 

@@ -73,6 +73,11 @@ const writes: Readonly<
       { workflowId: "clean", operations: [{ op: "add", type: "n8n-nodes-base.ssh" }], dryRun },
       { workflowId: "prod", operations: [{ op: "rename", node: "End", to: "Stop" }], dryRun }
     ]),
+  bulk_edit: () =>
+    [false, true].flatMap((dryRun) => [
+      { select: { ids: ["clean"] }, operations: [{ op: "add", type: "n8n-nodes-base.ssh" }], dryRun },
+      { select: { ids: ["prod"] }, operations: [{ op: "disable", node: "End" }], dryRun }
+    ]),
   test_workflow: () => [{ workflowId: "dirty", startNode: "Shell", testData: {} }],
   sync_push: () => [{ folder: "sync" }, { folder: "sync", dryRun: true }]
 }
@@ -87,6 +92,9 @@ const others = [
   "credential_create",
   "table_write"
 ]
+
+/** They write several workflows. */
+const several = new Set(["sync_push", "bulk_edit"])
 
 const isWrite = ({ method, url }: { readonly method: string; readonly url: string }) =>
   method !== "GET" && method !== "OPTIONS" && url.includes("/api/")
@@ -116,8 +124,8 @@ describe("a policy", () => {
           for (const args of calls({ folder, version: versionId ?? "" })) {
             const outcome = yield* Effect.result(run(args)).pipe(Effect.provide(Policy.layer(rules)))
             const text = JSON.stringify(outcome)
-            // A push goes on with the other files, and says of each what came of it.
-            assert.strictEqual(outcome._tag, tool.name === "sync_push" ? "Success" : "Failure", text)
+            // They go on with the others, and say of each what came of it.
+            assert.strictEqual(outcome._tag, several.has(tool.name) ? "Success" : "Failure", text)
             assert.match(
               text,
               /The policy forbids it\. (bannedNodes: 'n8n-nodes-base\.ssh'|protectedTags: workflow)/,
