@@ -7,7 +7,8 @@ const benches = {
   growth: () => import("./growth.ts"),
   items: () => import("./items.ts"),
   sync: () => import("./sync.ts"),
-  runs: () => import("./runs.ts")
+  runs: () => import("./runs.ts"),
+  changes: () => import("./changes.ts")
 }
 
 const isBench = (name: string): name is keyof typeof benches => Object.hasOwn(benches, name)
