@@ -5,7 +5,7 @@ import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import * as AtomicFile from "../../base/AtomicFile.ts"
-import type * as Errors from "../../base/Errors.ts"
+import * as Errors from "../../base/Errors.ts"
 import type { CodeFiles } from "./codeFiles.ts"
 import type * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
@@ -39,12 +39,15 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
   const path = yield* Path.Path
 
   /** Real path of an existing or new folder, located by a file that could be in it. */
-  const place = (folder: string) =>
-    Effect.map(locate.possible(path.join(folder, "n8n-sync-place.json")), ({ at, rest }) => ({
-      real: path.dirname(path.join(at, ...rest)),
-      missing: rest.slice(0, -1),
-      at
-    }))
+  const place = (folder: string) => {
+    const file = path.join(folder, "n8n-sync-place.json")
+    return locate.possible(file).pipe(
+      Effect.map(({ at, rest }) => ({ real: path.dirname(path.join(at, ...rest)), missing: rest.slice(0, -1), at })),
+      Effect.mapError((error) =>
+        new Errors.ValidationError({ ...error, reason: error.reason.replace(`File '${file}'`, `Folder '${folder}'`) })
+      )
+    )
+  }
 
   return Effect.fn("WorkflowFiles.folder")(function*(userPath: string) {
     const { missing, real } = yield* place(userPath)
