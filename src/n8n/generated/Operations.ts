@@ -71,6 +71,7 @@ type WorkflowPublishDto = { id: string; name: string; description: string | null
 type WorkflowTagsDto = ReadonlyArray<{ id: string; name: string; createdAt: string; updatedAt: string }>
 type WorkflowVersion = { versionId: string; workflowId: string; nodes: ReadonlyArray<Node>; connections: { [key: string]: unknown }; nodeGroups?: ReadonlyArray<WorkflowNodeGroup>; authors: string; name?: string | null; description?: string | null; createdAt?: string; updatedAt?: string }
 
+/** Input and result of each operation. */
 export interface Operations {
   "POST /audit": { body?: { additionalOptions?: { daysAbandonedWorkflow?: number; categories?: ReadonlyArray<"credentials" | "database" | "nodes" | "filesystem" | "instance"> } }; result: Audit }
   "GET /community-packages": { result: CommunityPackageList }

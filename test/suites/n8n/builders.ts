@@ -1,6 +1,6 @@
 /** Short builders for workflows, and helpers to test them with test_workflow. */
 import * as Effect from "effect/Effect"
-import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
+import { type Obj, str } from "../../../src/base/Json.ts"
 import * as TestMark from "../../../src/n8n/model/TestMark.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { node } from "../../support/workflows.ts"
@@ -64,7 +64,6 @@ export const jsons = ({ items }: { readonly items: ReadonlyArray<{ readonly json
 
 /** The names of the test copies on n8n. */
 export const copiesLeft = Effect.map(
-  scenarios.fetchJson("workflows?limit=250"),
-  (body) =>
-    arr(obj(body)?.["data"]).map((each) => str(obj(each)?.["name"]) ?? "").filter((name) => TestMark.ownerOf(name))
+  scenarios.allWorkflows,
+  (all) => all.map(({ name }) => str(name) ?? "").filter((name) => TestMark.ownerOf(name))
 )

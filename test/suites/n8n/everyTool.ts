@@ -51,6 +51,11 @@ export const everyTool = async (call: Call, n8n: URL): Promise<void> => {
   const { filePath, workflowId: file } = await build(call, path)
   const id = String((await call("create_workflow_from_file", { filePath }))["id"])
   await call("replace_workflow_from_file", { id, filePath })
+  await call("bulk_edit", {
+    select: { ids: [id] },
+    operations: [{ op: "settings", settings: { executionTimeout: 600 } }]
+  })
+  await call("workflow_map", { id })
   await call("activate_workflow", { id })
   await until("the webhook", async () => {
     const { status } = await fetch(new URL(`webhook/${path}`, n8n), { method: "POST" })

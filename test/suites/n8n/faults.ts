@@ -8,7 +8,6 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Services from "../../../src/app/Services.ts"
-import { arr, obj } from "../../../src/base/Json.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as faults from "../../support/faults.ts"
@@ -20,8 +19,8 @@ import * as scenarios from "./scenarios.ts"
 const kinds = faults.all.filter((kind) => kind !== "is silent" && kind !== "drips")
 
 const all = Effect.map(
-  scenarios.fetchJson("workflows?limit=250"),
-  (page) => arr(obj(page)?.["data"]) as unknown as ReadonlyArray<N8nApi.Workflow>
+  scenarios.allWorkflows,
+  (all) => all as unknown as ReadonlyArray<N8nApi.Workflow>
 )
 
 /** The seeds are played one after another on one n8n; without drafts it behaves as 1.x. */

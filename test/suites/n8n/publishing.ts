@@ -7,7 +7,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Schedule from "effect/Schedule"
 import type * as Services from "../../../src/app/Services.ts"
 import type { N8nError } from "../../../src/base/Errors.ts"
-import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
+import { type Obj, obj, str } from "../../../src/base/Json.ts"
 import * as TestMark from "../../../src/n8n/model/TestMark.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as Sync from "../../../src/sync/Sync.ts"
@@ -195,11 +195,9 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
         const guarded = Effect.provide(Policy.layer({ bannedNodes: ["code"], minScheduleMinutes: 30 }))
         // A pinned node is a Code node in the copy: the copy is judged by what it is a copy of.
         const running = yield* Effect.forkChild(guarded(test(id, { pins: { Ask: [{ pinned: true }] } })))
-        const copy = yield* scenarios.fetchJson("workflows?limit=250").pipe(
-          Effect.map((body) =>
-            arr(obj(body)?.["data"]).map((each) => obj(each) ?? {}).find(({ active, name }) =>
-              active === true && TestMark.ownerOf(str(name) ?? "") !== undefined
-            )
+        const copy = yield* scenarios.allWorkflows.pipe(
+          Effect.map((all) =>
+            all.find(({ active, name }) => active === true && TestMark.ownerOf(str(name) ?? "") !== undefined)
           ),
           Effect.repeat({ until: (found) => found !== undefined, schedule: Schedule.spaced("100 millis"), times: 200 })
         )

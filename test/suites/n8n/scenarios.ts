@@ -14,6 +14,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import { RealN8n } from "./RealN8n.ts"
 import { RealN8nError } from "./RealN8nError.ts"
 import * as workflows from "./workflows.ts"
@@ -102,6 +103,24 @@ const Executions = Schema.Struct({ data: Schema.Array(Id) })
 
 /** The API's answer to a GET. */
 export const fetchJson = (path: string) => ok("GET", path)
+
+const Page = Schema.Struct({
+  data: Schema.Array(Schema.Record(Schema.String, Schema.Unknown)),
+  nextCursor: Schema.optionalKey(Schema.NullOr(Schema.String))
+})
+
+/** All workflows of this n8n. */
+export const allWorkflows = Stream.runCollect(
+  Stream.paginate(
+    "",
+    (cursor) =>
+      fetchJson(`workflows?limit=250${cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`}`).pipe(
+        Effect.flatMap(Schema.decodeUnknownEffect(Page)),
+        Effect.orDie,
+        Effect.map(({ data, nextCursor }) => [data, Option.fromNullishOr(nextCursor)] as const)
+      )
+  )
+)
 
 /** Sends a request as the editor does for the owner, for operations that the public API lacks. */
 const editor = Effect.fn("scenarios.editor")(function*(

@@ -392,10 +392,10 @@ export const suite = (version: string) => {
         yield* scenarios.tagged("Tagged red", ["red"])
         const archived = v2 ? yield* scenarios.archived() : undefined
         const all = (yield* tools.listWorkflows.call({ limit: 100, offset: 0 })).workflows
-        const api = arr(obj(yield* scenarios.fetchJson("workflows?limit=250"))?.["data"]).map((row) => obj(row) ?? {})
+        const api = yield* scenarios.allWorkflows
         assert.deepStrictEqual(
           all.map(({ id }) => id),
-          api.filter((row) => row["isArchived"] !== true).map((row) => row["id"])
+          api.filter((row) => row["isArchived"] !== true).map((row) => row["id"]).slice(0, 100)
         )
         if (archived !== undefined) {
           const raw = yield* tools.listWorkflows.call({ limit: 100, offset: 0, raw: true })
