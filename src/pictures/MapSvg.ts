@@ -121,11 +121,17 @@ const linesOf = (map: WorkflowMap, { line, link, nameOf, whyBroken }: Words): Re
   ...map.contracts.map(({ from, missing = [], node, to, unknown = [], wrongType = [] }) => ({
     title: "Inputs that do not fit",
     of: [from, to],
-    text: line(`${nameOf(from)}, ${node}: ${
-      [...missing.map((each) => `missing ${each}`), ...unknown.map((each) => `unknown ${each}`), ...wrongType].join(
-        "; "
-      )
-    }`)
+    text: line(
+      `${nameOf(from)}, ${node}: ${
+        [
+          ...missing.map((each) => `missing ${each}`),
+          ...unknown.map((each) => `unknown ${each}`),
+          ...wrongType
+        ].join(
+          "; "
+        )
+      }`
+    )
   })),
   ...map.unresolved.map(({ by, from, node }) => ({
     title: "Decided at run time",

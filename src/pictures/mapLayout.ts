@@ -76,7 +76,10 @@ export const layOut = (ids: ReadonlyArray<string>, edges: ReadonlyArray<Edge>, a
       height: island.height + (links.some(({ from, to }) => xOf(from) >= xOf(to)) ? roomToReturn : 0)
     }
   })
-  const area = islands.reduce((sum, { height, width }) => sum + (width + gaps.columns / 2) * (height + 2 * gaps.rows), 0)
+  const area = islands.reduce(
+    (sum, { height, width }) => sum + (width + gaps.columns / 2) * (height + 2 * gaps.rows),
+    0
+  )
   const most = Math.max(1_400, ...islands.map(({ width }) => width), Math.sqrt(area * 1.8))
   const corners = new Map(
     shelve(islands, most).flatMap(({ each: { places }, x, y }) =>

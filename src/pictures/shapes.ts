@@ -84,9 +84,9 @@ export const sheet = (
   const area = `x="${n(left)}" y="${n(top)}" width="${n(width)}" height="${n(height)}"`
   const summary = xml(`${title}: ${subtitle}`)
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" class="wf" role="group" aria-label="${summary}" width="${n(width)}" height="${
-      n(height)
-    }" viewBox="${n(left)} ${n(top)} ${n(width)} ${n(height)}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" class="wf" role="group" aria-label="${summary}" width="${
+      n(width)
+    }" height="${n(height)}" viewBox="${n(left)} ${n(top)} ${n(width)} ${n(height)}">`,
     `<title>${summary}</title><style>${style}</style>`,
     `<defs><pattern id="dots" width="16" height="16" patternUnits="userSpaceOnUse"><circle class="dot" cx="8" cy="8" r=".8"/></pattern></defs>`,
     `<rect class="bg" ${area}/>`,

@@ -139,9 +139,7 @@ const listsOf = (map: WorkflowMap.WorkflowMap, input: Input) => {
     ),
     shared: list(
       "shared",
-      map.shared.filter((each) =>
-        (!isOneOf(groups, kind) || each.kind === kind) && concerns(...each.workflows)
-      ),
+      map.shared.filter((each) => (!isOneOf(groups, kind) || each.kind === kind) && concerns(...each.workflows)),
       ({ id, kind: group, name, workflows }) => ({
         kind: group,
         id,
