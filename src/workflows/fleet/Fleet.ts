@@ -100,7 +100,7 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish, sel
   yield* Selection.refuseAll(select)
   const n8n = yield* N8nClient
   const id = yield* Plans.newId
-  const { missing, scanned, selected } = yield* Selection.all(select)
+  const { missing, selected } = yield* Selection.all(select)
   const workflows = selected.map(({ workflow }) => workflow)
   const draft = { id, operations, publish, swaps: yield* Effect.forEach(operations, swaps.resolve) }
   const means = yield* meansOf(draft, workflows)
@@ -139,7 +139,7 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish, sel
   const createdAt = new Date(yield* Clock.currentTimeMillis).toISOString()
   const plan: Plans.Plan = { ...draft, createdAt, entries, changes: grouped(allSteps), refused }
   if (entries.length > 0) yield* Plans.save(plan)
-  return { plan, scanned, unchanged }
+  return { plan, unchanged }
 })
 
 /** Whether a failure is n8n's and may pass, so that the workflow counts as not done. */
