@@ -8,8 +8,8 @@ import { glyphOf } from "./glyphs.ts"
 import { type Frame, layOut, size } from "./mapLayout.ts"
 import type { Status } from "./model.ts"
 import type { Shown } from "./Page.ts"
-import { glyphAt, markAt, n, text, titled } from "./shapes.ts"
-import { ellipsis, width as textWidth, wrap, xml } from "./text.ts"
+import { arrow, glyphAt, legend, markAt, n, sheet, text, titled } from "./shapes.ts"
+import { ellipsis, wrap, xml } from "./text.ts"
 import { style as picturesStyle } from "./theme.ts"
 
 const kinds = {
@@ -33,36 +33,13 @@ export const style: string = picturesStyle + [
 /** Error workflows with more users are shown as a mark on each user. */
 const fewUsers = 4
 
-const keyOf = (
-  { from, kind, node, to }: Pick<Edge, "from" | "node"> & { readonly kind: string; readonly to: string }
-) => JSON.stringify([from, kind, node, to])
+const keyOf = ({ from, kind, node, to }: Edge | WorkflowMap["broken"][number]) => JSON.stringify([from, kind, node, to])
 
-const facts = (map: WorkflowMap, isHidden: boolean) => {
-  const show = details.show(isHidden)
-  const nameOf = (id: string) => show.line(map.workflows.get(id)?.name ?? `missing: ${id}`)
-  const broken = new Map(map.broken.map((each) => [keyOf(each), each]))
-  const inCycle = new Set(map.cycles.flat())
-  const orphans = new Set(map.orphans.map(({ id }) => id))
-  const faulty = new Set(map.broken.map(({ from }) => from))
-  const misfits = new Set(map.contracts.map(({ from }) => from))
-  const users = Map.groupBy(map.edges.filter(({ kind }) => kind === "error"), ({ to }) => to)
-  const isMark = ({ kind, to }: Edge) => kind === "error" && (users.get(to)?.length ?? 0) > fewUsers
-  const faultsOf = (id: string): ReadonlyArray<readonly [Status, string]> => [
-    ...faulty.has(id) ? [["error", "has links that fail"] as const] : [],
-    ...map.workflows.has(id) ? [] : [["error", "does not exist"] as const],
-    ...inCycle.has(id) ? [["renamed", "calls itself, by others or directly"] as const] : [],
-    ...misfits.has(id) ? [["warning", "passes inputs that do not fit"] as const] : [],
-    ...orphans.has(id) ? [["warning", "nothing calls it"] as const] : []
-  ]
-  const statusOf = (id: string) => faultsOf(id)[0]?.[0]
-  const statusText = (id: string) => faultsOf(id).map(([, text]) => text).join(", ") || undefined
-  return { show, nameOf, broken, isMark, statusOf, statusText, usersOf: (id: string) => users.get(id)?.length ?? 0 }
-}
-
-type Facts = ReturnType<typeof facts>
-
-const lines = (title: string, all: ReadonlyArray<string>) =>
-  all.length === 0 ? [] : [{ title, text: [...new Set(all)].join("\n") }]
+const drawnIds = ({ edges, workflows }: WorkflowMap): ReadonlySet<string> =>
+  new Set([
+    ...[...workflows.values()].flatMap(({ id, isArchived }) => isArchived ? [] : [id]),
+    ...edges.map(({ to }) => to)
+  ])
 
 const summary = ({ broken, contracts, cycles, edges, orphans, workflows }: WorkflowMap) => {
   const count = (kind: Edge["kind"]) => edges.filter((edge) => edge.kind === kind).length
@@ -80,255 +57,248 @@ const summary = ({ broken, contracts, cycles, edges, orphans, workflows }: Workf
   return { title: counted(current, "workflow"), subtitle: links.join(" · ") }
 }
 
-/** Title, summary, and details of every workflow, for the page. */
-export const shown = (map: WorkflowMap, showsSecrets: boolean): Shown => {
-  const about = facts(map, showsSecrets)
-  const { nameOf, show } = about
-  const [from, to] = [Map.groupBy(map.edges, ({ from }) => from), Map.groupBy(map.edges, ({ to }) => to)]
-  const link = (edge: Edge, other: string) => {
-    const why = about.broken.get(keyOf(edge))?.why
-    const state = edge.state === undefined ? "" : `, ${edge.state}`
-    return `${nameOf(other)} (${kinds[edge.kind].words}: ${show.line(edge.node)}${state})${
-      why === undefined ? "" : ` ✗ ${why}`
-    }`
-  }
-  // Those with a fault first.
-  const ids = [...drawnIds(map)].toSorted((a, b) =>
-    Number(about.statusOf(a) === undefined) - Number(about.statusOf(b) === undefined) ||
-    nameOf(a).localeCompare(nameOf(b))
-  )
+/** Names and faults of workflows, and links, in safe text. */
+const wordsOf = (map: WorkflowMap, showsSecrets: boolean) => {
+  const show = details.show(showsSecrets)
+  const nameOf = (id: string) => show.line(map.workflows.get(id)?.name ?? `missing: ${id}`)
+  const faults: ReadonlyArray<readonly [Status, string, ReadonlySet<string>]> = [
+    ["error", "has links that fail", new Set(map.broken.map(({ from }) => from))],
+    ["error", "does not exist", new Set(map.edges.flatMap(({ to }) => map.workflows.has(to) ? [] : [to]))],
+    ["renamed", "calls itself, by others or directly", new Set(map.cycles.flat())],
+    ["warning", "passes inputs that do not fit", new Set(map.contracts.map(({ from }) => from))],
+    ["warning", "nothing calls it", new Set(map.orphans.map(({ id }) => id))]
+  ]
+  const broken = new Map(map.broken.map((each) => [keyOf(each), each.why]))
   return {
-    ...summary(map),
-    sections: [
-      ...lines(
-        "Broken",
-        map.broken.map((each) =>
-          `${nameOf(each.from)}, ${show.line(each.node)} → ${nameOf(each.to).replace(/^missing: /, "")}: ${each.why}`
-        )
-      ),
-      ...lines("Sub-workflows that nothing calls", map.orphans.map(({ id }) => nameOf(id))),
-      ...lines("Cycles", map.cycles.map((ids) => ids.map(nameOf).join(" ⇄ "))),
-      ...lines(
-        "Shared",
-        map.shared.map(({ kind, name, workflows }) =>
-          `${kind} ${show.line(name)}: ${counted(workflows.length, "workflow")}`
-        )
-      )
-    ],
-    nodes: ids.map((id) => {
-      const workflow = map.workflows.get(id)
-      const state = workflow === undefined
-        ? "missing"
-        : workflow.isArchived
-        ? "archived"
-        : workflow.isPublished
-        ? "published"
-        : "unpublished"
-      return defined({
-        id,
-        name: nameOf(id),
-        label: `${state} · ${id}`,
-        status: about.statusOf(id),
-        statusText: about.statusText(id),
-        sections: [
-          ...lines(
-            "Broken",
-            map.broken.filter((each) => each.from === id).map((each) =>
-              `${show.line(each.node)}: ${each.why} (${nameOf(each.to).replace(/^missing: /, "")})`
-            )
-          ),
-          ...lines("Uses", (from.get(id) ?? []).map((edge) => link(edge, edge.to))),
-          ...lines("Used by", (to.get(id) ?? []).map((edge) => link(edge, edge.from))),
-          ...lines("Declared inputs", [...workflow?.inputs ?? []].map(([name, type]) => show.line(`${name}: ${type}`))),
-          ...lines(
-            "Inputs that do not fit",
-            map.contracts.filter((each) => each.from === id || each.to === id).map((
-              { from, missing = [], node, unknown = [], wrongType = [] }
-            ) =>
-              show.line(`${nameOf(from)}, ${node}: ${
-                [
-                  ...missing.map((each) => `missing ${each}`),
-                  ...unknown.map((each) => `unknown ${each}`),
-                  ...wrongType
-                ].join("; ")
-              }`)
-            )
-          ),
-          ...lines(
-            "Decided at run time",
-            map.unresolved.filter((each) => each.from === id).map(({ by, node }) => show.line(`${node}: ${by}`))
-          ),
-          ...lines(
-            "Shared credentials and tables",
-            map.shared.filter(({ workflows }) => workflows.includes(id)).map(({ kind, name, workflows }) =>
-              show.line(`${kind} ${name}, in ${counted(workflows.length, "workflow")}`)
-            )
-          )
-        ]
-      }) as Shown["nodes"][number]
-    })
+    line: show.line,
+    nameOf,
+    stateOf: (id: string) => {
+      const own = faults.filter(([, , ids]) => ids.has(id))
+      return { status: own[0]?.[0], statusText: own.map(([, words]) => words).join(", ") || undefined }
+    },
+    whyBroken: (edge: Edge) => broken.get(keyOf(edge)),
+    link: (edge: Edge) => `${kinds[edge.kind].words}: ${show.line(edge.node)}`
   }
 }
 
-const drawnIds = ({ edges, workflows }: WorkflowMap): ReadonlySet<string> =>
-  new Set([
-    ...[...workflows.values()].flatMap(({ id, isArchived }) => isArchived ? [] : [id]),
-    ...edges.map(({ to }) => to)
-  ])
+type Words = ReturnType<typeof wordsOf>
+
+/** Line about workflows; `isCommon` if it also belongs to the overview. */
+interface Line {
+  readonly title: string
+  readonly of: ReadonlyArray<string>
+  readonly text: string
+  readonly isCommon?: boolean
+}
+
+const linesOf = (map: WorkflowMap, { line, link, nameOf, whyBroken }: Words): ReadonlyArray<Line> => [
+  ...map.broken.map(({ from, node, to, why }): Line => ({
+    title: "Broken",
+    of: [from],
+    text: `${nameOf(from)}, ${line(node)} → ${map.workflows.has(to) ? nameOf(to) : line(to)}: ${why}`,
+    isCommon: true
+  })),
+  ...map.orphans.map(({ id }) => ({
+    title: "Sub-workflows that nothing calls",
+    of: [],
+    text: nameOf(id),
+    isCommon: true
+  })),
+  ...map.cycles.map((ids) => ({ title: "Cycles", of: ids, text: ids.map(nameOf).join(" ⇄ "), isCommon: true })),
+  ...map.edges.flatMap((edge): ReadonlyArray<Line> => {
+    const why = whyBroken(edge)
+    const about = `(${link(edge)}${edge.state === undefined ? "" : `, ${edge.state}`})${
+      why === undefined ? "" : ` ✗ ${why}`
+    }`
+    return [
+      { title: "Uses", of: [edge.from], text: `${nameOf(edge.to)} ${about}` },
+      { title: "Used by", of: [edge.to], text: `${nameOf(edge.from)} ${about}` }
+    ]
+  }),
+  ...[...map.workflows.values()].flatMap(({ id, inputs = new Map<string, string>() }) =>
+    [...inputs].map(([name, type]) => ({ title: "Declared inputs", of: [id], text: line(`${name}: ${type}`) }))
+  ),
+  ...map.contracts.map(({ from, missing = [], node, to, unknown = [], wrongType = [] }) => ({
+    title: "Inputs that do not fit",
+    of: [from, to],
+    text: line(
+      `${nameOf(from)}, ${node}: ${
+        [
+          ...missing.map((each) => `missing ${each}`),
+          ...unknown.map((each) => `unknown ${each}`),
+          ...wrongType
+        ].join(
+          "; "
+        )
+      }`
+    )
+  })),
+  ...map.unresolved.map(({ by, from, node }) => ({
+    title: "Decided at run time",
+    of: [from],
+    text: line(`${node}: ${by}`)
+  })),
+  ...map.shared.map(({ kind, name, workflows }) => ({
+    title: "Shared",
+    of: workflows,
+    text: `${kind} ${line(name)}: ${counted(workflows.length, "workflow")}`,
+    isCommon: true
+  }))
+]
+
+const sectionsOf = (lines: ReadonlyArray<Line>): ReadonlyArray<details.Section> =>
+  [...Map.groupBy(lines, ({ title }) => title)].map(([title, all]) => ({
+    title,
+    text: [...new Set(all.map(({ text }) => text))].join("\n")
+  }))
+
+const publication = (workflow: ReturnType<WorkflowMap["workflows"]["get"]>) => {
+  if (workflow === undefined) return "missing"
+  if (workflow.isArchived) return "archived"
+  return workflow.isPublished ? "published" : "unpublished"
+}
+
+/** Title, summary, and details of every workflow, for the page: those with a fault first. */
+export const shown = (map: WorkflowMap, showsSecrets: boolean): Shown => {
+  const words = wordsOf(map, showsSecrets)
+  const lines = linesOf(map, words)
+  const linesFor = Map.groupBy(lines.flatMap((line) => line.of.map((id) => ({ ...line, id }))), ({ id }) => id)
+  const nodes = [...drawnIds(map)].map((id): Shown["nodes"][number] =>
+    defined({
+      id,
+      name: words.nameOf(id),
+      label: `${publication(map.workflows.get(id))} · ${id}`,
+      ...words.stateOf(id),
+      sections: sectionsOf(linesFor.get(id) ?? [])
+    })
+  )
+  return {
+    ...summary(map),
+    sections: sectionsOf(lines.filter(({ isCommon }) => isCommon)),
+    nodes: nodes.toSorted((a, b) =>
+      Number(a.status === undefined) - Number(b.status === undefined) || a.name.localeCompare(b.name)
+    )
+  }
+}
 
 const inset = 14
 
 const drawWorkflow = (
   map: WorkflowMap,
-  about: Facts,
+  { nameOf, stateOf }: Words,
   id: string,
-  { x, y }: geometry.Point,
-  marks: ReadonlyArray<Edge>
+  { place: { x, y }, marks, users }: {
+    readonly place: geometry.Point
+    readonly marks: ReadonlyArray<Edge>
+    readonly users: number
+  }
 ) => {
   const workflow = map.workflows.get(id)
-  const status = about.statusOf(id)
-  const name = about.nameOf(id)
-  const [trigger = ""] = workflow?.triggers ?? []
+  const { status, statusText } = stateOf(id)
+  const name = nameOf(id)
+  const [trigger] = workflow?.triggers ?? []
   const isOff = workflow?.isPublished !== true
-  const words = [name, isOff ? "unpublished" : "published", about.statusText(id) ?? ""].filter(Boolean).join(", ")
+  const about = [name, isOff ? "unpublished" : "published", ...statusText === undefined ? [] : [statusText]].join(", ")
   const names = wrap(name, 14, size.width - 46 - inset, 2)
-  const glyph = trigger === ""
-    ? { initials: "", hue: "plain" as const }
-    : glyphOf(trigger, trigger.slice(trigger.lastIndexOf(".") + 1))
+  const classes = [...status === undefined ? [] : [`s-${status}`], ...isOff ? ["off"] : []].join(" ")
   return [
-    `<g data-node="${xml(id)}" class="${
-      [status === undefined ? "" : `s-${status}`, isOff ? "off" : ""].join(" ").trim()
-    }" transform="translate(${n(x)} ${n(y)})" tabindex="0" role="button" aria-label="${xml(words)}">`,
-    titled(words),
+    `<g data-node="${xml(id)}" class="${classes}" transform="translate(${n(x)} ${
+      n(y)
+    })" tabindex="0" role="button" aria-label="${xml(about)}">`,
+    titled(about),
     `<rect class="box" width="${size.width}" height="${size.height}" rx="8"/>`,
-    glyphAt({ glyph }, 24, size.height / 2, 0.95),
+    trigger === undefined
+      ? ""
+      : glyphAt(glyphOf(trigger, trigger.slice(trigger.lastIndexOf(".") + 1)), 24, size.height / 2, 0.95),
     ...names.map((line, index) => text(44, size.height / 2 + 5 - (names.length - 1) * 9 + index * 18, line, "m")),
     ...marks.map((edge, index) =>
       `<circle class="dot k-error" cx="${size.width - inset - index * 12}" cy="10" r="4">${
-        titled(`error workflow: ${about.nameOf(edge.to)}`)
+        titled(`error workflow: ${nameOf(edge.to)}`)
       }</circle>`
     ),
-    about.usersOf(id) > fewUsers
-      ? text(size.width / 2, size.height + 16, `error workflow of ${about.usersOf(id)}`, "mid small dim")
-      : "",
+    users > fewUsers ? text(size.width / 2, size.height + 16, `error workflow of ${users}`, "mid small dim") : "",
     status === undefined ? "" : markAt(status, size.width - 2, size.height - 4),
     "</g>"
   ].join("")
 }
 
-const drawFrame = ({ edges, height, ids, width, x, y }: Frame, isAlone: boolean) =>
-  `<rect class="frame" x="${n(x)}" y="${n(y)}" width="${n(width)}" height="${n(height)}" rx="12"/>` +
-  text(
-    x + 16,
-    y + 19,
-    ellipsis(
-      isAlone
-        ? `${counted(ids.length, "workflow")} without other links`
-        : `${counted(ids.length, "workflow")}: ${[...new Set(edges.map(({ kind }) => kinds[kind].words))].join(", ")}`,
-      12,
-      width - 24
-    ),
-    "small dim"
-  )
+const drawFrame = ({ edges, height, ids, width, x, y }: Frame) => {
+  const links = [...new Set(edges.map(({ kind }) => kinds[kind].words))].join(", ")
+  const title = `${counted(ids.length, "workflow")}${links === "" ? " without other links" : `: ${links}`}`
+  return `<rect class="frame" x="${n(x)}" y="${n(y)}" width="${n(width)}" height="${n(height)}" rx="12"/>` +
+    text(x + 16, y + 19, ellipsis(title, 12, width - 24), "small dim")
+}
 
-const drawEdge = (edge: Edge, from: geometry.Box, to: geometry.Box, about: Facts, lane: number) => {
-  const isBroken = about.broken.has(keyOf(edge))
+const drawEdge = (edge: Edge, from: geometry.Box, to: geometry.Box, words: Words, lane: number) => {
+  const why = words.whyBroken(edge)
   const start = { x: from.x + from.width, y: from.y + from.height / 2 + lane }
   const end = { x: to.x - 9, y: to.y + to.height / 2 + lane }
-  const path = geometry.path(start, end, "main")
-  const classes = `k-${edge.kind}${isBroken ? " k-broken" : ""}${edge.state === undefined ? "" : " faint"}`
-  const why = about.broken.get(keyOf(edge))?.why
-  return {
-    bounds: path.bounds,
-    svg: `<path class="edge ${classes}" d="${path.d}">${
-      titled(
-        `${about.nameOf(edge.from)} → ${about.nameOf(edge.to)}: ${kinds[edge.kind].words}, ${
-          about.show.line(edge.node)
-        }${why === undefined ? "" : `: ${why}`}`
-      )
-    }</path><path class="tip ${classes}" d="M${n(end.x + 8)} ${n(end.y)}l-10 -6v12z"/>`
-  }
+  const { bounds, d } = geometry.path(start, end, "main")
+  const classes = ` k-${edge.kind}${why === undefined ? "" : " k-broken"}${edge.state === undefined ? "" : " faint"}`
+  const title = `${words.nameOf(edge.from)} → ${words.nameOf(edge.to)}: ${words.link(edge)}`
+  const svg = arrow(d, { x: end.x + 8, y: end.y }, classes, why === undefined ? title : `${title}: ${why}`)
+  return { bounds, svg }
 }
 
-const legend = (x: number, y: number) => {
-  let at = x
-  const next = (svg: (at: number) => string, words: string) => {
-    const drawn = svg(at) + text(at + 44, y + 4, words, "small")
-    at += 64 + textWidth(words, 12)
-    return drawn
-  }
-  const line = (classes: string) => (at: number) => `<path class="edge ${classes}" d="M${n(at)} ${n(y)}h36"/>`
-  const sign = (status: Status) => (at: number) => `<g class="s-${status}">${markAt(status, at + 26, y)}</g>`
-  const svg = [
-    ...Object.entries(kinds).map(([kind, { words }]) => next(line(`k-${kind}`), words)),
-    next(line("k-broken"), "broken"),
-    next((at) => `<circle class="dot k-error" cx="${n(at + 28)}" cy="${n(y)}" r="4"/>`, "has a common error workflow"),
-    next(
-      (at) => `<g class="off"><rect class="box" x="${n(at)}" y="${n(y - 9)}" width="36" height="18" rx="4"/></g>`,
+const drawLegend = (at: geometry.Point) => {
+  const y = at.y - 4
+  const line = (classes: string) => (x: number) => `<path class="edge ${classes}" d="M${n(x)} ${n(y)}h36"/>`
+  const sign = (status: Status) => (x: number) => `<g class="s-${status}">${markAt(status, x + 26, y)}</g>`
+  return legend([
+    ...Object.entries(kinds).map(([kind, { words }]) => [line(`k-${kind}`), words] as const),
+    [line("k-broken"), "broken"],
+    [(x) => `<circle class="dot k-error" cx="${n(x + 28)}" cy="${n(y)}" r="4"/>`, "has a common error workflow"],
+    [
+      (x) => `<g class="off"><rect class="box" x="${n(x)}" y="${n(y - 9)}" width="36" height="18" rx="4"/></g>`,
       "unpublished"
-    ),
-    next(sign("error"), "has failing links"),
-    next(sign("renamed"), "in a cycle"),
-    next(sign("warning"), "unused, or inputs do not fit")
-  ].join("")
-  return { svg, width: at - x }
+    ],
+    [sign("error"), "has failing links"],
+    [sign("renamed"), "in a cycle"],
+    [sign("warning"), "unused, or inputs do not fit"]
+  ], { ...at, room: 36 })
 }
-
-const [margin, header, legendHeight] = [40, 76, 34]
 
 /** SVG of a map; `data-node` is a workflow's id. It loads nothing and contains no script. */
 export const render = (
   map: WorkflowMap,
   { isBare = false, showsSecrets = false }: { readonly isBare?: boolean; readonly showsSecrets?: boolean } = {}
 ): string => {
-  const about = facts(map, showsSecrets)
+  const words = wordsOf(map, showsSecrets)
   const ids = [...drawnIds(map)]
-  const edges = map.edges.filter((edge) => !about.isMark(edge))
-  const marks = Map.groupBy(map.edges.filter(about.isMark), ({ from }) => from)
-  const { frames, places } = layOut(ids, edges, new Set(ids.filter((id) => about.usersOf(id) > fewUsers)))
-  const boxOf = (id: string): geometry.Box => ({ ...places.get(id) ?? { x: 0, y: 0 }, ...size })
-  const linked = frames.filter((frame) => frame.edges.length > 0)
-  const frameOf = new Map(linked.flatMap((frame) => frame.ids.map((id) => [id, frame] as const)))
+  const users = Map.groupBy(map.edges.filter(({ kind }) => kind === "error"), ({ to }) => to)
+  const usersOf = (id: string) => users.get(id)?.length ?? 0
+  const isMark = ({ kind, to }: Edge) => kind === "error" && usersOf(to) > fewUsers
+  const marks = Map.groupBy(map.edges.filter(isMark), ({ from }) => from)
+  const edges = map.edges.filter((edge) => !isMark(edge))
+  const { frames, places } = layOut(ids, edges, new Set(ids.filter((id) => usersOf(id) > fewUsers)))
+  const placeOf = (id: string) => places.get(id) ?? { x: 0, y: 0 }
+  const boxOf = (id: string): geometry.Box => ({ ...placeOf(id), ...size })
+  const frameOf = new Map(frames.flatMap((frame) => frame.ids.map((id) => [id, frame] as const)))
+  // Links of alike workflows are one line from their frame.
   const lines = new Map(edges.map((edge) => {
-    const frame = frameOf.get(edge.from)
-    const key = JSON.stringify([
-      frame?.ids[0] ?? edge.from,
-      edge.to,
-      edge.kind,
-      about.broken.has(keyOf(edge)),
-      edge.state
-    ])
-    return [key, { edge, from: frame ?? boxOf(edge.from) }]
+    const from = frameOf.get(edge.from) ?? boxOf(edge.from)
+    return [JSON.stringify([from.x, from.y, edge.to, edge.kind, words.whyBroken(edge), edge.state]), { edge, from }]
   }))
-  const between = new Map<string, number>()
-  const drawn = [...lines.values()].map(({ edge, from }) => {
-    const pair = `${from.x} ${from.y} ${edge.to}`
-    const lane = between.get(pair) ?? 0
-    between.set(pair, lane + 1)
-    return drawEdge(edge, from, boxOf(edge.to), about, lane * 10)
+  const drawn = [...Map.groupBy(lines.values(), ({ edge, from }) => `${from.x} ${from.y} ${edge.to}`).values()].flatMap(
+    (lanes) => lanes.map(({ edge, from }, lane) => drawEdge(edge, from, boxOf(edge.to), words, lane * 10))
+  )
+  const all = geometry.around(
+    [{ x: 0, y: 0, width: 0, height: 0 }, ...ids.map(boxOf), ...frames, ...drawn.map(({ bounds }) => bounds)]
+      .flatMap(({ height, width, x, y }) => [{ x, y }, { x: x + width, y: y + height }])
+  )
+  const key = drawLegend({ x: all.x, y: all.y - 44 })
+  return sheet({
+    ...summary(map),
+    style,
+    isBare,
+    bounds: { x: all.x, y: all.y - 60, width: Math.max(all.width, key.width), height: all.height + 60 },
+    body: [
+      key.svg,
+      ...frames.map(drawFrame),
+      ...drawn.map(({ svg }) => svg),
+      ...ids.map((id) =>
+        drawWorkflow(map, words, id, { place: placeOf(id), marks: marks.get(id) ?? [], users: usersOf(id) })
+      )
+    ]
   })
-  const corners = [...ids.map(boxOf), ...frames, ...drawn.map(({ bounds }) => bounds)]
-  const bounds = geometry.around([
-    { x: 0, y: 0 },
-    ...corners.flatMap(({ height, width, x, y }) => [{ x, y }, { x: x + width, y: y + height }])
-  ])
-  const { subtitle, title } = summary(map)
-  const head = (isBare ? 0 : header) + legendHeight
-  const [left, top] = [bounds.x - margin, bounds.y - margin - head]
-  const key = legend(left + margin, top + head - 14)
-  const width = Math.max(bounds.width, key.width, textWidth(subtitle, 16)) + 2 * margin
-  const height = bounds.height + 2 * margin + head
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" class="wf" role="group" aria-label="${
-      xml(`${title}: ${subtitle}`)
-    }" width="${n(width)}" height="${n(height)}" viewBox="${n(left)} ${n(top)} ${n(width)} ${n(height)}">`,
-    `<title>${xml(`${title}: ${subtitle}`)}</title><style>${style}</style>`,
-    `<rect class="bg" x="${n(left)}" y="${n(top)}" width="${n(width)}" height="${n(height)}"/>`,
-    ...isBare ? [] : [text(left + margin, top + 42, title, "title"), text(left + margin, top + 66, subtitle, "dim")],
-    key.svg,
-    ...frames.map((frame) => drawFrame(frame, frame.edges.length === 0)),
-    ...drawn.map(({ svg }) => svg),
-    ...ids.map((id) => drawWorkflow(map, about, id, places.get(id) ?? { x: 0, y: 0 }, marks.get(id) ?? [])),
-    "</svg>"
-  ].join("")
 }

@@ -1,16 +1,53 @@
 /** Pictures with the catalogue's knowledge of node types and a position for every node. */
 import * as Effect from "effect/Effect"
-import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
+import { num, type Obj, str } from "../base/Json.ts"
+import * as NodeCatalogue from "../catalogue/NodeCatalogue.ts"
+import * as Parameters from "../catalogue/parameters/Parameters.ts"
+import * as Evaluate from "../catalogue/types/Evaluate.ts"
+import * as NodeType from "../catalogue/types/NodeType.ts"
+import * as Ports from "../catalogue/types/Ports.ts"
+import * as Workflow from "../n8n/model/Workflow.ts"
 import * as Layout from "./Layout.ts"
-import * as Looks from "./Looks.ts"
 import * as Picture from "./Picture.ts"
+
+const subtitleOf = ({ operation, resource }: Obj) =>
+  typeof operation === "string" && !operation.startsWith("=")
+    ? { subtitle: typeof resource === "string" && !resource.startsWith("=") ? `${operation}: ${resource}` : operation }
+    : {}
+
+const lookBy =
+  (find: (type: string) => NodeType.NodeType | undefined, evaluate: Ports.Evaluate): Picture.LookOf => (node) => {
+    const nodeType = find(Workflow.typeOf(node))
+    const version = num(node["typeVersion"]) ?? 1
+    const description = nodeType && (NodeType.at(nodeType, version) ?? nodeType.descriptions[0])
+    if (description === undefined) return undefined
+    const parameters = Parameters.complete(description, {
+      typeVersion: version,
+      parameters: Workflow.parametersOf(node)
+    })
+    const shape = { parameters, version, onError: str(node["onError"]) }
+    return {
+      label: description.displayName,
+      isTrigger: description.group.includes("trigger"),
+      inputs: Ports.inputs(description, shape, evaluate),
+      outputs: Ports.outputs(description, shape, evaluate),
+      ...subtitleOf(parameters)
+    }
+  }
 
 /** Picture of a workflow with an overlay, ready to be drawn. */
 export const make = Effect.fn("Pictures.make")(function*(
   workflow: Picture.Document,
   options: Pick<Picture.Options, "overlay" | "showsSecrets"> = {}
-): Effect.fn.Return<Picture.Picture, never, NodeCatalogue> {
+): Effect.fn.Return<Picture.Picture, never, NodeCatalogue.NodeCatalogue> {
   const before = options.overlay?._tag === "Difference" ? [options.overlay.before] : []
-  const lookOf = yield* Looks.forWorkflows(workflow, ...before)
-  return Layout.place(Picture.make(workflow, { ...options, lookOf }))
+  const lookOf = yield* Effect.all([
+    NodeCatalogue.findAll([workflow, ...before].flatMap(Workflow.typesOf)),
+    Evaluate.make
+  ]).pipe(
+    Effect.map(([find, evaluate]) => lookBy(find, evaluate)),
+    // Without the catalogue, nodes have no ports and labels of their own.
+    Effect.orElseSucceed(() => undefined)
+  )
+  return Layout.place(Picture.make(workflow, { ...options, ...(lookOf && { lookOf }) }))
 })

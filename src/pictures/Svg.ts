@@ -2,8 +2,8 @@
 import * as geometry from "./geometry.ts"
 import { statusWords } from "./model.ts"
 import type { Link, Node, Note, Picture, Port, Status } from "./Picture.ts"
-import { glyphAt, markAt, n, signs, text, titled } from "./shapes.ts"
-import { ellipsis, width as textWidth, wrap, xml } from "./text.ts"
+import { arrow, glyphAt, legend, markAt, n, sheet, signs, text, titled } from "./shapes.ts"
+import { ellipsis, wrap, xml } from "./text.ts"
 import { style } from "./theme.ts"
 
 export { xml } from "./text.ts"
@@ -132,7 +132,7 @@ const drawNode = (placed: Placed): string => {
       ? `<path class="bolt" transform="translate(-30 ${n(height / 2 - 9)})" d="M7 0L0 11h5l-2 8 9-12H7z"/>`
       : "",
     glyphAt(
-      node,
+      node.glyph,
       node.kind === "root" || node.kind === "sub" && !onCircle ? 40 : width / 2,
       height / 2,
       onCircle ? 1.4 : 1.7
@@ -168,11 +168,11 @@ interface Drawn {
   readonly end: geometry.Point
 }
 
-const drawLink = ({ end: { x, y }, link, path }: Drawn): string => {
-  const main = link.output.type === "main"
+const drawLink = ({ end: { x, y }, link, path: { d } }: Drawn): string => {
   const status = link.status === undefined || link.status === "idle" ? "" : ` ${link.status}`
-  return `<path class="edge${status}${main ? "" : " dash"}" d="${path.d}"/>` +
-    (main ? `<path class="tip${status}" d="M${n(x - 7)} ${n(y)}l-10 -6v12z"/>` : "")
+  return link.output.type === "main"
+    ? arrow(d, { x: x - 7, y }, status)
+    : `<path class="edge${status} dash" d="${d}"/>`
 }
 
 const drawCount = ({ link: { items, output }, path: { label } }: Drawn): string =>
@@ -212,27 +212,22 @@ const drawNote = (note: Note): string =>
     }>${xml(line)}</text>`
   ).join("") + "</g>"
 
-const drawLegend = (picture: Picture, x: number, y: number): { readonly svg: string; readonly width: number } => {
-  let at = x
-  const entries = (Object.keys(signs) as ReadonlyArray<Status>).filter((status) =>
-    picture.nodes.some((node) => node.status === status)
-  ).map((status) => {
-    const word = picture.overlay === "Problems" && status === "error" ? "error" : statusWords[status] ?? status
-    const svg = `<g class="s-${status}">${markAt(status, at + 10, y - 4)}${text(at + 26, y, word, "small")}</g>`
-    at += 44 + textWidth(word, smallSize)
-    return svg
-  })
-  return { svg: entries.join(""), width: at - x }
-}
+const legendOf = (picture: Picture) =>
+  legend(
+    (Object.keys(signs) as ReadonlyArray<Status>).filter((status) =>
+      picture.nodes.some((node) => node.status === status)
+    ).map((status) => [
+      (x) => `<g class="s-${status}">${markAt(status, x + 10, -4)}</g>`,
+      picture.overlay === "Problems" && status === "error" ? "error" : statusWords[status] ?? status
+    ]),
+    { x: 0, y: 0, room: 18 }
+  )
 
 /** Options of the drawing. */
 export interface Options {
   /** Whether to omit the title and legend, for pages that show them beside the picture. */
   readonly isBare?: boolean
 }
-
-const margin = 48
-const headerHeight = 76
 
 /**
  * SVG of a picture whose nodes have positions (`Layout.place`).
@@ -263,37 +258,19 @@ export const render = (picture: Picture, { isBare = false }: Options = {}): stri
     ...drawn.flatMap(({ path: { bounds: { height, width, x, y } } }) => [{ x, y }, { x: x + width, y: y + height }]),
     ...(placed.length + picture.notes.length === 0 ? [{ x: 0, y: 0 }, { x: 320, y: 96 }] : [])
   ])
-  const header = isBare ? 0 : headerHeight
-  const key = isBare ? { svg: "", width: 0 } : drawLegend(picture, 0, 0)
-  const least = isBare ? 0 : Math.max(360, Math.min(900, textWidth(picture.subtitle, smallSize + 2) + key.width + 40))
-  const width = Math.max(bounds.width, least) + 2 * margin
-  const [left, top] = [bounds.x - margin - Math.max(0, least - bounds.width) / 2, bounds.y - margin - header]
-  const height = bounds.height + 2 * margin + header
-  const titleX = left + 32
-  const head = isBare ? "" : [
-    text(titleX, top + 42, ellipsis(picture.title, 20, width - 64), "title"),
-    text(titleX, top + 66, ellipsis(picture.subtitle, 14, width - 96 - key.width), "dim"),
-    `<g transform="translate(${n(left + width - 24 - key.width)} ${n(top + 66)})">${key.svg}</g>`
-  ].join("")
-  const summary = `${picture.title}: ${picture.subtitle}`
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" class="wf" role="group" aria-label="${xml(summary)}" width="${
-      n(width)
-    }" height="${n(height)}" viewBox="${n(left)} ${n(top)} ${n(width)} ${n(height)}">`,
-    `<title>${xml(summary)}</title><style>${style}</style>`,
-    `<defs><pattern id="dots" width="16" height="16" patternUnits="userSpaceOnUse"><circle class="dot" cx="8" cy="8" r=".8"/></pattern></defs>`,
-    ...["bg", ""].map((name) =>
-      `<rect ${name === "" ? `fill="url(#dots)"` : `class="bg"`} x="${n(left)}" y="${n(top)}" width="${
-        n(width)
-      }" height="${n(height)}"/>`
-    ),
-    ...picture.notes.map(drawNote),
-    ...placed.map(drawGhost),
-    ...drawn.map(drawLink),
-    ...placed.map(drawNode),
-    ...drawn.map(drawCount),
-    picture.nodes.length === 0 ? text(bounds.x + 160, bounds.y + 56, "This workflow has no nodes", "mid dim") : "",
-    head,
-    "</svg>"
-  ].filter(Boolean).join("\n")
+  return sheet({
+    ...picture,
+    style,
+    bounds,
+    isBare,
+    key: legendOf(picture),
+    body: [
+      ...picture.notes.map(drawNote),
+      ...placed.map(drawGhost),
+      ...drawn.map(drawLink),
+      ...placed.map(drawNode),
+      ...drawn.map(drawCount),
+      picture.nodes.length === 0 ? text(bounds.x + 160, bounds.y + 56, "This workflow has no nodes", "mid dim") : ""
+    ]
+  })
 }

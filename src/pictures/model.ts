@@ -123,7 +123,7 @@ export interface Picture {
 /** Options of a picture. */
 export interface Options {
   readonly overlay?: Overlay | undefined
-  /** Appearance by node type; see `Looks.forWorkflows`. */
+  /** Appearance by node type. */
   readonly lookOf?: LookOf
   /** Whether secrets are shown unredacted. */
   readonly showsSecrets?: boolean | undefined

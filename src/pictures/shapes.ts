@@ -1,7 +1,8 @@
 /** Shapes of pictures as SVG. Pure. */
+import type * as geometry from "./geometry.ts"
 import type { Glyph } from "./glyphs.ts"
 import type { Status } from "./model.ts"
-import { xml } from "./text.ts"
+import { ellipsis, width as textWidth, xml } from "./text.ts"
 
 /** Number with at most one decimal. */
 export const n = (value: number) => String(Math.round(value * 10) / 10)
@@ -14,12 +15,7 @@ export const text = (x: number, y: number, content: string, classes: string) =>
 export const titled = (content: string) => `<title>${xml(content)}</title>`
 
 /** Icon around a point. */
-export const glyphAt = (
-  { glyph: { d, hue, initials } }: { readonly glyph: Glyph },
-  x: number,
-  y: number,
-  scale: number
-) =>
+export const glyphAt = ({ d, hue, initials }: Glyph, x: number, y: number, scale: number) =>
   d === undefined
     ? text(x, y + 8, initials ?? "", `mid initials h-${hue}`)
     : `<path class="glyph h-${hue}" transform="translate(${n(x - 12 * scale)} ${
@@ -45,4 +41,62 @@ export const markAt = (status: Status, x: number, y: number) => {
   return d === undefined
     ? ""
     : `<g transform="translate(${n(x)} ${n(y)})"><circle class="mark" r="10"/><path class="sign" d="${d}"/></g>`
+}
+
+/** Link with an arrow that ends before `tip`. */
+export const arrow = (d: string, tip: geometry.Point, classes: string, title = "") =>
+  `<path class="edge${classes}" d="${d}"${title === "" ? "/>" : `>${titled(title)}</path>`}` +
+  `<path class="tip${classes}" d="M${n(tip.x)} ${n(tip.y)}l-10 -6v12z"/>`
+
+/** Legend in one line: signs of a width, each with its words. */
+export const legend = (
+  entries: ReadonlyArray<readonly [draw: (x: number) => string, words: string]>,
+  { room, x, y }: geometry.Point & { readonly room: number }
+): { readonly svg: string; readonly width: number } => {
+  let at = x
+  const svg = entries.map(([draw, words]) => {
+    const entry = draw(at) + text(at + room + 8, y, words, "small")
+    at += room + 26 + textWidth(words, 12)
+    return entry
+  })
+  return { svg: svg.join(""), width: at - x }
+}
+
+const [margin, headerHeight] = [48, 76]
+
+/** SVG document around drawings, with a title, a subtitle and a legend unless it is bare. */
+export const sheet = (
+  { body, bounds, isBare, key = { svg: "", width: 0 }, style, subtitle, title }: {
+    readonly title: string
+    readonly subtitle: string
+    readonly style: string
+    readonly bounds: geometry.Box
+    readonly isBare: boolean
+    readonly key?: ReturnType<typeof legend>
+    readonly body: ReadonlyArray<string>
+  }
+): string => {
+  const header = isBare ? 0 : headerHeight
+  const least = isBare ? 0 : Math.max(360, Math.min(900, textWidth(subtitle, 14) + key.width + 40))
+  const width = Math.max(bounds.width, least) + 2 * margin
+  const height = bounds.height + 2 * margin + header
+  const [left, top] = [bounds.x - margin - Math.max(0, least - bounds.width) / 2, bounds.y - margin - header]
+  const area = `x="${n(left)}" y="${n(top)}" width="${n(width)}" height="${n(height)}"`
+  const summary = xml(`${title}: ${subtitle}`)
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" class="wf" role="group" aria-label="${summary}" width="${
+      n(width)
+    }" height="${n(height)}" viewBox="${n(left)} ${n(top)} ${n(width)} ${n(height)}">`,
+    `<title>${summary}</title><style>${style}</style>`,
+    `<defs><pattern id="dots" width="16" height="16" patternUnits="userSpaceOnUse"><circle class="dot" cx="8" cy="8" r=".8"/></pattern></defs>`,
+    `<rect class="bg" ${area}/>`,
+    `<rect fill="url(#dots)" ${area}/>`,
+    ...body,
+    ...isBare ? [] : [
+      text(left + 32, top + 42, ellipsis(title, 20, width - 64), "title") +
+      text(left + 32, top + 66, ellipsis(subtitle, 14, width - 96 - key.width), "dim") +
+      `<g transform="translate(${n(left + width - 24 - key.width)} ${n(top + 66)})">${key.svg}</g>`
+    ],
+    "</svg>"
+  ].filter(Boolean).join("\n")
 }

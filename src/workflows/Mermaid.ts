@@ -1,6 +1,27 @@
-/** Workflows as Mermaid flowcharts. */
+/** Mermaid flowcharts of workflows. */
 import * as Connections from "../n8n/model/Connections.ts"
-import { mermaidText } from "./MermaidText.ts"
+
+const entity = (sign: string) => `#${sign.codePointAt(0)};`
+
+/** Escapes characters that Mermaid reads as syntax, and list markers that it reads as Markdown, as Mermaid entities. */
+const mermaidText = (text: string): string =>
+  text.replace(/[^\p{L}\p{M}\p{N} .,:!?_+=*/@%&-]/gu, entity)
+    .replace(/(?<=^ *\d*)[.*+-](?= )/, entity)
+
+/** Flowchart of boxes and arrows between their keys, with the boxes of one class dashed. */
+export const chart = (
+  boxes: Iterable<readonly [key: string, label: string]>,
+  arrows: ReadonlyArray<string>,
+  dashed: { readonly name: string; readonly keys: ReadonlyArray<string> }
+): string =>
+  [
+    "flowchart LR",
+    ...[...boxes].map(([key, label]) => `  ${key}["${mermaidText(label)}"]`),
+    ...arrows.map((arrow) => `  ${arrow}`),
+    ...dashed.keys.length === 0
+      ? []
+      : [`  classDef ${dashed.name} stroke-dasharray: 4 4`, `  class ${dashed.keys.join(",")} ${dashed.name}`]
+  ].join("\n")
 
 /**
  * Draws a flowchart from left to right.
@@ -16,7 +37,6 @@ export const flowchart = (
 ): string => {
   const ids = new Map(nodes.map((node, index) => [node.name, `n${index}`]))
   const byName = new Map(nodes.map((node) => [node.name, node]))
-  const boxes = nodes.map((node, index) => `  n${index}["${mermaidText(node.name)}"]`)
   const links = Connections.links(connections)
   const bySource = Map.groupBy(links, (link) => link.from)
   const arrows = links.flatMap((link) => {
@@ -31,11 +51,8 @@ export const flowchart = (
     const label = name === undefined && into === ""
       ? ""
       : `|"${mermaidText(`${name ?? Connections.portLabel(link.output)}${into}`)}"|`
-    return [`  ${from} ${link.output.type === "main" ? "-->" : "-.->"}${label} ${to}`]
+    return [`${from} ${link.output.type === "main" ? "-->" : "-.->"}${label} ${to}`]
   })
   const disabled = nodes.flatMap((node, index) => node.disabled === true ? [`n${index}`] : [])
-  const dashed = disabled.length === 0
-    ? []
-    : [`  classDef disabled stroke-dasharray: 4 4`, `  class ${disabled.join(",")} disabled`]
-  return ["flowchart LR", ...boxes, ...arrows, ...dashed].join("\n")
+  return chart(nodes.map(({ name }, index) => [`n${index}`, name]), arrows, { name: "disabled", keys: disabled })
 }

@@ -6,14 +6,8 @@ import * as Option from "effect/Option"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Impact from "../../workflows/fleet/Impact.ts"
 import * as WorkflowMap from "../../workflows/fleet/Map.ts"
-import { formatOf, out, withFolders, write } from "./picture.ts"
+import { drawing, formatOf, out, withFolders, write } from "./picture.ts"
 import { explained, root } from "./root.ts"
-
-const drawing = Effect.promise(async () => ({
-  MapSvg: await import("../../pictures/MapSvg.ts"),
-  Page: await import("../../pictures/Page.ts"),
-  Template: await import("../../pictures/Template.ts")
-}))
 
 export const map = Command.make(
   "map",

@@ -8,7 +8,6 @@ import { str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import { Executions } from "../../executions/Executions.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
-import type * as Picture from "../../pictures/Picture.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
@@ -17,7 +16,9 @@ import * as Options from "../config/Options.ts"
 import * as ToolContext from "../ToolContext.ts"
 import { explained, optional, print, root, toggle } from "./root.ts"
 
-const drawing = Effect.promise(async () => ({
+/** Loads the modules that draw. */
+export const drawing = Effect.promise(async () => ({
+  MapSvg: await import("../../pictures/MapSvg.ts"),
   Page: await import("../../pictures/Page.ts"),
   Pictures: await import("../../pictures/Pictures.ts"),
   Svg: await import("../../pictures/Svg.ts"),
@@ -89,26 +90,23 @@ const withExecution = Effect.fnUntraced(function*(reference: string, id: string)
   return { workflow, execution }
 })
 
-interface Subject {
+const read = Effect.fnUntraced(function*({ against, execution, problems, workflow: reference }: {
   readonly workflow: string
   readonly against: Option.Option<string>
   readonly execution: Option.Option<string>
   readonly problems: boolean
-}
-
-const read = Effect.fnUntraced(function*({ against, execution, problems, workflow: reference }: Subject) {
+}) {
   if (Option.isSome(execution)) {
     const { execution: run, workflow } = yield* withExecution(reference, execution.value)
-    return { workflow, overlay: { _tag: "Execution", execution: run } satisfies Picture.Overlay }
+    return { workflow, overlay: { _tag: "Execution" as const, execution: run } }
   }
   const { workflow } = yield* Workflows.document(reference, "workflow")
   if (Option.isSome(against)) {
     const { workflow: before } = yield* Workflows.document(yield* fromHere(against.value), "against")
-    return { workflow, overlay: { _tag: "Difference", before } satisfies Picture.Overlay }
+    return { workflow, overlay: { _tag: "Difference" as const, before } }
   }
   if (!problems) return { workflow, overlay: undefined }
-  const validation = yield* WorkflowValidation.validateConnected(workflow)
-  return { workflow, overlay: { _tag: "Problems", ...validation } satisfies Picture.Overlay }
+  return { workflow, overlay: { _tag: "Problems" as const, ...yield* WorkflowValidation.validateConnected(workflow) } }
 })
 
 /** Writes a picture to its file with a line about it, or prints it. */

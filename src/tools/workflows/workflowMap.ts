@@ -56,7 +56,6 @@ const Output = Schema.Struct({
   note: optionalKey(Text)
 })
 type Output = typeof Output.Type
-type ListKey = typeof lists[number] | "edges" | "uses" | "shared"
 
 /** Rows of each list in the overview, of the links of one workflow, and of the one list that is asked for. */
 const rowsPerPage = { few: 5, some: 24, many: 40 }
@@ -70,28 +69,6 @@ interface Input {
   readonly offset: number
 }
 
-/** Rows of every list that belong to the question, before they are shortened to pages. */
-const rowsOf = (map: WorkflowMap.WorkflowMap, { id, kind }: Input) => {
-  const concerns = (...ids: ReadonlyArray<string | undefined>) => id === undefined || ids.includes(id)
-  const isAsked = (list: string) => kind === undefined || kind === list
-  const ofKind = (row: { readonly kind: string }) => kind === undefined || row.kind === kind
-  const edges = id === undefined ? map.edges.toSorted(byKind) : Impact.of(map, id)
-  return {
-    broken: isAsked("broken") ? map.broken.filter(({ from, to }) => concerns(from, to)) : [],
-    orphans: isAsked("orphans") ? map.orphans.filter((each) => concerns(each.id)) : [],
-    cycles: isAsked("cycles") ? map.cycles.filter((ids) => concerns(...ids)).map((ids) => ({ ids })) : [],
-    contracts: isAsked("contracts") ? map.contracts.filter(({ from, to }) => concerns(from, to)) : [],
-    edges: edges.filter(ofKind),
-    uses: id === undefined ? [] : map.edges.filter((edge) => edge.from === id && ofKind(edge)),
-    unresolved: isAsked("unresolved")
-      ? map.unresolved.filter(({ from, mentions }) => concerns(from, ...mentions ?? []))
-      : [],
-    shared: map.shared.filter((each) => ofKind(each) && concerns(...each.workflows))
-  } satisfies { readonly [Key in ListKey]: ReadonlyArray<object> }
-}
-
-type Rows = ReturnType<typeof rowsOf>
-
 const nameOf = ({ workflows }: WorkflowMap.WorkflowMap, id: string) => {
   const workflow = workflows.get(id)
   return workflow === undefined ? {} : {
@@ -100,8 +77,35 @@ const nameOf = ({ workflows }: WorkflowMap.WorkflowMap, id: string) => {
   }
 }
 
-/** Page of each list, without the lists that are empty. */
-const pageOf = (map: WorkflowMap.WorkflowMap, rows: Rows, { id, kind, offset }: Input) => {
+const isOneOf = (names: ReadonlyArray<string>, name: string | undefined) => name !== undefined && names.includes(name)
+
+/** List that a question is about; without one, the answer is an overview. */
+const mainOf = ({ id, kind }: Pick<Input, "id" | "kind">): string | undefined => {
+  if (kind === undefined) return id === undefined ? undefined : "edges"
+  if (isOneOf(lists, kind)) return kind
+  return isOneOf(groups, kind) ? "shared" : "edges"
+}
+
+/** Links that belong to the question: those that lead to `id`, or all. */
+const edgesOf = (map: WorkflowMap.WorkflowMap, { id, kind }: Input) =>
+  (id === undefined ? map.edges.toSorted(byKind) : Impact.of(map, id))
+    .filter((edge) => kind === undefined || edge.kind === kind)
+
+const usesOf = ({ edges }: WorkflowMap.WorkflowMap, { id, kind }: Input) =>
+  edges.filter((edge) => edge.from === id && (kind === undefined || edge.kind === kind))
+
+/** Page of each list that belongs to the question, with the number of all its rows. */
+const listsOf = (map: WorkflowMap.WorkflowMap, input: Input) => {
+  const { id, kind, offset } = input
+  const main = mainOf(input)
+  const concerns = (...ids: ReadonlyArray<string | undefined>) => id === undefined || ids.includes(id)
+  const list = <A, B extends object>(key: string, all: ReadonlyArray<A>, show: (row: A) => B) => {
+    const few = kind === undefined || key === "uses" && main === "edges" ? rowsPerPage.few : 0
+    const rows = key === main
+      ? all.slice(offset, offset + (kind === undefined ? rowsPerPage.some : rowsPerPage.many))
+      : all.slice(0, few)
+    return { total: all.length, rows: rows.map(show) }
+  }
   const link = <A extends { readonly from: string; readonly node: string; readonly by?: string }>(
     { by, from, ...row }: A
   ) => ({
@@ -111,51 +115,49 @@ const pageOf = (map: WorkflowMap.WorkflowMap, rows: Rows, { id, kind, offset }: 
     node: Visible.line(row.node),
     ...(by === undefined ? {} : { by: Visible.label(by, 80) })
   })
-  const most = id !== undefined && kind === undefined ? rowsPerPage.some : rowsPerPage.many
-  const main = id !== undefined ? "edges" : kind === undefined ?
-    undefined
-    : (lists as ReadonlyArray<string>).includes(kind)
-    ? kind
-    : (groups as ReadonlyArray<string>).includes(kind)
-    ? "shared"
-    : "edges"
-  const page = <A>(key: ListKey, list: ReadonlyArray<A>) =>
-    key === main
-      ? list.slice(offset, offset + most)
-      : main === undefined || id !== undefined
-      ? list.slice(0, rowsPerPage.few)
-      : []
-  const showsUsers = kind === "credential" || kind === "table"
   return {
-    broken: page("broken", rows.broken).map(link),
-    orphans: page("orphans", rows.orphans).map(({ hasOwnTrigger, id, mentionedBy }) => ({
-      id,
-      name: "",
-      ...nameOf(map, id),
-      ...(hasOwnTrigger ? { hasOwnTrigger } : {}),
-      ...(mentionedBy.length > 0 ? { mentionedBy } : {})
-    })),
-    cycles: page("cycles", rows.cycles),
-    contracts: page("contracts", rows.contracts),
-    edges: page("edges", rows.edges).map(link),
-    uses: page("uses", rows.uses).map(link),
-    unresolved: page("unresolved", rows.unresolved).map(link),
-    shared: page("shared", rows.shared).map(({ id, kind, name, workflows }) => ({
-      kind,
-      id,
-      name: Visible.line(name),
-      count: workflows.length,
-      ...(showsUsers ? { workflows } : {})
-    }))
+    broken: list("broken", map.broken.filter(({ from, to }) => concerns(from, to)), link),
+    orphans: list(
+      "orphans",
+      map.orphans.filter((each) => concerns(each.id)),
+      ({ hasOwnTrigger, id, mentionedBy }) => ({
+        id,
+        name: "",
+        ...nameOf(map, id),
+        ...(hasOwnTrigger ? { hasOwnTrigger } : {}),
+        ...(mentionedBy.length > 0 ? { mentionedBy } : {})
+      })
+    ),
+    cycles: list("cycles", map.cycles.filter((ids) => concerns(...ids)), (ids) => ({ ids })),
+    contracts: list("contracts", map.contracts.filter(({ from, to }) => concerns(from, to)), (each) => each),
+    edges: list("edges", edgesOf(map, input), link),
+    uses: list("uses", usesOf(map, input), link),
+    unresolved: list(
+      "unresolved",
+      map.unresolved.filter(({ from, mentions = [] }) => concerns(from, ...mentions)),
+      link
+    ),
+    shared: list(
+      "shared",
+      map.shared.filter((each) => (!isOneOf(groups, kind) || each.kind === kind) && concerns(...each.workflows)),
+      ({ id, kind: group, name, workflows }) => ({
+        kind: group,
+        id,
+        name: Visible.line(name),
+        count: workflows.length,
+        ...(kind === undefined ? {} : { workflows })
+      })
+    )
   }
 }
 
-const affectedBy = ({ workflows }: WorkflowMap.WorkflowMap, steps: ReadonlyArray<Impact.Step>) => {
+const affectedBy = (map: WorkflowMap.WorkflowMap, id: string) => {
+  const steps = Impact.of(map, id)
   const all = new Set(steps.map(({ from }) => from))
   return {
     direct: new Set(steps.flatMap(({ from, steps }) => steps === 1 ? [from] : [])).size,
     all: all.size,
-    published: [...all].filter((id) => workflows.get(id)?.isPublished === true).length
+    published: [...all].filter((id) => map.workflows.get(id)?.isPublished === true).length
   }
 }
 
@@ -193,49 +195,51 @@ export const workflowMap = Tool.make({
       const map = yield* WorkflowMap.read
       // Fails as every tool does for an unknown id.
       if (id !== undefined && !map.workflows.has(id)) yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
-      const rows = rowsOf(map, input)
-      return { map, rows, page: input.format === "mermaid" ? undefined : pageOf(map, rows, input) }
+      return { map, lists: input.format === "mermaid" ? undefined : listsOf(map, input) }
     }),
-  summarize: ({ map, page, rows }, input): Output => {
+  summarize: ({ lists, map }, input): Output => {
+    const { id, kind, offset } = input
     const count = (kind: string) => map.edges.filter((edge) => edge.kind === kind).length
     const counts = { calls: count("calls"), tool: count("tool"), http: count("http"), error: count("error") }
     const total = [...map.workflows.values()].filter(({ isArchived }) => !isArchived).length
-    if (page === undefined) {
-      const edges = input.id === undefined ? rows.edges : [...rows.edges, ...rows.uses]
-      const shown = edges.slice(input.offset, input.offset + rowsPerPage.many)
+    if (lists === undefined) {
+      const edges = [...edgesOf(map, input), ...usesOf(map, input)]
+      const shown = edges.slice(offset, offset + rowsPerPage.many)
+      const next = call({ id, kind, format: "mermaid", offset: offset + shown.length })
       return defined({
         total,
         counts,
         mermaid: Flowchart.ofMap(map, shown),
-        note: shown.length < edges.length - input.offset
-          ? `${shown.length} of ${edges.length} links. On with ${
-            call({ id: input.id, kind: input.kind, format: "mermaid", offset: input.offset + shown.length })
-          }`
+        note: shown.length < edges.length - offset
+          ? `${shown.length} of ${edges.length} links. On with ${next}`
           : undefined
       })
     }
-    const shown = Object.fromEntries(Object.entries(page).filter(([, list]) => list.length > 0))
-    const inputs = input.id === undefined ? undefined : map.workflows.get(input.id)?.inputs
-    const named = new Set([...page.broken, ...page.edges, ...page.unresolved].map(({ from }) => from))
-    for (const { id } of page.orphans) named.add(id)
-    const further = new Set([...input.id === undefined ? [] : [input.id], ...idsIn(shown)])
+    const shown = Object.fromEntries(
+      Object.entries(lists).flatMap(([key, { rows }]) => rows.length > 0 ? [[key, rows]] : [])
+    )
+    const inputs = id === undefined ? undefined : map.workflows.get(id)?.inputs
+    const named = new Set([
+      ...[...lists.broken.rows, ...lists.edges.rows, ...lists.unresolved.rows].map(({ from }) => from),
+      ...lists.orphans.rows.map(({ id }) => id)
+    ])
+    const further = new Set([...id === undefined ? [] : [id], ...idsIn(shown)])
     const workflows = [...further].filter((id) => map.workflows.has(id) && !named.has(id))
       .map((id) => ({ id, name: "", ...nameOf(map, id) }))
     return defined({
       total,
       counts,
-      affected: input.id === undefined ? undefined : affectedBy(map, rows.edges as ReadonlyArray<Impact.Step>),
+      affected: id === undefined ? undefined : affectedBy(map, id),
       ...shown,
       inputs: inputs && [...inputs].map(([name, type]) => `${name}: ${type}`),
       workflows: workflows.length > 0 ? workflows : undefined
     })
   },
-  totals: ({ page = {}, rows }) =>
+  totals: ({ lists = {} }) =>
     Object.fromEntries(
-      Object.entries(page).flatMap(([key, list]) => {
-        const all = rows[key as ListKey].length
-        return list.length > 0 && list.length < all ? [[key, all]] : []
-      })
+      Object.entries(lists).flatMap(([key, { rows, total }]) =>
+        rows.length > 0 && rows.length < total ? [[key, total]] : []
+      )
     ),
   next: ({ id, kind, offset }, { counts }) => (path, count) => {
     const [list = ""] = path.split(".")
@@ -248,7 +252,7 @@ export const workflowMap = Tool.make({
       return call({ kind: next, offset: left })
     }
     if (list === "edges") return call({ id, kind, offset: offset + count })
-    return (lists as ReadonlyArray<string>).includes(list)
+    return isOneOf(lists, list)
       ? call({ id, kind: list, offset: kind === list ? offset + count : count })
       : undefined
   },

@@ -63,7 +63,7 @@ const blockOf = ({ height, id, width }: Box, subNodes: Targets, boxes: ReadonlyM
   }
 }
 
-/** Positions of connected nodes, relative to their upper left corner, and their height. */
+/** Positions of connected nodes, relative to their upper left corner, and their size. */
 const layOut = (
   ids: ReadonlyArray<string>,
   forward: Targets,
@@ -101,15 +101,11 @@ const layOut = (
     }
     x += width + gaps.columns
   }
-  return { places, height }
+  return { places, width: Math.max(0, x - gaps.columns), height }
 }
 
-/** Position of each node, relative to the upper left corner; groups that no link connects are below each other. */
-export const arrange = (
-  boxes: ReadonlyArray<Box>,
-  links: ReadonlyArray<Link>,
-  gaps: Gaps = usual
-): ReadonlyMap<string, Place> => {
+/** Groups of nodes that no link connects: positions, each relative to its group's upper left corner. */
+export const islands = (boxes: ReadonlyArray<Box>, links: ReadonlyArray<Link>, gaps: Gaps = usual) => {
   const byId = new Map(boxes.map((box) => [box.id, box]))
   const subNodes = subNodesOf(links)
   const hanging = new Set([...subNodes.values()].flat())
@@ -146,13 +142,20 @@ export const arrange = (
     const next = (columns.get(from) ?? 0) + 1
     for (const to of forward.get(from) ?? []) columns.set(to, Math.max(columns.get(to) ?? 0, next))
   }
-  const places = new Map<string, Place>()
-  let y = 0
-  for (const island of Graph.weaklyConnectedComponents(graph)) {
+  return Graph.weaklyConnectedComponents(graph).map((island) => {
     const names = new Set(island.map((index) => ids[index]))
-    const { height, places: inIsland } = layOut(ids.filter((id) => names.has(id)), forward, columns, blocks, gaps)
-    for (const [id, [dx, dy]] of inIsland) places.set(id, [dx, y + dy])
-    y += height + gaps.rows
-  }
-  return places
+    return layOut(ids.filter((id) => names.has(id)), forward, columns, blocks, gaps)
+  })
+}
+
+/** Position of each node, relative to the upper left corner; groups that no link connects are below each other. */
+export const arrange = (boxes: ReadonlyArray<Box>, links: ReadonlyArray<Link>): ReadonlyMap<string, Place> => {
+  let y = 0
+  return new Map(
+    islands(boxes, links).flatMap(({ height, places }) => {
+      const top = y
+      y += height + usual.rows
+      return [...places].map(([id, [dx, dy]]) => [id, [dx, top + dy]] as const)
+    })
+  )
 }

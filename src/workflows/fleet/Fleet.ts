@@ -13,7 +13,7 @@ import * as Result from "effect/Result"
 import { CallContext } from "../../base/CallContext.ts"
 import * as Deadline from "../../base/Deadline.ts"
 import * as Errors from "../../base/Errors.ts"
-import type { Obj } from "../../base/Json.ts"
+import { defined, type Obj } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient, writesDrafts } from "../../n8n/N8nClient.ts"
 import { preview } from "../../n8n/WriteGuard.ts"
@@ -75,32 +75,19 @@ const obstacle = (
     ? "it is published, and this n8n's API has no drafts"
     : undefined
 
-/** Collects equal changes. */
-const grouped = () => {
-  const groups = new Map<
-    string,
-    { ids: Set<string>; nodes: number; names: Array<string>; example?: string | undefined }
-  >()
-  return {
-    add: ({ id, name }: Workflow.Listed, steps: Change.Changed["steps"]) => {
-      for (const { change, example, operation } of steps) {
-        const group = groups.get(change) ?? { ids: new Set(), nodes: 0, names: [], example }
-        groups.set(change, group)
-        if (!group.ids.has(id) && group.names.length < maxNames) group.names.push(name)
-        group.ids.add(id)
-        if (operation["node"] !== undefined) group.nodes++
-      }
-    },
-    all: (): ReadonlyArray<Plans.Group> =>
-      [...groups].map(([change, { example, ids, names, nodes }]) => ({
-        change,
-        workflows: ids.size,
-        ...(nodes === 0 ? {} : { nodes }),
-        names,
-        ...(example === undefined ? {} : { example })
-      })).toSorted((a, b) => b.workflows - a.workflows)
-  }
-}
+/** Equal changes, the most frequent first. */
+const grouped = (steps: ReadonlyArray<Change.Changed["steps"][number] & Pick<Plans.Entry, "id" | "name">>) =>
+  [...Map.groupBy(steps, ({ change }) => change)].map(([change, all]) => {
+    const names = new Map(all.map(({ id, name }) => [id, name]))
+    const nodes = all.filter(({ operation }) => operation["node"] !== undefined).length
+    return defined({
+      change,
+      workflows: names.size,
+      nodes: nodes === 0 ? undefined : nodes,
+      names: [...names.values()].slice(0, maxNames),
+      example: all[0]?.example
+    })
+  }).toSorted((a, b) => b.workflows - a.workflows)
 
 /** Reason of an error in one line. */
 const reasonOf = (error: Errors.N8nError) => {
@@ -113,13 +100,14 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish, sel
   yield* Selection.refuseAll(select)
   const n8n = yield* N8nClient
   const id = yield* Plans.newId
-  const { missing, scanned, selected } = yield* Selection.all(select)
+  const { missing, selected } = yield* Selection.all(select)
   const workflows = selected.map(({ workflow }) => workflow)
   const draft = { id, operations, publish, swaps: yield* Effect.forEach(operations, swaps.resolve) }
   const means = yield* meansOf(draft, workflows)
   const digest = Change.digester(operations)
   const read = swaps.readOnce(n8n.getWorkflow)
-  const [entries, groups]: [Array<Plans.Entry>, ReturnType<typeof grouped>] = [[], grouped()]
+  const entries: Array<Plans.Entry> = []
+  const allSteps: Array<Parameters<typeof grouped>[0][number]> = []
   const refused: Array<Plans.Refused> = missing.map(({ id, why }) => ({ id, name: "", why }))
   let unchanged = 0
   for (const listed of workflows) {
@@ -146,12 +134,12 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish, sel
     const { active, name } = listed
     const hasDraft = Workflow.hasDraft(listed)
     entries.push({ id: listed.id, name, active, hasDraft, before: digest(workflow), after: digest(after) })
-    groups.add(listed, steps)
+    allSteps.push(...steps.map((step) => ({ ...step, id: listed.id, name })))
   }
   const createdAt = new Date(yield* Clock.currentTimeMillis).toISOString()
-  const plan: Plans.Plan = { ...draft, createdAt, entries, changes: groups.all(), refused }
+  const plan: Plans.Plan = { ...draft, createdAt, entries, changes: grouped(allSteps), refused }
   if (entries.length > 0) yield* Plans.save(plan)
-  return { plan, scanned, unchanged }
+  return { plan, unchanged }
 })
 
 /** Whether a failure is n8n's and may pass, so that the workflow counts as not done. */

@@ -1,5 +1,5 @@
 /** Maps of workflows as Mermaid flowcharts. Pure. */
-import { mermaidText } from "../MermaidText.ts"
+import * as Mermaid from "../Mermaid.ts"
 import type { Edge, WorkflowMap } from "./Map.ts"
 
 const arrows: { readonly [K in Edge["kind"]]: string } = { calls: "-->", tool: "-.->", http: "==>", error: "-.->" }
@@ -9,18 +9,14 @@ export const ofMap = ({ broken, workflows }: WorkflowMap, edges: ReadonlyArray<E
   const ids = new Map([...new Set(edges.flatMap(({ from, to }) => [from, to]))].map((id, index) => [id, `n${index}`]))
   const failing = new Set(broken.map(({ from, kind, node, to }) => JSON.stringify([from, kind, node, to])))
   const isBroken = ({ from, kind, node, to }: Edge) => failing.has(JSON.stringify([from, kind, node, to]))
-  const among = (isOne: (id: string) => boolean) => [...ids].flatMap(([id, key]) => isOne(id) ? [key] : [])
-  const unpublished = among((id) => workflows.get(id)?.isPublished === false)
   const red = edges.flatMap((edge, index) => isBroken(edge) ? [index] : [])
-  return [
-    "flowchart LR",
-    ...[...ids].map(([id, key]) => `  ${key}["${mermaidText(workflows.get(id)?.name ?? `missing: ${id}`)}"]`),
-    ...edges.map(({ from, kind, to }) =>
-      `  ${ids.get(from)} ${arrows[kind]}${kind === "calls" ? "" : `|${kind}|`} ${ids.get(to)}`
+  const unpublished = [...ids].flatMap(([id, key]) => workflows.get(id)?.isPublished === false ? [key] : [])
+  const flowchart = Mermaid.chart(
+    [...ids].map(([id, key]) => [key, workflows.get(id)?.name ?? `missing: ${id}`]),
+    edges.map(({ from, kind, to }) =>
+      `${ids.get(from)} ${arrows[kind]}${kind === "calls" ? "" : `|${kind}|`} ${ids.get(to)}`
     ),
-    ...unpublished.length === 0
-      ? []
-      : ["  classDef unpublished stroke-dasharray: 4 4", `  class ${unpublished.join(",")} unpublished`],
-    ...red.length === 0 ? [] : [`  linkStyle ${red.join(",")} stroke:red`]
-  ].join("\n")
+    { name: "unpublished", keys: unpublished }
+  )
+  return red.length === 0 ? flowchart : `${flowchart}\n  linkStyle ${red.join(",")} stroke:red`
 }

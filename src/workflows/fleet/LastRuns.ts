@@ -1,6 +1,5 @@
 /** Newest execution of each workflow, in few requests: n8n lists the executions of all workflows, or of one. */
 import * as Effect from "effect/Effect"
-import type * as Errors from "../../base/Errors.ts"
 import type * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
 import { maxPage } from "../../n8n/model/Limits.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
@@ -19,17 +18,8 @@ const concurrency = 4
 /** Newest execution; `null` for a workflow of which n8n has saved none. */
 export type LastRun = ExecutionHead.Listed | null
 
-export interface LastRuns {
-  /** Whether an execution of the workflow has been read. */
-  readonly has: (id: string) => boolean
-  /** Looks up these workflows; those beyond the limits are absent. */
-  readonly of: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, LastRun>, Errors.RequestError>
-}
-
 /** Starts with some pages of the newest executions, and those that are running, which n8n lists only by that status. */
-export const make = Effect.fn("LastRuns.make")(function*(
-  firstPages = 1
-): Effect.fn.Return<LastRuns, Errors.RequestError, N8nClient> {
+export const make = Effect.fn("LastRuns.make")(function*(firstPages = 1) {
   const n8n = yield* N8nClient
   const newest = new Map<string, LastRun>()
   const add = (executions: ReadonlyArray<ExecutionHead.Listed>) => {
@@ -51,6 +41,7 @@ export const make = Effect.fn("LastRuns.make")(function*(
   add((yield* n8n.listExecutions({ status: "running", limit: maxPage })).executions)
   for (let page = 0; page < firstPages && hasMore(); page++) yield* readPage
 
+  /** Newest executions of these workflows; those beyond the limits are absent. */
   const of = Effect.fn("LastRuns.of")(function*(ids: ReadonlyArray<string>) {
     const unknown = () => ids.filter((id) => !newest.has(id))
     while (hasMore() && unknown().length > manyUnknown) yield* readPage
@@ -69,5 +60,5 @@ export const make = Effect.fn("LastRuns.make")(function*(
       return run === undefined ? [] : [[id, run] as const]
     }))
   })
-  return { has: (id) => newest.get(id) != null, of }
+  return { has: (id: string) => newest.get(id) != null, of }
 })

@@ -99,49 +99,53 @@ const fault = (
   return undefined
 }
 
+/** Workflow that a link leads to, or the text that decides it; `why` is the reason why it fails. */
+interface Target {
+  readonly to?: string
+  /** Address or table that is not a workflow. */
+  readonly place?: string
+  readonly why?: string | undefined
+  readonly decidedBy?: string
+}
+
 /** Resolves links; n8n's own rules decide which of them fail. */
 const resolver = (workflows: ReadonlyMap<string, facts.Facts>, around: Surroundings) => {
-  const current = [...workflows.values()].filter(({ isArchived }) => !isArchived)
-  const addresses = current.flatMap(({ id, webhooks }) => webhooks.map((webhook) => ({ id, webhook })))
+  const addresses = [...workflows.values()].filter(({ isArchived }) => !isArchived)
+    .flatMap((each) => each.webhooks.map((webhook) => ({ each, webhook })))
+  const tableNames = new Set(around.tables?.values())
 
-  const byRequest = (from: facts.Facts, reference: facts.Reference, request: webhooks.Request) => {
+  const byRequest = (from: facts.Facts, reference: facts.Reference, request: webhooks.Request): Target => {
     const { base, host, isTest, method, segments, url } = request
     const same = addresses.filter(({ webhook }) => webhooks.isTo(request, webhook))
     // On another host it may be another n8n's.
     if (host !== undefined && !around.isOwnHost(host)) return same.length > 0 ? { decidedBy: url } : {}
-    if (same.length === 0) {
-      const address = `/${base}${isTest ? "-test" : ""}/${segments.join("/")}`
-      return host === undefined || segments.includes(undefined)
-        ? { decidedBy: url }
-        : { broken: { to: address, why: "no such webhook" } }
-    }
+    if (same.length === 0 && (host === undefined || segments.includes(undefined))) return { decidedBy: url }
     const fitting = same.filter(({ webhook }) => webhooks.takes(webhook, request))
-    const targets = (fitting.length > 0 ? fitting : same).flatMap(({ id }) => workflows.get(id) ?? [])
-    const to = targets.find(({ isPublished }) => isPublished) ?? targets[0]
-    if (to === undefined) return {}
-    const why = fitting.length === 0
-      ? `does not take ${method}`
-      : isTest
-      ? "test address: answers only while the editor listens"
-      : fault(from, to, reference, around)
-    return { to: to.id, ...(why === undefined ? {} : { broken: { to: to.id, why } }) }
+    const targets = fitting.length > 0 ? fitting : same
+    const to = (targets.find(({ each }) => each.isPublished) ?? targets[0])?.each
+    if (to === undefined) {
+      return { place: `/${base}${isTest ? "-test" : ""}/${segments.join("/")}`, why: "no such webhook" }
+    }
+    if (fitting.length === 0) return { to: to.id, why: `does not take ${method}` }
+    return {
+      to: to.id,
+      why: isTest ? "test address: answers only while the editor listens" : fault(from, to, reference, around)
+    }
   }
 
-  return (from: facts.Facts, reference: facts.Reference): {
-    readonly to?: string
-    readonly broken?: Pick<Broken, "to" | "why">
-    readonly decidedBy?: string
-  } => {
-    const { decidedBy, request, to } = reference
+  return (from: facts.Facts, reference: facts.Reference): Target => {
+    const { decidedBy, kind, request, to, toName } = reference
     if (decidedBy !== undefined) return { decidedBy }
     if (request !== undefined) return byRequest(from, reference, request)
+    if (kind === "table") {
+      const exists = around.tables === undefined ||
+        (toName === undefined ? around.tables.has(to ?? "") : tableNames.has(toName))
+      return { place: toName ?? to ?? "", why: exists ? undefined : "missing" }
+    }
     if (to === undefined) return {}
     const callee = workflows.get(to)
-    if (callee !== undefined) {
-      const why = fault(from, callee, reference, around)
-      return { to, ...(why === undefined ? {} : { broken: { to, why } }) }
-    }
-    return { to, ...(around.missing.has(to) ? { broken: { to, why: "missing" } } : {}) }
+    if (callee !== undefined) return { to, why: fault(from, callee, reference, around) }
+    return { to, why: around.missing.has(to) ? "missing" : undefined }
   }
 }
 
@@ -189,34 +193,23 @@ export const make = (all: ReadonlyArray<facts.Facts>, around: Surroundings): Wor
   const resolve = resolver(workflows, around)
   // An archived workflow does not run, so that nothing in it counts.
   const current = all.filter(({ isArchived }) => !isArchived)
-  const tableNames = new Set(around.tables?.values())
   const edges: Array<Edge> = []
   const broken: Array<Broken> = []
   const mismatches: Array<Contract> = []
   const unresolved: Array<Unresolved> = []
   for (const from of current) {
     for (const reference of from.references) {
-      const { kind, node, passes, state, toName } = reference
-      const place = defined({ from: from.id, node, kind, state })
-      if (kind === "table" && reference.decidedBy === undefined) {
-        const key = toName ?? reference.to ?? ""
-        const exists = around.tables === undefined ||
-          (toName === undefined ? around.tables.has(key) : tableNames.has(key))
-        if (!exists && isIn(state)) broken.push({ ...place, kind, to: key, why: "missing" })
-        continue
-      }
-      const { broken: failure, decidedBy, to } = resolve(from, reference)
+      const { kind, node, passes, state } = reference
+      const link = defined({ from: from.id, node, kind, state })
+      const { decidedBy, place, to, why } = resolve(from, reference)
       if (decidedBy !== undefined) {
         const mentions = [...new Set(decidedBy.match(/[\w-]{8,}/g))].filter((id) => workflows.has(id))
-        unresolved.push(
-          defined({ ...place, kind, by: decidedBy, mentions: mentions.length > 0 ? mentions : undefined })
-        )
+        unresolved.push({ ...link, by: decidedBy, ...(mentions.length > 0 ? { mentions } : {}) })
       }
-      if (to !== undefined && kind !== "table") edges.push({ ...place, kind, to })
-      if (failure !== undefined && isIn(state)) broken.push({ ...place, kind, ...failure })
-      const difference = to === undefined || passes === undefined || !isIn(state)
-        ? undefined
-        : contracts.mismatch(passes, workflows.get(to)?.inputs)
+      if (to !== undefined && kind !== "table") edges.push({ ...link, kind, to })
+      if (!isIn(state)) continue
+      if (why !== undefined) broken.push({ ...link, to: to ?? place ?? "", why })
+      const difference = to === undefined ? undefined : contracts.mismatch(passes, workflows.get(to)?.inputs)
       if (to !== undefined && difference !== undefined) mismatches.push({ from: from.id, to, node, ...difference })
     }
   }
@@ -252,27 +245,22 @@ export const read: Effect.Effect<WorkflowMap, Errors.RequestError, N8nClient> = 
       all.set(workflow.id, facts.of(workflow))
       if (workflow.active && Workflow.awaitsPublishing(workflow)) drafts.push(workflow.id)
     }))
+  const missing = new Set<string>()
   const reread = (id: string) =>
     n8n.getWorkflow(id, { excludePinnedData: true }).pipe(
-      Effect.map((workflow): "missing" | undefined => {
+      Effect.map((workflow) =>
         all.set(id, facts.of(workflow, workflow.active ? Workflow.running(workflow)?.nodes : undefined))
-        return undefined
-      }),
-      Effect.catchTag("NotFoundError", () => Effect.sync(() => (all.delete(id), "missing" as const))),
+      ),
+      Effect.catchTag("NotFoundError", () => Effect.sync(() => (all.delete(id), missing.add(id)))),
       // The key may list what it may not read, and what it does not list may exist.
-      Effect.orElseSucceed(() => undefined)
+      Effect.ignore
     )
   yield* Effect.forEach(drafts, reread, { concurrency, discard: true })
   const references = [...all.values()].flatMap(({ references }) => references)
   const unknown = new Set(
     references.flatMap(({ kind, to }) => to !== undefined && kind !== "table" && !all.has(to) ? [to] : [])
   )
-  const missing = new Set<string>()
-  yield* Effect.forEach(
-    unknown,
-    (id) => Effect.map(reread(id), (state) => state === "missing" ? missing.add(id) : undefined),
-    { concurrency, discard: true }
-  )
+  yield* Effect.forEach(unknown, reread, { concurrency, discard: true })
   const usesTables = references.some(({ kind }) => kind === "table")
   const tables = usesTables
     ? yield* Stream.runCollect(n8n.streamDataTables).pipe(

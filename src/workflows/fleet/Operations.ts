@@ -8,22 +8,21 @@ import { callOf } from "../Calls.ts"
 import * as WorkflowEdit from "../edit/WorkflowEdit.ts"
 import { isUnset } from "../store/FormerSettings.ts"
 
+const Reference = Schema.Struct({ id: Schema.String, name: Schema.String })
 /** Id and name of something on n8n. */
-export interface Reference {
-  readonly id: string
-  readonly name: string
-}
+export type Reference = typeof Reference.Type
 
 /** Replacement of the credential or workflow that nodes refer to. */
-export interface Swap {
+export const Swap = Schema.Struct({
   /** Id or name as given. */
-  readonly from: string
+  from: Schema.String,
   /** Id of the workflow of that name. */
-  readonly fromId?: string
-  readonly to: Reference
+  fromId: Schema.optionalKey(Schema.String),
+  to: Reference,
   /** Type of the credential. */
-  readonly type?: string
-}
+  type: Schema.optionalKey(Schema.String)
+})
+export type Swap = typeof Swap.Type
 
 const own: {
   readonly [op: string]: { readonly required: ReadonlyArray<string>; readonly optional: ReadonlyArray<string> }
@@ -37,9 +36,11 @@ const own: {
 /** Operations of an edit that make no sense, or do harm, on many workflows. */
 const single = new Set(["name", "extract", "move"])
 
-const isTarget = (node: unknown) =>
-  obj(node) !== undefined && Object.keys(obj(node) ?? {}).length > 0 &&
-  Object.entries(obj(node) ?? {}).every(([key, value]) => ["type", "name"].includes(key) && typeof value === "string")
+const isTarget = (node: unknown) => {
+  const entries = Object.entries(obj(node) ?? {})
+  return entries.length > 0 &&
+    entries.every(([key, value]) => ["type", "name"].includes(key) && typeof value === "string")
+}
 
 const fault = (wire: Obj): string | undefined => {
   const { node, op } = wire

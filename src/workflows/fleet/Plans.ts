@@ -7,14 +7,7 @@ import { Author } from "../../base/CallContext.ts"
 import { Documents } from "../../base/Documents.ts"
 import * as Errors from "../../base/Errors.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import { Operation } from "./Operations.ts"
-
-const Swap = Schema.Struct({
-  from: Schema.String,
-  fromId: Schema.optionalKey(Schema.String),
-  to: Schema.Struct({ id: Schema.String, name: Schema.String }),
-  type: Schema.optionalKey(Schema.String)
-})
+import { Operation, Swap } from "./Operations.ts"
 
 /** A workflow of a plan. */
 const Entry = Schema.Struct({
@@ -38,7 +31,6 @@ export const Group = Schema.Struct({
   names: Schema.Array(Schema.String),
   example: Schema.optionalKey(Schema.String)
 })
-export type Group = typeof Group.Type
 
 /** A workflow that is left out. */
 export const Refused = Schema.Struct({ id: Schema.String, name: Schema.String, why: Schema.String })

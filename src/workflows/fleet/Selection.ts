@@ -65,13 +65,6 @@ export interface Selected {
   readonly lastRun: LastRuns.LastRun | undefined
 }
 
-export interface Page {
-  readonly selected: ReadonlyArray<Selected>
-  /** Number of workflows that were looked at. */
-  readonly scanned: number
-  readonly nextCursor: string | undefined
-}
-
 /** Refuses a selection without any condition, for tools that change what is selected. */
 export const refuseAll = (select: Select): Effect.Effect<void, Errors.ValidationError> =>
   [select.ids, select.tags].some((list = []) => list.length > 0) || (select.name ?? "").trim() !== "" ||
@@ -128,7 +121,10 @@ const prepare = Effect.fnUntraced(function*(
 /** Milliseconds after which a selection starts no further list of workflows; one takes at most 20 seconds. */
 const maxTime = 20_000
 
-/** Lists selected workflows up to a limit; `nextCursor` continues, even after fewer. */
+/**
+ * Lists selected workflows up to a limit; `nextCursor` continues, even after fewer. `scanned` is the number of workflows
+ * that were looked at.
+ */
 export const page = Effect.fn("Selection.page")(function*(
   conditions: Conditions,
   { archived = false, cursor: from, lastRun = false, limit, offset, projectId, ...options }: Options & {
@@ -138,7 +134,7 @@ export const page = Effect.fn("Selection.page")(function*(
     /** Whether the newest executions are looked up. */
     readonly lastRun?: boolean | undefined
   }
-): Effect.fn.Return<Page, Errors.N8nError, N8nClient> {
+) {
   const n8n = yield* N8nClient
   const { filter, finish } = yield* prepare(conditions, options, lastRun)
   const until = (yield* Clock.currentTimeMillis) + maxTime
@@ -171,15 +167,9 @@ const fewIds = 20
 const maxWorkflows = 9_900
 
 /** Workflow of `ids` that is not selected, and why. */
-export interface Missing {
+interface Missing {
   readonly id: string
   readonly why: "unknown" | "archived" | "test copy"
-}
-
-export interface All extends Page {
-  readonly missing: ReadonlyArray<Missing>
-  /** Whether all workflows were looked at; otherwise conditions have to be added, or `nextCursor` continues. */
-  readonly isComplete: boolean
 }
 
 const readIds = (ids: ReadonlySet<string>) =>
@@ -199,11 +189,20 @@ const readIds = (ids: ReadonlySet<string>) =>
 /** Reads every selected workflow. */
 export const all = Effect.fn("Selection.all")(function*(
   { ids, ...conditions }: Select,
-  { cursor, ...options }: Options & { readonly cursor?: string | undefined } = {}
-): Effect.fn.Return<All, Errors.N8nError, N8nClient> {
+  options: Options = {}
+): Effect.fn.Return<
+  { readonly selected: ReadonlyArray<Selected>; readonly missing: ReadonlyArray<Missing> },
+  Errors.N8nError,
+  N8nClient
+> {
   if (ids === undefined) {
-    const result = yield* page(conditions, { ...options, cursor, limit: maxWorkflows })
-    return { ...result, missing: [], isComplete: result.nextCursor === undefined }
+    const { nextCursor, selected } = yield* page(conditions, { ...options, limit: maxWorkflows })
+    if (nextCursor === undefined) return { selected, missing: [] }
+    return yield* new Errors.ValidationError({
+      reason: "n8n has too many workflows to look at all of them in one call",
+      field: "select",
+      hint: "Add name, tags or active, so that fewer workflows are looked at."
+    })
   }
   const { archived = false } = options
   const distinct = new Set(ids)
@@ -218,5 +217,5 @@ export const all = Effect.fn("Selection.all")(function*(
   const selected = yield* finish(
     [...distinct].flatMap((id) => workflows.get(id) ?? []).filter(workflowMatcher({ ...conditions, archived, filter }))
   )
-  return { selected, scanned: workflows.size, nextCursor: undefined, missing, isComplete: true }
+  return { selected, missing }
 })

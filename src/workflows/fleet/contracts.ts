@@ -103,8 +103,8 @@ const wrongType = (takes: string, value: unknown, stored: string | undefined): s
 const nonEmpty = <A>(key: string, list: ReadonlyArray<A>) => list.length === 0 ? {} : { [key]: list }
 
 /** Mismatch between the inputs of a callee and those that a node passes; `undefined` if they agree. */
-export const mismatch = (node: Obj, inputs: Inputs | undefined): Mismatch | undefined => {
-  const all = inputs && passed(node)
+export const mismatch = (node: Obj | undefined, inputs: Inputs | undefined): Mismatch | undefined => {
+  const all = node && passed(node)
   if (inputs === undefined || all === undefined) return undefined
   const result: Mismatch = {
     ...nonEmpty("missing", [...inputs.keys()].filter((name) => !all.values.has(name))),

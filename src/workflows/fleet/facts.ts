@@ -47,14 +47,7 @@ export interface Facts {
   readonly credentials: ReadonlyArray<Credential>
 }
 
-interface Source {
-  readonly id: string
-  readonly name: string
-  readonly active: boolean
-  readonly isArchived?: boolean | null | undefined
-  readonly settings?: unknown
-  readonly nodes: ReadonlyArray<unknown>
-}
+type Source = Pick<Workflow.Listed, "id" | "name" | "active" | "nodes" | "isArchived"> & { readonly settings?: unknown }
 
 const byHand = [contracts.triggerType, "n8n-nodes-base.manualTrigger", "@n8n/n8n-nodes-langchain.manualChatTrigger"]
 const errorTrigger = "n8n-nodes-base.errorTrigger"
@@ -120,11 +113,8 @@ const settingsReference = (settings: unknown): ReadonlyArray<Reference> => {
 
 const callersIn = (settings: unknown): ReadonlySet<string> | undefined => {
   const { callerIds, callerPolicy } = obj(settings) ?? {}
-  return callerPolicy === "none"
-    ? new Set()
-    : callerPolicy === "workflowsFromAList"
-    ? new Set((str(callerIds) ?? "").split(",").map((id) => id.trim()))
-    : undefined
+  if (callerPolicy !== "none" && callerPolicy !== "workflowsFromAList") return undefined
+  return new Set(callerPolicy === "none" ? [] : (str(callerIds) ?? "").split(",").map((id) => id.trim()))
 }
 
 /** Facts about a workflow; `running` are the nodes that run, if they are not those of the workflow. */

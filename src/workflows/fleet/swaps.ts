@@ -60,20 +60,22 @@ const credentials = Effect.gen(function*() {
 })
 
 /** Resolves the credential or workflow that an operation names; `null` for one that names none. */
-export const resolve = Effect.fn("Fleet.resolve")(function*(operation: Operation) {
+export const resolve = Effect.fn("Fleet.resolve")(function*(
+  operation: Operation
+): Effect.fn.Return<Swap | null, Errors.N8nError, N8nClient> {
   const { op } = operation
   const [from, to, type] = [str(operation["from"]) ?? "", str(operation["to"]) ?? "", str(operation["type"])]
   if (op === "credential") {
     const all = (yield* credentials).filter((each) => type === undefined || each.type === type)
     const { id, name, type: own } = yield* only("credential", to, all, { _tag: "ListCredentials" })
-    return { from, to: { id, name }, type: own } satisfies Swap as Swap
+    return { from, to: { id, name }, type: own }
   }
   const errorWorkflow = op === "settings" ? str(obj(operation["settings"])?.["errorWorkflow"]) : undefined
   if (errorWorkflow !== undefined && !isUnset(errorWorkflow)) {
     const { id, name } = yield* only("workflow", errorWorkflow, yield* workflowsNamed(errorWorkflow), {
       _tag: "ListExistingWorkflows"
     })
-    return { from: "", to: { id, name } } satisfies Swap as Swap
+    return { from: "", to: { id, name } }
   }
   if (op !== "calls") return null
   const { id, isArchived, name } = yield* only("workflow", to, yield* workflowsNamed(to), {
@@ -84,9 +86,9 @@ export const resolve = Effect.fn("Fleet.resolve")(function*(operation: Operation
   }
   const [former, ...others] = (yield* workflowsNamed(from)).filter((each) => each.id === from || each.name === from)
   // A workflow that was deleted is still called by its id.
-  return (former === undefined || others.length > 0
+  return former === undefined || others.length > 0
     ? { from, to: { id, name } }
-    : { from, fromId: former.id, to: { id, name } }) satisfies Swap as Swap
+    : { from, fromId: former.id, to: { id, name } }
 })
 
 /** Reads each workflow once. */

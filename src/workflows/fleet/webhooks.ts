@@ -56,13 +56,13 @@ export const webhooksOf = (id: string, workflow: { readonly nodes?: unknown }): 
     return webhookId === undefined ? [] : [{ base: "webhook", segments: [webhookId], isPrefix: true }]
   })
 
-const urlOf: { readonly [type: string]: ReadonlyArray<string> } = {
-  "n8n-nodes-base.httpRequest": ["url"],
-  "n8n-nodes-base.httpRequestTool": ["url"],
-  "@n8n/n8n-nodes-langchain.toolHttpRequest": ["url"],
-  "@n8n/n8n-nodes-langchain.mcpClientTool": ["endpointUrl", "sseEndpoint"],
-  "@n8n/n8n-nodes-langchain.mcpClient": ["endpointUrl"]
-}
+const hasUrl: ReadonlySet<string> = new Set([
+  "n8n-nodes-base.httpRequest",
+  "n8n-nodes-base.httpRequestTool",
+  "@n8n/n8n-nodes-langchain.toolHttpRequest",
+  "@n8n/n8n-nodes-langchain.mcpClientTool",
+  "@n8n/n8n-nodes-langchain.mcpClient"
+])
 
 /** Sign for a part of a URL that is decided at run time. */
 const open = "\uFFFC"
@@ -92,10 +92,11 @@ const decoded = (segment: string) => {
 /** Request of a node, if the literal part of its URL has the form of a webhook's. */
 export const requestOf = (node: Obj): Request | undefined => {
   const type = typeOf(node)
+  if (!hasUrl.has(type)) return undefined
   const parameters = parametersOf(node)
-  const url = (Object.hasOwn(urlOf, type) ? urlOf[type] ?? [] : []).map((name) => str(parameters[name])).find(Boolean)
-  const [, before = "", base, test, path = ""] = bases.exec(literalParts(url ?? "")) ?? []
-  if (url === undefined || base === undefined) return undefined
+  const url = ["url", "endpointUrl", "sseEndpoint"].map((name) => str(parameters[name])).find(Boolean) ?? ""
+  const [, before = "", base, test, path = ""] = bases.exec(literalParts(url)) ?? []
+  if (base === undefined) return undefined
   const [, host] = /^\s*https?:\/\/([^/]+)/i.exec(before) ?? []
   const method = type.includes("mcp") ? undefined : str(parameters["method"] ?? parameters["requestMethod"] ?? "GET")
   return {
