@@ -96,13 +96,7 @@ export const lookups = Effect.fnUntraced(function*(types: Iterable<string>) {
 
 /** Error for an edit that cannot be made; nothing was written. */
 export const editError = ({ field, hint, message }: WorkflowEdit.Refusal) =>
-  new Errors.ValidationError({ reason: message, field, hint: ["Nothing was changed.", hint].flat() })
-
-const calleeOf = (id: string) =>
-  N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(
-    Effect.map((workflow): readonly [string, Obj | undefined] => [id, workflow]),
-    Effect.catchTag("NotFoundError", () => Effect.succeed([id, undefined] as const))
-  )
+  Errors.invalid(field, message, ["Nothing was changed.", hint].flat())
 
 /** Edits a workflow by operations, all or nothing; the result includes the lookups, for checking it. */
 export const edit = (
@@ -112,11 +106,7 @@ export const edit = (
 ) =>
   Workflows.change(id, options, (workflow: Obj) =>
     Effect.gen(function*() {
-      const callees = new Map(yield* Effect.forEach(WorkflowEdit.calleesOf(operations), calleeOf))
-      const nodeTypes = {
-        ...(yield* lookups(WorkflowEdit.typesOf(workflow, operations))),
-        callee: (id: string) => callees.get(id)
-      }
+      const nodeTypes = yield* lookups(WorkflowEdit.typesOf(workflow, operations))
       const edited = yield* Effect.mapError(
         Effect.fromResult(WorkflowEdit.apply(workflow, operations, nodeTypes)),
         editError

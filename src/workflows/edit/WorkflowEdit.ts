@@ -80,10 +80,6 @@ export const apply = (
     }
   })
 
-/** Ids of existing workflows that extractions call, to be read before the edit. */
-export const calleesOf = (operations: ReadonlyArray<Operation>): ReadonlyArray<string> =>
-  operations.flatMap((each) => each.op === "extract" ? each.workflowId ?? [] : [])
-
 /** Types to look up before the edit: those of the workflow and of added nodes. */
 export const typesOf = (
   workflow: Obj,

@@ -53,8 +53,7 @@ const members = {
   tidy: operation("tidy", {}),
   extract: operation("extract", {
     nodes: Schema.Array(Name).check(Schema.isMinLength(1), Schema.isMaxLength(250)),
-    name: optional(Name),
-    workflowId: optional(Name)
+    name: Name
   })
 }
 
@@ -76,7 +75,7 @@ const explained: { readonly [op: string]: string } = {
   set: "node, path below parameters (rules.values[2]; [+] appends), value (null removes)",
   replace: "node, path, find (literal), with, all?",
   move: "node, position [x, y]",
-  extract: "nodes (to a sub-workflow), name or workflowId (an equal one)",
+  extract: "nodes (to a sub-workflow), name",
   ...Object.fromEntries(
     ["connect", "disconnect"].map((op) => [op, "from, to, sourceOutput?, targetInput? (port: index or name)"])
   )
