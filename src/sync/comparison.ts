@@ -157,12 +157,11 @@ export const listAll = (n8n: Service) =>
       nextCursor === undefined
         ? Effect.succeed(workflows)
         : Effect.fail(
-          new Errors.ValidationError({
-            reason: `${n8n.instance.url} has over ${maxWorkflows.toLocaleString("en")} workflows`,
-            field: "folder",
-            hint:
-              "Nothing was written. Use an API key that sees fewer workflows, such as that of a member of one project."
-          })
+          Errors.invalid(
+            "folder",
+            `${n8n.instance.url} has over ${maxWorkflows.toLocaleString("en")} workflows`,
+            "Nothing was written. Use an API key that sees fewer workflows, such as that of a member of one project."
+          )
         )
   )
 
@@ -356,8 +355,4 @@ export const codeOptions = ({ code }: Comparison, workflow: Obj) =>
     : Effect.succeed(code === "join" ? { code } : {})
 
 export const movedOn = (what: string) =>
-  new Errors.ValidationError({
-    reason: `${what} changed while it was being synced`,
-    field: "folder",
-    hint: "It was not overwritten: sync again."
-  })
+  Errors.invalid("folder", `${what} changed while it was being synced`, "It was not overwritten: sync again.")

@@ -36,7 +36,7 @@ const decode = Schema.decodeEffect(Schema.fromJsonString(State))
 
 export const hostOf = (url: string) => URL.canParse(url) ? new URL(url).href.replace(/\/$/, "") : url
 
-const refuse = (reason: string, hint: string) => new Errors.ValidationError({ reason, field: "folder", hint })
+const refuse = (reason: string, hint: string) => Errors.invalid("folder", reason, hint)
 
 /** Reads the state of a folder; empty by default. Fails if the folder belongs to another n8n. */
 export const read = Effect.fnUntraced(function*(folder: WorkflowFolder) {

@@ -7,6 +7,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import * as Errors from "../base/Errors.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Redact from "../base/Redact.ts"
 import { type DataTable, N8nClient, type Row, type RowFilter } from "../n8n/N8nClient.ts"
@@ -33,7 +34,7 @@ const orderOf = Effect.fnUntraced(function*({ redacts, sort }: Query, table: Dat
   const column = sort.replace(/^[-+]/, "")
   const all = [...Table.typesOf(table).keys()]
   if (!all.includes(column)) {
-    return yield* Table.invalid("sort", `'${table.name}' has no column '${column}'`, suggestion(column, all))
+    return yield* Errors.invalid("sort", `'${table.name}' has no column '${column}'`, suggestion(column, all))
   }
   yield* Table.checkAskable(column, "sort", redacts)
   return { column, isDescending: sort.startsWith("-") } satisfies Order
@@ -61,7 +62,7 @@ const cursorAfter = (rows: number) => `rows-${rows}`
 const offsetOf = (cursor: string | undefined) =>
   cursor === undefined ? 0 : Number(/^rows-(\d{1,9})$/.exec(cursor)?.[1] ?? Number.NaN)
 
-const wrongCursor = Table.invalid("cursor", "The cursor belongs to another query", "Start again without a cursor.")
+const wrongCursor = Errors.invalid("cursor", "The cursor belongs to another query", "Start again without a cursor.")
 
 const shownPage = Effect.fnUntraced(function*(
   table: DataTable,

@@ -1,7 +1,7 @@
 /** Writes to data tables: rows, columns and tables. Rows are stored before they are changed or deleted. */
 import * as Effect from "effect/Effect"
 import { CallContext } from "../base/CallContext.ts"
-import type * as Errors from "../base/Errors.ts"
+import * as Errors from "../base/Errors.ts"
 import { defined, type Obj } from "../base/Json.ts"
 import { counted } from "../base/Plural.ts"
 import { marker } from "../base/Redact.ts"
@@ -60,7 +60,7 @@ const maxPreviewRows = 5
 const need = <K extends keyof Input>(input: Input, key: K, why: string) => {
   const value = input[key]
   return value === undefined
-    ? Effect.fail(Table.invalid(key, `${input.op} needs ${key}`, why))
+    ? Effect.fail(Errors.invalid(key, `${input.op} needs ${key}`, why))
     : Effect.succeed(value as Exclude<Input[K], undefined>)
 }
 
@@ -69,7 +69,7 @@ const checkValues = Effect.fnUntraced(function*(table: DataTable, values: Obj, f
   yield* Table.checkColumns(table, Object.keys(values), field)
   const redacted = Object.entries(values).find(([, value]) => String(value).includes(marker))
   if (redacted !== undefined) {
-    return yield* Table.invalid(
+    return yield* Errors.invalid(
       `${field}.${redacted[0]}`,
       `'${redacted[0]}' contains the placeholder ${marker}, not a value`,
       "Nothing was written. Leave the column out to keep its value."
@@ -89,7 +89,7 @@ const askToDelete = Effect.fnUntraced(function*(confirm: boolean, what: string, 
   const beyond = isBeyond ? ` Only the first ${Backup.maxRows} rows can be brought back.` : ""
   const answer = yield* (yield* CallContext).confirm(`${what}?${beyond}`)
   if (answer === "yes" || answer === "unasked" && !isBeyond) return
-  return yield* Table.invalid(
+  return yield* Errors.invalid(
     "confirm",
     answer === "no" ? "The user did not agree" : `The user has not agreed to lose more than ${Backup.maxRows} rows`,
     `Nothing was done. ${
@@ -101,7 +101,7 @@ const askToDelete = Effect.fnUntraced(function*(confirm: boolean, what: string, 
 const outside = (rows: ReadonlyArray<Row>, { holds }: Table.RowCondition) => {
   const other = rows.find((row) => !holds(row))
   return other === undefined ? Effect.void : Effect.fail(
-    Table.invalid(
+    Errors.invalid(
       "where",
       `n8n's filter also matches row ${other.id}, which does not meet the expression`,
       "Nothing was written. Name rows by id, or by another column."
@@ -112,7 +112,7 @@ const outside = (rows: ReadonlyArray<Row>, { holds }: Table.RowCondition) => {
 const insert = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   const n8n = yield* N8nClient
   const rows = yield* need(input, "rows", "A list of objects by column.")
-  if (rows.length === 0) return yield* Table.invalid("rows", "rows is empty", "Give at least one row.")
+  if (rows.length === 0) return yield* Errors.invalid("rows", "rows is empty", "Give at least one row.")
   for (const row of rows) yield* checkValues(table, row, "rows")
   if (input.dryRun) return { table, count: rows.length } satisfies Done
   const ids = yield* n8n.insertRows(table.id, rows)

@@ -36,21 +36,13 @@ const openFileVersion = Effect.fnUntraced(function*(place: WorkflowPlace & { rea
   const files = yield* WorkflowFiles
   const path = yield* files.locate(place.path)
   if (version === Reference.published) {
-    return yield* new Errors.ValidationError({
-      reason: "A file is not published",
-      field: "version",
-      hint: "Leave out @published to read the file."
-    })
+    return yield* Errors.invalid("version", "A file is not published", "Leave out @published to read the file.")
   }
   const { workflow } = yield* Snapshots.use((snapshots) => snapshots.read(files.instance, path, version))
   return yield* Effect.mapError(
     Effect.fromResult(JsonText.parse(str(obj(workflow)?.["text"]) ?? "")),
     (fault) =>
-      new Errors.ValidationError({
-        reason: `Snapshot '${version}' is not JSON: ${fault}`,
-        field: "version",
-        hint: { _tag: "ListRestorableVersions" }
-      })
+      Errors.invalid("version", `Snapshot '${version}' is not JSON: ${fault}`, { _tag: "ListRestorableVersions" })
   )
 })
 
@@ -69,18 +61,14 @@ export const open = Effect.fn("Workflows.open")(function*(reference: string, fie
       ? new Errors.ValidationError({ ...error, field })
       : error
   if (place.kind === "n8n" && place.id === "") {
-    return yield* new Errors.ValidationError({
-      reason: "Workflow ID is required",
-      field,
-      hint: { _tag: "ListWorkflows" }
-    })
+    return yield* Errors.invalid(field, "Workflow ID is required", { _tag: "ListWorkflows" })
   }
   if (version === "") {
-    return yield* new Errors.ValidationError({
-      reason: `'${reference}' has no version after the @`,
+    return yield* Errors.invalid(
       field,
-      hint: "Write ID@published or ID@VERSION, or leave out the @."
-    })
+      `'${reference}' has no version after the @`,
+      "Write ID@published or ID@VERSION, or leave out the @."
+    )
   }
   const from = { place, ...(version === undefined ? {} : { version }), repairs: [], notes: [] }
   if (place.kind !== "n8n") {
@@ -101,7 +89,7 @@ export const open = Effect.fn("Workflows.open")(function*(reference: string, fie
 const decode = Schema.decodeUnknownEffect(Workflow.Workflow)
 
 const noGraph = (reason: string, field: string) =>
-  new Errors.ValidationError({ reason, field, hint: { _tag: "ValidateWorkflow", detail: "Everything" } })
+  Errors.invalid(field, reason, { _tag: "ValidateWorkflow", detail: "Everything" })
 
 /** Reads the workflow that a reference names; small mistakes in a file are repaired. */
 export const read = Effect.fn("Workflows.read")(function*(reference: string, field = "id") {
@@ -169,7 +157,7 @@ export interface ChangeOptions {
 const editable = ["name", "nodes", "connections", "settings", "pinData", "nodeGroups"] as const
 
 const unpublishable = (reason: string, hint: Errors.ValidationError["hint"]) =>
-  new Errors.ValidationError({ reason, field: "publish", hint: ["Nothing was written.", hint].flat() })
+  Errors.invalid("publish", reason, ["Nothing was written.", hint].flat())
 
 const maxFaults = 5
 
@@ -260,13 +248,13 @@ const inFile = (value: unknown) => {
   return workflow !== undefined && isWorkflow(workflow)
     ? Effect.succeed(workflow)
     : Effect.fail(
-      new Errors.ValidationError({
-        reason: "The file does not contain a workflow, {name, nodes: […], connections: {…}}, as n8n exports it",
-        field: "workflowId",
-        hint: workflow === undefined
+      Errors.invalid(
+        "workflowId",
+        "The file does not contain a workflow, {name, nodes: […], connections: {…}}, as n8n exports it",
+        workflow === undefined
           ? "Take the workflow out of the list around it, into a file of its own."
           : `Its keys are: ${Object.keys(workflow).slice(0, 8).join(", ")}.`
-      })
+      )
     )
 }
 
@@ -277,11 +265,11 @@ const changeFile = Effect.fnUntraced(function*<A, R>(
 ) {
   if (publish) return yield* unpublishable("A file is not published", "Leave out publish.")
   if (expectedVersionId !== undefined) {
-    return yield* new Errors.ValidationError({
-      reason: "A file has no versionId",
-      field: "expectedVersionId",
-      hint: "Leave it out: concurrent changes of a file are never lost."
-    })
+    return yield* Errors.invalid(
+      "expectedVersionId",
+      "A file has no versionId",
+      "Leave it out: concurrent changes of a file are never lost."
+    )
   }
   let changed: (Change<A> & { readonly before: Obj }) | undefined
   const { path } = yield* WorkflowFiles.use((service) =>
@@ -292,12 +280,11 @@ const changeFile = Effect.fnUntraced(function*<A, R>(
           const before = yield* inFile(value)
           const { created = [], result, workflow: after } = yield* change(before)
           if (created.length > 0) {
-            return yield* new Errors.ValidationError({
-              reason: "A file cannot call a new workflow, which gets its id on n8n",
-              field: "workflowId",
-              hint:
-                "Nothing was written. Extract in the workflow on n8n, or set workflowId to an existing sub-workflow."
-            })
+            return yield* Errors.invalid(
+              "workflowId",
+              "A file cannot call a new workflow, which gets its id on n8n",
+              "Nothing was written. Extract in the workflow on n8n."
+            )
           }
           const workflow = yield* Placeholders.restore(after, before)
           changed = { before, workflow, result }

@@ -40,11 +40,11 @@ export const create = Effect.fnUntraced(function*(
     made.push({ id: stored.id, name: stored.name, active: stored.active, warnings })
     ids.set(id, stored.id)
     if (mustPublish && !stored.active && !isV1(release)) {
-      return yield* new Errors.ValidationError({
-        reason: `The new workflow '${stored.name}' cannot be published: ${warnings.join("; ")}`,
-        field: "publish",
-        hint: "Nothing was changed. Correct this in the same operations, or leave out publish."
-      })
+      return yield* Errors.invalid(
+        "publish",
+        `The new workflow '${stored.name}' cannot be published: ${warnings.join("; ")}`,
+        "Nothing was changed. Correct this in the same operations, or leave out publish."
+      )
     }
   }
   return ids

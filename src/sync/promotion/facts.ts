@@ -14,7 +14,7 @@ import type { PromoteOptions } from "./options.ts"
 
 const concurrency = 8
 
-export const refuse = (reason: string, hint: string) => new Errors.ValidationError({ reason, field: "only", hint })
+export const refuse = (reason: string, hint: string) => Errors.invalid("only", reason, hint)
 
 const live = (client: Client) =>
   Effect.map(Compare.listAll(client), (workflows) => workflows.filter(({ isArchived }) => isArchived !== true))

@@ -32,11 +32,11 @@ export const read = Effect.fnUntraced(function*(folder: WorkflowFolder, fromUrl:
   const text = yield* folder.read(fileName)
   const { routes } = text === undefined ? { routes: [] } : yield* decode(text).pipe(
     Effect.mapError(() =>
-      new Errors.ValidationError({
-        reason: `'${folder.path}/${fileName}' cannot be read: it is no record of promotions`,
-        field: "folder",
-        hint: "Restore it from git: a merge may have left markers in it."
-      })
+      Errors.invalid(
+        "folder",
+        `'${folder.path}/${fileName}' cannot be read: it is no record of promotions`,
+        "Restore it from git: a merge may have left markers in it."
+      )
     )
   )
   const isRoute = (route: Route) => route.from === from && route.to === to

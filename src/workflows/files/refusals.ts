@@ -15,7 +15,7 @@ const aFile: Pick<Target, "kind"> = { kind: "File" }
 
 /** Error for a file, or a folder, which has its own parameter. */
 export const refuse = (reason: string, hint: Hint, { kind } = aFile) =>
-  new Errors.ValidationError({ reason, field: kind === "File" ? "filePath" : "directoryPath", hint })
+  Errors.invalid(kind === "File" ? "filePath" : "directoryPath", reason, hint)
 
 /** Error of this machine that no other call can avoid. */
 export const serverFault = (reason: string, hint: Hint, target = aFile) =>

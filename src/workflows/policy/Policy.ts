@@ -162,12 +162,11 @@ const protectedTag = (names: ReadonlyArray<string>, { protectedTags = [] }: Rule
 
 const refuse = (faults: ReadonlyArray<Fault>) =>
   faults.length === 0 ? Effect.void : Effect.fail(
-    new Errors.ValidationError({
-      reason: `The policy forbids it. ${faults.map(({ message }) => message).join(". ")}`,
-      field: faults[0]?.path ?? "",
-      hint:
-        "Nothing was written. The operator sets these rules: find a way that follows them, or ask the user to have the policy changed."
-    })
+    Errors.invalid(
+      faults[0]?.path ?? "",
+      `The policy forbids it. ${faults.map(({ message }) => message).join(". ")}`,
+      "Nothing was written. The operator sets these rules: find a way that follows them, or ask the user to have the policy changed."
+    )
   )
 
 const decoded = (part: string | undefined) => {

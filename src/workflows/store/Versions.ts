@@ -66,11 +66,11 @@ const publishedState = Effect.fnUntraced(function*(
   const n8n = yield* N8nClient
   const workflow = yield* n8n.getWorkflow(id)
   if (!workflow.active) {
-    return yield* new Errors.ValidationError({
-      reason: `Nothing of workflow '${id}' is published`,
-      field: "version",
-      hint: `'${id}' alone is its current state.`
-    })
+    return yield* Errors.invalid(
+      "version",
+      `Nothing of workflow '${id}' is published`,
+      `'${id}' alone is its current state.`
+    )
   }
   const release = yield* n8n.release
   if (isV1(release)) {
@@ -105,12 +105,7 @@ const snapshotState = Effect.fnUntraced(function*(snapshots: Snapshots["Service"
   const { workflow } = yield* snapshots.read(instance, id, version)
   const decoded = yield* Effect.mapError(
     Schema.decodeUnknownEffect(Workflow.Workflow)(workflow),
-    () =>
-      new Errors.ValidationError({
-        reason: `Snapshot '${version}' is damaged`,
-        field: "version",
-        hint: { _tag: "ListRestorableVersions" }
-      })
+    () => Errors.invalid("version", `Snapshot '${version}' is damaged`, { _tag: "ListRestorableVersions" })
   )
   return { workflow: withoutPublished(decoded), notes: [] }
 })
@@ -157,11 +152,11 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
     const unknown = Effect.fnUntraced(function*(id: string, version: string) {
       const other = yield* owner(version)
       if (other !== undefined && other !== id) {
-        return yield* new Errors.ValidationError({
-          reason: `Version '${version}' is one of workflow '${other}', not of '${id}'`,
-          field: "version",
-          hint: `Use '${Reference.format(other, version)}'.`
-        })
+        return yield* Errors.invalid(
+          "version",
+          `Version '${version}' is one of workflow '${other}', not of '${id}'`,
+          `Use '${Reference.format(other, version)}'.`
+        )
       }
       const n8n = yield* N8nClient
       const own = yield* n8n.workflowHistory(id).pipe(Effect.orElseSucceed(() => undefined))

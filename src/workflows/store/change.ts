@@ -157,22 +157,22 @@ export const moved = Effect.fnUntraced(function*(
 export const target = Effect.fnUntraced(function*(id: string) {
   const workflow = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
   if (!TestMark.isCopy(workflow)) return workflow
-  return yield* new Errors.ValidationError({
-    reason: `Workflow '${id}' is a temporary copy that a test runs`,
-    field: "id",
-    hint: "Nothing was written. The test removes its copy when it ends: write to the tested workflow."
-  })
+  return yield* Errors.invalid(
+    "id",
+    `Workflow '${id}' is a temporary copy that a test runs`,
+    "Nothing was written. The test removes its copy when it ends: write to the tested workflow."
+  )
 })
 
 /** Fails for the name of a test's copy: a workflow of that name would be removed. */
 export const checkName = (name: unknown): Effect.Effect<void, Errors.ValidationError> =>
   typeof name === "string" && TestMark.isTaken(name)
     ? Effect.fail(
-      new Errors.ValidationError({
-        reason: `A name that begins with '${TestMark.mark}' is reserved for temporary copies of tests`,
-        field: "name",
-        hint: "Nothing was written. Use another name."
-      })
+      Errors.invalid(
+        "name",
+        `A name that begins with '${TestMark.mark}' is reserved for temporary copies of tests`,
+        "Nothing was written. Use another name."
+      )
     )
     : Effect.void
 
@@ -190,11 +190,11 @@ export const prepared = Effect.fnUntraced(function*<A, R>(
 ) {
   const before = yield* target(id)
   if (before.isArchived === true) {
-    return yield* new Errors.ValidationError({
-      reason: `Workflow '${id}' is archived`,
-      field: "id",
-      hint: "Nothing was written. Unarchive it in n8n first."
-    })
+    return yield* Errors.invalid(
+      "id",
+      `Workflow '${id}' is archived`,
+      "Nothing was written. Unarchive it in n8n first."
+    )
   }
   if (expectedVersionId !== undefined && expectedVersionId !== before.versionId) {
     return yield* moved(snapshots, expectedVersionId, before)
