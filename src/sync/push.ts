@@ -26,7 +26,6 @@ export interface PushOptions<R = never> extends Options {
   readonly onStep?: ((step: Step) => Effect.Effect<void, never, R>) | undefined
 }
 
-/** Creates the workflow of a file, or updates `remote`. */
 interface WriteTask {
   readonly kind: "write"
   readonly item: Compare.Item
@@ -117,7 +116,6 @@ const withCreating = (file: string) => ({ creating = [], workflows, ...rest }: S
   workflows
 })
 
-/** Sets the common state of a workflow; `undefined` removes it. */
 const withBase =
   (id: string, base: State.Base | undefined) => ({ creating = [], workflows, ...rest }: State.State): State.State => {
     const { [id]: _, ...others } = workflows

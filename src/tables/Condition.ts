@@ -12,10 +12,8 @@ import { suggestion } from "../base/Nearest.ts"
 import * as Redact from "../base/Redact.ts"
 import type { Condition, RowFilter } from "../n8n/N8nClient.ts"
 
-/** The type of each column, n8n's own included. */
 export type Columns = ReadonlyMap<string, string>
 
-/** The columns that every table has. */
 export const systemColumns: ReadonlyArray<readonly [string, string]> = [
   ["id", "number"],
   ["createdAt", "date"],
@@ -30,7 +28,6 @@ export interface Refused {
 
 type One = RowFilter["filters"][number]
 
-/** Conditions that are joined by one word. */
 interface Joined {
   readonly type: "and" | "or" | undefined
   readonly filters: ReadonlyArray<One>
@@ -54,13 +51,11 @@ const conditions: Readonly<Record<string, Condition>> = {
   ">=": "gte"
 }
 
-/** The millisecond before a day begins. */
 const before = (day: string) => new Date(Date.parse(`${day}T00:00:00.000Z`) - 1).toISOString()
 
 const isDay = (value: unknown): value is string =>
   typeof value === "string" && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(`${value}T00:00:00.000Z`))
 
-/** An expression, and the columns that it may name. */
 interface Scope {
   /** Removes the parentheses that were added for parsing. */
   readonly source: string

@@ -50,7 +50,6 @@ const byShown = ({ column, isDescending }: Order) => (a: Row, b: Row) => {
   return left === right ? 0 : (left < right ? -1 : 1) * (isDescending ? -1 : 1)
 }
 
-/** Whether a cell of the table's own columns contains a text. */
 const includesText = (row: Row, text: string) =>
   Object.entries(row).some(([name, cell]) =>
     !Condition.systemColumns.some(([system]) => system === name) &&

@@ -43,7 +43,6 @@ export const find = Effect.fnUntraced(
 export const columnsOf = ({ columns }: DataTable): ReadonlyArray<readonly [string, string]> =>
   columns.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0)).map(({ name, type }) => [name, type] as const)
 
-/** Types of all columns, n8n's own included. */
 export const typesOf = (table: DataTable): Condition.Columns =>
   new Map([...Condition.systemColumns, ...columnsOf(table)])
 
@@ -57,7 +56,6 @@ export const checkColumns = (table: DataTable, names: Iterable<string>, field: s
 
 const isSecret = (column: string) => Redact.places({ [column]: "x" }).length > 0
 
-/** Refuses a condition on a column of secrets. */
 export const checkAskable = (column: string, field: string, redacts: boolean) =>
   redacts && isSecret(column)
     ? Effect.fail(
@@ -68,7 +66,6 @@ export const checkAskable = (column: string, field: string, redacts: boolean) =>
 export interface RowCondition {
   /** n8n's filter, which compares what is stored. */
   readonly filter: RowFilter
-  /** Whether a row meets it as shown. */
   readonly holds: (row: Row) => boolean
 }
 

@@ -46,7 +46,6 @@ export interface Input {
 
 export interface Done {
   readonly table: Pick<DataTable, "id" | "name">
-  /** Number of rows or columns. */
   readonly count: number
   readonly before?: ReadonlyArray<Row>
   readonly after?: ReadonlyArray<Row>
@@ -64,7 +63,6 @@ const need = <K extends keyof Input>(input: Input, key: K, why: string) => {
     : Effect.succeed(value as Exclude<Input[K], undefined>)
 }
 
-/** Refuses unknown columns and redaction placeholders, which would overwrite the value. */
 const checkValues = Effect.fnUntraced(function*(table: DataTable, values: Obj, field: string) {
   yield* Table.checkColumns(table, Object.keys(values), field)
   const redacted = Object.entries(values).find(([, value]) => String(value).includes(marker))

@@ -48,11 +48,8 @@ const openFileVersion = Effect.fnUntraced(function*(place: WorkflowPlace & { rea
 
 /**
  * Opens the workflow that a reference names (see {@link Reference.parse}); `field` is the argument with the reference.
- *
- * **Details**
- *
- * The value is the response of `GET /workflows/{id}`, also for an earlier version, or the JSON in a file, which need not
- * be a workflow; `repairs` are those of its syntax, `notes` are about the version.
+ * The value is the response of `GET /workflows/{id}`, also for an earlier version, or the JSON in a file, which need
+ * not be a workflow; `repairs` are those of its syntax, `notes` are about the version.
  */
 export const open = Effect.fn("Workflows.open")(function*(reference: string, field = "workflowId") {
   const { place, version } = Reference.parse(reference)
@@ -110,7 +107,6 @@ export const read = Effect.fn("Workflows.read")(function*(reference: string, fie
   return { ...from, workflow: yield* Effect.mapError(decode(workflow), fault) }
 })
 
-/** Whether links start at names of nodes, as they should. */
 const isByName = (workflow: Obj) => {
   const names = new Set<unknown>(Workflow.nodes(workflow).map(({ name }) => name))
   return obj(workflow["connections"]) !== undefined &&
@@ -136,11 +132,9 @@ export interface Changed<A> extends Omit<Change<A>, "created"> {
   readonly place: WorkflowPlace
   readonly before: Obj
   readonly path?: string
-  /** Write to n8n; absent if nothing was written there. */
   readonly written?: Written
   /** State after a dry run, had it been written: whether the change would be live, for a workflow that would be published. */
   readonly outlook?: { readonly published?: boolean }
-  /** New workflows that this one calls. */
   readonly made?: ReadonlyArray<subWorkflows.Made>
 }
 
@@ -153,7 +147,6 @@ export interface ChangeOptions {
   readonly publish?: boolean | undefined
 }
 
-/** Keys of a workflow on n8n that an edit can change. */
 const editable = ["name", "nodes", "connections", "settings", "pinData", "nodeGroups"] as const
 
 const unpublishable = (reason: string, hint: Errors.ValidationError["hint"]) =>
@@ -304,12 +297,9 @@ const changeFile = Effect.fnUntraced(function*<A, R>(
 })
 
 /**
- * Changes a workflow: reads it, applies the change, saves a snapshot and writes it.
- *
- * **Details**
- *
- * On n8n 2.x a change of a published workflow stays a draft; on 1.x it takes effect immediately. The formatting of a
- * file is preserved, and changes of one file take turns, including those of other processes.
+ * Changes a workflow: reads it, applies the change, saves a snapshot and writes it. On n8n 2.x a change of a published
+ * workflow stays a draft; on 1.x it takes effect immediately. The formatting of a file is preserved, and changes of one
+ * file take turns, including those of other processes.
  */
 export const change = <A, R>(
   workflowId: string,

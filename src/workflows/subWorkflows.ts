@@ -8,7 +8,6 @@ import { puttingBack } from "../n8n/WriteGuard.ts"
 import type { Created } from "./edit/WorkflowEdit.ts"
 import { WorkflowStore } from "./store/WorkflowStore.ts"
 
-/** A workflow that was created for a change. */
 export interface Made {
   readonly id: string
   readonly name: string

@@ -11,7 +11,6 @@ import type { Facts } from "./facts.ts"
 import type { Obstacle, PromoteOptions, Promotion } from "./options.ts"
 import type * as Record from "./record.ts"
 
-/** Sorts callees before their callers. */
 const inOrder = <A extends { readonly id: string; readonly calls: ReadonlyArray<string> }>(all: ReadonlyArray<A>) => {
   const byId = new Map(all.map((each) => [each.id, each]))
   const seen = new Set<string>()
@@ -44,7 +43,6 @@ const warningsOf = ({ lookups, release, scope }: Facts, workflow: Workflow.Workf
   ]
 }
 
-/** Compares every workflow with its counterpart on the second n8n. */
 export const make = Effect.fnUntraced(function*<R>(
   { bindings, from, overwrites = false, to }: PromoteOptions<R>,
   facts: Facts,

@@ -9,7 +9,6 @@ import { hostOf, linesOf } from "../state.ts"
 export const Promoted = Schema.Struct({ id: Schema.String, hash: Schema.String })
 export type Promoted = typeof Promoted.Type
 
-/** Entry of a workflow that is about to be created. */
 export const begun: Promoted = { id: "", hash: "" }
 
 const Route = Schema.Struct({
@@ -26,7 +25,6 @@ export const fileName = ".n8n-promotion.json"
 
 const decode = Schema.decodeEffect(Schema.fromJsonString(Record))
 
-/** Reads the record of a folder for two n8ns; empty by default. */
 export const read = Effect.fnUntraced(function*(folder: WorkflowFolder, fromUrl: string, toUrl: string) {
   const [from, to] = [hostOf(fromUrl), hostOf(toUrl)]
   const text = yield* folder.read(fileName)

@@ -79,7 +79,6 @@ const restore = Effect.fnUntraced(function*(
 const maxDifference = 2_000
 const room = 600
 
-/** Call that shows one node of the difference. */
 const whole = (id: string, version: string) =>
   `workflow_diff(a: '${id}', b: '${Reference.format(id, version)}', node: 'NAME')`
 

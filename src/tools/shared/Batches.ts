@@ -39,7 +39,6 @@ export const rows = (all: ReadonlyArray<Plans.Refused>, isWhole: boolean) =>
 
 const positive = (count: number) => count === 0 ? undefined : count
 
-/** Numbers of workflows by what became of them. */
 export const summarize = (state: Fleet.State, isWhole: boolean) => {
   const count = (wanted: string) =>
     positive([...state.outcomes.values()].filter(({ state }) => state === wanted).length)

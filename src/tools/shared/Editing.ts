@@ -29,7 +29,6 @@ export const position = parameters.optional(
 export const nodeParameters = (description: string) =>
   Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown).annotate({ description }))
 
-/** Fields of an answer with the findings of a check. */
 export const findingsFields = {
   problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated })),
   /** Credentials that n8n needs before publishing; they are not problems. */
@@ -58,7 +57,6 @@ export const outcomeFields = {
   workflowData: Schema.optionalKey(Schema.Json)
 }
 
-/** State that a dry run would leave. */
 const outlookHint = ({ published }: { readonly published?: boolean }) =>
   published === undefined
     ? "The workflow is not published: nothing would run."
@@ -66,7 +64,6 @@ const outlookHint = ({ published }: { readonly published?: boolean }) =>
     ? "The change would take effect immediately."
     : "The change would wait as a draft; publish: true makes it live."
 
-/** Place where a change was written, and whether it is live. */
 export const outcome = <A>(
   { made = [], outlook, path, place, workflow, written }: Workflows.Changed<A>,
   raw = false
@@ -88,7 +85,6 @@ export const outcome = <A>(
   })
 }
 
-/** Looks up the node types that an edit needs, for the connected n8n. */
 export const lookups = Effect.fnUntraced(function*(types: Iterable<string>) {
   const release = yield* N8nClient.use((n8n) => n8n.release)
   return { ...(yield* NodeLookups.make(types, release)), newId: randomUUID }

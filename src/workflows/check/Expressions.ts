@@ -14,7 +14,6 @@ export interface Reference {
   readonly as: "literal" | "property"
   /** Whether it was matched by pattern in code that does not parse, so that it may be in a comment or a string. */
   readonly isGuess: boolean
-  /** Absent for a guess. */
   readonly read?: Read
 }
 
@@ -22,11 +21,9 @@ export interface Reference {
 export interface Read {
   /** `item`, `first`, `last`, `all` or another property of `$('X')`, without arguments; `node` for `$node["X"]`. */
   readonly via: string | undefined
-  /** Whether it reads `json`. */
   readonly isJson: boolean
   /** First property below `json`, or the last if the whole code is a path: in other code a later one may throw. */
   readonly key: string | undefined
-  /** Range of the expression, up to the key. */
   readonly start: number
   readonly end: number
 }
@@ -204,7 +201,6 @@ const inCode = (code: string, as: "expression" | "body", parse: Parse): Findings
   }
 }
 
-/** A reference whose offsets are moved. */
 const placed = (reference: Reference, place: (at: number) => number): Reference => {
   const { end, read, start } = reference
   return {
@@ -251,7 +247,6 @@ const empty: Findings = { references: [], isOpen: false, mistakes: [] }
 
 /** Text in a node's parameters that n8n evaluates or looks as if it should. */
 export interface Text {
-  /** Path in the node: `parameters.url`. */
   readonly path: string
   readonly text: string
   /**

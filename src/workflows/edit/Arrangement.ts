@@ -1,7 +1,6 @@
 /** Positions of nodes from left to right along their links, sub-nodes below the node that they serve. Pure. */
 import * as Graph from "effect/Graph"
 
-/** Node with its size. */
 export interface Box {
   readonly id: string
   readonly width: number
@@ -26,7 +25,6 @@ interface Block {
 
 type Targets = ReadonlyMap<string, ReadonlyArray<string>>
 
-/** Distances between columns and between rows. */
 export interface Gaps {
   readonly columns: number
   readonly rows: number

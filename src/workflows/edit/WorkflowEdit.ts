@@ -20,9 +20,7 @@ export interface Edited {
   readonly workflow: Obj
   /** At least one line for each operation. */
   readonly changes: ReadonlyArray<string>
-  /** New nodes with their final names. */
   readonly added: ReadonlyArray<Added>
-  /** New workflows, to be created first. */
   readonly created: ReadonlyArray<Created>
 }
 

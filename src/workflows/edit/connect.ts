@@ -9,7 +9,6 @@ import type { Of } from "./operation.ts"
 import * as PortName from "./portName.ts"
 import * as Step from "./step.ts"
 
-/** References to the ports of both ends. */
 export type Ends = Pick<Of<"connect">, "sourceOutput" | "targetInput">
 
 /** Default connection type between two nodes: `main` if possible, else the type by which one serves the other. */
@@ -95,7 +94,6 @@ const connectable = (
     : Result.succeed(node)
 }
 
-/** Resolves a port; an unclear reference is a refusal of the field. */
 const portOf = (
   field: string,
   ...reference: Parameters<typeof PortName.resolvePort>

@@ -17,7 +17,6 @@ const call = "n8n-nodes-base.executeWorkflow"
 const trigger = "n8n-nodes-base.executeWorkflowTrigger"
 const set = "n8n-nodes-base.set"
 
-/** Types of the nodes that an extraction adds. */
 export const types = [call, trigger, set]
 
 /** Settings that decide what a run does and stores. */
@@ -34,7 +33,6 @@ const settingKeys = new Set([
 const settingsOf = (workflow: Obj): Obj =>
   Object.fromEntries(Object.entries(obj(workflow["settings"]) ?? {}).filter(([key]) => settingKeys.has(key)))
 
-/** Position of a new node beside the entry of the group. */
 const place = ({ entry, members }: Group.Group, dx: number) => {
   const [x = 0, y = 0] = arr(members.get(entry)?.json["position"]).map(Number)
   return [x + dx, y]

@@ -17,7 +17,6 @@ export interface Group {
   /** Links of items into the entry and out of the exit. */
   readonly into: ReadonlyArray<Link>
   readonly out: ReadonlyArray<Link>
-  /** Names of nodes that can run after the group. */
   readonly after: ReadonlySet<string>
   /** Whether every run of the group comes after a run of the node. */
   readonly isBefore: (name: string) => boolean
@@ -39,7 +38,6 @@ const bound = new Map<string, string>([
   [`${base}executionData`, "stores data with the execution of this workflow"]
 ])
 
-/** Types that make one item of several. */
 const joining = new Set(
   ["aggregate", "summarize", "merge", "itemLists", "compareDatasets", "convertToFile", "function", "splitInBatches"]
     .map((type) => base + type)
@@ -49,7 +47,6 @@ const joins = ({ json, parameters, type }: Checked.Node) =>
   joining.has(type) || json["executeOnce"] === true ||
   type === `${base}code` && /pairedItem/.test(String(parameters["jsCode"]))
 
-/** Names that can be reached from the first ones. */
 const reach = (
   starts: Iterable<string>,
   next: ReadonlyMap<string, ReadonlyArray<string>>,
@@ -74,7 +71,6 @@ const portsOf = (links: ReadonlyArray<Link>, side: "from" | "to") => [
 
 const cannotMove = (message: string, hint = "Leave it out of the group.") => Step.refuse("nodes", message, hint)
 
-/** Refuses a node that works only where it is. */
 const movable = ({ description, json, name, parameters, type }: Checked.Node): Step.Attempt<void> => {
   const reason = description?.group.includes("trigger") === true || description?.polling === true
     ? "is a trigger"

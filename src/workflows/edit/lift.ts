@@ -14,7 +14,6 @@ export interface Input {
   readonly value: string
 }
 
-/** Name of the input with the whole item. */
 export const wholeItem = "item"
 
 /** Variables with another value in a sub-workflow. */

@@ -19,7 +19,6 @@ export const add = (connections: unknown, { from, input, output, to }: Link): Ob
 
 const isUnused = (output: unknown) => output === null || Array.isArray(output) && output.length === 0
 
-/** Removes links from outputs, then the unused outputs at the end. */
 const removedFrom = (outputs: unknown, from: string, type: string, isRemoved: (link: Link) => boolean): unknown => {
   if (!Array.isArray(outputs)) return outputs
   const rest = outputs.map((targets, index) =>
@@ -37,7 +36,6 @@ const removedFrom = (outputs: unknown, from: string, type: string, isRemoved: (l
 
 export const isEmpty = (value: unknown): boolean => Object.keys(obj(value) ?? { value }).length === 0
 
-/** Removes links, with the outputs, types and sources that become empty. */
 export const remove = (connections: Obj, isRemoved: (link: Link) => boolean): Obj => {
   const rest = mapValues(connections, (value, from) => {
     const types = obj(value)
@@ -56,7 +54,6 @@ export const move = (connections: Obj, moved: ReadonlyMap<Link, Link | undefined
     remove(connections, (link) => [...moved.keys()].some((each) => sameLink(each, link)))
   )
 
-/** Renames a node in connections; their order stays. */
 export const rename = (connections: Obj, before: string, after: string): Obj => {
   const renamed = (target: unknown) => own(target, "node") === before ? { ...obj(target), node: after } : target
   const renamedIn = (targets: unknown) => Array.isArray(targets) ? targets.map(renamed) : targets

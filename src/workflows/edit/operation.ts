@@ -81,7 +81,6 @@ const explained: { readonly [op: string]: string } = {
   )
 }
 
-/** Keys of an operation; `?` marks optional ones. */
 const keysOf = (op: Op): ReadonlyArray<string> =>
   Object.entries(members[op].fields).flatMap(([key, field]: [string, Schema.Top]) =>
     key === "op" ? [] : [field.ast.context?.isOptional === true ? `${key}?` : key]
@@ -90,14 +89,12 @@ const keysOf = (op: Op): ReadonlyArray<string> =>
 const listed = (keys: ReadonlyArray<string>) =>
   keys.length === 0 ? "nothing else" : keys.join(", ").replace(/, ([^,]*)$/, " and $1")
 
-/** Usage of all operations; those with equal keys share an entry. */
 const usage = [
   ...Map.groupBy(Object.keys(members).filter(isOp), (op) => explained[op] ?? keysOf(op).join(", "))
 ].map(([keys, ops]) => keys === "" ? ops.join(", ") : `${ops.join(", ")}: ${keys}`).join("; ")
 
 const quoted = (keys: ReadonlyArray<string>) => keys.map((key) => `'${key.slice(0, 100)}'`).join(", ")
 
-/** Message about a wrong name or wrong keys of an operation. */
 export const fault = (wire: Obj): string | undefined => {
   const op = String(wire["op"])
   if (!isOp(op)) return `Invalid operation '${op.slice(0, 100)}'. ${suggestion(op, Object.keys(members), 20)}`
@@ -116,12 +113,8 @@ const Wire = Schema.StructWithRest(Schema.Struct({ op: Schema.String }), [Fields
   .check(Schema.makeFilter(fault))
 
 /**
- * One edit; nodes go by name or id.
- *
- * **Details**
- *
- * `sourceOutput` and `targetInput` are `main`, an index, `main[1]`, a connection type, or the label in the editor. In
- * an update null removes a parameter or property.
+ * One edit; nodes go by name or id. `sourceOutput` and `targetInput` are `main`, an index, `main[1]`, a connection
+ * type, or the label in the editor. In an update null removes a parameter or property.
  */
 export const Operation = Wire.pipe(Schema.decodeTo(
   Member,

@@ -114,7 +114,6 @@ const portOf = (ports: Iterable<Port>, { index, type }: Connections.Port) => {
   return ofType.find((port) => port.index === index) ?? (type === "main" ? undefined : ofType[0])
 }
 
-/** A port that moved or disappeared, with the nodes at the other ends of its links. */
 interface PortChange {
   readonly before: Port
   readonly after: Port | undefined
@@ -129,7 +128,6 @@ const inWords = (name: string, side: Side, { after, before, others }: PortChange
       `${Connections.portLabel(after)}, ${links}`
 }
 
-/** Connections after the ports of a node changed, and lines about moved and removed links. */
 const moveLinks = (workflow: Obj, entry: Step.NodeEntry, before: Node, after: Node) => {
   const connections = obj(workflow["connections"]) ?? {}
   const isNode = Step.meaning(workflow, entry)
@@ -160,7 +158,6 @@ const moveLinks = (workflow: Obj, entry: Step.NodeEntry, before: Node, after: No
   }
 }
 
-/** Changes a node and the links of its ports; reports the differences. */
 export const withNode = (workflow: Obj, entry: Step.NodeEntry, node: Obj, lookups: Step.Lookups): Step.Step => {
   const fields = WorkflowDiff.lines(entry.node, node).map((line) =>
     `${entry.name}: ${line.replace(/^parameters\./, "")}`

@@ -1,10 +1,7 @@
 /**
- * Splits code out of a workflow's JSON and joins it again. Pure.
- *
- * **Details**
- *
- * In the parameters of its nodes `{"$file": "invoices.code/add-vat.js"}` stands for the text of that file, by a path
- * from the workflow's folder. An object that only looks like a reference has one more `$` before its key.
+ * Splits code out of a workflow's JSON and joins it again. Pure. In the parameters of its nodes `{"$file":
+ * "invoices.code/add-vat.js"}` stands for the text of that file, by a path from the workflow's folder. An object that
+ * only looks like a reference has one more `$` before its key.
  */
 import { arr, mapValues, type Obj, obj, own, str } from "../../base/Json.ts"
 import * as names from "./names.ts"
@@ -20,7 +17,6 @@ export interface CodePlace {
 /** Finds the code in a workflow. */
 export type CodePlaces = (workflow: Obj) => ReadonlyArray<CodePlace>
 
-/** A place, and the file of its code. */
 export interface Reference {
   readonly path: CodePlace["path"]
   /** Relative to the workflow's folder, with slashes. */
@@ -53,7 +49,6 @@ const walk = (value: unknown, path: Path, change: (value: unknown, path: Path) =
   return object === undefined ? value : mapValues(object, (inner, key) => walk(inner, [...path, key], change))
 }
 
-/** Changes values in the parameters of a workflow's nodes. */
 const inParameters = (workflow: unknown, change: (value: unknown, path: Path) => unknown): unknown => {
   const whole = obj(workflow)
   if (whole === undefined || !Array.isArray(whole["nodes"])) return workflow
@@ -98,12 +93,9 @@ const keyOf = (workflow: unknown, path: Path) => {
 }
 
 /**
- * JSON of a workflow's own file, and the texts of its code files.
- *
- * **Details**
- *
- * `before` is the current JSON of the file. Without `places`, only code that is in files already stays there. `folder`
- * is for new code files, `taken` are the names in it, and `unused` the texts there that the JSON does not refer to.
+ * JSON of a workflow's own file, and the texts of its code files. `before` is the current JSON of the file. Without
+ * `places`, only code that is in files already stays there. `folder` is for new code files, `taken` are the names in
+ * it, and `unused` the texts there that the JSON does not refer to.
  */
 export const split = (
   workflow: unknown,

@@ -79,7 +79,6 @@ const toComma = /^(?:\s|\/\/[^\r\n]*(?![^\r\n])|\/\*(?:(?!\*\/)[^])*\*\/)*,/
 
 const spaceAtEnd = (gap: string) => /\s*$/.exec(gap)?.[0] ?? ""
 
-/** Text after the last line break, if there is one. */
 const indentation = (gap: string) => /[\r\n]([^\r\n]*)$/.exec(gap)?.[1]
 
 /** Text of a node in which `next` replaces its value; `base` is the indentation of its line. */

@@ -23,7 +23,6 @@ export const identity = ({ dev, ino, mtime, size }: FileSystem.File.Info) =>
 /** Whether a folder belongs to tools: nothing is created there, and searches ignore it. */
 export const isIgnored = (name: string) => name === "node_modules" || name.startsWith(".")
 
-/** Opens a root; fails if it is not a folder. */
 const rootOpener = (fs: FileSystem.FileSystem, path: Path.Path) => (target: refusals.Target) => (root: string) =>
   fs.realPath(root).pipe(
     Effect.flatMap((real) => Effect.map(fs.stat(real), ({ type }) => ({ type, real, path: path.resolve(root) }))),

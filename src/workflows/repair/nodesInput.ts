@@ -7,7 +7,6 @@ import * as NodeKeys from "../../n8n/model/NodeKeys.ts"
 import { nameOf, parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
 import { type Checked, isNull, note, numeric, objectOf, refuse, type Repairs } from "./Repairs.ts"
 
-/** Converts a value to a kind if it is unambiguous. */
 const readAs = (kind: NodeKeys.Kind, value: unknown): unknown => {
   switch (kind) {
     case "number":

@@ -114,7 +114,6 @@ export const Unsettled = Context.Reference<Array<Workflow.Workflow> | undefined>
   defaultValue: () => undefined
 })
 
-/** Warnings about webhooks, once what was published has taken effect. */
 const webhookWarnings = (workflow: Workflow.Workflow) =>
   Effect.flatMap(webhooksSettle(workflow, "up"), (isUp) =>
     isUp
@@ -221,7 +220,6 @@ export const publishOrPutBack = Effect.fnUntraced(function*(
   )
 })
 
-/** Unpublishes a workflow, and waits until its webhooks no longer answer. */
 export const unpublished = Effect.fnUntraced(function*(id: string) {
   const n8n = yield* N8nClient
   const answer = yield* orAlready(id, (now) => !now.active, n8n.unpublishWorkflow(id))

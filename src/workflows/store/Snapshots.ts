@@ -27,9 +27,7 @@ export const Snapshot = Schema.Struct({
   createdAt: Schema.String,
   /** The write that followed. */
   operation: Schema.String,
-  /** The workflow's name. */
   name: Schema.String,
-  /** n8n's version of the workflow. */
   versionId: Schema.optionalKey(Schema.String),
   /** Author of that write, if known. */
   author: Schema.optionalKey(Schema.String)
@@ -45,11 +43,8 @@ export interface Workflow {
 /** Stores and reads snapshots. */
 export interface Service {
   /**
-   * Stores the whole workflow; of each workflow the last {@link maxSnapshots} are left.
-   *
-   * **Gotchas**
-   *
-   * After a failure the workflow could not be restored: do not write.
+   * Stores the whole workflow; of each workflow the last {@link maxSnapshots} are left. After a failure the workflow
+   * could not be restored: do not write.
    */
   readonly save: (
     instance: Instance,
@@ -167,12 +162,8 @@ export interface Options {
 }
 
 /**
- * Stores snapshots in files: `<host>-<hash of the instance>/<id>-<hash of the id>/<version>.json`.
- *
- * **Details**
- *
- * Folders are 0700 and files 0600, since workflows can contain secrets. Files are written atomically, by any number of
- * processes.
+ * Stores snapshots in files: `<host>-<hash of the instance>/<id>-<hash of the id>/<version>.json`. Folders are 0700 and
+ * files 0600, since workflows can contain secrets. Files are written atomically, by any number of processes.
  */
 export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSystem.FileSystem | Path.Path> =>
   Layer.effect(

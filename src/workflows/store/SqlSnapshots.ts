@@ -18,11 +18,8 @@ const decode = Schema.decodeUnknownOption(SnapshotText)
 const unpack = (body: Uint8Array) => Effect.try((): unknown => JSON.parse(gunzipSync(body).toString("utf8")))
 
 /**
- * Stores snapshots in the table `n8n_mcp_snapshots`.
- *
- * **Details**
- *
- * Writers of one workflow take turns across processes, so that a newer version sorts higher.
+ * Stores snapshots in the table `n8n_mcp_snapshots`. Writers of one workflow take turns across processes, so that a
+ * newer version sorts higher.
  */
 export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> = Layer.effect(
   Snapshots.Snapshots,

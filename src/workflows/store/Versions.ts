@@ -18,19 +18,15 @@ import { Snapshots } from "./Snapshots.ts"
 export interface State {
   /** Without the published version. n8n's versions have only nodes, connections and groups; the rest is the current state. */
   readonly workflow: Workflow.Workflow
-  /** Remarks for readers. */
   readonly notes: ReadonlyArray<string>
 }
 
 /** Reads versions. */
 export interface Service {
   /**
-   * Reads a version: `published`, an id of n8n's, or a snapshot's (also of a deleted workflow).
-   *
-   * **Details**
-   *
-   * Fails with a `NotFoundError` that names the newest versions, and with a `ValidationError` for a version of
-   * another workflow, or if nothing is published.
+   * Reads a version: `published`, an id of n8n's, or a snapshot's (also of a deleted workflow). Fails with a
+   * `NotFoundError` that names the newest versions, and with a `ValidationError` for a version of another workflow, or
+   * if nothing is published.
    */
   readonly read: (id: string, version: string) => Effect.Effect<State, Errors.N8nError, N8nClient>
   /** Summary in one line of the changes between two versions; both of n8n, or both snapshots. */

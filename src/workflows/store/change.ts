@@ -14,7 +14,6 @@ import { hasValue, merge } from "./WorkflowBody.ts"
 export interface Written {
   /** The workflow as read back. */
   readonly workflow: Workflow.Workflow
-  /** Summary of the changes in one line. */
   readonly changed?: string
   /** Repairs, omissions and failures of later steps. */
   readonly warnings: ReadonlyArray<string>
@@ -37,7 +36,6 @@ export interface UpdateOptions {
    * to a caller, who can fix them, and repaired in a file or version.
    */
   readonly source: "caller" | "file"
-  /** Version that the caller has seen. */
   readonly expectedVersionId?: string | undefined
   readonly tags?: ReadonlyArray<string> | undefined
   readonly active?: boolean | undefined
@@ -87,7 +85,6 @@ const essentials = (nodes: unknown) =>
 
 const recent = 10
 
-/** Versions, newest first; empty if n8n has no history or does not answer. */
 const versionsOf = Effect.fnUntraced(function*(id: string) {
   const n8n = yield* N8nClient
   return (yield* n8n.workflowHistory(id, { limit: recent }).pipe(Effect.orElseSucceed(() => undefined))) ?? []
@@ -181,7 +178,6 @@ export const keep = Effect.fnUntraced(function*({ snapshots }: Means, workflow: 
   yield* snapshots.save(n8n.instance, workflow, operation)
 })
 
-/** Reads a workflow, applies the change, and builds the request body. */
 export const prepared = Effect.fnUntraced(function*<A, R>(
   { catalogue, snapshots }: Means,
   id: string,
