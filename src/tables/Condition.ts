@@ -68,6 +68,8 @@ const refuse = ({ source }: Scope, { end, start }: Acorn.Node, why: string, hint
   throw new Untranslatable({ reason: `'${source.slice(start, end).slice(0, 80)}' ${why}`, hint })
 }
 
+const noFilter = (scope: Scope, node: Acorn.Node) => refuse(scope, node, "has no filter of n8n's")
+
 const one = (filter: One): Joined => ({ type: undefined, filters: [filter] })
 
 const columnOf = (scope: Scope, node: Operand): string | undefined => {
@@ -164,8 +166,8 @@ const oneOf = (scope: Scope, node: Acorn.CallExpression, list: Acorn.ArrayExpres
 
 const call = (scope: Scope, node: Acorn.CallExpression): Joined => {
   const [argument, ...more] = node.arguments
-  const { method, of } = methodOf(node) ?? refuse(scope, node, "has no filter of n8n's")
-  if (argument === undefined || more.length > 0) return refuse(scope, node, "has no filter of n8n's")
+  const { method, of } = methodOf(node) ?? noFilter(scope, node)
+  if (argument === undefined || more.length > 0) return noFilter(scope, node)
   if (of.type === "ArrayExpression" && method === "includes") return oneOf(scope, node, of, argument)
   const pattern = Object.hasOwn(patterns, method) ? patterns[method] : undefined
   const inner = of.type === "CallExpression" ? methodOf(of) : undefined
@@ -173,13 +175,13 @@ const call = (scope: Scope, node: Acorn.CallExpression): Joined => {
   const columnName = columnOf(scope, isLowered ? inner.of : of)
   const value = valueOf(argument)
   return pattern === undefined || columnName === undefined || value === undefined
-    ? refuse(scope, node, "has no filter of n8n's")
+    ? noFilter(scope, node)
     : one(alike(scope, node, columnName, value.value, pattern, isLowered))
 }
 
 /** A column that is true or, if negated, anything else. */
 const flag = (scope: Scope, node: Acorn.Expression, condition: Condition): Joined => {
-  const columnName = columnOf(scope, node) ?? refuse(scope, node, "has no filter of n8n's")
+  const columnName = columnOf(scope, node) ?? noFilter(scope, node)
   return scope.columns.get(columnName) === "boolean"
     ? one({ columnName, condition, value: true })
     : refuse(scope, node, "is no condition: compare it with a value")
@@ -198,7 +200,7 @@ const comparison = (scope: Scope, node: Acorn.BinaryExpression): Joined => {
 const translate = (scope: Scope, node: Acorn.Expression): Joined => {
   switch (node.type) {
     case "LogicalExpression": {
-      if (node.operator === "??") return refuse(scope, node, "has no filter of n8n's")
+      if (node.operator === "??") break
       const type = node.operator === "&&" ? "and" : "or"
       const sides = [translate(scope, node.left), translate(scope, node.right)]
       return sides.some((side) => side.type !== undefined && side.type !== type)
@@ -210,14 +212,15 @@ const translate = (scope: Scope, node: Acorn.Expression): Joined => {
     case "CallExpression":
       return call(scope, node)
     case "UnaryExpression":
-      return node.operator === "!" ? flag(scope, node.argument, "neq") : refuse(scope, node, "has no filter of n8n's")
+      if (node.operator === "!") return flag(scope, node.argument, "neq")
+      break
     case "Identifier":
     case "MemberExpression":
       return flag(scope, node, "eq")
     case "Literal":
       return refuse(scope, node, "names no column")
   }
-  return refuse(scope, node, "has no filter of n8n's")
+  return noFilter(scope, node)
 }
 
 const maxSource = 4_000

@@ -147,13 +147,10 @@ const change = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   const back = before.length === 0 ? undefined : yield* Backup.save(table, before, input.op)
   const written = (yield* Effect.forEach(filters, (filter) =>
     inserts ? n8n.upsertRow(table.id, { filter, data }) : n8n.updateRows(table.id, { filter, data }))).flat()
-  const ids = written.map(({ id }) =>
-    id
-  )
   return defined({
     table,
     count: written.length,
-    ids: isUpsert ? ids : undefined,
+    ids: isUpsert ? written.map(({ id }) => id) : undefined,
     version: back?.version,
     hint: back === undefined ? undefined : backHint(table.id, back.version, before.length, back.rows)
   }) satisfies Done

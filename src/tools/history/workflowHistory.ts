@@ -85,7 +85,6 @@ const historyOnN8n = Effect.fnUntraced(function*(id: string) {
       (error) => snapshots.length > 0 ? Effect.succeed({ workflow: undefined, versions: [] }) : Effect.fail(error)
     )
   )
-  yield* all.note(id, (versions ?? []).map(({ versionId }) => versionId))
   const own = (versions ?? []).map(({ authors, createdAt, versionId }): Row =>
     defined({
       version: versionId,

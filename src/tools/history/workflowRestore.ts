@@ -97,22 +97,22 @@ const dryHint = (current: Workflow.Workflow | undefined, writesDrafts: boolean) 
 const restoreOnN8n = Effect.fnUntraced(function*(id: string, version: string, confirm: boolean, dryRun: boolean) {
   const both = yield* states(id, version)
   const { current, former, parts } = both
+  const { name } = current ?? former
   if (dryRun) {
     const n8n = yield* N8nClient
     const release = yield* n8n.release
-    const before: Obj = current ?? { name: former.name, nodes: [], connections: {} }
+    const before: Obj = current ?? { name, nodes: [], connections: {} }
     const settings = { ...obj(before["settings"]), ...obj(parts["settings"]) }
     const after = { ...before, ...parts, settings }
-    yield* preview({ after, ...(current === undefined ? {} : { before: current }) }, n8n.getWorkflow)
+    yield* preview(defined({ after, before: current }), n8n.getWorkflow)
     return {
       id,
-      name: current?.name ?? former.name,
+      name,
       active: current?.active ?? false,
       hint: dryHint(current, writesDrafts(release)),
       difference: yield* difference(id, version, before, after)
     }
   }
-  const name = current?.name ?? former.name
   yield* writing.requireConsent(confirm, `Restore version ${version} of workflow ${id} ('${Visible.label(name)}')?`)
   const written = yield* writing.withUrl(restore(id, version, both))
   return writing.summarize(written, false, writing.draftHint(id, written))

@@ -65,8 +65,6 @@ export interface Service {
     { readonly snapshot: Snapshot; readonly workflow: unknown },
     Errors.NotFoundError | Errors.ValidationError
   >
-  /** Id of the workflow of a snapshot; `undefined` if no workflow of this n8n has it. */
-  readonly owner: (instance: Instance, version: string) => Effect.Effect<string | undefined>
 }
 
 /** The snapshots of every n8n; each call names one. */
@@ -258,20 +256,7 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
         read: Effect.fn("Snapshots.read")(function*(instance, workflowId, version) {
           if (!isVersion(version)) return yield* notFound(version)
           return yield* load(folderOf(instance, workflowId), workflowId, version)
-        }),
-
-        owner: Effect.fn("Snapshots.owner")(
-          function*(instance, version) {
-            if (!isVersion(version)) return undefined
-            const all = instanceFolder(instance)
-            const files = (yield* fs.readDirectory(all)).map((own) => path.join(all, own, `${version}.json`))
-            const [file] = yield* Effect.filter(files, (file) => fs.exists(file), { concurrency: 8 })
-            if (file === undefined) return undefined
-            const { workflow } = yield* Effect.flatMap(fs.readFileString(file), decode)
-            return str(obj(workflow)?.["id"])
-          },
-          Effect.orElseSucceed(() => undefined)
-        )
+        })
       })
     })
   )
@@ -293,11 +278,6 @@ export const layerMemory: Layer.Layer<Snapshots> = Layer.sync(Snapshots, () => {
     read: Effect.fn("Snapshots.read")(function*(instance, workflowId, version) {
       const state = all.get(keyOf(instance, workflowId))?.find(({ snapshot }) => snapshot.version === version)
       return state ?? (yield* notFound(version))
-    }),
-    owner: ({ key }, version) =>
-      Effect.sync(() => {
-        const states = [...all].flatMap(([place, states]) => place.startsWith(`${key}/`) ? states : [])
-        return str(obj(states.find(({ snapshot }) => snapshot.version === version)?.workflow)?.["id"])
-      })
+    })
   })
 })

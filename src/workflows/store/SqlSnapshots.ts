@@ -85,18 +85,7 @@ export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> =
           Effect.mapError(() => Snapshots.damaged(version))
         )
         return { snapshot, workflow }
-      }),
-
-      owner: Effect.fn("Snapshots.owner")((instance, version) =>
-        database.run((sql) =>
-          sql<{ readonly workflow: string }>`
-            SELECT workflow FROM n8n_mcp_snapshots
-            WHERE instance = ${instanceId(instance)} AND version = ${version} LIMIT 1`
-        ).pipe(
-          Effect.map(([row]) => row?.workflow),
-          Effect.orElseSucceed(() => undefined)
-        )
-      )
+      })
     })
   })
 )
