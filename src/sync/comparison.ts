@@ -211,8 +211,6 @@ export const nodeIds = (workflow: unknown) => arr(own(workflow, "nodes")).map((n
 const isBegun = ({ creating = [] }: State.State, { content, file }: Local, { workflow }: Remote) =>
   creating.includes(file) && workflow !== undefined && equals(nodeIds(content), nodeIds(workflow))
 
-const neverMet = "Exists on both sides, differs, and was never synced."
-
 const unique = <A>(values: ReadonlyArray<A>, keyOf: (value: A) => string) =>
   new Map(
     [...Map.groupBy(values, keyOf)].flatMap(([key, all]) => all.length === 1 ? [[key, all[0] as A] as const] : [])
@@ -296,7 +294,12 @@ const itemsOf = (
     if (remote !== undefined) {
       const isOurs = base === undefined && local.hash !== remote.hash && isBegun(state, local, remote)
       const status = isOurs ? "changed here" : paired(local, remote, base)
-      return { ...known, status, ...(status === "both" && base === undefined ? { detail: neverMet } : {}) }
+      const isUnmet = status === "both" && base === undefined
+      return {
+        ...known,
+        status,
+        ...(isUnmet ? { detail: "Exists on both sides, differs, and was never synced." } : {})
+      }
     }
     return local.hash === base?.hash
       ? { ...known, status: "gone there", detail: "Deleted or archived on n8n." }

@@ -56,8 +56,6 @@ const includesText = (row: Row, text: string) =>
     String(cell ?? "").toLowerCase().includes(text.toLowerCase())
   )
 
-const cursorAfter = (rows: number) => `rows-${rows}`
-
 const offsetOf = (cursor: string | undefined) =>
   cursor === undefined ? 0 : Number(/^rows-(\d{1,9})$/.exec(cursor)?.[1] ?? Number.NaN)
 
@@ -88,7 +86,7 @@ const shownPage = Effect.fnUntraced(function*(
   const rows = yield* sorted.pipe(Stream.drop(offset), Stream.take(limit + 1), Stream.runCollect)
   return {
     rows: rows.slice(0, limit),
-    nextCursor: rows.length > limit ? cursorAfter(offset + limit) : undefined
+    nextCursor: rows.length > limit ? `rows-${offset + limit}` : undefined
   }
 })
 

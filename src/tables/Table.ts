@@ -54,10 +54,8 @@ export const checkColumns = (table: DataTable, names: Iterable<string>, field: s
   )
 }
 
-const isSecret = (column: string) => Redact.places({ [column]: "x" }).length > 0
-
 export const checkAskable = (column: string, field: string, redacts: boolean) =>
-  redacts && isSecret(column)
+  redacts && Redact.places({ [column]: "x" }).length > 0
     ? Effect.fail(
       Errors.invalid(field, `'${column}' contains secrets and cannot be used in a condition`, "Use another column.")
     )

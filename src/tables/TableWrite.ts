@@ -80,6 +80,13 @@ const backHint = (table: string, version: string, total: number, stored: number)
   return `table_write(table: '${table}', op: 'restore', version: '${version}') brings back ${rows}; deleted rows get new ids.`
 }
 
+const deleted = (
+  table: DataTable,
+  count: number,
+  back: Effect.Success<ReturnType<typeof Backup.save>>,
+  total = count
+): Done => ({ table, count, version: back.version, hint: backHint(table.id, back.version, total, back.rows) })
+
 /** Asks before rows are deleted; if some cannot be stored, only a yes is consent. */
 const askToDelete = Effect.fnUntraced(function*(confirm: boolean, what: string, total: number) {
   if (confirm) return
@@ -150,7 +157,11 @@ const change = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   return defined({
     table,
     count: written.length,
-    ids: isUpsert ? written.map(({ id }) => id) : undefined,
+    ids: isUpsert
+      ? written.map(({ id }) =>
+        id
+      )
+      : undefined,
     version: back?.version,
     hint: back === undefined ? undefined : backHint(table.id, back.version, before.length, back.rows)
   }) satisfies Done
@@ -171,16 +182,11 @@ const remove = Effect.fnUntraced(function*(input: Input, table: DataTable) {
     total
   )
   const back = yield* Backup.save(table, rows, input.op)
-  const deleted = (yield* Effect.forEach(filters, (filter) => n8n.deleteRows(table.id, filter))).flat()
+  const gone = (yield* Effect.forEach(filters, (filter) => n8n.deleteRows(table.id, filter))).flat()
   const known = new Set(rows.map(({ id }) => id))
-  const late = deleted.filter(({ id }) => !known.has(id))
+  const late = gone.filter(({ id }) => !known.has(id))
   if (late.length > 0) yield* Backup.save(table, late, input.op)
-  return {
-    table,
-    count: deleted.length,
-    version: back.version,
-    hint: backHint(table.id, back.version, total, back.rows)
-  } satisfies Done
+  return deleted(table, gone.length, back, total)
 })
 
 /** Deletes all rows, a column or the table after storing all rows. */
@@ -210,12 +216,7 @@ const empty = Effect.fnUntraced(function*(input: Input, table: DataTable) {
     yield* n8n.deleteDataTable(table.id)
   }
   if (id !== undefined) yield* n8n.deleteColumn(table.id, id)
-  return {
-    table,
-    count,
-    version: back.version,
-    hint: backHint(table.id, back.version, count, back.rows)
-  } satisfies Done
+  return deleted(table, count, back)
 })
 
 const shape = Effect.fnUntraced(function*(input: Input, table: DataTable) {

@@ -4,15 +4,13 @@ import * as Tool from "../../answer/Tool.ts"
 import { defined, type Obj, obj, str, without } from "../../base/Json.ts"
 import { workflowKeys } from "../../n8n/model/Workflow.ts"
 import * as JsonText from "../../workflows/files/JsonText.ts"
-import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
+import { isListed, WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as LiteralSecrets from "../../workflows/LiteralSecrets.ts"
 import * as Placeholders from "../../workflows/Placeholders.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
-
-const isWorkflow = (data: Obj) => Array.isArray(data["nodes"]) && obj(data["connections"]) !== undefined
 
 /** Keys that n8n adds to a workflow: a second copy of the nodes, and its shares. */
 const additions = new Set(["activeVersion", "shared"])
@@ -21,7 +19,7 @@ const additions = new Set(["activeVersion", "shared"])
 const referenced = Effect.fnUntraced(function*(reference: string) {
   const { notes, repairs, value } = yield* Workflows.open(reference)
   const workflow = obj(value)
-  if (workflow === undefined || !isWorkflow(workflow)) {
+  if (workflow === undefined || !isListed(workflow)) {
     return yield* parameters.invalid("workflowId", `'${reference}' does not contain a workflow`, "Nothing was written.")
   }
   return { workflow: without(workflow, (_, key) => additions.has(key)), notes: [...notes, ...repairs] }
@@ -69,7 +67,7 @@ export const workflowSave = Tool.make({
         )
         return { ...written, warnings: [...notes, ...LiteralSecrets.warnings(workflow)] }
       }
-      if (!isWorkflow(workflowData)) {
+      if (!isListed(workflowData)) {
         return yield* parameters.invalid(
           "workflowData",
           "workflowData is not a workflow: it needs 'nodes' (a list) and 'connections' (an object)",

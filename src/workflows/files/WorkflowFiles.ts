@@ -23,7 +23,7 @@ export type { CodePlace, CodePlaces } from "./codeParts.ts"
 export type { WorkflowFolder } from "./folder.ts"
 export type { Listed, Listing, Page } from "./list.ts"
 export { isIgnored } from "./locate.ts"
-export { isWorkflow, type WorkflowFile } from "./read.ts"
+export { isListed, isWorkflow, type WorkflowFile } from "./read.ts"
 export type { CodeOptions, Keep, Written } from "./write.ts"
 
 /**

@@ -3,7 +3,8 @@
  * "invoices.code/add-vat.js"}` stands for the text of that file, by a path from the workflow's folder. An object that
  * only looks like a reference has one more `$` before its key.
  */
-import { arr, mapValues, type Obj, obj, own, str } from "../../base/Json.ts"
+import { mapValues, type Obj, obj, own, str } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import * as names from "./names.ts"
 
 /** Place of code in a workflow. */
@@ -83,12 +84,9 @@ const canBeFile = (text: string) => text.isWellFormed() && !/[\r\0]|^\uFEFF/.tes
 
 const isLong = (text: string) => text.length > 200 || text.split("\n").length > 4
 
-const valueAt = (value: unknown, path: Path) =>
-  path.reduce<unknown>((inner, key) => typeof key === "number" ? arr(inner)[key] : own(inner, key), value)
-
 /** Key of a place, independent of the order of nodes. */
 const keyOf = (workflow: unknown, path: Path) => {
-  const node = valueAt(workflow, path.slice(0, 2))
+  const node = JsonPath.get(workflow, path.slice(0, 2))
   return JSON.stringify([str(own(node, "id")) ?? str(own(node, "name")) ?? path[1], ...path.slice(2)])
 }
 
@@ -126,7 +124,7 @@ export const split = (
     if (extension === undefined || !isLong(text)) return undefined
     const same = [...unused].find(([file, old]) => old === text && file.endsWith(`.${extension}`) && !files.has(file))
     if (same !== undefined) return same[0]
-    const node = str(own(valueAt(workflow, path.slice(0, 2)), "name")) ?? "node"
+    const node = str(own(JsonPath.get(workflow, path.slice(0, 2)), "name")) ?? "node"
     const [name = "node"] = names.free(node, stems)
     stems.add(`${name}.json`)
     return `${folder}/${name}.${extension}`

@@ -64,10 +64,13 @@ const webhooks = (workflow: Workflow.Workflow) =>
 /** Webhooks with the path at which each answers, if it does. */
 const answering = Effect.fnUntraced(function*(workflow: Workflow.Workflow) {
   const n8n = yield* N8nClient
-  return yield* Effect.forEach(webhooks(workflow), ({ method, name, paths }) =>
-    Effect.findFirst(paths, (path) => Effect.map(n8n.webhookMethods(path), (all) => all.includes(method))).pipe(
-      Effect.map((path) => ({ name, paths, path: Option.getOrUndefined(path) }))
-    ))
+  return yield* Effect.forEach(
+    webhooks(workflow),
+    ({ method, name, paths }) =>
+      Effect.findFirst(paths, (path) => Effect.map(n8n.webhookMethods(path), (all) => all.includes(method))).pipe(
+        Effect.map((path) => ({ name, paths, path: Option.getOrUndefined(path) }))
+      )
+  )
 })
 
 /** Waits until all webhooks of a workflow answer, or none does, but not for ever. */
