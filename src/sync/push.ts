@@ -100,7 +100,6 @@ const follow = Effect.fnUntraced(function*(
   )
 })
 
-/** Applies changes to the folder's state and saves it; the tasks of a push run one after another. */
 const recorder = Effect.fnUntraced(function*({ folder, state, stateText }: Compare.Comparison) {
   const ref = yield* Ref.make({ state, text: stateText })
   return Effect.fnUntraced(function*(change: (state: State.State) => State.State) {
@@ -177,7 +176,6 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
   })
 })
 
-/** The outcome that a task would have; fails where a write would be refused. */
 const foresee = Effect.fnUntraced(function*(task: Exclude<Task, { readonly kind: "leave" }>, scope: content.Scope) {
   const { item, remote } = task
   const n8n = yield* N8nClient

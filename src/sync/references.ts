@@ -102,7 +102,6 @@ const withSettings = (settings: Obj, resolve: Resolve): Obj =>
     return key === "callerIds" ? text.split(",").map((id) => idOf(id.trim(), false)).join(",") : value
   })
 
-/** Replaces each reference in the content of a workflow by the result of `resolve`. */
 export const map = (content: Obj, placesOf: (node: unknown) => ReadonlyArray<Place>, resolve: Resolve): Obj =>
   mapValues(content, (value, key) => {
     if (key === "settings") return withSettings(obj(value) ?? {}, resolve)

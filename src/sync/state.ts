@@ -68,7 +68,6 @@ const print = ({ workflows, ...rest }: State) => {
   return `{\n${head.join("")}  "workflows": {${lines.length === 0 ? "" : `\n${lines.join(",\n")}\n  `}}\n}\n`
 }
 
-/** Writes the state if it differs from the file's text; returns the new text. */
 export const write = Effect.fnUntraced(function*(folder: WorkflowFolder, state: State, text: string | undefined) {
   const next = print(state)
   if (next !== text) yield* folder.write(fileName, next)

@@ -15,7 +15,6 @@ export interface Made {
   readonly warnings: ReadonlyArray<string>
 }
 
-/** The workflow with other ids for the workflows that it calls. */
 export const withIds = (workflow: Obj, ids: ReadonlyMap<string, string>): Obj =>
   ids.size === 0 ? workflow : {
     ...workflow,

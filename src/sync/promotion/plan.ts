@@ -31,7 +31,6 @@ export const withTargetSettings = (now: Obj, target: Obj): Obj => {
   return Object.keys(settings).length === 0 ? target : { ...target, settings }
 }
 
-/** Warnings about parts that the second n8n does not support at its release, and about secrets in parameters. */
 const warningsOf = ({ lookups, release, scope }: Facts, workflow: Workflow.Workflow, target: Obj) => {
   const all = content.of(workflow, { extras: scope.extras, isV1: false, writesDrafts: true })
   const dropped = Object.keys(all).filter((key) => !Object.hasOwn(target, key))

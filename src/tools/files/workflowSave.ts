@@ -15,7 +15,6 @@ import * as writing from "../shared/Writing.ts"
 /** Keys that n8n adds to a workflow: a second copy of the nodes, and its shares. */
 const additions = new Set(["activeVersion", "shared"])
 
-/** Reads the unchanged workflow of a reference. */
 const referenced = Effect.fnUntraced(function*(reference: string) {
   const { notes, repairs, value } = yield* Workflows.open(reference)
   const workflow = obj(value)

@@ -114,7 +114,6 @@ const historyOfTable = Effect.fnUntraced(function*(name: string, error: Errors.N
 /** Time for finding the changes; without them, the versions are listed anyway. */
 const timeout = "20 seconds"
 
-/** Rows of the page, each with its changes if these are known in time. */
 const page = Effect.fnUntraced(function*({ changed, rows }: History, limit: number) {
   const lines = new Map<string, string>()
   yield* Effect.forEach(

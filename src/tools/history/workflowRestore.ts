@@ -118,7 +118,6 @@ const restoreOnN8n = Effect.fnUntraced(function*(id: string, version: string, co
   return writing.summarize(written, false, writing.draftHint(id, written))
 })
 
-/** Restores a file, byte for byte. */
 const restoreFile = Effect.fnUntraced(function*(
   id: string,
   path: string,

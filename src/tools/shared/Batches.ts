@@ -27,7 +27,6 @@ export const leftOut = ({ outcomes, plan }: Fleet.State, isPlan = false): Readon
     return state === "refused" || state === "changed" ? [{ id, name, why }] : []
   })
 
-/** Rows of a list, few unless all are wanted; `undefined` for an empty one. */
 export const rows = (all: ReadonlyArray<Plans.Refused>, isWhole: boolean) =>
   all.length === 0
     ? undefined

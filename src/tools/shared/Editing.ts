@@ -35,13 +35,11 @@ export const findingsFields = {
   missingCredentials: Schema.optionalKey(Schema.Array(Schema.Struct({ ...MissingCredential.fields, ...truncated })))
 }
 
-/** Findings of a check, without an empty list of credentials. */
 export const findings = ({ missingCredentials, problems }: Findings) => ({
   problems,
   ...(missingCredentials.length === 0 ? {} : { missingCredentials })
 })
 
-/** `; 1 credential missing` */
 export const missing = (credentials: Findings["missingCredentials"] = []): string =>
   credentials.length === 0 ? "" : `; ${counted(credentials.length, "credential")} missing`
 
@@ -90,11 +88,9 @@ export const lookups = Effect.fnUntraced(function*(types: Iterable<string>) {
   return { ...(yield* NodeLookups.make(types, release)), newId: randomUUID }
 })
 
-/** Error for an edit that cannot be made; nothing was written. */
 export const editError = ({ field, hint, message }: WorkflowEdit.Refusal) =>
   Errors.invalid(field, message, ["Nothing was changed.", hint].flat())
 
-/** Edits a workflow by operations, all or nothing; the result includes the lookups, for checking it. */
 export const edit = (
   id: string,
   operations: ReadonlyArray<WorkflowEdit.Operation>,

@@ -58,7 +58,6 @@ const max = 1_000_000
 
 export const offset = (name: string, description: string) => int(name, { minimum: 0, maximum: max }, 0, description)
 
-/** Optional position, counted from 0. */
 export const index = (name: string, description: string) =>
   Schema.optionalKey(
     Schema.Int.check(

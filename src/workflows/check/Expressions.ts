@@ -36,7 +36,6 @@ export interface Findings {
   readonly mistakes: ReadonlyArray<{ readonly code: string; readonly message: string; readonly at: number }>
 }
 
-/** Nodes of a program, each with the node above it. */
 const nodesIn = function*(program: Obj): Generator<readonly [node: Obj, parent: Obj | undefined]> {
   const stack: Array<readonly [value: unknown, parent: Obj | undefined]> = [[program, undefined]]
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
@@ -81,7 +80,6 @@ const above = (node: Obj, parents: Parents): Obj | undefined => {
   return parent?.["type"] === "ChainExpression" ? above(parent, parents) : parent
 }
 
-/** The access to a property of a value, and the property's name if that is constant. */
 const memberOf = (node: Obj | undefined, parents: Parents) => {
   const member = node && above(node, parents)
   if (member?.["type"] !== "MemberExpression" || member["property"] === node) return undefined
@@ -105,7 +103,6 @@ const restOf = (
   return next?.name === undefined ? undefined : restOf(next.member, parents, next.name)
 }
 
-/** Data that is read from a node; `source` is `$('X')` or `$node["X"]`. */
 const readOf = (source: Obj, parents: Parents): Read => {
   const ofNode = source["type"] === "MemberExpression"
   const accessor = ofNode ? { member: source, name: "node" } : memberOf(source, parents)
@@ -280,7 +277,6 @@ const kindOf = (path: string, value: string): Text["kind"] | undefined =>
     ? "unmarked"
     : undefined
 
-/** All expressions, scripts and templates in parameters, in order. */
 export const texts = (parameters: unknown): ReadonlyArray<Text> => {
   const all: Array<Text> = []
   const stack: Array<readonly [path: string, value: unknown]> = [["parameters", parameters]]
@@ -301,7 +297,6 @@ export const texts = (parameters: unknown): ReadonlyArray<Text> => {
   return all
 }
 
-/** Changes every expression, script and template in the value at a path. */
 export const mapTexts = (value: unknown, change: (text: Text) => string, path = "parameters"): unknown => {
   if (typeof value === "string") {
     const kind = kindOf(path, value)

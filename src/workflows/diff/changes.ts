@@ -75,7 +75,6 @@ const neighbours = (workflow: Document, translate: (name: string) => string) => 
     ).toSorted()
 }
 
-/** Matches nodes, the most certain first: by name and id, then by content; `isOther` for two different workflows. */
 const match = (before: Document, after: Document, isOther: boolean) => {
   const byId = (node: Obj) => str(node["id"])
   const pairs: Array<Pair> = []

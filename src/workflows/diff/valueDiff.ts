@@ -44,7 +44,6 @@ const ids = (list: ReadonlyArray<unknown>): ReadonlyArray<string> | undefined =>
   return all.length === list.length && new Set(all).size === list.length ? all : undefined
 }
 
-/** Identity of elements: their ids if all have a unique one, else their content. */
 const elementKeys = (before: ReadonlyArray<unknown>, after: ReadonlyArray<unknown>) => {
   const [a, b] = [ids(before), ids(after)]
   return a !== undefined && b !== undefined

@@ -61,7 +61,6 @@ const blockOf = ({ height, id, width }: Box, subNodes: Targets, boxes: ReadonlyM
   }
 }
 
-/** Positions of connected nodes, relative to their upper left corner, and their height. */
 const layOut = (
   ids: ReadonlyArray<string>,
   forward: Targets,

@@ -78,7 +78,6 @@ export const apply = (
     }
   })
 
-/** Types to look up before the edit: those of the workflow and of added nodes. */
 export const typesOf = (
   workflow: Obj,
   operations: ReadonlyArray<{ readonly [key: string]: unknown }>

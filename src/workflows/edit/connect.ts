@@ -26,7 +26,6 @@ const reverseHint = (from: Node, to: Node): string => {
     : ""
 }
 
-/** Reason why an output cannot be connected to an input, and which of the two is wrong. */
 export const misfit = (
   from: Node,
   output: PortName.ResolvedPort,
@@ -78,7 +77,6 @@ export const inWords = (link: Connections.Link, from?: Node, to?: Node) =>
     ? `'${link.from}' → '${link.to}'`
     : `'${link.from}' ${label(link.output, from?.outputs)} → '${link.to}' ${label(link.input, to?.inputs)}`
 
-/** The node with its ports; refuses a node that connections cannot name. */
 const connectable = (
   workflow: Obj,
   entry: Step.NodeEntry,
@@ -174,7 +172,6 @@ export const connect: Step.Edit<"connect"> = (workflow, operation, lookups) =>
     return yield* link(workflow, source, target, operation, lookups)
   })
 
-/** Node at one end, or the name of one that no longer exists. */
 const end = (workflow: Obj, word: string, isNamed: boolean, field: string, lookups: Step.Lookups) =>
   isNamed && Step.peek(workflow, word) === undefined
     ? Result.succeed({ name: word, node: undefined, means: (each: string) => each === word })

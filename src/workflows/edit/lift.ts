@@ -8,7 +8,6 @@ import * as Group from "./group.ts"
 import { literal, unique } from "./rename.ts"
 import * as Step from "./step.ts"
 
-/** Input of the sub-workflow, with the expression that the caller passes. */
 export interface Input {
   readonly name: string
   readonly value: string
@@ -35,7 +34,6 @@ export const referencesIn = (text: Expressions.Text, name: string, { parse }: St
     : Result.succeed(references)
 }
 
-/** Parameters of the group's nodes for the sub-workflow, and its inputs; none if whole items pass through. */
 export const lift = (
   group: Group.Group,
   trigger: string,

@@ -3,7 +3,6 @@ import { equals, mapValues, type Obj, obj, own, without } from "../../base/Json.
 import { type Link, linkOf, sameLink } from "../../n8n/model/Connections.ts"
 import { isNull } from "../repair/Repairs.ts"
 
-/** Adds a link; `undefined` if the existing value is not a list. */
 export const add = (connections: unknown, { from, input, output, to }: Link): Obj | undefined => {
   const sources = isNull(connections) ? {} : obj(connections)
   const types = obj(own(sources, from) ?? {})
@@ -47,7 +46,6 @@ export const remove = (connections: Obj, isRemoved: (link: Link) => boolean): Ob
   return without(rest, (types, from) => isEmpty(types) && !isEmpty(connections[from]))
 }
 
-/** Moves links; those that map to `undefined` are removed. */
 export const move = (connections: Obj, moved: ReadonlyMap<Link, Link | undefined>): Obj =>
   [...moved.values()].reduce<Obj>(
     (result, link) => link === undefined ? result : add(result, link) ?? result,

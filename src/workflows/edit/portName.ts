@@ -41,7 +41,6 @@ const explicit = (reference: string, type: string): Connections.Port | undefined
   return kind === undefined ? undefined : { type: kind, index: Number(index) }
 }
 
-/** Connection type in a reference: `ai_tool` of `ai_tool[1]`. */
 export const connectionTypeOf = (reference: Reference): string | undefined =>
   /^(main|ai_\w+)(?:\[\d+\])?$/.exec(String(reference).trim())?.[1]
 

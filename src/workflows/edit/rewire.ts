@@ -20,7 +20,6 @@ const ruleLists: ReadonlyMap<string, ReadonlyArray<ReadonlyArray<string>>> = new
 /** Keys that label an output, or that only n8n's editor needs. */
 const labelKeys = new Set(["outputKey", "renameOutput", "category", "id", "name", "options", "singleValue"])
 
-/** Canonical text of a rule without its label; `undefined` for an empty rule. */
 const ruleText = (entry: unknown): string | undefined => {
   let isEmpty = true
   const text = JSON.stringify(entry, (key, value: unknown) => {
@@ -33,7 +32,6 @@ const ruleText = (entry: unknown): string | undefined => {
   return isEmpty ? undefined : text
 }
 
-/** Ports with the properties that identify them for a person. */
 const known = (node: Node, side: Side) => {
   const ports = (side === "input" ? node.inputs : node.outputs) ?? []
   const rules = side === "input"
@@ -52,7 +50,6 @@ const known = (node: Node, side: Side) => {
       : isMain && port.index < rules.length
       ? "rule" as const
       : "other" as const
-    /** Rank among the ports of its kind and connection type. */
     const place = counts.get(`${kind} ${port.type}`) ?? 0
     counts.set(`${kind} ${port.type}`, place + 1)
     return { port, kind, place, rule: kind === "rule" ? ruleText(rules[port.index]) : undefined }
@@ -84,7 +81,6 @@ const keys = (growth: (known: Known) => number): ReadonlyArray<Key> => [
   (known) => known.rule === undefined && growth(known) === 0 ? key(known.kind, known.port.type, known.place) : undefined
 ]
 
-/** Maps each port before the change to its counterpart after it, if there is one. */
 export const matchPorts = (
   before: Node,
   after: Node,

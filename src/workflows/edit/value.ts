@@ -10,7 +10,6 @@ import * as Patch from "./patch.ts"
 import { withNode } from "./rewire.ts"
 import * as Step from "./step.ts"
 
-/** Steps below `parameters`, and whether the path ends in `[+]`. */
 const stepsOf = (
   path: string,
   parameters: Obj
@@ -59,7 +58,6 @@ const nowhere = (parameters: Obj, steps: ReadonlyArray<JsonPath.Step>, depth: nu
   )
 }
 
-/** Replaces the parameters of a node, completed as its type needs; `made` are paths that are new. */
 const withParameters = (
   workflow: Obj,
   entry: Step.NodeEntry,

@@ -27,7 +27,6 @@ const valueOf = (text: string) => Result.getOrUndefined(JsonText.parse(text))?.v
 
 /** Parts of a workflow that are in files beside it. */
 export interface Beside {
-  /** Text of the workflow's own file, with references. */
   readonly raw: string
   readonly files: ReadonlyMap<string, string>
 }
@@ -95,7 +94,6 @@ export const make = Effect.gen(function*() {
   const place = placeWith(path)
   const { remove, removeAll, write } = yield* makeWriter
 
-  /** Text of a file whose path contains no link; `undefined` if it does not exist. */
   const textAt = (full: string) =>
     Effect.scoped(Effect.gen(function*() {
       const info = yield* Effect.flatMap(fs.realPath(full), (real) => real === full ? fs.stat(real) : Effect.undefined)

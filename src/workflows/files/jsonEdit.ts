@@ -15,7 +15,6 @@ const layoutOf = (text: string) => {
     indent: first(/[\r\n]([ \t]+)/) ?? "  ",
     /** Whether each element and member is on its own line. */
     isTall,
-    /** Text between a key and its value. */
     colon,
     /** Space after the comma of elements on one line. */
     gap: gap ?? (colon.endsWith(" ") ? " " : ""),

@@ -53,7 +53,6 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
     (root) => Effect.map(openRoot({ kind: "File", path: "" })(root), ({ real }) => real)
   )
 
-  /** Follows links one by one, as long as each stays below a root. */
   const follow = Effect.fnUntraced(function*(target: refusals.Target) {
     const roots = yield* Effect.forEach(rootPaths, openRoot(target))
     const below = (file: string) =>
@@ -149,7 +148,6 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
 
 export type Locate = Effect.Success<ReturnType<typeof make>>
 
-/** Fails for a malformed path; that of a folder may be empty. */
 export const checkName = Effect.fnUntraced(function*(target: refusals.Target) {
   const { kind, path } = target
   if (kind === "File" && path.trim() === "") {

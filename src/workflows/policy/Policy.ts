@@ -188,7 +188,6 @@ const opaqueWrites = [
 
 const pathOf = (id: string) => `/workflows/${encodeURIComponent(id)}`
 
-/** Workflow to publish: a version of it, or its draft. */
 const toPublish = Effect.fnUntraced(function*(workflow: Obj, { body, path, read }: Write) {
   const versionId = str(obj(body)?.["versionId"])
   if (versionId === undefined || versionId === workflow["versionId"]) return workflow

@@ -95,7 +95,6 @@ export const prepare = (input: unknown, options: Options): Checked<Prepared> =>
     return { workflow: groupsPruned(workflow, repairs), warnings: sentences(repairs) }
   })
 
-/** Types of nodes without a version, and of new nodes without a `webhookId`. */
 export const typesToLookUp = (input: unknown, stored: ReadonlySet<string>) =>
   nodes(unwrap(input) ?? {}).flatMap(({ id, type, typeVersion, webhookId }) => {
     const isComplete = !isNull(typeVersion) && (!isNull(webhookId) || stored.has(str(id) ?? ""))

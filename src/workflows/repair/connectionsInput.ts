@@ -62,7 +62,6 @@ const typesOf = (value: unknown, path: string, repairs: Repairs): Checked<Obj> =
   return Result.succeed(isNull(value) ? {} : { main: value })
 }
 
-/** Whether an entry has no links, as a removed node can leave one. */
 const isEmpty = (value: unknown, depth = 3): boolean =>
   isNull(value) || depth > 0 && Predicate.isObjectOrArray(value) &&
     Object.values(value).every((each) => isEmpty(each, depth - 1))

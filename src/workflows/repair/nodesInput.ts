@@ -24,10 +24,8 @@ const readKeys = [...NodeKeys.nodeKeys].filter(([, { kind }]) => kind !== "text"
 
 export type Node = Obj & { readonly name: string }
 
-/** Source of ids and versions that the input lacks. */
 export interface Supply {
   readonly newId: () => string
-  /** Version that a new node of a type gets, if known. */
   readonly versionOf?: ((type: string) => number | undefined) | undefined
   /** Whether nodes of a type answer web requests: n8n 1 puts ids before the path of a node without a `webhookId`. */
   readonly hasWebhook?: ((type: string) => boolean) | undefined
