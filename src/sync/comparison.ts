@@ -156,12 +156,10 @@ export const listAll = (n8n: Service) =>
     ({ nextCursor, workflows }) =>
       nextCursor === undefined
         ? Effect.succeed(workflows)
-        : Effect.fail(
-          Errors.invalid(
-            "folder",
-            `${n8n.instance.url} has over ${maxWorkflows.toLocaleString("en")} workflows`,
-            "Nothing was written. Use an API key that sees fewer workflows, such as that of a member of one project."
-          )
+        : Errors.invalid(
+          "folder",
+          `${n8n.instance.url} has over ${maxWorkflows.toLocaleString("en")} workflows`,
+          "Nothing was written. Use an API key that sees fewer workflows, such as that of a member of one project."
         )
   )
 

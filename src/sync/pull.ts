@@ -116,7 +116,7 @@ const writeFile = Effect.fnUntraced(function*(
       const now = obj(value) ?? {}
       return content.hash(content.of(now, scope)) === local.hash
         ? Effect.succeed(JsonText.rewrite(text, content.toFile(workflow.id, there, now, scope)))
-        : Effect.fail(Compare.movedOn(`File '${file}'`))
+        : Compare.movedOn(`File '${file}'`)
     },
     keepFile(operation),
     options
@@ -173,10 +173,13 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
       if (task.kind === "write") return { outcome: yield* write(comparison, task, dryRun), base }
       if (task.kind === "remove") {
         const { file, hash, path } = task.local
-        const removing = files.remove(path, ({ text, value }) =>
-          content.hash(content.of(obj(value) ?? {}, scope)) === hash
-            ? keepFile(operation)(text, path)
-            : Effect.fail(Compare.movedOn(`File '${file}'`)))
+        const removing = files.remove(
+          path,
+          ({ text, value }) =>
+            content.hash(content.of(obj(value) ?? {}, scope)) === hash
+              ? keepFile(operation)(text, path)
+              : Compare.movedOn(`File '${file}'`)
+        )
         if (!dryRun) yield* removing
         return { outcome: { ...entry, action: "removed" as const }, base }
       }

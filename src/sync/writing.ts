@@ -38,7 +38,7 @@ export const update = Effect.fnUntraced(function*(
     const now = content.of(before, scope)
     return content.hash(now) === expectedHash
       ? Effect.succeed({ patch: content.patch(now, target, scope), result: undefined })
-      : Effect.fail(Compare.movedOn(`Workflow '${id}'`))
+      : Compare.movedOn(`Workflow '${id}'`)
   }, {
     operation,
     source: "file",

@@ -12,10 +12,7 @@ import * as Condition from "./Condition.ts"
 /** Replaces the error of an n8n without data tables. */
 export const orTooOld = Effect.catchIf(
   (error: Errors.N8nError) => isUnsupported(error),
-  () =>
-    Effect.fail(
-      Errors.invalid("table", "This n8n has no data tables in its API: n8n 2.30 and later have", "Nothing was done.")
-    )
+  () => Errors.invalid("table", "This n8n has no data tables in its API: n8n 2.30 and later have", "Nothing was done.")
 ) as <A, R>(effect: Effect.Effect<A, Errors.N8nError, R>) => Effect.Effect<A, Errors.N8nError, R>
 
 export const find = Effect.fnUntraced(
@@ -49,16 +46,14 @@ export const typesOf = (table: DataTable): Condition.Columns =>
 export const checkColumns = (table: DataTable, names: Iterable<string>, field: string) => {
   const own = columnsOf(table).map(([name]) => name)
   const unknown = [...new Set(names)].find((name) => !own.includes(name))
-  return unknown === undefined ? Effect.void : Effect.fail(
-    Errors.invalid(field, `'${table.name}' has no column '${unknown}' to write`, suggestion(unknown, own))
-  )
+  return unknown === undefined
+    ? Effect.void
+    : Errors.invalid(field, `'${table.name}' has no column '${unknown}' to write`, suggestion(unknown, own))
 }
 
 export const checkAskable = (column: string, field: string, redacts: boolean) =>
   redacts && Redact.places({ [column]: "x" }).length > 0
-    ? Effect.fail(
-      Errors.invalid(field, `'${column}' contains secrets and cannot be used in a condition`, "Use another column.")
-    )
+    ? Errors.invalid(field, `'${column}' contains secrets and cannot be used in a condition`, "Use another column.")
     : Effect.void
 
 export interface RowCondition {

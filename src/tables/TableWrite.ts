@@ -59,7 +59,7 @@ const maxPreviewRows = 5
 const need = <K extends keyof Input>(input: Input, key: K, why: string) => {
   const value = input[key]
   return value === undefined
-    ? Effect.fail(Errors.invalid(key, `${input.op} needs ${key}`, why))
+    ? Errors.invalid(key, `${input.op} needs ${key}`, why)
     : Effect.succeed(value as Exclude<Input[K], undefined>)
 }
 
@@ -105,12 +105,10 @@ const askToDelete = Effect.fnUntraced(function*(confirm: boolean, what: string, 
 
 const outside = (rows: ReadonlyArray<Row>, { holds }: Table.RowCondition) => {
   const other = rows.find((row) => !holds(row))
-  return other === undefined ? Effect.void : Effect.fail(
-    Errors.invalid(
-      "where",
-      `n8n's filter also matches row ${other.id}, which does not meet the expression`,
-      "Nothing was written. Name rows by id, or by another column."
-    )
+  return other === undefined ? Effect.void : Errors.invalid(
+    "where",
+    `n8n's filter also matches row ${other.id}, which does not meet the expression`,
+    "Nothing was written. Name rows by id, or by another column."
   )
 }
 

@@ -240,14 +240,12 @@ const inFile = (value: unknown) => {
   const workflow = obj(value)
   return workflow !== undefined && isWorkflow(workflow)
     ? Effect.succeed(workflow)
-    : Effect.fail(
-      Errors.invalid(
-        "workflowId",
-        "The file does not contain a workflow, {name, nodes: […], connections: {…}}, as n8n exports it",
-        workflow === undefined
-          ? "Take the workflow out of the list around it, into a file of its own."
-          : `Its keys are: ${Object.keys(workflow).slice(0, 8).join(", ")}.`
-      )
+    : Errors.invalid(
+      "workflowId",
+      "The file does not contain a workflow, {name, nodes: […], connections: {…}}, as n8n exports it",
+      workflow === undefined
+        ? "Take the workflow out of the list around it, into a file of its own."
+        : `Its keys are: ${Object.keys(workflow).slice(0, 8).join(", ")}.`
     )
 }
 

@@ -27,12 +27,10 @@ const referenced = Effect.fnUntraced(function*(reference: string) {
 /** Refuses keys that another program could read from a new file. */
 const onlyWorkflow = (data: Obj) => {
   const foreign = Object.keys(data).filter((key) => !workflowKeys.has(key))
-  return foreign.length === 0 ? Effect.void : Effect.fail(
-    parameters.invalid(
-      "workflowData",
-      `workflowData has keys that are not part of a workflow: ${foreign.slice(0, 8).join(", ")}`,
-      "Nothing was written. Remove them."
-    )
+  return foreign.length === 0 ? Effect.void : parameters.invalid(
+    "workflowData",
+    `workflowData has keys that are not part of a workflow: ${foreign.slice(0, 8).join(", ")}`,
+    "Nothing was written. Remove them."
   )
 }
 

@@ -161,12 +161,10 @@ const protectedTag = (names: ReadonlyArray<string>, { protectedTags = [] }: Rule
   names.find((name) => protectedTags.some((tag) => lower(tag) === lower(name)))
 
 const refuse = (faults: ReadonlyArray<Fault>) =>
-  faults.length === 0 ? Effect.void : Effect.fail(
-    Errors.invalid(
-      faults[0]?.path ?? "",
-      `The policy forbids it. ${faults.map(({ message }) => message).join(". ")}`,
-      "Nothing was written. The operator sets these rules: find a way that follows them, or ask the user to have the policy changed."
-    )
+  faults.length === 0 ? Effect.void : Errors.invalid(
+    faults[0]?.path ?? "",
+    `The policy forbids it. ${faults.map(({ message }) => message).join(". ")}`,
+    "Nothing was written. The operator sets these rules: find a way that follows them, or ask the user to have the policy changed."
   )
 
 const decoded = (part: string | undefined) => {

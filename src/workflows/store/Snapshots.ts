@@ -136,7 +136,7 @@ export const damaged = (version: string) =>
     isServerFault: true
   })
 
-const unusable = (reason: string, folder: string, cause: PlatformError.PlatformError | Schema.SchemaError) => {
+const unusable = (folder: string, reason: string) => (cause: PlatformError.PlatformError | Schema.SchemaError) => {
   const { reason: failure } = cause._tag === "PlatformError" ? cause : { reason: undefined }
   const code = Predicate.hasProperty(failure?.cause, "code") ? failure.cause.code : failure?._tag ?? "not JSON"
   return new Errors.ValidationError({
@@ -190,10 +190,7 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
         const versions = yield* filesIn(folder, ".json")
         const oldest = versions[maxSnapshots - 1] ?? ""
         const left = (yield* filesIn(folder, ".tmp")).filter((version) => version < oldest)
-        const files = [
-          ...versions.slice(maxSnapshots).map((version) => `${version}.json`),
-          ...left.map((v) => `${v}.tmp`)
-        ]
+        const files = [...versions.slice(maxSnapshots).map((each) => `${each}.json`), ...left.map((v) => `${v}.tmp`)]
         yield* Effect.forEach(files, (file) => Effect.ignore(fs.remove(path.join(folder, file))), { discard: true })
       })
 
@@ -208,7 +205,7 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
             if (error._tag !== "PlatformError") return damaged(version)
             return isNotFound(error)
               ? notFound(version)
-              : unusable(`Snapshot '${version}' cannot be read`, folder, error)
+              : unusable(folder, `Snapshot '${version}' cannot be read`)(error)
           })
         )
 
@@ -230,10 +227,7 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
             return snapshot
           },
           (saving, _, { id }) =>
-            Effect.mapError(
-              saving,
-              (cause) => unusable(`No snapshot of Workflow '${id}' could be stored`, folder, cause)
-            )
+            Effect.mapError(saving, unusable(folder, `No snapshot of Workflow '${id}' could be stored`))
         ),
 
         list: Effect.fn("Snapshots.list")(
@@ -247,10 +241,7 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
             return snapshots.flatMap(Option.toArray)
           },
           (listing, _, id) =>
-            Effect.mapError(
-              listing,
-              (cause) => unusable(`The snapshots of Workflow '${id}' cannot be read`, folder, cause)
-            )
+            Effect.mapError(listing, unusable(folder, `The snapshots of Workflow '${id}' cannot be read`))
         ),
 
         read: Effect.fn("Snapshots.read")(function*(instance, workflowId, version) {

@@ -184,13 +184,11 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         yield* change.keep(means, before, "delete_workflow")
         yield* n8n.archiveWorkflow(id).pipe(
           Effect.catchIf(isUnsupported, (error) =>
-            Effect.fail(
-              new Errors.ApiError({
-                ...error,
-                hint:
-                  "This n8n cannot archive, and nothing was done. Deactivate the workflow, or delete it without archive."
-              })
-            ))
+            new Errors.ApiError({
+              ...error,
+              hint:
+                "This n8n cannot archive, and nothing was done. Deactivate the workflow, or delete it without archive."
+            }))
         )
       }).pipe(inTurn(id), Effect.withSpan("WorkflowStore.archive"))
 

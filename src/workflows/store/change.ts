@@ -164,12 +164,10 @@ export const target = Effect.fnUntraced(function*(id: string) {
 /** Fails for the name of a test's copy: a workflow of that name would be removed. */
 export const checkName = (name: unknown): Effect.Effect<void, Errors.ValidationError> =>
   typeof name === "string" && TestMark.isTaken(name)
-    ? Effect.fail(
-      Errors.invalid(
-        "name",
-        `A name that begins with '${TestMark.mark}' is reserved for temporary copies of tests`,
-        "Nothing was written. Use another name."
-      )
+    ? Errors.invalid(
+      "name",
+      `A name that begins with '${TestMark.mark}' is reserved for temporary copies of tests`,
+      "Nothing was written. Use another name."
     )
     : Effect.void
 
