@@ -2,7 +2,6 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
-import * as Ref from "effect/Ref"
 import type * as Errors from "../base/Errors.ts"
 import { defined, obj, str } from "../base/Json.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
@@ -189,7 +188,7 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
     })
 
     const total = tasks.filter(({ kind }) => kind !== "leave").length
-    const done = yield* Ref.make(0)
+    let count = 0
     const all = yield* Effect.forEach(tasks, (task) =>
       Effect.gen(function*() {
         const performed: { readonly outcome: Outcome; readonly base?: Noted | undefined } = yield* Effect.catch(
@@ -197,8 +196,7 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
           (error) => Effect.succeed({ outcome: { ...entryOf(task.item), error } })
         )
         if (task.kind !== "leave") {
-          const count = yield* Ref.updateAndGet(done, (count) => count + 1)
-          yield* onStep({ _tag: "Done", outcome: performed.outcome, count, total })
+          yield* onStep({ _tag: "Done", outcome: performed.outcome, count: ++count, total })
         }
         return performed
       }), { concurrency })

@@ -152,11 +152,6 @@ const errorWorkflowFaults = Effect.fnUntraced(function*(
   return isErrorWorkflow(errorWorkflow) ? [] : fault(`${named}, which has no enabled Error Trigger`)
 })
 
-const faultsOf = (workflow: Obj, rules: Rules, isPolling: IsPolling): ReadonlyArray<Fault> => [
-  ...bannedIn(Workflow.nodes(workflow), rules),
-  ...scheduled(workflow, rules, isPolling)
-]
-
 const protectedTag = (names: ReadonlyArray<string>, { protectedTags = [] }: Rules): string | undefined =>
   names.find((name) => protectedTags.some((tag) => lower(tag) === lower(name)))
 
@@ -203,7 +198,8 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
 
   const contentFaults = Effect.fnUntraced(function*(workflow: Obj, read: ReadWorkflow) {
     return [
-      ...faultsOf(workflow, rules, yield* pollingAmong(workflow)),
+      ...bannedIn(Workflow.nodes(workflow), rules),
+      ...scheduled(workflow, rules, yield* pollingAmong(workflow)),
       ...yield* errorWorkflowFaults(workflow, rules, read)
     ]
   })
