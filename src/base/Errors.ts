@@ -95,6 +95,14 @@ export class ValidationError extends Schema.TaggedError<ValidationError>()("Vali
   }
 }
 
+/**
+ * Refusal of the argument `field`.
+ *
+ * @internal
+ */
+export const invalid = (field: string, reason: string, hint: Hint): ValidationError =>
+  new ValidationError({ reason, field, hint })
+
 /** Failures of a request without a single target, such as a list: `NotFoundError` cannot occur. */
 export type RequestError = ApiError | ValidationError
 

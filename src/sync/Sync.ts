@@ -1,13 +1,8 @@
 /**
- * Syncs a folder of workflow files with n8n.
- *
- * Each file is plain n8n JSON and belongs to the workflow of the `id` in it. The file `.n8n-sync.json` records the last
- * common state, which shows the side that changed since. Whether a workflow is active is not synced: pulling changes
- * nothing on n8n, and pushing publishes only when asked.
- *
- * **Gotchas**
- *
- * Pinned data and static data are synced only after they were requested once for a folder.
+ * Syncs a folder of workflow files with n8n. Each file is plain n8n JSON and belongs to the workflow of the `id` in it.
+ * The file `.n8n-sync.json` records the last common state, which shows the side that changed since. Whether a workflow
+ * is active is not synced: pulling changes nothing on n8n, and pushing publishes only when asked. Pinned data and
+ * static data are synced only after they were requested once for a folder.
  */
 import * as Effect from "effect/Effect"
 import { arr, equals } from "../base/Json.ts"

@@ -156,13 +156,10 @@ export const listAll = (n8n: Service) =>
     ({ nextCursor, workflows }) =>
       nextCursor === undefined
         ? Effect.succeed(workflows)
-        : Effect.fail(
-          new Errors.ValidationError({
-            reason: `${n8n.instance.url} has over ${maxWorkflows.toLocaleString("en")} workflows`,
-            field: "folder",
-            hint:
-              "Nothing was written. Use an API key that sees fewer workflows, such as that of a member of one project."
-          })
+        : Errors.invalid(
+          "folder",
+          `${n8n.instance.url} has over ${maxWorkflows.toLocaleString("en")} workflows`,
+          "Nothing was written. Use an API key that sees fewer workflows, such as that of a member of one project."
         )
   )
 
@@ -211,8 +208,6 @@ export const nodeIds = (workflow: unknown) => arr(own(workflow, "nodes")).map((n
 /** Whether an interrupted push created the workflow from this file. */
 const isBegun = ({ creating = [] }: State.State, { content, file }: Local, { workflow }: Remote) =>
   creating.includes(file) && workflow !== undefined && equals(nodeIds(content), nodeIds(workflow))
-
-const neverMet = "Exists on both sides, differs, and was never synced."
 
 const unique = <A>(values: ReadonlyArray<A>, keyOf: (value: A) => string) =>
   new Map(
@@ -297,7 +292,12 @@ const itemsOf = (
     if (remote !== undefined) {
       const isOurs = base === undefined && local.hash !== remote.hash && isBegun(state, local, remote)
       const status = isOurs ? "changed here" : paired(local, remote, base)
-      return { ...known, status, ...(status === "both" && base === undefined ? { detail: neverMet } : {}) }
+      const isUnmet = status === "both" && base === undefined
+      return {
+        ...known,
+        status,
+        ...(isUnmet ? { detail: "Exists on both sides, differs, and was never synced." } : {})
+      }
     }
     return local.hash === base?.hash
       ? { ...known, status: "gone there", detail: "Deleted or archived on n8n." }
@@ -356,8 +356,4 @@ export const codeOptions = ({ code }: Comparison, workflow: Obj) =>
     : Effect.succeed(code === "join" ? { code } : {})
 
 export const movedOn = (what: string) =>
-  new Errors.ValidationError({
-    reason: `${what} changed while it was being synced`,
-    field: "folder",
-    hint: "It was not overwritten: sync again."
-  })
+  Errors.invalid("folder", `${what} changed while it was being synced`, "It was not overwritten: sync again.")

@@ -15,7 +15,6 @@ export interface Scope {
   readonly writesDrafts: boolean
 }
 
-/** Synced keys of a workflow, in the order of a new file. */
 export const keysOf = ({ extras, isV1 }: Scope): ReadonlyArray<string> => [
   "name",
   ...(isV1 ? [] : ["description"]),

@@ -2,7 +2,6 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
-import * as Ref from "effect/Ref"
 import type * as Errors from "../base/Errors.ts"
 import { defined, obj, str } from "../base/Json.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
@@ -33,18 +32,18 @@ export interface PullOptions<R = never> extends Options {
 type Noted = readonly [id: string, base: State.Base | undefined]
 
 type Task =
-  | {
-    readonly kind: "write"
-    readonly item: Compare.Item
-    readonly file: string
-    readonly workflow: Workflow.Workflow
-    readonly warnings: ReadonlyArray<string>
-  }
-  | { readonly kind: "remove"; readonly item: Compare.Item; readonly local: Compare.Local }
-  /** Writes no file: at most, the state changes. */
-  | { readonly kind: "leave"; readonly item: Compare.Item; readonly base?: Noted }
-
-const gone = ({ id = "" }: Compare.Item): Noted => [id, undefined]
+  & { readonly item: Compare.Item; readonly base?: Noted }
+  & (
+    | {
+      readonly kind: "write"
+      readonly file: string
+      readonly workflow: Workflow.Workflow
+      readonly warnings: ReadonlyArray<string>
+    }
+    | { readonly kind: "remove"; readonly local: Compare.Local }
+    /** Writes no file: at most, the state changes. */
+    | { readonly kind: "leave" }
+  )
 
 const operation = "sync_pull"
 
@@ -66,18 +65,17 @@ const plan = Effect.fnUntraced(function*(
   return yield* Effect.forEach(items, (item): Effect.Effect<Task, Errors.N8nError, N8nClient> => {
     const { base, local, remote, status } = item
     const file = files.get(item) ?? ""
+    const noted = (workflow: Workflow.Workflow): Noted => [workflow.id, Compare.baseOf(file, workflow, scope)]
     const write = (there: Compare.Remote) =>
       Effect.map(Compare.whole(there), (workflow): Task => {
         const warnings = LiteralSecrets.warnings(content.of(workflow, scope))
-        return { kind: "write", item, file, workflow, warnings }
+        return { kind: "write", item, base: noted(workflow), file, workflow, warnings }
       })
     const note = (there: Compare.Remote) =>
-      Effect.map(Compare.whole(there), (workflow): Task => {
-        const base = [workflow.id, Compare.baseOf(file, workflow, scope)] as const
-        return { kind: "leave", item, base }
-      })
+      Effect.map(Compare.whole(there), (workflow): Task => ({ kind: "leave", item, base: noted(workflow) }))
+    const gone: Noted = [item.id ?? "", undefined]
     const leave = Effect.succeed<Task>({ kind: "leave", item })
-    const remove = local === undefined ? leave : Effect.succeed<Task>({ kind: "remove", item, local })
+    const remove = local === undefined ? leave : Effect.succeed<Task>({ kind: "remove", item, base: gone, local })
     switch (status) {
       case "new there":
       case "changed there":
@@ -91,7 +89,7 @@ const plan = Effect.fnUntraced(function*(
       case "both":
         if (resolve === "there") return remote === undefined ? remove : write(remote)
         if (resolve !== "here") return leave
-        return remote === undefined ? Effect.succeed<Task>({ kind: "leave", item, base: gone(item) }) : note(remote)
+        return remote === undefined ? Effect.succeed<Task>({ kind: "leave", item, base: gone }) : note(remote)
       default:
         return leave
     }
@@ -117,27 +115,11 @@ const writeFile = Effect.fnUntraced(function*(
       const now = obj(value) ?? {}
       return content.hash(content.of(now, scope)) === local.hash
         ? Effect.succeed(JsonText.rewrite(text, content.toFile(workflow.id, there, now, scope)))
-        : Effect.fail(Compare.movedOn(`File '${file}'`))
+        : Compare.movedOn(`File '${file}'`)
     },
     keepFile(operation),
     options
   )
-})
-
-interface Performed {
-  readonly outcome: Outcome
-  readonly base?: Noted | undefined
-}
-
-const remove = Effect.fnUntraced(function*(
-  { file, hash, path }: Compare.Local,
-  scope: content.Scope
-) {
-  const files = yield* WorkflowFiles
-  yield* files.remove(path, ({ text, value }) =>
-    content.hash(content.of(obj(value) ?? {}, scope)) === hash
-      ? keepFile(operation)(text, path)
-      : Effect.fail(Compare.movedOn(`File '${file}'`)))
 })
 
 const write = Effect.fnUntraced(function*(
@@ -147,26 +129,21 @@ const write = Effect.fnUntraced(function*(
 ) {
   const { file, item, warnings, workflow } = task
   const { folder, scope } = comparison
-  const textBefore = item.status === "same" ? yield* folder.read(file) : undefined
+  const isSame = item.status === "same"
+  const textBefore = isSame ? yield* folder.read(file) : undefined
   if (!dryRun) yield* writeFile(comparison, task)
-  const base = [workflow.id, Compare.baseOf(file, workflow, scope)] as const
   // The content is the same: at most, code moved between files.
-  if (item.status === "same" && (dryRun || (yield* folder.read(file)) === textBefore)) {
-    return { outcome: entryOf(item), base } satisfies Performed
-  }
-  return {
-    outcome: defined({
-      ...entryOf(item),
-      id: workflow.id,
-      file,
-      action: item.local === undefined ? "created" as const : "updated" as const,
-      changed: item.status === "same" || item.local === undefined
-        ? undefined
-        : changedLine(item.local.content, content.of(workflow, scope)),
-      warnings: nonEmpty(warnings)
-    }),
-    base
-  } satisfies Performed
+  if (isSame && (dryRun || (yield* folder.read(file)) === textBefore)) return entryOf(item)
+  return defined({
+    ...entryOf(item),
+    id: workflow.id,
+    file,
+    action: item.local === undefined ? "created" as const : "updated" as const,
+    changed: isSame || item.local === undefined
+      ? undefined
+      : changedLine(item.local.content, content.of(workflow, scope)),
+    warnings: nonEmpty(warnings)
+  })
 })
 
 /**
@@ -177,7 +154,8 @@ const write = Effect.fnUntraced(function*(
  */
 export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string, options: PullOptions<R> = {}) {
   const { dryRun = false, onStep = () => Effect.void } = options
-  const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
+  const files = yield* WorkflowFiles
+  const folder = yield* files.folder(userPath)
   return yield* folder.exclusively(Effect.gen(function*() {
     const comparison = yield* Compare.make(userPath, options)
     const { scope, state } = comparison
@@ -189,29 +167,36 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
     }
 
     const perform = Effect.fnUntraced(function*(task: Task) {
-      const { item } = task
+      const { base, item } = task
       const entry = entryOf(item)
-      if (task.kind === "write") return yield* write(comparison, task, dryRun)
+      if (task.kind === "write") return { outcome: yield* write(comparison, task, dryRun), base }
       if (task.kind === "remove") {
-        if (!dryRun) yield* remove(task.local, scope)
-        return { outcome: { ...entry, action: "removed" }, base: gone(item) } satisfies Performed
+        const { file, hash, path } = task.local
+        const removing = files.remove(
+          path,
+          ({ text, value }) =>
+            content.hash(content.of(obj(value) ?? {}, scope)) === hash
+              ? keepFile(operation)(text, path)
+              : Compare.movedOn(`File '${file}'`)
+        )
+        if (!dryRun) yield* removing
+        return { outcome: { ...entry, action: "removed" as const }, base }
       }
       // A conflict that is resolved for the file leaves it for a push.
-      const isResolved = item.status === "both" && task.base !== undefined
-      return { outcome: isResolved ? { ...entry, action: "kept" } : entry, base: task.base } satisfies Performed
+      const isResolved = item.status === "both" && base !== undefined
+      return { outcome: isResolved ? { ...entry, action: "kept" as const } : entry, base }
     })
 
     const total = tasks.filter(({ kind }) => kind !== "leave").length
-    const done = yield* Ref.make(0)
+    let count = 0
     const all = yield* Effect.forEach(tasks, (task) =>
       Effect.gen(function*() {
-        const performed: Performed = yield* Effect.catch(
+        const performed: { readonly outcome: Outcome; readonly base?: Noted | undefined } = yield* Effect.catch(
           perform(task),
           (error) => Effect.succeed({ outcome: { ...entryOf(task.item), error } })
         )
         if (task.kind !== "leave") {
-          const count = yield* Ref.updateAndGet(done, (count) => count + 1)
-          yield* onStep({ _tag: "Done", outcome: performed.outcome, count, total })
+          yield* onStep({ _tag: "Done", outcome: performed.outcome, count: ++count, total })
         }
         return performed
       }), { concurrency })

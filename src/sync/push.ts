@@ -1,6 +1,5 @@
 /** Writes a folder's changes to n8n. */
 import * as Effect from "effect/Effect"
-import * as Ref from "effect/Ref"
 import { defined, obj, str } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
@@ -26,7 +25,6 @@ export interface PushOptions<R = never> extends Options {
   readonly onStep?: ((step: Step) => Effect.Effect<void, never, R>) | undefined
 }
 
-/** Creates the workflow of a file, or updates `remote`. */
 interface WriteTask {
   readonly kind: "write"
   readonly item: Compare.Item
@@ -101,15 +99,15 @@ const follow = Effect.fnUntraced(function*(
   )
 })
 
-/** Applies changes to the folder's state and saves it; the tasks of a push run one after another. */
-const recorder = Effect.fnUntraced(function*({ folder, state, stateText }: Compare.Comparison) {
-  const ref = yield* Ref.make({ state, text: stateText })
+/** Changes the folder's state and saves it; the tasks of a push run one after another. */
+const recorder = ({ folder, ...before }: Compare.Comparison) => {
+  let { state, stateText } = before
   return Effect.fnUntraced(function*(change: (state: State.State) => State.State) {
     // If writing fails, the next write contains the change.
-    const { state, text } = yield* Ref.updateAndGet(ref, ({ state, text }) => ({ state: change(state), text }))
-    yield* Ref.set(ref, { state, text: yield* State.write(folder, state, text) })
+    state = change(state)
+    stateText = yield* State.write(folder, state, stateText)
   })
-})
+}
 
 const withCreating = (file: string) => ({ creating = [], workflows, ...rest }: State.State): State.State => ({
   ...rest,
@@ -117,7 +115,6 @@ const withCreating = (file: string) => ({ creating = [], workflows, ...rest }: S
   workflows
 })
 
-/** Sets the common state of a workflow; `undefined` removes it. */
 const withBase =
   (id: string, base: State.Base | undefined) => ({ creating = [], workflows, ...rest }: State.State): State.State => {
     const { [id]: _, ...others } = workflows
@@ -132,7 +129,7 @@ const withBase =
 interface Context {
   readonly comparison: Compare.Comparison
   readonly publishes: boolean
-  readonly record: Effect.Success<ReturnType<typeof recorder>>
+  readonly record: ReturnType<typeof recorder>
 }
 
 const recordWritten = Effect.fnUntraced(function*(
@@ -179,7 +176,6 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
   })
 })
 
-/** The outcome that a task would have; fails where a write would be refused. */
 const foresee = Effect.fnUntraced(function*(task: Exclude<Task, { readonly kind: "leave" }>, scope: content.Scope) {
   const { item, remote } = task
   const n8n = yield* N8nClient
@@ -221,22 +217,18 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
     const items = yield* select(comparison, options)
     const isBlocked = items.some(({ status }) => status === "both" || status === "invalid")
     const tasks = items.map((item): Task => isBlocked && !dryRun ? { kind: "leave", item } : taskOf(item, options))
-    const context: Context = { comparison, publishes, record: yield* recorder(comparison) }
+    const context: Context = { comparison, publishes, record: recorder(comparison) }
     const total = tasks.filter(({ kind }) => kind !== "leave").length
-    const progress = yield* Ref.make({ count: 0, connectionLost: false })
+    let [count, isConnectionLost] = [0, false]
     const outcomes = yield* Effect.forEach(tasks, (task) =>
       Effect.gen(function*() {
-        const { connectionLost, count } = yield* Ref.get(progress)
-        if (task.kind === "leave" || connectionLost) return entryOf(task.item)
+        if (task.kind === "leave" || isConnectionLost) return entryOf(task.item)
         const result = yield* Effect.result(dryRun ? foresee(task, comparison.scope) : perform(task, context))
         const outcome: Outcome = result._tag === "Success"
           ? result.success
           : { ...entryOf(task.item), error: result.failure }
-        yield* Ref.set(progress, {
-          count: count + 1,
-          connectionLost: result._tag === "Failure" && writing.isConnectionLost(result.failure)
-        })
-        yield* onStep({ _tag: "Done", outcome, count: count + 1, total })
+        isConnectionLost = result._tag === "Failure" && writing.isConnectionLost(result.failure)
+        yield* onStep({ _tag: "Done", outcome, count: ++count, total })
         return outcome
       }))
     return reportOf<Outcome>(outcomes)

@@ -1,5 +1,6 @@
 /** References of a workflow to others of its n8n: credentials, workflows, data tables. Pure. */
 import { arr, defined, mapValues, type Obj, obj, own, str } from "../base/Json.ts"
+import * as JsonPath from "../base/JsonPath.ts"
 import type { Place } from "../workflows/NodeParameters.ts"
 
 export interface NamedRef {
@@ -19,13 +20,6 @@ export type Reference =
 export type Resolve = (reference: Reference) => NamedRef | undefined
 
 const isExpression = (value: string) => value.startsWith("=")
-
-const setAt = (value: unknown, path: ReadonlyArray<string | number>, change: (value: unknown) => unknown): unknown => {
-  const [key, ...rest] = path
-  if (key === undefined) return change(value)
-  if (Array.isArray(value)) return value.map((each, index) => index === key ? setAt(each, rest, change) : each)
-  return mapValues(obj(value) ?? {}, (inner, name) => name === key ? setAt(inner, rest, change) : inner)
-}
 
 const inUrl = /\/workflow\/([\w-]+)/
 
@@ -79,7 +73,7 @@ const withParameters = (node: Obj, places: ReadonlyArray<Place>, resolve: Resolv
     // A hidden parameter is not used, and a plain id may be of another n8n that the node has a credential for.
     const isUsed = same.some(({ isShown }) => isShown) && (kind === "table" || property?.type === "workflowSelector")
     const ref = resolve(defined({ kind, id, isUsed, node: str(node["name"]) }))
-    if (ref !== undefined) parameters = setAt(parameters, path, (old) => moved(kind, old, ref))
+    if (ref !== undefined) parameters = JsonPath.modify(parameters, path, (old) => moved(kind, old, ref))
   }
   return parameters === node["parameters"]
     ? node
@@ -108,7 +102,6 @@ const withSettings = (settings: Obj, resolve: Resolve): Obj =>
     return key === "callerIds" ? text.split(",").map((id) => idOf(id.trim(), false)).join(",") : value
   })
 
-/** Replaces each reference in the content of a workflow by the result of `resolve`. */
 export const map = (content: Obj, placesOf: (node: unknown) => ReadonlyArray<Place>, resolve: Resolve): Obj =>
   mapValues(content, (value, key) => {
     if (key === "settings") return withSettings(obj(value) ?? {}, resolve)

@@ -75,11 +75,11 @@ export const select = Effect.fnUntraced(function*({ items }: Compare.Comparison,
   const missing = [...selection].find((each) => !names.includes(each))
   return missing === undefined
     ? candidates.filter(({ file, id }) => isSelected(id) || isSelected(file))
-    : yield* new Errors.ValidationError({
-      reason: `There is no workflow '${missing}' here`,
-      field: "only",
-      hint: `Use ids, or paths relative to the folder. ${suggestion(missing, names)}`
-    })
+    : yield* Errors.invalid(
+      "only",
+      `There is no workflow '${missing}' here`,
+      `Use ids, or paths relative to the folder. ${suggestion(missing, names)}`
+    )
 })
 
 export const reportOf = <A extends Entry & Pick<Outcome, "error" | "action">>(

@@ -36,7 +36,7 @@ const decode = Schema.decodeEffect(Schema.fromJsonString(State))
 
 export const hostOf = (url: string) => URL.canParse(url) ? new URL(url).href.replace(/\/$/, "") : url
 
-const refuse = (reason: string, hint: string) => new Errors.ValidationError({ reason, field: "folder", hint })
+const refuse = (reason: string, hint: string) => Errors.invalid("folder", reason, hint)
 
 /** Reads the state of a folder; empty by default. Fails if the folder belongs to another n8n. */
 export const read = Effect.fnUntraced(function*(folder: WorkflowFolder) {
@@ -68,7 +68,6 @@ const print = ({ workflows, ...rest }: State) => {
   return `{\n${head.join("")}  "workflows": {${lines.length === 0 ? "" : `\n${lines.join(",\n")}\n  `}}\n}\n`
 }
 
-/** Writes the state if it differs from the file's text; returns the new text. */
 export const write = Effect.fnUntraced(function*(folder: WorkflowFolder, state: State, text: string | undefined) {
   const next = print(state)
   if (next !== text) yield* folder.write(fileName, next)

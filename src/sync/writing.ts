@@ -38,7 +38,7 @@ export const update = Effect.fnUntraced(function*(
     const now = content.of(before, scope)
     return content.hash(now) === expectedHash
       ? Effect.succeed({ patch: content.patch(now, target, scope), result: undefined })
-      : Effect.fail(Compare.movedOn(`Workflow '${id}'`))
+      : Compare.movedOn(`Workflow '${id}'`)
   }, {
     operation,
     source: "file",
@@ -48,7 +48,6 @@ export const update = Effect.fnUntraced(function*(
   })
 })
 
-/** Settings of a written workflow that its file does not have; n8n 1.x always has two of its own. */
 const extraSettings = (target: Obj, workflow: Workflow.Workflow, scope: content.Scope): ReadonlyArray<string> => {
   const settings = obj(target["settings"])
   const own = scope.isV1 ? ["callerPolicy", "availableInMCP"] : []

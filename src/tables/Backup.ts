@@ -75,7 +75,6 @@ export const history = Effect.fn("tables.history")(function*(table: string) {
   return lists.flat().toSorted((a, b) => a.version < b.version ? 1 : -1)
 })
 
-/** Reads a table's rows, at most one more than a backup can contain. */
 export const readAll = (tableId: string) =>
   N8nClient.use((n8n) => Stream.runCollect(Stream.take(n8n.streamRows(tableId), maxRows + 1)))
 

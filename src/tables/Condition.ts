@@ -12,10 +12,8 @@ import { suggestion } from "../base/Nearest.ts"
 import * as Redact from "../base/Redact.ts"
 import type { Condition, RowFilter } from "../n8n/N8nClient.ts"
 
-/** The type of each column, n8n's own included. */
 export type Columns = ReadonlyMap<string, string>
 
-/** The columns that every table has. */
 export const systemColumns: ReadonlyArray<readonly [string, string]> = [
   ["id", "number"],
   ["createdAt", "date"],
@@ -30,7 +28,6 @@ export interface Refused {
 
 type One = RowFilter["filters"][number]
 
-/** Conditions that are joined by one word. */
 interface Joined {
   readonly type: "and" | "or" | undefined
   readonly filters: ReadonlyArray<One>
@@ -54,13 +51,11 @@ const conditions: Readonly<Record<string, Condition>> = {
   ">=": "gte"
 }
 
-/** The millisecond before a day begins. */
 const before = (day: string) => new Date(Date.parse(`${day}T00:00:00.000Z`) - 1).toISOString()
 
 const isDay = (value: unknown): value is string =>
   typeof value === "string" && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(`${value}T00:00:00.000Z`))
 
-/** An expression, and the columns that it may name. */
 interface Scope {
   /** Removes the parentheses that were added for parsing. */
   readonly source: string
@@ -72,6 +67,8 @@ type Operand = Acorn.Expression | Acorn.Super | Acorn.SpreadElement | Acorn.Priv
 const refuse = ({ source }: Scope, { end, start }: Acorn.Node, why: string, hint = possible): never => {
   throw new Untranslatable({ reason: `'${source.slice(start, end).slice(0, 80)}' ${why}`, hint })
 }
+
+const noFilter = (scope: Scope, node: Acorn.Node) => refuse(scope, node, "has no filter of n8n's")
 
 const one = (filter: One): Joined => ({ type: undefined, filters: [filter] })
 
@@ -169,8 +166,8 @@ const oneOf = (scope: Scope, node: Acorn.CallExpression, list: Acorn.ArrayExpres
 
 const call = (scope: Scope, node: Acorn.CallExpression): Joined => {
   const [argument, ...more] = node.arguments
-  const { method, of } = methodOf(node) ?? refuse(scope, node, "has no filter of n8n's")
-  if (argument === undefined || more.length > 0) return refuse(scope, node, "has no filter of n8n's")
+  const { method, of } = methodOf(node) ?? noFilter(scope, node)
+  if (argument === undefined || more.length > 0) return noFilter(scope, node)
   if (of.type === "ArrayExpression" && method === "includes") return oneOf(scope, node, of, argument)
   const pattern = Object.hasOwn(patterns, method) ? patterns[method] : undefined
   const inner = of.type === "CallExpression" ? methodOf(of) : undefined
@@ -178,13 +175,13 @@ const call = (scope: Scope, node: Acorn.CallExpression): Joined => {
   const columnName = columnOf(scope, isLowered ? inner.of : of)
   const value = valueOf(argument)
   return pattern === undefined || columnName === undefined || value === undefined
-    ? refuse(scope, node, "has no filter of n8n's")
+    ? noFilter(scope, node)
     : one(alike(scope, node, columnName, value.value, pattern, isLowered))
 }
 
 /** A column that is true or, if negated, anything else. */
 const flag = (scope: Scope, node: Acorn.Expression, condition: Condition): Joined => {
-  const columnName = columnOf(scope, node) ?? refuse(scope, node, "has no filter of n8n's")
+  const columnName = columnOf(scope, node) ?? noFilter(scope, node)
   return scope.columns.get(columnName) === "boolean"
     ? one({ columnName, condition, value: true })
     : refuse(scope, node, "is no condition: compare it with a value")
@@ -203,7 +200,7 @@ const comparison = (scope: Scope, node: Acorn.BinaryExpression): Joined => {
 const translate = (scope: Scope, node: Acorn.Expression): Joined => {
   switch (node.type) {
     case "LogicalExpression": {
-      if (node.operator === "??") return refuse(scope, node, "has no filter of n8n's")
+      if (node.operator === "??") break
       const type = node.operator === "&&" ? "and" : "or"
       const sides = [translate(scope, node.left), translate(scope, node.right)]
       return sides.some((side) => side.type !== undefined && side.type !== type)
@@ -215,14 +212,15 @@ const translate = (scope: Scope, node: Acorn.Expression): Joined => {
     case "CallExpression":
       return call(scope, node)
     case "UnaryExpression":
-      return node.operator === "!" ? flag(scope, node.argument, "neq") : refuse(scope, node, "has no filter of n8n's")
+      if (node.operator === "!") return flag(scope, node.argument, "neq")
+      break
     case "Identifier":
     case "MemberExpression":
       return flag(scope, node, "eq")
     case "Literal":
       return refuse(scope, node, "names no column")
   }
-  return refuse(scope, node, "has no filter of n8n's")
+  return noFilter(scope, node)
 }
 
 const maxSource = 4_000

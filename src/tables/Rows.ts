@@ -7,6 +7,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import * as Errors from "../base/Errors.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Redact from "../base/Redact.ts"
 import { type DataTable, N8nClient, type Row, type RowFilter } from "../n8n/N8nClient.ts"
@@ -33,7 +34,7 @@ const orderOf = Effect.fnUntraced(function*({ redacts, sort }: Query, table: Dat
   const column = sort.replace(/^[-+]/, "")
   const all = [...Table.typesOf(table).keys()]
   if (!all.includes(column)) {
-    return yield* Table.invalid("sort", `'${table.name}' has no column '${column}'`, suggestion(column, all))
+    return yield* Errors.invalid("sort", `'${table.name}' has no column '${column}'`, suggestion(column, all))
   }
   yield* Table.checkAskable(column, "sort", redacts)
   return { column, isDescending: sort.startsWith("-") } satisfies Order
@@ -49,19 +50,16 @@ const byShown = ({ column, isDescending }: Order) => (a: Row, b: Row) => {
   return left === right ? 0 : (left < right ? -1 : 1) * (isDescending ? -1 : 1)
 }
 
-/** Whether a cell of the table's own columns contains a text. */
 const includesText = (row: Row, text: string) =>
   Object.entries(row).some(([name, cell]) =>
     !Condition.systemColumns.some(([system]) => system === name) &&
     String(cell ?? "").toLowerCase().includes(text.toLowerCase())
   )
 
-const cursorAfter = (rows: number) => `rows-${rows}`
-
 const offsetOf = (cursor: string | undefined) =>
   cursor === undefined ? 0 : Number(/^rows-(\d{1,9})$/.exec(cursor)?.[1] ?? Number.NaN)
 
-const wrongCursor = Table.invalid("cursor", "The cursor belongs to another query", "Start again without a cursor.")
+const wrongCursor = Errors.invalid("cursor", "The cursor belongs to another query", "Start again without a cursor.")
 
 const shownPage = Effect.fnUntraced(function*(
   table: DataTable,
@@ -88,7 +86,7 @@ const shownPage = Effect.fnUntraced(function*(
   const rows = yield* sorted.pipe(Stream.drop(offset), Stream.take(limit + 1), Stream.runCollect)
   return {
     rows: rows.slice(0, limit),
-    nextCursor: rows.length > limit ? cursorAfter(offset + limit) : undefined
+    nextCursor: rows.length > limit ? `rows-${offset + limit}` : undefined
   }
 })
 

@@ -1,7 +1,7 @@
 /** Writes to data tables: rows, columns and tables. Rows are stored before they are changed or deleted. */
 import * as Effect from "effect/Effect"
 import { CallContext } from "../base/CallContext.ts"
-import type * as Errors from "../base/Errors.ts"
+import * as Errors from "../base/Errors.ts"
 import { defined, type Obj } from "../base/Json.ts"
 import { counted } from "../base/Plural.ts"
 import { marker } from "../base/Redact.ts"
@@ -46,7 +46,6 @@ export interface Input {
 
 export interface Done {
   readonly table: Pick<DataTable, "id" | "name">
-  /** Number of rows or columns. */
   readonly count: number
   readonly before?: ReadonlyArray<Row>
   readonly after?: ReadonlyArray<Row>
@@ -60,16 +59,15 @@ const maxPreviewRows = 5
 const need = <K extends keyof Input>(input: Input, key: K, why: string) => {
   const value = input[key]
   return value === undefined
-    ? Effect.fail(Table.invalid(key, `${input.op} needs ${key}`, why))
+    ? Errors.invalid(key, `${input.op} needs ${key}`, why)
     : Effect.succeed(value as Exclude<Input[K], undefined>)
 }
 
-/** Refuses unknown columns and redaction placeholders, which would overwrite the value. */
 const checkValues = Effect.fnUntraced(function*(table: DataTable, values: Obj, field: string) {
   yield* Table.checkColumns(table, Object.keys(values), field)
   const redacted = Object.entries(values).find(([, value]) => String(value).includes(marker))
   if (redacted !== undefined) {
-    return yield* Table.invalid(
+    return yield* Errors.invalid(
       `${field}.${redacted[0]}`,
       `'${redacted[0]}' contains the placeholder ${marker}, not a value`,
       "Nothing was written. Leave the column out to keep its value."
@@ -82,6 +80,13 @@ const backHint = (table: string, version: string, total: number, stored: number)
   return `table_write(table: '${table}', op: 'restore', version: '${version}') brings back ${rows}; deleted rows get new ids.`
 }
 
+const deleted = (
+  table: DataTable,
+  count: number,
+  back: Effect.Success<ReturnType<typeof Backup.save>>,
+  total = count
+): Done => ({ table, count, version: back.version, hint: backHint(table.id, back.version, total, back.rows) })
+
 /** Asks before rows are deleted; if some cannot be stored, only a yes is consent. */
 const askToDelete = Effect.fnUntraced(function*(confirm: boolean, what: string, total: number) {
   if (confirm) return
@@ -89,7 +94,7 @@ const askToDelete = Effect.fnUntraced(function*(confirm: boolean, what: string, 
   const beyond = isBeyond ? ` Only the first ${Backup.maxRows} rows can be brought back.` : ""
   const answer = yield* (yield* CallContext).confirm(`${what}?${beyond}`)
   if (answer === "yes" || answer === "unasked" && !isBeyond) return
-  return yield* Table.invalid(
+  return yield* Errors.invalid(
     "confirm",
     answer === "no" ? "The user did not agree" : `The user has not agreed to lose more than ${Backup.maxRows} rows`,
     `Nothing was done. ${
@@ -100,19 +105,17 @@ const askToDelete = Effect.fnUntraced(function*(confirm: boolean, what: string, 
 
 const outside = (rows: ReadonlyArray<Row>, { holds }: Table.RowCondition) => {
   const other = rows.find((row) => !holds(row))
-  return other === undefined ? Effect.void : Effect.fail(
-    Table.invalid(
-      "where",
-      `n8n's filter also matches row ${other.id}, which does not meet the expression`,
-      "Nothing was written. Name rows by id, or by another column."
-    )
+  return other === undefined ? Effect.void : Errors.invalid(
+    "where",
+    `n8n's filter also matches row ${other.id}, which does not meet the expression`,
+    "Nothing was written. Name rows by id, or by another column."
   )
 }
 
 const insert = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   const n8n = yield* N8nClient
   const rows = yield* need(input, "rows", "A list of objects by column.")
-  if (rows.length === 0) return yield* Table.invalid("rows", "rows is empty", "Give at least one row.")
+  if (rows.length === 0) return yield* Errors.invalid("rows", "rows is empty", "Give at least one row.")
   for (const row of rows) yield* checkValues(table, row, "rows")
   if (input.dryRun) return { table, count: rows.length } satisfies Done
   const ids = yield* n8n.insertRows(table.id, rows)
@@ -149,13 +152,14 @@ const change = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   const back = before.length === 0 ? undefined : yield* Backup.save(table, before, input.op)
   const written = (yield* Effect.forEach(filters, (filter) =>
     inserts ? n8n.upsertRow(table.id, { filter, data }) : n8n.updateRows(table.id, { filter, data }))).flat()
-  const ids = written.map(({ id }) =>
-    id
-  )
   return defined({
     table,
     count: written.length,
-    ids: isUpsert ? ids : undefined,
+    ids: isUpsert
+      ? written.map(({ id }) =>
+        id
+      )
+      : undefined,
     version: back?.version,
     hint: back === undefined ? undefined : backHint(table.id, back.version, before.length, back.rows)
   }) satisfies Done
@@ -176,16 +180,11 @@ const remove = Effect.fnUntraced(function*(input: Input, table: DataTable) {
     total
   )
   const back = yield* Backup.save(table, rows, input.op)
-  const deleted = (yield* Effect.forEach(filters, (filter) => n8n.deleteRows(table.id, filter))).flat()
+  const gone = (yield* Effect.forEach(filters, (filter) => n8n.deleteRows(table.id, filter))).flat()
   const known = new Set(rows.map(({ id }) => id))
-  const late = deleted.filter(({ id }) => !known.has(id))
+  const late = gone.filter(({ id }) => !known.has(id))
   if (late.length > 0) yield* Backup.save(table, late, input.op)
-  return {
-    table,
-    count: deleted.length,
-    version: back.version,
-    hint: backHint(table.id, back.version, total, back.rows)
-  } satisfies Done
+  return deleted(table, gone.length, back, total)
 })
 
 /** Deletes all rows, a column or the table after storing all rows. */
@@ -215,12 +214,7 @@ const empty = Effect.fnUntraced(function*(input: Input, table: DataTable) {
     yield* n8n.deleteDataTable(table.id)
   }
   if (id !== undefined) yield* n8n.deleteColumn(table.id, id)
-  return {
-    table,
-    count,
-    version: back.version,
-    hint: backHint(table.id, back.version, count, back.rows)
-  } satisfies Done
+  return deleted(table, count, back)
 })
 
 const shape = Effect.fnUntraced(function*(input: Input, table: DataTable) {

@@ -36,31 +36,20 @@ const openFileVersion = Effect.fnUntraced(function*(place: WorkflowPlace & { rea
   const files = yield* WorkflowFiles
   const path = yield* files.locate(place.path)
   if (version === Reference.published) {
-    return yield* new Errors.ValidationError({
-      reason: "A file is not published",
-      field: "version",
-      hint: "Leave out @published to read the file."
-    })
+    return yield* Errors.invalid("version", "A file is not published", "Leave out @published to read the file.")
   }
   const { workflow } = yield* Snapshots.use((snapshots) => snapshots.read(files.instance, path, version))
   return yield* Effect.mapError(
     Effect.fromResult(JsonText.parse(str(obj(workflow)?.["text"]) ?? "")),
     (fault) =>
-      new Errors.ValidationError({
-        reason: `Snapshot '${version}' is not JSON: ${fault}`,
-        field: "version",
-        hint: { _tag: "ListRestorableVersions" }
-      })
+      Errors.invalid("version", `Snapshot '${version}' is not JSON: ${fault}`, { _tag: "ListRestorableVersions" })
   )
 })
 
 /**
  * Opens the workflow that a reference names (see {@link Reference.parse}); `field` is the argument with the reference.
- *
- * **Details**
- *
- * The value is the response of `GET /workflows/{id}`, also for an earlier version, or the JSON in a file, which need not
- * be a workflow; `repairs` are those of its syntax, `notes` are about the version.
+ * The value is the response of `GET /workflows/{id}`, also for an earlier version, or the JSON in a file, which need
+ * not be a workflow; `repairs` are those of its syntax, `notes` are about the version.
  */
 export const open = Effect.fn("Workflows.open")(function*(reference: string, field = "workflowId") {
   const { place, version } = Reference.parse(reference)
@@ -69,18 +58,14 @@ export const open = Effect.fn("Workflows.open")(function*(reference: string, fie
       ? new Errors.ValidationError({ ...error, field })
       : error
   if (place.kind === "n8n" && place.id === "") {
-    return yield* new Errors.ValidationError({
-      reason: "Workflow ID is required",
-      field,
-      hint: { _tag: "ListWorkflows" }
-    })
+    return yield* Errors.invalid(field, "Workflow ID is required", { _tag: "ListWorkflows" })
   }
   if (version === "") {
-    return yield* new Errors.ValidationError({
-      reason: `'${reference}' has no version after the @`,
+    return yield* Errors.invalid(
       field,
-      hint: "Write ID@published or ID@VERSION, or leave out the @."
-    })
+      `'${reference}' has no version after the @`,
+      "Write ID@published or ID@VERSION, or leave out the @."
+    )
   }
   const from = { place, ...(version === undefined ? {} : { version }), repairs: [], notes: [] }
   if (place.kind !== "n8n") {
@@ -101,7 +86,7 @@ export const open = Effect.fn("Workflows.open")(function*(reference: string, fie
 const decode = Schema.decodeUnknownEffect(Workflow.Workflow)
 
 const noGraph = (reason: string, field: string) =>
-  new Errors.ValidationError({ reason, field, hint: { _tag: "ValidateWorkflow", detail: "Everything" } })
+  Errors.invalid(field, reason, { _tag: "ValidateWorkflow", detail: "Everything" })
 
 /** Reads the workflow that a reference names; small mistakes in a file are repaired. */
 export const read = Effect.fn("Workflows.read")(function*(reference: string, field = "id") {
@@ -122,7 +107,6 @@ export const read = Effect.fn("Workflows.read")(function*(reference: string, fie
   return { ...from, workflow: yield* Effect.mapError(decode(workflow), fault) }
 })
 
-/** Whether links start at names of nodes, as they should. */
 const isByName = (workflow: Obj) => {
   const names = new Set<unknown>(Workflow.nodes(workflow).map(({ name }) => name))
   return obj(workflow["connections"]) !== undefined &&
@@ -148,11 +132,9 @@ export interface Changed<A> extends Omit<Change<A>, "created"> {
   readonly place: WorkflowPlace
   readonly before: Obj
   readonly path?: string
-  /** Write to n8n; absent if nothing was written there. */
   readonly written?: Written
   /** State after a dry run, had it been written: whether the change would be live, for a workflow that would be published. */
   readonly outlook?: { readonly published?: boolean }
-  /** New workflows that this one calls. */
   readonly made?: ReadonlyArray<subWorkflows.Made>
 }
 
@@ -165,11 +147,10 @@ export interface ChangeOptions {
   readonly publish?: boolean | undefined
 }
 
-/** Keys of a workflow on n8n that an edit can change. */
 const editable = ["name", "nodes", "connections", "settings", "pinData", "nodeGroups"] as const
 
 const unpublishable = (reason: string, hint: Errors.ValidationError["hint"]) =>
-  new Errors.ValidationError({ reason, field: "publish", hint: ["Nothing was written.", hint].flat() })
+  Errors.invalid("publish", reason, ["Nothing was written.", hint].flat())
 
 const maxFaults = 5
 
@@ -259,14 +240,12 @@ const inFile = (value: unknown) => {
   const workflow = obj(value)
   return workflow !== undefined && isWorkflow(workflow)
     ? Effect.succeed(workflow)
-    : Effect.fail(
-      new Errors.ValidationError({
-        reason: "The file does not contain a workflow, {name, nodes: […], connections: {…}}, as n8n exports it",
-        field: "workflowId",
-        hint: workflow === undefined
-          ? "Take the workflow out of the list around it, into a file of its own."
-          : `Its keys are: ${Object.keys(workflow).slice(0, 8).join(", ")}.`
-      })
+    : Errors.invalid(
+      "workflowId",
+      "The file does not contain a workflow, {name, nodes: […], connections: {…}}, as n8n exports it",
+      workflow === undefined
+        ? "Take the workflow out of the list around it, into a file of its own."
+        : `Its keys are: ${Object.keys(workflow).slice(0, 8).join(", ")}.`
     )
 }
 
@@ -277,11 +256,11 @@ const changeFile = Effect.fnUntraced(function*<A, R>(
 ) {
   if (publish) return yield* unpublishable("A file is not published", "Leave out publish.")
   if (expectedVersionId !== undefined) {
-    return yield* new Errors.ValidationError({
-      reason: "A file has no versionId",
-      field: "expectedVersionId",
-      hint: "Leave it out: concurrent changes of a file are never lost."
-    })
+    return yield* Errors.invalid(
+      "expectedVersionId",
+      "A file has no versionId",
+      "Leave it out: concurrent changes of a file are never lost."
+    )
   }
   let changed: (Change<A> & { readonly before: Obj }) | undefined
   const { path } = yield* WorkflowFiles.use((service) =>
@@ -292,12 +271,11 @@ const changeFile = Effect.fnUntraced(function*<A, R>(
           const before = yield* inFile(value)
           const { created = [], result, workflow: after } = yield* change(before)
           if (created.length > 0) {
-            return yield* new Errors.ValidationError({
-              reason: "A file cannot call a new workflow, which gets its id on n8n",
-              field: "workflowId",
-              hint:
-                "Nothing was written. Extract in the workflow on n8n, or set workflowId to an existing sub-workflow."
-            })
+            return yield* Errors.invalid(
+              "workflowId",
+              "A file cannot call a new workflow, which gets its id on n8n",
+              "Nothing was written. Extract in the workflow on n8n."
+            )
           }
           const workflow = yield* Placeholders.restore(after, before)
           changed = { before, workflow, result }
@@ -317,12 +295,9 @@ const changeFile = Effect.fnUntraced(function*<A, R>(
 })
 
 /**
- * Changes a workflow: reads it, applies the change, saves a snapshot and writes it.
- *
- * **Details**
- *
- * On n8n 2.x a change of a published workflow stays a draft; on 1.x it takes effect immediately. The formatting of a
- * file is preserved, and changes of one file take turns, including those of other processes.
+ * Changes a workflow: reads it, applies the change, saves a snapshot and writes it. On n8n 2.x a change of a published
+ * workflow stays a draft; on 1.x it takes effect immediately. The formatting of a file is preserved, and changes of one
+ * file take turns, including those of other processes.
  */
 export const change = <A, R>(
   workflowId: string,

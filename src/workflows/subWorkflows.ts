@@ -8,7 +8,6 @@ import { puttingBack } from "../n8n/WriteGuard.ts"
 import type { Created } from "./edit/WorkflowEdit.ts"
 import { WorkflowStore } from "./store/WorkflowStore.ts"
 
-/** A workflow that was created for a change. */
 export interface Made {
   readonly id: string
   readonly name: string
@@ -16,7 +15,6 @@ export interface Made {
   readonly warnings: ReadonlyArray<string>
 }
 
-/** The workflow with other ids for the workflows that it calls. */
 export const withIds = (workflow: Obj, ids: ReadonlyMap<string, string>): Obj =>
   ids.size === 0 ? workflow : {
     ...workflow,
@@ -40,11 +38,11 @@ export const create = Effect.fnUntraced(function*(
     made.push({ id: stored.id, name: stored.name, active: stored.active, warnings })
     ids.set(id, stored.id)
     if (mustPublish && !stored.active && !isV1(release)) {
-      return yield* new Errors.ValidationError({
-        reason: `The new workflow '${stored.name}' cannot be published: ${warnings.join("; ")}`,
-        field: "publish",
-        hint: "Nothing was changed. Correct this in the same operations, or leave out publish."
-      })
+      return yield* Errors.invalid(
+        "publish",
+        `The new workflow '${stored.name}' cannot be published: ${warnings.join("; ")}`,
+        "Nothing was changed. Correct this in the same operations, or leave out publish."
+      )
     }
   }
   return ids

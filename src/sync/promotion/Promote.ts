@@ -15,16 +15,12 @@ const foreseen = ({ entry }: Plan.Task): Promotion => ({
 })
 
 /**
- * Promotes workflows from one n8n to another: creates missing ones, and updates those that it created or that are bound.
- *
- * Credentials, called workflows, error workflows and data tables are replaced by those of the second n8n: by the
+ * Promotes workflows from one n8n to another: creates missing ones, and updates those that it created or that are
+ * bound. Credentials, called workflows, error workflows and data tables are replaced by those of the second n8n: by the
  * bindings, by earlier promotions, else by type and name. If any of them cannot be resolved, or a workflow changed on
  * the second n8n since the last promotion, nothing is written and the report lists all obstacles. The folder's
- * `.n8n-promotion.json` maps the ids; it is written after each workflow. Nothing is published unless asked.
- *
- * **Gotchas**
- *
- * An unbound workflow of the second n8n that only has the same name is never overwritten.
+ * `.n8n-promotion.json` maps the ids; it is written after each workflow. Nothing is published unless asked. An unbound
+ * workflow of the second n8n that only has the same name is never overwritten.
  */
 export const promote = Effect.fn("Sync.promote")(function*<R = never>(
   userPath: string,

@@ -14,7 +14,7 @@ import type { PromoteOptions } from "./options.ts"
 
 const concurrency = 8
 
-export const refuse = (reason: string, hint: string) => new Errors.ValidationError({ reason, field: "only", hint })
+export const refuse = (reason: string, hint: string) => Errors.invalid("only", reason, hint)
 
 const live = (client: Client) =>
   Effect.map(Compare.listAll(client), (workflows) => workflows.filter(({ isArchived }) => isArchived !== true))
@@ -33,7 +33,6 @@ export interface Credential extends references.NamedRef {
   readonly type: string
 }
 
-/** Credentials that workflows use; n8n 1.x does not list any others. */
 const credentialsIn = (workflows: ReadonlyArray<Workflow.Listed>): ReadonlyArray<Credential> => {
   const all = workflows.flatMap(Workflow.credentialsOf).filter(({ name }) => name !== "")
   return [...new Map(all.map((each) => [`${each.type} ${each.id}`, each])).values()]
@@ -82,7 +81,6 @@ const choose = Effect.fnUntraced(
   }
 )
 
-/** Reads the lists of both n8ns, and the workflows to promote. */
 export const read = Effect.fnUntraced(function*({ extras = [], from, only, to }: PromoteOptions<unknown>) {
   const [sources, targets] = yield* Effect.all([live(from), live(to)], { concurrency: 2 })
   const release = yield* to.release

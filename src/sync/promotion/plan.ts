@@ -11,7 +11,6 @@ import type { Facts } from "./facts.ts"
 import type { Obstacle, PromoteOptions, Promotion } from "./options.ts"
 import type * as Record from "./record.ts"
 
-/** Sorts callees before their callers. */
 const inOrder = <A extends { readonly id: string; readonly calls: ReadonlyArray<string> }>(all: ReadonlyArray<A>) => {
   const byId = new Map(all.map((each) => [each.id, each]))
   const seen = new Set<string>()
@@ -32,7 +31,6 @@ export const withTargetSettings = (now: Obj, target: Obj): Obj => {
   return Object.keys(settings).length === 0 ? target : { ...target, settings }
 }
 
-/** Warnings about parts that the second n8n does not support at its release, and about secrets in parameters. */
 const warningsOf = ({ lookups, release, scope }: Facts, workflow: Workflow.Workflow, target: Obj) => {
   const all = content.of(workflow, { extras: scope.extras, isV1: false, writesDrafts: true })
   const dropped = Object.keys(all).filter((key) => !Object.hasOwn(target, key))
@@ -44,7 +42,6 @@ const warningsOf = ({ lookups, release, scope }: Facts, workflow: Workflow.Workf
   ]
 }
 
-/** Compares every workflow with its counterpart on the second n8n. */
 export const make = Effect.fnUntraced(function*<R>(
   { bindings, from, overwrites = false, to }: PromoteOptions<R>,
   facts: Facts,

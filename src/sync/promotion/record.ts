@@ -9,7 +9,6 @@ import { hostOf, linesOf } from "../state.ts"
 export const Promoted = Schema.Struct({ id: Schema.String, hash: Schema.String })
 export type Promoted = typeof Promoted.Type
 
-/** Entry of a workflow that is about to be created. */
 export const begun: Promoted = { id: "", hash: "" }
 
 const Route = Schema.Struct({
@@ -26,17 +25,16 @@ export const fileName = ".n8n-promotion.json"
 
 const decode = Schema.decodeEffect(Schema.fromJsonString(Record))
 
-/** Reads the record of a folder for two n8ns; empty by default. */
 export const read = Effect.fnUntraced(function*(folder: WorkflowFolder, fromUrl: string, toUrl: string) {
   const [from, to] = [hostOf(fromUrl), hostOf(toUrl)]
   const text = yield* folder.read(fileName)
   const { routes } = text === undefined ? { routes: [] } : yield* decode(text).pipe(
     Effect.mapError(() =>
-      new Errors.ValidationError({
-        reason: `'${folder.path}/${fileName}' cannot be read: it is no record of promotions`,
-        field: "folder",
-        hint: "Restore it from git: a merge may have left markers in it."
-      })
+      Errors.invalid(
+        "folder",
+        `'${folder.path}/${fileName}' cannot be read: it is no record of promotions`,
+        "Restore it from git: a merge may have left markers in it."
+      )
     )
   )
   const isRoute = (route: Route) => route.from === from && route.to === to

@@ -13,8 +13,6 @@ const Row = Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema
 /** Maximum number of pages searched in one call for credentials of a type; nextCursor continues. */
 const maxPages = 40
 
-const onV1 = "This n8n does not list credentials: these are the ones that its workflows use."
-
 /** Credentials that workflows use, for 1.x, collected by a filter that accepts no workflow. */
 const inUse = Effect.fnUntraced(function*(cursor: string | undefined) {
   const n8n = yield* N8nClient
@@ -65,7 +63,8 @@ export const listCredentials = Tool.make({
         )
         if (page === undefined) {
           const { credentials, nextCursor } = yield* inUse(cursor)
-          return { credentials: credentials.filter(isAsked), next: nextCursor, hint: onV1, url }
+          const hint = "This n8n does not list credentials: these are the ones that its workflows use."
+          return { credentials: credentials.filter(isAsked), next: nextCursor, hint, url }
         }
         credentials.push(...page.data.filter(isAsked))
         const isRepeated = page.nextCursor === next

@@ -26,7 +26,6 @@ const Select = Schema.Struct({
   without: optional(Schema.Literals(["errorWorkflow", "tags", "runs"]))
 })
 
-/** Groups in words, for the question to the user. */
 const inWords = ({ changes, entries, publish }: Plans.Plan) => {
   const published = entries.filter(({ active }) => active).length
   const live = published === 0
@@ -68,7 +67,6 @@ export const bulkEdit = Tool.make({
   output: Schema.Struct({
     plan: Schema.optionalKey(Schema.String),
     workflows: Schema.Int,
-    /** Number of them that are published. */
     published: Schema.optionalKey(Schema.Int),
     changes: Schema.optionalKey(Schema.Array(Plans.Group)),
     ...batches.fields,

@@ -28,7 +28,6 @@ export const nodeAdd = Tool.make({
   output: Schema.Struct({
     nodeId: Schema.String,
     name: Schema.String,
-    /** Problems of the new node. */
     problems: Schema.optionalKey(editing.findingsFields.problems),
     missingCredentials: editing.findingsFields.missingCredentials,
     ...editing.outcomeFields

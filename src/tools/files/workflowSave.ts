@@ -4,7 +4,7 @@ import * as Tool from "../../answer/Tool.ts"
 import { defined, type Obj, obj, str, without } from "../../base/Json.ts"
 import { workflowKeys } from "../../n8n/model/Workflow.ts"
 import * as JsonText from "../../workflows/files/JsonText.ts"
-import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
+import { isListed, WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as LiteralSecrets from "../../workflows/LiteralSecrets.ts"
 import * as Placeholders from "../../workflows/Placeholders.ts"
 import * as Reference from "../../workflows/Reference.ts"
@@ -12,16 +12,13 @@ import * as Workflows from "../../workflows/Workflows.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-const isWorkflow = (data: Obj) => Array.isArray(data["nodes"]) && obj(data["connections"]) !== undefined
-
 /** Keys that n8n adds to a workflow: a second copy of the nodes, and its shares. */
 const additions = new Set(["activeVersion", "shared"])
 
-/** Reads the unchanged workflow of a reference. */
 const referenced = Effect.fnUntraced(function*(reference: string) {
   const { notes, repairs, value } = yield* Workflows.open(reference)
   const workflow = obj(value)
-  if (workflow === undefined || !isWorkflow(workflow)) {
+  if (workflow === undefined || !isListed(workflow)) {
     return yield* parameters.invalid("workflowId", `'${reference}' does not contain a workflow`, "Nothing was written.")
   }
   return { workflow: without(workflow, (_, key) => additions.has(key)), notes: [...notes, ...repairs] }
@@ -30,12 +27,10 @@ const referenced = Effect.fnUntraced(function*(reference: string) {
 /** Refuses keys that another program could read from a new file. */
 const onlyWorkflow = (data: Obj) => {
   const foreign = Object.keys(data).filter((key) => !workflowKeys.has(key))
-  return foreign.length === 0 ? Effect.void : Effect.fail(
-    parameters.invalid(
-      "workflowData",
-      `workflowData has keys that are not part of a workflow: ${foreign.slice(0, 8).join(", ")}`,
-      "Nothing was written. Remove them."
-    )
+  return foreign.length === 0 ? Effect.void : parameters.invalid(
+    "workflowData",
+    `workflowData has keys that are not part of a workflow: ${foreign.slice(0, 8).join(", ")}`,
+    "Nothing was written. Remove them."
   )
 }
 
@@ -69,7 +64,7 @@ export const workflowSave = Tool.make({
         )
         return { ...written, warnings: [...notes, ...LiteralSecrets.warnings(workflow)] }
       }
-      if (!isWorkflow(workflowData)) {
+      if (!isListed(workflowData)) {
         return yield* parameters.invalid(
           "workflowData",
           "workflowData is not a workflow: it needs 'nodes' (a list) and 'connections' (an object)",

@@ -85,7 +85,6 @@ const historyOnN8n = Effect.fnUntraced(function*(id: string) {
       (error) => snapshots.length > 0 ? Effect.succeed({ workflow: undefined, versions: [] }) : Effect.fail(error)
     )
   )
-  yield* all.note(id, (versions ?? []).map(({ versionId }) => versionId))
   const own = (versions ?? []).map(({ authors, createdAt, versionId }): Row =>
     defined({
       version: versionId,
@@ -115,7 +114,6 @@ const historyOfTable = Effect.fnUntraced(function*(name: string, error: Errors.N
 /** Time for finding the changes; without them, the versions are listed anyway. */
 const timeout = "20 seconds"
 
-/** Rows of the page, each with its changes if these are known in time. */
 const page = Effect.fnUntraced(function*({ changed, rows }: History, limit: number) {
   const lines = new Map<string, string>()
   yield* Effect.forEach(

@@ -79,7 +79,6 @@ const restore = Effect.fnUntraced(function*(
 const maxDifference = 2_000
 const room = 600
 
-/** Call that shows one node of the difference. */
 const whole = (id: string, version: string) =>
   `workflow_diff(a: '${id}', b: '${Reference.format(id, version)}', node: 'NAME')`
 
@@ -98,28 +97,27 @@ const dryHint = (current: Workflow.Workflow | undefined, writesDrafts: boolean) 
 const restoreOnN8n = Effect.fnUntraced(function*(id: string, version: string, confirm: boolean, dryRun: boolean) {
   const both = yield* states(id, version)
   const { current, former, parts } = both
+  const { name } = current ?? former
   if (dryRun) {
     const n8n = yield* N8nClient
     const release = yield* n8n.release
-    const before: Obj = current ?? { name: former.name, nodes: [], connections: {} }
+    const before: Obj = current ?? { name, nodes: [], connections: {} }
     const settings = { ...obj(before["settings"]), ...obj(parts["settings"]) }
     const after = { ...before, ...parts, settings }
-    yield* preview({ after, ...(current === undefined ? {} : { before: current }) }, n8n.getWorkflow)
+    yield* preview(defined({ after, before: current }), n8n.getWorkflow)
     return {
       id,
-      name: current?.name ?? former.name,
+      name,
       active: current?.active ?? false,
       hint: dryHint(current, writesDrafts(release)),
       difference: yield* difference(id, version, before, after)
     }
   }
-  const name = current?.name ?? former.name
   yield* writing.requireConsent(confirm, `Restore version ${version} of workflow ${id} ('${Visible.label(name)}')?`)
   const written = yield* writing.withUrl(restore(id, version, both))
   return writing.summarize(written, false, writing.draftHint(id, written))
 })
 
-/** Restores a file, byte for byte. */
 const restoreFile = Effect.fnUntraced(function*(
   id: string,
   path: string,

@@ -12,7 +12,6 @@ import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-/** Maximum number of rows of each kind: together at most 800 tokens in any language. */
 const maxFailing = 5
 const maxRunning = 3
 const maxTags = 6
@@ -66,14 +65,12 @@ const Output = Schema.Struct({
 const largest = (counts: ReadonlyMap<string, number>) =>
   [...counts].toSorted(([, a], [, b]) => b - a).slice(0, maxTags).map(([tag, count]) => [name(tag), count] as const)
 
-/** Scopes that the served tools need and the key lacks. */
 const lacking = (scopes: ReadonlyArray<string>) =>
   Effect.map(Tool.CurrentTools, (tools) => {
     const needed = new Set(tools.flatMap((tool) => [...tool.scopes, ...Object.keys(tool.partialScopes)]))
     return [...needed].filter((scope) => !scopes.includes(scope)).toSorted()
   })
 
-/** Collects the facts from several requests, of which some may fail. */
 const overview = Effect.fnUntraced(function*(days: number) {
   const { about: describe, instance } = yield* N8nClient
   const notes: Array<string> = []

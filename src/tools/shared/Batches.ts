@@ -27,7 +27,6 @@ export const leftOut = ({ outcomes, plan }: Fleet.State, isPlan = false): Readon
     return state === "refused" || state === "changed" ? [{ id, name, why }] : []
   })
 
-/** Rows of a list, few unless all are wanted; `undefined` for an empty one. */
 export const rows = (all: ReadonlyArray<Plans.Refused>, isWhole: boolean) =>
   all.length === 0
     ? undefined
@@ -39,7 +38,6 @@ export const rows = (all: ReadonlyArray<Plans.Refused>, isWhole: boolean) =>
 
 const positive = (count: number) => count === 0 ? undefined : count
 
-/** Numbers of workflows by what became of them. */
 export const summarize = (state: Fleet.State, isWhole: boolean) => {
   const count = (wanted: string) =>
     positive([...state.outcomes.values()].filter(({ state }) => state === wanted).length)

@@ -20,7 +20,6 @@ const Field = Schema.Struct({
 export const fields = {
   /** Whether nothing differs, apart from positions. */
   same: Schema.Boolean,
-  /** Number of nodes with another position. */
   moved: Schema.Int,
   nodes: Schema.Array(
     Schema.Struct({
@@ -43,7 +42,6 @@ export const fields = {
 const Difference = Schema.Struct(fields)
 export type Difference = typeof Difference.Type
 
-/** Compares two versions, with outputs by name and secrets redacted if the server does so. */
 export const view = Effect.fnUntraced(function*(
   before: WorkflowDiff.Document,
   after: WorkflowDiff.Document,

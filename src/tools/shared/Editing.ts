@@ -29,20 +29,17 @@ export const position = parameters.optional(
 export const nodeParameters = (description: string) =>
   Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown).annotate({ description }))
 
-/** Fields of an answer with the findings of a check. */
 export const findingsFields = {
   problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated })),
   /** Credentials that n8n needs before publishing; they are not problems. */
   missingCredentials: Schema.optionalKey(Schema.Array(Schema.Struct({ ...MissingCredential.fields, ...truncated })))
 }
 
-/** Findings of a check, without an empty list of credentials. */
 export const findings = ({ missingCredentials, problems }: Findings) => ({
   problems,
   ...(missingCredentials.length === 0 ? {} : { missingCredentials })
 })
 
-/** `; 1 credential missing` */
 export const missing = (credentials: Findings["missingCredentials"] = []): string =>
   credentials.length === 0 ? "" : `; ${counted(credentials.length, "credential")} missing`
 
@@ -58,7 +55,6 @@ export const outcomeFields = {
   workflowData: Schema.optionalKey(Schema.Json)
 }
 
-/** State that a dry run would leave. */
 const outlookHint = ({ published }: { readonly published?: boolean }) =>
   published === undefined
     ? "The workflow is not published: nothing would run."
@@ -66,7 +62,6 @@ const outlookHint = ({ published }: { readonly published?: boolean }) =>
     ? "The change would take effect immediately."
     : "The change would wait as a draft; publish: true makes it live."
 
-/** Place where a change was written, and whether it is live. */
 export const outcome = <A>(
   { made = [], outlook, path, place, workflow, written }: Workflows.Changed<A>,
   raw = false
@@ -88,23 +83,14 @@ export const outcome = <A>(
   })
 }
 
-/** Looks up the node types that an edit needs, for the connected n8n. */
 export const lookups = Effect.fnUntraced(function*(types: Iterable<string>) {
   const release = yield* N8nClient.use((n8n) => n8n.release)
   return { ...(yield* NodeLookups.make(types, release)), newId: randomUUID }
 })
 
-/** Error for an edit that cannot be made; nothing was written. */
 export const editError = ({ field, hint, message }: WorkflowEdit.Refusal) =>
-  new Errors.ValidationError({ reason: message, field, hint: ["Nothing was changed.", hint].flat() })
+  Errors.invalid(field, message, ["Nothing was changed.", hint].flat())
 
-const calleeOf = (id: string) =>
-  N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(
-    Effect.map((workflow): readonly [string, Obj | undefined] => [id, workflow]),
-    Effect.catchTag("NotFoundError", () => Effect.succeed([id, undefined] as const))
-  )
-
-/** Edits a workflow by operations, all or nothing; the result includes the lookups, for checking it. */
 export const edit = (
   id: string,
   operations: ReadonlyArray<WorkflowEdit.Operation>,
@@ -112,11 +98,7 @@ export const edit = (
 ) =>
   Workflows.change(id, options, (workflow: Obj) =>
     Effect.gen(function*() {
-      const callees = new Map(yield* Effect.forEach(WorkflowEdit.calleesOf(operations), calleeOf))
-      const nodeTypes = {
-        ...(yield* lookups(WorkflowEdit.typesOf(workflow, operations))),
-        callee: (id: string) => callees.get(id)
-      }
+      const nodeTypes = yield* lookups(WorkflowEdit.typesOf(workflow, operations))
       const edited = yield* Effect.mapError(
         Effect.fromResult(WorkflowEdit.apply(workflow, operations, nodeTypes)),
         editError

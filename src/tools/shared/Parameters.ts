@@ -1,12 +1,9 @@
 /** Parameters shared by several tools. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { Hint } from "../../base/Advice.ts"
-import * as Errors from "../../base/Errors.ts"
 import * as Reference from "../../workflows/Reference.ts"
 
-export const invalid = (field: string, reason: string, hint: Hint) =>
-  new Errors.ValidationError({ reason, field, hint })
+export { invalid } from "../../base/Errors.ts"
 
 /** Required text; if it is missing or empty, the error is worded as in the earlier servers. */
 export const required = (name: string, description: string) =>
@@ -61,7 +58,6 @@ const max = 1_000_000
 
 export const offset = (name: string, description: string) => int(name, { minimum: 0, maximum: max }, 0, description)
 
-/** Optional position, counted from 0. */
 export const index = (name: string, description: string) =>
   Schema.optionalKey(
     Schema.Int.check(

@@ -25,7 +25,6 @@ export const Output = Schema.Struct({
   workflow: Schema.optionalKey(Schema.Json)
 })
 
-/** Adds the workflow's address in the editor to a write. */
 export const withUrl = <R>(write: Effect.Effect<Written, Errors.N8nError, R>) =>
   Effect.gen(function*() {
     const n8n = yield* N8nClient

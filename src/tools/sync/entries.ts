@@ -14,7 +14,6 @@ const Entry = Schema.Struct({
   name: Schema.String,
   file: Schema.optionalKey(Schema.String),
   detail: Schema.optionalKey(Schema.String),
-  /** Action taken, or planned in a dry run. */
   action: Schema.optionalKey(Schema.String),
   changed: Schema.optionalKey(Schema.String),
   /** Whether the pushed version is live, for a published workflow. */
@@ -42,7 +41,6 @@ const explain = (error: Errors.N8nError) => {
   return `${message}${details === undefined ? "" : `: ${details}`}. ${Hints.text(error.hint)}`.trim()
 }
 
-/** Summarizes a report without unchanged workflows. */
 export const summarize = (report: Sync.Report<Sync.Outcome>, conflictHint: string): typeof Output.Type =>
   defined({
     counts: report.counts as { readonly [status: string]: number },

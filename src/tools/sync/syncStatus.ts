@@ -3,8 +3,6 @@ import * as Tool from "../../answer/Tool.ts"
 import * as Sync from "../../sync/Sync.ts"
 import * as entries from "./entries.ts"
 
-const settle = "both: changed on both sides. workflow_diff(a: id, b: file) shows how."
-
 /** Compares a folder with n8n. */
 export const syncStatus = Tool.make({
   name: "sync_status",
@@ -16,6 +14,7 @@ export const syncStatus = Tool.make({
   input: Schema.Struct({ folder: entries.folder }),
   output: entries.Output,
   handler: ({ folder }) => Sync.status(folder),
-  summarize: (report) => entries.summarize(report, settle),
+  summarize: (report) =>
+    entries.summarize(report, "both: changed on both sides. workflow_diff(a: id, b: file) shows how."),
   message: (data) => ({ en: entries.counted(data), ja: "同期の状態を取得しました" })
 })

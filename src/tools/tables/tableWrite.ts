@@ -8,8 +8,6 @@ import * as TableWrite from "../../tables/TableWrite.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-const Type = Schema.Literals(["string", "number", "boolean", "date"])
-
 const Input = Schema.Struct({
   table: Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Name or id." }),
   op: Schema.Literals(TableWrite.operations).annotate({ description: "clear: all rows." }),
@@ -20,7 +18,7 @@ const Input = Schema.Struct({
   ),
   set: Schema.optionalKey(writing.jsonObject("update, upsert: by column.")),
   columns: Schema.optionalKey(
-    Schema.Record(Schema.String, Type).annotate({
+    Schema.Record(Schema.String, Schema.Literals(["string", "number", "boolean", "date"])).annotate({
       description: "create, addColumn: types by name.",
       message: "columns is an object of types by name: {\"sku\": \"string\", \"qty\": \"number\"}"
     })

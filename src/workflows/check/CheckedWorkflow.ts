@@ -34,13 +34,11 @@ export interface Lookups {
   readonly parse: Parse
 }
 
-/** A node with a name. */
 export interface Node {
   /** `nodes[3]` */
   readonly at: string
   readonly name: string
   readonly id: string | undefined
-  /** Empty if the node has none. */
   readonly type: string
   readonly version: number | undefined
   readonly isDisabled: boolean
@@ -51,7 +49,6 @@ export interface Node {
   readonly description: NodeType.Description | undefined
   /** Shown parameters with defaults if there is a description, else the node's own. */
   readonly parameters: Obj
-  /** `undefined` if unknown. */
   readonly inputs: ReadonlyArray<Ports.Port> | undefined
   readonly outputs: ReadonlyArray<Ports.Port> | undefined
 }

@@ -14,7 +14,6 @@ export interface Reference {
   readonly as: "literal" | "property"
   /** Whether it was matched by pattern in code that does not parse, so that it may be in a comment or a string. */
   readonly isGuess: boolean
-  /** Absent for a guess. */
   readonly read?: Read
 }
 
@@ -22,11 +21,9 @@ export interface Reference {
 export interface Read {
   /** `item`, `first`, `last`, `all` or another property of `$('X')`, without arguments; `node` for `$node["X"]`. */
   readonly via: string | undefined
-  /** Whether it reads `json`. */
   readonly isJson: boolean
   /** First property below `json`, or the last if the whole code is a path: in other code a later one may throw. */
   readonly key: string | undefined
-  /** Range of the expression, up to the key. */
   readonly start: number
   readonly end: number
 }
@@ -39,7 +36,6 @@ export interface Findings {
   readonly mistakes: ReadonlyArray<{ readonly code: string; readonly message: string; readonly at: number }>
 }
 
-/** Nodes of a program, each with the node above it. */
 const nodesIn = function*(program: Obj): Generator<readonly [node: Obj, parent: Obj | undefined]> {
   const stack: Array<readonly [value: unknown, parent: Obj | undefined]> = [[program, undefined]]
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
@@ -84,7 +80,6 @@ const above = (node: Obj, parents: Parents): Obj | undefined => {
   return parent?.["type"] === "ChainExpression" ? above(parent, parents) : parent
 }
 
-/** The access to a property of a value, and the property's name if that is constant. */
 const memberOf = (node: Obj | undefined, parents: Parents) => {
   const member = node && above(node, parents)
   if (member?.["type"] !== "MemberExpression" || member["property"] === node) return undefined
@@ -108,7 +103,6 @@ const restOf = (
   return next?.name === undefined ? undefined : restOf(next.member, parents, next.name)
 }
 
-/** Data that is read from a node; `source` is `$('X')` or `$node["X"]`. */
 const readOf = (source: Obj, parents: Parents): Read => {
   const ofNode = source["type"] === "MemberExpression"
   const accessor = ofNode ? { member: source, name: "node" } : memberOf(source, parents)
@@ -204,7 +198,6 @@ const inCode = (code: string, as: "expression" | "body", parse: Parse): Findings
   }
 }
 
-/** A reference whose offsets are moved. */
 const placed = (reference: Reference, place: (at: number) => number): Reference => {
   const { end, read, start } = reference
   return {
@@ -251,7 +244,6 @@ const empty: Findings = { references: [], isOpen: false, mistakes: [] }
 
 /** Text in a node's parameters that n8n evaluates or looks as if it should. */
 export interface Text {
-  /** Path in the node: `parameters.url`. */
   readonly path: string
   readonly text: string
   /**
@@ -285,7 +277,6 @@ const kindOf = (path: string, value: string): Text["kind"] | undefined =>
     ? "unmarked"
     : undefined
 
-/** All expressions, scripts and templates in parameters, in order. */
 export const texts = (parameters: unknown): ReadonlyArray<Text> => {
   const all: Array<Text> = []
   const stack: Array<readonly [path: string, value: unknown]> = [["parameters", parameters]]
@@ -306,7 +297,6 @@ export const texts = (parameters: unknown): ReadonlyArray<Text> => {
   return all
 }
 
-/** Changes every expression, script and template in the value at a path. */
 export const mapTexts = (value: unknown, change: (text: Text) => string, path = "parameters"): unknown => {
   if (typeof value === "string") {
     const kind = kindOf(path, value)

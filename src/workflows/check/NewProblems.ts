@@ -8,7 +8,6 @@ const problemKey = ({ message, node, path }: Problem) => `${node ?? ""} ${path.r
 
 const credentialKey = ({ node, type }: MissingCredential) => `${type} ${node}`
 
-/** Elements of the second list that are not in the first. */
 const added = <A>(before: ReadonlyArray<A>, after: ReadonlyArray<A>, key: (each: A) => string) => {
   const known = new Set(before.map(key))
   return after.filter((each) => !known.has(key(each)))

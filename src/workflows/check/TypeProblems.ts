@@ -92,6 +92,5 @@ const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Problem> => {
   return isLacked ? [lacked(node, nodeType, version, lookups)] : []
 }
 
-/** Problems with types and versions that do not exist or cannot run. */
 export const typeProblems = ({ nodes }: Checked, lookups: Lookups): ReadonlyArray<Problem> =>
   nodes.flatMap((node) => ofNode(node, lookups))

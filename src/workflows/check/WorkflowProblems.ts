@@ -55,12 +55,9 @@ export interface Findings {
 }
 
 /**
- * Finds all problems, and the credentials that are still to be set.
- *
- * **Details**
- *
- * An error is anything that n8n refuses to store or publish, that its editor marks red, or that fails in every run.
- * Disabled nodes have only the problems that n8n itself reports for them. Identical fixes are listed once.
+ * Finds all problems, and the credentials that are still to be set. An error is anything that n8n refuses to store or
+ * publish, that its editor marks red, or that fails in every run. Disabled nodes have only the problems that n8n itself
+ * reports for them. Identical fixes are listed once.
  */
 export const check = (workflow: Obj, lookups: Checked.Lookups): Findings => {
   const checked = Checked.make(workflow, lookups)

@@ -18,11 +18,9 @@ const listed = (ports: ReadonlyArray<Port>) => portTypes(ports).join(" and ") ||
 
 const has = (ports: ReadonlyArray<Port> | undefined, type: string) => ports?.some((port) => port.type === type) === true
 
-/** Advice with the correct connection, from a sub-node to the node it serves. */
 const written = (from: Node, to: Node, type: string) =>
   `Write connections['${from.name}'].${type} = [[{node: '${to.name}', type: '${type}', index: 0}]].`
 
-/** Connection type that both ends have, such as `ai_tool` from a tool to an agent. */
 const common = (from: Node, to: Node) => portTypes(from.outputs).find((type) => type !== "main" && has(to.inputs, type))
 
 const named = (ports: ReadonlyArray<Port>, type: string) => {

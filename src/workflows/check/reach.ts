@@ -16,7 +16,6 @@ const starts = (node: Node, isTarget: (name: string) => boolean): boolean =>
       ? /trigger$/i.test(node.type) || !isTarget(node.name)
       : node.nodeType.descriptions.some(({ group }) => group.includes("trigger"))))
 
-/** Names of nodes reached from others: along main connections, and from nodes to their sub-nodes. */
 const reached = ({ byName, links }: Checked, from: ReadonlyArray<Node>): ReadonlySet<string> => {
   const next = Map.groupBy(
     links.flatMap(({ from, output, to }) => {

@@ -8,9 +8,7 @@ import * as WorkflowDiff from "./WorkflowDiff.ts"
 export interface Options {
   /** Name of the only node to show, on either side; its texts are shown in full. */
   readonly node?: string | undefined
-  /** Names of outputs; see `OutputNames` of the catalogue. */
   readonly namesOf?: Connections.OutputNames
-  /** Whether secrets are shown unredacted. */
   readonly showsSecrets?: boolean
   /** Whether these are two different workflows, whose ids and positions do not count. */
   readonly isOther?: boolean

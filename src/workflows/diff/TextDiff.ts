@@ -3,10 +3,8 @@ import { structuredPatch } from "diff"
 
 const context = 2
 
-/** Length in characters beyond which only the difference of a text is shown. */
 export const longText = 160
 
-/** Hunks of a unified diff, without file names. */
 export const hunks = (before: string, after: string): string => {
   const patch = structuredPatch("", "", before, after, undefined, undefined, { context, maxEditLength: 5_000 })
   if (patch === undefined) return `rewritten: ${before.split("\n").length} lines became ${after.split("\n").length}`
@@ -39,7 +37,6 @@ export const piece = (text: string, start: number, end: number) => {
   return `${from > 0 ? "…" : ""}${text.slice(from, to)}${to < text.length ? "…" : ""}`
 }
 
-/** Both texts around their first difference, each at most about `room` characters. */
 export const excerpts = (before: string, after: string, room: number): readonly [before: string, after: string] => {
   const start = commonStart(before, after)
   const end = commonEnd(before, after, Math.min(before.length, after.length) - start)

@@ -1,10 +1,7 @@
 /**
- * Differences between two states of a workflow. Pure.
- *
- * **Details**
- *
- * {@link make} recognises renamed nodes (same id, or same type, parameters and links) and ignores the order of nodes,
- * links and keys; nothing is lost. {@link view} is the form for readers, {@link line} and {@link summary} are one line.
+ * Differences between two states of a workflow. Pure. {@link make} recognises renamed nodes (same id, or same type,
+ * parameters and links) and ignores the order of nodes, links and keys; nothing is lost. {@link view} is the form for
+ * readers, {@link line} and {@link summary} are one line.
  */
 export { type Document, make, type NodeDiff, plainName, type WorkflowDiff } from "./changes.ts"
 export { around, line, lines, step, summary } from "./lines.ts"

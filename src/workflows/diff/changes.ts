@@ -30,7 +30,6 @@ export interface WorkflowDiff {
   readonly rest?: valueDiff.Change
 }
 
-/** Keys compared besides nodes and connections; n8n's other keys are metadata. */
 const restKeys = ["name", "description", "settings", "pinData", "staticData", "nodeGroups"] as const
 
 export const content = ({ name: _, position: __, ...rest }: Obj): Obj => rest
@@ -61,7 +60,6 @@ const pairBy = (
   }
 }
 
-/** Links of a node, with names translated to those after the change. */
 const neighbours = (workflow: Document, translate: (name: string) => string) => {
   const ends = Connections.links(workflow["connections"]).flatMap((link) =>
     [...new Set([link.from, link.to])].map((name) => ({ name, link }))
@@ -77,7 +75,6 @@ const neighbours = (workflow: Document, translate: (name: string) => string) => 
     ).toSorted()
 }
 
-/** Matches nodes, the most certain first: by name and id, then by content; `isOther` for two different workflows. */
 const match = (before: Document, after: Document, isOther: boolean) => {
   const byId = (node: Obj) => str(node["id"])
   const pairs: Array<Pair> = []
@@ -140,7 +137,6 @@ const without = (links: ReadonlyArray<Connections.Link>, others: ReadonlyArray<C
   return [...new Map(links.map((link) => [linkKey(link), link])).values()].filter((link) => !keys.has(linkKey(link)))
 }
 
-/** Content that two different workflows can have in common. */
 const shared = ({ id: _, webhookId: __, ...rest }: Obj): Obj => content(rest)
 
 const nodeDiff = ([before, after]: Pair, isOther: boolean): NodeDiff | undefined => {
@@ -165,7 +161,6 @@ const removedMark = "\u0000"
 /** Name of a link's end without the mark of a removed node whose name another node has now. */
 export const plainName = (name: string): string => name.startsWith(removedMark) ? name.slice(1) : name
 
-/** Names used in the differences, by the names before the change. */
 const newNames = (nodes: ReadonlyArray<NodeDiff>): ReadonlyMap<string, string> => {
   const renamed = nodes.flatMap(({ formerName, name }) => formerName === undefined ? [] : [[formerName, name] as const])
   const taken = new Set(renamed.map(([, name]) => name))

@@ -68,9 +68,6 @@ const fieldsBetween = (before: unknown, after: unknown, path: string) => {
 
 /**
  * Differences between two values, one per line, such as `options.timeout: 1 → none`; `path` is the path of the values.
- *
- * **Details**
- *
  * Secrets are redacted here, because redaction depends on the path, which a single line lacks.
  */
 export const lines = (before: unknown, after: unknown, path = "", room = 160): ReadonlyArray<string> => {

@@ -44,7 +44,6 @@ const ids = (list: ReadonlyArray<unknown>): ReadonlyArray<string> | undefined =>
   return all.length === list.length && new Set(all).size === list.length ? all : undefined
 }
 
-/** Identity of elements: their ids if all have a unique one, else their content. */
 const elementKeys = (before: ReadonlyArray<unknown>, after: ReadonlyArray<unknown>) => {
   const [a, b] = [ids(before), ids(after)]
   return a !== undefined && b !== undefined
@@ -91,8 +90,6 @@ const diffLists = (before: ReadonlyArray<unknown>, after: ReadonlyArray<unknown>
   return elements.length === 0 ? undefined : { _tag: "Array", elements }
 }
 
-const replace = (before: unknown, after: unknown): Replace => ({ _tag: "Replace", before, after })
-
 const diffObjects = (before: Obj, after: Obj): Change | undefined => {
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) => {
     const own = (object: Obj) => Object.hasOwn(object, key) ? object[key] : undefined
@@ -107,7 +104,7 @@ export const diff = (before: unknown, after: unknown): Change | undefined => {
   if (Array.isArray(before) && Array.isArray(after)) return diffLists(before, after)
   const [a, b] = [obj(before), obj(after)]
   if (a !== undefined && b !== undefined) return diffObjects(a, b)
-  return Equal.equals(before, after) ? undefined : replace(before, after)
+  return Equal.equals(before, after) ? undefined : { _tag: "Replace", before, after }
 }
 
 /** One changed path; `undefined` on a side means that the value is missing. */

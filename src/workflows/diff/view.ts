@@ -26,7 +26,6 @@ export interface NodeView {
 export interface View {
   /** Whether nothing but positions differs. */
   readonly same: boolean
-  /** Number of nodes with another position. */
   readonly moved: number
   readonly nodes: ReadonlyArray<NodeView>
   /** Links such as `If.true → Slack`. */
@@ -81,11 +80,8 @@ const wholeView = ({ id: _, name: __, position: ___, type: ____, webhookId: ____
   Object.entries(rest).flatMap(([path, after]): ReadonlyArray<FieldView> => equals(after, {}) ? [] : [{ path, after }])
 
 /**
- * Differences in a form for readers.
- *
- * **Details**
- *
- * `portName` supplies the names of ports in the editor. With `node`, only that node is shown, with its long texts in full.
+ * Differences in a form for readers. `portName` supplies the names of ports in the editor. With `node`, only that node
+ * is shown, with its long texts in full.
  */
 export const view = (
   { links, nodes, rest }: WorkflowDiff,

@@ -1,7 +1,6 @@
 /** Positions of nodes from left to right along their links, sub-nodes below the node that they serve. Pure. */
 import * as Graph from "effect/Graph"
 
-/** Node with its size. */
 export interface Box {
   readonly id: string
   readonly width: number
@@ -26,7 +25,6 @@ interface Block {
 
 type Targets = ReadonlyMap<string, ReadonlyArray<string>>
 
-/** Distances between columns and between rows. */
 export interface Gaps {
   readonly columns: number
   readonly rows: number
@@ -63,7 +61,6 @@ const blockOf = ({ height, id, width }: Box, subNodes: Targets, boxes: ReadonlyM
   }
 }
 
-/** Positions of connected nodes, relative to their upper left corner, and their size. */
 const layOut = (
   ids: ReadonlyArray<string>,
   forward: Targets,

@@ -20,9 +20,7 @@ export interface Edited {
   readonly workflow: Obj
   /** At least one line for each operation. */
   readonly changes: ReadonlyArray<string>
-  /** New nodes with their final names. */
   readonly added: ReadonlyArray<Added>
-  /** New workflows, to be created first. */
   readonly created: ReadonlyArray<Created>
 }
 
@@ -80,11 +78,6 @@ export const apply = (
     }
   })
 
-/** Ids of existing workflows that extractions call, to be read before the edit. */
-export const calleesOf = (operations: ReadonlyArray<Operation>): ReadonlyArray<string> =>
-  operations.flatMap((each) => each.op === "extract" ? each.workflowId ?? [] : [])
-
-/** Types to look up before the edit: those of the workflow and of added nodes. */
 export const typesOf = (
   workflow: Obj,
   operations: ReadonlyArray<{ readonly [key: string]: unknown }>

@@ -18,7 +18,6 @@ export interface Kind {
   readonly type: string
   readonly typeVersion: number
   readonly description: NodeType.Description | undefined
-  /** Default name. */
   readonly name: string
   readonly hasWebhook: boolean
 }

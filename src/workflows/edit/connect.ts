@@ -9,7 +9,6 @@ import type { Of } from "./operation.ts"
 import * as PortName from "./portName.ts"
 import * as Step from "./step.ts"
 
-/** References to the ports of both ends. */
 export type Ends = Pick<Of<"connect">, "sourceOutput" | "targetInput">
 
 /** Default connection type between two nodes: `main` if possible, else the type by which one serves the other. */
@@ -27,7 +26,6 @@ const reverseHint = (from: Node, to: Node): string => {
     : ""
 }
 
-/** Reason why an output cannot be connected to an input, and which of the two is wrong. */
 export const misfit = (
   from: Node,
   output: PortName.ResolvedPort,
@@ -79,7 +77,6 @@ export const inWords = (link: Connections.Link, from?: Node, to?: Node) =>
     ? `'${link.from}' → '${link.to}'`
     : `'${link.from}' ${label(link.output, from?.outputs)} → '${link.to}' ${label(link.input, to?.inputs)}`
 
-/** The node with its ports; refuses a node that connections cannot name. */
 const connectable = (
   workflow: Obj,
   entry: Step.NodeEntry,
@@ -95,7 +92,6 @@ const connectable = (
     : Result.succeed(node)
 }
 
-/** Resolves a port; an unclear reference is a refusal of the field. */
 const portOf = (
   field: string,
   ...reference: Parameters<typeof PortName.resolvePort>
@@ -176,7 +172,6 @@ export const connect: Step.Edit<"connect"> = (workflow, operation, lookups) =>
     return yield* link(workflow, source, target, operation, lookups)
   })
 
-/** Node at one end, or the name of one that no longer exists. */
 const end = (workflow: Obj, word: string, isNamed: boolean, field: string, lookups: Step.Lookups) =>
   isNamed && Step.peek(workflow, word) === undefined
     ? Result.succeed({ name: word, node: undefined, means: (each: string) => each === word })

@@ -6,6 +6,8 @@ import * as Checked from "../check/CheckedWorkflow.ts"
 import * as Step from "./step.ts"
 
 type Nodes = ReadonlyMap<string, Checked.Node>
+/** Links of items, as against those of sub-nodes. */
+type Flow = ReadonlyArray<Link>
 
 export interface Group {
   /** In the order of the workflow, with the sub-nodes that serve only them. */
@@ -17,7 +19,6 @@ export interface Group {
   /** Links of items into the entry and out of the exit. */
   readonly into: ReadonlyArray<Link>
   readonly out: ReadonlyArray<Link>
-  /** Names of nodes that can run after the group. */
   readonly after: ReadonlySet<string>
   /** Whether every run of the group comes after a run of the node. */
   readonly isBefore: (name: string) => boolean
@@ -27,29 +28,28 @@ export interface Group {
 
 const base = "n8n-nodes-base."
 
+const waits = "waits for or answers a request of this workflow"
+
 /** Types whose run ends or pauses elsewhere, or whose state belongs to the workflow. */
-const bound = new Map<string, string>([
-  ...["respondToWebhook", "form", "wait", "respondToChat"].map((type) =>
-    [
-      base + type,
-      "waits for or answers a request of this workflow"
-    ] as const
-  ),
-  ["@n8n/n8n-nodes-langchain.chat", "waits for or answers a request of this workflow"],
+const bound: ReadonlyMap<string, string> = new Map([
+  [`${base}respondToWebhook`, waits],
+  [`${base}form`, waits],
+  [`${base}wait`, waits],
+  [`${base}respondToChat`, waits],
+  ["@n8n/n8n-nodes-langchain.chat", waits],
   [`${base}executionData`, "stores data with the execution of this workflow"]
 ])
 
-/** Types that make one item of several. */
 const joining = new Set(
   ["aggregate", "summarize", "merge", "itemLists", "compareDatasets", "convertToFile", "function", "splitInBatches"]
     .map((type) => base + type)
 )
 
+/** Whether a node makes one item of several. */
 const joins = ({ json, parameters, type }: Checked.Node) =>
   joining.has(type) || json["executeOnce"] === true ||
   type === `${base}code` && /pairedItem/.test(String(parameters["jsCode"]))
 
-/** Names that can be reached from the first ones. */
 const reach = (
   starts: Iterable<string>,
   next: ReadonlyMap<string, ReadonlyArray<string>>,
@@ -68,35 +68,32 @@ const reach = (
 const nextOf = (links: ReadonlyArray<Link>) =>
   new Map([...Map.groupBy(links, ({ from }) => from)].map(([from, all]) => [from, all.map(({ to }) => to)]))
 
+const backwards = (links: ReadonlyArray<Link>) => links.map((link) => ({ ...link, from: link.to, to: link.from }))
+
 const portsOf = (links: ReadonlyArray<Link>, side: "from" | "to") => [
   ...new Set(links.map((link) => `'${link[side]}' ${(side === "from" ? link.output : link.input).index}`))
 ]
 
 const cannotMove = (message: string, hint = "Leave it out of the group.") => Step.refuse("nodes", message, hint)
 
-/** Refuses a node that works only where it is. */
 const movable = ({ description, json, name, parameters, type }: Checked.Node): Step.Attempt<void> => {
+  const { operation } = parameters
   const reason = description?.group.includes("trigger") === true || description?.polling === true
     ? "is a trigger"
-    : bound.get(type) ??
-      (parameters["operation"] === "sendAndWait"
-        ? "waits for or answers a request of this workflow"
-        : parameters["operation"] === "removeItemsSeenInPreviousExecutions"
-        ? "remembers the runs of this workflow"
-        : undefined)
-  return reason === undefined && json["type"] !== undefined
+    : json["type"] === undefined
+    ? "has no type"
+    : operation === "removeItemsSeenInPreviousExecutions"
+    ? "remembers the runs of this workflow"
+    : bound.get(type) ?? (operation === "sendAndWait" ? waits : undefined)
+  return reason === undefined
     ? Result.void
-    : cannotMove(`'${name}' ${reason ?? "has no type"}, so it cannot move to a sub-workflow.`)
+    : cannotMove(`'${name}' ${reason}, so it cannot move to a sub-workflow.`)
 }
 
 /** Members with the sub-nodes that serve only them; refuses those that also serve others. */
 const withSubNodes = (names: Set<string>, links: ReadonlyArray<Link>): Step.Attempt<Set<string>> => {
-  const members = new Set(names)
   const served = links.filter(({ output }) => output.type !== "main")
-  for (let size = -1; size < members.size;) {
-    size = members.size
-    for (const { from, to } of served) if (members.has(to)) members.add(from)
-  }
+  const members = reach(names, nextOf(backwards(served)))
   const shared = served.find(({ from, to }) => members.has(from) && !members.has(to))
   return shared === undefined
     ? Result.succeed(members)
@@ -107,20 +104,12 @@ const withSubNodes = (names: Set<string>, links: ReadonlyArray<Link>): Step.Atte
 }
 
 /** Refuses a group whose last run might be that of another node than its exit: n8n returns the items of that node. */
-const endsAt = (
-  exit: string,
-  items: ReadonlyArray<string>,
-  inner: ReadonlyArray<Link>,
-  members: Nodes
-): Step.Attempt<void> => {
-  const isInner = (link: Link) => link.output.type === "main"
-  for (const name of items) {
-    const out = inner.filter((link) => isInner(link) && link.from === name)
-    if (name === exit) {
-      if (out.length > 0) {
-        return cannotMove(`The items of '${exit}' go both to nodes of the group and out of it.`, "End the group there.")
-      }
-    } else if (out.every(({ output }) => output.index !== 0)) {
+const endsAt = (exit: string, flow: ReadonlyArray<string>, inner: Flow, members: Nodes): Step.Attempt<void> => {
+  if (inner.some(({ from }) => from === exit)) {
+    return cannotMove(`The items of '${exit}' go both to nodes of the group and out of it.`, "End the group there.")
+  }
+  for (const name of flow) {
+    if (name !== exit && !inner.some(({ from, output }) => from === name && output.index === 0)) {
       return cannotMove(
         `'${name}' can be the last to run, but a sub-workflow returns the items of the node that runs last, ` +
           `and the group's items leave at '${exit}'.`,
@@ -134,11 +123,10 @@ const endsAt = (
   return Result.void
 }
 
-const isStraight = (items: ReadonlyArray<string>, inner: ReadonlyArray<Link>, members: Nodes) =>
-  items.every((name) => {
+const isStraight = (flow: ReadonlyArray<string>, inner: Flow, members: Nodes) =>
+  flow.every((name) => {
     const node = members.get(name)
-    const count = (side: "from" | "to") =>
-      inner.filter((link) => link[side] === name && link.output.type === "main").length
+    const count = (side: "from" | "to") => inner.filter((link) => link[side] === name).length
     return node !== undefined && !joins(node) && count("from") <= 1 && count("to") <= 1
   })
 
@@ -156,13 +144,12 @@ export const find = (workflow: Obj, wanted: ReadonlyArray<string>, lookups: Step
     const all = yield* withSubNodes(named, links)
     const members: Nodes = new Map(nodes.flatMap((node) => all.has(node.name) ? [[node.name, node]] : []))
     for (const node of members.values()) yield* movable(node)
-    const has = ({ from, to }: Link) => [all.has(from), all.has(to)].join()
-    const items = links.filter(({ output }) => output.type === "main")
-    const inner = links.filter((link) => has(link) === "true,true")
-    const [into, out] = [
-      items.filter((link) => has(link) === "false,true"),
-      items.filter((link) => has(link) === "true,false")
-    ]
+    const isFlow = ({ output }: Link) => output.type === "main"
+    const items = links.filter(isFlow)
+    const inner = links.filter(({ from, to }) => all.has(from) && all.has(to))
+    const innerFlow = inner.filter(isFlow)
+    const into = items.filter(({ from, to }) => !all.has(from) && all.has(to))
+    const out = items.filter(({ from, to }) => all.has(from) && !all.has(to))
     const [entries, exits] = [portsOf(into, "to"), portsOf(out, "from")]
     const [entry] = into
     if (entry === undefined || entries.length > 1 || entry.input.index > 0) {
@@ -179,7 +166,7 @@ export const find = (workflow: Obj, wanted: ReadonlyArray<string>, lookups: Step
         "Include the nodes that join these branches, or end the group before they part."
       )
     }
-    const within = nextOf(inner.filter(({ output }) => output.type === "main"))
+    const within = nextOf(innerFlow)
     const [start, exit] = [entry.to, out[0]?.from]
     const reached = reach([start], within)
     const flow = [...members.values()].flatMap((node) => Checked.isSubNode(node) || node.isNote ? [] : [node.name])
@@ -189,7 +176,7 @@ export const find = (workflow: Obj, wanted: ReadonlyArray<string>, lookups: Step
       if (reach(within.get(name) ?? [], within).has(name)) {
         return yield* cannotMove(`'${name}' is in a loop.`, "Choose the nodes between two turns of the loop.")
       }
-      const inputs = inner.filter((link) => link.to === name && link.output.type === "main")
+      const inputs = innerFlow.filter(({ to }) => to === name)
       if (new Set(inputs.map(({ input }) => input.index)).size < inputs.length) {
         return yield* cannotMove(
           `'${name}' can run more than once, and a sub-workflow returns the items of the last run only.`,
@@ -197,7 +184,7 @@ export const find = (workflow: Obj, wanted: ReadonlyArray<string>, lookups: Step
         )
       }
     }
-    if (exit !== undefined) yield* endsAt(exit, flow, inner, members)
+    if (exit !== undefined) yield* endsAt(exit, flow, innerFlow, members)
     const next = nextOf(items)
     const targets = new Set(items.map(({ to }) => to))
     const starts = nodes.flatMap(({ isNote, name }) => isNote || targets.has(name) ? [] : [name])
@@ -211,13 +198,13 @@ export const find = (workflow: Obj, wanted: ReadonlyArray<string>, lookups: Step
       out,
       after: reach(out.map(({ to }) => to), next),
       isBefore: (name) => !reach(starts, next, name).has(start),
-      isStraight: isStraight(flow, inner, members)
+      isStraight: isStraight(flow, innerFlow, members)
     }
   })
 
 /** Whether a node of the group comes after one that makes one item of several, so that its items have no single source. */
 export const isJoined = ({ inner, members }: Group, name: string): boolean => {
-  const back = nextOf(inner.map((link) => ({ ...link, from: link.to, to: link.from })))
+  const back = nextOf(backwards(inner))
   const served = inner.flatMap(({ from, output, to }) => from === name && output.type !== "main" ? [to] : [])
   return [name, ...served].flatMap((each) => [...reach(back.get(each) ?? [], back)]).some((each) => {
     const node = members.get(each)

@@ -3,7 +3,6 @@ import { equals, mapValues, type Obj, obj, own, without } from "../../base/Json.
 import { type Link, linkOf, sameLink } from "../../n8n/model/Connections.ts"
 import { isNull } from "../repair/Repairs.ts"
 
-/** Adds a link; `undefined` if the existing value is not a list. */
 export const add = (connections: unknown, { from, input, output, to }: Link): Obj | undefined => {
   const sources = isNull(connections) ? {} : obj(connections)
   const types = obj(own(sources, from) ?? {})
@@ -19,7 +18,6 @@ export const add = (connections: unknown, { from, input, output, to }: Link): Ob
 
 const isUnused = (output: unknown) => output === null || Array.isArray(output) && output.length === 0
 
-/** Removes links from outputs, then the unused outputs at the end. */
 const removedFrom = (outputs: unknown, from: string, type: string, isRemoved: (link: Link) => boolean): unknown => {
   if (!Array.isArray(outputs)) return outputs
   const rest = outputs.map((targets, index) =>
@@ -37,7 +35,6 @@ const removedFrom = (outputs: unknown, from: string, type: string, isRemoved: (l
 
 export const isEmpty = (value: unknown): boolean => Object.keys(obj(value) ?? { value }).length === 0
 
-/** Removes links, with the outputs, types and sources that become empty. */
 export const remove = (connections: Obj, isRemoved: (link: Link) => boolean): Obj => {
   const rest = mapValues(connections, (value, from) => {
     const types = obj(value)
@@ -49,14 +46,12 @@ export const remove = (connections: Obj, isRemoved: (link: Link) => boolean): Ob
   return without(rest, (types, from) => isEmpty(types) && !isEmpty(connections[from]))
 }
 
-/** Moves links; those that map to `undefined` are removed. */
 export const move = (connections: Obj, moved: ReadonlyMap<Link, Link | undefined>): Obj =>
   [...moved.values()].reduce<Obj>(
     (result, link) => link === undefined ? result : add(result, link) ?? result,
     remove(connections, (link) => [...moved.keys()].some((each) => sameLink(each, link)))
   )
 
-/** Renames a node in connections; their order stays. */
 export const rename = (connections: Obj, before: string, after: string): Obj => {
   const renamed = (target: unknown) => own(target, "node") === before ? { ...obj(target), node: after } : target
   const renamedIn = (targets: unknown) => Array.isArray(targets) ? targets.map(renamed) : targets

@@ -53,8 +53,7 @@ const members = {
   tidy: operation("tidy", {}),
   extract: operation("extract", {
     nodes: Schema.Array(Name).check(Schema.isMinLength(1), Schema.isMaxLength(250)),
-    name: optional(Name),
-    workflowId: optional(Name)
+    name: Name
   })
 }
 
@@ -76,13 +75,12 @@ const explained: { readonly [op: string]: string } = {
   set: "node, path below parameters (rules.values[2]; [+] appends), value (null removes)",
   replace: "node, path, find (literal), with, all?",
   move: "node, position [x, y]",
-  extract: "nodes (to a sub-workflow), name or workflowId (an equal one)",
+  extract: "nodes (to a sub-workflow), name",
   ...Object.fromEntries(
     ["connect", "disconnect"].map((op) => [op, "from, to, sourceOutput?, targetInput? (port: index or name)"])
   )
 }
 
-/** Keys of an operation; `?` marks optional ones. */
 const keysOf = (op: Op): ReadonlyArray<string> =>
   Object.entries(members[op].fields).flatMap(([key, field]: [string, Schema.Top]) =>
     key === "op" ? [] : [field.ast.context?.isOptional === true ? `${key}?` : key]
@@ -91,14 +89,12 @@ const keysOf = (op: Op): ReadonlyArray<string> =>
 const listed = (keys: ReadonlyArray<string>) =>
   keys.length === 0 ? "nothing else" : keys.join(", ").replace(/, ([^,]*)$/, " and $1")
 
-/** Usage of all operations; those with equal keys share an entry. */
 const usage = [
   ...Map.groupBy(Object.keys(members).filter(isOp), (op) => explained[op] ?? keysOf(op).join(", "))
 ].map(([keys, ops]) => keys === "" ? ops.join(", ") : `${ops.join(", ")}: ${keys}`).join("; ")
 
 const quoted = (keys: ReadonlyArray<string>) => keys.map((key) => `'${key.slice(0, 100)}'`).join(", ")
 
-/** Message about a wrong name or wrong keys of an operation. */
 export const fault = (wire: Obj): string | undefined => {
   const op = String(wire["op"])
   if (!isOp(op)) return `Invalid operation '${op.slice(0, 100)}'. ${suggestion(op, Object.keys(members), 20)}`
@@ -117,12 +113,8 @@ const Wire = Schema.StructWithRest(Schema.Struct({ op: Schema.String }), [Fields
   .check(Schema.makeFilter(fault))
 
 /**
- * One edit; nodes go by name or id.
- *
- * **Details**
- *
- * `sourceOutput` and `targetInput` are `main`, an index, `main[1]`, a connection type, or the label in the editor. In
- * an update null removes a parameter or property.
+ * One edit; nodes go by name or id. `sourceOutput` and `targetInput` are `main`, an index, `main[1]`, a connection
+ * type, or the label in the editor. In an update null removes a parameter or property.
  */
 export const Operation = Wire.pipe(Schema.decodeTo(
   Member,

@@ -20,7 +20,6 @@ export const merge = (value: unknown, patch: unknown): unknown => {
 
 const strict = { caseSensitive: true, leftValue: "", typeValidation: "strict" }
 
-/** Options of a filter by its node type, with n8n's expressions evaluated. */
 const optionsOf = (property: Property, version: number, root: Obj, { evaluate }: Step.Lookups): Obj => {
   const options = mapValues(
     obj(property.typeOptions?.["filter"]) ?? {},
@@ -64,11 +63,9 @@ const completeFilter = (value: unknown, options: () => Obj): unknown => {
 interface For {
   readonly description: Description | undefined
   readonly typeVersion: number
-  /** All parameters after the patch. */
   readonly parameters: Obj
 }
 
-/** Completes the filters among the parameters named `keys`. */
 export const withFilters = (
   { description, parameters, typeVersion }: For,
   keys: ReadonlyArray<string>,
@@ -90,7 +87,6 @@ const remarkOn = (
     ? undefined
     : Parameters.remarks(description, { typeVersion, parameters }, suggest).find(({ path }) => paths.includes(path))
 
-/** Refuses the first of `keys` that the node type does not have. */
 export const refuseUnknown = (node: For, keys: ReadonlyArray<string>, lookups: Step.Lookups): Step.Attempt<void> => {
   const { description, typeVersion } = node
   const unknown = keys.filter((key) => description?.properties.every(({ name }) => name !== key))
@@ -104,7 +100,6 @@ export const refuseUnknown = (node: For, keys: ReadonlyArray<string>, lookups: S
     )
 }
 
-/** Refuses the first of `paths` that does not exist in the node type. */
 export const refuseRemarked = (node: For, paths: ReadonlyArray<string>, lookups: Step.Lookups): Step.Attempt<void> => {
   const remark = remarkOn(node, paths, lookups)
   return remark === undefined

@@ -31,7 +31,6 @@ const boxOf = (node: Obj, lookups: Lookups): Box | undefined => {
     : { x, y, width: widthOf(typeOf(node), lookups) }
 }
 
-/** Upper left corner of the area that the nodes cover. */
 export const corner = (nodes: ReadonlyArray<Obj>, lookups: Lookups): readonly [x: number, y: number] => {
   const boxes = nodes.flatMap((node) => boxOf(node, lookups) ?? [])
   const least = (key: "x" | "y") => Math.round(boxes.reduce((least, box) => Math.min(least, box[key]), Infinity))

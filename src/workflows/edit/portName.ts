@@ -4,7 +4,6 @@ import type { Port } from "../../catalogue/types/Ports.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import type { Node } from "../check/CheckedWorkflow.ts"
 
-/** A caller's reference to a port; absent if any port will do. */
 export type Reference = string | number | undefined
 
 /** An existing port, or the error output that `onError: continueErrorOutput` adds. */
@@ -12,7 +11,6 @@ export interface ResolvedPort extends Connections.Port {
   readonly isNewError?: boolean
 }
 
-/** A node and its ports; absent if unknown. */
 export type Ports = Pick<Node, "name"> & Partial<Pick<Node, "inputs" | "outputs">>
 
 export interface Unclear {
@@ -26,7 +24,6 @@ const fold = (text: string) => text.trim().toLowerCase()
 export const label = (port: Port): string =>
   Connections.portLabel(port) + (port.name === undefined ? "" : ` '${port.name}'`)
 
-/** Sentence that lists the ports to choose from. */
 export const choices = (node: Ports, side: "input" | "output"): string => {
   const ports = side === "input" ? node.inputs : node.outputs
   if (ports === undefined) return `The ${side}s of '${node.name}' are not known: use an index or a connection type.`
@@ -37,7 +34,6 @@ export const choices = (node: Ports, side: "input" | "output"): string => {
 
 const isType = (text: string) => /^(?:main|ai_\w+)$/.test(text)
 
-/** Port of a reference by type and index. */
 const explicit = (reference: string, type: string): Connections.Port | undefined => {
   if (/^\d{1,4}$/.test(reference)) return { type, index: Number(reference) }
   if (isType(reference)) return { type: reference, index: 0 }
@@ -45,7 +41,6 @@ const explicit = (reference: string, type: string): Connections.Port | undefined
   return kind === undefined ? undefined : { type: kind, index: Number(index) }
 }
 
-/** Connection type in a reference: `ai_tool` of `ai_tool[1]`. */
 export const connectionTypeOf = (reference: Reference): string | undefined =>
   /^(main|ai_\w+)(?:\[\d+\])?$/.exec(String(reference).trim())?.[1]
 
@@ -54,18 +49,14 @@ const named = (ports: ReadonlyArray<Port>, reference: string): ReadonlyArray<Por
   return exact.length > 0 ? exact : ports.filter(({ name }) => name !== undefined && fold(name) === fold(reference))
 }
 
-/** Error output that the node would get. */
 const newError = ({ outputs = [] }: Ports): ResolvedPort | undefined => {
   const index = outputs.filter(({ type }) => type === "main").length
   return index === 0 ? undefined : { type: "main", index, isNewError: true }
 }
 
 /**
- * Resolves a reference to a port; `type` is the connection type of a bare index.
- *
- * **Details**
- *
- * A reference by type and index is not checked: the port may not exist.
+ * Resolves a reference to a port; `type` is the connection type of a bare index. A reference by type and index is not
+ * checked: the port may not exist.
  */
 export const resolvePort = (
   node: Ports,

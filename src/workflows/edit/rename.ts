@@ -28,7 +28,6 @@ const referencesOf = (text: Text, name: string, parse: Parse): ReadonlyArray<Ref
     ? []
     : inText(text, parse).references.filter((reference) => reference.name === name)
 
-/** Paths of the texts that name a node, relative to the node they belong to. */
 const naming = (parameters: unknown, name: string, parse: Parse): ReadonlyArray<string> =>
   texts(parameters).flatMap((text) => referencesOf(text, name, parse).length > 0 ? [text.path] : [])
 
@@ -62,7 +61,6 @@ const inString = (text: Text, before: string, after: string, parse: Parse) =>
       text.text
     )
 
-/** Renames a node in every expression, script and template of parameters. */
 export const renameIn = (parameters: Obj, before: string, after: string, parse: Parse): Obj =>
   // Without references, parameters may be nested too deeply for recursion.
   naming(parameters, before, parse).length === 0
@@ -83,7 +81,6 @@ const within = (value: Obj, key: string, change: (inner: Obj) => Obj): Obj => {
   return inner === undefined ? value : { ...value, [key]: change(inner) }
 }
 
-/** Renames a node; connections, pinned data, expressions and scripts follow. */
 export const rename: Step.Edit<"rename"> = (workflow, { node: word, to }, lookups) =>
   Result.gen(function*() {
     const entry = yield* Step.locate(workflow, word, "node", lookups)
@@ -144,7 +141,6 @@ const withoutMember = (groups: unknown, id: unknown): unknown => {
   })
 }
 
-/** Removes a node with its links, pinned data and membership in groups. */
 export const remove: Step.Edit<"remove"> = (workflow, { node: word }, lookups) =>
   Result.gen(function*() {
     const entry = yield* Step.locate(workflow, word, "node", lookups)

@@ -14,7 +14,6 @@ import { matchPorts } from "./rewire.ts"
 import * as Step from "./step.ts"
 
 export interface Replacement {
-  /** Name or id. */
   readonly node: string
   readonly type: string
   readonly parameters?: Obj

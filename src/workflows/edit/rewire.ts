@@ -20,7 +20,6 @@ const ruleLists: ReadonlyMap<string, ReadonlyArray<ReadonlyArray<string>>> = new
 /** Keys that label an output, or that only n8n's editor needs. */
 const labelKeys = new Set(["outputKey", "renameOutput", "category", "id", "name", "options", "singleValue"])
 
-/** Canonical text of a rule without its label; `undefined` for an empty rule. */
 const ruleText = (entry: unknown): string | undefined => {
   let isEmpty = true
   const text = JSON.stringify(entry, (key, value: unknown) => {
@@ -33,7 +32,6 @@ const ruleText = (entry: unknown): string | undefined => {
   return isEmpty ? undefined : text
 }
 
-/** Ports with the properties that identify them for a person. */
 const known = (node: Node, side: Side) => {
   const ports = (side === "input" ? node.inputs : node.outputs) ?? []
   const rules = side === "input"
@@ -52,7 +50,6 @@ const known = (node: Node, side: Side) => {
       : isMain && port.index < rules.length
       ? "rule" as const
       : "other" as const
-    /** Rank among the ports of its kind and connection type. */
     const place = counts.get(`${kind} ${port.type}`) ?? 0
     counts.set(`${kind} ${port.type}`, place + 1)
     return { port, kind, place, rule: kind === "rule" ? ruleText(rules[port.index]) : undefined }
@@ -84,7 +81,6 @@ const keys = (growth: (known: Known) => number): ReadonlyArray<Key> => [
   (known) => known.rule === undefined && growth(known) === 0 ? key(known.kind, known.port.type, known.place) : undefined
 ]
 
-/** Maps each port before the change to its counterpart after it, if there is one. */
 export const matchPorts = (
   before: Node,
   after: Node,
@@ -114,7 +110,6 @@ const portOf = (ports: Iterable<Port>, { index, type }: Connections.Port) => {
   return ofType.find((port) => port.index === index) ?? (type === "main" ? undefined : ofType[0])
 }
 
-/** A port that moved or disappeared, with the nodes at the other ends of its links. */
 interface PortChange {
   readonly before: Port
   readonly after: Port | undefined
@@ -129,7 +124,6 @@ const inWords = (name: string, side: Side, { after, before, others }: PortChange
       `${Connections.portLabel(after)}, ${links}`
 }
 
-/** Connections after the ports of a node changed, and lines about moved and removed links. */
 const moveLinks = (workflow: Obj, entry: Step.NodeEntry, before: Node, after: Node) => {
   const connections = obj(workflow["connections"]) ?? {}
   const isNode = Step.meaning(workflow, entry)
@@ -160,7 +154,6 @@ const moveLinks = (workflow: Obj, entry: Step.NodeEntry, before: Node, after: No
   }
 }
 
-/** Changes a node and the links of its ports; reports the differences. */
 export const withNode = (workflow: Obj, entry: Step.NodeEntry, node: Obj, lookups: Step.Lookups): Step.Step => {
   const fields = WorkflowDiff.lines(entry.node, node).map((line) =>
     `${entry.name}: ${line.replace(/^parameters\./, "")}`

@@ -8,10 +8,7 @@ import type { Of, Operation } from "./operation.ts"
 
 export interface Lookups extends Checked.Lookups {
   readonly newId: () => string
-  /** Version that a new node of the type gets. */
   readonly newest: (type: string) => number | undefined
-  /** Workflows that an extraction may call; absent where it may not create one. */
-  readonly callee?: (id: string) => Obj | undefined
 }
 
 /** New workflow that others call; `id` is replaced in the caller by the id that n8n assigns. */
@@ -50,7 +47,6 @@ export const refuse = (field: string, message: string, hint: Hint) => Result.fai
 export interface NodeEntry {
   readonly index: number
   readonly node: Obj
-  /** Empty if the node has none. */
   readonly name: string
 }
 
@@ -96,13 +92,11 @@ export const meaning = (workflow: Obj, entry: NodeEntry): (word: string) => bool
 
 export const omit = (value: Obj, key: string): Obj => without(value, (_, each) => each === key)
 
-/** JSON of a value in a few characters. */
 export const brief = (value: unknown, most = 60): string => {
   if (value === undefined) return "none"
   const text = JSON.stringify(value)
   return text.length > most ? `${text.slice(0, most)}…` : text
 }
 
-/** `n8n-nodes-base.set 3.4` */
 export const typed = (type: string, version: unknown): string =>
   num(version) === undefined ? type : `${type} ${num(version)}`

@@ -8,7 +8,6 @@ import { arrange } from "./Arrangement.ts"
 import * as Place from "./place.ts"
 import type { Edit } from "./step.ts"
 
-/** Arranges all nodes from left to right, sub-nodes below their node; sticky notes stay. */
 export const tidy: Edit<"tidy"> = (workflow, _, lookups) => {
   const nodes = arr(workflow["nodes"])
   const byName = new Map<string, Obj>()

@@ -22,7 +22,6 @@ const elsewhere: ReadonlyMap<string, Hint> = new Map<string, Hint>([
 
 const settable = new Map([...nodeKeys].filter(([key]) => key !== "parameters" && !elsewhere.has(key)))
 
-/** Refuses an unknown property, or a value of the wrong kind. */
 const checkProperty = (node: Obj, key: string, value: unknown, { suggest }: Step.Lookups): Step.Attempt<void> => {
   const hint = elsewhere.get(key)
   if (hint !== undefined) return Step.refuse(key, `An update does not change the ${key}.`, hint)
@@ -41,7 +40,6 @@ const checkProperty = (node: Obj, key: string, value: unknown, { suggest }: Step
     : Step.refuse(key, `${key} cannot be ${Step.brief(value)}.`, `It is ${words(nodeKey)}.`)
 }
 
-/** Description of a known type in the node's version; refuses a version that the type lacks. */
 const descriptionOf = (
   node: Obj,
   isNew: boolean,
@@ -60,7 +58,6 @@ const descriptionOf = (
     : Result.succeed(description)
 }
 
-/** Changes parameters by a merge patch and sets other properties; null removes them. */
 export const update: Step.Edit<"update"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
     const { node: word, op: _, parameters: patch, ...rest } = operation
@@ -106,7 +103,6 @@ export const move: Step.Edit<"move"> = (workflow, { node: word, position: { x, y
       }
   })
 
-/** Changes settings by a merge patch. */
 export const settings: Step.Edit<"settings"> = (workflow, operation) => {
   const before = obj(workflow["settings"]) ?? {}
   const after = Patch.merge(before, operation.settings)

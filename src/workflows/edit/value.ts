@@ -10,7 +10,6 @@ import * as Patch from "./patch.ts"
 import { withNode } from "./rewire.ts"
 import * as Step from "./step.ts"
 
-/** Steps below `parameters`, and whether the path ends in `[+]`. */
 const stepsOf = (
   path: string,
   parameters: Obj
@@ -30,7 +29,6 @@ const stepsOf = (
 const textOf = (steps: ReadonlyArray<JsonPath.Step>) =>
   steps.reduce<string>((path, step) => typeof step === "number" ? `${path}[${step}]` : JsonPath.member(path, step), "")
 
-/** Sentence about the value at a path, for paths that do not exist. */
 const contents = (path: string, value: unknown): string => {
   if (Array.isArray(value)) {
     return value.length === 0
@@ -48,7 +46,6 @@ const isThere = (holder: unknown, step: JsonPath.Step) =>
     ? typeof step === "number" && step < holder.length
     : obj(holder) !== undefined && Object.hasOwn(obj(holder) ?? {}, step)
 
-/** Index of the first step that does not exist; -1 if all exist. */
 const firstMissing = (parameters: Obj, steps: ReadonlyArray<JsonPath.Step>) =>
   steps.findIndex((step, index) => !isThere(JsonPath.get(parameters, steps.slice(0, index)), step))
 
@@ -61,7 +58,6 @@ const nowhere = (parameters: Obj, steps: ReadonlyArray<JsonPath.Step>, depth: nu
   )
 }
 
-/** Replaces the parameters of a node, completed as its type needs; `made` are paths that are new. */
 const withParameters = (
   workflow: Obj,
   entry: Step.NodeEntry,

@@ -3,7 +3,6 @@ import * as Result from "effect/Result"
 import * as Jsonc from "jsonc-parser"
 import { edit } from "./jsonEdit.ts"
 
-/** Value of a JSON text. */
 export interface Parsed {
   readonly value: unknown
   /** Repairs of the text: each kind once, with the number and the first place. */
@@ -15,13 +14,11 @@ interface Span {
   readonly length: number
 }
 
-/** Line and column, from 1. */
 const place = (text: string, { offset }: Span) => {
   const lines = text.slice(0, offset).split(/\r\n|\r|\n/)
   return `line ${lines.length}, column ${(lines.at(-1) ?? "").length + 1}`
 }
 
-/** Finds comments and trailing commas, and the first syntax error apart from them. */
 const scan = (text: string) => {
   const comments: Array<Span> = []
   const commas: Array<Span> = []
@@ -96,13 +93,10 @@ export const parse = (whole: string): Result.Result<Parsed, string> => {
 }
 
 /**
- * Replaces the value of a text with a small diff: unchanged parts keep their bytes.
- *
- * **Details**
- *
- * The layout, the spelling of numbers and strings, comments, line ends and a byte order mark are preserved. New parts are
- * laid out like the rest. Elements are matched by id, name or content; a member whose key alone changed is renamed. A
- * comment stays with the part that follows it. The order of keys is that of the value.
+ * Replaces the value of a text with a small diff: unchanged parts keep their bytes. The layout, the spelling of numbers
+ * and strings, comments, line ends and a byte order mark are preserved. New parts are laid out like the rest. Elements
+ * are matched by id, name or content; a member whose key alone changed is renamed. A comment stays with the part that
+ * follows it. The order of keys is that of the value.
  */
 export const rewrite = (text: string, value: unknown): string => {
   const json = JSON.stringify(value)

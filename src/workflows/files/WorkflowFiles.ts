@@ -23,33 +23,21 @@ export type { CodePlace, CodePlaces } from "./codeParts.ts"
 export type { WorkflowFolder } from "./folder.ts"
 export type { Listed, Listing, Page } from "./list.ts"
 export { isIgnored } from "./locate.ts"
-export { isWorkflow, type WorkflowFile } from "./read.ts"
+export { isListed, isWorkflow, type WorkflowFile } from "./read.ts"
 export type { CodeOptions, Keep, Written } from "./write.ts"
 
 /**
- * Reads and writes files and drafts. Every refusal is a `ValidationError` of the field `filePath`, or `directoryPath` in
- * `list`.
- *
- * **Details**
- *
- * A path may be a draft's id: `draft-plan` is `plan.json` directly under the first root.
+ * Reads and writes files and drafts. Every refusal is a `ValidationError` of the field `filePath`, or `directoryPath`
+ * in `list`. A path may be a draft's id: `draft-plan` is `plan.json` directly under the first root.
  */
 export interface Service {
-  /** Instance of the snapshots of files. */
   readonly instance: Instance
   /**
-   * Reads the JSON in a file under a files root; a relative path starts at the first root.
-   *
-   * **Details**
-   *
-   * Regular `.json` files in UTF-8 of at most 10 MB. A byte order mark, comments and trailing commas are repaired. In
-   * the parameters of nodes `{"$file": "code.js"}` stands for the text of that file beside the workflow; callers see
-   * the text.
-   *
-   * **Gotchas**
-   *
-   * A link may lead to another place under a root. A link that leads out is refused before anything outside is touched,
-   * so that no answer shows what exists there.
+   * Reads the JSON in a file under a files root; a relative path starts at the first root. Regular `.json` files in
+   * UTF-8 of at most 10 MB. A byte order mark, comments and trailing commas are repaired. In the parameters of nodes
+   * `{"$file": "code.js"}` stands for the text of that file beside the workflow; callers see the text. A link may lead
+   * to another place under a root. A link that leads out is refused before anything outside is touched, so that no
+   * answer shows what exists there.
    */
   readonly read: (path: string) => Effect.Effect<Read.WorkflowFile, Errors.ValidationError>
   /** Real path of an existing or new file; a new one is never hidden, below a dot folder or in node_modules. */
@@ -66,17 +54,10 @@ export interface Service {
     text: string
   ) => Effect.Effect<{ readonly id: string; readonly path: string }, Errors.ValidationError>
   /**
-   * Replaces a workflow's text by the result of `change`, unless that is undefined.
-   *
-   * **Details**
-   *
-   * Runs one at a time for each file, across the processes of one user. The file is replaced atomically and keeps its
-   * mode; of a link the target is replaced. `keep` runs before. Code in files beside it stays there.
-   *
-   * **Gotchas**
-   *
-   * Fails with a `ValidationError` if others write while `change` runs. An `update` of the same file within `change`
-   * never returns.
+   * Replaces a workflow's text by the result of `change`, unless that is undefined. Runs one at a time for each file,
+   * across the processes of one user. The file is replaced atomically and keeps its mode; of a link the target is
+   * replaced. `keep` runs before. Code in files beside it stays there. Fails with a `ValidationError` if others write
+   * while `change` runs. An `update` of the same file within `change` never returns.
    */
   readonly update: <E, R, E2 = never, R2 = never>(
     path: string,
@@ -85,11 +66,8 @@ export interface Service {
     options?: Write.CodeOptions
   ) => Effect.Effect<Write.Written & { readonly before: string }, Errors.ValidationError | E | E2, R | R2>
   /**
-   * Creates a file with the result of `content`, or replaces a workflow by it.
-   *
-   * **Details**
-   *
-   * An existing file that is not a workflow, such as a package.json, is refused. Otherwise like `update`.
+   * Creates a file with the result of `content`, or replaces a workflow by it. An existing file that is not a workflow,
+   * such as a package.json, is refused. Otherwise like `update`.
    */
   readonly save: <E, R, E2 = never, R2 = never>(
     path: string,
@@ -104,11 +82,8 @@ export interface Service {
   /** Opens a folder of workflows, which may not exist yet; the first root is `.`. */
   readonly folder: (path: string) => Effect.Effect<Folder.WorkflowFolder, Errors.ValidationError>
   /**
-   * Lists the workflows in and below a folder (default: the first root), by path.
-   *
-   * **Details**
-   *
-   * Ignores node_modules and dot folders. Fails for over 20,000 `.json` files.
+   * Lists the workflows in and below a folder (default: the first root), by path. Ignores node_modules and dot folders.
+   * Fails for over 20,000 `.json` files.
    */
   readonly list: (directory?: string, page?: List.Page) => Effect.Effect<List.Listing, Errors.ValidationError>
 }

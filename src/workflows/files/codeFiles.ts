@@ -1,10 +1,7 @@
 /**
- * Code files beside a workflow's file.
- *
- * **Details**
- *
- * Code is written before the workflow's own file, and removed after it: a reference never leads to a missing file. An
- * interrupted writer leaves whole files, some of them new; a sync reports such a workflow as changed.
+ * Code files beside a workflow's file. Code is written before the workflow's own file, and removed after it: a
+ * reference never leads to a missing file. An interrupted writer leaves whole files, some of them new; a sync reports
+ * such a workflow as changed.
  */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -18,7 +15,6 @@ import * as codeParts from "./codeParts.ts"
 import * as JsonText from "./JsonText.ts"
 import { isNotFound, refuse, unreadable } from "./refusals.ts"
 
-/** Text of a file before and after; `undefined` if it does not exist. */
 export interface Change {
   readonly before: string | undefined
   readonly after: string | undefined
@@ -31,9 +27,7 @@ const valueOf = (text: string) => Result.getOrUndefined(JsonText.parse(text))?.v
 
 /** Parts of a workflow that are in files beside it. */
 export interface Beside {
-  /** Text of the workflow's own file, with references. */
   readonly raw: string
-  /** Texts of the files that it refers to. */
   readonly files: ReadonlyMap<string, string>
 }
 
@@ -68,7 +62,6 @@ const makeWriter = Effect.gen(function*() {
   const putAll = (file: string, texts: ReadonlyArray<readonly [string, string | undefined]>) =>
     Effect.forEach(texts, ([name, text]) => put(path.dirname(file), name, text), { discard: true, concurrency: 4 })
 
-  /** Removes code files, and folders that become empty. */
   const removeAll = Effect.fnUntraced(function*(file: string, names: ReadonlyArray<string>) {
     yield* putAll(file, names.map((name) => [name, undefined]))
     const folders = new Set(names.map((name) => path.dirname(place(file, name))))
@@ -101,7 +94,6 @@ export const make = Effect.gen(function*() {
   const place = placeWith(path)
   const { remove, removeAll, write } = yield* makeWriter
 
-  /** Text of a file whose path contains no link; `undefined` if it does not exist. */
   const textAt = (full: string) =>
     Effect.scoped(Effect.gen(function*() {
       const info = yield* Effect.flatMap(fs.realPath(full), (real) => real === full ? fs.stat(real) : Effect.undefined)
@@ -124,7 +116,6 @@ export const make = Effect.gen(function*() {
         "Code files are in or below the workflow's folder, are not hidden, and end in .css, .html, .js, .py or .sql."
       )
 
-  /** Text and value of a workflow, with the code from the files that it refers to. */
   const joined = Effect.fnUntraced(function*(shown: string, file: string, raw: string, inFile: unknown) {
     if (!/"\$+file"/.test(raw)) return { text: raw, value: inFile }
     const files = new Map<string, string>()
@@ -147,7 +138,6 @@ export const make = Effect.gen(function*() {
 
   const folderOf = (file: string) => `${path.basename(file, path.extname(file))}.code`
 
-  /** Files in a workflow's folder of code, by path from the folder of the workflow. */
   const inFolder = Effect.fnUntraced(function*(file: string) {
     const folder = folderOf(file)
     const names = yield* Effect.orElseSucceed(fs.readDirectory(place(file, folder)), () => [])
@@ -162,7 +152,6 @@ export const make = Effect.gen(function*() {
     return { names, texts: new Map(texts.flat()) }
   })
 
-  /** Splits a whole text into that of the workflow's own file and changes of files beside it. */
   const parts = Effect.fnUntraced(function*(
     file: string,
     text: string,

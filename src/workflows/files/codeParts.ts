@@ -1,12 +1,10 @@
 /**
- * Splits code out of a workflow's JSON and joins it again. Pure.
- *
- * **Details**
- *
- * In the parameters of its nodes `{"$file": "invoices.code/add-vat.js"}` stands for the text of that file, by a path
- * from the workflow's folder. An object that only looks like a reference has one more `$` before its key.
+ * Splits code out of a workflow's JSON and joins it again. Pure. In the parameters of its nodes `{"$file":
+ * "invoices.code/add-vat.js"}` stands for the text of that file, by a path from the workflow's folder. An object that
+ * only looks like a reference has one more `$` before its key.
  */
-import { arr, mapValues, type Obj, obj, own, str } from "../../base/Json.ts"
+import { mapValues, type Obj, obj, own, str } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import * as names from "./names.ts"
 
 /** Place of code in a workflow. */
@@ -20,7 +18,6 @@ export interface CodePlace {
 /** Finds the code in a workflow. */
 export type CodePlaces = (workflow: Obj) => ReadonlyArray<CodePlace>
 
-/** A place, and the file of its code. */
 export interface Reference {
   readonly path: CodePlace["path"]
   /** Relative to the workflow's folder, with slashes. */
@@ -53,7 +50,6 @@ const walk = (value: unknown, path: Path, change: (value: unknown, path: Path) =
   return object === undefined ? value : mapValues(object, (inner, key) => walk(inner, [...path, key], change))
 }
 
-/** Changes values in the parameters of a workflow's nodes. */
 const inParameters = (workflow: unknown, change: (value: unknown, path: Path) => unknown): unknown => {
   const whole = obj(workflow)
   if (whole === undefined || !Array.isArray(whole["nodes"])) return workflow
@@ -88,22 +84,16 @@ const canBeFile = (text: string) => text.isWellFormed() && !/[\r\0]|^\uFEFF/.tes
 
 const isLong = (text: string) => text.length > 200 || text.split("\n").length > 4
 
-const valueAt = (value: unknown, path: Path) =>
-  path.reduce<unknown>((inner, key) => typeof key === "number" ? arr(inner)[key] : own(inner, key), value)
-
 /** Key of a place, independent of the order of nodes. */
 const keyOf = (workflow: unknown, path: Path) => {
-  const node = valueAt(workflow, path.slice(0, 2))
+  const node = JsonPath.get(workflow, path.slice(0, 2))
   return JSON.stringify([str(own(node, "id")) ?? str(own(node, "name")) ?? path[1], ...path.slice(2)])
 }
 
 /**
- * JSON of a workflow's own file, and the texts of its code files.
- *
- * **Details**
- *
- * `before` is the current JSON of the file. Without `places`, only code that is in files already stays there. `folder`
- * is for new code files, `taken` are the names in it, and `unused` the texts there that the JSON does not refer to.
+ * JSON of a workflow's own file, and the texts of its code files. `before` is the current JSON of the file. Without
+ * `places`, only code that is in files already stays there. `folder` is for new code files, `taken` are the names in
+ * it, and `unused` the texts there that the JSON does not refer to.
  */
 export const split = (
   workflow: unknown,
@@ -134,7 +124,7 @@ export const split = (
     if (extension === undefined || !isLong(text)) return undefined
     const same = [...unused].find(([file, old]) => old === text && file.endsWith(`.${extension}`) && !files.has(file))
     if (same !== undefined) return same[0]
-    const node = str(own(valueAt(workflow, path.slice(0, 2)), "name")) ?? "node"
+    const node = str(own(JsonPath.get(workflow, path.slice(0, 2)), "name")) ?? "node"
     const [name = "node"] = names.free(node, stems)
     stems.add(`${name}.json`)
     return `${folder}/${name}.${extension}`

@@ -17,7 +17,6 @@ export interface WorkflowFolder {
   /** Real path, or the one that it would have. */
   readonly path: string
   readonly exists: boolean
-  /** Names directly in it. */
   readonly names: Effect.Effect<ReadonlyArray<string>, Errors.ValidationError>
   /** Name for a workflow's file that every system allows, and that differs from `taken` by more than case. */
   readonly freeName: (workflowName: string, taken: ReadonlySet<string>) => string

@@ -15,7 +15,6 @@ const layoutOf = (text: string) => {
     indent: first(/[\r\n]([ \t]+)/) ?? "  ",
     /** Whether each element and member is on its own line. */
     isTall,
-    /** Text between a key and its value. */
     colon,
     /** Space after the comma of elements on one line. */
     gap: gap ?? (colon.endsWith(" ") ? " " : ""),
@@ -79,7 +78,6 @@ const toComma = /^(?:\s|\/\/[^\r\n]*(?![^\r\n])|\/\*(?:(?!\*\/)[^])*\*\/)*,/
 
 const spaceAtEnd = (gap: string) => /\s*$/.exec(gap)?.[0] ?? ""
 
-/** Text after the last line break, if there is one. */
 const indentation = (gap: string) => /[\r\n]([^\r\n]*)$/.exec(gap)?.[1]
 
 /** Text of a node in which `next` replaces its value; `base` is the indentation of its line. */

@@ -44,7 +44,6 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
-  /** Real paths of all `.json` files; links are followed below the roots. */
   const walk = Effect.fnUntraced(function*(target: Target, start: string) {
     const files = new Set<string>()
     const seen = new Set([start])

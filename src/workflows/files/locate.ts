@@ -23,7 +23,6 @@ export const identity = ({ dev, ino, mtime, size }: FileSystem.File.Info) =>
 /** Whether a folder belongs to tools: nothing is created there, and searches ignore it. */
 export const isIgnored = (name: string) => name === "node_modules" || name.startsWith(".")
 
-/** Opens a root; fails if it is not a folder. */
 const rootOpener = (fs: FileSystem.FileSystem, path: Path.Path) => (target: refusals.Target) => (root: string) =>
   fs.realPath(root).pipe(
     Effect.flatMap((real) => Effect.map(fs.stat(real), ({ type }) => ({ type, real, path: path.resolve(root) }))),
@@ -54,7 +53,6 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
     (root) => Effect.map(openRoot({ kind: "File", path: "" })(root), ({ real }) => real)
   )
 
-  /** Follows links one by one, as long as each stays below a root. */
   const follow = Effect.fnUntraced(function*(target: refusals.Target) {
     const roots = yield* Effect.forEach(rootPaths, openRoot(target))
     const below = (file: string) =>
@@ -150,7 +148,6 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
 
 export type Locate = Effect.Success<ReturnType<typeof make>>
 
-/** Fails for a malformed path; that of a folder may be empty. */
 export const checkName = Effect.fnUntraced(function*(target: refusals.Target) {
   const { kind, path } = target
   if (kind === "File" && path.trim() === "") {

@@ -1,10 +1,7 @@
 /**
- * Locks files, so that one process of a user writes each at a time.
- *
- * **Details**
- *
- * `proper-lockfile` does not record the owner of a lock: after a crash the next writer waits until the lock is old (11 s
- * by default, here 0.05 s), and two processes may then take it over together (3 of 400 times, here never).
+ * Locks files, so that one process of a user writes each at a time. `proper-lockfile` does not record the owner of a
+ * lock: after a crash the next writer waits until the lock is old (11 s by default, here 0.05 s), and two processes may
+ * then take it over together (3 of 400 times, here never).
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -63,12 +60,9 @@ const is = (tag: PlatformError.PlatformError["reason"]["_tag"]) => ({ reason }: 
   reason._tag === tag
 
 /**
- * Makes `lock(userPath, realPath)(effect)`.
- *
- * **Details**
- *
- * A lock is a file with its owner's pid, in a folder of this user below the system's temporary one. The owner touches it
- * every 5 s; after 30 s without that, or when the process has ended, the next one takes it over.
+ * Makes `lock(userPath, realPath)(effect)`. A lock is a file with its owner's pid, in a folder of this user below the
+ * system's temporary one. The owner touches it every 5 s; after 30 s without that, or when the process has ended, the
+ * next one takes it over.
  */
 export const make = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem

@@ -13,9 +13,8 @@ export interface Target {
 
 const aFile: Pick<Target, "kind"> = { kind: "File" }
 
-/** Error for a file, or a folder, which has its own parameter. */
 export const refuse = (reason: string, hint: Hint, { kind } = aFile) =>
-  new Errors.ValidationError({ reason, field: kind === "File" ? "filePath" : "directoryPath", hint })
+  Errors.invalid(kind === "File" ? "filePath" : "directoryPath", reason, hint)
 
 /** Error of this machine that no other call can avoid. */
 export const serverFault = (reason: string, hint: Hint, target = aFile) =>
@@ -25,7 +24,6 @@ export const isNotFound = ({ reason }: PlatformError.PlatformError) => reason._t
 
 export const isJson = (name: string) => /\.json$/i.test(name)
 
-/** Name without its extension, for comparing names. */
 export const stem = (name: string) => name.replace(/\.json$/i, "")
 
 export const quote = (names: ReadonlyArray<string>) => names.map((name) => `'${name}'`).join(", ")

@@ -152,22 +152,14 @@ const errorWorkflowFaults = Effect.fnUntraced(function*(
   return isErrorWorkflow(errorWorkflow) ? [] : fault(`${named}, which has no enabled Error Trigger`)
 })
 
-const faultsOf = (workflow: Obj, rules: Rules, isPolling: IsPolling): ReadonlyArray<Fault> => [
-  ...bannedIn(Workflow.nodes(workflow), rules),
-  ...scheduled(workflow, rules, isPolling)
-]
-
 const protectedTag = (names: ReadonlyArray<string>, { protectedTags = [] }: Rules): string | undefined =>
   names.find((name) => protectedTags.some((tag) => lower(tag) === lower(name)))
 
 const refuse = (faults: ReadonlyArray<Fault>) =>
-  faults.length === 0 ? Effect.void : Effect.fail(
-    new Errors.ValidationError({
-      reason: `The policy forbids it. ${faults.map(({ message }) => message).join(". ")}`,
-      field: faults[0]?.path ?? "",
-      hint:
-        "Nothing was written. The operator sets these rules: find a way that follows them, or ask the user to have the policy changed."
-    })
+  faults.length === 0 ? Effect.void : Errors.invalid(
+    faults[0]?.path ?? "",
+    `The policy forbids it. ${faults.map(({ message }) => message).join(". ")}`,
+    "Nothing was written. The operator sets these rules: find a way that follows them, or ask the user to have the policy changed."
   )
 
 const decoded = (part: string | undefined) => {
@@ -189,7 +181,6 @@ const opaqueWrites = [
 
 const pathOf = (id: string) => `/workflows/${encodeURIComponent(id)}`
 
-/** Workflow to publish: a version of it, or its draft. */
 const toPublish = Effect.fnUntraced(function*(workflow: Obj, { body, path, read }: Write) {
   const versionId = str(obj(body)?.["versionId"])
   if (versionId === undefined || versionId === workflow["versionId"]) return workflow
@@ -207,7 +198,8 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
 
   const contentFaults = Effect.fnUntraced(function*(workflow: Obj, read: ReadWorkflow) {
     return [
-      ...faultsOf(workflow, rules, yield* pollingAmong(workflow)),
+      ...bannedIn(Workflow.nodes(workflow), rules),
+      ...scheduled(workflow, rules, yield* pollingAmong(workflow)),
       ...yield* errorWorkflowFaults(workflow, rules, read)
     ]
   })

@@ -99,7 +99,6 @@ const optional = (path: Path, body: Obj): ReadonlyArray<Path> => {
   return location.has(top) || root.needed.has(String(top)) ? [] : [path.slice(0, Array.isArray(body[top]) ? 2 : 1)]
 }
 
-/** Whether the workflow cannot do without the part. */
 const isNeeded = (path: Path) =>
   path.length === 0 || isNode(path) || knownAt(path.slice(0, -1))?.needed.has(String(path.at(-1))) === true
 
@@ -119,17 +118,11 @@ const refused = (path: Path, words: string, body: Obj): ReadonlyArray<Path> => {
 }
 
 /**
- * Returns the parts of `body` that n8n refuses with this message, as paths to `drop`; none for other messages.
- *
- * **When to use**
- *
- * After a 400: drop them, retry, and name them in the warnings. Each path exists in `body`, so retries end.
- *
- * **Details**
- *
- * Dropped: keys that this n8n does not know, read-only keys, values in settings and in optional keys at the root that
- * it refuses, and nulls in nodes. Never dropped: name, nodes, connections and settings themselves; name, type,
- * typeVersion, position and parameters of a node; any value in a node: without its `disabled: "yes"` it would run.
+ * Returns the parts of `body` that n8n refuses with this message, as paths to `drop`; none for other messages. After a
+ * 400: drop them, retry, and name them in the warnings. Each path exists in `body`, so retries end. Dropped: keys that
+ * this n8n does not know, read-only keys, values in settings and in optional keys at the root that it refuses, and
+ * nulls in nodes. Never dropped: name, nodes, connections and settings themselves; name, type, typeVersion, position
+ * and parameters of a node; any value in a node: without its `disabled: "yes"` it would run.
  */
 export const toDrop = (message: string, body: Obj): ReadonlyArray<Path> => {
   const [, pointer = "", words] = /^request\/body(\/\S+)? (.+)$/s.exec(message) ?? []

@@ -25,7 +25,6 @@ export const note = (repairs: Repairs, kind: string, where?: string) => {
   repairs.set(kind, places)
 }
 
-/** One sentence for each kind of repair. */
 export const sentences = (repairs: Repairs, most = 20): ReadonlyArray<string> =>
   [...repairs].map(([kind, places]) => {
     const more = places.size > most ? ` and ${places.size - most} more` : ""
@@ -39,6 +38,5 @@ export const isNull: (value: unknown) => boolean = Predicate.isNullish
 export const objectOf = (value: unknown): Obj | undefined =>
   Array.isArray(value) && value.length === 0 ? {} : obj(value)
 
-/** The value as a number; a numeric string is converted. */
 export const numeric = (value: unknown): number | undefined =>
   Predicate.isString(value) && value.trim() !== "" ? num(Number(value)) : num(value)

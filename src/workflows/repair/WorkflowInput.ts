@@ -40,7 +40,6 @@ export const readOnly: ReadonlySet<string> = new Set(
   ].join(" ").split(" ")
 )
 
-/** The workflow in a list of one or in an API response. */
 const unwrap = (input: unknown, depth = 0): Obj | undefined => {
   if (depth > 3) return undefined
   if (Array.isArray(input)) return input.length === 1 ? unwrap(input[0], depth + 1) : undefined
@@ -66,19 +65,12 @@ const whyNone = (input: unknown): string => {
 }
 
 /**
- * Turns any value into a workflow that n8n accepts, or reports the problem before anything is written.
- *
- * **Details**
- *
- * Everything is preserved except read-only keys at the root, nulls, and empty settings. Repaired, each with a warning:
- * wrappers, ids, positions, duplicate names, unambiguous values of the wrong kind, connections by node id or of the
- * wrong shape, node groups. A connection to a node that does not exist is a problem in a caller's input, and removed
- * from a file's. Valid parts are unchanged.
- *
- * **Gotchas**
- *
- * A missing `typeVersion` of a type unknown to `versionOf` is a problem: n8n would store none, and the node would
- * behave as its oldest version.
+ * Turns any value into a workflow that n8n accepts, or reports the problem before anything is written. Everything is
+ * preserved except read-only keys at the root, nulls, and empty settings. Repaired, each with a warning: wrappers, ids,
+ * positions, duplicate names, unambiguous values of the wrong kind, connections by node id or of the wrong shape, node
+ * groups. A connection to a node that does not exist is a problem in a caller's input, and removed from a file's. Valid
+ * parts are unchanged. A missing `typeVersion` of a type unknown to `versionOf` is a problem: n8n would store none, and
+ * the node would behave as its oldest version.
  */
 export const prepare = (input: unknown, options: Options): Checked<Prepared> =>
   Result.gen(function*() {
@@ -103,7 +95,6 @@ export const prepare = (input: unknown, options: Options): Checked<Prepared> =>
     return { workflow: groupsPruned(workflow, repairs), warnings: sentences(repairs) }
   })
 
-/** Types of nodes without a version, and of new nodes without a `webhookId`. */
 export const typesToLookUp = (input: unknown, stored: ReadonlySet<string>) =>
   nodes(unwrap(input) ?? {}).flatMap(({ id, type, typeVersion, webhookId }) => {
     const isComplete = !isNull(typeVersion) && (!isNull(webhookId) || stored.has(str(id) ?? ""))
@@ -137,17 +128,11 @@ const groupsPruned = <W extends Obj & { readonly nodes: ReadonlyArray<Obj> }>(wo
 }
 
 /**
- * Completes rewritten nodes with values that a caller cannot know, from the current nodes.
- *
- * **Details**
- *
- * A node inherits from the current node with its id, else from the one with its name unless another node has that one's
- * id; each current node is used once. `id` and `position` are inherited and, if the type is the same, `credentials`,
- * `webhookId` and `typeVersion`. Everything else that is absent is removed, including `parameters`.
- *
- * **Gotchas**
- *
- * `credentials: {}` removes the credentials; `credentials: null` counts as absent.
+ * Completes rewritten nodes with values that a caller cannot know, from the current nodes. A node inherits from the
+ * current node with its id, else from the one with its name unless another node has that one's id; each current node is
+ * used once. `id` and `position` are inherited and, if the type is the same, `credentials`, `webhookId` and
+ * `typeVersion`. Everything else that is absent is removed, including `parameters`. `credentials: {}` removes the
+ * credentials; `credentials: null` counts as absent.
  */
 export const inherit = (nodes: ReadonlyArray<unknown>, current: ReadonlyArray<Obj>): ReadonlyArray<unknown> => {
   const by = (key: string) => new Map(current.flatMap((node) => isMissing(node[key]) ? [] : [[node[key], node]]))

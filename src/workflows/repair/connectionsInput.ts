@@ -7,7 +7,6 @@ import type { Nodes } from "./nodesInput.ts"
 import { type Checked, isNull, note, numeric, objectOf, refuse, type Repairs } from "./Repairs.ts"
 
 type Target = { readonly node: string; readonly type: string; readonly index: number }
-/** Known nodes, and the source of the connections. */
 export type Scope = Omit<Nodes, "nodes"> & { readonly source: "caller" | "file" } & { readonly repairs: Repairs }
 
 /** Name of the node that a word refers to; `undefined` if a file names one that does not exist. */
@@ -42,7 +41,6 @@ const targetOf = (value: unknown, type: string, path: string, scope: Scope): Che
 /** Whether a value is a single target in place of a list of targets. */
 const isTarget = (value: unknown) => Predicate.isString(value) || obj(value) !== undefined
 
-/** Outputs of one type, each a list of targets or null. */
 const outputsOf = (value: unknown, path: string, repairs: Repairs): Checked<ReadonlyArray<unknown>> => {
   const list: unknown = isNull(value) ? [] : isTarget(value) ? [value] : value
   if (!Array.isArray(list) || !list.every((each) => isNull(each) || Array.isArray(each) || isTarget(each))) {
@@ -64,7 +62,6 @@ const typesOf = (value: unknown, path: string, repairs: Repairs): Checked<Obj> =
   return Result.succeed(isNull(value) ? {} : { main: value })
 }
 
-/** Whether an entry has no links, as a removed node can leave one. */
 const isEmpty = (value: unknown, depth = 3): boolean =>
   isNull(value) || depth > 0 && Predicate.isObjectOrArray(value) &&
     Object.values(value).every((each) => isEmpty(each, depth - 1))

@@ -7,7 +7,6 @@ import * as NodeKeys from "../../n8n/model/NodeKeys.ts"
 import { nameOf, parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
 import { type Checked, isNull, note, numeric, objectOf, refuse, type Repairs } from "./Repairs.ts"
 
-/** Converts a value to a kind if it is unambiguous. */
 const readAs = (kind: NodeKeys.Kind, value: unknown): unknown => {
   switch (kind) {
     case "number":
@@ -25,10 +24,8 @@ const readKeys = [...NodeKeys.nodeKeys].filter(([, { kind }]) => kind !== "text"
 
 export type Node = Obj & { readonly name: string }
 
-/** Source of ids and versions that the input lacks. */
 export interface Supply {
   readonly newId: () => string
-  /** Version that a new node of a type gets, if known. */
   readonly versionOf?: ((type: string) => number | undefined) | undefined
   /** Whether nodes of a type answer web requests: n8n 1 puts ids before the path of a node without a `webhookId`. */
   readonly hasWebhook?: ((type: string) => boolean) | undefined

@@ -12,7 +12,6 @@ const defaults: Obj = {
   saveManualExecutions: true
 }
 
-/** Whether a setting has no effect. */
 export const isUnset = (value: unknown): boolean =>
   value === undefined || value === "DEFAULT" || value === "" || value === -1
 

@@ -61,32 +61,24 @@ const webhooks = (workflow: Workflow.Workflow) =>
     }]
   })
 
-type Webhook = ReturnType<typeof webhooks>[number]
-
-const pathOf = Effect.fnUntraced(function*({ method, paths }: Webhook) {
+/** Webhooks with the path at which each answers, if it does. */
+const answering = Effect.fnUntraced(function*(workflow: Workflow.Workflow) {
   const n8n = yield* N8nClient
-  return yield* Effect.findFirst(paths, (path) => Effect.map(n8n.webhookMethods(path), (all) => all.includes(method)))
+  return yield* Effect.forEach(
+    webhooks(workflow),
+    ({ method, name, paths }) =>
+      Effect.findFirst(paths, (path) => Effect.map(n8n.webhookMethods(path), (all) => all.includes(method))).pipe(
+        Effect.map((path) => ({ name, paths, path: Option.getOrUndefined(path) }))
+      )
+  )
 })
 
-/** Waits until all webhooks of a workflow answer, or none does; returns whether they did in time. */
-const webhooksSettle = (workflow: Workflow.Workflow, wanted: "up" | "gone") => {
-  const areSettled = Effect.forEach(webhooks(workflow), pathOf).pipe(
-    Effect.map((paths) => paths.every((path) => Option.isSome(path) === (wanted === "up")))
-  )
-  return Effect.repeat(areSettled, { ...settling, until: (isDone) => isDone })
-}
-
-/** Warnings about webhooks that do not answer at their own path. */
-const elsewhere = (workflow: Workflow.Workflow) =>
-  Effect.map(
-    Effect.forEach(webhooks(workflow).filter(({ paths }) => paths.length > 1), (webhook) =>
-      Effect.map(pathOf(webhook), (path) =>
-        Option.isNone(path) || path.value === webhook.paths[0]
-          ? []
-          : [`'${webhook.name}' has no webhookId, so it answers at /webhook/${path.value}`])),
-    (warnings) =>
-      warnings.flat()
-  )
+/** Waits until all webhooks of a workflow answer, or none does, but not for ever. */
+const webhooksSettle = (workflow: Workflow.Workflow, isUp: boolean) =>
+  Effect.repeat(answering(workflow), {
+    ...settling,
+    until: (all) => all.every(({ path }) => (path !== undefined) === isUp)
+  })
 
 /** Reads the workflow if the answer of publishing or unpublishing was lost; fails unless it was applied. */
 const orAlready = (
@@ -114,12 +106,13 @@ export const Unsettled = Context.Reference<Array<Workflow.Workflow> | undefined>
   defaultValue: () => undefined
 })
 
-/** Warnings about webhooks, once what was published has taken effect. */
 const webhookWarnings = (workflow: Workflow.Workflow) =>
-  Effect.flatMap(webhooksSettle(workflow, "up"), (isUp) =>
-    isUp
-      ? elsewhere(workflow)
-      : Effect.succeed(["published, but n8n has not registered its webhook yet: it may take a few more seconds"]))
+  Effect.map(webhooksSettle(workflow, true), (all): ReadonlyArray<string> =>
+    all.some(({ path }) => path === undefined)
+      ? ["published, but n8n has not registered its webhook yet: it may take a few more seconds"]
+      : all.flatMap(({ name, path, paths }) =>
+        path === paths[0] ? [] : [`'${name}' has no webhookId, so it answers at /webhook/${path}`]
+      ))
 
 /** Waits until published workflows have taken effect; their warnings by id. */
 export const settled = Effect.fnUntraced(function*(workflows: ReadonlyArray<Workflow.Workflow>) {
@@ -221,10 +214,9 @@ export const publishOrPutBack = Effect.fnUntraced(function*(
   )
 })
 
-/** Unpublishes a workflow, and waits until its webhooks no longer answer. */
 export const unpublished = Effect.fnUntraced(function*(id: string) {
   const n8n = yield* N8nClient
   const answer = yield* orAlready(id, (now) => !now.active, n8n.unpublishWorkflow(id))
-  yield* webhooksSettle(answer, "gone")
+  yield* webhooksSettle(answer, false)
   return answer
 })

@@ -27,9 +27,7 @@ export const Snapshot = Schema.Struct({
   createdAt: Schema.String,
   /** The write that followed. */
   operation: Schema.String,
-  /** The workflow's name. */
   name: Schema.String,
-  /** n8n's version of the workflow. */
   versionId: Schema.optionalKey(Schema.String),
   /** Author of that write, if known. */
   author: Schema.optionalKey(Schema.String)
@@ -45,11 +43,8 @@ export interface Workflow {
 /** Stores and reads snapshots. */
 export interface Service {
   /**
-   * Stores the whole workflow; of each workflow the last {@link maxSnapshots} are left.
-   *
-   * **Gotchas**
-   *
-   * After a failure the workflow could not be restored: do not write.
+   * Stores the whole workflow; of each workflow the last {@link maxSnapshots} are left. After a failure the workflow
+   * could not be restored: do not write.
    */
   readonly save: (
     instance: Instance,
@@ -70,8 +65,6 @@ export interface Service {
     { readonly snapshot: Snapshot; readonly workflow: unknown },
     Errors.NotFoundError | Errors.ValidationError
   >
-  /** Id of the workflow of a snapshot; `undefined` if no workflow of this n8n has it. */
-  readonly owner: (instance: Instance, version: string) => Effect.Effect<string | undefined>
 }
 
 /** The snapshots of every n8n; each call names one. */
@@ -143,7 +136,7 @@ export const damaged = (version: string) =>
     isServerFault: true
   })
 
-const unusable = (reason: string, folder: string, cause: PlatformError.PlatformError | Schema.SchemaError) => {
+const unusable = (folder: string, reason: string) => (cause: PlatformError.PlatformError | Schema.SchemaError) => {
   const { reason: failure } = cause._tag === "PlatformError" ? cause : { reason: undefined }
   const code = Predicate.hasProperty(failure?.cause, "code") ? failure.cause.code : failure?._tag ?? "not JSON"
   return new Errors.ValidationError({
@@ -167,12 +160,8 @@ export interface Options {
 }
 
 /**
- * Stores snapshots in files: `<host>-<hash of the instance>/<id>-<hash of the id>/<version>.json`.
- *
- * **Details**
- *
- * Folders are 0700 and files 0600, since workflows can contain secrets. Files are written atomically, by any number of
- * processes.
+ * Stores snapshots in files: `<host>-<hash of the instance>/<id>-<hash of the id>/<version>.json`. Folders are 0700 and
+ * files 0600, since workflows can contain secrets. Files are written atomically, by any number of processes.
  */
 export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSystem.FileSystem | Path.Path> =>
   Layer.effect(
@@ -201,10 +190,7 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
         const versions = yield* filesIn(folder, ".json")
         const oldest = versions[maxSnapshots - 1] ?? ""
         const left = (yield* filesIn(folder, ".tmp")).filter((version) => version < oldest)
-        const files = [
-          ...versions.slice(maxSnapshots).map((version) => `${version}.json`),
-          ...left.map((v) => `${v}.tmp`)
-        ]
+        const files = [...versions.slice(maxSnapshots).map((each) => `${each}.json`), ...left.map((v) => `${v}.tmp`)]
         yield* Effect.forEach(files, (file) => Effect.ignore(fs.remove(path.join(folder, file))), { discard: true })
       })
 
@@ -219,7 +205,7 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
             if (error._tag !== "PlatformError") return damaged(version)
             return isNotFound(error)
               ? notFound(version)
-              : unusable(`Snapshot '${version}' cannot be read`, folder, error)
+              : unusable(folder, `Snapshot '${version}' cannot be read`)(error)
           })
         )
 
@@ -241,10 +227,7 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
             return snapshot
           },
           (saving, _, { id }) =>
-            Effect.mapError(
-              saving,
-              (cause) => unusable(`No snapshot of Workflow '${id}' could be stored`, folder, cause)
-            )
+            Effect.mapError(saving, unusable(folder, `No snapshot of Workflow '${id}' could be stored`))
         ),
 
         list: Effect.fn("Snapshots.list")(
@@ -258,29 +241,13 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
             return snapshots.flatMap(Option.toArray)
           },
           (listing, _, id) =>
-            Effect.mapError(
-              listing,
-              (cause) => unusable(`The snapshots of Workflow '${id}' cannot be read`, folder, cause)
-            )
+            Effect.mapError(listing, unusable(folder, `The snapshots of Workflow '${id}' cannot be read`))
         ),
 
         read: Effect.fn("Snapshots.read")(function*(instance, workflowId, version) {
           if (!isVersion(version)) return yield* notFound(version)
           return yield* load(folderOf(instance, workflowId), workflowId, version)
-        }),
-
-        owner: Effect.fn("Snapshots.owner")(
-          function*(instance, version) {
-            if (!isVersion(version)) return undefined
-            const all = instanceFolder(instance)
-            const files = (yield* fs.readDirectory(all)).map((own) => path.join(all, own, `${version}.json`))
-            const [file] = yield* Effect.filter(files, (file) => fs.exists(file), { concurrency: 8 })
-            if (file === undefined) return undefined
-            const { workflow } = yield* Effect.flatMap(fs.readFileString(file), decode)
-            return str(obj(workflow)?.["id"])
-          },
-          Effect.orElseSucceed(() => undefined)
-        )
+        })
       })
     })
   )
@@ -302,11 +269,6 @@ export const layerMemory: Layer.Layer<Snapshots> = Layer.sync(Snapshots, () => {
     read: Effect.fn("Snapshots.read")(function*(instance, workflowId, version) {
       const state = all.get(keyOf(instance, workflowId))?.find(({ snapshot }) => snapshot.version === version)
       return state ?? (yield* notFound(version))
-    }),
-    owner: ({ key }, version) =>
-      Effect.sync(() => {
-        const states = [...all].flatMap(([place, states]) => place.startsWith(`${key}/`) ? states : [])
-        return str(obj(states.find(({ snapshot }) => snapshot.version === version)?.workflow)?.["id"])
-      })
+    })
   })
 })

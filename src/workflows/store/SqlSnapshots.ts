@@ -3,13 +3,15 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type { SqlClient } from "effect/sql/SqlClient"
 import { gunzipSync, gzipSync } from "node:zlib"
 import * as Database from "../../base/Database.ts"
 import { obj } from "../../base/Json.ts"
 import type { Instance } from "../../n8n/N8nClient.ts"
 import * as Snapshots from "./Snapshots.ts"
 
-const instanceId = ({ key }: Instance) => Database.owner(key)
+const of = (sql: SqlClient, { key }: Instance, workflow: string) =>
+  sql`instance = ${Database.owner(key)} AND workflow = ${workflow}`
 
 const SnapshotText = Schema.fromJsonString(Snapshots.Snapshot)
 const encode = Schema.encodeSync(SnapshotText)
@@ -18,11 +20,8 @@ const decode = Schema.decodeUnknownOption(SnapshotText)
 const unpack = (body: Uint8Array) => Effect.try((): unknown => JSON.parse(gunzipSync(body).toString("utf8")))
 
 /**
- * Stores snapshots in the table `n8n_mcp_snapshots`.
- *
- * **Details**
- *
- * Writers of one workflow take turns across processes, so that a newer version sorts higher.
+ * Stores snapshots in the table `n8n_mcp_snapshots`. Writers of one workflow take turns across processes, so that a
+ * newer version sorts higher.
  */
 export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> = Layer.effect(
   Snapshots.Snapshots,
@@ -31,14 +30,14 @@ export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> =
 
     return Snapshots.Snapshots.of({
       save: Effect.fn("Snapshots.save")(function*(instance, workflow, operation) {
-        const id = instanceId(instance)
+        const id = Database.owner(instance.key)
         const body = gzipSync(JSON.stringify(workflow))
         return yield* database.run((sql) =>
           sql.withTransaction(Effect.gen(function*() {
+            const own = of(sql, instance, workflow.id)
             yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${id}/${workflow.id}`}, 0))`
             const [newest] = yield* sql<{ readonly version: string }>`
-              SELECT version FROM n8n_mcp_snapshots WHERE instance = ${id} AND workflow = ${workflow.id}
-              ORDER BY version DESC LIMIT 1`
+              SELECT version FROM n8n_mcp_snapshots WHERE ${own} ORDER BY version DESC LIMIT 1`
             const snapshot = yield* Snapshots.describe(workflow, operation, newest?.version)
             yield* sql`INSERT INTO n8n_mcp_snapshots ${
               sql.insert({
@@ -50,8 +49,8 @@ export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> =
               })
             }`
             yield* sql`
-              DELETE FROM n8n_mcp_snapshots WHERE instance = ${id} AND workflow = ${workflow.id} AND version NOT IN (
-                SELECT version FROM n8n_mcp_snapshots WHERE instance = ${id} AND workflow = ${workflow.id}
+              DELETE FROM n8n_mcp_snapshots WHERE ${own} AND version NOT IN (
+                SELECT version FROM n8n_mcp_snapshots WHERE ${own}
                 ORDER BY version DESC LIMIT ${Snapshots.maxSnapshots})`
             return snapshot
           }))
@@ -65,8 +64,7 @@ export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> =
       list: Effect.fn("Snapshots.list")((instance, workflowId) =>
         database.run((sql) =>
           sql<{ readonly snapshot: string }>`
-            SELECT snapshot FROM n8n_mcp_snapshots WHERE instance = ${instanceId(instance)} AND workflow = ${workflowId}
-            ORDER BY version DESC`
+            SELECT snapshot FROM n8n_mcp_snapshots WHERE ${of(sql, instance, workflowId)} ORDER BY version DESC`
         ).pipe(
           Effect.map((rows) => rows.flatMap(({ snapshot }) => Option.toArray(decode(snapshot)))),
           Effect.mapError(Database.unusable(`The snapshots of Workflow '${workflowId}' cannot be read`))
@@ -77,7 +75,7 @@ export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> =
         const [row] = yield* database.run((sql) =>
           sql<{ readonly snapshot: string; readonly body: Uint8Array }>`
             SELECT snapshot, body FROM n8n_mcp_snapshots
-            WHERE instance = ${instanceId(instance)} AND workflow = ${workflowId} AND version = ${version}`
+            WHERE ${of(sql, instance, workflowId)} AND version = ${version}`
         ).pipe(Effect.mapError(Database.unusable(`Snapshot '${version}' cannot be read`)))
         if (row === undefined) return yield* Snapshots.notFound(version)
         const snapshot = yield* Effect.fromOption(decode(row.snapshot)).pipe(
@@ -88,18 +86,7 @@ export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> =
           Effect.mapError(() => Snapshots.damaged(version))
         )
         return { snapshot, workflow }
-      }),
-
-      owner: Effect.fn("Snapshots.owner")((instance, version) =>
-        database.run((sql) =>
-          sql<{ readonly workflow: string }>`
-            SELECT workflow FROM n8n_mcp_snapshots
-            WHERE instance = ${instanceId(instance)} AND version = ${version} LIMIT 1`
-        ).pipe(
-          Effect.map(([row]) => row?.workflow),
-          Effect.orElseSucceed(() => undefined)
-        )
-      )
+      })
     })
   })
 )

@@ -12,31 +12,24 @@ import * as Workflow from "../../n8n/model/Workflow.ts"
 import { hasStatus, isV1, N8nClient, type VersionContent } from "../../n8n/N8nClient.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as Reference from "../Reference.ts"
-import { Snapshots } from "./Snapshots.ts"
+import { damaged, Snapshots } from "./Snapshots.ts"
 
 /** A workflow in one of its versions. */
 export interface State {
   /** Without the published version. n8n's versions have only nodes, connections and groups; the rest is the current state. */
   readonly workflow: Workflow.Workflow
-  /** Remarks for readers. */
   readonly notes: ReadonlyArray<string>
 }
 
 /** Reads versions. */
 export interface Service {
   /**
-   * Reads a version: `published`, an id of n8n's, or a snapshot's (also of a deleted workflow).
-   *
-   * **Details**
-   *
-   * Fails with a `NotFoundError` that names the newest versions, and with a `ValidationError` for a version of
-   * another workflow, or if nothing is published.
+   * Reads a version: `published`, an id of n8n's, or a snapshot's (also of a deleted workflow). Fails with a
+   * `NotFoundError` that names the newest versions, and with a `ValidationError` if nothing is published.
    */
   readonly read: (id: string, version: string) => Effect.Effect<State, Errors.N8nError, N8nClient>
   /** Summary in one line of the changes between two versions; both of n8n, or both snapshots. */
   readonly changed: (id: string, older: string, newer: string) => Effect.Effect<string, Errors.N8nError, N8nClient>
-  /** Notes the workflow of these versions, to name it when they are requested of another. */
-  readonly note: (id: string, versions: ReadonlyArray<string>) => Effect.Effect<void, never, N8nClient>
 }
 
 /** The versions of every n8n; each call names one. */
@@ -66,11 +59,11 @@ const publishedState = Effect.fnUntraced(function*(
   const n8n = yield* N8nClient
   const workflow = yield* n8n.getWorkflow(id)
   if (!workflow.active) {
-    return yield* new Errors.ValidationError({
-      reason: `Nothing of workflow '${id}' is published`,
-      field: "version",
-      hint: `'${id}' alone is its current state.`
-    })
+    return yield* Errors.invalid(
+      "version",
+      `Nothing of workflow '${id}' is published`,
+      `'${id}' alone is its current state.`
+    )
   }
   const release = yield* n8n.release
   if (isV1(release)) {
@@ -105,12 +98,7 @@ const snapshotState = Effect.fnUntraced(function*(snapshots: Snapshots["Service"
   const { workflow } = yield* snapshots.read(instance, id, version)
   const decoded = yield* Effect.mapError(
     Schema.decodeUnknownEffect(Workflow.Workflow)(workflow),
-    () =>
-      new Errors.ValidationError({
-        reason: `Snapshot '${version}' is damaged`,
-        field: "version",
-        hint: { _tag: "ListRestorableVersions" }
-      })
+    () => damaged(version)
   )
   return { workflow: withoutPublished(decoded), notes: [] }
 })
@@ -127,42 +115,13 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
     const keyOf = <const Parts extends ReadonlyArray<string>>(...parts: Parts) =>
       Effect.map(N8nClient, ({ instance }) => [instance.key, ...parts] as const)
 
-    const owners = yield* Cache.make({
-      lookup: (_: readonly [instance: string, version: string]): Effect.Effect<string, "unknown"> =>
-        Effect.fail("unknown"),
-      capacity: maxLines
-    })
-
     const contents = yield* Cache.makeWith(
       ([, id, version]: readonly [instance: string, id: string, version: string]) =>
         N8nClient.use((n8n) => n8n.workflowVersion(id, version)),
       cached(maxContents, "10 minutes")
     )
 
-    const note: Service["note"] = Effect.fnUntraced(function*(id, versions) {
-      yield* Effect.forEach(
-        versions,
-        (version) => Effect.flatMap(keyOf(version), (key) => Cache.set(owners, key, id)),
-        { discard: true }
-      )
-    })
-
-    const owner = Effect.fnUntraced(function*(version: string) {
-      const { instance } = yield* N8nClient
-      return Reference.isSnapshot(version)
-        ? yield* snapshots.owner(instance, version)
-        : yield* Effect.orElseSucceed(Cache.get(owners, yield* keyOf(version)), () => undefined)
-    })
-
     const unknown = Effect.fnUntraced(function*(id: string, version: string) {
-      const other = yield* owner(version)
-      if (other !== undefined && other !== id) {
-        return yield* new Errors.ValidationError({
-          reason: `Version '${version}' is one of workflow '${other}', not of '${id}'`,
-          field: "version",
-          hint: `Use '${Reference.format(other, version)}'.`
-        })
-      }
       const n8n = yield* N8nClient
       const own = yield* n8n.workflowHistory(id).pipe(Effect.orElseSucceed(() => undefined))
       const stored = yield* snapshots.list(n8n.instance, id).pipe(Effect.orElseSucceed(() => []))
@@ -229,8 +188,7 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
 
     return Versions.of({
       read,
-      changed: (id, older, newer) => Effect.flatMap(keyOf(id, older, newer), (key) => Cache.get(lines, key)),
-      note
+      changed: (id, older, newer) => Effect.flatMap(keyOf(id, older, newer), (key) => Cache.get(lines, key))
     })
   })
 )

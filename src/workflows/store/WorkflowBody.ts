@@ -18,13 +18,13 @@ export const badRequest = (error: Errors.N8nError): error is Errors.ApiError =>
   error._tag === "ApiError" && error.statusCode === 400
 
 const problem = ({ candidates, message, name, path }: WorkflowInput.Problem) =>
-  new Errors.ValidationError({
-    reason: message,
-    field: path,
-    hint: name === undefined || candidates === undefined
+  Errors.invalid(
+    path,
+    message,
+    name === undefined || candidates === undefined
       ? "Nothing was written. Fix it and call again."
       : `Nothing was written. ${suggestion(name, candidates)}`
-  })
+  )
 
 /** Checks and repairs the input of a caller or file before anything is sent; `before` has n8n's current nodes. */
 export const prepare = Effect.fnUntraced(function*(

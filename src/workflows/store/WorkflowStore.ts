@@ -1,10 +1,7 @@
 /**
- * Writes workflows so that nothing is lost: read, merge, store a snapshot, compare again, write, read back.
- *
- * **Details**
- *
- * n8n's `PUT` has no precondition. Our own writers of a workflow take turns. Against others the version is compared
- * right before the `PUT`; a version that is overwritten anyway is found in n8n's history and named in a warning.
+ * Writes workflows so that nothing is lost: read, merge, store a snapshot, compare again, write, read back. n8n's `PUT`
+ * has no precondition. Our own writers of a workflow take turns. Against others the version is compared right before
+ * the `PUT`; a version that is overwritten anyway is found in n8n's history and named in a warning.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -27,7 +24,6 @@ export type { Modification, Modified, Patch, UpdateOptions, Written }
 
 /** An update that is not written yet, to show or check its changes. */
 export interface Plan {
-  /** The workflow as it was read. */
   readonly before: Workflow.Workflow
   /** Parts to send, repaired and with the text that `…` stands for; empty if n8n has them already. */
   readonly patch: Patch
@@ -35,7 +31,6 @@ export interface Plan {
   readonly diff: WorkflowDiff.WorkflowDiff
   /** Summary of the changes in one line; `nothing` if there are none. */
   readonly changed: string
-  /** Repairs of the patch. */
   readonly warnings: ReadonlyArray<string>
   readonly options: UpdateOptions
 }
@@ -44,12 +39,8 @@ export interface Plan {
 export type Writing = Effect.Effect<Written, Errors.N8nError, N8nClient>
 
 /**
- * Writes to n8n.
- *
- * **Details**
- *
- * Every method requires the `N8nClient` when it is called: one process serves several n8n instances with one set of
- * locks and snapshots, and the call determines the n8n.
+ * Writes to n8n. Every method requires the `N8nClient` when it is called: one process serves several n8n instances with
+ * one set of locks and snapshots, and the call determines the n8n.
  */
 export interface Service {
   /** Creates a workflow; failures of later steps are warnings. */
@@ -92,16 +83,9 @@ export interface Service {
   /** Writes a plan; fails with a `VersionConflict` if the workflow has changed since, and then writes nothing. */
   readonly apply: (plan: Plan) => Writing
   /**
-   * Changes a workflow by the result of `change`.
-   *
-   * **Details**
-   *
-   * No other writer of this process writes between reading and writing. If someone else does, `change` runs again on
-   * the new state, up to three times, unless `expectedVersionId` names a version.
-   *
-   * **Gotchas**
-   *
-   * A write of the same workflow within `change` never returns.
+   * Changes a workflow by the result of `change`. No other writer of this process writes between reading and writing.
+   * If someone else does, `change` runs again on the new state, up to three times, unless `expectedVersionId` names a
+   * version. A write of the same workflow within `change` never returns.
    */
   readonly modify: <A, R>(
     id: string,
@@ -200,13 +184,11 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         yield* change.keep(means, before, "delete_workflow")
         yield* n8n.archiveWorkflow(id).pipe(
           Effect.catchIf(isUnsupported, (error) =>
-            Effect.fail(
-              new Errors.ApiError({
-                ...error,
-                hint:
-                  "This n8n cannot archive, and nothing was done. Deactivate the workflow, or delete it without archive."
-              })
-            ))
+            new Errors.ApiError({
+              ...error,
+              hint:
+                "This n8n cannot archive, and nothing was done. Deactivate the workflow, or delete it without archive."
+            }))
         )
       }).pipe(inTurn(id), Effect.withSpan("WorkflowStore.archive"))
 

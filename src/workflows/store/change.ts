@@ -14,7 +14,6 @@ import { hasValue, merge } from "./WorkflowBody.ts"
 export interface Written {
   /** The workflow as read back. */
   readonly workflow: Workflow.Workflow
-  /** Summary of the changes in one line. */
   readonly changed?: string
   /** Repairs, omissions and failures of later steps. */
   readonly warnings: ReadonlyArray<string>
@@ -37,7 +36,6 @@ export interface UpdateOptions {
    * to a caller, who can fix them, and repaired in a file or version.
    */
   readonly source: "caller" | "file"
-  /** Version that the caller has seen. */
   readonly expectedVersionId?: string | undefined
   readonly tags?: ReadonlyArray<string> | undefined
   readonly active?: boolean | undefined
@@ -87,7 +85,6 @@ const essentials = (nodes: unknown) =>
 
 const recent = 10
 
-/** Versions, newest first; empty if n8n has no history or does not answer. */
 const versionsOf = Effect.fnUntraced(function*(id: string) {
   const n8n = yield* N8nClient
   return (yield* n8n.workflowHistory(id, { limit: recent }).pipe(Effect.orElseSucceed(() => undefined))) ?? []
@@ -157,22 +154,20 @@ export const moved = Effect.fnUntraced(function*(
 export const target = Effect.fnUntraced(function*(id: string) {
   const workflow = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
   if (!TestMark.isCopy(workflow)) return workflow
-  return yield* new Errors.ValidationError({
-    reason: `Workflow '${id}' is a temporary copy that a test runs`,
-    field: "id",
-    hint: "Nothing was written. The test removes its copy when it ends: write to the tested workflow."
-  })
+  return yield* Errors.invalid(
+    "id",
+    `Workflow '${id}' is a temporary copy that a test runs`,
+    "Nothing was written. The test removes its copy when it ends: write to the tested workflow."
+  )
 })
 
 /** Fails for the name of a test's copy: a workflow of that name would be removed. */
 export const checkName = (name: unknown): Effect.Effect<void, Errors.ValidationError> =>
   typeof name === "string" && TestMark.isTaken(name)
-    ? Effect.fail(
-      new Errors.ValidationError({
-        reason: `A name that begins with '${TestMark.mark}' is reserved for temporary copies of tests`,
-        field: "name",
-        hint: "Nothing was written. Use another name."
-      })
+    ? Errors.invalid(
+      "name",
+      `A name that begins with '${TestMark.mark}' is reserved for temporary copies of tests`,
+      "Nothing was written. Use another name."
     )
     : Effect.void
 
@@ -181,7 +176,6 @@ export const keep = Effect.fnUntraced(function*({ snapshots }: Means, workflow: 
   yield* snapshots.save(n8n.instance, workflow, operation)
 })
 
-/** Reads a workflow, applies the change, and builds the request body. */
 export const prepared = Effect.fnUntraced(function*<A, R>(
   { catalogue, snapshots }: Means,
   id: string,
@@ -190,11 +184,11 @@ export const prepared = Effect.fnUntraced(function*<A, R>(
 ) {
   const before = yield* target(id)
   if (before.isArchived === true) {
-    return yield* new Errors.ValidationError({
-      reason: `Workflow '${id}' is archived`,
-      field: "id",
-      hint: "Nothing was written. Unarchive it in n8n first."
-    })
+    return yield* Errors.invalid(
+      "id",
+      `Workflow '${id}' is archived`,
+      "Nothing was written. Unarchive it in n8n first."
+    )
   }
   if (expectedVersionId !== undefined && expectedVersionId !== before.versionId) {
     return yield* moved(snapshots, expectedVersionId, before)

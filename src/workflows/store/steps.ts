@@ -61,7 +61,6 @@ export const readBack = ({ warnings, workflow }: Progress): Effect.Effect<Progre
 const tagged = ({ warnings, workflow }: Progress, tags: ReadonlyArray<string>) =>
   Effect.as(N8nClient.use((n8n) => n8n.setWorkflowTags(workflow.id, tags)), { warnings, workflow })
 
-/** Adds the warnings of the earlier steps to those of the next one. */
 const adding = <E, R>({ warnings }: Progress, step: Effect.Effect<Progress, E, R>) =>
   Effect.map(step, (next): Progress => ({ workflow: next.workflow, warnings: [...warnings, ...next.warnings] }))
 
@@ -139,7 +138,6 @@ const putAndPublish = Effect.fnUntraced(function*(
     : progress
 })
 
-/** Step that publishes a draft or unpublishes, if necessary. */
 const switched = (progress: Progress, active: boolean | undefined) => {
   const { workflow } = progress
   if (active === true && Workflow.awaitsPublishing(workflow)) {
