@@ -89,7 +89,13 @@ export const lookups = Effect.fnUntraced(function*(types: Iterable<string>) {
 })
 
 export const editError = ({ field, hint, message }: WorkflowEdit.Refusal) =>
-  Errors.invalid(field, message, ["Nothing was changed.", hint].flat())
+  new Errors.ValidationError({ reason: message, field, hint: ["Nothing was changed.", hint].flat() })
+
+const calleeOf = (id: string) =>
+  N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(
+    Effect.map((workflow): readonly [string, Obj | undefined] => [id, workflow]),
+    Effect.catchTag("NotFoundError", () => Effect.succeed([id, undefined] as const))
+  )
 
 export const edit = (
   id: string,
@@ -98,7 +104,11 @@ export const edit = (
 ) =>
   Workflows.change(id, options, (workflow: Obj) =>
     Effect.gen(function*() {
-      const nodeTypes = yield* lookups(WorkflowEdit.typesOf(workflow, operations))
+      const callees = new Map(yield* Effect.forEach(WorkflowEdit.calleesOf(operations), calleeOf))
+      const nodeTypes = {
+        ...(yield* lookups(WorkflowEdit.typesOf(workflow, operations))),
+        callee: (id: string) => callees.get(id)
+      }
       const edited = yield* Effect.mapError(
         Effect.fromResult(WorkflowEdit.apply(workflow, operations, nodeTypes)),
         editError

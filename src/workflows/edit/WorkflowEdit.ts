@@ -78,6 +78,10 @@ export const apply = (
     }
   })
 
+/** Ids of existing workflows that extractions call, to be read before the edit. */
+export const calleesOf = (operations: ReadonlyArray<Operation>): ReadonlyArray<string> =>
+  operations.flatMap((each) => each.op === "extract" ? each.workflowId ?? [] : [])
+
 export const typesOf = (
   workflow: Obj,
   operations: ReadonlyArray<{ readonly [key: string]: unknown }>

@@ -1,12 +1,13 @@
 /** Moves a chain of nodes to a sub-workflow, called by one node in its place. */
 import * as Result from "effect/Result"
-import { arr, type Obj, obj } from "../../base/Json.ts"
+import { arr, equals, mapValues, type Obj, obj, str } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
-import type * as Connections from "../../n8n/model/Connections.ts"
+import * as Connections from "../../n8n/model/Connections.ts"
 import { nameFault } from "../../n8n/model/Limits.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { quoted } from "../check/CheckedWorkflow.ts"
 import * as Expressions from "../check/Expressions.ts"
+import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as Group from "./group.ts"
 import { type Input, lift, referencesIn, wholeItem } from "./lift.ts"
 import * as Links from "./links.ts"
@@ -33,56 +34,61 @@ const settingKeys = new Set([
 const settingsOf = (workflow: Obj): Obj =>
   Object.fromEntries(Object.entries(obj(workflow["settings"]) ?? {}).filter(([key]) => settingKeys.has(key)))
 
-const place = ({ entry, members }: Group.Group, dx: number) => {
-  const [x = 0, y = 0] = arr(members.get(entry)?.json["position"]).map(Number)
+/** Names of the sub-workflow's inputs; empty if whole items pass through. */
+const declared = (inputs: ReadonlyArray<Input>) =>
+  inputs.length === 0 ? [] : [{ name: wholeItem, value: "={{ $json }}" }, ...inputs]
+
+const place = (node: Obj | undefined, dx: number) => {
+  const [x = 0, y = 0] = arr(node?.["position"]).map(Number)
   return [x + dx, y]
 }
-
-const linked = (links: ReadonlyArray<Connections.Link>, connections: Obj = {}) =>
-  links.reduce<Obj>((all, link) => Links.add(all, link) ?? all, connections)
 
 const build = (
   workflow: Obj,
   name: string,
   group: Group.Group,
-  lookups: Step.Lookups
+  lookups: Step.Lookups,
+  names?: ReadonlyArray<string>
 ): Step.Attempt<{ readonly sub: Obj; readonly inputs: ReadonlyArray<Input> }> =>
   Result.gen(function*() {
     const taken = new Set(group.members.keys())
     const start = unique("When called", taken)
     const restore = unique("Items", taken)
-    const { inputs, parameters } = yield* lift(group, start, lookups)
-    const isWhole = inputs.length === 0
+    const { inputs, parameters } = yield* lift(group, start, lookups, names)
+    const fields = declared(inputs)
+    const first = group.members.get(group.entry)?.json
     const added = (type: string, name: string, dx: number, typeVersion: number, parameters: Obj): Obj => ({
       id: lookups.newId(),
       name,
       type,
       typeVersion,
-      position: place(group, dx),
+      position: place(first, dx),
       parameters
     })
-    const values = inputs.map(({ name }) => ({ name, type: name === wholeItem ? "object" : "any" }))
+    const values = fields.map(({ name }) => ({ name, type: name === wholeItem ? "object" : "any" }))
     const head = [
-      added(
-        trigger,
-        start,
-        isWhole ? -220 : -440,
-        lookups.newest(trigger) ?? 1.1,
-        isWhole ? { inputSource: "passthrough" } : { inputSource: "workflowInputs", workflowInputs: { values } }
-      ),
+      added(trigger, start, inputs.length === 0 ? -220 : -440, lookups.newest(trigger) ?? 1.1, {
+        inputSource: inputs.length === 0 ? "passthrough" : "workflowInputs",
+        ...(inputs.length === 0 ? {} : { workflowInputs: { values } })
+      }),
       // The nodes see the items that they saw before: without the inputs, and with binary data.
-      ...(isWhole ? [] : [added(set, restore, -220, 3.4, {
+      ...(inputs.length === 0 ? [] : [added(set, restore, -220, 3.4, {
         mode: "raw",
         jsonOutput: `={{ $json.${wholeItem} }}`,
         includeOtherFields: true,
         include: "except",
-        excludeFields: inputs.map(({ name }) => name).join(", "),
+        excludeFields: fields.map(({ name }) => name).join(", "),
         options: { dotNotation: false, stripBinary: false }
       })])
     ]
-    const port = { type: "main", index: 0 }
-    const row = [...(isWhole ? [start] : [start, restore]), group.entry]
-    const links = row.slice(1).map((to, index) => ({ from: row[index] ?? "", output: port, to, input: port }))
+    const links = [
+      ...[...head.map(Workflow.nameOf), group.entry].flatMap((to, index, all) => {
+        const from = all[index - 1]
+        const port = { type: "main", index: 0 }
+        return from === undefined ? [] : [{ from, output: port, to, input: port }]
+      }),
+      ...group.inner
+    ]
     const pinData = Object.entries(obj(workflow["pinData"]) ?? {}).filter(([key]) => group.members.has(key))
     return {
       inputs,
@@ -92,12 +98,74 @@ const build = (
           ...head,
           ...[...group.members.values()].map(({ json, name }) => ({ ...json, parameters: parameters.get(name) }))
         ],
-        connections: linked([...links, ...group.inner]),
+        connections: links.reduce<Obj>((connections, link) => Links.add(connections, link) ?? connections, {}),
         settings: settingsOf(workflow),
         ...(pinData.length === 0 ? {} : { pinData: Object.fromEntries(pinData) })
       }
     }
   })
+
+/** Nodes from the trigger on, then the sub-nodes of each. */
+const inTurn = (workflow: Obj): ReadonlyArray<string> => {
+  const links = Connections.links(workflow["connections"])
+  const first = Workflow.nodes(workflow).find((node) => Workflow.typeOf(node) === trigger)
+  const names = new Set(first === undefined ? [] : [Workflow.nameOf(first)])
+  for (const name of names) {
+    for (const { from, output, to } of links) {
+      if (from === name && output.type === "main") names.add(to)
+      if (to === name && output.type !== "main") names.add(from)
+    }
+  }
+  return [...names]
+}
+
+/** The parts of a sub-workflow that decide what it does, without the names that a person chose. */
+const essence = (workflow: Obj, { parse }: Step.Lookups) => {
+  const names = inTurn(workflow)
+  const label = (name: string) => `#${names.indexOf(name)}`
+  const nodes = names.flatMap((name) => {
+    const node = Workflow.nodes(workflow).find((each) => Workflow.nameOf(each) === name)
+    if (node === undefined) return []
+    const parameters = names.reduce(
+      (result, each) => renameIn(result, each, label(each), parse),
+      Workflow.parametersOf(node)
+    )
+    const { id: _, name: __, notes: ___, notesInFlow: ____, position: _____, webhookId: ______, ...rest } = node
+    const credentials = mapValues(obj(node["credentials"]) ?? {}, (each) => obj(each)?.["id"] ?? each)
+    return [{ name, json: { ...rest, credentials, parameters } }]
+  })
+  const links = Connections.links(workflow["connections"]).map(({ from, input, output, to }) =>
+    `${label(from)} ${Connections.portLabel(output)} → ${label(to)} ${Connections.portLabel(input)}`
+  )
+  return { nodes, links: links.toSorted(), settings: settingsOf(workflow) }
+}
+
+const withDefaults = (settings: Obj): Obj => ({ executionOrder: "v0", timezone: "DEFAULT", ...settings })
+
+/** The first difference between what two sub-workflows do, in words. */
+const differenceOf = (sub: Obj, other: Obj, lookups: Step.Lookups): string | undefined => {
+  const [a, b] = [essence(sub, lookups), essence(other, lookups)]
+  if (a.nodes.length !== b.nodes.length || !equals(a.links, b.links)) {
+    return `its nodes are ${quoted(b.nodes.map(({ name }) => name))}, or are connected otherwise`
+  }
+  for (const [index, { json, name }] of a.nodes.entries()) {
+    const [line] = WorkflowDiff.lines(json, b.nodes[index]?.json)
+    if (line !== undefined) return `'${name}' differs: ${line.replace(/^parameters\./, "")}`
+  }
+  const shared = (settings: Obj) =>
+    Object.fromEntries(
+      Object.entries(withDefaults(settings)).filter(([key]) => key === "executionOrder" || key === "timezone")
+    )
+  const [line] = WorkflowDiff.lines(shared(a.settings), shared(b.settings), "settings")
+  return line
+}
+
+/** Names of the inputs that a workflow declares, without the one with the whole item. */
+const inputsOf = (workflow: Obj): ReadonlyArray<string> => {
+  const start = Workflow.nodes(workflow).find((node) => Workflow.typeOf(node) === trigger)
+  const values = arr(obj(Workflow.parametersOf(start)["workflowInputs"])?.["values"])
+  return values.flatMap((each) => str(obj(each)?.["name"]) ?? []).filter((name) => name !== wholeItem)
+}
 
 const savesRuns = "saveDataSuccessExecution"
 
@@ -145,38 +213,80 @@ const checkReaders = (group: Group.Group, settings: Obj, lookups: Step.Lookups):
     return isMatched
   })
 
-const callOf = (id: string, name: string, inputs: ReadonlyArray<Input>): Obj => ({
-  workflowId: { __rl: true, mode: "list", value: id, cachedResultName: name },
-  ...(inputs.length === 0 ? {} : {
-    workflowInputs: {
-      mappingMode: "defineBelow",
-      value: Object.fromEntries(inputs.map(({ name, value }) => [name, value])),
-      matchingColumns: [],
-      schema: inputs.map(({ name }) => ({
-        id: name,
-        displayName: name,
-        required: false,
-        defaultMatch: false,
-        display: true,
-        canBeUsedToMatch: true,
-        ...(name === wholeItem ? { type: "object" } : {})
-      })),
-      attemptToConvertTypes: false,
-      convertFieldsToString: false
+const callOf = (id: string, name: string, inputs: ReadonlyArray<Input>): Obj => {
+  const fields = declared(inputs)
+  return {
+    workflowId: { __rl: true, mode: "list", value: id, cachedResultName: name },
+    ...(fields.length === 0 ? {} : {
+      workflowInputs: {
+        mappingMode: "defineBelow",
+        value: Object.fromEntries(fields.map(({ name, value }) => [name, value])),
+        matchingColumns: [],
+        schema: fields.map(({ name }) => ({
+          id: name,
+          displayName: name,
+          required: false,
+          defaultMatch: false,
+          display: true,
+          canBeUsedToMatch: true,
+          ...(name === wholeItem ? { type: "object" } : {})
+        })),
+        attemptToConvertTypes: false,
+        convertFieldsToString: false
+      }
+    }),
+    options: {}
+  }
+}
+
+/** The sub-workflow to call: a new one, or an existing one that does the same. */
+const callee = (
+  workflow: Obj,
+  operation: { readonly name?: string; readonly workflowId?: string },
+  group: Group.Group,
+  lookups: Step.Lookups
+) =>
+  Result.gen(function*() {
+    const { name, workflowId } = operation
+    if (lookups.callee === undefined) {
+      return yield* Step.refuse("op", "Chains are extracted in one workflow at a time.", "Use workflow_edit.")
     }
-  }),
-  options: {}
-})
+    if (workflowId === undefined) {
+      if (name === undefined || name.trim() === "" || nameFault(name) !== undefined) {
+        return yield* Step.refuse(
+          "name",
+          (name === undefined ? undefined : nameFault(name)) ?? "The sub-workflow needs a name.",
+          "Set name, or workflowId to call an existing one."
+        )
+      }
+      const built = yield* build(workflow, name, group, lookups)
+      return { ...built, name, id: lookups.newId() }
+    }
+    const other = lookups.callee(workflowId)
+    if (other === undefined) {
+      return yield* Step.refuse("workflowId", `There is no workflow '${workflowId.slice(0, 100)}'.`, {
+        _tag: "ListWorkflows"
+      })
+    }
+    const built = yield* build(workflow, Workflow.nameOf(other), group, lookups, inputsOf(other))
+    const difference = differenceOf(built.sub, other, lookups)
+    return difference === undefined
+      ? { inputs: built.inputs, name: Workflow.nameOf(other), id: workflowId }
+      : yield* Step.refuse(
+        "workflowId",
+        `'${Workflow.nameOf(other)}' does not do the same as these nodes: ${difference}.`,
+        "Make them equal first, or set name for a sub-workflow of their own."
+      )
+  })
 
 export const extract: Step.Edit<"extract"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
-    const { name, nodes } = operation
-    const fault = name.trim() === "" ? "The sub-workflow needs a name." : nameFault(name)
-    if (fault !== undefined) return yield* Step.refuse("name", fault, "Choose another name.")
-    const group = yield* Group.find(workflow, nodes, lookups)
-    const isMatched = yield* checkReaders(group, settingsOf(workflow), lookups)
-    const { inputs, sub } = yield* build(workflow, name, group, lookups)
-    const id = lookups.newId()
+    const group = yield* Group.find(workflow, operation.nodes, lookups)
+    const { workflowId } = operation
+    const owner = workflowId === undefined ? workflow : lookups.callee?.(workflowId) ?? {}
+    const isMatched = yield* checkReaders(group, settingsOf(owner), lookups)
+    const { id, inputs, name, sub } = { sub: undefined, ...yield* callee(workflow, operation, group, lookups) }
+    const first = group.members.get(group.entry)?.json
     let rest = workflow
     for (const name of group.members.keys()) {
       rest = (yield* remove(rest, { op: "remove", node: name }, lookups)).workflow
@@ -186,13 +296,13 @@ export const extract: Step.Edit<"extract"> = (workflow, operation, lookups) =>
       name: unique(name, new Set([...Step.names(rest), ...Object.keys(obj(rest["pinData"]) ?? {})])),
       type: call,
       typeVersion: lookups.newest(call) ?? 1.2,
-      position: place(group, 0),
+      position: place(first, 0),
       parameters: callOf(id, name, inputs)
     }
     const { exit } = group
-    const others = arr(rest["nodes"]).map((each) => {
+    const nodes = exit === undefined ? arr(rest["nodes"]) : arr(rest["nodes"]).map((each) => {
       const other = obj(each)
-      return exit === undefined || obj(other?.["parameters"]) === undefined ? each : {
+      return other === undefined || obj(other["parameters"]) === undefined ? each : {
         ...other,
         parameters: renameIn(Workflow.parametersOf(other), exit, node.name, lookups.parse)
       }
@@ -201,17 +311,20 @@ export const extract: Step.Edit<"extract"> = (workflow, operation, lookups) =>
       ...group.into.map((link) => ({ ...link, to: node.name })),
       ...group.out.map((link) => ({ ...link, from: node.name }))
     ]
+    const connections = links.reduce<Obj>((all, link) => Links.add(all, link) ?? all, obj(rest["connections"]) ?? {})
     return {
-      workflow: { ...rest, nodes: [...others, node], connections: linked(links, obj(rest["connections"])) },
+      workflow: { ...rest, nodes: [...nodes, node], connections },
       changes: [
-        `moved ${quoted([...group.members.keys()])} to the new workflow '${name}', called by '${node.name}' ` +
-        (inputs.length === 0
-          ? "with whole items"
-          : `with ${counted(inputs.length, "input")}: ${inputs.map(({ name }) => name).join(", ")}`)
+        `moved ${quoted([...group.members.keys()])} to ${sub === undefined ? "" : "the new "}workflow '${name}', ` +
+        `called by '${node.name}' ` +
+        (inputs.length === 0 ? "with whole items" : `with ${counted(inputs.length + 1, "input")}: ` +
+          declared(inputs).map(({ name }) => name).join(", "))
       ],
-      created: {
-        id,
-        workflow: isMatched ? { ...sub, settings: { ...obj(sub["settings"]), [savesRuns]: "all" } } : sub
-      }
+      ...(sub === undefined ? {} : {
+        created: {
+          id,
+          workflow: isMatched ? { ...sub, settings: { ...obj(sub["settings"]), [savesRuns]: "all" } } : sub
+        }
+      })
     }
   })

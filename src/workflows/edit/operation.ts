@@ -53,7 +53,8 @@ const members = {
   tidy: operation("tidy", {}),
   extract: operation("extract", {
     nodes: Schema.Array(Name).check(Schema.isMinLength(1), Schema.isMaxLength(250)),
-    name: Name
+    name: optional(Name),
+    workflowId: optional(Name)
   })
 }
 
@@ -75,7 +76,7 @@ const explained: { readonly [op: string]: string } = {
   set: "node, path below parameters (rules.values[2]; [+] appends), value (null removes)",
   replace: "node, path, find (literal), with, all?",
   move: "node, position [x, y]",
-  extract: "nodes (to a sub-workflow), name",
+  extract: "nodes (to a sub-workflow), name or workflowId (an equal one)",
   ...Object.fromEntries(
     ["connect", "disconnect"].map((op) => [op, "from, to, sourceOutput?, targetInput? (port: index or name)"])
   )

@@ -9,6 +9,8 @@ import type { Of, Operation } from "./operation.ts"
 export interface Lookups extends Checked.Lookups {
   readonly newId: () => string
   readonly newest: (type: string) => number | undefined
+  /** Workflows that an extraction may call; absent where it may not create one. */
+  readonly callee?: (id: string) => Obj | undefined
 }
 
 /** New workflow that others call; `id` is replaced in the caller by the id that n8n assigns. */

@@ -45,8 +45,26 @@ export const extracting = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
       }))
   }
 
-  it.effect("extract: nothing left where it is refused", () =>
+  it.effect("extract: one sub-workflow for equal chains, and nothing left where it is refused", () =>
     Effect.gen(function*() {
+      const shape = shapes["fields of nodes outside"]
+      if (shape === undefined) return assert.fail("no such shape")
+      const [one, two] = [yield* published("Equal 1", shape), yield* published("Equal 2", shape)]
+      const first = yield* tools.workflowEdit.call({
+        workflowId: one.id,
+        operations: [{ op: "extract", nodes: shape.extract, name: "Equal" }],
+        publish: true
+      })
+      const workflowId = str(first.created?.[0]?.["id"]) ?? ""
+      const before = yield* two.answer
+      const second = yield* tools.workflowEdit.call({
+        workflowId: two.id,
+        operations: [{ op: "extract", nodes: shape.extract, workflowId }],
+        publish: true
+      })
+      assert.notProperty(second, "created")
+      assert.strictEqual(yield* two.answer, before)
+
       // n8n refuses the webhook, whose path is taken: the sub-workflow is gone and the caller as before.
       const path = `x-${crypto.randomUUID()}`
       yield* tools.activateWorkflow.call({ id: yield* made("Taken", [hook(path), set("A", "{}")], chain("Hook", "A")) })

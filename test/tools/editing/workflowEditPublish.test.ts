@@ -141,6 +141,11 @@ describe("workflow_edit with extract", () => {
       const call = (yield* stored(id)).nodes.find(({ name }) => name === "Sub")
       const sub = created[0]?.id ?? ""
       assert.strictEqual(obj(obj(call?.parameters)?.["workflowId"])?.["value"], sub)
+      const second = yield* create(false)
+      const again = { op: "extract" as const, nodes: ["A", "B"], workflowId: sub }
+      const next = yield* tools.workflowEdit.call({ workflowId: second, operations: [again] })
+      assert.notProperty(next, "created")
+      assert.deepStrictEqual(yield* names, ["Orders", "Orders", "Sub"])
     })))
 
   it.effect("leaves no sub-workflow behind if the change cannot be written", () =>

@@ -15,8 +15,16 @@ const inRow = (...nodes: ReadonlyArray<Obj>): Obj => {
   return flow(nodes, joined(...names.slice(1).map((to, index): Link => [names[index] ?? "", to])))
 }
 
-const attempt = (workflow: Obj, nodes: ReadonlyArray<string>) =>
-  WorkflowEdit.apply(workflow, [{ op: "extract", nodes, name: "Sub" }], lookups())
+const attempt = (
+  workflow: Obj,
+  nodes: ReadonlyArray<string>,
+  target: { readonly name?: string; readonly workflowId?: string } = { name: "Sub" },
+  callees: Readonly<Record<string, Obj>> = {}
+) =>
+  WorkflowEdit.apply(workflow, [{ op: "extract", nodes, ...target }], {
+    ...lookups(),
+    callee: (id) => callees[id]
+  })
 
 const extract = (...args: Parameters<typeof attempt>) => {
   const { created, workflow } = Result.getOrThrowWith(attempt(...args), ({ message }) => new Error(message))
@@ -83,6 +91,28 @@ describe("extract", () => {
     const other = agent({ id: "2", name: "Other" })
     const shared = flow([...nodes, other], joined(...links, ["Hook", "Other"], ["Model", "Other", "ai_languageModel"]))
     assert.match(why(shared, ["Agent"]), /'Model' serves 'Other'/)
+  })
+
+  it("calls an existing sub-workflow that does the same under other names, and no other", () => {
+    const chain = (prefix: string, word = "a") =>
+      inRow(
+        node(`${prefix}Hook`, `${base}webhook`, 2, { path: prefix }),
+        raw(`${prefix}A`, `={{ $('${prefix}Hook').item.json.body.${word} }}`),
+        raw(`${prefix}B`, `={{ $('${prefix}A').item.json.${word === "a" ? "a" : "b"} }}`)
+      )
+    const { sub } = extract(chain("x"), ["xA", "xB"])
+    const callees = { s: { ...sub, id: "s" } }
+    const { created, workflow } = Result.getOrThrow(attempt(chain("y"), ["yA", "yB"], { workflowId: "s" }, callees))
+    assert.deepStrictEqual(created, [])
+    const parameters = obj(nodeOf(workflow, "Sub")["parameters"]) ?? {}
+    assert.strictEqual(obj(parameters["workflowId"])?.["value"], "s")
+    assert.deepInclude(obj(parameters["workflowInputs"])?.["value"], { a: "={{ $('yHook').item.json.body.a }}" })
+    assert.match(why(chain("y", "other"), ["yA", "yB"], { workflowId: "s" }, callees), /'yB' differs: jsonOutput/)
+    assert.match(why(chain("y"), ["yA"], { workflowId: "s" }, callees), /its nodes are/)
+    const inTokyo = { ...chain("y"), settings: { executionOrder: "v1", timezone: "Asia/Tokyo" } }
+    assert.match(why(inTokyo, ["yA", "yB"], { workflowId: "s" }, callees), /settings.timezone/)
+    assert.match(why(chain("y"), ["yA"], { workflowId: "t" }), /no workflow 't'/)
+    assert.match(why(chain("y"), ["yA"], {}), /needs a name/)
   })
 
   const [a, end] = [raw("A", "={{ $json }}"), set("End")]
@@ -205,4 +235,9 @@ describe("extract", () => {
   for (const [name, workflow, nodes, message] of refusals) {
     it(`refuses ${name}`, () => assert.match(why(workflow, nodes), message))
   }
+
+  it("is refused where workflows cannot be created", () => {
+    const result = WorkflowEdit.apply(inRow(hook, a), [{ op: "extract", nodes: ["A"], name: "Sub" }], lookups())
+    assert.isTrue(Result.isFailure(result))
+  })
 })
