@@ -46,7 +46,9 @@ const sentence = (advice: Advice): string =>
     ListFiles: () => "workflow_list lists the files; refer to a moved file by its path.",
     ListVersions: ({ maxSnapshots }) =>
       `workflow_history lists the versions; each workflow keeps its last ${maxSnapshots} snapshots.`,
-    ListCredentials: () => "list_credentials shows the names and ids.",
+    ListCredentials: () =>
+      "list_credentials shows the names and ids; n8n 1 lists only those in use: name another as {id, name}.",
+    PublishFirst: ({ id }) => `activate_workflow(id: '${id}') publishes it.`,
     MakePlan: ({ maxPlans }) =>
       `A plan belongs to its caller and n8n, and the last ${maxPlans} are stored: bulk_edit(select, operations, dryRun: true) makes a new one.`,
     ListRestorableVersions: () => "workflow_history lists the versions that can be restored.",

@@ -29,6 +29,7 @@ export const Advice = Schema.TaggedUnion({
   ListWorkflows: {},
   ListExistingWorkflows: {},
   ListCredentials: {},
+  PublishFirst: { id: Schema.String },
   ListExecutions: {},
   /** n8n answers a retry only after the run has ended. */
   FollowRetry: {},

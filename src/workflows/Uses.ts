@@ -1,6 +1,6 @@
 /** Finds uses of a node type, a credential, another workflow, a webhook's path, or any text in workflows. */
 import * as Predicate from "effect/Predicate"
-import { type Obj, obj, str } from "../base/Json.ts"
+import { arr, canonical, type Obj, obj, str } from "../base/Json.ts"
 import * as Redact from "../base/Redact.ts"
 import { nameOf, typeOf } from "../n8n/model/Workflow.ts"
 import { piece } from "./diff/TextDiff.ts"
@@ -10,6 +10,8 @@ export interface Use {
   readonly node?: string
   readonly path: string
   readonly value: string
+  /** Only the published version, not the waiting draft, has it. */
+  readonly version?: "published"
 }
 
 type Text = readonly [path: string, value: string]
@@ -36,6 +38,22 @@ const excerpt = (value: string, at: number) => {
   const start = Math.max(0, Math.min(at - maxValue / 4, value.length - maxValue + 2))
   return piece(value, start, start + maxValue - 4)
 }
+
+/** Workflow, as listed or in a file. */
+export interface Searched {
+  readonly nodes: ReadonlyArray<unknown>
+  readonly settings?: unknown
+  readonly active?: boolean
+  readonly versionId?: string | null
+  readonly activeVersionId?: string | null
+  readonly activeVersion?: unknown
+}
+
+/** Nodes that run, if a draft waits. */
+const runningNodes = ({ active, activeVersion, activeVersionId, versionId }: Searched) =>
+  active === true && typeof activeVersionId === "string" && activeVersionId !== versionId
+    ? arr(obj(activeVersion)?.["nodes"])
+    : []
 
 const wholeType = /^(@[\w-]+\/)?n8n-nodes-[\w-]+\.\w+$/i
 
@@ -82,12 +100,15 @@ export const finder = (sought: string, options: { readonly secrets: boolean }) =
     }))
   }
 
-  return (
-    { nodes, settings }: { readonly nodes: ReadonlyArray<unknown>; readonly settings?: unknown }
-  ): ReadonlyArray<Use> => {
+  return (workflow: Searched): ReadonlyArray<Use> => {
+    const { nodes, settings } = workflow
     const id = str(obj(settings)?.["errorWorkflow"]) ?? ""
+    const uses = nodes.flatMap(usesOf)
+    const known = new Set(uses.map(canonical))
     return [
-      ...nodes.flatMap(usesOf),
+      ...uses,
+      ...runningNodes(workflow).flatMap(usesOf).filter((use) => !known.has(canonical(use)))
+        .map((use): Use => ({ ...use, version: "published" })),
       ...id !== "" && (contains(id) || isErrorWorkflow) ? [{ path: errorWorkflow, value: id }] : []
     ]
   }

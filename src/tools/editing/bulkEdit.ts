@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
@@ -37,6 +38,11 @@ const inWords = ({ changes, entries, publish }: Plans.Plan) => {
   return `Change ${counted(entries.length, "workflow")}${live}: ${groups.join("; ")}${changes.length > 5 ? "; …" : ""}?`
 }
 
+/** Workflows that the answer lists as left out: those of a dry run are not repeated when its plan is applied. */
+const leftOut = (
+  { state, step }: { readonly state: Fleet.State; readonly step: "planned" | "applied" | "continued" }
+) => [...step === "continued" ? [] : state.plan.refused, ...step === "planned" ? [] : batches.leftOut(state)]
+
 /** Applies one change to many workflows. */
 export const bulkEdit = Tool.make({
   name: "bulk_edit",
@@ -70,6 +76,7 @@ export const bulkEdit = Tool.make({
     published: Schema.optionalKey(Schema.Int),
     changes: Schema.optionalKey(Schema.Array(Plans.Group)),
     ...batches.fields,
+    leftOut: Schema.optionalKey(Schema.Int),
     unchanged: Schema.optionalKey(Schema.Int),
     hint: Schema.optionalKey(Schema.String)
   }),
@@ -82,10 +89,10 @@ export const bulkEdit = Tool.make({
             maxPlans: Plans.maxPlans
           })
         }
-        if (dryRun) return { state: yield* Fleet.state(plan), unchanged: undefined, isPlan: false }
+        if (dryRun) return { state: yield* Fleet.state(plan), unchanged: undefined, step: "continued" as const }
         const stored = yield* Plans.read(plan)
         if (stored.entries.length > 1) yield* writing.requireConsent(confirm, inWords(stored))
-        return { state: yield* Fleet.apply(plan), unchanged: undefined, isPlan: false }
+        return { state: yield* Fleet.apply(plan), unchanged: undefined, step: "continued" as const }
       }
       if (select === undefined || operations === undefined) {
         return yield* parameters.invalid(
@@ -96,21 +103,24 @@ export const bulkEdit = Tool.make({
       }
       const { plan: made, unchanged } = yield* Fleet.plan({ select, operations, publish })
       if (dryRun || made.entries.length === 0) {
-        return { state: { plan: made, outcomes: new Map(), warnings: [] }, unchanged, isPlan: true }
+        return { state: { plan: made, outcomes: new Map(), warnings: [] }, unchanged, step: "planned" as const }
       }
       if (made.entries.length > 1) yield* writing.requireConsent(confirm, inWords(made))
-      return { state: yield* Fleet.apply(made.id), unchanged, isPlan: false }
+      return { state: yield* Fleet.apply(made.id), unchanged, step: "applied" as const }
     }),
-  summarize: ({ isPlan, state, unchanged }, { dryRun, raw }) => {
-    const { changes, entries, id, refused } = state.plan
-    const outcome = batches.summarize(state, raw)
+  summarize: ({ state, step, unchanged }, { dryRun, raw }) => {
+    const { changes, entries, id } = state.plan
+    const isPlan = step === "planned"
+    const outcome = batches.summarize(state, raw, leftOut({ state, step }))
     const published = entries.filter(({ active }) => active).length
     return defined({
       plan: entries.length === 0 ? undefined : id,
       workflows: entries.length,
       published: isPlan && published > 0 ? published : undefined,
       changes: isPlan ? changes.slice(0, raw ? Infinity : maxGroups) : undefined,
-      ...(isPlan ? { refused: batches.rows(refused, raw) } : outcome),
+      ...(isPlan ? Struct.pick(outcome, ["refused"]) : outcome),
+      // The dry run has listed them.
+      leftOut: step === "continued" && state.plan.refused.length > 0 ? state.plan.refused.length : undefined,
       unchanged,
       hint: isPlan
         ? entries.length === 0
@@ -123,8 +133,8 @@ export const bulkEdit = Tool.make({
         : `workflow_restore(batch: '${id}') takes it back.`
     })
   },
-  message: ({ changes, done = 0, notDone = 0, refused, workflows }) => {
-    const also = refused === undefined ? "" : "; some were left out"
+  message: ({ changes, done = 0, leftOut, notDone = 0, refused, workflows }) => {
+    const also = refused === undefined && leftOut === undefined ? "" : "; some were left out"
     return changes === undefined
       ? {
         en: `Changed ${done} of ${counted(workflows, "workflow")}${
@@ -134,9 +144,9 @@ export const bulkEdit = Tool.make({
       }
       : { en: `Would change ${counted(workflows, "workflow")}${also}`, ja: "一括編集の内容を確認しました" }
   },
-  totals: ({ isPlan, state }) => ({
-    refused: batches.leftOut(state, isPlan).length,
-    ...(isPlan ? { changes: state.plan.changes.length } : {})
+  totals: ({ state, step }) => ({
+    refused: leftOut({ state, step }).length,
+    ...(step === "planned" ? { changes: state.plan.changes.length } : {})
   }),
   next: (_, { plan }) => () => plan === undefined ? undefined : `bulk_edit(plan: '${plan}', dryRun: true, raw: true)`
 })

@@ -7,7 +7,7 @@ import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { N8nClient, writesDrafts } from "../../n8n/N8nClient.ts"
+import { isV1, N8nClient, writesDrafts } from "../../n8n/N8nClient.ts"
 import { preview } from "../../n8n/WriteGuard.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as Fleet from "../../workflows/fleet/Fleet.ts"
@@ -70,7 +70,8 @@ const restore = Effect.fnUntraced(function*(
   if (!Reference.isSnapshot(version)) return yield* store.update(id, parts, options)
   const tags = Workflow.tagNames(former)
   const isRetagged = tags.toSorted().join("\n") !== [...Workflow.tagNames(current)].toSorted().join("\n")
-  const { settings, warnings } = formerSettings(current.settings, former["settings"])
+  const release = yield* N8nClient.use((n8n) => n8n.release)
+  const { settings, warnings } = formerSettings(current.settings, former["settings"], isV1(release))
   const written = yield* store.update(id, { ...parts, settings }, { ...options, ...(isRetagged ? { tags } : {}) })
   return { ...written, warnings: [...written.warnings, ...warnings] }
 })

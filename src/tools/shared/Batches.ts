@@ -20,9 +20,9 @@ export const fields = {
 const maxRows = 12
 const maxWarnings = 5
 
-/** Workflows that a batch has left out, or that a plan leaves out. */
-export const leftOut = ({ outcomes, plan }: Fleet.State, isPlan = false): ReadonlyArray<Plans.Refused> =>
-  isPlan ? plan.refused : plan.entries.flatMap(({ id, name }) => {
+/** Workflows that a batch has left out. */
+export const leftOut = ({ outcomes, plan }: Fleet.State): ReadonlyArray<Plans.Refused> =>
+  plan.entries.flatMap(({ id, name }) => {
     const { state, why = "" } = outcomes.get(id) ?? {}
     return state === "refused" || state === "changed" ? [{ id, name, why }] : []
   })
@@ -38,7 +38,7 @@ export const rows = (all: ReadonlyArray<Plans.Refused>, isWhole: boolean) =>
 
 const positive = (count: number) => count === 0 ? undefined : count
 
-export const summarize = (state: Fleet.State, isWhole: boolean) => {
+export const summarize = (state: Fleet.State, isWhole: boolean, left = leftOut(state)) => {
   const count = (wanted: string) =>
     positive([...state.outcomes.values()].filter(({ state }) => state === wanted).length)
   const texts = [...state.outcomes].flatMap(([id, { warnings = [] }]) => warnings.map((text) => ({ id, text })))
@@ -48,9 +48,9 @@ export const summarize = (state: Fleet.State, isWhole: boolean) => {
   return defined({
     done: count("done"),
     restored: count("restored"),
-    notDone: positive(state.plan.entries.length - state.outcomes.size),
+    notDone: positive((state.total ?? state.plan.entries.length) - state.outcomes.size),
     stopped: state.stopped,
-    refused: rows(leftOut(state), isWhole),
+    refused: rows(left, isWhole),
     warnings: warnings.length === 0 ? undefined : warnings.slice(0, isWhole ? Infinity : maxWarnings)
   })
 }

@@ -68,7 +68,7 @@ export const draftHint = (
   published === undefined || published && changed === "nothing"
     ? undefined
     : published
-    ? "There is no draft: the change takes effect immediately."
+    ? "The change is live."
     : `The published version still runs: activate_workflow(id: '${id}') publishes the change.`
 
 const foreignDraft = (id: string, published: boolean | undefined) =>

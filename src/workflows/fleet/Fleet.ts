@@ -13,9 +13,9 @@ import * as Result from "effect/Result"
 import { CallContext } from "../../base/CallContext.ts"
 import * as Deadline from "../../base/Deadline.ts"
 import * as Errors from "../../base/Errors.ts"
-import { defined, type Obj } from "../../base/Json.ts"
+import { defined, type Obj, obj } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { N8nClient, writesDrafts } from "../../n8n/N8nClient.ts"
+import { isV1, N8nClient, writesDrafts } from "../../n8n/N8nClient.ts"
 import { preview } from "../../n8n/WriteGuard.ts"
 import * as NodeLookups from "../NodeLookups.ts"
 import { formerSettings } from "../store/FormerSettings.ts"
@@ -61,15 +61,16 @@ const meansOf = Effect.fnUntraced(function*(
 
 type Means = Effect.Success<ReturnType<typeof meansOf>>
 
-const waits = "an unpublished draft waits: publishing would publish it too"
+const waits = "an unpublished draft waits, and would be published too (publish: 'draft' changes the draft alone)"
 
-/** Reason why a workflow cannot get the change in the wanted way. */
+/** Reason why a workflow cannot get the change in the wanted way. Settings have no drafts. */
 const obstacle = (
   workflow: Workflow.Listed,
+  steps: Change.Changed["steps"],
   { publish }: Pick<Plans.Plan, "publish">,
   release: string | undefined
 ) =>
-  publish === "keep" && Workflow.hasDraft(workflow)
+  publish === "keep" && Workflow.hasDraft(workflow) && steps.some(({ operation }) => operation["op"] !== "settings")
     ? waits
     : publish === "draft" && workflow.active && release !== undefined && !writesDrafts(release)
     ? "it is published, and this n8n's API has no drafts"
@@ -93,6 +94,14 @@ const grouped = (steps: ReadonlyArray<Change.Changed["steps"][number] & Pick<Pla
 const reasonOf = (error: Errors.N8nError) => {
   const { context, message } = Errors.report(error)
   return String(context["errorDetails"] ?? message)
+}
+
+/** Whether the operations would change what runs beside a waiting draft. */
+const changesRunning = (workflow: Workflow.Listed, means: Means) => {
+  const { connections, nodes } = obj(workflow.activeVersion) ?? {}
+  if (!Workflow.hasDraft(workflow) || nodes === undefined) return false
+  const changed = Change.make({ ...workflow, nodes, connections }, means)
+  return Result.isSuccess(changed) && changed.success.steps.length > 0
 }
 
 /** Plans a change without writing to n8n, and stores the plan. */
@@ -122,11 +131,12 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish, sel
     }
     const { steps, workflow: after } = changed.success
     if (steps.length === 0) {
-      unchanged++
+      if (changesRunning(listed, means)) refuse("only the published version would change, and a draft waits")
+      else unchanged++
       continue
     }
     const fault = yield* preview({ before: workflow, after }, read).pipe(Effect.flip, Effect.option)
-    const why = fault._tag === "Some" ? reasonOf(fault.value) : obstacle(listed, draft, means.release)
+    const why = fault._tag === "Some" ? reasonOf(fault.value) : obstacle(listed, steps, draft, means.release)
     if (why !== undefined) {
       refuse(why)
       continue
@@ -169,12 +179,15 @@ const write = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, 
     if (now.active !== entry.active) {
       return modification(changedSince(`it was ${now.active ? "" : "un"}published after the plan was made`))
     }
-    const hindrance = obstacle(now, plan, means.release)
-    if (hindrance !== undefined) return modification(changedSince(hindrance))
     const changed = Change.make(now, means)
-    return Result.isFailure(changed) || digest(changed.success.workflow) !== entry.after
-      ? modification(changedSince("the operations now give another result"))
-      : modification(done, Change.patchOf(now, changed.success.workflow))
+    if (Result.isFailure(changed) || digest(changed.success.workflow) !== entry.after) {
+      return modification(changedSince("the operations now give another result"))
+    }
+    const { steps, workflow } = changed.success
+    const hindrance = obstacle(now, steps, plan, means.release)
+    return hindrance === undefined
+      ? modification(done, Change.patchOf(now, workflow))
+      : modification(changedSince(hindrance))
   }, options)
   if (result.state !== "done") return result
   const live = isLive(plan, entry) && workflow.active && Workflow.awaitsPublishing(workflow)
@@ -238,6 +251,8 @@ const forEach = Effect.fnUntraced(function*<R>(
 export interface State {
   readonly plan: Plans.Plan
   readonly outcomes: ReadonlyMap<string, Plans.Outcome>
+  /** Number of workflows to go through. Default: those of the plan. */
+  readonly total?: number
   /** Ids of those that were written, but not published any more. */
   readonly unpublished?: ReadonlySet<string>
   /** Reason why a batch ended early. */
@@ -301,6 +316,7 @@ const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entr
   const store = yield* WorkflowStore
   const digest = Change.digester(plan.operations)
   const former = yield* snapshotBefore(plan, entry)
+  const release = yield* N8nClient.use((n8n) => n8n.release)
   if (former === undefined) return changedSince("its snapshot is gone: workflow_history lists what there is")
   const wasLive = entry.active && !entry.hasDraft
   const keys = ["name", "nodes", "connections", "nodeGroups", ...movesPins(plan.operations) ? ["pinData"] : []]
@@ -310,8 +326,13 @@ const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entr
     if (current !== left || now.active !== entry.active) {
       return modification(current === entry.before ? undefined : changedSince("it has changed since the batch"))
     }
+    if (plan.publish === "draft" && wasLive && !Workflow.hasDraft(now)) {
+      return modification(
+        changedSince("its draft was published since the batch: workflow_restore(id, version) can go back")
+      )
+    }
     const patch = Object.fromEntries(keys.flatMap((key) => former[key] === undefined ? [] : [[key, former[key]]]))
-    const { settings, warnings } = formerSettings(now.settings, former["settings"])
+    const { settings, warnings } = formerSettings(now.settings, former["settings"], isV1(release))
     notes = warnings
     return modification(undefined, Change.patchOf(now, { ...now, ...patch, settings }))
   }, { operation: "workflow_restore", source: "file", ...wasLive ? { active: true } : { isDraft: true } })
@@ -331,5 +352,13 @@ export const restore = Effect.fn("Fleet.restore")(function*(id: string) {
     plan,
     (entry) => takeBack(plan, entry, before.get(entry.id)?.after ?? entry.after)
   )
-  return { plan, outcomes: new Map([...before, ...outcomes]), stopped, warnings } satisfies State as State
+  // What the batch had not changed is not left out of the undo.
+  const earlier = [...before].filter(([, { state }]) => state === "restored")
+  return {
+    plan,
+    outcomes: new Map([...earlier, ...outcomes]),
+    total: done.length,
+    stopped,
+    warnings
+  } satisfies State as State
 })

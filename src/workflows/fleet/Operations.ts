@@ -33,6 +33,12 @@ const own: {
   settings: { required: ["settings"], optional: ["onlyWhereUnset"] }
 }
 
+/** Id and name of a credential that n8n does not list; empty if they are not given. */
+export const referenceIn = (value: unknown): Reference => ({
+  id: str(obj(value)?.["id"]) ?? "",
+  name: str(obj(value)?.["name"]) ?? ""
+})
+
 /** Operations of an edit that make no sense, or do harm, on many workflows. */
 const single = new Set(["name", "extract", "move"])
 
@@ -62,9 +68,10 @@ const fault = (wire: Obj): string | undefined => {
   const isText = (key: string) => typeof wire[key] === "string" && wire[key] !== ""
   if (op === "replace" && (!isText("find") || typeof wire["with"] !== "string")) return "find and with are texts"
   if (op === "settings" && obj(wire["settings"]) === undefined) return "settings is an object"
-  return op !== "settings" && op !== "replace" && (!isText("from") || !isText("to"))
-    ? "from and to are ids or names"
-    : undefined
+  if (op === "settings" || op === "replace") return undefined
+  const isNamed = isText("to") ||
+    op === "credential" && Object.values(referenceIn(wire["to"])).every((each) => each !== "")
+  return isText("from") && isNamed ? undefined : "from and to are ids or names"
 }
 
 /** An operation as callers write it. */
@@ -99,7 +106,8 @@ const matching = (workflow: Obj, target: unknown): ReadonlyArray<Obj> => {
   }
   const { name, type } = obj(target) ?? {}
   return all.filter((node) =>
-    (name === undefined || node["name"] === name) && (type === undefined || node["type"] === type)
+    (name === undefined || node["name"] === name) &&
+    (type === undefined || node["type"] === type || shortType(Workflow.typeOf(node)) === type)
   )
 }
 
@@ -228,7 +236,9 @@ export const stepsFor = (workflow: Obj, operation: Operation, swap: Swap | undef
   if (onNodes.has(op)) {
     return matching(workflow, operation["node"]).map((node) => ({
       operation: { ...operation, node: wordOf(node) },
-      change: described(operation, shortType(Workflow.typeOf(node)))
+      change: op === "rename"
+        ? `rename '${Workflow.nameOf(node)}' → '${String(operation["to"])}'`
+        : described(operation, shortType(Workflow.typeOf(node)))
     }))
   }
   return hasEnds(workflow, operation) ? [{ operation, change: described(operation, "") }] : []

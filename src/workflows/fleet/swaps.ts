@@ -2,13 +2,13 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Errors from "../../base/Errors.ts"
-import { obj, str } from "../../base/Json.ts"
+import { defined, obj, str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { isUnsupported, N8nClient } from "../../n8n/N8nClient.ts"
+import { isUnsupported, isV1, N8nClient } from "../../n8n/N8nClient.ts"
 import type { ReadWorkflow } from "../../n8n/WriteGuard.ts"
 import { isUnset } from "../store/FormerSettings.ts"
-import type { Operation, Reference, Swap } from "./Operations.ts"
+import { type Operation, type Reference, referenceIn, type Swap } from "./Operations.ts"
 
 const refuse = (message: string, hint: Errors.ValidationError["hint"]) =>
   new Errors.ValidationError({ reason: message, field: "operations", hint })
@@ -54,7 +54,10 @@ const credentials = Effect.gen(function*() {
     Effect.catchIf(
       isUnsupported,
       () =>
-        Effect.map(Stream.runCollect(n8n.streamWorkflows()), (workflows) => workflows.flatMap(Workflow.credentialsOf))
+        Effect.map(Stream.runCollect(n8n.streamWorkflows()), (workflows) => {
+          const used = workflows.flatMap(Workflow.credentialsOf)
+          return [...new Map(used.map((each) => [each.id, each])).values()]
+        })
     )
   )
 })
@@ -63,9 +66,12 @@ const credentials = Effect.gen(function*() {
 export const resolve = Effect.fn("Fleet.resolve")(function*(
   operation: Operation
 ): Effect.fn.Return<Swap | null, Errors.N8nError, N8nClient> {
+  const n8n = yield* N8nClient
   const { op } = operation
   const [from, to, type] = [str(operation["from"]) ?? "", str(operation["to"]) ?? "", str(operation["type"])]
   if (op === "credential") {
+    const exact = referenceIn(operation["to"])
+    if (exact.id !== "") return defined({ from, to: exact, type })
     const all = (yield* credentials).filter((each) => type === undefined || each.type === type)
     const { id, name, type: own } = yield* only("credential", to, all, { _tag: "ListCredentials" })
     return { from, to: { id, name }, type: own }
@@ -78,9 +84,15 @@ export const resolve = Effect.fn("Fleet.resolve")(function*(
     return { from: "", to: { id, name } }
   }
   if (op !== "calls") return null
-  const { id, isArchived, name } = yield* only("workflow", to, yield* workflowsNamed(to), {
+  const { active, id, isArchived, name } = yield* only("workflow", to, yield* workflowsNamed(to), {
     _tag: "ListExistingWorkflows"
   })
+  if (!active && !isV1(yield* n8n.release)) {
+    return yield* refuse(
+      `Workflow '${Visible.label(name)}' (${id}) is not published, which published callers need`,
+      { _tag: "PublishFirst", id }
+    )
+  }
   if (isArchived === true) {
     return yield* refuse(`Workflow '${Visible.label(name)}' (${id}) is archived`, "Choose another.")
   }

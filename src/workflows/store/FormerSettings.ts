@@ -20,11 +20,12 @@ const sentence = (keys: ReadonlyArray<string>, text: string) => keys.length === 
 /**
  * Returns the settings to write, since n8n merges them, and warnings about those that could not be unset.
  */
-export const formerSettings = (now: unknown, former: unknown) => {
+export const formerSettings = (now: unknown, former: unknown, isV1: boolean) => {
   const settings = obj(former) ?? {}
   const added = Object.keys(without(obj(now) ?? {}, (value, key) => settings[key] !== undefined || isUnset(value)))
   const among = (values: Obj) => added.filter((key) => Object.hasOwn(values, key))
-  const values = { ...unset, ...defaults }
+  // n8n 1 takes "DEFAULT" for the id of an error workflow.
+  const values: Obj = { ...unset, ...isV1 ? { errorWorkflow: "" } : {}, ...defaults }
   return {
     settings: { ...settings, ...Object.fromEntries(among(values).map((key) => [key, values[key]])) } as Obj,
     warnings: [

@@ -95,7 +95,7 @@ describe("a change of many workflows", () => {
       assert.deepStrictEqual(yield* urls(api), { ...after, b: "old", c: "old" })
       yield* api.edit("a", (now) => ({ ...now, name: "theirs" }))
       const back = yield* restore(plan)
-      assert.deepStrictEqual([back.restored, back.refused?.length], [1, 3])
+      assert.deepStrictEqual([back.restored, back.refused?.map(({ id }) => id)], [1, ["a"]])
       assert.deepStrictEqual(yield* urls(api), { ...before, a: "new*", c: "old" })
     }, { seed: several }))
 
@@ -115,6 +115,37 @@ describe("a change of many workflows", () => {
       assert.deepInclude(yield* restore(plan), { restored: 4 })
       // The draft that waited waits again; the others have none.
       assert.deepStrictEqual(yield* urls(api), { ...before, a: "old*!" })
+    }, { seed: several }))
+
+  it.effect("sees what runs beside a draft, and changes settings of both", () =>
+    inMemory(function*(api) {
+      yield* api.edit("a", ({ nodes, ...now }) =>
+        ({
+          ...now,
+          nodes: arr(nodes).with(1, post("送信", "https://mine.example.com"))
+        }) as N8nApi.Workflow)
+      const { workflows: [first] } = yield* tools.listWorkflows.call({ uses: "old.example.com/a", limit: 5, offset: 0 })
+      assert.deepStrictEqual(first?.uses, [
+        { node: "送信", path: "parameters.url", value: "https://old.example.com/a", version: "published" }
+      ])
+      const direct = yield* tools.bulkEdit.call({ select: uses, operations: [replace] })
+      assert.deepStrictEqual([direct.done, direct.refused], [3, [
+        { id: "a", name: "注文 a", why: "only the published version would change, and a draft waits" }
+      ]])
+      const { plan } = yield* dryRun([{ op: "settings", settings: { executionTimeout: 9 } }], { ids: ["a"] })
+      assert.deepInclude(yield* apply(plan), { done: 1 })
+      assert.deepInclude(yield* restore(plan), { restored: 1 })
+      assert.deepInclude(yield* urls(api), { a: "mine*!" })
+    }, { seed: several }))
+
+  it.effect("leaves what was published since to whoever published it", () =>
+    inMemory(function*(api) {
+      const { plan } = yield* dryRun([replace], uses, { publish: "draft" })
+      yield* apply(plan)
+      yield* tools.activateWorkflow.call({ id: "a" })
+      const { refused, restored } = yield* restore(plan)
+      assert.deepStrictEqual([restored, refused?.map(({ id }) => id)], [3, ["a"]])
+      assert.deepStrictEqual(yield* urls(api), { ...before, a: "new*" })
     }, { seed: several }))
 
   it.effect("sets and unsets settings", () =>

@@ -111,7 +111,7 @@ describe("workflow_edit", () => {
       assert.deepStrictEqual(problems.map(({ node, severity }) => [node, severity]), [["Code", "error"]])
     }))
 
-  for (const [version, published, hint] of [["2", false, /activate_workflow/], ["1", true, /immediately/]] as const) {
+  for (const [version, published, hint] of [["2", false, /activate_workflow/], ["1", true, /live/]] as const) {
     it.effect(`says whether the change of a published workflow runs on ${version}.x`, () =>
       inWorld(
         () =>

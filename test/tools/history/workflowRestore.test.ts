@@ -57,7 +57,7 @@ describe("workflow_restore", () => {
       yield* setCode(id, "0")
       // What is published, too, is a version: the draft is given up.
       const back = yield* tools.workflowRestore.call({ id, version: "published", confirm: true })
-      assert.deepInclude(back, { published: true, hint: "There is no draft: the change takes effect immediately." })
+      assert.deepInclude(back, { published: true, hint: "The change is live." })
       assert.isTrue((yield* tools.workflowDiff.call({ a: id })).same)
     }))
 
@@ -77,7 +77,7 @@ describe("workflow_restore", () => {
         assert.deepStrictEqual((yield* tools.workflowHistory.call({ id, limit: 20 })).versions, versions)
         const written = yield* tools.workflowRestore.call({ id, version: oldest, confirm: true })
         assert.strictEqual(written.published, version === "1")
-        if (version === "1") assert.include(written.hint, "immediately")
+        if (version === "1") assert.include(written.hint, "live")
         assert.isTrue((yield* tools.workflowDiff.call({ a: id, b: `${id}@${oldest}` })).same)
         yield* tools.deleteWorkflow.call({ id, confirm: true })
         const gone = yield* tools.workflowRestore.call({ id, version: oldest, dryRun: true, confirm: false })
