@@ -61,6 +61,8 @@ const meansOf = Effect.fnUntraced(function*(
 
 type Means = Effect.Success<ReturnType<typeof meansOf>>
 
+const isOfNode = ({ operation }: Change.Changed["steps"][number]) => operation["op"] !== "settings"
+
 const waits = "an unpublished draft waits, and would be published too (publish: 'draft' changes the draft alone)"
 
 /** Reason why a workflow cannot get the change in the wanted way. Settings have no drafts. */
@@ -70,7 +72,7 @@ const obstacle = (
   { publish }: Pick<Plans.Plan, "publish">,
   release: string | undefined
 ) =>
-  publish === "keep" && Workflow.hasDraft(workflow) && steps.some(({ operation }) => operation["op"] !== "settings")
+  publish === "keep" && Workflow.hasDraft(workflow) && steps.some(isOfNode)
     ? waits
     : publish === "draft" && workflow.active && release !== undefined && !writesDrafts(release)
     ? "it is published, and this n8n's API has no drafts"
@@ -101,7 +103,7 @@ const changesRunning = (workflow: Workflow.Listed, means: Means) => {
   const { connections, nodes } = obj(workflow.activeVersion) ?? {}
   if (!Workflow.hasDraft(workflow) || nodes === undefined) return false
   const changed = Change.make({ ...workflow, nodes, connections }, means)
-  return Result.isSuccess(changed) && changed.success.steps.length > 0
+  return Result.isSuccess(changed) && changed.success.steps.some(isOfNode)
 }
 
 /** Plans a change without writing to n8n, and stores the plan. */
@@ -130,9 +132,12 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish, sel
       continue
     }
     const { steps, workflow: after } = changed.success
+    if (publish === "keep" && !steps.some(isOfNode) && changesRunning(listed, means)) {
+      refuse("only the published version would change, and a draft waits")
+      continue
+    }
     if (steps.length === 0) {
-      if (changesRunning(listed, means)) refuse("only the published version would change, and a draft waits")
-      else unchanged++
+      unchanged++
       continue
     }
     const fault = yield* preview({ before: workflow, after }, read).pipe(Effect.flip, Effect.option)

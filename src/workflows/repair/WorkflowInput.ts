@@ -90,7 +90,7 @@ export const prepare = (input: unknown, options: Options): Checked<Prepared> =>
       name,
       nodes,
       connections,
-      settings: without(settings, (value) => isNull(value) || value === "")
+      settings: without(settings, (value, key) => isNull(value) || value === "" && key !== "errorWorkflow")
     }
     return { workflow: groupsPruned(workflow, repairs), warnings: sentences(repairs) }
   })

@@ -99,6 +99,7 @@ const company = Effect.fnUntraced(function*(v2: boolean) {
   expect(daily, "calls", stock, "Version 1")
   expect(daily, "calls", unused, "Off")
   const branches: Array<string> = []
+  yield* Effect.addFinalizer(() => Effect.ignore(Effect.forEach(branches, scenarios.remove, { discard: true })))
   for (let index = 0; index < 80; index++) {
     const { connections, nodes } = fixtures.workflow(fixtures.names[index % fixtures.names.length] ?? "branch")
     const calls = index % 2 === 0

@@ -163,6 +163,6 @@ export const syncing = (it: It, v2: boolean) => {
         const folder = yield* folderWith()
         yield* deletesNothingUnread(folder).pipe(Effect.provide(WorkflowFiles.layer({ roots: [folder] })))
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    120_000
+    300_000
   )
 }
