@@ -20,7 +20,6 @@ export const Finding = Schema.Struct({
   places: Schema.Array(Place)
 })
 
-/** Spots with one title. */
 export const kindOf = ({ check, title = "" }: Audit.Spot) => JSON.stringify([check, title])
 
 /** Findings at these spots; their numbers are of all. */
