@@ -3,13 +3,11 @@
 /** Key in `_meta` of the answer. */
 export const metaKey = "io.github.effect-n8n-mcp/picture"
 
-/** Rendered picture and the details shown on the page. */
 export interface PictureMessage {
   readonly svg: string
   readonly shown: object
 }
 
-/** Whether a value is such a message. */
 export const isPictureMessage = (value: unknown): value is PictureMessage =>
   typeof value === "object" && value !== null && "svg" in value && typeof value.svg === "string" &&
   "shown" in value && typeof value.shown === "object" && value.shown !== null

@@ -5,7 +5,6 @@ import type { Node, Picture, Section } from "./Picture.ts"
 import * as Svg from "./Svg.ts"
 import { xml } from "./text.ts"
 
-/** Details of a picture on the page. */
 export interface Shown extends Pick<Picture, "title" | "subtitle" | "focus" | "sections"> {
   readonly nodes: ReadonlyArray<
     Pick<Node, "id" | "name" | "label" | "status" | "statusText" | "formerName" | "sections">
@@ -68,7 +67,6 @@ export const app = (template: string): string => fill(template, { title: "n8n wo
 
 const messageRoom = 400_000
 
-/** Message for the page in `_meta` of a tool's answer. */
 export const message = (picture: Picture): { readonly [metaKey]: PictureMessage } => ({
   [metaKey]: { svg: Svg.render(picture, { isBare: true }), shown: shown(picture, messageRoom) }
 })

@@ -30,7 +30,6 @@ const most = 6_000
 const shortened = (text: string): string =>
   text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…\n(${text.length - most} more characters)`
 
-/** Conversion of text, with or without redaction. */
 export const show = (showsSecrets: boolean): Show => {
   const text = (value: string) => Visible.text(showsSecrets ? value : Redact.redactText(value))
   return {
@@ -48,7 +47,6 @@ const section = (title: string, text: string): ReadonlyArray<Section> => text ==
 
 const isEmpty = (value: unknown) => value === undefined || value === null || JSON.stringify(value) === "{}"
 
-/** Notes, parameters, credentials and error handling of a node. */
 export const ofNode = (node: Obj, show: Show): ReadonlyArray<Section> => {
   const credentials = Object.entries(obj(node["credentials"]) ?? {}).map(([type, value]) =>
     `${type}: ${str(obj(value)?.["name"]) ?? "?"}`
@@ -114,7 +112,6 @@ export const ofChange = (node: Obj, view: WorkflowDiff.NodeView | undefined, sho
   ...(view?.fields === undefined ? ofNode(node, show) : [])
 ]
 
-/** Changes that belong to no node. */
 export const ofWhole = ({ connections, name, other = [], settings = [] }: WorkflowDiff.View, show: Show) => [
   ...(name === undefined ? [] : [fieldSection({ path: "Name", ...name }, show)]),
   ...[...settings, ...other].map((field) => fieldSection(field, show)),
@@ -127,7 +124,6 @@ export const ofWhole = ({ connections, name, other = [], settings = [] }: Workfl
   }])
 ]
 
-/** Problems with their fixes. */
 export const ofProblems = (problems: ReadonlyArray<Problem>, show: Show): ReadonlyArray<Section> =>
   problems.map(({ fix, message, path, severity }) => ({
     title: show.line(path === "" ? severity : `${severity}: ${path}`),

@@ -20,7 +20,6 @@ export interface Shape {
   readonly outputs: ReadonlyArray<Port>
 }
 
-/** Grid size of the editor in pixels. */
 export const grid = 16
 const side = 6 * grid
 /** Radius of a sub-node's circle. */
@@ -32,7 +31,6 @@ const leastSlots = 4
 const isMain = ({ type }: Port) => type === "main"
 const below = ({ inputs }: Shape) => inputs.filter((port) => !isMain(port))
 
-/** Size of a node in pixels. */
 export const size = (shape: Shape): { readonly width: number; readonly height: number } => {
   const ports = Math.max(shape.inputs.filter(isMain).length, shape.outputs.filter(isMain).length, 1)
   const height = shape.kind === "sub" ? 2 * radius : side + Math.max(0, ports - 2) * 2 * grid
@@ -59,13 +57,11 @@ const slotOf = (shape: Shape, { index, type }: Port): number => {
   return ordered[at]?.required === true ? at : at + Math.max(0, leastSlots - ordered.length)
 }
 
-/** Position of an input on the canvas. */
 export const inputAt = (shape: Shape, box: Box, port: Port): Point =>
   isMain(port)
     ? { x: box.x, y: box.y + spread(shape.inputs, port, box.height) }
     : { x: box.x + radius + slot * slotOf(shape, port), y: box.y + box.height }
 
-/** Position of an output on the canvas. */
 export const outputAt = (shape: Shape, box: Box, port: Port): Point =>
   isMain(port)
     ? { x: box.x + box.width, y: box.y + spread(shape.outputs, port, box.height) }
@@ -85,7 +81,6 @@ export interface Path {
 const round = (value: number) => Math.round(value * 10) / 10
 const at = ({ x, y }: Point) => `${round(x)} ${round(y)}`
 
-/** Bounding box of points. */
 export const around = (points: ReadonlyArray<Point>): Box => {
   const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)]
   const [x, y] = [Math.min(...xs), Math.min(...ys)]

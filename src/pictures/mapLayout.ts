@@ -3,7 +3,6 @@ import * as Arrangement from "../workflows/edit/Arrangement.ts"
 import type { Edge } from "../workflows/fleet/Map.ts"
 import type { Box } from "./geometry.ts"
 
-/** Size of a workflow. */
 export const size = { width: 204, height: 56 }
 
 /** Frame around workflows without callers that are linked to the same workflows in the same way. */

@@ -232,7 +232,6 @@ const namesBy = (lookOf: LookOf): Connections.OutputNames => (node) => {
   return names?.length === 1 ? [undefined] : names
 }
 
-/** The parts of a picture that depend on its overlay. */
 export const overlaid = (workflow: Document, overlay: Overlay | undefined, show: details.Show, lookOf: LookOf) => {
   switch (overlay?._tag) {
     case undefined:

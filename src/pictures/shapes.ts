@@ -7,14 +7,11 @@ import { ellipsis, width as textWidth, xml } from "./text.ts"
 /** Number with at most one decimal. */
 export const n = (value: number) => String(Math.round(value * 10) / 10)
 
-/** Text element. */
 export const text = (x: number, y: number, content: string, classes: string) =>
   `<text x="${n(x)}" y="${n(y)}" class="${classes}">${xml(content)}</text>`
 
-/** Tooltip. */
 export const titled = (content: string) => `<title>${xml(content)}</title>`
 
-/** Icon around a point. */
 export const glyphAt = ({ d, hue, initials }: Glyph, x: number, y: number, scale: number) =>
   d === undefined
     ? text(x, y + 8, initials ?? "", `mid initials h-${hue}`)
@@ -22,7 +19,6 @@ export const glyphAt = ({ d, hue, initials }: Glyph, x: number, y: number, scale
       n(y - 12 * scale)
     }) scale(${scale})" d="${d}"/>`
 
-/** Strokes of the sign of each status. */
 export const signs: { readonly [S in Status]?: string } = {
   success: "M-4 0l3 3 5-6",
   error: "M0 -4v4M0 4v.1",

@@ -36,7 +36,6 @@ const widthOf = (grapheme: string): number =>
     0.68 :
     0.57
 
-/** Approximate width of a line in pixels. */
 export const width = (text: string, size: number): number =>
   size * graphemes(text).reduce((sum, grapheme) => sum + widthOf(grapheme), 0)
 

@@ -75,24 +75,30 @@ export const checksOf = Effect.fnUntraced(function*({ except = [], only = checks
 /** API key scope that n8n's own audit needs. */
 export const scope = "securityAudit:generate"
 
-/** Workflow or credential with a finding, and places in it: `'Node': parameters.url`. */
-export interface Place {
+/** Finding at one place, such as `'Node': parameters.url`; `at` is empty where the workflow or credential is the place. */
+export interface Spot {
+  readonly check: Check
   readonly id: string
   readonly name: string
-  readonly at: ReadonlyArray<string>
-}
-
-export interface Finding {
-  readonly check: Check
+  readonly at: string
   /** Title by n8n, for findings of n8n's audit. */
   readonly title?: string
   readonly recommendation?: string
-  readonly places: ReadonlyArray<Place>
+}
+
+/** Identity of a spot, whatever the names. */
+export const keyOf = ({ at, check, id, title = "" }: Spot): ReadonlyArray<string> => [check, title, id, at]
+
+const compareKeys = ([check, ...a]: ReadonlyArray<string>, [other, ...b]: ReadonlyArray<string>) => {
+  const rank = (name: string | undefined) => checks.findIndex((check) => check === name)
+  const index = a.findIndex((part, index) => part !== b[index])
+  return rank(check) - rank(other) || (index === -1 ? 0 : (a[index] ?? "") < (b[index] ?? "") ? -1 : 1)
 }
 
 export interface Report {
   readonly workflows: number
-  readonly findings: ReadonlyArray<Finding>
+  /** Most serious first, in an order that does not depend on other findings. */
+  readonly spots: ReadonlyArray<Spot>
   /** Reason why n8n's own audit is missing, and with it the checks that need it. */
   readonly withoutN8n?: string
 }
@@ -150,42 +156,41 @@ const idle: ReadonlySet<string> = new Set([
 ])
 const unprotected = "Unprotected webhooks in instance"
 
-const credentials = (check: Check, locations: ReadonlyArray<AuditLocation>): Finding => ({
-  check,
-  places: [...new Map(locations.map(({ id = "", name = "" }) => [id, { id, name, at: [] }])).values()]
+const credentials = (
+  check: Check,
+  locations: ReadonlyArray<AuditLocation>
+): ReadonlyArray<Spot> => [
+  ...new Map(locations.map(({ id = "", name = "" }) => [id, { check, id, name, at: "" }])).values()
+]
+
+/** Place of a location; one outside of workflows, such as a package or a file, is a place of its own. */
+const placeOf = ({ filePath, id, name, nodeName, nodeType, packageUrl, workflowId, workflowName }: AuditLocation) => ({
+  id: workflowId ?? id ?? nodeType ?? "",
+  name: workflowName ?? name ?? nodeType ?? "",
+  at: nodeName ?? packageUrl ?? filePath ?? ""
 })
 
-/** Places by workflow; locations outside of workflows, such as a package or a file, are places of their own. */
-const placesOf = (locations: ReadonlyArray<AuditLocation>): ReadonlyArray<Place> =>
-  [...Map.groupBy(locations, (at) => at.workflowId ?? at.id ?? at.nodeType ?? "")].map(([id, all]) => ({
-    id,
-    name: all[0]?.workflowName ?? all[0]?.name ?? all[0]?.nodeType ?? "",
-    at: all.flatMap(({ filePath, nodeName, packageUrl }) => nodeName ?? packageUrl ?? filePath ?? [])
-  }))
-
 /** n8n's findings without those that our checks repeat or that no one can fix. */
-const ofN8n = (reports: ReadonlyArray<AuditReport>, workflowId: string | undefined): ReadonlyArray<Finding> => {
+const ofN8n = (reports: ReadonlyArray<AuditReport>, workflowId: string | undefined): ReadonlyArray<Spot> => {
   const sections = reports.flatMap((report) => report.sections)
   const located = (title: (title: string) => boolean) =>
     sections.filter((section) => title(section.title)).flatMap(({ location = [] }) => location)
   const nowhere = located((title) => title === unused)
   const isNowhere = new Set(nowhere.map(({ id }) => id))
-  const others = sections.flatMap((section): ReadonlyArray<Finding> => {
+  const others = sections.flatMap((section): ReadonlyArray<Spot> => {
     const { location = [], nextVersions, recommendation, title } = section
     if (title === unused || idle.has(title) || title === unprotected) return []
-    const of = location.filter((at) =>
+    const places = location.filter((at) =>
       !ordinary.has(at.nodeType ?? "") && (workflowId === undefined || at.workflowId === workflowId)
-    )
-    return of.length > 0
-      ? [{ check: "n8n", title, recommendation, places: placesOf(of) }]
-      : workflowId === undefined && arr(nextVersions).length > 0
-      ? [{ check: "n8n", title, recommendation, places: [] }]
-      : []
+    ).map(placeOf)
+    const isOutdated = workflowId === undefined && arr(nextVersions).length > 0
+    return (places.length === 0 && isOutdated ? [{ id: "", name: "", at: "" }] : places)
+      .map((place) => ({ check: "n8n", ...place, title, recommendation }))
   })
   return workflowId !== undefined ? others : [
     ...others,
-    credentials("unused-credential", nowhere),
-    credentials("idle-credential", located((title) => idle.has(title)).filter(({ id }) => !isNowhere.has(id)))
+    ...credentials("unused-credential", nowhere),
+    ...credentials("idle-credential", located((title) => idle.has(title)).filter(({ id }) => !isNowhere.has(id)))
   ]
 }
 
@@ -214,10 +219,9 @@ export const run = Effect.fn("Audit.run")(function*(
 ): Effect.fn.Return<Report, Errors.N8nError, N8nClient | NodeCatalogue> {
   const n8n = yield* N8nClient
   const chosen = yield* checksOf(scope)
-  const byCheck = new Map<Check, Array<Place>>()
-  const note = (check: Check, { id, name }: Pick<Subject, "id" | "name">, at: ReadonlyArray<string>) => {
-    if (at.length > 0 && chosen.has(check)) byCheck.set(check, [...byCheck.get(check) ?? [], { id, name, at }])
-  }
+  const spots: Array<Spot> = []
+  const note = (check: Check, { id, name }: Pick<Subject, "id" | "name">, places: ReadonlyArray<string>) =>
+    spots.push(...places.map((at) => ({ check, id, name, at })))
   const seen: Array<Pick<Subject, "id" | "name"> & { readonly nodes: ReadonlyArray<Obj> }> = []
   const others = yield* Cache.make({ capacity: 100, lookup: (id: string) => n8n.getWorkflow(id) })
   const lookAt = Effect.fnUntraced(function*(workflow: Subject) {
@@ -246,50 +250,13 @@ export const run = Effect.fn("Audit.run")(function*(
   const { reports, withoutN8n } = byN8n.some((check) => chosen.has(check))
     ? yield* askN8n
     : { reports: [], withoutN8n: undefined }
-  const findings = [
-    ...[...byCheck].map(([check, places]): Finding => ({ check, places })),
-    ...ofN8n(reports, workflowId).filter(({ check, places }) =>
-      chosen.has(check) && (check === "n8n" || places.length > 0)
-    )
-  ].toSorted((a, b) => checks.indexOf(a.check) - checks.indexOf(b.check))
-  return defined({ workflows: seen.length, findings, withoutN8n })
+  spots.push(...ofN8n(reports, workflowId))
+  return defined({
+    workflows: seen.length,
+    spots: spots.filter(({ check }) => chosen.has(check)).toSorted((a, b) => compareKeys(keyOf(a), keyOf(b))),
+    withoutN8n
+  })
 })
-
-/** One finding at one place; `at` is empty where the place is all. */
-export interface Spot {
-  readonly finding: Finding
-  readonly id: string
-  readonly name: string
-  readonly at: string
-}
-
-/** Identity of a spot, whatever the names. */
-export const keyOf = ({ at, finding: { check, title = "" }, id }: Spot): ReadonlyArray<string> => [check, title, id, at]
-
-const compareKeys = ([check, ...a]: ReadonlyArray<string>, [other, ...b]: ReadonlyArray<string>) => {
-  const rank = (name: string | undefined) => checks.findIndex((check) => check === name)
-  const index = a.findIndex((part, index) => part !== b[index])
-  return rank(check) - rank(other) || (index === -1 ? 0 : (a[index] ?? "") < (b[index] ?? "") ? -1 : 1)
-}
-
-/** All findings at each of their places, most serious first, in an order that does not depend on other findings. */
-export const spotsOf = ({ findings }: Report): ReadonlyArray<Spot> =>
-  findings.flatMap((finding) =>
-    finding.places.length === 0
-      ? [{ finding, id: "", name: "", at: "" }]
-      : finding.places.flatMap(({ at, id, name }) =>
-        (at.length === 0 ? [""] : at).map((at) => ({ finding, id, name, at }))
-      )
-  ).toSorted((a, b) => compareKeys(keyOf(a), keyOf(b)))
-
-/** Findings with these places only. */
-export const gather = (spots: ReadonlyArray<Spot>): ReadonlyArray<Finding> =>
-  [...Map.groupBy(spots, ({ finding }) => finding)].map(([finding, all]) => ({
-    ...finding,
-    places: [...Map.groupBy(all, ({ id }) => id)].flatMap(([id, spots]) =>
-      finding.places.length === 0 ? [] : [{ id, name: spots[0]?.name ?? "", at: spots.flatMap(({ at }) => at || []) }]
-    )
-  }))
 
 const Cursor = Schema.StringFromBase64Url.pipe(
   Schema.decodeTo(Schema.fromJsonString(Schema.Array(Schema.String)))

@@ -13,25 +13,17 @@ export const problems = Effect.fn("Callees.problems")(function*(workflow: Obj, r
     return id === undefined || id === workflow["id"] ? [] : [{ at, node, id }]
   })
   const n8n = yield* N8nClient
-  const faults = new Map(
-    yield* Effect.forEach(
-      new Set(calls.map(({ id }) => id)),
-      (id) =>
-        n8n.getWorkflow(id).pipe(
-          Effect.map(({ active, name }) =>
-            active || isV1(release) ? undefined : { what: `'${name}' (${id}), which is not published`, isThere: true }
-          ),
-          Effect.catchTag("NotFoundError", () =>
-            Effect.succeed({ what: `'${id}', which does not exist`, isThere: false })),
-          // A workflow that the key may not read may still be callable.
-          Effect.orElseSucceed(() =>
-            undefined
-          ),
-          Effect.map((fault) => [id, fault] as const)
-        ),
-      { concurrency: 4 }
+  const faultOf = (id: string) =>
+    n8n.getWorkflow(id).pipe(
+      Effect.map(({ active, name }) =>
+        active || isV1(release) ? undefined : { what: `'${name}' (${id}), which is not published`, isThere: true }
+      ),
+      Effect.catchTag("NotFoundError", () => Effect.succeed({ what: `'${id}', which does not exist`, isThere: false })),
+      // A workflow that the key may not read may still be callable.
+      Effect.orElseSucceed(() => undefined),
+      Effect.map((fault) => [id, fault] as const)
     )
-  )
+  const faults = new Map(yield* Effect.forEach(new Set(calls.map(({ id }) => id)), faultOf, { concurrency: 4 }))
   return calls.flatMap(({ at, id, node }): ReadonlyArray<Problem> => {
     const fault = faults.get(id)
     return fault === undefined ? [] : [defined({

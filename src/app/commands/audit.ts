@@ -111,7 +111,7 @@ export const audit = Command.make(
       Effect.provide(ToolContext.layer(options))
     )
     const isIncomplete = whole.withoutN8n !== undefined
-    const spots = Audit.spotsOf(whole)
+    const { spots } = whole
     if (file !== undefined && updateBaseline) {
       const checks = yield* explained(Audit.checksOf(scope))
       const hasRun = (check: string) =>
@@ -124,7 +124,7 @@ export const audit = Command.make(
     }
     const isKnown = new Set(known.map((key) => JSON.stringify(key)))
     const findings = Findings.show(
-      Audit.gather(updateBaseline ? [] : spots.filter((spot) => !isKnown.has(JSON.stringify(Audit.keyOf(spot)))))
+      updateBaseline ? [] : spots.filter((spot) => !isKnown.has(JSON.stringify(Audit.keyOf(spot))))
     )
     const report = {
       workflows: whole.workflows,

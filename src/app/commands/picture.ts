@@ -16,7 +16,6 @@ import * as Options from "../config/Options.ts"
 import * as ToolContext from "../ToolContext.ts"
 import { explained, optional, print, root, toggle } from "./root.ts"
 
-/** Loads the modules that draw. */
 export const drawing = Effect.promise(async () => ({
   MapSvg: await import("../../pictures/MapSvg.ts"),
   Page: await import("../../pictures/Page.ts"),
@@ -25,7 +24,6 @@ export const drawing = Effect.promise(async () => ({
   Template: await import("../../pictures/Template.ts")
 }))
 
-/** Format of a picture, by the name of its file. */
 export const formatOf = Effect.fnUntraced(function*(out: Option.Option<string>) {
   const file = Option.getOrElse(out, () => ".svg")
   const format = /\.(svg|html)$/i.exec(file)?.[1]?.toLowerCase() as "svg" | "html" | undefined

@@ -20,15 +20,22 @@ export const Finding = Schema.Struct({
   places: Schema.Array(Place)
 })
 
-const count = ({ places }: Audit.Finding) => places.reduce((sum, { at }) => sum + Math.max(at.length, 1), 0)
+export const kindOf = ({ check, title = "" }: Audit.Spot) => JSON.stringify([check, title])
 
-/** Shows findings; `whole` are those with all places. */
-export const show = (findings: ReadonlyArray<Audit.Finding>, whole: ReadonlyArray<Audit.Finding> = findings) =>
-  findings.map((finding) => ({
-    check: finding.check,
-    severity: Audit.severityOf[finding.check],
-    count: count(whole.find(({ check, title }) => check === finding.check && title === finding.title) ?? finding),
-    what: finding.title ?? words[finding.check].what,
-    fix: finding.recommendation ?? words[finding.check].fix,
-    places: finding.places.map(({ at, id, name }) => defined({ id, name, at: at.length === 0 ? undefined : at }))
+/** Findings at these spots; their numbers are of all. */
+export const show = (spots: ReadonlyArray<Audit.Spot>, all: ReadonlyArray<Audit.Spot> = spots) => {
+  const isPlace = ({ at, id }: Audit.Spot) => id !== "" || at !== ""
+  const places = Map.groupBy(all.filter(isPlace), kindOf)
+  return [...new Map(spots.map((spot) => [kindOf(spot), spot]))].map(([kind, { check, recommendation, title }]) => ({
+    check,
+    severity: Audit.severityOf[check],
+    count: places.get(kind)?.length ?? 0,
+    what: title ?? words[check].what,
+    fix: recommendation ?? words[check].fix,
+    places: [...Map.groupBy(spots.filter((spot) => kindOf(spot) === kind && isPlace(spot)), ({ id }) => id)]
+      .map(([id, own]) => {
+        const at = own.flatMap(({ at }) => at || [])
+        return defined({ id, name: own[0]?.name ?? "", at: at.length === 0 ? undefined : at })
+      })
   }))
+}

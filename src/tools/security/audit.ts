@@ -43,20 +43,18 @@ export const audit = Tool.make({
   handler: ({ cursor, limit, workflowId, ...scope }) =>
     Effect.gen(function*() {
       const report = yield* Audit.run(workflowId, scope)
-      return { ...report, ...(yield* Audit.pageOf(Audit.spotsOf(report), { cursor, limit, chars: placeChars })) }
+      return { ...report, ...(yield* Audit.pageOf(report.spots, { cursor, limit, chars: placeChars })) }
     }),
-  summarize: ({ findings, nextCursor, page, withoutN8n, workflows }, { cursor }) => {
-    const part = Audit.gather(page)
-    const others = cursor === undefined
-      ? findings.filter(({ check, title }) => part.every((each) => each.check !== check || each.title !== title))
-      : []
+  summarize: ({ nextCursor, page, spots, withoutN8n, workflows }, { cursor }) => {
+    const kinds = new Set(page.map(Findings.kindOf))
+    const others = cursor === undefined ? spots.filter((spot) => !kinds.has(Findings.kindOf(spot))) : []
     return defined({
-      ok: findings.length === 0 && withoutN8n === undefined,
+      ok: spots.length === 0 && withoutN8n === undefined,
       incomplete: withoutN8n === undefined ? undefined : true,
       workflows,
       // A first answer names every kind of findings.
       findings: [
-        ...Findings.show(part, findings),
+        ...Findings.show(page, spots),
         ...Findings.show(others).map((finding) => ({ ...finding, places: [] }))
       ],
       note: withoutN8n,

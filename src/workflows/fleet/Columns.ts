@@ -9,7 +9,6 @@ import type { Selected } from "./Selection.ts"
 export const columns = ["draft", "errorWorkflow", "triggers", "lastRun", "nodeCount", "updatedAt"] as const
 type Column = typeof columns[number]
 
-/** Cell of the newest execution; absent if it is not known. */
 const lastRunOf = ({ lastRun }: Selected) => {
   if (lastRun == null) return lastRun === null ? { lastRun } : {}
   const { id, startedAt, status } = lastRun

@@ -28,12 +28,10 @@ import * as Plans from "./Plans.ts"
 import * as Selection from "./Selection.ts"
 import * as swaps from "./swaps.ts"
 
-/** Number of workflows that are written at the same time. */
 const writers = 4
 
 const maxNames = 5
 
-/** Description of a change of many workflows. */
 export interface Request {
   readonly select: Selection.Select
   readonly operations: ReadonlyArray<Operation>
@@ -92,7 +90,6 @@ const grouped = (steps: ReadonlyArray<Change.Changed["steps"][number] & Pick<Pla
     })
   }).toSorted((a, b) => b.workflows - a.workflows)
 
-/** Reason of an error in one line. */
 const reasonOf = (error: Errors.N8nError) => {
   const { context, message } = Errors.report(error)
   return String(context["errorDetails"] ?? message)
@@ -167,10 +164,8 @@ const modification = <A>(result: A, patch: Obj = {}) => Effect.succeed({ patch, 
 
 const changedSince = (why: string): Plans.Outcome => ({ state: "changed", why })
 
-/** Whether the change goes live. */
 const isLive = ({ publish }: Plans.Plan, { active, hasDraft }: Plans.Entry) => active && !hasDraft && publish === "keep"
 
-/** Writes the planned change of one workflow. */
 const write = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, means: Means) {
   const store = yield* WorkflowStore
   const digest = Change.digester(plan.operations)
@@ -300,7 +295,6 @@ export const apply = Effect.fn("Fleet.apply")(function*(id: string) {
   return { plan, outcomes: new Map([...before, ...outcomes]), stopped, warnings } satisfies State as State
 })
 
-/** Snapshot of the state before the batch. */
 const snapshotBefore = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry) {
   const { instance } = yield* N8nClient
   const snapshots = yield* Snapshots

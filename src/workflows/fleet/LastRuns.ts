@@ -10,7 +10,6 @@ const maxPages = 40
 /** Number of unknown workflows above which a further page is read before each is looked up by itself. */
 const manyUnknown = 20
 
-/** Maximum number of workflows that are looked up by themselves. */
 const maxLookups = 100
 
 const concurrency = 4

@@ -12,7 +12,6 @@ import * as webhooks from "./webhooks.ts"
 
 export type EdgeKind = "calls" | "tool" | "error" | "http"
 
-/** Link from one workflow to another. */
 export interface Edge {
   readonly from: string
   readonly to: string
@@ -34,7 +33,6 @@ export interface Unresolved {
   readonly node: string
   readonly kind: facts.Kind
   readonly by: string
-  /** Ids of workflows that the text contains. */
   readonly mentions?: ReadonlyArray<string>
 }
 
@@ -49,7 +47,6 @@ export interface Shared {
 
 export interface Contract extends Pick<Edge, "from" | "to" | "node">, contracts.Mismatch {}
 
-/** Map of an n8n. */
 export interface WorkflowMap {
   /** By id, archived ones too. */
   readonly workflows: ReadonlyMap<string, facts.Facts>
@@ -69,11 +66,9 @@ export interface WorkflowMap {
   readonly unresolved: ReadonlyArray<Unresolved>
 }
 
-/** Facts that workflows do not contain. */
 interface Surroundings {
   readonly isV1: boolean
   readonly isOwnHost: (host: string) => boolean
-  /** Ids that n8n does not have. */
   readonly missing: ReadonlySet<string>
   /** Names of data tables by id; `undefined` if n8n does not list them. */
   readonly tables: ReadonlyMap<string, string> | undefined
@@ -154,23 +149,21 @@ const sharedBy = (
   current: ReadonlyArray<facts.Facts>,
   tables: ReadonlyMap<string, string> | undefined
 ): ReadonlyArray<Shared> => {
-  const groups = new Map<string, Shared & { readonly workflows: Array<string> }>()
-  const add = (shared: Omit<Shared, "workflows">, id: string) => {
-    const key = `${shared.kind} ${shared.id}`
-    const group = groups.get(key) ?? { ...shared, workflows: [] }
-    groups.set(key, group)
-    if (group.workflows.at(-1) !== id) group.workflows.push(id)
-  }
   const idOf = new Map([...tables ?? []].map(([id, name]) => [name, id]))
-  for (const { credentials, id, references } of current) {
-    for (const credential of credentials) add({ kind: "credential", ...credential }, id)
-    for (const { kind, to, toName = "" } of references) {
-      const table = to ?? idOf.get(toName) ?? toName
-      if (kind === "table" && table !== "") add({ kind, id: table, name: tables?.get(table) ?? table }, id)
-    }
-  }
-  return [...groups.values()].filter(({ workflows }) => workflows.length > 1)
-    .toSorted((a, b) => b.workflows.length - a.workflows.length)
+  const uses = current.flatMap(({ credentials, id: by, references }) => [
+    ...credentials.map((credential) => ({ kind: "credential" as const, ...credential, by })),
+    ...references.flatMap(({ kind, to, toName = "" }) => {
+      const id = to ?? idOf.get(toName) ?? toName
+      return kind === "table" && id !== "" ? [{ kind, id, name: tables?.get(id) ?? id, by }] : []
+    })
+  ])
+  return [...Map.groupBy(uses, ({ id, kind }) => `${kind} ${id}`).values()].flatMap((all) => {
+    const workflows = [...new Set(all.map(({ by }) => by))]
+    const [first] = all
+    if (first === undefined || workflows.length === 1) return []
+    const { by: _, ...shared } = first
+    return [{ ...shared, workflows }]
+  }).toSorted((a, b) => b.workflows.length - a.workflows.length)
 }
 
 const cyclesOf = (edges: ReadonlyArray<Edge>): ReadonlyArray<ReadonlyArray<string>> => {
@@ -187,7 +180,6 @@ const cyclesOf = (edges: ReadonlyArray<Edge>): ReadonlyArray<ReadonlyArray<strin
     .filter((group) => group.length > 1 || callsItself.has(group[0] ?? ""))
 }
 
-/** Map of these workflows. */
 export const make = (all: ReadonlyArray<facts.Facts>, around: Surroundings): WorkflowMap => {
   const workflows = new Map(all.map((each) => [each.id, each]))
   const resolve = resolver(workflows, around)

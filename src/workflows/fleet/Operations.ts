@@ -9,7 +9,6 @@ import * as WorkflowEdit from "../edit/WorkflowEdit.ts"
 import { isUnset } from "../store/FormerSettings.ts"
 
 const Reference = Schema.Struct({ id: Schema.String, name: Schema.String })
-/** Id and name of something on n8n. */
 export type Reference = typeof Reference.Type
 
 /** Replacement of the credential or workflow that nodes refer to. */
@@ -19,7 +18,6 @@ export const Swap = Schema.Struct({
   /** Id of the workflow of that name. */
   fromId: Schema.optionalKey(Schema.String),
   to: Reference,
-  /** Type of the credential. */
   type: Schema.optionalKey(Schema.String)
 })
 export type Swap = typeof Swap.Type
@@ -74,7 +72,6 @@ const fault = (wire: Obj): string | undefined => {
   return isText("from") && isNamed ? undefined : "from and to are ids or names"
 }
 
-/** An operation as callers write it. */
 export const Operation = Schema.StructWithRest(Schema.Struct({ op: Schema.String }), [
   Schema.Record(Schema.String, Schema.Unknown)
 ]).check(Schema.makeFilter(fault))
@@ -97,7 +94,6 @@ const brief = (value: unknown, most = 80) => {
 
 const wordOf = (node: Obj) => str(node["id"]) ?? Workflow.nameOf(node)
 
-/** Nodes that an operation is for. */
 const matching = (workflow: Obj, target: unknown): ReadonlyArray<Obj> => {
   const all = Workflow.namedNodes(workflow)
   if (typeof target === "string") {
@@ -129,7 +125,6 @@ const textsWith = (value: unknown, find: string): ReadonlyArray<readonly [path: 
   return texts
 }
 
-/** Excerpts of a text before and after a replacement. */
 const excerpt = (text: string, find: string, replacement: string) => {
   const at = text.indexOf(find)
   const start = Math.max(0, at - 30)

@@ -9,12 +9,10 @@ import * as Errors from "../../base/Errors.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import { Operation, Swap } from "./Operations.ts"
 
-/** A workflow of a plan. */
 const Entry = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   active: Schema.Boolean,
-  /** Whether a draft waited. */
   hasDraft: Schema.Boolean,
   /** Digests before and after the change. */
   before: Schema.String,
@@ -22,17 +20,14 @@ const Entry = Schema.Struct({
 })
 export type Entry = typeof Entry.Type
 
-/** Equal changes of workflows. */
 export const Group = Schema.Struct({
   change: Schema.String,
   workflows: Schema.Int,
   nodes: Schema.optionalKey(Schema.Int),
-  /** Names of the first workflows. */
   names: Schema.Array(Schema.String),
   example: Schema.optionalKey(Schema.String)
 })
 
-/** A workflow that is left out. */
 export const Refused = Schema.Struct({ id: Schema.String, name: Schema.String, why: Schema.String })
 export type Refused = typeof Refused.Type
 
@@ -66,7 +61,6 @@ export const maxPlans = 30
 
 const pattern = /^plan-\d{14}-[\da-f]{6}$/
 
-/** A new id; newer ones sort higher. */
 export const newId = Effect.map(
   Clock.currentTimeMillis,
   (now) => `plan-${new Date(now).toISOString().replace(/\D/g, "").slice(0, 14)}-${randomBytes(3).toString("hex")}`
@@ -89,7 +83,6 @@ const own = Effect.gen(function*() {
 
 const outcomeName = (plan: string, workflow: string) => `${plan}.${Buffer.from(workflow).toString("base64url")}`
 
-/** Stores a plan. */
 export const save = Effect.fn("Plans.save")(function*(plan: Plan) {
   const { list, remove, write } = yield* own
   yield* write(plan.id, bytes(yield* Effect.orDie(encodePlan(plan))))
@@ -107,14 +100,12 @@ const unknown = (id: string) =>
     hint: { _tag: "MakePlan", maxPlans }
   })
 
-/** Reads a plan of this caller. */
 export const read = Effect.fn("Plans.read")(function*(id: string) {
   const body = pattern.test(id) ? yield* (yield* own).read(id) : undefined
   if (body === undefined) return yield* unknown(id)
   return yield* Effect.mapError(decodePlan(text(body)), () => unknown(id))
 })
 
-/** Records the outcome for a workflow. */
 export const record = Effect.fn("Plans.record")(function*(plan: string, workflow: string, outcome: Outcome) {
   yield* (yield* own).write(outcomeName(plan, workflow), bytes(yield* Effect.orDie(encodeOutcome(outcome))))
 })

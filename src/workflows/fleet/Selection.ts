@@ -31,7 +31,6 @@ export const conditions = {
 
 const maxIds = 500
 
-/** Parameters of a selection: ids, conditions or both. */
 export const parameters = {
   ids: Schema.optionalKey(
     Schema.Array(Schema.String.check(Schema.isMinLength(1))).check(
@@ -49,7 +48,6 @@ export type Conditions = typeof Conditions.Type
 export type Select = typeof Parameters.Type
 
 export interface Options {
-  /** Whether archived workflows are included. */
   readonly archived?: boolean | undefined
   /** Of this project (needs a licence). */
   readonly projectId?: string | undefined
@@ -131,7 +129,6 @@ export const page = Effect.fn("Selection.page")(function*(
     readonly limit: number
     readonly offset?: number | undefined
     readonly cursor?: string | undefined
-    /** Whether the newest executions are looked up. */
     readonly lastRun?: boolean | undefined
   }
 ) {
@@ -186,7 +183,6 @@ const readIds = (ids: ReadonlySet<string>) =>
       )
   )
 
-/** Reads every selected workflow. */
 export const all = Effect.fn("Selection.all")(function*(
   { ids, ...conditions }: Select,
   options: Options = {}

@@ -18,7 +18,6 @@ const nodeOf = (node: Obj) => {
 /** Settings that n8n adds to a workflow that is written. */
 const ofN8n = new Set(["callerPolicy", "availableInMCP", "executionOrder", "binaryMode"])
 
-/** Settings that operations set. */
 const settingsIn = (operations: ReadonlyArray<Operation>) =>
   operations.flatMap(({ op, settings }) => op === "settings" ? Object.keys(obj(settings) ?? {}) : [])
 
@@ -59,7 +58,6 @@ export interface Changed {
   readonly steps: ReadonlyArray<Step & { readonly operationIndex: number }>
 }
 
-/** Means of a change. */
 export interface Means {
   readonly plan: string
   readonly operations: ReadonlyArray<Operation>
@@ -100,7 +98,6 @@ export const make = (before: Obj, { lookups, operations, plan, swaps }: Means): 
     return { workflow, steps }
   })
 
-/** Parts to write. */
 export const patchOf = (before: Obj, after: Obj): Obj =>
   Object.fromEntries(
     ["name", "nodes", "connections", "settings", "pinData", "nodeGroups"].flatMap((key) =>

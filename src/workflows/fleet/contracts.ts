@@ -3,10 +3,8 @@ import { arr, type Obj, obj, str } from "../../base/Json.ts"
 import { nodes, parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
 import { caller } from "../Calls.ts"
 
-/** Type by name of each input. */
 export type Inputs = ReadonlyMap<string, string>
 
-/** Inputs that a node passes; a type of `undefined` is decided at run time. */
 interface Passed {
   readonly values: ReadonlyMap<string, unknown>
   /** Types that the caller has stored of the inputs. */

@@ -15,7 +15,6 @@ export interface Reference {
   readonly kind: Kind
   readonly node: string
   readonly state?: State
-  /** Id of the workflow or table. */
   readonly to?: string
   /** Name of a table that is selected by name. */
   readonly toName?: string
@@ -37,7 +36,6 @@ export interface Facts {
   readonly name: string
   readonly isPublished: boolean
   readonly isArchived: boolean
-  /** Types of its triggers. */
   readonly triggers: ReadonlySet<string>
   readonly inputs: contracts.Inputs | undefined
   /** Ids of the workflows that may call it; absent if its settings do not list them. */
@@ -52,10 +50,8 @@ type Source = Pick<Workflow.Listed, "id" | "name" | "active" | "nodes" | "isArch
 const byHand = [contracts.triggerType, "n8n-nodes-base.manualTrigger", "@n8n/n8n-nodes-langchain.manualChatTrigger"]
 const errorTrigger = "n8n-nodes-base.errorTrigger"
 
-/** Whether it has an Execute Workflow Trigger. */
 export const isSub = ({ triggers }: Facts): boolean => triggers.has(contracts.triggerType)
 
-/** Whether another workflow can start it. */
 export const isCallable = ({ triggers }: Facts): boolean => byHand.some((type) => triggers.has(type))
 
 export const handlesErrors = ({ triggers }: Facts): boolean => triggers.has(errorTrigger)
