@@ -260,19 +260,10 @@ const conditionalLabels = (ports: ReadonlyArray<ConditionalPort>, present: Reado
     return `${label(port, count)}${isInstead ? " instead" : ""} when ${condition}`
   })
 
-const labels = (
-  description: NodeType.Description,
-  node: Ports.Node,
-  read: typeof Ports.inputs,
-  evaluate: Ports.Evaluate
-) => {
-  const complete = Parameters.complete(description, { typeVersion: node.version, parameters: node.parameters })
-  const ports = read(description, { ...node, parameters: complete }, evaluate)
-  return ports === undefined ? undefined : [
-    ...ports.map((port) => label(port, ports.filter(({ type }) => type === port.type).length)),
-    ...conditionalLabels(conditionalPorts(description, node, read, evaluate), ports)
-  ]
-}
+const labels = (ports: ReadonlyArray<Ports.Port>, conditional: ReadonlyArray<ConditionalPort>) => [
+  ...ports.map((port) => label(port, ports.filter(({ type }) => type === port.type).length)),
+  ...conditionalLabels(conditional, ports)
+]
 
 /** Output that `onError` adds to every node except triggers. */
 const errorOutput = (outputs: ReadonlyArray<Ports.Port>) => {
@@ -348,8 +339,12 @@ export const details = (
     const isSmall = size(operations) <= operationsRoom
     const shape = { parameters: filled, version }
     const complete = Parameters.complete(description, node)
-    const outputs = labels(description, shape, Ports.outputs, evaluate)
-    const ports = Ports.outputs(description, { ...shape, parameters: complete }, evaluate) ?? []
+    const portsBy = (read: typeof Ports.inputs) => {
+      const present = read(description, { ...shape, parameters: complete }, evaluate)
+      const conditional = conditionalPorts(description, shape, read, evaluate)
+      return { present: present ?? [], conditional, labels: present && labels(present, conditional) }
+    }
+    const [inputs, outputs] = [portsBy(Ports.inputs), portsBy(Ports.outputs)]
     const isTrigger = description.group.includes("trigger")
     const { subNodes, wired } = SubNodes.of(
       {
@@ -357,8 +352,8 @@ export const details = (
         version,
         name: description.displayName,
         parameters: filled,
-        inputs: Ports.inputs(description, { ...shape, parameters: complete }, evaluate) ?? [],
-        conditional: background.find === undefined ? [] : conditionalPorts(description, shape, Ports.inputs, evaluate)
+        inputs: inputs.present,
+        conditional: inputs.conditional
       },
       evaluate,
       background
@@ -371,8 +366,8 @@ export const details = (
       hidden: description.hidden || undefined,
       tool: description.usableAsTool ? `${type}Tool` : undefined,
       credentials: credentialsOf(description),
-      inputs: labels(description, shape, Ports.inputs, evaluate),
-      outputs: outputs === undefined ? undefined : [...outputs, ...isTrigger ? [] : errorOutput(ports)],
+      inputs: inputs.labels,
+      outputs: outputs.labels && [...outputs.labels, ...isTrigger ? [] : errorOutput(outputs.present)],
       itemFields: version === versions.at(-1) ? itemFieldsOf(nodeType, applying, complete) : undefined,
       operations: isOverview && isSmall ? operations : undefined,
       resources: isSmall ? undefined : Object.keys(operations),
