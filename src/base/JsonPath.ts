@@ -47,9 +47,11 @@ export const modify = (
   return Object.fromEntries(entries)
 }
 
-/** Appends a key to a path, quoted if needed: `a.b`, or `a["odd key"]`. */
-export const member = (path: string, key: string): string =>
-  /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key)
+/** Appends a step to a path, a key quoted if needed: `a.b`, `a[0]`, or `a["odd key"]`. */
+export const member = (path: string, key: Step): string =>
+  typeof key === "number"
+    ? `${path}[${key}]`
+    : /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key)
     ? path === "" ? key : `${path}.${key}`
     : `${path}["${key.replace(/["\\]/g, "\\$&")}"]`
 

@@ -19,11 +19,7 @@ export const missing = (jsons: ReadonlyArray<unknown>, fields: ReadonlyArray<Fie
   fields.flatMap(({ path, steps }) => jsons.every((json) => JsonPath.get(json, steps) === undefined) ? [path] : [])
 
 /** Path as written in an expression: `customer.id`, `lines[0].sku`. */
-export const written = (steps: ReadonlyArray<JsonPath.Step>): string =>
-  steps.reduce<string>(
-    (path, step) => typeof step === "number" ? `${path}[${step}]` : JsonPath.member(path, step),
-    ""
-  )
+export const written = (steps: ReadonlyArray<JsonPath.Step>): string => steps.reduce<string>(JsonPath.member, "")
 
 /** Whether a path equals another one or is below it. */
 export const isWithin = (path: string, other: string): boolean =>

@@ -123,9 +123,7 @@ export const differences = (expected: Seen, actual: Seen, path: string): Readonl
   const keys = keysOf(expected.value, actual.value)
   return keys === undefined
     ? [{ path, expected: expected.shown, actual: concerned(expected.value, actual) }]
-    : keys.flatMap((key) =>
-      differences(at(expected, key), at(actual, key), typeof key === "number" ? `${path}[${key}]` : member(path, key))
-    )
+    : keys.flatMap((key) => differences(at(expected, key), at(actual, key), member(path, key)))
 }
 
 /** Faults in an expectation: invalid regular expressions. */
@@ -144,6 +142,6 @@ export const faults = (
       }]
     }
   }
-  if (isList(expected)) return expected.flatMap((each, index) => faults(each, `${path}[${index}]`))
+  if (isList(expected)) return expected.flatMap((each, index) => faults(each, member(path, index)))
   return Object.entries(obj(expected) ?? {}).flatMap(([key, each]) => faults(each, member(path, key)))
 }

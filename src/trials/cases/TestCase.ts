@@ -64,10 +64,8 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1()
 const decode = Schema.decodeUnknownResult(TestCase, { errors: "all" })
 
 const pathOf = (steps: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> = []) =>
-  steps.map((step) => typeof step === "object" ? step.key : step).reduce<string>(
-    (path, key) => typeof key === "number" ? `${path}[${key}]` : member(path, String(key)),
-    ""
-  )
+  steps.map((step) => typeof step === "object" ? step.key : step)
+    .reduce<string>((path, key) => member(path, typeof key === "symbol" ? String(key) : key), "")
 
 export const fromJson = (value: unknown): Result.Result<TestCase, ReadonlyArray<Fault>> => {
   const root = obj(value)

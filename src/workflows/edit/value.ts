@@ -26,8 +26,7 @@ const stepsOf = (
     )
 }
 
-const textOf = (steps: ReadonlyArray<JsonPath.Step>) =>
-  steps.reduce<string>((path, step) => typeof step === "number" ? `${path}[${step}]` : JsonPath.member(path, step), "")
+const textOf = (steps: ReadonlyArray<JsonPath.Step>) => steps.reduce<string>(JsonPath.member, "")
 
 const contents = (path: string, value: unknown): string => {
   if (Array.isArray(value)) {
