@@ -34,14 +34,13 @@ const settingKeys = new Set([
 const settingsOf = (workflow: Obj): Obj =>
   Object.fromEntries(Object.entries(obj(workflow["settings"]) ?? {}).filter(([key]) => settingKeys.has(key)))
 
-/** Names of the sub-workflow's inputs; empty if whole items pass through. */
-const declared = (inputs: ReadonlyArray<Input>) =>
-  inputs.length === 0 ? [] : [{ name: wholeItem, value: "={{ $json }}" }, ...inputs]
-
-const place = (node: Obj | undefined, dx: number) => {
-  const [x = 0, y = 0] = arr(node?.["position"]).map(Number)
+const place = ({ entry, members }: Group.Group, dx: number) => {
+  const [x = 0, y = 0] = arr(members.get(entry)?.json["position"]).map(Number)
   return [x + dx, y]
 }
+
+const linked = (links: ReadonlyArray<Connections.Link>, connections: Obj = {}) =>
+  links.reduce<Obj>((all, link) => Links.add(all, link) ?? all, connections)
 
 const build = (
   workflow: Obj,
@@ -55,40 +54,37 @@ const build = (
     const start = unique("When called", taken)
     const restore = unique("Items", taken)
     const { inputs, parameters } = yield* lift(group, start, lookups, names)
-    const fields = declared(inputs)
-    const first = group.members.get(group.entry)?.json
+    const isWhole = inputs.length === 0
     const added = (type: string, name: string, dx: number, typeVersion: number, parameters: Obj): Obj => ({
       id: lookups.newId(),
       name,
       type,
       typeVersion,
-      position: place(first, dx),
+      position: place(group, dx),
       parameters
     })
-    const values = fields.map(({ name }) => ({ name, type: name === wholeItem ? "object" : "any" }))
+    const values = inputs.map(({ name }) => ({ name, type: name === wholeItem ? "object" : "any" }))
     const head = [
-      added(trigger, start, inputs.length === 0 ? -220 : -440, lookups.newest(trigger) ?? 1.1, {
-        inputSource: inputs.length === 0 ? "passthrough" : "workflowInputs",
-        ...(inputs.length === 0 ? {} : { workflowInputs: { values } })
-      }),
+      added(
+        trigger,
+        start,
+        isWhole ? -220 : -440,
+        lookups.newest(trigger) ?? 1.1,
+        isWhole ? { inputSource: "passthrough" } : { inputSource: "workflowInputs", workflowInputs: { values } }
+      ),
       // The nodes see the items that they saw before: without the inputs, and with binary data.
-      ...(inputs.length === 0 ? [] : [added(set, restore, -220, 3.4, {
+      ...(isWhole ? [] : [added(set, restore, -220, 3.4, {
         mode: "raw",
         jsonOutput: `={{ $json.${wholeItem} }}`,
         includeOtherFields: true,
         include: "except",
-        excludeFields: fields.map(({ name }) => name).join(", "),
+        excludeFields: inputs.map(({ name }) => name).join(", "),
         options: { dotNotation: false, stripBinary: false }
       })])
     ]
-    const links = [
-      ...[...head.map(Workflow.nameOf), group.entry].flatMap((to, index, all) => {
-        const from = all[index - 1]
-        const port = { type: "main", index: 0 }
-        return from === undefined ? [] : [{ from, output: port, to, input: port }]
-      }),
-      ...group.inner
-    ]
+    const port = { type: "main", index: 0 }
+    const row = [...(isWhole ? [start] : [start, restore]), group.entry]
+    const links = row.slice(1).map((to, index) => ({ from: row[index] ?? "", output: port, to, input: port }))
     const pinData = Object.entries(obj(workflow["pinData"]) ?? {}).filter(([key]) => group.members.has(key))
     return {
       inputs,
@@ -98,7 +94,7 @@ const build = (
           ...head,
           ...[...group.members.values()].map(({ json, name }) => ({ ...json, parameters: parameters.get(name) }))
         ],
-        connections: links.reduce<Obj>((connections, link) => Links.add(connections, link) ?? connections, {}),
+        connections: linked([...links, ...group.inner]),
         settings: settingsOf(workflow),
         ...(pinData.length === 0 ? {} : { pinData: Object.fromEntries(pinData) })
       }
@@ -137,10 +133,13 @@ const essence = (workflow: Obj, { parse }: Step.Lookups) => {
   const links = Connections.links(workflow["connections"]).map(({ from, input, output, to }) =>
     `${label(from)} ${Connections.portLabel(output)} → ${label(to)} ${Connections.portLabel(input)}`
   )
-  return { nodes, links: links.toSorted(), settings: settingsOf(workflow) }
+  return { nodes, links: links.toSorted() }
 }
 
-const withDefaults = (settings: Obj): Obj => ({ executionOrder: "v0", timezone: "DEFAULT", ...settings })
+const runSettings = (workflow: Obj) => {
+  const { executionOrder = "v0", timezone = "DEFAULT" } = obj(workflow["settings"]) ?? {}
+  return { executionOrder, timezone }
+}
 
 /** The first difference between what two sub-workflows do, in words. */
 const differenceOf = (sub: Obj, other: Obj, lookups: Step.Lookups): string | undefined => {
@@ -152,12 +151,7 @@ const differenceOf = (sub: Obj, other: Obj, lookups: Step.Lookups): string | und
     const [line] = WorkflowDiff.lines(json, b.nodes[index]?.json)
     if (line !== undefined) return `'${name}' differs: ${line.replace(/^parameters\./, "")}`
   }
-  const shared = (settings: Obj) =>
-    Object.fromEntries(
-      Object.entries(withDefaults(settings)).filter(([key]) => key === "executionOrder" || key === "timezone")
-    )
-  const [line] = WorkflowDiff.lines(shared(a.settings), shared(b.settings), "settings")
-  return line
+  return WorkflowDiff.lines(runSettings(sub), runSettings(other), "settings")[0]
 }
 
 /** Names of the inputs that a workflow declares, without the one with the whole item. */
@@ -213,31 +207,28 @@ const checkReaders = (group: Group.Group, settings: Obj, lookups: Step.Lookups):
     return isMatched
   })
 
-const callOf = (id: string, name: string, inputs: ReadonlyArray<Input>): Obj => {
-  const fields = declared(inputs)
-  return {
-    workflowId: { __rl: true, mode: "list", value: id, cachedResultName: name },
-    ...(fields.length === 0 ? {} : {
-      workflowInputs: {
-        mappingMode: "defineBelow",
-        value: Object.fromEntries(fields.map(({ name, value }) => [name, value])),
-        matchingColumns: [],
-        schema: fields.map(({ name }) => ({
-          id: name,
-          displayName: name,
-          required: false,
-          defaultMatch: false,
-          display: true,
-          canBeUsedToMatch: true,
-          ...(name === wholeItem ? { type: "object" } : {})
-        })),
-        attemptToConvertTypes: false,
-        convertFieldsToString: false
-      }
-    }),
-    options: {}
-  }
-}
+const callOf = (id: string, name: string, inputs: ReadonlyArray<Input>): Obj => ({
+  workflowId: { __rl: true, mode: "list", value: id, cachedResultName: name },
+  ...(inputs.length === 0 ? {} : {
+    workflowInputs: {
+      mappingMode: "defineBelow",
+      value: Object.fromEntries(inputs.map(({ name, value }) => [name, value])),
+      matchingColumns: [],
+      schema: inputs.map(({ name }) => ({
+        id: name,
+        displayName: name,
+        required: false,
+        defaultMatch: false,
+        display: true,
+        canBeUsedToMatch: true,
+        ...(name === wholeItem ? { type: "object" } : {})
+      })),
+      attemptToConvertTypes: false,
+      convertFieldsToString: false
+    }
+  }),
+  options: {}
+})
 
 /** The sub-workflow to call: a new one, or an existing one that does the same. */
 const callee = (
@@ -286,7 +277,6 @@ export const extract: Step.Edit<"extract"> = (workflow, operation, lookups) =>
     const owner = workflowId === undefined ? workflow : lookups.callee?.(workflowId) ?? {}
     const isMatched = yield* checkReaders(group, settingsOf(owner), lookups)
     const { id, inputs, name, sub } = { sub: undefined, ...yield* callee(workflow, operation, group, lookups) }
-    const first = group.members.get(group.entry)?.json
     let rest = workflow
     for (const name of group.members.keys()) {
       rest = (yield* remove(rest, { op: "remove", node: name }, lookups)).workflow
@@ -296,13 +286,13 @@ export const extract: Step.Edit<"extract"> = (workflow, operation, lookups) =>
       name: unique(name, new Set([...Step.names(rest), ...Object.keys(obj(rest["pinData"]) ?? {})])),
       type: call,
       typeVersion: lookups.newest(call) ?? 1.2,
-      position: place(first, 0),
+      position: place(group, 0),
       parameters: callOf(id, name, inputs)
     }
     const { exit } = group
-    const nodes = exit === undefined ? arr(rest["nodes"]) : arr(rest["nodes"]).map((each) => {
+    const others = arr(rest["nodes"]).map((each) => {
       const other = obj(each)
-      return other === undefined || obj(other["parameters"]) === undefined ? each : {
+      return exit === undefined || obj(other?.["parameters"]) === undefined ? each : {
         ...other,
         parameters: renameIn(Workflow.parametersOf(other), exit, node.name, lookups.parse)
       }
@@ -311,14 +301,14 @@ export const extract: Step.Edit<"extract"> = (workflow, operation, lookups) =>
       ...group.into.map((link) => ({ ...link, to: node.name })),
       ...group.out.map((link) => ({ ...link, from: node.name }))
     ]
-    const connections = links.reduce<Obj>((all, link) => Links.add(all, link) ?? all, obj(rest["connections"]) ?? {})
     return {
-      workflow: { ...rest, nodes: [...nodes, node], connections },
+      workflow: { ...rest, nodes: [...others, node], connections: linked(links, obj(rest["connections"])) },
       changes: [
         `moved ${quoted([...group.members.keys()])} to ${sub === undefined ? "" : "the new "}workflow '${name}', ` +
         `called by '${node.name}' ` +
-        (inputs.length === 0 ? "with whole items" : `with ${counted(inputs.length + 1, "input")}: ` +
-          declared(inputs).map(({ name }) => name).join(", "))
+        (inputs.length === 0
+          ? "with whole items"
+          : `with ${counted(inputs.length, "input")}: ${inputs.map(({ name }) => name).join(", ")}`)
       ],
       ...(sub === undefined ? {} : {
         created: {

@@ -77,28 +77,25 @@ export const lift = (
             )
           }
           const taken = new Set([wholeItem, ...[...inputs.values()].map((input) => input.name)])
-          const input = inputs.get(code) ??
-            {
-              name: names[inputs.size] ?? unique((read.key || other).replaceAll(/[^\p{L}\p{N}_$-]+/gu, "_"), taken),
-              value: `={{ ${code} }}`
-            }
+          const input = inputs.get(code) ?? {
+            name: names[inputs.size] ?? unique((read.key || other).replaceAll(/[^\p{L}\p{N}_$-]+/gu, "_"), taken),
+            value: `={{ ${code} }}`
+          }
           inputs.set(code, input)
           const replacement = JsonPath.member(`${source}.${isOfItem ? "item" : "first()"}.json`, input.name)
           next = next.slice(0, read.start) + replacement + next.slice(read.end)
         }
         if (next !== text.text) changed.set(text.path, next)
       }
+      const replaced = ({ path, text }: Expressions.Text) => changed.get(path) ?? text
       const own = parametersOf(node.json)
       parameters.set(
         name,
-        changed.size === 0 ?
-          own :
-          mapValues(
-            own,
-            (value, key) =>
-              Expressions.mapTexts(value, ({ path, text }) => changed.get(path) ?? text, deeper("parameters", key))
-          )
+        changed.size === 0
+          ? own
+          : mapValues(own, (value, key) => Expressions.mapTexts(value, replaced, deeper("parameters", key)))
       )
     }
-    return { parameters, inputs: [...inputs.values()] }
+    const declared = inputs.size === 0 ? [] : [{ name: wholeItem, value: "={{ $json }}" }, ...inputs.values()]
+    return { parameters, inputs: declared }
   })
