@@ -166,7 +166,7 @@ export const changingMany = (it: It, v2: boolean) => {
       assert.deepInclude(yield* restore(unset.plan), { restored: 3 })
       assert.deepStrictEqual(
         (yield* handlers).filter((id) =>
-          id !== undefined && id !== "DEFAULT"
+          id !== undefined && id !== ""
         ),
         []
       )
