@@ -192,14 +192,36 @@ export const calls = (
   return [...started.values()]
 }
 
-/** Execution without these nodes, which must not have failed. */
-export const without = (execution: Execution, names: ReadonlyArray<string>): Execution => {
-  const gone = new Set(names.filter((name) => nodeStatus(execution.runs.get(name) ?? []) !== "error"))
+/**
+ * Execution without nodes that were added to it. A node that one belongs to has its input and its failures, and so do
+ * the nodes after it; another node that failed stays.
+ */
+export const without = (execution: Execution, added: ReadonlyMap<string, string | undefined>): Execution => {
   const { runs, workflow } = execution
+  const isFailed = (name: string) => nodeStatus(runs.get(name) ?? []) === "error"
+  const isGone = (name: string) => added.has(name) && (added.get(name) !== undefined || !isFailed(name))
+  const sourceOf = (source: Source | undefined): Source | undefined => {
+    if (source === undefined || added.get(source.node) === undefined) return source
+    const before = runs.get(source.node)?.[source.run]?.sources[0]
+    return before === undefined ? source : sourceOf(before)
+  }
+  const all = new Map<string, ReadonlyArray<Run>>(
+    [...runs].filter(([name]) => !isGone(name)).map(([name, own]) =>
+      [name, own.map((run) => ({ ...run, sources: run.sources.map(sourceOf) }))] as const
+    )
+  )
+  for (const [name, owner] of added) {
+    if (owner === undefined) continue
+    const failed = (runs.get(name) ?? []).filter(({ error }) => error !== undefined)
+    const own = all.get(owner) ?? []
+    if (failed.length > 0) {
+      all.set(owner, [...own, ...failed.map((run, index) => ({ ...run, index: own.length + index }))])
+    }
+  }
   return {
     ...execution,
-    workflow: workflow && { ...workflow, nodes: workflow.nodes.filter(({ name }) => !gone.has(name)) },
-    runs: new Map([...runs].filter(([name]) => !gone.has(name)))
+    workflow: workflow && { ...workflow, nodes: workflow.nodes.filter(({ name }) => !isGone(name)) },
+    runs: all
   }
 }
 

@@ -29,6 +29,8 @@ export interface Request {
   readonly isTrigger: (node: Node) => boolean
   /** Nodes that run although they reach outside, by name. */
   readonly running: ReadonlySet<string>
+  /** Whether a node that failed and reaches outside fails again; otherwise it has no items. */
+  readonly repeatsFailures: boolean
   readonly find: (type: string) => NodeType.NodeType | undefined
   readonly parse: Parse
 }
@@ -60,10 +62,25 @@ const reader = (execution: Execution.Execution) => {
 
 type Reader = ReturnType<typeof reader>
 
-const pinOf = ({ outputs }: Reader, runs: ReadonlyArray<Execution.Run>, name: string): pins.Pin =>
-  runs.every((run) => run.error !== undefined || run.outputs.length === 0)
-    ? pins.missing
-    : { runs: runs.map((run) => outputs(name, run)), repeats: false, isMissing: false }
+const pinOf = (
+  { outputs }: Reader,
+  runs: ReadonlyArray<Execution.Run>,
+  name: string,
+  repeatsFailures: boolean
+): pins.Pin => {
+  const isFailed = ({ error, outputs }: Execution.Run) =>
+    error !== undefined && outputs.every(({ count }) => count === 0)
+  const isEmpty = runs.every((run) => run.error !== undefined || run.outputs.length === 0)
+  if (isEmpty && !(repeatsFailures && runs.some(isFailed))) return pins.missing
+  return {
+    runs: runs.map((run) => outputs(name, run)),
+    repeats: false,
+    isMissing: false,
+    ...(repeatsFailures
+      ? { errors: runs.map((run) => isFailed(run) ? Execution.errorDetail(run.error).message : undefined) }
+      : {})
+  }
+}
 
 /** Name of the node that started an execution. */
 export const starterOf = ({ runs }: Execution.Execution): string | undefined =>
@@ -136,8 +153,9 @@ const startItemsOf = (
 
 /** Options of a copy that repeats an execution. */
 export const of = Effect.fn("Replay.of")(function*(
-  { executionId, find, hasTestData, isTrigger, parse, running, startNode, subject, workflowId }: Request
+  request: Request
 ) {
+  const { executionId, find, hasTestData, isTrigger, parse, running, startNode, subject, workflowId } = request
   const executions = yield* Executions
   const execution = yield* executions.get(executionId)
   if (execution.runs.size === 0) {
@@ -202,6 +220,6 @@ export const of = Effect.fn("Replay.of")(function*(
     pinOf: (node) =>
       allRunning.has(node.name) || !isOutside(node)
         ? undefined
-        : pinOf(read, execution.runs.get(nameThen(node)) ?? [], nameThen(node))
+        : pinOf(read, execution.runs.get(nameThen(node)) ?? [], nameThen(node), request.repeatsFailures)
   } satisfies Pick<Options, "startNode" | "startItems" | "earlier" | "pinOf">
 })

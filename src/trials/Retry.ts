@@ -94,7 +94,7 @@ const outcomeOf = (id: string, newId: string, status: string) =>
 
 const taken = "another call retries it"
 
-const startedNothing = (error: Errors.N8nError) => error._tag === "ApiError" && WorkflowTesting.startedNothing(error)
+const startedNothing = (error: Errors.N8nError) => error._tag === "ApiError" && executionWatch.startedNothing(error)
 
 /** Lets n8n retry a run from the failed node, unless another call has meanwhile. */
 const resume = Effect.fnUntraced(function*({ attempt, id, newest, workflowId }: Plan, latest: boolean, end: number) {

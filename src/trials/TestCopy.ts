@@ -43,11 +43,17 @@ export interface Options extends Omit<TriggerItems.TriggerContext, "timezone"> {
   /** Nodes that run in spite of the workflow's pinned data. */
   readonly unpinned?: ReadonlySet<string> | undefined
   readonly isTrigger: (node: Node) => boolean
-  readonly name: string
-  readonly path: string
   readonly timeout: number
   /** Whether it is for n8n 1.x, which does not list waiting executions nor let nodes read a Code node's output. */
   readonly isV1: boolean
+  /** Whether the copy answers with the execution's id even if the workflow itself responds. */
+  readonly answersFirst?: boolean | undefined
+}
+
+/** Name of a copy, and the path of its webhook. */
+export interface Place {
+  readonly name: string
+  readonly path: string
 }
 
 export interface Refusal {
@@ -214,7 +220,7 @@ const earlierOf = (
 
 /** Nodes of the part in the copy; a pinned one becomes a row of nodes, the last with its name. */
 const copiesOf = (
-  { main, nodes, pinned, running, start, startsAtTrigger }: Part,
+  { links, main, nodes, pinned, running, start, startsAtTrigger }: Part,
   earlier: ReadonlySet<string>,
   { isTrigger }: Options,
   added: pins.Added
@@ -225,7 +231,7 @@ const copiesOf = (
     if (earlier.has(name) || !running.has(name) && !isTrigger(node) && !mentions(json, name)) return []
     if (!running.has(name) || isTrigger(node) && (node !== start || startsAtTrigger)) return [[name, [disable(node)]]]
     const pin = pinned.get(name)
-    return [[name, pin === undefined ? [node] : pins.nodes(node, pin, added)]]
+    return [[name, pin === undefined ? [node] : pins.nodes(node, pin, linkedOutputs(links, name), added)]]
   })
 }
 
@@ -234,76 +240,101 @@ const timezoneOf = ({ settings }: Subject, { timezone }: Options): string => {
   return own === undefined || own === "" || own === "DEFAULT" ? timezone : own
 }
 
-/** Naming of added nodes, each with an unused name and its own id. */
-const naming = (nodes: ReadonlyArray<Node>, path: string, isCopied: boolean): pins.Added => {
+/** Naming of added nodes, each with an unused name and its own id, and the data that they bring along. */
+const naming = (nodes: ReadonlyArray<Node>, path: string, isCopied: boolean) => {
   const taken = new Set(nodes.map(({ name }) => name))
+  const carried: Array<pins.Carried> = []
   let count = 0
   const next: pins.Naming = (role, end = `-${count++}`) => {
     const name = freeName(`test_workflow ${role}`, taken)
     taken.add(name)
     return { id: idOf(path, end), name }
   }
-  return Object.assign(next, { isCopied })
+  const call = next("call", "").name
+  return {
+    added: Object.assign(next, { isCopied, call, carry: (data: pins.Carried) => carried.push(data) - 1 }),
+    carried
+  }
 }
+
+/** Number of a node's outputs that lead somewhere. */
+const linkedOutputs = (links: ReadonlyArray<Connections.Link>, name: string) =>
+  Math.max(0, ...links.flatMap(({ from, output }) => from === name && output.type === "main" ? [output.index + 1] : []))
+
+/** Body of a copy for `POST /workflows`, and the request that starts it. */
+const bodyOf = (subject: Subject, options: Options, part: Part, { name, path }: Place, reportsIdIn: ReportsIdIn) => {
+  const { links, main, start } = part
+  const { added, carried } = naming(part.nodes, path, options.isV1)
+  const earlier = earlierOf(part, subject, options)
+  const { nodes: entry, sent } = entrance.make({
+    ...part,
+    left: Math.min(...main.flatMap(({ position }) => position?.[0] ?? []), start.position?.[0] ?? 0),
+    earlier,
+    startItems: options.startItems,
+    testData: options.testData,
+    pinnedItems: part.startsAtTrigger && options.testData === undefined
+      ? options.pinOf?.(start)?.runs[0]?.[0] ?? arr(pinDataOf(subject)[start.name])
+      : [],
+    path,
+    context: { ...options, timezone: timezoneOf(subject, options) },
+    reportsIdIn,
+    added
+  })
+  const copies = new Map(copiesOf(part, new Set(earlier.map(([{ name }]) => name)), options, added))
+  const entranceTo = (name: string) => copies.get(name)?.[0]?.name ?? name
+  const body = {
+    name,
+    nodes: [...entry, ...[...copies.values()].flat()],
+    connections: toConnections([
+      ...inRow([...entry.map(({ name }) => name), entranceTo(start.name)]),
+      ...links.map((link) => link.input.type === "main" ? { ...link, to: entranceTo(link.to) } : link),
+      ...[...copies.values()].flatMap((row) => inRow(row.map(({ name }) => name)))
+    ]),
+    settings: settingsOf(subject, options.timeout, isCyclic(links)),
+    ...(obj(subject.staticData) === undefined ? {} : { staticData: subject.staticData })
+  }
+  return { body, request: { items: sent, pins: carried }, earlier: earlier.map(([{ name }]) => name), copies }
+}
+
+type ReportsIdIn = entrance.Options["reportsIdIn"]
 
 /** Copy of a workflow and how to run it, or the reason why it cannot be run. */
 export const make = (subject: Subject, options: Options) =>
   Result.gen(function*() {
     const part = yield* partOf(subject, options)
-    const { enabled, flow, links, main, pinned, start } = part
-    const added = naming(part.nodes, options.path, options.isV1)
-    const earlier = earlierOf(part, subject, options)
-    const earlierNames = new Set(earlier.map(([{ name }]) => name))
-    const responds = main.some(({ disabled, name, type }) => type === respond && disabled !== true && !pinned.has(name))
+    const { enabled, flow, main, pinned, start } = part
+    const answers = main.some(({ disabled, name, type }) => type === respond && disabled !== true && !pinned.has(name))
+    const responds = answers && options.answersFirst !== true
     const storesId = responds && options.isV1
-    const { nodes: entry, sent } = entrance.make({
-      ...part,
-      left: Math.min(...main.flatMap(({ position }) => position?.[0] ?? []), start.position?.[0] ?? 0),
-      earlier,
-      startItems: options.startItems,
-      testData: options.testData,
-      pinnedItems: part.startsAtTrigger && options.testData === undefined
-        ? options.pinOf?.(start)?.runs[0]?.[0] ?? arr(pinDataOf(subject)[start.name])
-        : [],
-      path: options.path,
-      context: { ...options, timezone: timezoneOf(subject, options) },
-      reportsIdIn: responds ? storesId ? "staticData" : undefined : "response",
-      added
-    })
-    const copies = new Map(copiesOf(part, earlierNames, options, added))
-    const entranceTo = (name: string) => copies.get(name)?.[0]?.name ?? name
-    const body = {
-      name: options.name,
-      nodes: [...entry, ...[...copies.values()].flat()],
-      connections: toConnections([
-        ...inRow([...entry.map(({ name }) => name), entranceTo(start.name)]),
-        ...links.map((link) => link.input.type === "main" ? { ...link, to: entranceTo(link.to) } : link),
-        ...[...copies.values()].flatMap((row) => inRow(row.map(({ name }) => name)))
-      ]),
-      settings: settingsOf(subject, options.timeout, isCyclic(links)),
-      ...(obj(subject.staticData) === undefined ? {} : { staticData: subject.staticData })
-    }
-    if (pinned.size > 0 || options.startItems !== undefined || earlier.length > 0) {
-      const size = JSON.stringify(body).length
-      if (size > maxChars) {
-        return yield* refuse(
-          `its copy with the stored data would be ${Math.ceil(size / 1e6)} MB, over n8n's request limit`,
-          "Set pins for the nodes with the largest output, or test a part with startNode and endNode.",
-          "replay"
-        )
-      }
+    const at = (place: Place) =>
+      bodyOf(subject, options, part, place, responds ? storesId ? "staticData" : undefined : "response")
+    const { body, copies, earlier, request } = at({ name: "", path: "" })
+    for (
+      const [size, what] of [[body, "copy"], [request, "stored data"]].map(([value, what]) =>
+        [JSON.stringify(value).length, what] as const
+      )
+    ) {
+      if (size <= maxChars) continue
+      return yield* refuse(
+        `its ${what} would be ${Math.ceil(size / 1e6)} MB, over n8n's request limit`,
+        "Set pins for the nodes with the largest output, or test a part with startNode and endNode.",
+        "replay"
+      )
     }
     const pinnedNames = [...flow].filter((name) => pinned.has(name))
     const own = new Set(part.nodes.map(({ name }) => name))
+    const rows = [...copies].flatMap(([name, row]) => row.map((node) => [node.name, name] as const))
     return {
-      /** Body for `POST /workflows`. */
-      body,
+      /** Text that is equal for cases that one copy serves. */
+      shape: JSON.stringify(body),
+      /** Body for `POST /workflows` at a place. */
+      at: (place: Place) => at(place).body,
+      /** Body of the request that starts it: the first items, and those of pinned nodes. */
+      request,
       /** Name of the node that receives the items first. */
       start: start.name,
-      /** Items to send to the webhook, as `{items}`. */
-      items: sent,
       /** Names of nodes that return stored items instead of running. */
-      pinned: [...earlierNames, ...pinnedNames.filter((name) => pinned.get(name)?.isMissing !== true)],
+      pinned: [...earlier, ...pinnedNames.filter((name) => pinned.get(name)?.isMissing !== true)],
       /** Names of nodes that do not run because they have no stored items. */
       notRun: pinnedNames.filter((name) => pinned.get(name)?.isMissing === true),
       /** Number of runs with stored items of each pinned node, except nodes with the same items in every run. */
@@ -311,7 +342,11 @@ export const make = (subject: Subject, options: Options) =>
         [...pinned].flatMap(([name, pin]) => pin.repeats || pin.isMissing ? [] : [[name, pin.runs.length] as const])
       ),
       nodeCount: enabled.length + earlier.length,
-      addedNodes: body.nodes.flatMap(({ name }) => own.has(name) ? [] : [name]),
+      nodes: body.nodes,
+      /** Names of the added nodes, with the node that each belongs to, if any. */
+      addedNodes: new Map(
+        body.nodes.flatMap(({ name }) => own.has(name) ? [] : [[name, new Map(rows).get(name)] as const])
+      ),
       /** Whether the workflow itself responds; otherwise the response is the execution's id. */
       responds,
       /** Whether it stores the execution's id in its static data. */

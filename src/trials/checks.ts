@@ -19,7 +19,7 @@ const notRunnable = (name: string, message: string, advice: Advice) =>
 /** Fails for a copy whose nodes lack credentials or call workflows that do not exist. */
 export const checkRunnable = Effect.fnUntraced(function*(
   name: string,
-  { body }: Copy,
+  body: ReturnType<Copy["at"]>,
   release: string | undefined
 ) {
   if (release !== undefined && !isV1(release)) return

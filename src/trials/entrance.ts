@@ -115,7 +115,8 @@ export const make = (
   const { added, left, path, reportsIdIn, start } = options
   const y = start.position?.[1] ?? 0
   const call: Node = {
-    ...added("call", ""),
+    id: path,
+    name: added.call,
     type: "n8n-nodes-base.webhook",
     typeVersion: 2,
     position: [left - 660, y],

@@ -1,13 +1,15 @@
 /** Search for the execution that a webhook call starts, and its observation until it ends. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
+import type { Hint } from "../base/Advice.ts"
 import { CallContext } from "../base/CallContext.ts"
+import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import type * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
@@ -90,12 +92,13 @@ export const newRuns = Effect.fnUntraced(function*<A>(
 /**
  * Searches for the execution of a copy.
  *
- * A copy that does not respond itself answers with the id. Otherwise n8n lists the execution; 1.x does not list one
- * that waits, but its id is then in the copy's static data.
+ * A copy that does not respond itself answers with the id. Otherwise n8n lists the execution, the first after those of
+ * earlier calls, unless calls overlap; 1.x does not list one that waits, but its id is then in the copy's static data.
  */
 export const findCopyExecution = (
   workflowId: string,
-  { storesId, responds }: Pick<Copy, "storesId" | "responds">
+  { storesId, responds }: Pick<Copy, "storesId" | "responds">,
+  earlier: ReadonlySet<string> | undefined
 ) =>
 (pendingCall: PendingCall): Search =>
   Effect.gen(function*() {
@@ -105,13 +108,14 @@ export const findCopyExecution = (
       const id = entrance.idInResponse(Option.getOrUndefined(Option.flatten(answer))?.text ?? "")
       if (id !== undefined) return { id }
     }
+    if (earlier === undefined) return {}
     for (const status of statusFilters) {
       const { executions } = yield* n8n.listExecutions({ workflowId, status, limit: 5 })
-      const execution = executions.findLast(({ mode }) => mode !== "error")
+      const execution = executions.findLast(({ id, mode }) => mode !== "error" && !earlier.has(String(id)))
       if (execution !== undefined) return { id: String(execution.id) }
     }
     const id = storesId ? entrance.idInStaticData((yield* n8n.getWorkflow(workflowId))["staticData"]) : undefined
-    return id === undefined ? {} : { id }
+    return id === undefined || earlier.has(id) ? {} : { id }
   })
 
 /** Failure of a call that ended `since` milliseconds ago; `undefined` while its execution may still start. */
@@ -190,3 +194,88 @@ export const stop = Effect.fnUntraced(function*(id: string) {
   yield* Effect.ignore(n8n.stopExecution(id))
   yield* Effect.ignore(Effect.repeat(statusOf(id), { ...stopping, until: isSettled }))
 })
+
+/** Time limit of an observation. */
+export interface ObserveOptions {
+  /** Milliseconds. */
+  readonly timeout: number
+  /**
+   * Whether the call's deadline is extended to the timeout, because its caller asked for it or receives progress.
+   * Otherwise the test ends with the call's deadline.
+   */
+  readonly grantsTimeout?: boolean | undefined
+}
+
+/** Time reserved for stopping an execution and reading it. */
+const wrapUpMillis = 6_000
+
+/** Whether a webhook call certainly started nothing. */
+export const startedNothing = ({ errorDetails = "", operation, statusCode }: Errors.ApiError) =>
+  operation === "test workflow" && (statusCode === 404 || statusCode === 405) ||
+  operation === "call the webhook" && /^(?:ECONNREFUSED|ENOTFOUND)\b/.test(errorDetails)
+
+/** Failure after the webhook was called: the workflow's nodes may have had effects. */
+const inDoubt = (error: Errors.N8nError): Errors.N8nError => {
+  if (error._tag === "ValidationError" || error._tag === "ApiError" && startedNothing(error)) return error
+  const hint: Hint = [
+    "The workflow may have run: check its nodes' effects before testing it again.",
+    ...Array.isArray(error.hint) ? error.hint : [error.hint]
+  ]
+  return error._tag === "ApiError"
+    ? new Errors.ApiError({ ...error, hint })
+    : new Errors.NotFoundError({ ...error, hint })
+}
+
+/** Calls a webhook, watches the execution that it starts, and reads it before the copy is deleted. */
+export const observe = Effect.fnUntraced(
+  function*(options: ObserveOptions, { added, nodeCount, ...subject }: {
+    /** Time limit of the search for the execution. */
+    readonly searchTimeout: number
+    readonly call: Effect.Effect<WebhookAnswer, Errors.N8nError, N8nClient>
+    readonly find: (call: PendingCall) => Search
+    readonly nodeCount: number
+    readonly added: number
+    readonly read: (id: string) => Effect.Effect<Execution.Execution, Errors.N8nError, N8nClient>
+  }) {
+    /** Requested time, or the rest of the call's. */
+    const bounded = Effect.fnUntraced(function*(millis: number) {
+      if (options.grantsTimeout === true) yield* Deadline.grant(options.timeout + wrapUpMillis)
+      return Math.min(millis, Math.max(0, (yield* Deadline.left) - wrapUpMillis))
+    })
+    const searchTimeout = yield* bounded(subject.searchTimeout)
+    const call = yield* Effect.forkScoped(subject.call)
+    const find = subject.find(call)
+    const start = yield* awaitStart(call, find).pipe(Effect.timeoutOption(searchTimeout))
+    let id = Option.getOrUndefined(start)
+    const timeout = yield* bounded(options.timeout)
+    const end = id === undefined
+      ? Option.none()
+      : yield* awaitSettled(id, nodeCount, added).pipe(Effect.timeoutOption(timeout))
+    const timedOut = !Option.isSome(end)
+    if (id === undefined) {
+      const { candidates = [], id: foundId } = yield* find
+      id = foundId ?? (candidates.length === 1 ? candidates[0] : undefined)
+    }
+    if (id === undefined) {
+      const exit = call.pollUnsafe()
+      if (exit !== undefined) yield* failureAfter(exit, Infinity) ?? Effect.void
+      return yield* new Errors.ApiError({
+        operation: "test workflow",
+        reason: "Timeout",
+        errorDetails: `no execution within ${searchTimeout} ms`,
+        hint: "Raise timeout; n8n may be busy."
+      })
+    }
+    if (timedOut) yield* stop(id)
+    const execution = yield* subject.read(id)
+    const answer = yield* Fiber.join(call).pipe(Effect.timeoutOption("1 second"), Effect.exit)
+    return {
+      execution,
+      timedOut,
+      timeout,
+      answer: Exit.isSuccess(answer) ? Option.getOrUndefined(answer.value) : undefined
+    }
+  },
+  Effect.mapError(inDoubt),
+  Effect.scoped
+)

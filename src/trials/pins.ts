@@ -1,5 +1,6 @@
 /**
- * Nodes that return stored items instead of running.
+ * Nodes that return stored items instead of running. The items arrive with the request that starts the copy, so that
+ * one copy serves many cases.
  *
  * Production runs ignore pinned data, so a Code node of the same name returns the items. On n8n 1.x, later nodes cannot
  * read the items of a Code node, so it precedes a Set node of that name, which copies them. If items leave by outputs
@@ -15,6 +16,8 @@ export interface Pin {
   readonly repeats: boolean
   /** Whether no items are stored: the node is omitted. */
   readonly isMissing: boolean
+  /** Messages of the runs that fail. */
+  readonly errors?: ReadonlyArray<string | undefined>
 }
 
 const unlinked = (value: unknown) => {
@@ -52,25 +55,6 @@ const asItem = (value: unknown) => {
   }
 }
 
-/** Value as JavaScript; in an object literal, `__proto__` would set the prototype. */
-const literal = (value: unknown) => {
-  const json = JSON.stringify(value)
-  return json.includes("__proto__") ? `JSON.parse(${JSON.stringify(json)})` : json
-}
-
-/** JavaScript that returns these items, linked only to input items that exist. */
-const returning = (runs: ReadonlyArray<ReadonlyArray<unknown>>, repeats: boolean) => {
-  const items = runs.map((run) => run.map(asItem))
-  const isLinked = items.flat().some(({ pairedItem }) => pairedItem !== undefined)
-  const chosen = repeats ? literal(items[0] ?? []) : `(${literal(items)}[$runIndex] ?? [])`
-  if (!isLinked) return `return ${chosen}`
-  return [
-    "const count = $input.all().length",
-    "const exists = (link) => (typeof link === 'number' ? link : link?.item) < count && !link?.input",
-    `return ${chosen}.map(({ pairedItem, ...item }) => exists(pairedItem) ? { ...item, pairedItem } : item)`
-  ].join("\n")
-}
-
 type Place = Pick<Node, "id" | "name"> & { readonly position?: Node["position"] }
 
 /** Naming of an added node by its role. */
@@ -80,7 +64,24 @@ export type Naming = (role: string, end?: string) => { readonly id: string; read
 export interface Added extends Naming {
   /** Whether another node must copy the items of Code nodes, because n8n 1.x cannot read them later. */
   readonly isCopied: boolean
+  /** Name of the node that receives the request. */
+  readonly call: string
+  /** Adds data to the request and returns its position there. */
+  readonly carry: (data: Carried) => number
 }
+
+/** Data of a pinned node in the request. Items are JSON text: n8n never sees a key such as `__proto__`. */
+export interface Carried {
+  readonly pin: string
+  /** Output of each item, by run with items. */
+  readonly outputs: ReadonlyArray<ReadonlyArray<number>>
+}
+
+const carried = ({ errors, repeats, runs }: Pin): Carried => ({
+  pin: JSON.stringify({ runs: runs.map((run) => run.flat().map(asItem)), repeats, errors }),
+  // n8n does not run a Switch node without items.
+  outputs: runs.map((run) => run.flatMap((items, output) => items.map(() => output))).filter((run) => run.length > 0)
+})
 
 const placed = ({ id, name, position }: Place) => ({
   ...(id === undefined ? {} : { id }),
@@ -88,21 +89,32 @@ const placed = ({ id, name, position }: Place) => ({
   position: position ?? [0, 0]
 })
 
-const codeNode = (node: Place, jsCode: string): Node => ({
+/** Code node that returns the items at a position of the request, linked only to input items that exist. */
+const codeNode = (node: Place, call: string, index: number): Node => ({
   ...placed(node),
   type: "n8n-nodes-base.code",
   typeVersion: 2,
-  parameters: { jsCode }
+  parameters: {
+    jsCode: [
+      `const { errors, repeats, runs } = JSON.parse($(${JSON.stringify(call)}).first().json.body.pins[${index}].pin)`,
+      "const message = errors?.[$runIndex]",
+      "if (message) throw new Error(message)",
+      "const count = $input.all().length",
+      "const exists = (link) => (typeof link === 'number' ? link : link?.item) < count && !link?.input",
+      "return (runs[repeats ? 0 : $runIndex] ?? []).map(({ pairedItem, ...item }) =>",
+      "  exists(pairedItem) ? { ...item, pairedItem } : item)"
+    ].join("\n")
+  }
 })
 
 /**
  * Row of nodes with a Code node that returns the items; the last has the name. They share one position, by which n8n
  * orders branches.
  */
-const returningNodes = (node: Place, jsCode: string, added: Added): ReadonlyArray<Node> => {
-  if (!added.isCopied) return [codeNode(node, jsCode)]
+const returningNodes = (node: Place, index: number, added: Added): ReadonlyArray<Node> => {
+  if (!added.isCopied) return [codeNode(node, added.call, index)]
   return [
-    codeNode({ ...added(`pin ${node.name}`), position: node.position }, jsCode),
+    codeNode({ ...added(`pin ${node.name}`), position: node.position }, added.call, index),
     {
       ...placed(node),
       type: "n8n-nodes-base.set",
@@ -120,7 +132,7 @@ const returningNodes = (node: Place, jsCode: string, added: Added): ReadonlyArra
 
 /** Nodes that return these items, including binary data. */
 export const source = (node: Place, items: ReadonlyArray<unknown>, added: Added): ReadonlyArray<Node> =>
-  returningNodes(node, returning([items.map(unlinked)], true), added)
+  returningNodes(node, added.carry(carried(constant(items))), added)
 
 /** Nodes that return these items, each linked to the input item at its `origin`. */
 export const linked = (
@@ -128,27 +140,22 @@ export const linked = (
   items: ReadonlyArray<unknown>,
   origin: (index: number) => number | undefined,
   added: Added
-): ReadonlyArray<Node> =>
-  returningNodes(
-    node,
-    returning([items.map((item, index) => ({ ...asItem(item), pairedItem: origin(index) }))], true),
-    added
-  )
+): ReadonlyArray<Node> => {
+  const run = items.map((item, index) => ({ ...asItem(item), pairedItem: origin(index) }))
+  return returningNodes(node, added.carry(carried({ runs: [[run]], repeats: true, isMissing: false })), added)
+}
 
-/** Row of nodes that replaces a pinned one; the last has its name. */
-export const nodes = (node: Node, { repeats, runs }: Pin, added: Added): ReadonlyArray<Node> => {
-  const outputs = Math.max(1, ...runs.map((run) => run.findLastIndex((items) => items.length > 0) + 1))
-  const jsCode = returning(runs.map((run) => run.flat()), repeats)
-  // A node without items also runs, and later ones have nothing to read.
-  const isEmpty = runs.every((run) => run.flat().length === 0)
-  if (isEmpty) return [codeNode(node, jsCode)]
-  if (outputs === 1) return returningNodes(node, jsCode, added)
-  // n8n does not run a Switch node without items.
-  const table = JSON.stringify(
-    runs.map((run) => run.flatMap((items, output) => items.map(() => output))).filter((run) => run.length > 0)
-  )
+/** Row of nodes that replaces a pinned one with at least this many linked outputs; the last has its name. */
+export const nodes = (node: Node, pin: Pin, linkedOutputs: number, added: Added): ReadonlyArray<Node> => {
+  const { repeats, runs } = pin
+  const index = added.carry(carried(pin))
+  // A node without items also runs, a failing one fails under its own name, and later ones have nothing to read.
+  if (runs.every((run) => run.flat().length === 0)) return [codeNode(node, added.call, index)]
+  const outputs = Math.max(linkedOutputs, ...runs.map((run) => run.findLastIndex((items) => items.length > 0) + 1))
+  if (outputs <= 1) return returningNodes(node, index, added)
+  const table = `$(${JSON.stringify(added.call)}).first().json.body.pins[${index}].outputs`
   return [
-    ...returningNodes({ ...added(`pin ${node.name}`), position: node.position }, jsCode, added),
+    ...returningNodes({ ...added(`pin ${node.name}`), position: node.position }, index, added),
     {
       ...placed(node),
       type: "n8n-nodes-base.switch",

@@ -25,8 +25,6 @@ const to = (...targets: ReadonlyArray<string>) => ({
 
 const options: TestCopy.Options = {
   isTrigger: ({ type }) => /trigger$/i.test(type) || type.endsWith(".webhook"),
-  name: "copy",
-  path: "p",
   now: Date.parse("2026-11-22T15:04:05.006Z"),
   timezone: "UTC",
   timeout: 1_500,
@@ -34,17 +32,22 @@ const options: TestCopy.Options = {
   webhookUrl: "http://n8n.test/webhook/x"
 }
 
-const copy = (subject: Partial<TestCopy.Subject>, more: Partial<TestCopy.Options> = {}) =>
-  Result.getOrThrow(TestCopy.make({ name: "W", nodes: [], connections: {}, ...subject }, { ...options, ...more }))
+const copy = (subject: Partial<TestCopy.Subject>, more: Partial<TestCopy.Options> = {}, path = "p") => {
+  const made = Result.getOrThrow(
+    TestCopy.make({ name: "W", nodes: [], connections: {}, ...subject }, { ...options, ...more })
+  )
+  return { ...made, body: made.at({ name: "copy", path }) }
+}
+type Copied = ReturnType<typeof copy>
 
 const refusal = (subject: Partial<TestCopy.Subject>, more: Partial<TestCopy.Options> = {}) =>
   Result.getOrThrow(
     Result.flip(TestCopy.make({ name: "W", nodes: [], connections: {}, ...subject }, { ...options, ...more }))
   ).message
 
-const find = ({ body }: TestCopy.Copy, name: string) => body.nodes.find((node) => node.name === name)
+const find = ({ body }: Copied, name: string) => body.nodes.find((node) => node.name === name)
 
-const linksOf = ({ body }: TestCopy.Copy) =>
+const linksOf = ({ body }: Copied) =>
   Connections.links(body["connections"] as Connections.Connections).map(({ from, input, output, to }) =>
     `${from} ${Connections.portLabel(output)} > ${to} ${Connections.portLabel(input)}`
   )
@@ -52,7 +55,7 @@ const linksOf = ({ body }: TestCopy.Copy) =>
 describe("a copy", () => {
   it("has its own ids of at most 36 characters, n8n's limit for triggers on PostgreSQL", () => {
     const path = "8a1c0f5e-0000-4000-8000-000000000001"
-    const created = copy({ nodes: [manual, node("A")], connections: { T: to("A") } }, { path })
+    const created = copy({ nodes: [manual, node("A")], connections: { T: to("A") } }, {}, path)
     const ids = created.body.nodes.map(({ id }) => id ?? "")
     assert.strictEqual(new Set(ids).size, ids.length)
     for (const id of ids) assert.isAtMost(id.length, 36)
@@ -69,7 +72,7 @@ describe("a copy", () => {
       "T main[0] > A main[0]"
     ])
     assert.isTrue(find(created, "T")?.disabled)
-    assert.deepStrictEqual(created.items, [{ a: 1 }, { a: 2 }])
+    assert.deepStrictEqual(created.request.items, [{ a: 1 }, { a: 2 }])
     assert.strictEqual(created.nodeCount, 1)
   })
 
@@ -93,14 +96,14 @@ describe("a copy", () => {
       "B main[0] > test_workflow items main[0]",
       "test_workflow items main[0] > Use main[0]"
     ])
-    const codeOf = (name: string) => String(obj(find(created, name)?.parameters)?.["jsCode"])
-    assert.include(codeOf("B"), JSON.stringify([{ json: { y: 1 }, pairedItem: 1 }, { json: { y: 2 } }]))
-    assert.include(
-      codeOf("test_workflow items"),
-      JSON.stringify([{ json: { a: 1 }, pairedItem: 0 }, { json: { a: 2 }, pairedItem: 1 }])
-    )
+    const carried = created.request.pins.map(({ pin }) => JSON.parse(pin))
+    assert.deepStrictEqual(carried.map(({ runs }) => runs), [
+      [[{ json: { x: 1 } }, { json: { x: 2 } }]],
+      [[{ json: { y: 1 }, pairedItem: 1 }, { json: { y: 2 } }]],
+      [[{ json: { a: 1 }, pairedItem: 0 }, { json: { a: 2 }, pairedItem: 1 }]]
+    ])
     assert.deepStrictEqual(created.pinned, ["A", "B"])
-    assert.isFalse(created.addedNodes.includes("A"))
+    assert.isFalse(created.addedNodes.has("A"))
     assert.isUndefined(find(created, "Unnamed"))
   })
 
@@ -110,8 +113,8 @@ describe("a copy", () => {
       connections: { T: to("R") }
     })
     const summarize = (
-      created: TestCopy.Copy
-    ) => [created.responds, find(created, "test_workflow id")?.type, created.addedNodes.length]
+      created: Copied
+    ) => [created.responds, find(created, "test_workflow id")?.type, created.addedNodes.size]
     const answer = "n8n-nodes-base.respondToWebhook"
     assert.deepStrictEqual(summarize(copy({ nodes: [manual, node("A")], connections: { T: to("A") } })), [
       false,
@@ -186,12 +189,12 @@ describe("a copy", () => {
       },
       pinData: { A: [{ json: { a: 1 }, pairedItem: 0 }], T: [{ json: { t: 1 } }] }
     })
-    assert.deepInclude(find(created, "A"), {
-      type: "n8n-nodes-base.code",
-      parameters: { jsCode: "return [{\"json\":{\"a\":1}}]" }
-    })
+    assert.strictEqual(find(created, "A")?.type, "n8n-nodes-base.code")
+    assert.deepStrictEqual(created.request.pins.map(({ pin }) => JSON.parse(pin)), [
+      { runs: [[{ json: { a: 1 } }]], repeats: true }
+    ])
     assert.isUndefined(find(created, "M"))
-    assert.deepStrictEqual(created.items, [{ t: 1 }])
+    assert.deepStrictEqual(created.request.items, [{ t: 1 }])
   })
 
   it("keeps sub-nodes", () => {

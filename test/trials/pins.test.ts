@@ -6,33 +6,46 @@ import { Key } from "../support/arbitrary.ts"
 
 const node = { id: "n", name: "N", type: "x.any", position: [0, 0] }
 
-const added = (isCopied: boolean): pins.Added =>
-  Object.assign((role: string) => ({ id: role, name: `added ${role}` }), { isCopied })
+/** Request that the added nodes bring their data along with. */
+const requested = (isCopied: boolean) => {
+  const carried: Array<pins.Carried> = []
+  const added: pins.Added = Object.assign((role: string) => ({ id: role, name: `added ${role}` }), {
+    isCopied,
+    call: "the \"call\"",
+    carry: (data: pins.Carried) => carried.push(data) - 1
+  })
+  /** Nodes of an expression or code that n8n runs. */
+  const $ = (name: string) => ({ first: () => name === added.call ? { json: { body: { pins: carried } } } : undefined })
+  return { added, $ }
+}
 
 type Items = ReadonlyArray<{ readonly json: unknown; readonly pairedItem?: unknown }>
 
+type Request = ReturnType<typeof requested>
+
 /** What a Code node returns in that run. */
-const returned = (jsCode: unknown, run: number, inputs: number): Items =>
+const returned = (jsCode: unknown, { $ }: Request, run: number, inputs: number): Items =>
   // oxlint-disable-next-line no-new-func -- runs what n8n would run
-  new Function("$runIndex", "$input", str(jsCode) ?? "")(run, { all: () => Array.from({ length: inputs }) })
+  new Function("$", "$runIndex", "$input", str(jsCode) ?? "")($, run, { all: () => Array.from({ length: inputs }) })
 
 /** What the nodes give, by output, in that run; a Set node copies all that it gets. */
 const given = (pin: pins.Pin, run: number, inputs = 0, isV1 = false): ReadonlyArray<Items> => {
-  const row = pins.nodes(node, pin, added(isV1))
+  const request = requested(isV1)
+  const row = pins.nodes(node, pin, 1, request.added)
   assert.strictEqual(row.at(-1)?.name, node.name)
   const [code] = row
-  const items = returned(obj(code?.parameters)?.["jsCode"], run, inputs)
+  const items = returned(obj(code?.parameters)?.["jsCode"], request, run, inputs)
   const last = row.at(-1)
   if (last?.type !== "n8n-nodes-base.switch") return [items]
   const { numberOutputs, output } = obj(last.parameters) ?? {}
   const [, expression = ""] = /^=\{\{(.*)\}\}$/s.exec(str(output) ?? "") ?? []
   // oxlint-disable-next-line no-new-func -- runs what n8n would run
-  const outputOf = new Function("$runIndex", "$itemIndex", `return ${expression}`)
+  const outputOf = new Function("$", "$runIndex", "$itemIndex", `return ${expression}`)
   // n8n does not run a Switch node without items.
   const runs = pin.repeats ? run : pin.runs.slice(0, run).filter((outputs) => outputs.flat().length > 0).length
   return Array.from(
     { length: Number(numberOutputs) },
-    (_, index) => items.filter((_, item) => outputOf(runs, item) === index)
+    (_, index) => items.filter((_, item) => outputOf(request.$, runs, item) === index)
   )
 }
 
@@ -86,13 +99,20 @@ describe("pinned nodes", () => {
       item,
       item
     ]])
-    const [source] = pins.source(node, linked, added(false))
-    assert.deepStrictEqual(returned(obj(source?.parameters)?.["jsCode"], 0, 0), [item, item, item, item])
+    const request = requested(false)
+    const [source] = pins.source(node, linked, request.added)
+    assert.deepStrictEqual(returned(obj(source?.parameters)?.["jsCode"], request, 0, 0), [item, item, item, item])
+  })
+
+  it("fail in the runs that failed", () => {
+    const pin: pins.Pin = { runs: [[[]], [[{ json: { a: 1 } }]]], repeats: false, isMissing: false, errors: ["no"] }
+    assert.throws(() => given(pin, 0), "no")
+    assert.deepStrictEqual(given(pin, 1), [[{ json: { a: 1 } }]])
   })
 
   it("are of a type that n8n 1.x can read later", () => {
     const typesOf = (pin: pins.Pin) =>
-      pins.nodes(node, pin, added(true)).map(({ name, type }) => `${name} ${type.slice(15)}`)
+      pins.nodes(node, pin, 1, requested(true).added).map(({ name, type }) => `${name} ${type.slice(15)}`)
     assert.deepStrictEqual(typesOf(pins.constant([{ a: 1 }])), ["added pin N code", "N set"])
     assert.deepStrictEqual(typesOf(pins.constant([[], [{ a: 1 }]])), [
       "added pin added pin N code",

@@ -1,0 +1,363 @@
+/**
+ * Benches for workflows: temporary copies on n8n, each started by a webhook, that run any number of cases. Cases whose
+ * copies would be equal share one; a bench deletes its copies, with their executions, when its scope closes.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import { randomUUID } from "node:crypto"
+import { CallContext } from "../base/CallContext.ts"
+import * as Deadline from "../base/Deadline.ts"
+import * as Errors from "../base/Errors.ts"
+import { arr, obj, str } from "../base/Json.ts"
+import * as Nearest from "../base/Nearest.ts"
+import * as Visible from "../base/Visible.ts"
+import * as Execution from "../executions/Execution.ts"
+import { Executions } from "../executions/Executions.ts"
+import * as TestMark from "../n8n/model/TestMark.ts"
+import * as Workflow from "../n8n/model/Workflow.ts"
+import { isV1, N8nClient, type WebhookAnswer } from "../n8n/N8nClient.ts"
+import { WriteGuard } from "../n8n/WriteGuard.ts"
+import * as NodeLookups from "../workflows/NodeLookups.ts"
+import { prepare } from "../workflows/store/WorkflowBody.ts"
+import * as Workflows from "../workflows/Workflows.ts"
+import * as checks from "./checks.ts"
+import type { Earlier } from "./entrance.ts"
+import * as executionWatch from "./executionWatch.ts"
+import * as pins from "./pins.ts"
+import * as Replay from "./Replay.ts"
+import * as TestCopies from "./TestCopies.ts"
+import * as TestCopy from "./TestCopy.ts"
+
+/** Items by node, or lists of them by output; plain objects are items too. */
+export type Pins = Readonly<Record<string, ReadonlyArray<unknown> | "run">>
+
+/** Input of one run. */
+export interface Case {
+  readonly testData?: unknown
+  /** Name or id of a node. */
+  readonly startNode?: string | undefined
+  /** Name or id of the last node that runs. */
+  readonly endNode?: string | undefined
+  /** Items of nodes that do not run, by name or id; `"run"` for a node that a replay would not run. */
+  readonly pins?: Pins | undefined
+  /** Execution whose trigger data starts the test, and whose items replace every node that reaches outside. */
+  readonly replay?: string | undefined
+  /** Makes every node of a replay run; executed immediately before the copy is called. */
+  readonly rerun?: Effect.Effect<void, Errors.N8nError> | undefined
+}
+
+/** Options of a bench. */
+export interface Options extends executionWatch.ObserveOptions {
+  /**
+   * Whether its cases are recorded runs that must send nothing: they may run side by side, a node that failed fails
+   * again, the caller's response is not awaited, and the executions are not stored.
+   */
+  readonly isProof?: boolean | undefined
+}
+
+/** Result of a test. */
+export interface TestResult {
+  readonly workflow: { readonly id: string; readonly name: string }
+  /** Execution without the nodes added to the copy. */
+  readonly execution: Execution.Execution
+  /** Trigger whose items started the test; absent if it started at another node, which ran. */
+  readonly trigger: string | undefined
+  /** Nodes that returned stored items instead of running. */
+  readonly pinned: ReadonlyArray<string>
+  /** Reached nodes that were omitted: they reach outside, and the replayed execution has no data of them. */
+  readonly notRun: ReadonlyArray<string>
+  /** Nodes with more runs than the replayed execution has data of: the later runs returned nothing. */
+  readonly shortOfRuns: ReadonlyArray<{ readonly node: string; readonly stored: number; readonly runs: number }>
+  readonly timedOut: boolean
+  /** Effective time limit in milliseconds. */
+  readonly timeout: number
+  /** Workflow's own response to the webhook, if it responds. */
+  readonly response: WebhookAnswer | undefined
+}
+
+/** Time limit for removing a copy. */
+const removalSeconds = 30
+
+/** Time limit for removing abandoned copies before a test. */
+const sweepTimeout = "10 seconds"
+
+const Nodes = Schema.Array(Workflow.Node)
+
+/** Opens a workflow by an id of any form, prepared as for creation. */
+const subjectOf = Effect.fnUntraced(function*(workflowId: string) {
+  const { place, value } = yield* Workflows.open(workflowId)
+  if (place.kind === "n8n") {
+    const workflow = value as Workflow.Workflow
+    const owner = arr(workflow["shared"]).map(obj).find((share) => share?.["role"] === "workflow:owner")
+    const projectId = str(owner?.["projectId"])
+    return { subject: workflow satisfies TestCopy.Subject, projectId, sourceId: workflow.id }
+  }
+  const { workflow } = yield* prepare(value, "file")
+  const nodes = yield* Effect.mapError(
+    Schema.decodeUnknownEffect(Nodes)(workflow.nodes),
+    ({ message }) =>
+      checks.cannotRun(workflow.name, {
+        message,
+        field: "workflowId",
+        hint: { _tag: "ValidateWorkflow", detail: "More" }
+      })
+  )
+  return { subject: { ...workflow, nodes } satisfies TestCopy.Subject, projectId: undefined, sourceId: undefined }
+})
+
+const isTriggerOf = ({ find }: NodeLookups.NodeLookups) => ({ type }: Workflow.Node) =>
+  find(type)?.descriptions.some(({ group }) => group.includes("trigger")) ??
+    (/trigger$/i.test(type) || type === "n8n-nodes-base.start")
+
+/** Publishes the copy; n8n's refusal is the reason why the workflow cannot run. */
+const publish = (id: string, name: string) =>
+  Effect.mapError(
+    TestCopies.publish(id),
+    (error) =>
+      error._tag === "ApiError" && (error.statusCode === 400 || error.statusCode === 409)
+        ? new Errors.ValidationError({
+          reason: `'${Visible.label(name)}' cannot be run: n8n refuses to publish it`,
+          field: "workflowId",
+          ...(error.errorDetails === undefined ? {} : { errorDetails: error.errorDetails }),
+          hint: ["Nothing ran.", { _tag: "FixRefusedValues" }]
+        })
+        : error
+  )
+
+/** Waits for the removal of a copy until the call's deadline: its result is worth more than a complete removal. */
+const withinDeadline = Effect.fnUntraced(function*(removal: Effect.Effect<void, never, N8nClient>) {
+  const left = yield* Deadline.left
+  if (left === Infinity) return yield* removal
+  const fiber = yield* Effect.forkDetach(removal)
+  yield* Effect.timeoutOption(Effect.interruptible(Fiber.join(fiber)), left)
+})
+
+/** The caller's pins by node name. */
+const pinsOf = Effect.fnUntraced(function*({ name, nodes }: TestCopy.Subject, all: Pins = {}) {
+  const byName = new Map<string, ReadonlyArray<unknown> | "run">()
+  for (const [nameOrId, pin] of Object.entries(all)) {
+    const node = TestCopy.byNameOrId(nodes, nameOrId)
+    if (node === undefined) {
+      return yield* checks.cannotRun(name, {
+        message: `pins name '${nameOrId}', which is not a node`,
+        field: "pins",
+        hint: Nearest.suggestion(nameOrId, nodes.map((node) => node.name)) ||
+          "get_workflow_connections lists the nodes."
+      })
+    }
+    if (pin !== "run" && !pins.arePinnable(pin)) {
+      return yield* checks.cannotRun(name, {
+        message: `pins of '${node.name}' contain a value that is not an item`,
+        field: "pins",
+        hint: "Items are objects: [{\"a\": 1}]; by output, such as error after success: [[], [{\"error\": \"x\"}]]."
+      })
+    }
+    byName.set(node.name, pin)
+  }
+  return byName
+})
+
+/** Refuses pins of nodes that do not run in the test. */
+const checkPins = Effect.fnUntraced(function*(
+  { name }: TestCopy.Subject,
+  pinned: ReadonlyMap<string, ReadonlyArray<unknown> | "run">,
+  copy: TestCopy.Copy,
+  endNode: string | undefined
+) {
+  const idle = [...pinned].find(([node, pin]) => pin !== "run" && node !== copy.start && !copy.pinned.includes(node))
+  if (idle === undefined) return
+  const isSubNode = copy.nodes.some(({ disabled, name }) => name === idle[0] && disabled !== true)
+  return yield* checks.cannotRun(
+    name,
+    isSubNode
+      ? {
+        message: `pins name '${idle[0]}', which is a sub-node: another node uses it, and it returns no items`,
+        field: "pins",
+        hint: "Pin the node that uses it, or omit this pin so that it runs."
+      }
+      : {
+        message: `pins name '${idle[0]}', which does not run in this test`,
+        field: "pins",
+        hint: `Omit it: the test goes from '${copy.start}' ${
+          endNode === undefined ? "onward" : `to '${endNode}'`
+        }, no expression there refers to it, and disabled nodes and sub-nodes of pinned ones do not run.`
+      }
+  )
+})
+
+/** Copy on n8n. */
+interface Published {
+  readonly id: string
+  readonly path: string
+  /** Ids of its executions. */
+  readonly executions: Set<string>
+  /** Number of its runs that have not ended. */
+  unfinished: number
+  /** Order of runs that may have to be identified by their place in n8n's list. */
+  readonly turn: Semaphore.Semaphore
+}
+
+/** Workflow to run cases of. */
+export interface Workbench {
+  readonly subject: TestCopy.Subject
+  /** Reference by which callers know it. */
+  readonly id: string
+  /** Project to create the copies in. */
+  readonly projectId?: string | undefined
+  /** Id of the workflow on n8n; absent for a file. */
+  readonly sourceId?: string | undefined
+}
+
+/** Opens a bench for a workflow. */
+export const of = Effect.fn("TestBench.of")(
+  function*({ id: reference, projectId, sourceId, subject }: Workbench, options: Options) {
+    const n8n = yield* N8nClient
+    const executions = yield* Executions
+    const { progress } = yield* CallContext
+    const scope = yield* Scope.Scope
+    const release = yield* n8n.release
+    const lookups = yield* NodeLookups.make(subject.nodes.map(({ type }) => type), release)
+    const isTrigger = isTriggerOf(lookups)
+    const trigger = subject.nodes.find(({ type }) => type === "n8n-nodes-base.webhook")
+    const isProof = options.isProof === true
+    const opening = Semaphore.makeUnsafe(1)
+    const copies = new Map<string, Published>()
+
+    const copyOf = Effect.fnUntraced(function*({ pins: requested, replay, rerun, ...input }: Case) {
+      const pinned = yield* pinsOf(subject, requested)
+      const running = new Set(
+        rerun === undefined
+          ? [...pinned].flatMap(([name, pin]) => pin === "run" ? [name] : [])
+          : subject.nodes.map(({ name }) => name)
+      )
+      const replayed = replay === undefined ? undefined : yield* Replay.of({
+        executionId: replay,
+        subject,
+        workflowId: sourceId,
+        startNode: input.startNode,
+        hasTestData: input.testData !== undefined,
+        isTrigger,
+        running,
+        repeatsFailures: isProof,
+        find: lookups.find,
+        parse: lookups.parse
+      })
+      const copy = yield* Effect.fromResult(TestCopy.make(subject, {
+        ...input,
+        ...replayed,
+        timeout: options.timeout,
+        answersFirst: isProof,
+        pinOf: (node) => {
+          const pin = pinned.get(node.name)
+          return pin === undefined || pin === "run" ? replayed?.pinOf(node) : pins.constant(pin)
+        },
+        earlier: new Map<string, Earlier>([
+          ...replayed?.earlier ?? [],
+          ...[...pinned].flatMap(([name, pin]): ReadonlyArray<readonly [string, Earlier]> =>
+            pin === "run" ? [] : [[name, { items: pins.constant(pin).runs.flat(2) }]]
+          )
+        ]),
+        unpinned: running,
+        isTrigger,
+        isV1: release === undefined || isV1(release),
+        now: yield* Clock.currentTimeMillis,
+        timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+        webhookUrl: n8n.webhookAddress(str(obj(trigger?.parameters)?.["path"]) ?? reference)
+      })).pipe(Effect.mapError((refusal) => checks.cannotRun(subject.name, refusal)))
+      yield* checkPins(subject, pinned, copy, input.endNode)
+      return copy
+    })
+
+    const removal = ({ id, unfinished }: Published) =>
+      (unfinished === 0 ? Effect.void : Effect.ignore(TestCopies.stopAll(id))).pipe(
+        Effect.andThen(TestCopies.remove(id)),
+        Effect.catch((error) => Effect.logWarning(`test copy ${id} could not be removed: ${error.message}`)),
+        Deadline.renewed(removalSeconds)
+      )
+
+    const publishCopy = Effect.fnUntraced(function*(copy: TestCopy.Copy) {
+      const path = randomUUID()
+      const body = copy.at({ name: TestMark.nameOf(subject.name, TestCopies.currentOwner(), path.slice(0, 8)), path })
+      // The replacement of a trigger or a pinned node has another type.
+      const copiedTypes = new Map(body.nodes.map(({ name, type }) => [name, type]))
+      yield* WriteGuard.use(({ checkTest }) =>
+        checkTest(subject.nodes.filter(({ name, type }) => copiedTypes.get(name) === type))
+      )
+      yield* checks.checkRunnable(subject.name, body, release)
+      if (copies.size === 0) yield* Effect.ignore(Effect.timeout(TestCopies.sweep, sweepTimeout))
+      const published = yield* Effect.acquireRelease(
+        Effect.map(TestCopies.create(body, projectId), ({ id }): Published => ({
+          id,
+          path,
+          executions: new Set(),
+          unfinished: 0,
+          turn: Semaphore.makeUnsafe(1)
+        })),
+        (published, exit) => Exit.hasInterrupts(exit) ? removal(published) : withinDeadline(removal(published))
+      ).pipe(Scope.provide(scope))
+      yield* publish(published.id, subject.name)
+      yield* progress(1, copy.nodeCount + 3, "published")
+      copies.set(copy.shape, published)
+      return published
+    })
+
+    const run = Effect.fn("TestBench.run")(function*(input: Case) {
+      const copy = yield* copyOf(input)
+      const published = yield* opening.withPermit(
+        Effect.suspend(() => Effect.fromNullishOr(copies.get(copy.shape))).pipe(
+          Effect.catch(() => publishCopy(copy))
+        )
+      )
+      yield* input.rerun ?? Effect.void
+      published.unfinished++
+      const observed = executionWatch.observe(options, {
+        searchTimeout: options.timeout + 30_000,
+        call: executionWatch.callWebhook(published.path, {
+          method: "POST",
+          body: copy.request,
+          seconds: options.timeout / 1000 + 30
+        }),
+        find: executionWatch.findCopyExecution(published.id, copy, isProof ? undefined : published.executions),
+        nodeCount: copy.nodeCount,
+        added: copy.addedNodes.size,
+        read: isProof ? executions.get : executions.keep
+      })
+      const { answer, execution, timedOut, timeout } = yield* isProof
+        ? observed
+        : published.turn.withPermit(observed)
+      published.executions.add(execution.id)
+      if (!timedOut && execution.status !== "waiting") published.unfinished--
+      yield* progress(copy.nodeCount + 3, copy.nodeCount + 3, execution.status)
+      return {
+        workflow: { id: reference, name: subject.name },
+        execution: Execution.without(execution, copy.addedNodes),
+        trigger: subject.nodes.some((node) => node.name === copy.start && isTrigger(node)) ? copy.start : undefined,
+        pinned: copy.pinned,
+        notRun: copy.notRun.filter((name) => execution.runs.has(name)),
+        shortOfRuns: [...copy.storedRuns].flatMap(([node, stored]) => {
+          const runs = execution.runs.get(node)?.length ?? 0
+          return runs > stored ? [{ node, stored, runs }] : []
+        }),
+        timedOut,
+        timeout,
+        response: copy.responds ? answer : undefined
+      } satisfies TestResult
+    })
+
+    return {
+      subject,
+      /** Runs a case until its execution has ended or waits, or the timeout has passed. */
+      run
+    }
+  }
+)
+
+/** Opens a bench for a workflow by a reference of any form. */
+export const open = Effect.fn("TestBench.open")(function*(reference: string, options: Options) {
+  return yield* of({ id: reference, ...(yield* subjectOf(reference)) }, options)
+})
