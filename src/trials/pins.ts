@@ -163,8 +163,8 @@ export const nodes = (node: Node, pin: Pin, linkedOutputs: number, added: Added)
       parameters: {
         mode: "expression",
         numberOutputs: outputs,
-        // A constant pin has the same run every time.
-        output: `={{ ${table}[${repeats ? 0 : "$runIndex"}]?.[$itemIndex] ?? 0 }}`
+        // A constant pin has the same run every time. n8n's expressions do not take `?.[…]`.
+        output: `={{ (${table}[${repeats ? 0 : "$runIndex"}] || [])[$itemIndex] || 0 }}`
       }
     }
   ]
