@@ -1,5 +1,6 @@
 /** Production webhooks, which are not part of the API and get no API key. */
 import * as Effect from "effect/Effect"
+import * as Record from "effect/Record"
 import type * as Errors from "../base/Errors.ts"
 import * as body from "./body.ts"
 import type { Request, Requests } from "./requests.ts"
@@ -20,10 +21,14 @@ export interface Call {
 export interface Answer {
   readonly status: number
   readonly text: string
+  /** `content-type` and `x-*` headers. */
+  readonly headers: { readonly [name: string]: string }
 }
 
 /** Whether the webhook was not registered (yet: publishing is asynchronous on 2.x), so that nothing ran. */
-export const isUnregistered = ({ status, text }: Answer): boolean => status === 404 && /not registered/.test(text)
+export const isUnregistered = ({ status, text }: Pick<Answer, "status" | "text">): boolean => status === 404 && /not registered/.test(text)
+
+const isShown = (_: string, name: string) => name === "content-type" || name.startsWith("x-") && name !== "x-powered-by"
 
 export interface Service {
   /** The HTTP methods that a production webhook accepts now (`OPTIONS`); it runs nothing and never fails. */
@@ -50,7 +55,7 @@ export const make = (requests: Requests): Service => ({
       (response) =>
         Effect.map(
           body.beginning(response, body.maxBytes.webhook),
-          (text): Answer => ({ status: response.status, text })
+          (text): Answer => ({ status: response.status, text, headers: Record.filter(response.headers, isShown) })
         )
     )
   )

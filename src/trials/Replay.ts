@@ -86,6 +86,12 @@ const pinOf = (
 export const starterOf = ({ runs }: Execution.Execution): string | undefined =>
   [...runs].toSorted(([, [a]], [, [b]]) => Execution.byOrder(a, b))[0]?.[0]
 
+/** Names that nodes had in an execution: a node keeps its id when it is renamed. */
+export const formerName = ({ runs, workflow }: Execution.Execution) => {
+  const names = new Map((workflow?.nodes ?? []).flatMap(({ id, name }) => id === undefined ? [] : [[id, name]]))
+  return ({ id, name }: Node): string => runs.has(name) || id === undefined ? name : names.get(id) ?? name
+}
+
 /** Input items of a node's last run, unless several inputs had items. */
 const received = ({ items }: Reader, execution: Execution.Execution, name: string) => {
   const run = execution.runs.get(name)?.at(-1)
@@ -170,12 +176,7 @@ export const of = Effect.fn("Replay.of")(function*(
       "To replay it here anyway, set startNode to the node to start at."
     )
   }
-  // A node keeps its id when it is renamed.
-  const names = new Map(
-    (execution.workflow?.nodes ?? []).flatMap(({ id, name }) => id === undefined ? [] : [[id, name]])
-  )
-  const nameThen = ({ id, name }: Node) => execution.runs.has(name) || id === undefined ? name : names.get(id) ?? name
-
+  const nameThen = formerName(execution)
   const starter = starterOf(execution)
   const start = startNode === undefined
     ? subject.nodes.find((node) => nameThen(node) === starter)

@@ -16,6 +16,8 @@ import * as Errors from "../base/Errors.ts"
 import { arr, obj, str } from "../base/Json.ts"
 import * as Nearest from "../base/Nearest.ts"
 import * as Visible from "../base/Visible.ts"
+import type * as NodeType from "../catalogue/types/NodeType.ts"
+import { reachesOutside } from "../catalogue/types/Outside.ts"
 import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as TestMark from "../n8n/model/TestMark.ts"
@@ -60,6 +62,19 @@ export interface Options extends executionWatch.ObserveOptions {
   readonly isProof?: boolean | undefined
 }
 
+/** Workflow to run cases of. */
+export interface Workbench {
+  readonly subject: TestCopy.Subject
+  /** Reference by which callers know it. */
+  readonly id: string
+  /** Project to create the copies in. */
+  readonly projectId?: string | undefined
+  /** Id of the workflow on n8n; absent for a file. */
+  readonly sourceId?: string | undefined
+  /** Id on n8n that a file names. */
+  readonly recordedId?: string | undefined
+}
+
 /** Result of a test. */
 export interface TestResult {
   readonly workflow: { readonly id: string; readonly name: string }
@@ -78,6 +93,14 @@ export interface TestResult {
   readonly timeout: number
   /** Workflow's own response to the webhook, if it responds. */
   readonly response: WebhookAnswer | undefined
+  /** Nodes that reach outside, with their types. */
+  readonly outside: ReadonlyArray<Outside>
+}
+
+/** Node that reaches outside; an unknown type does. */
+export interface Outside {
+  readonly node: Workflow.Node
+  readonly type: NodeType.NodeType | undefined
 }
 
 /** Time limit for removing a copy. */
@@ -88,14 +111,15 @@ const sweepTimeout = "10 seconds"
 
 const Nodes = Schema.Array(Workflow.Node)
 
-/** Opens a workflow by an id of any form, prepared as for creation. */
-const subjectOf = Effect.fnUntraced(function*(workflowId: string) {
-  const { place, value } = yield* Workflows.open(workflowId)
+/** Opens a workflow by a reference of any form, prepared as for creation. */
+export const workbench = Effect.fn("TestBench.workbench")(function*(reference: string) {
+  const { place, value } = yield* Workflows.open(reference)
   if (place.kind === "n8n") {
     const workflow = value as Workflow.Workflow
     const owner = arr(workflow["shared"]).map(obj).find((share) => share?.["role"] === "workflow:owner")
     const projectId = str(owner?.["projectId"])
-    return { subject: workflow satisfies TestCopy.Subject, projectId, sourceId: workflow.id }
+    const own: Workbench = { id: reference, subject: workflow, projectId, sourceId: workflow.id }
+    return own
   }
   const { workflow } = yield* prepare(value, "file")
   const nodes = yield* Effect.mapError(
@@ -107,12 +131,23 @@ const subjectOf = Effect.fnUntraced(function*(workflowId: string) {
         hint: { _tag: "ValidateWorkflow", detail: "More" }
       })
   )
-  return { subject: { ...workflow, nodes } satisfies TestCopy.Subject, projectId: undefined, sourceId: undefined }
+  const own: Workbench = { id: reference, subject: { ...workflow, nodes } }
+  const recordedId = str(obj(value)?.["id"])
+  return recordedId === undefined ? own : { ...own, recordedId }
 })
 
 const isTriggerOf = ({ find }: NodeLookups.NodeLookups) => ({ type }: Workflow.Node) =>
   find(type)?.descriptions.some(({ group }) => group.includes("trigger")) ??
     (/trigger$/i.test(type) || type === "n8n-nodes-base.start")
+
+/** Nodes other than triggers that reach outside. */
+export const outsideOf = (nodes: ReadonlyArray<Workflow.Node>, lookups: NodeLookups.NodeLookups): ReadonlyArray<Outside> => {
+  const isTrigger = isTriggerOf(lookups)
+  return nodes.flatMap((node) => {
+    const type = lookups.find(node.type)
+    return isTrigger(node) || Workflow.isNote(node) || !reachesOutside(type, node, lookups.parse) ? [] : [{ node, type }]
+  })
+}
 
 /** Publishes the copy; n8n's refusal is the reason why the workflow cannot run. */
 const publish = (id: string, name: string) =>
@@ -202,17 +237,6 @@ interface Published {
   readonly turn: Semaphore.Semaphore
 }
 
-/** Workflow to run cases of. */
-export interface Workbench {
-  readonly subject: TestCopy.Subject
-  /** Reference by which callers know it. */
-  readonly id: string
-  /** Project to create the copies in. */
-  readonly projectId?: string | undefined
-  /** Id of the workflow on n8n; absent for a file. */
-  readonly sourceId?: string | undefined
-}
-
 /** Opens a bench for a workflow. */
 export const of = Effect.fn("TestBench.of")(
   function*({ id: reference, projectId, sourceId, subject }: Workbench, options: Options) {
@@ -227,6 +251,7 @@ export const of = Effect.fn("TestBench.of")(
     const isProof = options.isProof === true
     const opening = Semaphore.makeUnsafe(1)
     const copies = new Map<string, Published>()
+  const outside = outsideOf(subject.nodes, lookups)
 
     const copyOf = Effect.fnUntraced(function*({ pins: requested, replay, rerun, ...input }: Case) {
       const pinned = yield* pinsOf(subject, requested)
@@ -345,7 +370,8 @@ export const of = Effect.fn("TestBench.of")(
         }),
         timedOut,
         timeout,
-        response: copy.responds ? answer : undefined
+        response: copy.responds ? answer : undefined,
+        outside
       } satisfies TestResult
     })
 
@@ -357,7 +383,9 @@ export const of = Effect.fn("TestBench.of")(
   }
 )
 
+export type Bench = Effect.Success<ReturnType<typeof of>>
+
 /** Opens a bench for a workflow by a reference of any form. */
 export const open = Effect.fn("TestBench.open")(function*(reference: string, options: Options) {
-  return yield* of({ id: reference, ...(yield* subjectOf(reference)) }, options)
+  return yield* of(yield* workbench(reference), options)
 })

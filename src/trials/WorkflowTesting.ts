@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Struct from "effect/Struct"
 import * as Errors from "../base/Errors.ts"
 import { Executions } from "../executions/Executions.ts"
+import * as NodeLookups from "../workflows/NodeLookups.ts"
 import * as executionWatch from "./executionWatch.ts"
 import * as live from "./live.ts"
 import * as TestBench from "./TestBench.ts"
@@ -56,7 +57,8 @@ const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options
     shortOfRuns: [],
     timedOut,
     timeout,
-    response: answer
+    response: answer,
+    outside: TestBench.outsideOf(target.nodes, yield* NodeLookups.make(target.nodes.map(({ type }) => type)))
   } satisfies TestBench.TestResult
 })
 

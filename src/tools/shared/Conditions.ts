@@ -9,7 +9,7 @@ import { suggestion } from "../../base/Nearest.ts"
 import type { Execution } from "../../executions/Execution.ts"
 import type { Field } from "../../executions/ItemFields.ts"
 import { nodeNames } from "../../executions/NodeExecution.ts"
-import * as parameters from "../shared/Parameters.ts"
+import * as parameters from "./Parameters.ts"
 
 /** Parameter `where`. */
 export const where = parameters.optional(

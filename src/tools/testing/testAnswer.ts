@@ -1,0 +1,270 @@
+/** Parts of the answer about one run of a test: what ran, what it returned, sent and answered. */
+import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
+import * as Schema from "effect/Schema"
+import { defined, equals, obj, str } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
+import * as Redact from "../../base/Redact.ts"
+import * as Visible from "../../base/Visible.ts"
+import * as OutputNames from "../../catalogue/OutputNames.ts"
+import * as Execution from "../../executions/Execution.ts"
+import * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
+import * as ItemFields from "../../executions/ItemFields.ts"
+import * as ItemSearch from "../../executions/ItemSearch.ts"
+import * as NodeExecution from "../../executions/NodeExecution.ts"
+import * as Noise from "../../executions/Noise.ts"
+import * as Sent from "../../executions/Sent.ts"
+import * as Connections from "../../n8n/model/Connections.ts"
+import type * as WorkflowTesting from "../../trials/WorkflowTesting.ts"
+import * as conditions from "../shared/Conditions.ts"
+
+/** Fields of the answer about one run. */
+export const fields = {
+  executionId: Schema.optionalKey(Schema.String),
+  status: Schema.optionalKey(Schema.String),
+  /** Milliseconds. */
+  executionTime: Schema.optionalKey(Schema.Finite),
+  /** Output of the last node, or the items that `show` selects. */
+  data: Schema.optionalKey(
+    Schema.Struct({
+      node: Schema.optionalKey(Schema.String),
+      /** Name of the items' output, if the node has several. */
+      output: Schema.optionalKey(Schema.String),
+      /** Number of items that `show` selects. */
+      matched: Schema.optionalKey(Schema.Int),
+      items: Schema.Array(Execution.Item),
+      note: Schema.optionalKey(Schema.String)
+    })
+  ),
+  /** What nodes that reach outside sent, or would have sent where they were pinned: `{node, to, items, pinned?, values?}`. */
+  sent: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
+  /** Response to the caller, if any; `bodyIs` if the items already show the body. */
+  response: Schema.optionalKey(
+    Schema.Struct({
+      status: Schema.Int,
+      headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+      body: Schema.optionalKey(Schema.String),
+      bodyIs: Schema.optionalKey(Schema.String)
+    })
+  ),
+  hint: Schema.optionalKey(Schema.String),
+  failure: Schema.optionalKey(ExecutionSummary.Failure)
+}
+
+const maxItems = 20
+const maxLogs = 60
+
+/** Items to return instead of those of the last node. */
+export interface Show {
+  readonly nodes?: ReadonlyArray<string> | undefined
+  readonly where?: string | undefined
+  readonly fields?: ReadonlyArray<string> | undefined
+}
+
+/** Error that an item brought to a node's error output. */
+const itemError = (execution: Execution.Execution, slot: Execution.Slot) => {
+  const [item] = execution.items(slot, 0, 1)
+  const { error, message } = obj(obj(item)?.["json"]) ?? {}
+  const text = str(error) ?? str(obj(error)?.["message"]) ?? str(message)
+  return text === undefined ? "" : ` (${Visible.label(text, 80)})`
+}
+
+/** Items of a run: their number, by output if there are several. */
+const itemsOf = (execution: Execution.Execution, name: string, run: Execution.Run, namesOf: Connections.OutputNames) => {
+  const node = Execution.nodeOf(execution, name)
+  const outputs = run.outputs.filter(({ count, type }) => type === "main" && count > 0)
+  const isPlain = outputs.every(({ index }) => index === 0) && run.outputs.length <= 1
+  if (isPlain || node === undefined || outputs.length === 0) return counted(Execution.itemCount([run]), "item")
+  return outputs.map((port) => {
+    const label = Execution.outputName(node, run, port, namesOf) ?? Connections.portLabel(port)
+    const slot: Execution.Slot = { node: name, run: run.index, side: "output", port }
+    return `${label} ${port.count}${label === "error" ? itemError(execution, slot) : ""}`
+  }).join(", ")
+}
+
+/** Lines such as `Merge: 3 items, 12 ms`, in the order of the runs; `failure` has the error of the failing run. */
+export const logsOf = (
+  { execution, notRun }: WorkflowTesting.TestResult,
+  namesOf: Connections.OutputNames
+): ReadonlyArray<string> => {
+  const runs = [...execution.runs]
+    .flatMap(([node, all]) => all.map((run) => ({ node, run, isOne: all.length === 1 })))
+    .toSorted((a, b) => Execution.byOrder(a.run, b.run))
+  const failing = Execution.failure(execution)?.run
+  const lines = runs.slice(0, maxLogs).map(({ isOne, node, run }) => {
+    const name = isOne ? node : `${node} #${run.index}`
+    if (notRun.includes(node)) return `${name}: not run`
+    if (run.error === undefined) return `${name}: ${itemsOf(execution, node, run, namesOf)}, ${run.executionTime} ms`
+    return run === failing
+      ? `${name}: failed`
+      : `${name}: failed: ${Execution.errorDetail(run.error).message.slice(0, 200)}`
+  })
+  return runs.length > maxLogs ? [...lines, `… ${runs.length - maxLogs} more runs`] : lines
+}
+
+/** Name of the output that is shown, unless it is the first and no other has items. */
+const shownOutput = ({ output: { output }, outputs }: NodeExecution.NodeExecution) => {
+  const shown = outputs.find((each) => each.output === output)
+  const isAlone = shown === outputs[0] && outputs.every((each) => each === shown || each.items === 0)
+  return isAlone ? undefined : shown?.name ?? shown?.output
+}
+
+const lastNode = (execution: Execution.Execution) =>
+  Execution.failure(execution)?.node ?? Execution.lastToRun(execution)
+
+const lastOutput = (execution: Execution.Execution, namesOf: Connections.OutputNames, limit: number) => {
+  const nodeName = lastNode(execution)
+  if (nodeName === undefined) return { data: { items: [] }, total: undefined }
+  const { node, totals } = NodeExecution.read(execution, { nodeName, itemOffset: 0, itemLimit: limit }, namesOf)
+  const data = defined({ node: nodeName, output: shownOutput(node), items: node.output.items })
+  return { data, total: totals["output.items"] ?? node.output.items.length }
+}
+
+/** Items that `show` selects. */
+const selected = Effect.fnUntraced(function*(
+  execution: Execution.Execution,
+  { fields, nodes, where }: Show,
+  limit: number,
+  redacts: boolean
+) {
+  const paths = yield* conditions.parsePaths("show.fields", fields)
+  for (const name of nodes ?? []) yield* conditions.checkNode(execution, name, "show.nodes")
+  const slots = ItemSearch.outputs(execution, nodes ?? [lastNode(execution) ?? ""])
+  const search = yield* ItemSearch.search(execution, { where: (yield* conditions.compiler(where))() }, {
+    slots,
+    limit,
+    spreads: true,
+    redacts
+  }).pipe(Effect.mapError((problem) => conditions.wrongExpression(where ?? "", problem)))
+  const redact: <A>(value: A) => A = redacts ? Redact.redact : identity
+  const items = search.matches.map(({ item, slot: { node } }) => ({
+    node,
+    ...item,
+    json: paths.length === 0 ? item.json : ItemFields.pick(redact(item.json), paths) as Schema.Json
+  }))
+  const missing = ItemFields.missing(search.matches.map(({ item }) => item.json), paths)
+  const notes = ItemSearch.notes(execution, search, { slots, redacts, isFoundElsewhere: false })
+    .filter((note) => typeof note === "string")
+  const jsons = search.matches.map(({ item }) => item.json)
+  if (missing.length > 0 && items.length > 0) notes.push(ItemFields.note(missing, jsons))
+  const isOfOne = new Set(items.map(({ node }) => node)).size === 1
+  const data = defined({
+    node: isOfOne ? items[0]?.node : undefined,
+    matched: search.matched,
+    items: isOfOne ? items.map(({ node: _, ...item }) => item) : items,
+    note: notes.length === 0 ? undefined : notes.join(" ")
+  })
+  return { data, total: search.matched }
+})
+
+/** Parses JSON in a text, which models sometimes send and webhooks return. */
+export const parseJson = (data: unknown): unknown => {
+  if (typeof data !== "string" || !/^\s*[[{]/.test(data)) return data
+  try {
+    return JSON.parse(data)
+  } catch {
+    return data
+  }
+}
+
+/** Response to the caller, without a body that the items already show. */
+const responseOf = (
+  { response }: WorkflowTesting.TestResult,
+  { items }: { readonly items: ReadonlyArray<Execution.Item> },
+  total: number | undefined
+) => {
+  if (response === undefined) return undefined
+  const { headers, status, text } = response
+  const body = parseJson(text)
+  const json = items.map((item) => item.json)
+  const head = defined({ status, headers: Object.keys(headers).length === 0 ? undefined : headers })
+  const isAll = Array.isArray(body) && body.length === (total ?? json.length) &&
+    equals(body.slice(0, json.length), json)
+  if (isAll) return { ...head, bodyIs: "data.items" }
+  return json.length > 0 && equals(body, json[0])
+    ? { ...head, bodyIs: "data.items[0].json" }
+    : { ...head, body: text.slice(0, 4_000) }
+}
+
+const maxSenders = 8
+
+/** What nodes that reach outside sent in their last runs. */
+const sentBy = Effect.fnUntraced(function*({ execution, outside, pinned }: WorkflowTesting.TestResult, redacts: boolean) {
+  const senders = outside.filter(({ node }) => execution.runs.has(node.name)).slice(0, maxSenders)
+  return yield* Effect.forEach(senders, ({ node, type }) =>
+    Effect.gen(function*() {
+      const runs = execution.runs.get(node.name) ?? []
+      const run = runs.at(-1)
+      if (run === undefined) return {}
+      const [first] = yield* Sent.of(execution, { node, run, item: 0, type, limit: 1, redacts })
+      const items = runs.reduce((sum, run) => sum + Sent.count(execution, { node, run, type }), 0)
+      const isPlain = first === undefined || Object.keys(first.values).length === 0
+      return defined({
+        node: node.name,
+        pinned: pinned.includes(node.name) || undefined,
+        to: first?.address,
+        items,
+        values: isPlain ? undefined : first.values as Schema.Json,
+        unresolved: first === undefined || first.unresolved.length === 0
+          ? undefined
+          : first.unresolved.slice(0, 3).map(({ path, reason }) => `${path}: ${reason}`)
+      })
+    }))
+})
+
+const pinHint = ({ notRun, shortOfRuns }: WorkflowTesting.TestResult) => {
+  if (notRun.length > 0) {
+    const names = notRun.slice(0, 5).map((name) => `'${name}'`).join(", ")
+    return `${names} ${
+      notRun.length === 1 ? "calls other services or stores" : "call other services or store"
+    } state, and the execution has no data for it: set its items in pins, or "run" to run it.`
+  }
+  const [first] = shortOfRuns
+  return first === undefined
+    ? undefined
+    : `'${first.node}' ran ${first.runs} times, but the execution has data for ${first.stored} runs: the others returned no items.`
+}
+
+const hintOf = (result: WorkflowTesting.TestResult) => {
+  const { execution, timedOut, timeout } = result
+  if (timedOut) return `Stopped after ${timeout} ms; this is what ran until then. Raise timeout to run more.`
+  if (execution.status !== "waiting") return pinHint(result)
+  const node = Execution.lastToRun(execution)
+  return `It waits at '${
+    node ?? "?"
+  }' (for a time, a call or a form), where the test ended; to continue, set startNode to a node after it.`
+}
+
+/** Reads what an answer shows of a run. */
+export const read = Effect.fnUntraced(function*(
+  result: WorkflowTesting.TestResult,
+  { limit = maxItems, redacts, show }: {
+    readonly show: Show | undefined
+    readonly limit?: number
+    readonly redacts: boolean
+  }
+) {
+  const { execution } = result
+  const namesOf = yield* OutputNames.forNodes(execution.workflow?.nodes ?? [])
+  const output = show === undefined
+    ? lastOutput(execution, namesOf, limit)
+    : yield* selected(execution, show, limit, redacts)
+  return { result, namesOf, output, sent: yield* sentBy(result, redacts) }
+})
+
+export type Read = Effect.Success<ReturnType<typeof read>>
+
+/** Fields of the answer about a run. */
+export const summarize = ({ output: { data, total }, result, sent }: Read) => {
+  const { execution } = result
+  return defined({
+    executionId: execution.id,
+    status: execution.status,
+    executionTime: execution.duration,
+    data: { ...data, items: data.items.map(Noise.without) },
+    sent: sent.length === 0 ? undefined : sent,
+    response: responseOf(result, data, total),
+    hint: hintOf(result),
+    failure: ExecutionSummary.failureOf(execution)
+  })
+}

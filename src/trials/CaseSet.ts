@@ -1,0 +1,95 @@
+/** Cases of a workflow, run one after the other, and compared with what another version does. */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { CallContext } from "../base/CallContext.ts"
+import * as Deadline from "../base/Deadline.ts"
+import type * as Errors from "../base/Errors.ts"
+import type { WebhookAnswer } from "../n8n/N8nClient.ts"
+import type { ObserveOptions } from "./executionWatch.ts"
+import * as Groups from "./proof/Groups.ts"
+import * as Proof from "./proof/Proof.ts"
+import * as Volatility from "./proof/Volatility.ts"
+import * as TestBench from "./TestBench.ts"
+
+/** Maximum number of cases of a call. */
+export const maxCases = 20
+
+/** Case with a name; by default its position. */
+export interface NamedCase extends TestBench.Case {
+  readonly name?: string | undefined
+}
+
+export interface Options extends ObserveOptions {
+  readonly cases: ReadonlyArray<NamedCase>
+  /** Reference to another version that runs the same cases. */
+  readonly against?: string | undefined
+  readonly redacts: boolean
+}
+
+/** Result of a case; `differences` from the other version in words. */
+export interface Outcome {
+  readonly name: string
+  readonly result: Result.Result<TestBench.TestResult, Errors.N8nError>
+  readonly differences?: ReadonlyArray<string>
+}
+
+/** Milliseconds before the call's deadline at which no further case starts. */
+const reserve = 12_000
+
+const bodyOf = (answer: WebhookAnswer | undefined) =>
+  answer === undefined ? undefined : `${answer.status} ${answer.headers["content-type"] ?? ""} ${answer.text}`
+
+/** Differences of a case in words, without values that differ from replay to replay. */
+const differencesOf = Effect.fnUntraced(function*(
+  { pins, replay }: NamedCase,
+  [bench, result]: readonly [TestBench.Bench, TestBench.TestResult],
+  [other, otherResult]: readonly [TestBench.Bench, TestBench.TestResult],
+  again: Effect.Effect<Result.Result<TestBench.TestResult, Errors.N8nError>, never, Effect.Services<ReturnType<TestBench.Bench["run"]>>>,
+  redacts: boolean
+) {
+  const comparison = { ignore: [], redacts }
+  const side = { execution: otherResult.execution, nodes: other.subject.nodes }
+  const { differences, order } = yield* Proof.compare(side, { subject: bench.subject, result }, comparison)
+  const runsNodes = replay === undefined || Object.values(pins ?? {}).includes("run")
+  // Another replay sends nothing.
+  const repeated = differences.length === 0 || runsNodes ? undefined : Result.getOrUndefined(yield* again)
+  const second = repeated &&
+    (yield* Proof.compare(side, { subject: other.subject, result: repeated }, comparison)).differences
+  const { real } = Volatility.judge(Volatility.empty, differences, second && { first: [], second })
+  const { groups } = Groups.group([{ execution: result.execution.id, order, differences: real }], [], [])
+  const isAnsweredAlike = bodyOf(result.response) === bodyOf(otherResult.response) || real.length > 0
+  return [
+    ...groups.map(({ node, paths }) => `${node}: ${paths.join(", ")}`),
+    ...(isAnsweredAlike ? [] : ["the response"])
+  ]
+})
+
+/** Runs cases; one that fails does not end the others. `left` is the number of those for which there was no time. */
+export const run = Effect.fn("CaseSet.run")(function*(reference: string, options: Options) {
+  const { against, cases, redacts } = options
+  const context = yield* CallContext
+  const benchOf = (reference: string) =>
+    TestBench.open(reference, options).pipe(
+      Effect.provideService(CallContext, { ...context, progress: () => Effect.void })
+    )
+  const bench = yield* benchOf(reference)
+  const other = against === undefined ? undefined : yield* benchOf(against)
+  const outcomes: Array<Outcome> = []
+  for (const [index, { name = String(index + 1), ...input }] of cases.entries()) {
+    const isLate = options.grantsTimeout !== true && (yield* Deadline.left) < reserve
+    if (isLate && index > 0) break
+    const result = yield* Effect.result(bench.run(input))
+    const rerun = other === undefined ? undefined : Effect.result(other.run(input))
+    const otherResult = rerun && (yield* rerun)
+    yield* context.progress(index + 1, cases.length + 1, `case ${name}`)
+    if (other === undefined || rerun === undefined || otherResult === undefined || Result.isFailure(result)) {
+      outcomes.push({ name, result })
+      continue
+    }
+    const differences = Result.isFailure(otherResult)
+      ? [`'${against}' could not run it: ${otherResult.failure.message}`]
+      : yield* differencesOf(input, [bench, result.success], [other, otherResult.success], rerun, redacts)
+    outcomes.push({ name, result, differences })
+  }
+  return { outcomes, left: cases.length - outcomes.length }
+}, Effect.scoped)

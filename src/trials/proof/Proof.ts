@@ -1,0 +1,351 @@
+/**
+ * Proof of a change: recorded runs, replayed on the changed workflow without sending anything, and compared with what
+ * they recorded. Differences that the version that ran then shows too when it is replayed are ignored, and listed.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import { CallContext } from "../../base/CallContext.ts"
+import * as Deadline from "../../base/Deadline.ts"
+import * as Errors from "../../base/Errors.ts"
+import { counted } from "../../base/Plural.ts"
+import * as Execution from "../../executions/Execution.ts"
+import { Executions } from "../../executions/Executions.ts"
+import * as Selection from "../../executions/Selection.ts"
+import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
+import { isNote, type Node } from "../../n8n/model/Workflow.ts"
+import * as Replay from "../Replay.ts"
+import * as TestBench from "../TestBench.ts"
+import type * as TestCopy from "../TestCopy.ts"
+import * as Groups from "./Groups.ts"
+import * as RunComparison from "./RunComparison.ts"
+import * as sent from "./sent.ts"
+import * as Volatility from "./Volatility.ts"
+
+/** Maximum number of runs of a proof. */
+export const maxRuns = 50
+
+/** Maximum number of executions at a time. */
+const concurrency = 4
+
+const defaultLast = 20
+
+/** Number of sampled runs with the same differences. */
+const samplesOfAlike = 2
+
+/** Milliseconds before the call's deadline at which no further replay starts. */
+const reserve = 12_000
+
+/** Runs to replay, and how to compare them. */
+export interface Options {
+  /** Number of runs, the newest; not with `executions`. */
+  readonly last?: number | undefined
+  /** Ids of executions. */
+  readonly executions?: ReadonlyArray<string> | undefined
+  /** Paths not to compare: `email`, or only of one node: `'Map contact'.email`. */
+  readonly ignore?: ReadonlyArray<string> | undefined
+  /** Milliseconds for one replay. */
+  readonly timeout: number
+  /** Whether secrets are redacted in what is shown. */
+  readonly redacts: boolean
+}
+
+/** Result of a proof; `left` are the runs for which the call had no time. */
+export interface Proof extends Groups.Result {
+  readonly workflow: { readonly id: string; readonly name: string }
+  readonly left: ReadonlyArray<string>
+  /** Outcome of each replayed run, in the order of the request. */
+  readonly outcomes: ReadonlyArray<Groups.Run>
+}
+
+/** Modes of executions that did not run a whole workflow as it was published. */
+const partial = new Set(["manual", "retry", "evaluation"])
+
+const isRecorded = ({ mode = "", status = "" }: ExecutionHead.Listed) =>
+  ExecutionHead.isOver(status) && status !== "canceled" && !partial.has(mode)
+
+/** Ids of the newest recorded runs of a workflow. */
+const newest = Effect.fnUntraced(function*(workflowId: string, last: number) {
+  const { runs } = yield* Selection.select({ workflowId, defaultLast: Math.min(250, last * 4) }, () => undefined)
+  const recorded = runs.flatMap(({ head }) => isRecorded(head) ? [String(head.id)] : []).slice(0, last)
+  if (recorded.length > 0) return recorded
+  return yield* new Errors.ValidationError({
+    reason: `Workflow '${workflowId}' has no recorded runs to replay`,
+    field: "workflowId",
+    hint: runs.length > 0
+      ? `Its ${runs.length} newest executions were manual, canceled or have not ended; test_workflow takes testData.`
+      : "Its settings may not save successful executions, or n8n has pruned them; test_workflow takes testData."
+  })
+})
+
+/** Replay of a run on a version. */
+interface Replayed {
+  readonly subject: TestCopy.Subject
+  readonly result: TestBench.TestResult
+}
+
+/** Workflow as it ran, with the settings of today, which n8n does not record. */
+const subjectThen = ({ workflow }: Execution.Execution, { settings, staticData }: TestCopy.Subject) =>
+  workflow === undefined
+    ? undefined
+    : { name: workflow.name, nodes: workflow.nodes, connections: workflow.connections, settings, staticData }
+
+/** Compares an execution with a replay: outputs, and what nodes sent. */
+export const compare = Effect.fnUntraced(function*(
+  then: sent.Side,
+  { result, subject }: Replayed,
+  { ignore, redacts }: { readonly ignore: ReadonlyArray<RunComparison.Ignored>; readonly redacts: boolean }
+) {
+  const formerName = Replay.formerName(then.execution)
+  const known = new Set(then.nodes.map(({ name }) => name))
+  const nodes = subject.nodes.filter((node) =>
+    !isNote(node) && node.name !== result.trigger && known.has(formerName(node))
+  )
+  const names = new Map(nodes.map((node) => [node.name, formerName(node)]))
+  const pinned = new Set([...result.pinned, ...result.notRun])
+  const { differences, order } = yield* RunComparison.compare({
+    then: then.execution,
+    now: result.execution,
+    nodes: [...names.keys()],
+    nameThen: (name) => names.get(name) ?? name,
+    pinned,
+    ignore,
+    redacts
+  })
+  const more = yield* sent.differences({
+    then,
+    now: { execution: result.execution, nodes },
+    nameThen: (name) => names.get(name) ?? name,
+    pinned,
+    ignore,
+    redacts,
+    isSame: differences.length === 0
+  })
+  const places = new Map(order.map((name, index) => [name, index]))
+  return {
+    order,
+    names,
+    differences: [...differences, ...more].toSorted((a, b) =>
+      (places.get(a.node) ?? order.length) - (places.get(b.node) ?? order.length)
+    )
+  }
+})
+
+/** Reason why a finished replay cannot be compared. */
+const unfinished = ({ execution, timedOut, timeout }: TestBench.TestResult) =>
+  timedOut
+    ? `its replay was stopped after ${timeout} ms`
+    : execution.status === "waiting"
+    ? `its replay waits at '${Execution.lastToRun(execution) ?? "?"}'`
+    : undefined
+
+/** Run that was replayed and compared with its record. */
+interface Compared extends Groups.Run {
+  readonly record: Execution.Execution
+  /** Names of the nodes in the record, by name. */
+  readonly names: ReadonlyMap<string, string>
+  readonly base?: Volatility.Base
+}
+
+const sideOf = (execution: Execution.Execution): sent.Side => ({ execution, nodes: execution.workflow?.nodes ?? [] })
+
+/** Benches of a proof, which together run a few executions at a time. */
+const makeBenches = Effect.fnUntraced(function*(workbench: TestBench.Workbench, { timeout }: Options) {
+  const context = yield* CallContext
+  const scope = yield* Effect.scope
+  const permits = Semaphore.makeUnsafe(concurrency)
+  const opening = Semaphore.makeUnsafe(1)
+  const benches = new Map<string, Result.Result<TestBench.Bench, Errors.N8nError>>()
+  const grantsTimeout = context.hearsProgress === true
+  /** Opens the bench of a version, once. */
+  const bench = (subject: TestCopy.Subject) =>
+    opening.withPermit(Effect.gen(function*() {
+      const key = JSON.stringify([subject.nodes, subject.connections])
+      const known = benches.get(key)
+      if (known !== undefined) return yield* Effect.fromResult(known)
+      const opened = yield* Effect.result(
+        TestBench.of({ ...workbench, subject }, { timeout, isProof: true, grantsTimeout })
+      )
+      benches.set(key, opened)
+      return yield* Effect.fromResult(opened)
+    })).pipe(
+      Scope.provide(scope),
+      // The runs are counted, not their nodes.
+      Effect.provideService(CallContext, { ...context, progress: () => Effect.void })
+    )
+  return {
+    /** Whether there is time for another replay. */
+    hasTime: Effect.map(Deadline.left, (millis) => grantsTimeout || millis > reserve),
+    /** Replays a run on a version, or fails with the reason why it cannot be. */
+    replay: Effect.fnUntraced(function*(subject: TestCopy.Subject, id: string) {
+      const { run } = yield* bench(subject)
+      const result = yield* permits.withPermit(run({ replay: id }))
+      const why = unfinished(result)
+      return why === undefined ? { subject, result } satisfies Replayed : yield* Effect.fail(new Unfinished(why))
+    }, Effect.mapError(({ message }) => message))
+  }
+})
+
+class Unfinished {
+  readonly message: string
+  constructor(message: string) {
+    this.message = message
+  }
+}
+
+type Benches = Effect.Success<ReturnType<typeof makeBenches>>
+
+/** Differences of a run that the version that ran then shows when it is replayed, in today's names of nodes. */
+const baseOf = Effect.fnUntraced(function*(
+  { execution: id, names, record }: Compared,
+  { subject, ...comparison }: Comparison,
+  { replay }: Benches,
+  isTwice: boolean
+) {
+  const then = subjectThen(record, subject)
+  if (then === undefined) return yield* Effect.fail("n8n did not store the workflow that ran")
+  const replays = yield* Effect.all(
+    Array.from({ length: isTwice ? 2 : 1 }, () => replay(then, id)),
+    { concurrency: "unbounded" }
+  )
+  const now = new Map([...names].map(([name, former]) => [former, name]))
+  const inNamesOfToday = ({ differences }: { readonly differences: Groups.Run["differences"] }) =>
+    differences.flatMap((each) => {
+      const node = now.get(each.node)
+      return node === undefined ? [] : [{ ...each, node }]
+    })
+  const [one, other] = replays
+  const compared = (side: sent.Side, replayed: Replayed | undefined) =>
+    replayed === undefined ? Effect.succeed([]) : Effect.map(compare(side, replayed, comparison), inNamesOfToday)
+  return {
+    first: yield* compared(sideOf(record), one),
+    second: one === undefined
+      ? []
+      : yield* compared({ execution: one.result.execution, nodes: then.nodes }, other)
+  } satisfies Volatility.Base
+})
+
+/** Runs to replay on the version that ran then: examples of each kind of difference, and where the time may matter. */
+const toSample = (runs: ReadonlyArray<Compared>, learned: Volatility.Learned) => {
+  const known = new Map<string, number>()
+  for (const { base, differences } of runs) {
+    if (base === undefined) continue
+    const key = signature(differences)
+    known.set(key, (known.get(key) ?? 0) + 1)
+  }
+  return runs.flatMap((run): ReadonlyArray<{ readonly run: Compared; readonly isTwice: boolean }> => {
+    if (run.base !== undefined || run.differences.length === 0) return []
+    const key = signature(run.differences)
+    const count = known.get(key) ?? 0
+    const { ignored, isWorthSampling, real } = Volatility.judge(learned, run.differences)
+    const isNew = count < samplesOfAlike && real.length > 0
+    if (isNew) known.set(key, count + 1)
+    // Only this run's own replay shows that a value that depends on the time is otherwise as before.
+    return isNew || isWorthSampling || ignored.some(({ why }) => why !== undefined) ? [{ run, isTwice: isNew }] : []
+  })
+}
+
+const signature = (differences: Groups.Run["differences"]) =>
+  JSON.stringify([...new Set(differences.map(({ kind, node, path }) => `${node} ${path} ${kind}`))].toSorted())
+
+/** Maximum number of rounds in which runs are sampled; each adds runs that earlier ones made worth it. */
+const maxRounds = 3
+
+/** Learns which differences the change did not make. */
+const learnFrom = Effect.fnUntraced(function*(
+  all: ReadonlyArray<Compared>,
+  comparison: Comparison,
+  benches: Benches
+) {
+  let learned = Volatility.empty
+  let runs = all
+  const faults = new Map<string, string>()
+  for (let round = 0; round < maxRounds; round++) {
+    const samples = toSample(runs, learned).filter(({ run }) => !faults.has(run.execution))
+    if (samples.length === 0 || !(yield* benches.hasTime)) break
+    const bases = new Map<string, Volatility.Base>()
+    yield* Effect.forEach(samples, ({ isTwice, run }) =>
+      Effect.gen(function*() {
+        if (!(yield* benches.hasTime)) return
+        const base = yield* Effect.result(baseOf(run, comparison, benches, isTwice))
+        if (Result.isFailure(base)) return faults.set(run.execution, base.failure)
+        bases.set(run.execution, base.success)
+        learned = Volatility.learn(learned, run.differences, base.success)
+      }), { concurrency, discard: true })
+    runs = runs.map((run) => {
+      const base = bases.get(run.execution)
+      return base === undefined ? run : { ...run, base }
+    })
+  }
+  return { learned, runs, faults: [...new Set(faults.values())] }
+})
+
+/** How executions are compared, and the changed workflow. */
+interface Comparison {
+  readonly subject: TestCopy.Subject
+  readonly ignore: ReadonlyArray<RunComparison.Ignored>
+  readonly redacts: boolean
+}
+
+/** Ids of the runs to replay. */
+const idsOf = Effect.fnUntraced(function*(reference: string, source: string | undefined, options: Options) {
+  if (options.executions !== undefined) return options.executions
+  if (source !== undefined) return yield* newest(source, options.last ?? defaultLast)
+  return yield* new Errors.ValidationError({
+    reason: `'${reference}' does not name a workflow on n8n with runs to replay`,
+    field: "executions",
+    hint: "Set executions to the ids of runs to replay."
+  })
+})
+
+/** Replays recorded runs on a workflow, by a reference of any form, and compares them with their records. */
+export const prove = Effect.fn("Proof.prove")(function*(reference: string, options: Options) {
+  const { progress } = yield* CallContext
+  const executions = yield* Executions
+  const workbench = yield* TestBench.workbench(reference)
+  const { recordedId, sourceId, subject } = workbench
+  const ignore = yield* RunComparison.ignored(options.ignore ?? [], subject.nodes.map(({ name }) => name))
+  const comparison: Comparison = { subject, ignore, redacts: options.redacts }
+  const ids = yield* idsOf(reference, sourceId ?? recordedId, options)
+  const benches = yield* makeBenches(workbench, options)
+  const notReplayed: Array<Groups.NotReplayed> = []
+  const left: Array<string> = []
+  let done = 0
+
+  const replayed = Effect.fnUntraced(function*(id: string) {
+    const record = yield* Effect.mapError(executions.get(id), ({ message }) => message)
+    const obstacle = RunComparison.obstacle(record)
+    if (obstacle !== undefined) return yield* Effect.fail(obstacle)
+    const replay = yield* benches.replay(subject, id)
+    for (const node of replay.result.notRun) {
+      notReplayed.push({ node, execution: id, why: "it reaches outside, and the run has no items of it: omitted" })
+    }
+    const run: Compared = { execution: id, record, ...(yield* compare(sideOf(record), replay, comparison)) }
+    return run
+  })
+  const compared = yield* Effect.forEach(ids, (id) =>
+    Effect.gen(function*() {
+      if (!(yield* benches.hasTime)) {
+        left.push(id)
+        return []
+      }
+      const run = yield* Effect.result(replayed(id))
+      done++
+      yield* progress(done, ids.length + 1, `replayed ${done} of ${counted(ids.length, "run")}`)
+      if (Result.isSuccess(run)) return [run.success]
+      notReplayed.push({ execution: id, why: run.failure })
+      return []
+    }), { concurrency })
+
+  const { faults, learned, runs } = yield* learnFrom(compared.flat(), comparison, benches)
+  for (const why of faults) notReplayed.push({ why: `The version that ran then, to learn what always differs: ${why}` })
+  const verdicts = runs.map((run) => ({ run, ...Volatility.judge(learned, run.differences, run.base) }))
+  const outcomes = verdicts.map(({ real, run: { execution, order } }): Groups.Run => ({
+    execution,
+    order,
+    differences: real
+  }))
+  const result = Groups.group(outcomes, verdicts.flatMap(({ ignored }) => ignored), notReplayed)
+  return { ...result, workflow: { id: reference, name: subject.name }, left, outcomes } satisfies Proof
+}, Effect.scoped)
