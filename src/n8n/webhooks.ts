@@ -26,7 +26,8 @@ export interface Answer {
 }
 
 /** Whether the webhook was not registered (yet: publishing is asynchronous on 2.x), so that nothing ran. */
-export const isUnregistered = ({ status, text }: Pick<Answer, "status" | "text">): boolean => status === 404 && /not registered/.test(text)
+export const isUnregistered = ({ status, text }: Pick<Answer, "status" | "text">): boolean =>
+  status === 404 && /not registered/.test(text)
 
 const isShown = (_: string, name: string) => name === "content-type" || name.startsWith("x-") && name !== "x-powered-by"
 

@@ -60,7 +60,7 @@ export const toolsets = {
     editing.bulkEdit,
     editing.validateWorkflow
   ],
-  testing: [testing.testWorkflow],
+  testing: [testing.testWorkflow, testing.workflowProve],
   instance: [instance.instanceOverview],
   security: [security.audit],
   tables: [tables.tableRead, tables.tableWrite],

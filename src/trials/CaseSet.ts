@@ -44,7 +44,11 @@ const differencesOf = Effect.fnUntraced(function*(
   { pins, replay }: NamedCase,
   [bench, result]: readonly [TestBench.Bench, TestBench.TestResult],
   [other, otherResult]: readonly [TestBench.Bench, TestBench.TestResult],
-  again: Effect.Effect<Result.Result<TestBench.TestResult, Errors.N8nError>, never, Effect.Services<ReturnType<TestBench.Bench["run"]>>>,
+  again: Effect.Effect<
+    Result.Result<TestBench.TestResult, Errors.N8nError>,
+    never,
+    Effect.Services<ReturnType<TestBench.Bench["run"]>>
+  >,
   redacts: boolean
 ) {
   const comparison = { ignore: [], redacts }

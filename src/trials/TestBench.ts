@@ -141,11 +141,16 @@ const isTriggerOf = ({ find }: NodeLookups.NodeLookups) => ({ type }: Workflow.N
     (/trigger$/i.test(type) || type === "n8n-nodes-base.start")
 
 /** Nodes other than triggers that reach outside. */
-export const outsideOf = (nodes: ReadonlyArray<Workflow.Node>, lookups: NodeLookups.NodeLookups): ReadonlyArray<Outside> => {
+export const outsideOf = (
+  nodes: ReadonlyArray<Workflow.Node>,
+  lookups: NodeLookups.NodeLookups
+): ReadonlyArray<Outside> => {
   const isTrigger = isTriggerOf(lookups)
   return nodes.flatMap((node) => {
     const type = lookups.find(node.type)
-    return isTrigger(node) || Workflow.isNote(node) || !reachesOutside(type, node, lookups.parse) ? [] : [{ node, type }]
+    return isTrigger(node) || Workflow.isNote(node) || !reachesOutside(type, node, lookups.parse)
+      ? []
+      : [{ node, type }]
   })
 }
 
@@ -251,7 +256,7 @@ export const of = Effect.fn("TestBench.of")(
     const isProof = options.isProof === true
     const opening = Semaphore.makeUnsafe(1)
     const copies = new Map<string, Published>()
-  const outside = outsideOf(subject.nodes, lookups)
+    const outside = outsideOf(subject.nodes, lookups)
 
     const copyOf = Effect.fnUntraced(function*({ pins: requested, replay, rerun, ...input }: Case) {
       const pinned = yield* pinsOf(subject, requested)

@@ -23,6 +23,7 @@ import { edit } from "./edit.ts"
 import { map } from "./map.ts"
 import { picture } from "./picture.ts"
 import { promote } from "./promote.ts"
+import { prove } from "./prove.ts"
 import { name, print, warn } from "./root.ts"
 import { serve, StdioTransport } from "./serve.ts"
 import { diff, pull, push, status } from "./sync.ts"
@@ -68,6 +69,7 @@ const commandLine = serve.pipe(
     audit,
     credential,
     test,
+    prove,
     pull,
     status,
     diff,

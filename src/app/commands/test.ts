@@ -33,7 +33,8 @@ const findCases = Effect.fnUntraced(function*(paths: ReadonlyArray<string>) {
   return { files, folders }
 })
 
-const writeJUnit = Effect.fnUntraced(function*(file: string, document: string) {
+/** Writes a JUnit document, with its folder. */
+export const writeJUnit = Effect.fnUntraced(function*(file: string, document: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   yield* fs.makeDirectory(path.dirname(path.resolve(file)), { recursive: true }).pipe(

@@ -12,6 +12,7 @@ import {
   Instant,
   kindOf,
   list,
+  makeText,
   numberText,
   record,
   type Run,
@@ -52,10 +53,13 @@ const parseJson: Builtin = (run, [value]) => {
   }
 }
 
-const stringify: Builtin = (run, [value, replacer, indent]) =>
-  (replacer === undefined || replacer === null) && indent === undefined
-    ? JSON.stringify(toJson(run, value))
-    : fail(run, "refused", "JSON.stringify takes one argument here")
+const stringify: Builtin = (run, [value, replacer, indent]) => {
+  if (replacer !== undefined && replacer !== null) fail(run, "refused", "JSON.stringify takes no replacer here")
+  const spaces = typeof indent === "number" || typeof indent === "string" ? indent : undefined
+  const text = JSON.stringify(toJson(run, value), null, spaces)
+  if (spaces !== undefined && text !== undefined) makeText(run, text.length)
+  return text
+}
 
 /** As Array.from, for an array or an object with a length. */
 const from: Builtin = (run, [source, mapper]) => {

@@ -11,8 +11,8 @@ import * as ItemFields from "../../executions/ItemFields.ts"
 import * as ItemSearch from "../../executions/ItemSearch.ts"
 import * as Notes from "../../executions/Notes.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
-import * as parameters from "../shared/Parameters.ts"
 import * as conditions from "../shared/Conditions.ts"
+import * as parameters from "../shared/Parameters.ts"
 
 const Side = Schema.Struct({
   execution: Schema.optionalKey(Schema.String),

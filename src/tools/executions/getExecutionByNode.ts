@@ -8,9 +8,9 @@ import type { Execution } from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
 import * as NodeExecution from "../../executions/NodeExecution.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
+import { checkNode, compiler, fields, parsePaths, where, wrongExpression } from "../shared/Conditions.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
-import { checkNode, compiler, fields, parsePaths, where, wrongExpression } from "../shared/Conditions.ts"
 
 /** Refuses a node, run or output that the execution does not have. */
 const check = Effect.fnUntraced(function*(execution: Execution, request: NodeExecution.Request) {

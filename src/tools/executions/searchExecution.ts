@@ -13,8 +13,8 @@ import * as Notes from "../../executions/Notes.ts"
 import * as RunSearch from "../../executions/RunSearch.ts"
 import * as Selection from "../../executions/Selection.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
-import * as parameters from "../shared/Parameters.ts"
 import * as conditions from "../shared/Conditions.ts"
+import * as parameters from "../shared/Parameters.ts"
 
 const Match = Schema.Struct({
   /** Id of the execution, and of the one that called it as a sub-workflow, in a search over several. */

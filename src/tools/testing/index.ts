@@ -1,2 +1,3 @@
 /** Tools that run workflows. */
 export { testWorkflow } from "./testWorkflow.ts"
+export { workflowProve } from "./workflowProve.ts"

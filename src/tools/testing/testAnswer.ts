@@ -20,23 +20,21 @@ import * as conditions from "../shared/Conditions.ts"
 
 /** Fields of the answer about one run. */
 export const fields = {
-  executionId: Schema.optionalKey(Schema.String),
-  status: Schema.optionalKey(Schema.String),
+  executionId: Schema.String,
+  status: Schema.String,
   /** Milliseconds. */
   executionTime: Schema.optionalKey(Schema.Finite),
   /** Output of the last node, or the items that `show` selects. */
-  data: Schema.optionalKey(
-    Schema.Struct({
-      node: Schema.optionalKey(Schema.String),
-      /** Name of the items' output, if the node has several. */
-      output: Schema.optionalKey(Schema.String),
-      /** Number of items that `show` selects. */
-      matched: Schema.optionalKey(Schema.Int),
-      items: Schema.Array(Execution.Item),
-      note: Schema.optionalKey(Schema.String)
-    })
-  ),
-  /** What nodes that reach outside sent, or would have sent where they were pinned: `{node, to, items, pinned?, values?}`. */
+  data: Schema.Struct({
+    node: Schema.optionalKey(Schema.String),
+    /** Name of the items' output, if the node has several. */
+    output: Schema.optionalKey(Schema.String),
+    /** Number of items that `show` selects. */
+    matched: Schema.optionalKey(Schema.Int),
+    items: Schema.Array(Execution.Item),
+    note: Schema.optionalKey(Schema.String)
+  }),
+  /** Entries `{node, pinned?, to, items, values}` for nodes that reach outside; a pinned one would have sent them. */
   sent: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
   /** Response to the caller, if any; `bodyIs` if the items already show the body. */
   response: Schema.optionalKey(
@@ -70,7 +68,12 @@ const itemError = (execution: Execution.Execution, slot: Execution.Slot) => {
 }
 
 /** Items of a run: their number, by output if there are several. */
-const itemsOf = (execution: Execution.Execution, name: string, run: Execution.Run, namesOf: Connections.OutputNames) => {
+const itemsOf = (
+  execution: Execution.Execution,
+  name: string,
+  run: Execution.Run,
+  namesOf: Connections.OutputNames
+) => {
   const node = Execution.nodeOf(execution, name)
   const outputs = run.outputs.filter(({ count, type }) => type === "main" && count > 0)
   const isPlain = outputs.every(({ index }) => index === 0) && run.outputs.length <= 1
@@ -189,28 +192,30 @@ const responseOf = (
 const maxSenders = 8
 
 /** What nodes that reach outside sent in their last runs. */
-const sentBy = Effect.fnUntraced(function*({ execution, outside, pinned }: WorkflowTesting.TestResult, redacts: boolean) {
-  const senders = outside.filter(({ node }) => execution.runs.has(node.name)).slice(0, maxSenders)
-  return yield* Effect.forEach(senders, ({ node, type }) =>
-    Effect.gen(function*() {
-      const runs = execution.runs.get(node.name) ?? []
-      const run = runs.at(-1)
-      if (run === undefined) return {}
-      const [first] = yield* Sent.of(execution, { node, run, item: 0, type, limit: 1, redacts })
-      const items = runs.reduce((sum, run) => sum + Sent.count(execution, { node, run, type }), 0)
-      const isPlain = first === undefined || Object.keys(first.values).length === 0
-      return defined({
-        node: node.name,
-        pinned: pinned.includes(node.name) || undefined,
-        to: first?.address,
-        items,
-        values: isPlain ? undefined : first.values as Schema.Json,
-        unresolved: first === undefined || first.unresolved.length === 0
-          ? undefined
-          : first.unresolved.slice(0, 3).map(({ path, reason }) => `${path}: ${reason}`)
-      })
-    }))
-})
+const sentBy = Effect.fnUntraced(
+  function*({ execution, outside, pinned }: WorkflowTesting.TestResult, redacts: boolean) {
+    const senders = outside.filter(({ node }) => execution.runs.has(node.name)).slice(0, maxSenders)
+    return yield* Effect.forEach(senders, ({ node, type }) =>
+      Effect.gen(function*() {
+        const runs = execution.runs.get(node.name) ?? []
+        const run = runs.at(-1)
+        if (run === undefined) return {}
+        const [first] = yield* Sent.of(execution, { node, run, type, limit: 1, redacts })
+        const items = runs.reduce((sum, run) => sum + Sent.count(execution, { node, run, type }), 0)
+        const isPlain = first === undefined || Object.keys(first.values).length === 0
+        return defined({
+          node: node.name,
+          pinned: pinned.includes(node.name) || undefined,
+          to: first?.address,
+          items,
+          values: isPlain ? undefined : first.values as Schema.Json,
+          unresolved: first === undefined || first.unresolved.length === 0
+            ? undefined
+            : first.unresolved.slice(0, 3).map(({ path, reason }) => `${path}: ${reason}`)
+        })
+      }))
+  }
+)
 
 const pinHint = ({ notRun, shortOfRuns }: WorkflowTesting.TestResult) => {
   if (notRun.length > 0) {

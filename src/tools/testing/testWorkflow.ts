@@ -5,7 +5,7 @@ import * as Hints from "../../answer/Hints.ts"
 import * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { CallContext } from "../../base/CallContext.ts"
-import { defined } from "../../base/Json.ts"
+import { defined, type Obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as CaseSet from "../../trials/CaseSet.ts"
 import * as WorkflowTesting from "../../trials/WorkflowTesting.ts"
@@ -14,8 +14,7 @@ import * as summaries from "../shared/ExecutionSummaries.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as testAnswer from "./testAnswer.ts"
 
-const Row = Schema.Struct({ case: Schema.String, ...testAnswer.fields, error: Schema.optionalKey(Schema.String) })
-
+/** Answers of test_workflow; for several cases, with the status of the first that failed and a line each in `logs`. */
 const Output = Schema.Struct({
   ...testAnswer.fields,
   /** Nodes that ran, without the trigger and `pinned`; only for tests with pins, replay, startNode or endNode. */
@@ -25,9 +24,9 @@ const Output = Schema.Struct({
   /** Nodes that were left out: they reach outside, and the replayed execution has no data for them. */
   notRun: Schema.optionalKey(Schema.Array(Schema.String)),
   /** Lines for the runs of nodes, in order. */
-  logs: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** Cases; with `against`, only those that differ or could not run. */
-  cases: Schema.optionalKey(Schema.Array(Row)),
+  logs: Schema.Array(Schema.String),
+  /** Cases `{case, …}` with fields as above; with `against`, only those that differ. */
+  cases: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
   /** Number of cases with the same output and response as `against`. */
   same: Schema.optionalKey(Schema.Int),
   differ: Schema.optionalKey(
@@ -46,14 +45,13 @@ const silentTimeout = 35_000
 const maxCaseItems = 3
 
 /** Maximum length: 650 tokens for 20 nodes; get_execution_by_node returns the rest. */
-const maxChars = ({ cases = [], logs = [] }: Output) =>
-  1_700 + 30 * Math.max(0, logs.length - 20) + 300 * cases.length
+const maxChars = ({ cases = [], logs }: Output) => 1_700 + 30 * Math.max(0, logs.length - 20) + 300 * cases.length
 
 /** Least room for the items, which give way to the logs. */
 const minDataChars = 400
 
 const nextItems = ({ data, executionId }: Output) => (path: string, count: number) =>
-  path === "data.items" && data?.node !== undefined && executionId !== undefined && data.matched === undefined
+  path === "data.items" && data.node !== undefined && data.matched === undefined
     ? Hints.executionByNode(executionId, data.node, { itemOffset: count })
     : undefined
 
@@ -120,7 +118,7 @@ export const testWorkflow = Tool.make({
       )
     ),
     cases: Schema.optionalKey(
-      Schema.Array(Case).check(Schema.isLengthBetween(1, CaseSet.maxCases)).annotate({
+      Schema.Array(Case).check(Schema.isMinLength(1), Schema.isMaxLength(CaseSet.maxCases)).annotate({
         description: "Several tests instead of one."
       })
     ),
@@ -168,12 +166,16 @@ export const testWorkflow = Tool.make({
         redacts
       })
       const rows = yield* Effect.forEach(outcomes, ({ differences, name, result }) =>
-        Result.isFailure(result)
-          ? Effect.succeed({ name, differences, error: result.failure })
-          : Effect.map(
-            testAnswer.read(result.success, { show, limit: maxCaseItems, redacts }),
-            (read) => ({ name, differences, read })
-          ))
+        Effect.gen(function*() {
+          return Result.isFailure(result)
+            ? { name, differences, error: result.failure.message, read: undefined }
+            : {
+              name,
+              differences,
+              error: undefined,
+              read: yield* testAnswer.read(result.success, { show, limit: maxCaseItems, redacts })
+            }
+        }))
       return { rows, left, isCompared: against !== undefined }
     }),
   summarize: (tested, { endNode, startNode }): Output => {
@@ -186,26 +188,36 @@ export const testWorkflow = Tool.make({
       })
     }
     const { isCompared, left, rows } = tested
-    const differ = rows.filter(({ differences }) => differences !== undefined && differences.length > 0)
-    const shown = isCompared ? rows.filter((row) => "error" in row || differ.includes(row)) : rows
+    const differ = rows.filter(({ differences = [] }) => differences.length > 0)
+    const all = rows.map((row) => ({ ...row, answer: row.read && testAnswer.summarize(row.read) }))
+    const last = all.findLast(({ answer }) => answer !== undefined)?.answer
+    const failed = all.find(({ answer }) => answer?.status !== "success")
     return defined({
-      cases: shown.length === 0 ? undefined : shown.map((row) =>
-        "error" in row
-          ? { case: row.name, error: row.error.message }
-          : { case: row.name, ...testAnswer.summarize(row.read) }
+      executionId: last?.executionId ?? "",
+      status: failed === undefined ? "success" : failed.answer?.status ?? "error",
+      data: { items: [] },
+      logs: all.map(({ answer, differences, error, name }) =>
+        `${name}: ${error ?? answer?.status}${
+          differences === undefined ? "" : differences.length === 0 ? ", the same" : ", differs"
+        }`
       ),
+      cases: all.flatMap(({ answer, differences, name }) =>
+        answer === undefined || isCompared && differences?.length === 0 ? [] : [{ case: name, ...answer }]
+      ) as ReadonlyArray<Obj & { readonly [key: string]: Schema.Json }>,
       same: isCompared ? rows.filter(({ differences }) => differences?.length === 0).length : undefined,
       differ: isCompared
         ? differ.map(({ differences = [], name }) => ({ case: name, paths: differences }))
         : undefined,
-      hint: left === 0 ? undefined : `${counted(left, "case")} did not run: the call had no more time. Send the last ${left} again.`
+      hint: left === 0
+        ? undefined
+        : `No time was left for the last ${counted(left, "case")}: send them in another call.`
     })
   },
-  message: ({ cases, differ, executionTime, notRun, same, status }, { workflowId }) => ({
-    en: status === undefined
-      ? differ === undefined
-        ? `Tested '${workflowId}' with ${counted(cases?.length ?? 0, "case")}`
-        : `${same ?? 0} the same, ${differ.length} differ`
+  message: ({ cases, differ, executionTime, logs, notRun, same, status }, { workflowId }) => ({
+    en: differ !== undefined
+      ? `${same ?? 0} the same, ${differ.length} differ`
+      : cases !== undefined
+      ? `Tested '${workflowId}' with ${counted(logs.length, "case")}: ${status}`
       : `Test of '${workflowId}': ${status}${executionTime === undefined ? "" : ` after ${executionTime} ms`}${
         notRun === undefined ? "" : `, but ${counted(notRun.length, "node")} did not run`
       }`,
@@ -216,7 +228,6 @@ export const testWorkflow = Tool.make({
   maxChars,
   trim: (tested) => {
     const answer = summaries.trim(tested)
-    if (answer.data === undefined) return answer
     const room = maxChars(answer) - JSON.stringify({ ...answer, data: {} }).length
     return {
       ...answer,

@@ -1,8 +1,8 @@
 /** Differences of many runs, equal ones as one group, the cause first. Pure. */
 import * as Schema from "effect/Schema"
-import { countTokens } from "../../base/TokenBound.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import { countTokens } from "../../base/TokenBound.ts"
 import * as Visible from "../../base/Visible.ts"
 import { merged } from "./RunComparison.ts"
 import type { Difference } from "./tally.ts"
@@ -237,7 +237,9 @@ const phrase = (cluster: Cluster, { name, text }: Bounds): string => {
     count: `${isLoss(difference) ? verb("lose") : verb("gain")} items ${at}`,
     order: `${verb("change")} the order ${at}`,
     output: `${verb("send")} items to another output ${at}`,
-    ran: what === "ran" ? `newly ${verb("run")} ${quoted(node, name)}` : `${verb("run")} ${quoted(node, name)} more often`,
+    ran: what === "ran"
+      ? `newly ${verb("run")} ${quoted(node, name)}`
+      : `${verb("run")} ${quoted(node, name)} more often`,
     notRun: what === "did not run"
       ? `no longer ${verb("run")} ${quoted(node, name)}`
       : `${verb("run")} ${quoted(node, name)} less often`,

@@ -14,7 +14,8 @@ import * as Execution from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
 import * as Selection from "../../executions/Selection.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
-import { isNote, type Node } from "../../n8n/model/Workflow.ts"
+import { maxPage } from "../../n8n/model/Limits.ts"
+import { isNote } from "../../n8n/model/Workflow.ts"
 import * as Replay from "../Replay.ts"
 import * as TestBench from "../TestBench.ts"
 import type * as TestCopy from "../TestCopy.ts"
@@ -29,7 +30,8 @@ export const maxRuns = 50
 /** Maximum number of executions at a time. */
 const concurrency = 4
 
-const defaultLast = 20
+/** Default number of runs. */
+export const defaultLast = 20
 
 /** Number of sampled runs with the same differences. */
 const samplesOfAlike = 2
@@ -56,18 +58,26 @@ export interface Proof extends Groups.Result {
   readonly workflow: { readonly id: string; readonly name: string }
   readonly left: ReadonlyArray<string>
   /** Outcome of each replayed run, in the order of the request. */
-  readonly outcomes: ReadonlyArray<Groups.Run>
+  readonly outcomes: ReadonlyArray<Outcome>
+}
+
+/** Replayed run with its real differences and the duration of its replay. */
+export interface Outcome extends Groups.Run {
+  readonly milliseconds: number
 }
 
 /** Modes of executions that did not run a whole workflow as it was published. */
 const partial = new Set(["manual", "retry", "evaluation"])
 
-const isRecorded = ({ mode = "", status = "" }: ExecutionHead.Listed) =>
-  ExecutionHead.isOver(status) && status !== "canceled" && !partial.has(mode)
+const isRecorded = ({ mode, status }: ExecutionHead.Listed) =>
+  (status === "success" || status === "error") && !partial.has(mode ?? "")
 
 /** Ids of the newest recorded runs of a workflow. */
 const newest = Effect.fnUntraced(function*(workflowId: string, last: number) {
-  const { runs } = yield* Selection.select({ workflowId, defaultLast: Math.min(250, last * 4) }, () => undefined)
+  const { runs } = yield* Selection.select<undefined, never>(
+    { workflowId, defaultLast: Math.min(maxPage, last * 4) },
+    () => undefined
+  )
   const recorded = runs.flatMap(({ head }) => isRecorded(head) ? [String(head.id)] : []).slice(0, last)
   if (recorded.length > 0) return recorded
   return yield* new Errors.ValidationError({
@@ -143,10 +153,13 @@ const unfinished = ({ execution, timedOut, timeout }: TestBench.TestResult) =>
 /** Run that was replayed and compared with its record. */
 interface Compared extends Groups.Run {
   readonly record: Execution.Execution
+  readonly milliseconds: number
   /** Names of the nodes in the record, by name. */
   readonly names: ReadonlyMap<string, string>
   readonly base?: Volatility.Base
 }
+
+const reasonOf = (failure: string | Errors.N8nError) => typeof failure === "string" ? failure : failure.message
 
 const sideOf = (execution: Execution.Execution): sent.Side => ({ execution, nodes: execution.workflow?.nodes ?? [] })
 
@@ -178,21 +191,20 @@ const makeBenches = Effect.fnUntraced(function*(workbench: TestBench.Workbench, 
     /** Whether there is time for another replay. */
     hasTime: Effect.map(Deadline.left, (millis) => grantsTimeout || millis > reserve),
     /** Replays a run on a version, or fails with the reason why it cannot be. */
-    replay: Effect.fnUntraced(function*(subject: TestCopy.Subject, id: string) {
-      const { run } = yield* bench(subject)
-      const result = yield* permits.withPermit(run({ replay: id }))
-      const why = unfinished(result)
-      return why === undefined ? { subject, result } satisfies Replayed : yield* Effect.fail(new Unfinished(why))
-    }, Effect.mapError(({ message }) => message))
+    replay: Effect.fnUntraced(
+      function*(subject: TestCopy.Subject, id: string) {
+        const { run } = yield* bench(subject)
+        const result = yield* permits.withPermit(run({ replay: id }))
+        return { subject, result } satisfies Replayed
+      },
+      Effect.mapError(({ message }) => message),
+      Effect.tap(({ result }) => {
+        const why = unfinished(result)
+        return why === undefined ? Effect.void : Effect.fail(why)
+      })
+    )
   }
 })
-
-class Unfinished {
-  readonly message: string
-  constructor(message: string) {
-    this.message = message
-  }
-}
 
 type Benches = Effect.Success<ReturnType<typeof makeBenches>>
 
@@ -269,7 +281,7 @@ const learnFrom = Effect.fnUntraced(function*(
       Effect.gen(function*() {
         if (!(yield* benches.hasTime)) return
         const base = yield* Effect.result(baseOf(run, comparison, benches, isTwice))
-        if (Result.isFailure(base)) return faults.set(run.execution, base.failure)
+        if (Result.isFailure(base)) return faults.set(run.execution, reasonOf(base.failure))
         bases.set(run.execution, base.success)
         learned = Volatility.learn(learned, run.differences, base.success)
       }), { concurrency, discard: true })
@@ -321,7 +333,12 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
     for (const node of replay.result.notRun) {
       notReplayed.push({ node, execution: id, why: "it reaches outside, and the run has no items of it: omitted" })
     }
-    const run: Compared = { execution: id, record, ...(yield* compare(sideOf(record), replay, comparison)) }
+    const run: Compared = {
+      execution: id,
+      record,
+      milliseconds: replay.result.execution.duration ?? 0,
+      ...(yield* compare(sideOf(record), replay, comparison))
+    }
     return run
   })
   const compared = yield* Effect.forEach(ids, (id) =>
@@ -334,15 +351,16 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
       done++
       yield* progress(done, ids.length + 1, `replayed ${done} of ${counted(ids.length, "run")}`)
       if (Result.isSuccess(run)) return [run.success]
-      notReplayed.push({ execution: id, why: run.failure })
+      notReplayed.push({ execution: id, why: reasonOf(run.failure) })
       return []
     }), { concurrency })
 
   const { faults, learned, runs } = yield* learnFrom(compared.flat(), comparison, benches)
   for (const why of faults) notReplayed.push({ why: `The version that ran then, to learn what always differs: ${why}` })
   const verdicts = runs.map((run) => ({ run, ...Volatility.judge(learned, run.differences, run.base) }))
-  const outcomes = verdicts.map(({ real, run: { execution, order } }): Groups.Run => ({
+  const outcomes = verdicts.map(({ real, run: { execution, milliseconds, order } }): Outcome => ({
     execution,
+    milliseconds,
     order,
     differences: real
   }))

@@ -122,7 +122,16 @@ const note = (
   more: { readonly count?: number; readonly item?: number; readonly digest?: number } = {}
 ) => {
   const { path = "", ...shown } = values
-  into.add({ node, run, kind, path, ...shown, count: 1, digest: fingerprint.ofText(`${run} ${path} ${values.after}`), ...more })
+  into.add({
+    node,
+    run,
+    kind,
+    path,
+    ...shown,
+    count: 1,
+    digest: fingerprint.ofText(`${run} ${path} ${values.after}`),
+    ...more
+  })
 }
 
 const segmentsOf = (execution: Execution.Execution, node: string, { index: run }: Execution.Run, output: number) =>
@@ -280,8 +289,7 @@ const comparePinned = (into: Collector, options: Options, node: string) => {
 }
 
 /** Whether statuses without an error say the same: n8n does not know how some executions ended. */
-const isSameStatus = (before: string, after: string) =>
-  before === after || before === "unknown" || after === "unknown"
+const isSameStatus = (before: string, after: string) => before === after || before === "unknown" || after === "unknown"
 
 /** Difference of how the executions ended, unless a node's difference shows it. */
 const endOf = (options: Options, known: ReadonlyArray<Difference>): Difference | undefined => {

@@ -85,8 +85,7 @@ const classify = (changed: Differences, base: Base) => {
 /** Learns from a sampled run: the differences of its record and the changed version, and those of the base. */
 export const learn = (learned: Learned, changed: Differences, base: Base): Learned => {
   const all = classify(changed, base)
-  const as = (what: (typeof all)[number]["as"]) =>
-    all.flatMap((each) => each.as === what ? [key(each.difference)] : [])
+  const as = (what: (typeof all)[number]["as"]) => all.flatMap((each) => each.as === what ? [key(each.difference)] : [])
   return {
     volatile: new Set([...learned.volatile, ...keys(base.second)]),
     stale: new Set([...learned.stale, ...as("stale")]),

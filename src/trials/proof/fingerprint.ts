@@ -26,7 +26,7 @@ export const of = (value: unknown, ignore: ReadonlyArray<Steps>): number => {
     const at = typeof step === "number" ? mix(step + 1) : ofText(step)
     sum = (sum + mix(Math.imul(at, 31) ^ of(inner, rest))) | 0
   }
-  if (Array.isArray(value)) for (const [index, inner] of value.entries()) add(index, inner)
+  if (Array.isArray(value)) { for (const [index, inner] of value.entries()) add(index, inner) }
   else for (const [key, inner] of Object.entries(value)) add(key, inner)
   return mix(sum)
 }

@@ -56,13 +56,16 @@ export const differences = Effect.fnUntraced(function*(options: Options) {
       const runThen = before[index]
       if (runThen === undefined) break
       const sentBy = (side: Side, node: Node, run: Execution.Run) =>
-        Sent.of(side.execution, { node, run, item: 0, type: find(node.type), limit: maxItems, redacts })
+        Sent.of(side.execution, { node, run, type: find(node.type), limit: maxItems, redacts })
       const found = Sent.differences(yield* sentBy(then, former, runThen), yield* sentBy(now, node, run))
       for (const { item, ...difference } of found) {
         const path = difference.path === "" ? "sent" : `sent.${difference.path}`
         if ([difference.path, path].some((each) => covers(own, JsonPath.parse(each) ?? []))) continue
-        into.addItem({ node: node.name, run: index, item }, [{ ...difference, path }], (value) =>
-          fingerprint.of(value, []))
+        into.addItem(
+          { node: node.name, run: index, item },
+          [{ ...difference, path }],
+          (value) => fingerprint.of(value, [])
+        )
       }
     }
     all.push(...into.values())

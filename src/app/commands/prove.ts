@@ -1,0 +1,71 @@
+/** `prove`: replays recorded runs on a changed workflow, and compares. */
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Tool from "../../answer/Tool.ts"
+import * as Groups from "../../trials/proof/Groups.ts"
+import * as Proof from "../../trials/proof/Proof.ts"
+import * as JUnit from "../report/JUnit.ts"
+import * as ProofReport from "../report/ProofReport.ts"
+import { withFolders } from "./picture.ts"
+import { checkWrites, explained, isColoured, json, optional, print, root } from "./root.ts"
+import { writeJUnit } from "./test.ts"
+
+/** Milliseconds for one replay. */
+const timeout = 120_000
+
+export const prove = Command.make(
+  "prove",
+  {
+    workflow: Argument.String("workflow").pipe(
+      Argument.withDescription("Id, ID@VERSION, or a file: the changed workflow")
+    ),
+    last: Flag.Int("last").pipe(
+      Flag.withDescription(`Number of recorded runs, the newest (1 to ${Proof.maxRuns}, default ${Proof.defaultLast})`),
+      Flag.withMetavar("N"),
+      Flag.filter((value) => value >= 1 && value <= Proof.maxRuns, () => `between 1 and ${Proof.maxRuns}`),
+      Flag.optional
+    ),
+    execution: Flag.String("execution").pipe(
+      Flag.withDescription("Only this run; may be repeated"),
+      Flag.withMetavar("ID"),
+      Flag.atMost(Proof.maxRuns)
+    ),
+    ignore: Flag.String("ignore").pipe(
+      Flag.withDescription("Path not to compare: email, or 'Map contact'.email; may be repeated"),
+      Flag.withMetavar("PATH"),
+      Flag.atMost(50)
+    ),
+    junit: optional("junit", "FILE", "Also write the report as JUnit XML"),
+    json
+  },
+  Effect.fnUntraced(function*({ execution, ignore, json, junit, last, workflow }) {
+    const options = yield* root
+    const startedAt = yield* Clock.currentTimeMillis
+    const proof = yield* Effect.gen(function*() {
+      yield* checkWrites("prove runs copies of workflows on n8n")
+      return yield* Proof.prove(workflow, {
+        last: Option.getOrUndefined(last),
+        executions: execution.length === 0 ? undefined : execution,
+        ignore,
+        timeout,
+        redacts: yield* Tool.RedactSecrets
+      })
+    }).pipe(explained, Effect.provide(yield* withFolders(options)))
+    const { left: _, outcomes, ...result } = proof
+    yield* print(json ? JSON.stringify(result) : ProofReport.text(result, isColoured))
+    if (Option.isSome(junit)) {
+      const milliseconds = (yield* Clock.currentTimeMillis) - startedAt
+      const cases = ProofReport.junit(result.workflow.name, outcomes, result.notReplayed)
+      yield* writeJUnit(junit.value, JUnit.document(cases, { milliseconds, startedAt }))
+    }
+    process.exitCode = Groups.exitCode(result)
+  })
+).pipe(
+  Command.withDescription(
+    "Replay recorded runs on a changed workflow, send nothing, and compare; exits with 2 if they differ"
+  )
+)

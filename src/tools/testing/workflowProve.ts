@@ -1,0 +1,70 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
+import * as Tool from "../../answer/Tool.ts"
+import { CallContext } from "../../base/CallContext.ts"
+import { defined } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
+import * as Groups from "../../trials/proof/Groups.ts"
+import * as Proof from "../../trials/proof/Proof.ts"
+import * as conditions from "../shared/Conditions.ts"
+import * as parameters from "../shared/Parameters.ts"
+import { testWorkflow } from "./testWorkflow.ts"
+
+/** Milliseconds for one replay, with and without progress. */
+const timeouts = { heard: 60_000, silent: 25_000 }
+
+/** Maximum length, somewhat more than that of the groups, which bound themselves. */
+const maxChars = 6_000
+
+/** Replays recorded runs on a changed workflow and shows what differs. */
+export const workflowProve = Tool.make({
+  name: "workflow_prove",
+  title: "Prove a change on recorded runs",
+  searchHint:
+    "is this change safe to publish, regression test against production runs, compare draft with past executions",
+  description: "Does a changed workflow still do what its recorded runs did? Replays them on a copy, sends nothing.",
+  annotations: Tool.additive,
+  scopes: testWorkflow.scopes,
+  input: Schema.Struct({
+    workflowId: parameters.reference,
+    last: Schema.optionalKey(
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Proof.maxRuns }, {
+        message: `last must be from 1 to ${Proof.maxRuns}`
+      })).annotate({ description: "Newest runs.", default: Proof.defaultLast })
+    ),
+    executions: Schema.optionalKey(
+      Schema.Array(Schema.String.check(Schema.isPattern(/^\d+$/))).check(
+        Schema.isMinLength(1),
+        Schema.isMaxLength(Proof.maxRuns)
+      ).annotate({ description: "Only these runs." })
+    ),
+    ignore: conditions.paths("Paths not to compare: email, 'Map'.email.")
+  }),
+  output: Schema.Struct({
+    ...Groups.Result.fields,
+    /** Arguments that continue. */
+    next: Schema.optionalKey(Schema.Struct({ executions: Schema.Array(Schema.String) }))
+  }),
+  handler: ({ workflowId, ...input }) =>
+    Effect.gen(function*() {
+      const { hearsProgress } = yield* CallContext
+      return yield* Proof.prove(workflowId, {
+        ...input,
+        timeout: hearsProgress === true ? timeouts.heard : timeouts.silent,
+        redacts: yield* Tool.RedactSecrets
+      })
+    }),
+  summarize: ({ left, ...proof }) =>
+    defined({
+      ...Struct.pick(proof, Struct.keys(Groups.Result.fields)),
+      next: left.length === 0 ? undefined : { executions: left }
+    }),
+  message: ({ next, runs, verdict }) => ({
+    en: `${counted(runs, "run")}: ${verdict}${
+      next === undefined ? "" : `; ${counted(next.executions.length, "run")} left for the next call`
+    }`,
+    ja: `${runs} 件の実行を再現しました`
+  }),
+  maxChars: () => maxChars
+})
