@@ -1,271 +1,204 @@
 /**
- * Values that a node's expressions had for one input item, as far as n8n's records determine them. An expression that
+ * Values that a node's expressions had for its input items, as far as n8n's records determine them. An expression that
  * needs more, such as the time or a variable, stays as written.
  */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 import * as Interpreter from "../base/Interpreter.ts"
-import { Fn, Problem } from "../base/interpreter/Values.ts"
-import { deeper, int, mapValues, type Obj, obj } from "../base/Json.ts"
+import type { Obj } from "../base/Json.ts"
+import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
-import * as Connections from "../n8n/model/Connections.ts"
 import { parts } from "../n8n/model/Template.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
-import * as Execution from "./Execution.ts"
+import type * as Execution from "./Execution.ts"
+import type { Both } from "./itemDifferences.ts"
+import { inputOf, memoized, paged, type Redacting, scopeOf, type Subject, type Turn } from "./itemScope.ts"
 import * as Lineage from "./Lineage.ts"
 
-/** Run of a node, and the position of the item in its first input. */
-export interface Subject {
-  readonly node: Node
-  readonly run: Execution.Run
-  readonly item: number
-  readonly redacts: boolean
-}
-
-const fail = (message: string, kind: Problem["kind"] = "reference"): never => {
-  throw new Problem({ kind, message, at: 0 })
-}
-
-/** Object whose members are computed when they are read. */
-const lazily = (members: { readonly [name: string]: () => unknown }): Obj =>
-  Object.defineProperties(
-    {},
-    Object.fromEntries(Object.entries(members).map(([name, get]) => [name, { get, enumerable: true }]))
-  )
-
-const unknown = (name: string) => () => fail(`n8n does not record ${name}`)
-
-/** Members of a node that n8n does not record. */
-const unrecorded = { params: unknown("parameters as they were"), context: unknown("a node's context") }
-
-/** Maximum bytes of a list that an expression reads as a whole. */
-const maxListBytes = 1_000_000
-
-/** Output of `parent` that leads to `node`, by the shortest way. */
-const outputTowards = ({ workflow }: Execution.Execution, node: string, parent: string): number | undefined => {
-  const links = Connections.links(workflow?.connections ?? {}).filter(({ output }) => output.type === "main")
-  const queue = [node]
-  for (const name of queue) {
-    for (const { from, output, to } of links) {
-      if (to !== name) continue
-      if (from === parent) return output.index
-      if (!queue.includes(from)) queue.push(from)
-    }
-  }
-  return undefined
-}
-
-/** Names for the execution and its workflow. */
-const ofExecution = (execution: Execution.Execution) => ({
-  $execution: () =>
-    lazily({
-      id: () => execution.id,
-      mode: () => execution.mode === "manual" ? "test" : "production",
-      resumeUrl: unknown("the URL"),
-      resumeFormUrl: unknown("the URL"),
-      customData: unknown("custom data as they were")
-    }),
-  $workflow: () =>
-    lazily({
-      id: () => execution.workflowId,
-      name: () => execution.workflow?.name,
-      active: unknown("whether the workflow was active")
-    })
-})
-
-/** Names that n8n gives to expressions, with the values they had for an item. */
-const scopeOf = (execution: Execution.Execution, { item, node, run }: Subject, redact: <A>(value: A) => A): Obj => {
-  const input = Execution.inputs(execution, node.name, run).find((part) => part.input === 0 && part.type === "main")
-  const count = input === undefined ? 0 : node["executeOnce"] === true ? Math.min(1, input.count) : input.count
-  const budget = Lineage.budget()
-  const known = new Map<string, unknown>()
-  /** Reads once what an expression may read in each turn of a loop. */
-  const once = (items: number, key: string, read: () => unknown) => {
-    if (!known.has(key)) {
-      budget.items -= items
-      if (budget.items < 0) fail("it reads too many items", "budget")
-      known.set(key, read())
-    }
-    return known.get(key)
-  }
-  const itemAt = (slot: Execution.Slot, index: number) =>
-    once(1, `${index} ${Lineage.slotKey(slot)}`, () => redact(execution.items(slot, index, 1)[0]))
-  const listOf = (slot: Execution.Slot, length: number) =>
-    once(100, `${length} of ${Lineage.slotKey(slot)}`, () => {
-      const { bytes = 0 } = Execution.portAt(execution, slot) ?? {}
-      return bytes > maxListBytes
-        ? fail(`the list has more than ${maxListBytes / 1_000_000} MB`, "budget")
-        : execution.items(slot, 0, length).map((each) => redact(each))
-    })
-  const received = (index: number) =>
-    input === undefined || index < 0 || index >= count
-      ? fail("the node has no such input item")
-      : { slot: input.slot, index }
-  const inputItem = (index: number) => {
-    const { slot } = received(index)
-    return itemAt(slot, index)
-  }
-  /** Output of an earlier node as it was then; later runs of a loop came after. */
-  const outputOf = (name: string, [branch, runIndex]: ReadonlyArray<unknown>) => {
-    const runs = (execution.runs.get(name) ?? []).filter((each) => Execution.byOrder(each, run) < 0)
-    const from = runs.at(int(runIndex) ?? -1)
-    const index = int(branch) ?? outputTowards(execution, node.name, name) ?? 0
-    const slot = from && Execution.slotOf({ node: name, output: index, run: from.index })
-    const output = slot && Execution.portAt(execution, slot)
-    return slot === undefined || output === undefined
-      ? fail(`'${name}' had not run`)
-      : { count: output.count, slot }
-  }
-  const listMember = (name: string, read: (output: ReturnType<typeof outputOf>) => unknown) => () =>
-    new Fn((args) => read(outputOf(name, args)))
-  const pairedWith = (name: string, index: number) =>
-    once(1, `${index} with ${name}`, () => {
-      const ways = Lineage.ways(execution, received(index), ({ slot }) => slot.node === name, budget) ?? []
-      const [end] = ways[0] ?? []
-      return end === undefined || ways.length > 1
-        ? fail(`n8n's links do not lead to one item of '${name}'`)
-        : itemAt(end.slot, end.index)
-    })
-  const nodeNamed = (name: unknown) => {
-    if (typeof name !== "string" || !execution.workflow?.nodes.some((each) => each.name === name)) {
-      return fail("there is no such node")
-    }
-    return lazily({
-      item: () => pairedWith(name, item),
-      itemMatching: () => new Fn(([index]) => pairedWith(name, int(index) ?? -1)),
-      first: listMember(name, ({ count, slot }) => count === 0 ? undefined : itemAt(slot, 0)),
-      last: listMember(name, ({ count, slot }) => count === 0 ? undefined : itemAt(slot, count - 1)),
-      all: listMember(name, ({ count, slot }) => listOf(slot, count)),
-      isExecuted: () => (execution.runs.get(name) ?? []).some((each) => Execution.byOrder(each, run) < 0),
-      ...unrecorded
-    })
-  }
-  const jsonOfNode = (name: string) => () => {
-    const { count, slot } = outputOf(name, [
-      outputTowards(execution, node.name, name) ?? fail(`nothing leads to '${name}'`)
-    ])
-    return item < count ? obj(itemAt(slot, item))?.["json"] : fail(`'${name}' has no item ${item}`)
-  }
-  const [source] = run.sources
-  const previous = (value: unknown) => () => source === undefined ? fail("nothing ran before the node") : value
-  return lazily({
-    $json: () => obj(inputItem(item))?.["json"],
-    $binary: () => obj(inputItem(item))?.["binary"] ?? {},
-    $input: () =>
-      lazily({
-        item: () => inputItem(item),
-        first: () => new Fn(() => inputItem(0)),
-        last: () => new Fn(() => inputItem(count - 1)),
-        all: () => new Fn(() => listOf(received(0).slot, count)),
-        ...unrecorded
-      }),
-    $: () => new Fn(([name]) => nodeNamed(name)),
-    $node: () =>
-      lazily(Object.fromEntries(
-        (execution.workflow?.nodes ?? []).map(({ name }) => [name, () =>
-          lazily({
-            json: jsonOfNode(name),
-            data: jsonOfNode(name),
-            binary: unknown("files as they were"),
-            parameter: unknown("parameters as they were"),
-            context: unknown("a node's context"),
-            runIndex: unknown("the number of runs then")
-          })]
-        )
-      )),
-    $prevNode: () =>
-      lazily({
-        name: previous(source?.node),
-        outputIndex: previous(source?.output),
-        runIndex: previous(source?.run)
-      }),
-    ...ofExecution(execution),
-    $runIndex: () => run.index,
-    $itemIndex: () => item,
-    $position: () => item,
-    $now: unknown("the time"),
-    $today: unknown("the time")
-  })
-}
-
-/** Maximum number of steps of all expressions of a node: some 100 ms. */
-const maxSteps = 2_000_000
+/** Maximum number of steps for an item, some 100 ms, and for all items of a run together. */
+const maxSteps = { item: 2_000_000, all: 40_000_000 }
 
 /** Text of a value within a text, as n8n writes it. */
 const textOf = (value: unknown) => value === null || value === undefined ? "" : String(value)
 
 type Value = Result.Result<unknown, string>
 
-/** Evaluates expressions over a scope. */
-const evaluator = ({ compile }: Interpreter.Interpreter, scope: Obj) => {
-  const budget = { steps: maxSteps }
-  const evaluate = (code: string): Value => {
-    // n8n's time zone decides about local times.
-    if (/\bDate\b/.test(code)) return Result.fail("a date depends on n8n's clock and time zone")
-    const program = compile(code)
-    const value = Result.flatMap(program, (compiled) => Interpreter.evaluate(compiled, scope, budget))
-    return Result.mapError(value, ({ message }) => message)
-  }
-  return (expression: string): Value => {
-    const codes = parts(expression)
-    const [only] = codes
-    if (only?.start === 1 && only.end === expression.length) return evaluate(only.code)
-    let text = ""
-    let at = 1
-    for (const { code, end, start } of codes) {
-      const value = end === undefined ? Result.fail("a bracket is not closed") : evaluate(code)
-      if (Result.isFailure(value)) return value
-      text += expression.slice(at, start) + textOf(value.success)
-      at = end ?? expression.length
-    }
-    return /\\[{}]{2}/.test(expression) ? Result.fail("it has escaped brackets") : Result.succeed(
-      text + expression.slice(at)
+/** Text of an expression outside its code, and the code. */
+interface Template {
+  readonly texts: ReadonlyArray<string>
+  readonly codes: ReadonlyArray<Result.Result<Interpreter.Program, string>>
+}
+
+const templateOf = ({ compile }: Interpreter.Interpreter, expression: string): Result.Result<Template, string> => {
+  const codes = parts(expression)
+  if (codes.some(({ end }) => end === undefined)) return Result.fail("a bracket is not closed")
+  if (codes.length > 0 && /\\[{}]{2}/.test(expression)) return Result.fail("it has escaped brackets")
+  const ends = [1, ...codes.map(({ end }) => end ?? 0)]
+  return Result.succeed({
+    texts: ends.map((end, index) => expression.slice(end, codes[index]?.start)),
+    codes: codes.map(({ code }) =>
+      // n8n's time zone decides about local times.
+      /\bDate\b/.test(code)
+        ? Result.fail("a date depends on n8n's clock and time zone")
+        : Result.mapError(compile(code), ({ message }) => message)
     )
+  })
+}
+
+/** Templates of a node's expressions, for all its runs. */
+const templates = new WeakMap<Node, (expression: string) => Result.Result<Template, string>>()
+
+/** Problems that n8n swallows: the value is `undefined`. */
+const isSwallowed = ({ kind, message }: Interpreter.Problem) =>
+  kind === "type" && / of (?:undefined|null) cannot be read$/.test(message)
+
+const evaluated = (template: Result.Result<Template, string>, scope: Obj, budget: Interpreter.Budget): Value => {
+  if (Result.isFailure(template)) return Result.fail(template.failure)
+  const { codes, texts } = template.success
+  const values: Array<unknown> = []
+  for (const program of codes) {
+    if (Result.isFailure(program)) return Result.fail(program.failure)
+    const value = Interpreter.evaluate(program.success, scope, budget)
+    if (Result.isFailure(value) && !isSwallowed(value.failure)) return Result.fail(value.failure.message)
+    values.push(Result.getOrUndefined(value))
   }
+  return Result.succeed(
+    values.length === 1 && texts.every((text) => text === "")
+      ? values[0]
+      : texts.map((text, index) => text + textOf(values[index])).join("")
+  )
+}
+
+/** Value of an expression as stored, and as shown to readers. */
+export interface Evaluated {
+  readonly stored: Value
+  readonly shown: Value
+}
+
+/** Evaluation of a run's expressions by item. */
+export interface Evaluator {
+  readonly evaluate: (expression: string, item: number) => Evaluated
+}
+
+/** Number of items that a run processes one by one. */
+export const itemCount = (execution: Execution.Execution, subject: Pick<Subject, "node" | "run">): number =>
+  Math.min(inputOf(execution, subject).count, subject.node["executeOnce"] === true ? 1 : Infinity)
+
+/** Prepares the evaluation of a node's expressions in one run. */
+export const evaluator = (
+  interpreter: Interpreter.Interpreter,
+  original: Execution.Execution,
+  subject: Subject
+): Evaluator => {
+  const execution = paged(original)
+  const template = templates.get(subject.node) ?? memoized((expression: string) => templateOf(interpreter, expression))
+  templates.set(subject.node, template)
+  const turn: Turn = { item: -1, budget: Lineage.budget(), known: new Map() }
+  const steps = { stored: 0, shown: 0, all: maxSteps.all }
+  let isRedacted = false
+  const cleaned = new WeakMap<object, unknown>()
+  const redact: Redacting = (value) => {
+    if (typeof value !== "object" || value === null) return value
+    const clean = (cleaned.get(value) ?? Redact.redact(value)) as typeof value
+    cleaned.set(value, clean)
+    isRedacted ||= clean !== value
+    return clean
+  }
+  const scopes = {
+    stored: scopeOf(execution, subject, turn),
+    shown: subject.redacts ? scopeOf(execution, subject, turn, redact) : undefined
+  }
+  const run = (expression: string, side: "stored" | "shown"): Value => {
+    const budget = { steps: Math.min(steps[side], steps.all) }
+    const before = budget.steps
+    const value = evaluated(template(expression), scopes[side] ?? scopes.stored, budget)
+    steps[side] -= before - budget.steps
+    steps.all -= before - budget.steps
+    return value
+  }
+  const evaluate = (expression: string, item: number): Evaluated => {
+    if (original.isRedacted) return both(Result.fail("n8n hides the items"))
+    if (item !== turn.item) {
+      turn.item = item
+      turn.known.clear()
+      Object.assign(turn.budget, Lineage.budget())
+      Object.assign(steps, { stored: maxSteps.item, shown: maxSteps.item })
+    }
+    const clean = run(expression, "shown")
+    if (!isRedacted) return both(clean)
+    const stored = run(expression, "stored")
+    if (Result.isFailure(clean)) return { stored, shown: clean }
+    // Whatever else a secret decides about is not shown.
+    const isShown = JSON.stringify(clean.success)?.includes(Redact.marker) === true ||
+      Equal.equals(Result.getOrUndefined(stored), clean.success)
+    return { stored, shown: isShown ? clean : Result.fail("it depends on a secret") }
+  }
+  return { evaluate }
+}
+
+export type { Subject } from "./itemScope.ts"
+
+const both = (value: Value): Evaluated => ({ stored: value, shown: value })
+
+/** Expression that stays as written, with the reason. */
+export interface Unresolved {
+  readonly path: string
+  readonly reason: string
 }
 
 const maxDepth = 64
 
 /**
+ * Replaces the expressions in a value; what stays as written is added to `unresolved`. Members that are `undefined` are
+ * `absent`.
+ */
+export const replaced = (
+  value: unknown,
+  evaluate: (expression: string) => Evaluated,
+  unresolved: Array<Unresolved>,
+  absent: null | undefined
+): Both => {
+  const visit = (value: unknown, path: string, depth: number): Both => {
+    if (typeof value === "string" && value.startsWith("=")) {
+      const { shown, stored } = evaluate(value)
+      if (Result.isFailure(shown)) unresolved.push({ path, reason: shown.failure })
+      return { stored: Result.getOrElse(stored, () => value), shown: Result.getOrElse(shown, () => value) }
+    }
+    if (depth > maxDepth || typeof value !== "object" || value === null) return { stored: value, shown: value }
+    const isList = Array.isArray(value)
+    const inner = Object.entries(value).flatMap(([key, each]) => {
+      const result = visit(each, JsonPath.member(path, isList ? Number(key) : key), depth + 1)
+      return result.stored === undefined && !isList && absent === undefined ? [] : [[key, result] as const]
+    })
+    const side = (name: keyof Both) => {
+      const entries = inner.map(([key, result]) => [key, result[name] ?? null] as const)
+      return isList ? entries.map(([, each]) => each) : Object.fromEntries(entries)
+    }
+    return { stored: side("stored"), shown: side("shown") }
+  }
+  return visit(value, "", 0)
+}
+
+/**
  * Replaces the expressions in a node's parameters by the values that they had for an item, counts them, and names those
  * that stay as written with the reason.
  */
-export const resolve = Effect.fnUntraced(function*(execution: Execution.Execution, subject: Subject) {
-  const interpreter = yield* Interpreter.load
-  let isRedacted = false
-  const redact = <A>(value: A): A => {
-    const clean = subject.redacts ? Redact.redact(value) : value
-    isRedacted ||= clean !== value
-    return clean
-  }
-  const stored = evaluator(interpreter, scopeOf(execution, subject, (value) => value))
-  const clean = evaluator(interpreter, scopeOf(execution, subject, redact))
-  /** Value without secrets: whatever else a secret decides about is not shown. */
-  const shown = (expression: string): Value => {
-    const value = clean(expression)
-    if (!isRedacted || Result.isFailure(value)) return value
-    if (JSON.stringify(value.success)?.includes(Redact.marker)) return value
-    return Equal.equals(Result.getOrUndefined(stored(expression)), value.success)
-      ? value
-      : Result.fail("it depends on a secret")
-  }
-  const unresolved: Array<{ readonly path: string; readonly reason: string }> = []
-  let count = 0
-  const visit = (value: unknown, path: string, depth: number): unknown => {
-    if (typeof value === "string" && value.startsWith("=")) {
-      const result = shown(value)
-      if (Result.isSuccess(result)) {
-        count++
-        return result.success ?? null
-      }
-      unresolved.push({ path, reason: result.failure })
-      return value
-    }
-    if (depth > maxDepth) return value
-    if (Array.isArray(value)) return value.map((inner, index) => visit(inner, deeper(path, index), depth + 1))
-    const object = obj(value)
-    return object === undefined ? value : mapValues(object, (inner, key) => visit(inner, deeper(path, key), depth + 1))
-  }
-  return { parameters: visit(subject.node.parameters ?? {}, "", 0), count, unresolved }
+export const resolve = Effect.fnUntraced(function*(
+  execution: Execution.Execution,
+  { item, ...subject }: Subject & { readonly item: number }
+) {
+  const { evaluate } = evaluator(yield* Interpreter.load, execution, subject)
+  const unresolved: Array<Unresolved> = []
+  let total = 0
+  const { shown } = replaced(
+    subject.node.parameters ?? {},
+    (expression) => {
+      total++
+      return evaluate(expression, item)
+    },
+    unresolved,
+    null
+  )
+  return { parameters: shown, count: total - unresolved.length, unresolved }
 })

@@ -12,6 +12,7 @@ import {
   Instant,
   kindOf,
   list,
+  makeText,
   numberText,
   record,
   type Run,
@@ -52,10 +53,13 @@ const parseJson: Builtin = (run, [value]) => {
   }
 }
 
-const stringify: Builtin = (run, [value, replacer, indent]) =>
-  (replacer === undefined || replacer === null) && indent === undefined
-    ? JSON.stringify(toJson(run, value))
-    : fail(run, "refused", "JSON.stringify takes one argument here")
+const stringify: Builtin = (run, [value, replacer, indent]) => {
+  if (replacer !== undefined && replacer !== null) fail(run, "refused", "JSON.stringify takes no replacer here")
+  const spaces = typeof indent === "number" || typeof indent === "string" ? indent : undefined
+  const text = JSON.stringify(toJson(run, value), null, spaces)
+  if (spaces !== undefined && text !== undefined) makeText(run, text.length)
+  return text
+}
 
 /** As Array.from, for an array or an object with a length. */
 const from: Builtin = (run, [source, mapper]) => {
@@ -142,7 +146,22 @@ export const statics: { readonly [name: string]: { readonly [name: string]: Fn |
   JSON: { parse: fn(parseJson), stringify: fn(stringify) }
 }
 
+const encoding = (encode: (text: string) => string) =>
+  fn((run, [value]) => {
+    const text = toText(run, value)
+    makeText(run, 3 * text.length)
+    try {
+      return encode(text)
+    } catch {
+      return fail(run, "type", "The text cannot be encoded or decoded")
+    }
+  })
+
 export const globals: { readonly [name: string]: unknown } = {
+  encodeURIComponent: encoding(encodeURIComponent),
+  encodeURI: encoding(encodeURI),
+  decodeURIComponent: encoding(decodeURIComponent),
+  decodeURI: encoding(decodeURI),
   undefined,
   NaN: Number.NaN,
   Infinity,

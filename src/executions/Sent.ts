@@ -1,0 +1,321 @@
+/**
+ * What a node sent for each of its input items, or, where it was pinned, would have sent: the parameters that its type
+ * describes, as far as n8n's records determine them.
+ *
+ * **Gotchas**
+ *
+ * A run that failed may not have sent the items after the one at which it failed.
+ */
+import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
+import * as Interpreter from "../base/Interpreter.ts"
+import { defined, equals, type Obj, obj, str, without } from "../base/Json.ts"
+import * as JsonPath from "../base/JsonPath.ts"
+import * as Redact from "../base/Redact.ts"
+import * as NodeType from "../catalogue/types/NodeType.ts"
+import type { Node } from "../n8n/model/Workflow.ts"
+import type * as Execution from "./Execution.ts"
+import { at, type Both, type Difference, differences as differencesOf, nothing } from "./itemDifferences.ts"
+import * as ResolvedParameters from "./ResolvedParameters.ts"
+import { type Shape, shapeOf, verbs } from "./sentShape.ts"
+
+/** Stored values, for comparisons only: they may contain secrets. Serializers ignore symbols. */
+const compared: unique symbol = Symbol("compared")
+
+interface Compared {
+  readonly address: Both | undefined
+  /** Parameters, with those of the address. */
+  readonly values: Both
+  readonly written: Obj
+  /** Names of the parameters in the address. */
+  readonly names: ReadonlyArray<string>
+  readonly credentials: Both
+}
+
+/** What was sent for an item. */
+export interface Entry {
+  /** Position of the item in the node's first input. */
+  readonly item: number
+  /** Target, such as `POST https://x.example/orders?no=7`; absent if it is not determined. */
+  readonly address?: string
+  /** Other parameters without defaults; those in `unresolved` as written. */
+  readonly values: Obj
+  readonly unresolved: ReadonlyArray<ResolvedParameters.Unresolved>
+  readonly [compared]: Compared
+}
+
+export interface Options extends ResolvedParameters.Subject {
+  /** Type of the node; without one, all parameters are taken as they are. */
+  readonly type: NodeType.NodeType | undefined
+  /** Maximum number of entries. */
+  readonly limit: number
+  /** Number of items before the first entry. */
+  readonly offset?: number
+}
+
+/** Parameters that nodes read from the first item only, at least in some operations. */
+const ofFirst: { readonly [type: string]: ReadonlyArray<string> } = {
+  airtable: ["base", "table"],
+  discord: ["guildId"],
+  emailSend: ["fromEmail", "toEmail"],
+  googleSheets: ["documentId", "sheetName", "columnToMatchOn", "dataMode"],
+  microsoftSql: ["query"],
+  mongoDb: ["collection", "fields", "updateKey"],
+  mySql: ["table"],
+  notion: ["databaseId"],
+  postgres: ["schema", "table"],
+  rabbitmq: ["exchange", "queue"],
+  supabase: ["schema", "tableId"],
+  telegram: ["chatId"]
+}
+
+const queries = ["queryParameters", "jsonQuery", "queryParametersUi", "queryParametersJson"]
+
+const isExpression = (value: unknown): boolean =>
+  typeof value === "string" ? value.startsWith("=") : obj(value) !== undefined || Array.isArray(value)
+    ? Object.values(value as Obj).some(isExpression)
+    : false
+
+const shapes = new WeakMap<Node, Map<string, Shape>>()
+
+/** Top-level parameters with expressions on which the visibility of others depends. */
+const decidingOf = (description: NodeType.Description | undefined, parameters: Obj): ReadonlyArray<string> => {
+  const names = Object.keys(parameters).filter((name) => isExpression(parameters[name]))
+  if (names.length === 0) return names
+  const rules = new Set(
+    description?.properties.flatMap(({ displayOptions }) =>
+      Object.keys({ ...displayOptions?.show, ...displayOptions?.hide }).map((name) => name.replace(/^\//, ""))
+    )
+  )
+  return names.filter((name) => rules.has(name))
+}
+
+const subjectOf = ({ node, type }: Pick<Options, "node" | "type">) => {
+  const typeVersion = node.typeVersion ?? (type === undefined ? 1 : NodeType.defaultVersion(type))
+  const description = type && (NodeType.at(type, typeVersion) ?? type.descriptions[0])
+  const parameters = obj(node.parameters) ?? {}
+  const deciding = decidingOf(description, parameters)
+  const shaped = (decided: Obj): Shape => {
+    const key = JSON.stringify(decided)
+    const known = shapes.get(node) ?? new Map<string, Shape>()
+    shapes.set(node, known)
+    const shape = known.get(key) ??
+      shapeOf(description, node.type, { typeVersion, parameters: { ...parameters, ...decided } })
+    if (known.size < 20) known.set(key, shape)
+    return shape
+  }
+  return { deciding, parameters, shaped }
+}
+
+const isScalar = (value: unknown) => ["string", "number", "boolean"].includes(typeof value)
+
+/** Query parameters as an object, if the names and values are plain. */
+const queryOf = (value: unknown): Obj | undefined => {
+  const query = typeof value === "string" ? parsed(value) : value
+  return obj(query) !== undefined && Object.values(query as Obj).every(isScalar) ? query as Obj : undefined
+}
+
+const encoded = (text: string) => text.split(Redact.marker).map(encodeURIComponent).join(Redact.marker)
+
+/** Address of a request with these parameters. */
+const addressOf = (type: string, { targets }: Shape, values: Obj): string => {
+  if (type.endsWith(".respondToWebhook")) {
+    const code = obj(values["options"])?.["responseCode"] ?? (values["respondWith"] === "redirect" ? 307 : 200)
+    return ["response", code, ...targets.map((name) => values[name])].join(" ")
+  }
+  const target = targets.map((name) => typeof values[name] === "string" ? values[name].trim() : values[name])
+  const query = queries.flatMap((name) => Object.entries(queryOf(values[name]) ?? {}))
+    .map(([name, value]) => `${encoded(name)}=${encoded(String(value))}`).join("&")
+  const text = [...verbs.map((name) => values[name]), ...target]
+    .flatMap((word) => isScalar(word) && word !== "" ? [String(word)] : []).join(" ")
+  return query === "" ? text : `${text}${text.includes("?") ? "&" : "?"}${query}`
+}
+
+const isWithin = (path: string, outer: string) =>
+  path.startsWith(outer) && (path.length === outer.length || /[.[]/.test(path.charAt(outer.length)))
+
+/** Names of the parameters in the address; `undefined` if one of them is not resolved, or not plain. */
+const addressed = (
+  type: string,
+  { targets }: Shape,
+  values: Obj,
+  unresolved: ReadonlyArray<{ readonly path: string }>
+) => {
+  const isOpen = (name: string) => unresolved.some(({ path }) => isWithin(path, JsonPath.member("", name)))
+  const isRespond = type.endsWith(".respondToWebhook")
+  const names = isRespond ? targets : [...verbs, ...targets].filter((name) => values[name] !== undefined)
+  if (names.some((name) => isOpen(name) || !isScalar(values[name])) || isRespond && isOpen("options")) return undefined
+  const isHttp = values["url"] !== undefined
+  return [...names, ...(isHttp ? queries.filter((name) => !isOpen(name) && queryOf(values[name])) : [])]
+}
+
+const credentialsOf = ({ credentials }: Node): Both => {
+  const of = (key: "id" | "name") =>
+    Object.fromEntries(
+      Object.entries(obj(credentials) ?? {}).map(([type, each]) => [type, obj(each)?.[key] ?? obj(each)?.["name"]])
+    )
+  return { stored: of("id"), shown: of("name") }
+}
+
+/** Number of entries of a run, whatever the limit. */
+export const count = (execution: Execution.Execution, options: Pick<Options, "node" | "run" | "type">): number => {
+  const items = ResolvedParameters.itemCount(execution, options)
+  return subjectOf(options).shaped({}).isOnce ? 1 : Math.max(1, items)
+}
+
+/** Items between which other work gets a turn. */
+const itemsPerTurn = 50
+
+/** Lists what a run of a node sent, by item; a node that runs once for all items has one entry. */
+export const of = Effect.fnUntraced(function*(execution: Execution.Execution, options: Options) {
+  const { limit, node, offset = 0, redacts } = options
+  const { evaluate } = ResolvedParameters.evaluator(yield* Interpreter.load, execution, options)
+  const { deciding, parameters, shaped } = subjectOf(options)
+  const credentials = credentialsOf(node)
+  const total = count(execution, options)
+  const valueOf = (value: unknown, item: number, unresolved: Array<ResolvedParameters.Unresolved> = []) =>
+    ResolvedParameters.replaced(value, (expression) => evaluate(expression, item), unresolved, undefined)
+  const shapeAt = (item: number) => {
+    if (deciding.length === 0) return shaped({})
+    const values = deciding.map((name) => [name, valueOf(parameters[name], item).stored] as const)
+    return shaped(Object.fromEntries(values.filter(([, value]) => isScalar(value) && !isExpression(value))))
+  }
+  const fixed = ofFirst[node.type.replace(/^.*\.|Tool$/g, "")] ?? []
+  const firsts = new Map(
+    fixed.filter((name) => isExpression(shapeAt(0).values[name]))
+      .map((name) => [name, valueOf(shapeAt(0).values[name], 0).stored])
+  )
+  const entryOf = (item: number): Entry => {
+    const shape = shapeAt(item)
+    const unresolved: Array<ResolvedParameters.Unresolved> = []
+    const values = valueOf(shape.values, item, unresolved)
+    const stored = values.stored as Obj
+    for (const [name, first] of firsts) {
+      if (Equal.equals(first, stored[name])) continue
+      unresolved.push({ path: JsonPath.member("", name), reason: "the node may read it for the first item only" })
+    }
+    const open = [...unresolved, ...shape.open.filter(({ path }) => unresolved.every((each) => each.path !== path))]
+    const clean = redacts ? Redact.redact(values.shown) : values.shown
+    const written = open.length === 0 ? {} : redacts ? Redact.redact(shape.values) : shape.values
+    const shown = open.reduce<unknown>((value, { path }) => {
+      const steps = JsonPath.parse(path) ?? []
+      return JsonPath.modify(value, steps, () => JsonPath.get(written, steps))
+    }, clean) as Obj
+    const names = addressed(node.type, shape, stored, open)
+    const textOf = (side: Obj) => addressOf(node.type, { ...shape, targets: shape.targets }, only(side, names ?? []))
+    const address = names && { stored: textOf(stored), shown: textOf(obj(values.shown) ?? {}) }
+    const text = address && (redacts ? Redact.redactText(address.shown) : address.shown)
+    return {
+      ...defined({ item, address: text === "" ? undefined : text }),
+      values: without(shown, (_, name) => names?.includes(name) === true),
+      unresolved: open,
+      [compared]: {
+        address: address && { ...address, shown: text },
+        values: { stored, shown },
+        written: shape.values,
+        names: names ?? [],
+        credentials
+      }
+    }
+  }
+  const entries: Array<Entry> = []
+  for (let item = offset; item < Math.min(total, offset + limit); item++) {
+    if ((item - offset) % itemsPerTurn === itemsPerTurn - 1) yield* Effect.yieldNow
+    entries.push(entryOf(item))
+  }
+  return entries as ReadonlyArray<Entry>
+})
+
+/** Members that an address is made from. */
+const only = (values: Obj, names: ReadonlyArray<string>): Obj =>
+  without(values, (_, name) => !names.includes(name) && name !== "options" && name !== "respondWith")
+
+const parsed = (text: string): unknown => {
+  if (!/^\s*[[{]/.test(text)) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Value whose texts of JSON are parsed. */
+const opened = (value: unknown): unknown => {
+  if (typeof value === "string") return parsed(value) ?? value
+  if (Array.isArray(value)) return value.map(opened)
+  const object = obj(value)
+  return object === undefined
+    ? value
+    : Object.fromEntries(Object.entries(object).map(([key, each]) => [key, opened(each)]))
+}
+
+const bothOf = (value: Both, change: (value: unknown) => unknown): Both => ({
+  stored: change(value.stored),
+  shown: change(value.shown)
+})
+
+/** Address without the query, and the parameters of the query by name. */
+const splitAddress = (address: unknown) => {
+  const [head = "", query] = (str(address) ?? "").split(/\?(.*)/s)
+  return /^\w+ https?:/.test(head) && query !== undefined
+    ? { address: head, query: Object.fromEntries(new URLSearchParams(query)) }
+    : { address }
+}
+
+/** Difference of what was sent for an item; `reason` where the values are not determined and the expressions differ. */
+export interface SentDifference extends Difference {
+  readonly item: number
+  readonly reason?: string
+}
+
+const differencesOfEntries = (then: Entry, now: Entry): ReadonlyArray<SentDifference> => {
+  const [before, after] = [then[compared], now[compared]]
+  const { item } = now
+  const all: Array<Difference> = []
+  const hasAddresses = before.address !== undefined && after.address !== undefined
+  const side = ({ names, values }: Compared): Both =>
+    bothOf(
+      values,
+      (value) => opened(hasAddresses ? without(obj(value) ?? {}, (_, name) => names.includes(name)) : value)
+    )
+  if (before.address !== undefined && after.address !== undefined) {
+    differencesOf(bothOf(before.address, splitAddress), bothOf(after.address, splitAddress), "", all)
+  }
+  differencesOf(before.credentials, after.credentials, "credentials", all)
+  differencesOf(side(before), side(after), "", all)
+  const open = new Map([...then.unresolved, ...now.unresolved].map(({ path, reason }) => [path, reason]))
+  const undetermined = [...open].flatMap(([path, reason]): ReadonlyArray<SentDifference> => {
+    const steps = JsonPath.parse(path) ?? []
+    const [left, right] = [JsonPath.get(before.written, steps), JsonPath.get(after.written, steps)]
+    if (equals(left, right) || all.some((each) => each.path !== path && isWithin(path, each.path))) return []
+    return [{ item, path, before: at(before.values, steps), after: at(after.values, steps), reason }]
+  })
+  return [
+    ...all.filter((each) => ![...open.keys()].some((path) => isWithin(each.path, path)))
+      .map((each) => ({ ...each, item })),
+    ...undetermined
+  ]
+}
+
+/**
+ * Compares what was sent with what would be sent, item by item. Where a value is not determined, the expressions are
+ * compared: equal ones are no difference, as the caller knows whether their inputs were equal.
+ */
+export const differences = (
+  then: ReadonlyArray<Entry>,
+  now: ReadonlyArray<Entry>
+): ReadonlyArray<SentDifference> => {
+  const byItem = new Map(then.map((each) => [each.item, each]))
+  const later = new Set(now.map(({ item }) => item))
+  const whole = (entry: Entry): Both => entry[compared].address ?? entry[compared].values
+  return [
+    ...now.flatMap((each) => {
+      const before = byItem.get(each.item)
+      return before === undefined
+        ? [{ item: each.item, path: "item", before: nothing, after: whole(each) }]
+        : differencesOfEntries(before, each)
+    }),
+    ...then.filter(({ item }) => !later.has(item))
+      .map((each) => ({ item: each.item, path: "item", before: whole(each), after: nothing }))
+  ]
+}

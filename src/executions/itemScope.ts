@@ -1,0 +1,256 @@
+/** Names that n8n gives to the expressions of a run, with the values they had for its items. */
+import { Fn, Problem } from "../base/interpreter/Values.ts"
+import { int, type Obj, obj, own } from "../base/Json.ts"
+import * as Connections from "../n8n/model/Connections.ts"
+import type { Node } from "../n8n/model/Workflow.ts"
+import * as Execution from "./Execution.ts"
+import * as Lineage from "./Lineage.ts"
+
+/** Run of a node. */
+export interface Subject {
+  readonly node: Node
+  readonly run: Execution.Run
+  readonly redacts: boolean
+  /** Whether the execution is that of a test copy, whose ids and names are not the workflow's. */
+  readonly isCopy?: boolean
+}
+
+/** Position of an item in the first input, and the items that its expressions may still read. */
+export interface Turn {
+  item: number
+  readonly budget: Lineage.Budget
+  /** Items and lists that its expressions read, as stored and as shown. */
+  readonly known: Map<string, unknown>
+}
+
+const fail = (message: string, kind: Problem["kind"] = "reference"): never => {
+  throw new Problem({ kind, message, at: 0 })
+}
+
+/** Removal of the secrets in a value. */
+export type Redacting = <A>(value: A) => A
+
+export const memoized = <B>(compute: (key: string) => B) => {
+  const values = new Map<string, B>()
+  return (key: string): B => {
+    if (!values.has(key)) values.set(key, compute(key))
+    return values.get(key) as B
+  }
+}
+
+const maxPages = 16
+const pageBytes = 200_000
+
+/** Execution for many reads of neighbouring items: single items are read in pages, of which some are retained. */
+export const paged = (execution: Execution.Execution): Execution.Execution => {
+  const pages = new Map<string, ReadonlyArray<unknown>>()
+  return {
+    ...execution,
+    items: (slot, offset, limit) => {
+      if (limit !== 1) return execution.items(slot, offset, limit)
+      const { bytes = 0, count = 0 } = Execution.portAt(execution, slot) ?? {}
+      const size = Math.min(100, Math.max(1, Math.floor(pageBytes / Math.max(1, bytes / Math.max(1, count)))))
+      const page = Math.floor(offset / size)
+      const key = `${page} ${Lineage.slotKey(slot)}`
+      const items = pages.get(key) ?? execution.items(slot, page * size, size)
+      if (pages.size >= maxPages && !pages.has(key)) pages.delete(pages.keys().next().value ?? "")
+      pages.set(key, items)
+      const index = offset - page * size
+      return index < items.length ? items.slice(index, index + 1) : execution.items(slot, offset, 1)
+    }
+  }
+}
+
+/** Object whose members are computed when they are read. */
+const lazily = (members: { readonly [name: string]: () => unknown }): Obj =>
+  Object.defineProperties(
+    {},
+    Object.fromEntries(Object.entries(members).map(([name, get]) => [name, { get, enumerable: true }]))
+  )
+
+const unknown = (name: string) => () => fail(`n8n does not record ${name}`)
+
+/** Members of a node that n8n does not record. */
+const unrecorded = { params: unknown("parameters as they were"), context: unknown("a node's context") }
+
+/** Maximum bytes of a list that an expression reads as a whole. */
+const maxListBytes = 1_000_000
+
+/** Output of `parent` that leads to `node`, by the shortest way. */
+const outputTowards = ({ workflow }: Execution.Execution, node: string, parent: string): number | undefined => {
+  const links = Connections.links(workflow?.connections ?? {}).filter(({ output }) => output.type === "main")
+  const queue = [node]
+  for (const name of queue) {
+    for (const { from, output, to } of links) {
+      if (to !== name) continue
+      if (from === parent) return output.index
+      if (!queue.includes(from)) queue.push(from)
+    }
+  }
+  return undefined
+}
+
+const inCopy = () => fail("a test copy has its own ids and names")
+
+const codeTypes = new Set(["n8n-nodes-base.code", "n8n-nodes-base.function", "n8n-nodes-base.functionItem"])
+
+/** Names for the execution and its workflow. */
+const ofExecution = (execution: Execution.Execution, isCopy = false) =>
+  isCopy ? { $execution: inCopy, $workflow: inCopy } : ({
+    $execution: () =>
+      lazily({
+        id: () => execution.id,
+        mode: () => execution.mode === "manual" ? "test" : "production",
+        resumeUrl: unknown("the URL"),
+        resumeFormUrl: unknown("the URL"),
+        customData: unknown("custom data as they were")
+      }),
+    $workflow: () =>
+      lazily({
+        id: () => execution.workflowId,
+        name: () => execution.workflow?.name,
+        active: unknown("whether the workflow was active")
+      })
+  })
+
+/** First input of a run; a node that executes once reads all of it in expressions. */
+export const inputOf = (execution: Execution.Execution, { node, run }: Pick<Subject, "node" | "run">) => {
+  const input = Execution.inputs(execution, node.name, run).find((part) => part.input === 0 && part.type === "main")
+  return { input, count: input?.count ?? 0 }
+}
+
+/** Names that n8n gives to expressions, with the values they had for the item whose turn it is. */
+export const scopeOf = (execution: Execution.Execution, subject: Subject, turn: Turn, redact?: Redacting): Obj => {
+  const { node, run } = subject
+  const { count, input } = inputOf(execution, subject)
+  const clean = redact ?? ((value) => value)
+  /** Reads once what an expression may read in each turn of a loop. */
+  const once = (items: number, key: string, read: () => unknown) => {
+    const place = `${redact === undefined} ${key}`
+    if (!turn.known.has(place)) {
+      turn.budget.items -= items
+      if (turn.budget.items < 0) fail("it reads too many items", "budget")
+      turn.known.set(place, read())
+    }
+    return turn.known.get(place)
+  }
+  const itemAt = (slot: Execution.Slot, index: number) =>
+    once(1, `${index} ${Lineage.slotKey(slot)}`, () => clean(execution.items(slot, index, 1)[0]))
+  const lists = new Map<string, ReadonlyArray<unknown>>()
+  const listOf = (slot: Execution.Slot, length: number) => {
+    const key = `${length} of ${Lineage.slotKey(slot)}`
+    return once(100, key, () => {
+      const { bytes = 0 } = Execution.portAt(execution, slot) ?? {}
+      if (bytes > maxListBytes) fail(`the list has more than ${maxListBytes / 1_000_000} MB`, "budget")
+      const list = lists.get(key) ?? execution.items(slot, 0, length).map(clean)
+      if (lists.size < 5) lists.set(key, list)
+      return list
+    })
+  }
+  const received = (index: number) =>
+    input === undefined || index < 0 || index >= count
+      ? fail("the node has no such input item")
+      : { slot: input.slot, index }
+  const inputItem = (index: number) => {
+    const { slot } = received(index)
+    return itemAt(slot, index)
+  }
+  const towards = memoized((name: string) => outputTowards(execution, node.name, name))
+  const runsBefore = memoized((name: string) =>
+    (execution.runs.get(name) ?? []).filter((each) => Execution.byOrder(each, run) < 0)
+  )
+  const names = new Set(execution.workflow?.nodes.map(({ name }) => name))
+  /** Output of an earlier node as it was then; later runs of a loop came after. */
+  const outputOf = (name: string, [branch, runIndex]: ReadonlyArray<unknown>) => {
+    const from = runsBefore(name).at(int(runIndex) ?? -1)
+    const index = int(branch) ?? towards(name) ?? 0
+    const slot = from && Execution.slotOf({ node: name, output: index, run: from.index })
+    const output = slot && Execution.portAt(execution, slot)
+    return slot === undefined || output === undefined
+      ? fail(`'${name}' had not run`)
+      : { count: output.count, slot }
+  }
+  const listMember = (name: string, read: (output: ReturnType<typeof outputOf>) => unknown) => () =>
+    new Fn((args) => read(outputOf(name, args)))
+  const pairedWith = (name: string, index: number) =>
+    once(1, `${index} with ${name}`, () => {
+      const ways = Lineage.ways(execution, received(index), ({ slot }) => slot.node === name, turn.budget) ?? []
+      const [end] = ways[0] ?? []
+      return end === undefined || ways.length > 1
+        ? fail(`n8n's links do not lead to one item of '${name}'`)
+        : itemAt(end.slot, end.index)
+    })
+  const nodeNamed = memoized((name) =>
+    execution.version === undefined && codeTypes.has(Execution.nodeOf(execution, name)?.type ?? "")
+      ? fail("n8n 1 cannot always read the items of a Code node")
+      : lazily({
+        item: () => pairedWith(name, turn.item),
+        itemMatching: () => new Fn(([index]) => pairedWith(name, int(index) ?? -1)),
+        first: listMember(name, ({ count, slot }) => count === 0 ? undefined : itemAt(slot, 0)),
+        last: listMember(name, ({ count, slot }) => count === 0 ? undefined : itemAt(slot, count - 1)),
+        all: listMember(name, ({ count, slot }) => listOf(slot, count)),
+        isExecuted: () => runsBefore(name).length > 0,
+        ...unrecorded
+      })
+  )
+  const jsonOfNode = (name: string) => () => {
+    const { count, slot } = outputOf(name, [
+      towards(name) ?? fail(`nothing leads to '${name}'`)
+    ])
+    const { item } = turn
+    return item < count ? obj(itemAt(slot, item))?.["json"] : fail(`'${name}' has no item ${item}`)
+  }
+  const [source] = run.sources
+  const previous = (value: unknown) => () => source === undefined ? fail("nothing ran before the node") : value
+  const nodes = lazily(Object.fromEntries(
+    [...names].map((name) => [name, () =>
+      lazily({
+        json: jsonOfNode(name),
+        data: jsonOfNode(name),
+        binary: unknown("files as they were"),
+        parameter: unknown("parameters as they were"),
+        context: unknown("a node's context"),
+        runIndex: unknown("the number of runs then")
+      })]
+    )
+  ))
+  /** Value that a model gave to a tool. */
+  const fromAI = () =>
+    new Fn(([name, , , initial]) => {
+      const given = run.override.find(({ index, type }) => type === "ai_tool" && index === 0)
+      if (given === undefined || typeof name !== "string") return fail("n8n does not record the model's values")
+      const slot = { node: node.name, run: run.index, side: "override", port: given } as const
+      const json = obj(obj(itemAt(slot, turn.item))?.["json"])
+      return own(json?.["query"], name) ?? own(json, name) ?? initial
+    })
+  return lazily({
+    $fromAI: fromAI,
+    $fromAi: fromAI,
+    $fromai: fromAI,
+    $json: () => obj(inputItem(turn.item))?.["json"],
+    $binary: () => obj(inputItem(turn.item))?.["binary"] ?? {},
+    $input: () =>
+      lazily({
+        item: () => inputItem(turn.item),
+        first: () => new Fn(() => inputItem(0)),
+        last: () => new Fn(() => inputItem(count - 1)),
+        all: () => new Fn(() => listOf(received(0).slot, count)),
+        ...unrecorded
+      }),
+    $: () =>
+      new Fn(([name]) => typeof name === "string" && names.has(name) ? nodeNamed(name) : fail("there is no such node")),
+    $node: () => nodes,
+    $prevNode: () =>
+      lazily({
+        name: previous(source?.node),
+        outputIndex: previous(source?.output),
+        runIndex: previous(source?.run)
+      }),
+    ...ofExecution(execution, subject.isCopy),
+    $runIndex: () => run.index,
+    $itemIndex: () => turn.item,
+    $position: () => turn.item,
+    $now: unknown("the time"),
+    $today: unknown("the time")
+  })
+}

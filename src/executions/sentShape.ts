@@ -1,0 +1,144 @@
+/** Parameters that decide about what a node sends: the shown ones with a value of their own, in few levels. Pure. */
+import { equals, type Obj, obj, own, str } from "../base/Json.ts"
+import * as JsonPath from "../base/JsonPath.ts"
+import * as ParameterPlaces from "../catalogue/parameters/ParameterPlaces.ts"
+import * as Parameters from "../catalogue/parameters/Parameters.ts"
+import { type Description, groups, members, type Property } from "../catalogue/types/NodeType.ts"
+import type { Unresolved } from "./ResolvedParameters.ts"
+
+/** Names of parameters that say what happens to the target. */
+export const verbs: ReadonlyArray<string> = ["method", "requestMethod", "resource", "operation"]
+
+/** Parameters by name; expressions are as written. */
+export interface Shape {
+  readonly values: Obj
+  /** Values that n8n's records do not determine though they are not expressions. */
+  readonly open: ReadonlyArray<Unresolved>
+  /** Names of those that name the target. */
+  readonly targets: ReadonlyArray<string>
+  /** Whether the node runs once for all items. */
+  readonly isOnce: boolean
+}
+
+/** Names of targets that are not resource locators. */
+const target =
+  /^(?:url|uri|endpoint|path|host|schema|table|tableName|collection|index|database|bucketName|fileKey|query|topic|queue|exchange|channel|channels|to|toEmail|sendTo|toRecipients|recipients?|toAddresses|phoneNumber|key|filePath|redirectURL)$|Id$/
+
+const element = /^(?:name|key|column|columnName|fieldId|fieldName|property|propertyName|keyName)$/
+
+const remarks = new Set(["notice", "callout", "button", "curlImport"])
+
+const locators = new Set(["resourceLocator", "workflowSelector", "agentSelector"])
+
+const ofInput = "={{ $json }}"
+
+const isAutomatic = (value: unknown) => value === "autoMapInputData"
+
+/** Pairs of a literal name and a value as an object, if the names differ. */
+const named = (list: ReadonlyArray<Obj>): Obj | undefined => {
+  const pairs = list.map((each): readonly [string, unknown] | undefined => {
+    const [[key = "", name] = [], second, more] = Object.entries(each)
+    const isPair = second !== undefined && more === undefined && element.test(key)
+    return isPair && typeof name === "string" && name !== "" && !name.startsWith("=") ? [name, second[1]] : undefined
+  })
+  const known = pairs.filter((pair) => pair !== undefined)
+  return known.length === list.length && new Set(known.map(([name]) => name)).size === list.length
+    ? Object.fromEntries(known)
+    : undefined
+}
+
+/** Reason why a text is not what is sent. */
+const openness = (property: Property, value: string, type: string): string | undefined =>
+  /binary|^inputDataFieldName$/i.test(property.name) && value !== ""
+    ? "n8n does not record files"
+    : /^(?:sql|html)$/.test(ParameterPlaces.codeExtension(property) ?? "") && /^[^=][^]*\{\{/.test(value)
+    ? "the node itself replaces {{ }}"
+    : type.endsWith(".toolHttpRequest") && /\{[\w-]+\}/.test(value)
+    ? "the model's values"
+    : undefined
+
+/** Reduces the parameters of a node. */
+const reducer = (type: string, open: Array<Unresolved>, isSwitch: (property: Property) => boolean) => {
+  const value = (property: Property, given: unknown, path: string): unknown => {
+    if (property.type === "collection") {
+      return Array.isArray(given)
+        ? given.map((each, index) => reduced(members(property), obj(each) ?? {}, JsonPath.member(path, index), false))
+        : reduced(members(property), obj(given) ?? {}, path, false)
+    }
+    if (property.type === "fixedCollection") {
+      const all = groups(property).flatMap(({ name, values }) => {
+        const group = own(given, name)
+        if (group === undefined) return []
+        const here = Object.keys(obj(given) ?? {}).length === 1 ? path : JsonPath.member(path, name)
+        if (!Array.isArray(group)) return [[name, reduced(values, obj(group) ?? {}, here, true)] as const]
+        const list = group.map((each, index) => reduced(values, obj(each) ?? {}, JsonPath.member(here, index), true))
+        return [[name, named(list) ?? list] as const]
+      })
+      return all.length === 1 ? all[0]?.[1] : Object.fromEntries(all)
+    }
+    if (own(given, "__rl") !== undefined) return own(given, "value")
+    if (property.type === "resourceMapper") {
+      const { mappingMode, matchingColumns, value: columns } = obj(given) ?? {}
+      const keys = Array.isArray(matchingColumns) && matchingColumns.length > 0 ? { matchingColumns } : {}
+      return { ...(isAutomatic(mappingMode) ? { input: ofInput } : obj(columns)), ...keys }
+    }
+    const reason = typeof given === "string" ? openness(property, given, type) : undefined
+    if (reason !== undefined) open.push({ path, reason })
+    return given
+  }
+  const reduced = (properties: ReadonlyArray<Property>, values: Obj, path: string, isElement: boolean): Obj =>
+    Object.fromEntries(
+      Object.entries(values).flatMap(([name, given]) => {
+        const all = properties.filter((property) => property.name === name)
+        const property = all.at(-1)
+        if (property === undefined || given === undefined || remarks.has(property.type)) return []
+        const isText = isElement && !["options", "boolean", "hidden"].includes(property.type)
+        const isDefault = !isText && all.some((each) => equals(each.default, given))
+        if (isDefault && !(path === "" && verbs.includes(name) && property.type !== "hidden") || isSwitch(property)) {
+          return []
+        }
+        const inner = value(property, given, JsonPath.member(path, name))
+        return inner === undefined || equals(inner, {}) ? [] : [[name, inner]]
+      })
+    )
+  return reduced
+}
+
+/** Types that run once for all items, and modes of others that do. */
+const onceTypes = /\.(?:respondToWebhook|aggregate|summarize|merge|limit|sort|wait|form|function)$/
+const onceModes = new Set(["once", "runOnceForAllItems"])
+
+/** What a Respond to Webhook node sends by default. */
+const responses: { readonly [respondWith: string]: string } = {
+  firstIncomingItem: ofInput,
+  allIncomingItems: "={{ $input.all().map((item) => item.json) }}"
+}
+
+/** Reduces the parameters of a node to those that decide about what it sends. */
+export const shapeOf = (description: Description | undefined, type: string, node: Parameters.Node): Shape => {
+  const isRespond = type.endsWith(".respondToWebhook")
+  const open: Array<Unresolved> = []
+  const all = description === undefined ? node.parameters : Parameters.complete(description, node)
+  const properties = description === undefined ? [] : Parameters.applying(description, node)
+  const deciding = new Set(
+    description?.properties.flatMap(({ displayOptions }) => Object.keys(displayOptions?.show ?? {}))
+  )
+  const isSwitch = ({ name, type }: Property) =>
+    type === "boolean" && deciding.has(name) && typeof all[name] === "boolean" || /^specify[A-Z]/.test(name)
+  const reduced = description === undefined ? all : reducer(type, open, isSwitch)(properties, all, "", false)
+  const response = isRespond ? responses[str(all["respondWith"]) ?? ""] : undefined
+  const values = {
+    ...reduced,
+    ...(isAutomatic(all["dataMode"]) ? { input: ofInput } : {}),
+    ...(response === undefined ? {} : { responseBody: response })
+  }
+  const isTarget = (name: string) =>
+    target.test(name) ||
+    properties.some((each) => each.name === name && locators.has(each.type) && !/model/i.test(name))
+  return {
+    values,
+    open,
+    targets: Object.keys(values).filter(isTarget),
+    isOnce: onceTypes.test(type) || onceModes.has(str(all["mode"]) ?? "")
+  }
+}
