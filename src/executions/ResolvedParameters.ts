@@ -81,9 +81,9 @@ export interface Evaluator {
   readonly evaluate: (expression: string, item: number) => Evaluated
 }
 
-/** Number of items in the first input that a run processes. */
+/** Number of items that a run processes one by one. */
 export const itemCount = (execution: Execution.Execution, subject: Pick<Subject, "node" | "run">): number =>
-  inputOf(execution, subject).count
+  Math.min(inputOf(execution, subject).count, subject.node["executeOnce"] === true ? 1 : Infinity)
 
 /** Prepares the evaluation of a node's expressions in one run. */
 export const evaluator = (

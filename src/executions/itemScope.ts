@@ -92,6 +92,8 @@ const outputTowards = ({ workflow }: Execution.Execution, node: string, parent: 
 
 const inCopy = () => fail("a test copy has its own ids and names")
 
+const codeTypes = new Set(["n8n-nodes-base.code", "n8n-nodes-base.function", "n8n-nodes-base.functionItem"])
+
 /** Names for the execution and its workflow. */
 const ofExecution = (execution: Execution.Execution, isCopy = false) =>
   isCopy ? { $execution: inCopy, $workflow: inCopy } : ({
@@ -111,10 +113,10 @@ const ofExecution = (execution: Execution.Execution, isCopy = false) =>
       })
   })
 
-/** Items of the first input that a run of a node processes. */
+/** First input of a run; a node that executes once reads all of it in expressions. */
 export const inputOf = (execution: Execution.Execution, { node, run }: Pick<Subject, "node" | "run">) => {
   const input = Execution.inputs(execution, node.name, run).find((part) => part.input === 0 && part.type === "main")
-  return { input, count: Math.min(input?.count ?? 0, node["executeOnce"] === true ? 1 : Infinity) }
+  return { input, count: input?.count ?? 0 }
 }
 
 /** Names that n8n gives to expressions, with the values they had for the item whose turn it is. */
@@ -178,18 +180,19 @@ export const scopeOf = (execution: Execution.Execution, subject: Subject, turn: 
         ? fail(`n8n's links do not lead to one item of '${name}'`)
         : itemAt(end.slot, end.index)
     })
-  const nodeNamed = (name: unknown) => {
-    if (typeof name !== "string" || !names.has(name)) return fail("there is no such node")
-    return lazily({
-      item: () => pairedWith(name, turn.item),
-      itemMatching: () => new Fn(([index]) => pairedWith(name, int(index) ?? -1)),
-      first: listMember(name, ({ count, slot }) => count === 0 ? undefined : itemAt(slot, 0)),
-      last: listMember(name, ({ count, slot }) => count === 0 ? undefined : itemAt(slot, count - 1)),
-      all: listMember(name, ({ count, slot }) => listOf(slot, count)),
-      isExecuted: () => runsBefore(name).length > 0,
-      ...unrecorded
-    })
-  }
+  const nodeNamed = memoized((name) =>
+    execution.version === undefined && codeTypes.has(Execution.nodeOf(execution, name)?.type ?? "")
+      ? fail("n8n 1 cannot always read the items of a Code node")
+      : lazily({
+        item: () => pairedWith(name, turn.item),
+        itemMatching: () => new Fn(([index]) => pairedWith(name, int(index) ?? -1)),
+        first: listMember(name, ({ count, slot }) => count === 0 ? undefined : itemAt(slot, 0)),
+        last: listMember(name, ({ count, slot }) => count === 0 ? undefined : itemAt(slot, count - 1)),
+        all: listMember(name, ({ count, slot }) => listOf(slot, count)),
+        isExecuted: () => runsBefore(name).length > 0,
+        ...unrecorded
+      })
+  )
   const jsonOfNode = (name: string) => () => {
     const { count, slot } = outputOf(name, [
       towards(name) ?? fail(`nothing leads to '${name}'`)
@@ -234,7 +237,8 @@ export const scopeOf = (execution: Execution.Execution, subject: Subject, turn: 
         all: () => new Fn(() => listOf(received(0).slot, count)),
         ...unrecorded
       }),
-    $: () => new Fn(([name]) => nodeNamed(name)),
+    $: () =>
+      new Fn(([name]) => typeof name === "string" && names.has(name) ? nodeNamed(name) : fail("there is no such node")),
     $node: () => nodes,
     $prevNode: () =>
       lazily({

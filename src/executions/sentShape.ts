@@ -28,6 +28,8 @@ const element = /^(?:name|key|column|columnName|fieldId|fieldName|property|prope
 
 const remarks = new Set(["notice", "callout", "button", "curlImport"])
 
+const locators = new Set(["resourceLocator", "workflowSelector", "agentSelector"])
+
 const ofInput = "={{ $json }}"
 
 const isAutomatic = (value: unknown) => value === "autoMapInputData"
@@ -74,7 +76,7 @@ const reducer = (type: string, open: Array<Unresolved>, isSwitch: (property: Pro
       })
       return all.length === 1 ? all[0]?.[1] : Object.fromEntries(all)
     }
-    if (property.type === "resourceLocator") return own(given, "__rl") === undefined ? given : own(given, "value")
+    if (own(given, "__rl") !== undefined) return own(given, "value")
     if (property.type === "resourceMapper") {
       const { mappingMode, matchingColumns, value: columns } = obj(given) ?? {}
       const keys = Array.isArray(matchingColumns) && matchingColumns.length > 0 ? { matchingColumns } : {}
@@ -92,7 +94,9 @@ const reducer = (type: string, open: Array<Unresolved>, isSwitch: (property: Pro
         if (property === undefined || given === undefined || remarks.has(property.type)) return []
         const isText = isElement && !["options", "boolean", "hidden"].includes(property.type)
         const isDefault = !isText && all.some((each) => equals(each.default, given))
-        if (isDefault && !(path === "" && verbs.includes(name)) || isSwitch(property)) return []
+        if (isDefault && !(path === "" && verbs.includes(name) && property.type !== "hidden") || isSwitch(property)) {
+          return []
+        }
         const inner = value(property, given, JsonPath.member(path, name))
         return inner === undefined || equals(inner, {}) ? [] : [[name, inner]]
       })
@@ -130,7 +134,7 @@ export const shapeOf = (description: Description | undefined, type: string, node
   }
   const isTarget = (name: string) =>
     target.test(name) ||
-    properties.some((each) => each.name === name && each.type === "resourceLocator" && !/model/i.test(name))
+    properties.some((each) => each.name === name && locators.has(each.type) && !/model/i.test(name))
   return {
     values,
     open,

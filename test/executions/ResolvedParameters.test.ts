@@ -38,12 +38,12 @@ const execution = (parameters: object, more: { readonly asked?: object; readonly
     Later: [run(6, { main: [[{ json: { later: true } }]] }, { source: [from("Asked", 0, 1)] })]
   }, {
     nodes: [
-      node("Hook"),
-      node("Load"),
-      node("Loop"),
+      node("Hook", "n8n-nodes-base.noOp"),
+      node("Load", "n8n-nodes-base.noOp"),
+      node("Loop", "n8n-nodes-base.noOp"),
       node("Asked", "n8n-nodes-base.set", { parameters, ...more.asked }),
-      node("Later"),
-      node("Never")
+      node("Later", "n8n-nodes-base.noOp"),
+      node("Never", "n8n-nodes-base.noOp")
     ],
     connections: {
       Hook: { main: [[{ node: "Load", type: "main", index: 0 }]] },
@@ -164,6 +164,23 @@ describe("the values that expressions had", () => {
       assert.deepStrictEqual(yield* as({ a: item }, { where: "sent === 3" }), ["resolved", 1, undefined])
     }))
 
+  it.effect("are not read from the items of a Code node on n8n 1, which cannot always", () =>
+    Effect.gen(function*() {
+      const one = execution({ first: "={{ $('Load').first().json.no }}", own: "={{ $json.no }}" })
+      const { nodes } = one["workflowData"] as { readonly nodes: ReadonlyArray<{ readonly name: string }> }
+      const coded = nodes.map((each) => each.name === "Load" ? { ...each, type: "n8n-nodes-base.code" } : each)
+      const of = (more: object) =>
+        Effect.map(
+          look({ ...one, ...more, workflowData: { ...one["workflowData"] as object, nodes: coded } }, { runIndex: 0 }),
+          ({ parameters, unresolved }) => [parameters, unresolved?.map(({ path }) => path)]
+        )
+      assert.deepStrictEqual<unknown>(yield* of({}), [
+        { first: "={{ $('Load').first().json.no }}", own: 0 },
+        ["first"]
+      ])
+      assert.deepStrictEqual<unknown>(yield* of({ workflowVersionId: "v1" }), [{ first: 0, own: 0 }, undefined])
+    }))
+
   it.effect("are those of the failing item, unless another one is chosen", () =>
     Effect.gen(function*() {
       const error = { message: "broken", context: { itemIndex: 1 } }
@@ -178,7 +195,7 @@ describe("the values that expressions had", () => {
       const one = execution({ all: "={{ $input.all().length }}", no: "={{ $json.no }}" }, {
         asked: { executeOnce: true }
       })
-      assert.deepStrictEqual<unknown>((yield* look(one)).parameters, { all: 1, no: 2 })
+      assert.deepStrictEqual<unknown>((yield* look(one)).parameters, { all: 2, no: 2 })
     }))
 
   it.effect("contain no secret, nor what only a secret decides", () =>
@@ -217,7 +234,7 @@ describe("the values that expressions had", () => {
         Asked: [run(1, { main: [rows] }, { source: [from("Rows")] })]
       }, {
         nodes: [
-          node("Rows"),
+          node("Rows", "n8n-nodes-base.noOp"),
           node("Asked", "n8n-nodes-base.set", {
             parameters: {
               same:

@@ -146,7 +146,22 @@ export const statics: { readonly [name: string]: { readonly [name: string]: Fn |
   JSON: { parse: fn(parseJson), stringify: fn(stringify) }
 }
 
+const encoding = (encode: (text: string) => string) =>
+  fn((run, [value]) => {
+    const text = toText(run, value)
+    makeText(run, 3 * text.length)
+    try {
+      return encode(text)
+    } catch {
+      return fail(run, "type", "The text cannot be encoded or decoded")
+    }
+  })
+
 export const globals: { readonly [name: string]: unknown } = {
+  encodeURIComponent: encoding(encodeURIComponent),
+  encodeURI: encoding(encodeURI),
+  decodeURIComponent: encoding(decodeURIComponent),
+  decodeURI: encoding(decodeURI),
   undefined,
   NaN: Number.NaN,
   Infinity,

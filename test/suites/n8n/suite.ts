@@ -38,6 +38,7 @@ import { resources } from "./resources.ts"
 import { retrying } from "./retrying.ts"
 import * as scenarios from "./scenarios.ts"
 import { sendingNothing } from "./sending.ts"
+import { sent } from "./sent.ts"
 import { syncing } from "./syncing.ts"
 import { testing } from "./testing.ts"
 import { testingLeftovers } from "./testingLeftovers.ts"
@@ -638,6 +639,7 @@ export const suite = (version: string) => {
     testing(it, v2)
     replaying(it)
     examining(it, v2)
+    sent(it)
     sendingNothing(it)
     retrying(it, v2)
     changingMany(it, v2)

@@ -1,0 +1,398 @@
+/** What nodes sent, resolved from the records of a real n8n, compared with the requests that a server received. */
+import { assert, type Vitest } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { createServer, type IncomingHttpHeaders } from "node:http"
+import type { AddressInfo } from "node:net"
+import type * as Services from "../../../src/app/Services.ts"
+import { type Obj, obj, str } from "../../../src/base/Json.ts"
+import * as NodeCatalogue from "../../../src/catalogue/NodeCatalogue.ts"
+import * as Execution from "../../../src/executions/Execution.ts"
+import * as Executions from "../../../src/executions/Executions.ts"
+import * as Sent from "../../../src/executions/Sent.ts"
+import type { Node } from "../../../src/n8n/model/Workflow.ts"
+import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import { node } from "../../support/workflows.ts"
+import { chain, code, connected, happened, type Link, made, webhook } from "./builders.ts"
+import type { RealN8n } from "./RealN8n.ts"
+import * as scenarios from "./scenarios.ts"
+
+type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Services>
+
+interface Received {
+  readonly method: string
+  readonly url: URL
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+}
+
+/** A server that keeps what it receives. */
+const sink = Effect.gen(function*() {
+  const received: Array<Received> = []
+  const server = createServer(async (request, response) => {
+    const text = Buffer.concat(await request.toArray()).toString()
+    const url = new URL(request.url ?? "/", "http://sink")
+    received.push({ method: request.method ?? "", url, headers: request.headers, text })
+    response.setHeader("content-type", "application/json").end("{\"ok\":true}")
+  })
+  const port = yield* Effect.acquireRelease(
+    Effect.callback<number>((resume) => {
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed((server.address() as AddressInfo).port)))
+    }),
+    () => Effect.sync(() => server.close())
+  )
+  return { url: `http://127.0.0.1:${port}`, received }
+})
+
+const orders = [
+  {
+    no: 0,
+    amount: 0.1,
+    email: "a@x.example",
+    name: "客 \"Ann\" & Söhne",
+    tags: ["a", "b c"],
+    note: "two\nlines\tand \\ more",
+    ok: true
+  },
+  { no: 1, amount: 1e21, email: "b+c@x.example?d=e#f", name: "{{ $json.no }}", tags: [], note: "=1+1", ok: false },
+  { no: 2, amount: -3, email: null, name: "", tags: [1, [null, 2], { a: 1 }], note: "100%25 %", ok: null },
+  { no: 3, amount: 42, name: "emoji 🚀", address: { city: "京都", zip: "600-8216" }, tags: ["=x"], note: "" }
+]
+
+const keys = (values: { readonly [name: string]: string }) => ({
+  parameters: Object.entries(values).map(([name, value]) => ({ name, value }))
+})
+
+/** Values in all kinds of expressions. */
+const kinds = {
+  plain: "plain",
+  json: "={{ $json.amount }}",
+  text: "=No {{ $json.no }}: {{ $json.email }}, {{ $json.ok }}",
+  list: "={{ $json.tags.length }} of {{ $json.tags.join('-') }}",
+  deep: "={{ $json.address?.city ?? 'none' }}",
+  swallowed: "=[{{ $json.address.city }}]",
+  ternary: "={{ $json.amount > 1 ? 'big' : 'small' }}",
+  math: "={{ Math.round($json.amount * 100) / 100 + 1 }}",
+  upper: "={{ $json.note.toUpperCase().trim() }}",
+  hook: "={{ $('Orders').item.json.body.shop }}",
+  first: "={{ $('Each').first().json.no }}{{ $('Each').last().json.no }}",
+  all: "={{ $('Each').all().map((item) => item.json.no).filter((no) => no > 0).join() }}",
+  input: "={{ $input.all().length }}/{{ $itemIndex }}/{{ $input.first().json.no }}",
+  run: "={{ $runIndex }} {{ $execution.id }} {{ $workflow.name }}",
+  previous: "={{ $prevNode.name }}",
+  stringify: "={{ JSON.stringify($json.tags) }}",
+  indented: "={{ JSON.stringify({ a: [$json.no] }, null, 2) }}",
+  template: "={{ `${$json.no}-${$json.name.length}` }}",
+  node: "={{ $node['Each'].json.no }}",
+  spread: "={{ Object.keys({ ...$json, more: 1 }).sort().join() }}"
+}
+
+/** Values that n8n's records do not determine. */
+const undetermined = {
+  now: "={{ $now.toISO() }}",
+  vars: "=v{{ $vars.shop }}",
+  random: "={{ Math.random() }}"
+}
+
+const nulls = { missing: "={{ $json.nothing }}", email: "={{ $json.email }}", nested: "={{ $json.address }}" }
+
+const body = (parameters: object) => ({ method: "POST", sendBody: true, ...parameters })
+
+/** Parameters of HTTP Request nodes by the nodes' names. */
+const requests = (): { readonly [name: string]: Obj } => ({
+  keypairs: body({ bodyParameters: keys({ ...kinds, ...nulls, object: "={{ $json }}", list: "={{ $json.tags }}" }) }),
+  open: body({ bodyParameters: keys({ no: "={{ $json.no }}", ...undetermined }) }),
+  json: body({
+    specifyBody: "json",
+    jsonBody:
+      "={\n  \"no\": {{ $json.no }}, \"name\": {{ JSON.stringify($json.name) }},\n \"hook\": \"{{ $('Orders').item.json.body.shop }}\" }"
+  }),
+  jsonObject: body({
+    specifyBody: "json",
+    jsonBody: "={{ { no: $json.no, lines: $json.tags.map((tag, index) => ({ tag, index })), none: $json.nothing } }}"
+  }),
+  jsonItem: body({ specifyBody: "json", jsonBody: "={{ $json }}" }),
+  jsonText: body({
+    specifyBody: "json",
+    jsonBody: "={{ JSON.stringify($('Orders').item.json.body.orders[$itemIndex]) }}"
+  }),
+  raw: body({
+    contentType: "raw",
+    rawContentType: "text/plain",
+    body:
+      "=<order no=\"{{ $json.no }}\">{{ $json.name }}\n{{ $json.note }}|{{ $json.tags }}|{{ $json.address }}</order>"
+  }),
+  form: body({ contentType: "form-urlencoded", bodyParameters: keys({ ...kinds }) }),
+  formText: body({ contentType: "form-urlencoded", specifyBody: "string", body: "=a={{ $json.no }}&b={{ $json.ok }}" }),
+  multipart: body({
+    contentType: "multipart-form-data",
+    bodyParameters: keys({ no: "={{ $json.no }}", name: "={{ $json.name }}" })
+  }),
+  query: { sendQuery: true, queryParameters: keys({ ...kinds, q: "={{ $json.name }}&x={{ $json.note }}" }) },
+  queryNulls: { sendQuery: true, queryParameters: keys({ no: "={{ $json.no }}", ...nulls }) },
+  queryJson: {
+    sendQuery: true,
+    specifyQuery: "json",
+    jsonQuery: "={ \"no\": {{ $json.no }}, \"name\": {{ JSON.stringify($json.name) }} }"
+  },
+  queryInUrl: {},
+  headers: {
+    sendHeaders: true,
+    headerParameters: keys({
+      "X-No": "={{ $json.no }}",
+      "X-Mail": "=<{{ $json.email }}>",
+      Authorization: "=Bearer {{ $json.no }}abc"
+    })
+  },
+  headersJson: { sendHeaders: true, specifyHeaders: "json", jsonHeaders: "={ \"x-no\": \"{{ $json.no }}\" }" },
+  dynamic: { method: "={{ $json.no > 1 ? 'PUT' : 'DELETE' }}" },
+  switched: body({ sendBody: "={{ $json.no > 1 }}", specifyBody: "json", jsonBody: "={{ { no: $json.no } }}" }),
+  once: body({ specifyBody: "json", jsonBody: "={{ { all: $input.all().length, no: $json.no } }}" }),
+  merged: body({
+    bodyParameters: keys({
+      no: "={{ $('Each').item.json.no }}",
+      doubled: "={{ $json.doubled }}",
+      both: "={{ $('Doubled').item.json.doubled }}"
+    })
+  }),
+  looped: body({
+    bodyParameters: keys({
+      no: "={{ $json.no }}",
+      run: "={{ $runIndex }}",
+      paired: "={{ $('Each').item.json.email }}",
+      other: "={{ $('Doubled').item.json.doubled }}"
+    })
+  })
+})
+
+const paths: { readonly [name: string]: string } = {
+  queryInUrl: "?a={{ $json.no }}&b={{ encodeURIComponent($json.name) }}",
+  query: "?fixed=1"
+}
+
+const http = (url: string) =>
+  Object.entries(requests()).map(([name, parameters]) =>
+    node(name, "httpRequest", 4.2, {
+      url: `=${url}/${name}/{{ $json.no ?? 'all' }}/{{ $runIndex }}${paths[name] ?? ""}`,
+      options: {},
+      ...parameters
+    }, { onError: "continueRegularOutput", ...(name === "once" ? { executeOnce: true } : {}) })
+  )
+
+const workflow = (url: string) => {
+  const nodes = http(url)
+  const direct = nodes.filter(({ name }) => !["merged", "looped"].includes(name))
+  const links: ReadonlyArray<Link> = [
+    ["Orders", "Each"],
+    ["Each", "Doubled"],
+    ["Each", "Merge", 0, 0],
+    ["Doubled", "Merge", 0, 1],
+    ["Merge", "merged"],
+    ["Merge", "Loop"],
+    ["Loop", "looped", 1],
+    ["looped", "Loop"],
+    ...direct.map(({ name }): Link => ["Each", name])
+  ]
+  return {
+    nodes: [
+      node("Each", "splitOut", 1, { fieldToSplitOut: "body.orders", options: {} }),
+      code(
+        "Doubled",
+        "return items.map(({ json }, item) => ({ json: { no: json.no, doubled: json.no * 2 }, pairedItem: { item } }))"
+      ),
+      node("Merge", "merge", 3.2, { mode: "combine", combineBy: "combineByPosition", options: {} }),
+      node("Loop", "splitInBatches", 3, { batchSize: 3, options: {} }),
+      ...nodes
+    ],
+    links
+  }
+}
+
+const text = (value: unknown) => value === null || value === undefined ? "" : String(value)
+
+const flat = (value: unknown) =>
+  Object.fromEntries(Object.entries(obj(value) ?? {}).map(([key, each]) => [key, text(each)]))
+
+const parsed = (value: unknown) => typeof value === "string" ? JSON.parse(value) as unknown : value
+
+/** Compares the values of an entry with a request, but for open paths; returns the number of compared values. */
+const compare = (entry: Sent.Entry, { headers, method, text: received, url }: Received): number => {
+  const { values } = entry
+  const open = new Set(entry.unresolved.map(({ path }) => path))
+  const label = `${url.pathname} ${entry.item}`
+  let compared = 0
+  const same = (actual: unknown, expected: unknown, what: string) => {
+    compared++
+    assert.deepStrictEqual(actual, expected, `${label}: ${what}`)
+  }
+  const closed = (name: string, change: (value: unknown) => unknown = (value) => value) =>
+    Object.fromEntries(
+      Object.entries(obj(values[name]) ?? {}).filter(([key]) => !open.has(`${name}.${key}`)).map((
+        [key, value]
+      ) => [key, change(value)])
+    )
+  if (entry.address !== undefined) {
+    const [verb, address = ""] = entry.address.split(/ (.*)/s)
+    const claimed = new URL(address)
+    same(verb, method, "method")
+    same(claimed.pathname, url.pathname, "path")
+    if (values["queryParameters"] === undefined) same([...claimed.searchParams], [...url.searchParams], "query")
+    for (const [name, value] of Object.entries(closed("queryParameters"))) {
+      // n8n spreads an object over names such as `a[b]`.
+      const inner = Object.entries(obj(value) ?? {}).map(([key, each]) => [`${name}[${key}]`, each] as const)
+      for (const [key, each] of obj(value) === undefined ? [[name, value] as const] : inner) {
+        same(text(each), url.searchParams.get(key) ?? "", key)
+      }
+    }
+  }
+  if (values["jsonBody"] !== undefined && !open.has("jsonBody")) {
+    same(parsed(values["jsonBody"]), JSON.parse(received), "JSON")
+  }
+  if (values["body"] !== undefined && !open.has("body")) {
+    if (headers["content-type"]?.includes("form")) {
+      same(
+        Object.fromEntries(new URLSearchParams(str(values["body"]))),
+        Object.fromEntries(new URLSearchParams(received)),
+        "form"
+      )
+    } else same(values["body"], received, "raw body")
+  }
+  if (values["bodyParameters"] !== undefined) {
+    if (headers["content-type"]?.includes("multipart")) {
+      for (const [name, value] of Object.entries(closed("bodyParameters", text))) {
+        assert.include(received, `name="${name}"\r\n\r\n${text(value)}\r\n`, label)
+      }
+    } else if (headers["content-type"]?.includes("urlencoded")) {
+      const form = new URLSearchParams(received)
+      for (const [name, value] of Object.entries(closed("bodyParameters"))) {
+        same(text(value), form.get(name) ?? "", name)
+      }
+    } else {
+      const json = obj(JSON.parse(received)) ?? {}
+      const claimed = closed("bodyParameters")
+      for (const [name, value] of Object.entries(claimed)) same(value, json[name], name)
+      same(
+        Object.keys(json).filter((name) => !(name in claimed) && !open.has(`bodyParameters.${name}`)),
+        [],
+        "further values"
+      )
+    }
+  }
+  for (const [name, value] of Object.entries(closed("headerParameters"))) {
+    same(text(value), headers[name.toLowerCase()], name)
+  }
+  if (values["jsonHeaders"] !== undefined) {
+    for (const [name, value] of Object.entries(flat(parsed(values["jsonHeaders"])))) same(value, headers[name], name)
+  }
+  return compared
+}
+
+const nodeNamed = (execution: Execution.Execution, name: string): Node => {
+  const found = Execution.nodeOf(execution, name)
+  if (found === undefined) throw new Error(`no node ${name}`)
+  return found
+}
+
+const sentBy = Effect.fnUntraced(function*(execution: Execution.Execution, name: string, changed?: Node) {
+  const { get } = yield* NodeCatalogue.NodeCatalogue
+  const node = nodeNamed(execution, name)
+  const type = yield* get(node.type)
+  return yield* Effect.forEach(execution.runs.get(name) ?? [], (run) =>
+    Effect.map(
+      Sent.of(execution, { node: changed ?? node, run, type, redacts: false, limit: 100 }),
+      (entries) => entries.map((entry) => ({ entry, run }))
+    )).pipe(Effect.map((all) => all.flat()))
+})
+
+/** Adds the tests of what was sent to a suite. */
+export const sent = (it: It) => {
+  it.effect(
+    "sent: what is resolved is what a server received, byte by byte",
+    () =>
+      Effect.gen(function*() {
+        const { received, url } = yield* sink
+        const path = `sent-${crypto.randomUUID()}`
+        const { links, nodes } = workflow(url)
+        const id = yield* made("sent", [webhook(path), ...nodes], [], { connections: connected(links) })
+        yield* scenarios.publish(id)
+        const { executionId } = yield* happened(id, path, { shop: "京都 & Co", orders })
+        const execution = yield* Effect.flatMap(Executions.Executions, ({ get }) => get(executionId))
+        const totals = { compared: 0, unresolved: 0 }
+        const reasons = new Map<string, number>()
+        for (const name of Object.keys(requests())) {
+          const entries = yield* sentBy(execution, name)
+          const count = name === "once" ? 1 : orders.length
+          assert.strictEqual(entries.length, count, name)
+          for (const { entry, run } of entries) {
+            const no = name === "once" ?
+              0 :
+              execution.items(Execution.inputs(execution, name, run)[0]!.slot, entry.item, 1)
+                .map((item) => obj(obj(item)?.["json"])?.["no"])[0]
+            const there = received.filter((each) => each.url.pathname === `/${name}/${text(no)}/${run.index}`)
+            assert.strictEqual(there.length, 1, `${name} ${text(no)}`)
+            totals.compared += there[0] === undefined ? 0 : compare(entry, there[0])
+            totals.unresolved += entry.unresolved.length
+            for (const { path, reason } of entry.unresolved) {
+              const key = `${name} ${path}: ${reason}`
+              reasons.set(key, (reasons.get(key) ?? 0) + 1)
+            }
+          }
+        }
+        if (process.env["N8N_MCP_SHOW"] !== undefined) console.log(totals, [...reasons])
+        assert.isAtLeast(totals.compared / (totals.compared + totals.unresolved), 0.9)
+        const [first] = yield* sentBy(execution, "open")
+        assert.deepStrictEqual(
+          first?.entry.unresolved.map(({ path }) => path),
+          Object.keys(undetermined).map((name) => `bodyParameters.${name}`)
+        )
+
+        // A changed node, as it would be pinned in a test.
+        const node = nodeNamed(execution, "json")
+        const jsonBody = str(obj(node.parameters)?.["jsonBody"])?.replace("$json.name", "$json.name.length")
+        const now = yield* sentBy(execution, "json", { ...node, parameters: { ...obj(node.parameters), jsonBody } })
+        const then = yield* sentBy(execution, "json")
+        const differences = Sent.differences(then.map(({ entry }) => entry), now.map(({ entry }) => entry))
+        assert.deepStrictEqual(
+          differences.map(({ after, before, item, path }) => [item, path, before.shown, after.shown]),
+          orders.map(({ name, no }) => [no, "jsonBody.name", name, name.length])
+        )
+        const again = yield* sentBy(execution, "open")
+        assert.deepStrictEqual(Sent.differences(again.map(({ entry }) => entry), again.map(({ entry }) => entry)), [])
+      }).pipe(Effect.scoped),
+    120_000
+  )
+
+  it.effect("sent: a response is what the webhook's caller got", () =>
+    Effect.gen(function*() {
+      const path = `answers-${crypto.randomUUID()}`
+      const respond = (name: string, parameters: Obj) =>
+        node(name, "respondToWebhook", 1.1, { options: {}, ...parameters })
+      const cases: ReadonlyArray<readonly [Obj, string]> = [
+        [{
+          respondWith: "json",
+          responseBody: "={{ { no: $json.body.no, all: $input.all().length } }}",
+          options: { responseCode: 201 }
+        }, "response 201"],
+        [{ respondWith: "text", responseBody: "=Order {{ $json.body.no }} ok" }, "response 200"],
+        [{}, "response 200"],
+        [{ respondWith: "allIncomingItems" }, "response 200"]
+      ]
+      for (const [index, [parameters, address]] of cases.entries()) {
+        const hook = { ...webhook(`${path}-${index}`) }
+        const responding = { ...hook, parameters: { ...obj(hook.parameters), responseMode: "responseNode" } }
+        const id = yield* made("answers", [responding, respond("Answer", parameters)], chain("Orders", "Answer"))
+        yield* scenarios.publish(id)
+        const after = yield* scenarios.newestExecution()
+        const answer = yield* scenarios.callWebhook(`${path}-${index}`, { body: { no: 7 } })
+        const { executionId } = yield* scenarios.awaitExecution(id, after)
+        const execution = yield* Effect.flatMap(Executions.Executions, ({ get }) => get(executionId))
+        const entry = (yield* sentBy(execution, "Answer"))[0]?.entry
+        assert.strictEqual(entry?.address, address)
+        assert.strictEqual(`response ${answer.status}`, address)
+        const body = entry?.values["responseBody"]
+        assert.deepStrictEqual(
+          typeof body === "string" ? body : body,
+          typeof body === "string" ? answer.text : answer.body
+        )
+      }
+    }))
+}
