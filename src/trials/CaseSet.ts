@@ -72,18 +72,16 @@ const differencesOf = Effect.fnUntraced(function*(
 export const run = Effect.fn("CaseSet.run")(function*(reference: string, options: Options) {
   const { against, cases, redacts } = options
   const context = yield* CallContext
-  const benchOf = (reference: string) =>
-    TestBench.open(reference, options).pipe(
-      Effect.provideService(CallContext, { ...context, progress: () => Effect.void })
-    )
-  const bench = yield* benchOf(reference)
-  const other = against === undefined ? undefined : yield* benchOf(against)
+  // The cases are counted, not their nodes.
+  const silently = Effect.provideService(CallContext, { ...context, progress: () => Effect.void })
+  const bench = yield* silently(TestBench.open(reference, options))
+  const other = against === undefined ? undefined : yield* silently(TestBench.open(against, options))
   const outcomes: Array<Outcome> = []
   for (const [index, { name = String(index + 1), ...input }] of cases.entries()) {
     const isLate = options.grantsTimeout !== true && (yield* Deadline.left) < reserve
     if (isLate && index > 0) break
-    const result = yield* Effect.result(bench.run(input))
-    const rerun = other === undefined ? undefined : Effect.result(other.run(input))
+    const result = yield* Effect.result(silently(bench.run(input)))
+    const rerun = other === undefined ? undefined : Effect.result(silently(other.run(input)))
     const otherResult = rerun && (yield* rerun)
     yield* context.progress(index + 1, cases.length + 1, `case ${name}`)
     if (other === undefined || rerun === undefined || otherResult === undefined || Result.isFailure(result)) {

@@ -49,6 +49,8 @@ export interface Case {
   readonly pins?: Pins | undefined
   /** Execution whose trigger data starts the test, and whose items replace every node that reaches outside. */
   readonly replay?: string | undefined
+  /** Nodes that replace one, by its name, in spite of its pin. */
+  readonly rows?: TestCopy.Rows | undefined
   /** Makes every node of a replay run; executed immediately before the copy is called. */
   readonly rerun?: Effect.Effect<void, Errors.N8nError> | undefined
 }
@@ -382,6 +384,8 @@ export const of = Effect.fn("TestBench.of")(
 
     return {
       subject,
+      isTrigger,
+      outside,
       /** Runs a case until its execution has ended or waits, or the timeout has passed. */
       run
     }

@@ -38,6 +38,8 @@ export interface Options extends Omit<TriggerItems.TriggerContext, "timezone"> {
   readonly startItems?: ReadonlyArray<unknown> | undefined
   /** Items of other nodes that do not run; they take precedence over the workflow's pinned data. */
   readonly pinOf?: ((node: Node) => pins.Pin | undefined) | undefined
+  /** Nodes that replace one, by its name, in spite of its pin; the last of them has the name. */
+  readonly rows?: Rows | undefined
   /** Output of nodes before the start, by name, for the expressions that refer to them. */
   readonly earlier?: ReadonlyMap<string, entrance.Earlier> | undefined
   /** Nodes that run in spite of the workflow's pinned data. */
@@ -49,6 +51,9 @@ export interface Options extends Omit<TriggerItems.TriggerContext, "timezone"> {
   /** Whether the copy answers with the execution's id even if the workflow itself responds. */
   readonly answersFirst?: boolean | undefined
 }
+
+/** Rows of nodes that replace one, by its name. */
+export type Rows = ReadonlyMap<string, (node: Node, added: pins.Added) => ReadonlyArray<Node>>
 
 /** Name of a copy, and the path of its webhook. */
 export interface Place {
@@ -222,7 +227,7 @@ const earlierOf = (
 const copiesOf = (
   { links, main, nodes, pinned, running, start, startsAtTrigger }: Part,
   earlier: ReadonlySet<string>,
-  { isTrigger }: Options,
+  { isTrigger, rows }: Options,
   added: pins.Added
 ): ReadonlyArray<readonly [name: string, row: ReadonlyArray<Node>]> => {
   const json = JSON.stringify(main.map(({ parameters }) => parameters))
@@ -231,7 +236,11 @@ const copiesOf = (
     if (earlier.has(name) || !running.has(name) && !isTrigger(node) && !mentions(json, name)) return []
     if (!running.has(name) || isTrigger(node) && (node !== start || startsAtTrigger)) return [[name, [disable(node)]]]
     const pin = pinned.get(name)
-    return [[name, pin === undefined ? [node] : pins.nodes(node, pin, linkedOutputs(links, name), added)]]
+    const row = rows?.get(name)?.(node, added)
+    return [[
+      name,
+      row ?? (pin === undefined ? [node] : pins.nodes(node, pin, linkedOutputs(links, name), added))
+    ]]
   })
 }
 

@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import * as Tool from "../../answer/Tool.ts"
 import * as Groups from "../../trials/proof/Groups.ts"
 import * as Proof from "../../trials/proof/Proof.ts"
+import * as Replays from "../../trials/Replays.ts"
 import * as JUnit from "../report/JUnit.ts"
 import * as ProofReport from "../report/ProofReport.ts"
 import { withFolders } from "./picture.ts"
@@ -24,15 +25,17 @@ export const prove = Command.make(
       Argument.withDescription("Id, ID@VERSION, or a file: the changed workflow")
     ),
     last: Flag.Int("last").pipe(
-      Flag.withDescription(`Number of recorded runs, the newest (1 to ${Proof.maxRuns}, default ${Proof.defaultLast})`),
+      Flag.withDescription(
+        `Number of recorded runs, the newest (1 to ${Replays.maxRuns}, default ${Replays.defaultLast})`
+      ),
       Flag.withMetavar("N"),
-      Flag.filter((value) => value >= 1 && value <= Proof.maxRuns, () => `between 1 and ${Proof.maxRuns}`),
+      Flag.filter((value) => value >= 1 && value <= Replays.maxRuns, () => `between 1 and ${Replays.maxRuns}`),
       Flag.optional
     ),
     execution: Flag.String("execution").pipe(
       Flag.withDescription("Only this run; may be repeated"),
       Flag.withMetavar("ID"),
-      Flag.atMost(Proof.maxRuns)
+      Flag.atMost(Replays.maxRuns)
     ),
     ignore: Flag.String("ignore").pipe(
       Flag.withDescription("Path not to compare: email, or 'Map contact'.email; may be repeated"),

@@ -7,6 +7,7 @@ import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Groups from "../../trials/proof/Groups.ts"
 import * as Proof from "../../trials/proof/Proof.ts"
+import * as Replays from "../../trials/Replays.ts"
 import * as conditions from "../shared/Conditions.ts"
 import * as parameters from "../shared/Parameters.ts"
 import { testWorkflow } from "./testWorkflow.ts"
@@ -29,14 +30,14 @@ export const workflowProve = Tool.make({
   input: Schema.Struct({
     workflowId: parameters.reference,
     last: Schema.optionalKey(
-      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Proof.maxRuns }, {
-        message: `last must be from 1 to ${Proof.maxRuns}`
-      })).annotate({ description: "Newest runs.", default: Proof.defaultLast })
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Replays.maxRuns }, {
+        message: `last must be from 1 to ${Replays.maxRuns}`
+      })).annotate({ description: "Newest runs.", default: Replays.defaultLast })
     ),
     executions: Schema.optionalKey(
       Schema.Array(Schema.String.check(Schema.isPattern(/^\d+$/))).check(
         Schema.isMinLength(1),
-        Schema.isMaxLength(Proof.maxRuns)
+        Schema.isMaxLength(Replays.maxRuns)
       ).annotate({ description: "Only these runs." })
     ),
     ignore: conditions.paths("Paths not to compare: email, 'Map'.email.")

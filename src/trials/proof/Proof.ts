@@ -4,19 +4,15 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Scope from "effect/Scope"
-import * as Semaphore from "effect/Semaphore"
 import { CallContext } from "../../base/CallContext.ts"
-import * as Deadline from "../../base/Deadline.ts"
 import * as Errors from "../../base/Errors.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Execution from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
-import * as Selection from "../../executions/Selection.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
-import { maxPage } from "../../n8n/model/Limits.ts"
 import { isNote } from "../../n8n/model/Workflow.ts"
 import * as Replay from "../Replay.ts"
+import * as Replays from "../Replays.ts"
 import * as TestBench from "../TestBench.ts"
 import type * as TestCopy from "../TestCopy.ts"
 import * as Groups from "./Groups.ts"
@@ -24,27 +20,11 @@ import * as RunComparison from "./RunComparison.ts"
 import * as sent from "./sent.ts"
 import * as Volatility from "./Volatility.ts"
 
-/** Maximum number of runs of a proof. */
-export const maxRuns = 50
-
-/** Maximum number of executions at a time. */
-const concurrency = 4
-
-/** Default number of runs. */
-export const defaultLast = 20
-
 /** Number of sampled runs with the same differences. */
 const samplesOfAlike = 2
 
-/** Milliseconds before the call's deadline at which no further replay starts. */
-const reserve = 12_000
-
 /** Runs to replay, and how to compare them. */
-export interface Options {
-  /** Number of runs, the newest; not with `executions`. */
-  readonly last?: number | undefined
-  /** Ids of executions. */
-  readonly executions?: ReadonlyArray<string> | undefined
+export interface Options extends Replays.Selected {
   /** Paths not to compare: `email`, or only of one node: `'Map contact'.email`. */
   readonly ignore?: ReadonlyArray<string> | undefined
   /** Milliseconds for one replay. */
@@ -66,35 +46,6 @@ export interface Outcome extends Groups.Run {
   readonly milliseconds: number
 }
 
-/** Modes of executions that did not run a whole workflow as it was published. */
-const partial = new Set(["manual", "retry", "evaluation"])
-
-const isRecorded = ({ mode, status }: ExecutionHead.Listed) =>
-  (status === "success" || status === "error") && !partial.has(mode ?? "")
-
-/** Ids of the newest recorded runs of a workflow. */
-const newest = Effect.fnUntraced(function*(workflowId: string, last: number) {
-  const { runs } = yield* Selection.select<undefined, never>(
-    { workflowId, defaultLast: Math.min(maxPage, last * 4) },
-    () => undefined
-  )
-  const recorded = runs.flatMap(({ head }) => isRecorded(head) ? [String(head.id)] : []).slice(0, last)
-  if (recorded.length > 0) return recorded
-  return yield* new Errors.ValidationError({
-    reason: `Workflow '${workflowId}' has no recorded runs to replay`,
-    field: "workflowId",
-    hint: runs.length > 0
-      ? `Its ${runs.length} newest executions were manual, canceled or have not ended; test_workflow takes testData.`
-      : "Its settings may not save successful executions, or n8n has pruned them; test_workflow takes testData."
-  })
-})
-
-/** Replay of a run on a version. */
-interface Replayed {
-  readonly subject: TestCopy.Subject
-  readonly result: TestBench.TestResult
-}
-
 /** Workflow as it ran, with the settings of today, which n8n does not record. */
 const subjectThen = ({ workflow }: Execution.Execution, { settings, staticData }: TestCopy.Subject) =>
   workflow === undefined
@@ -104,7 +55,7 @@ const subjectThen = ({ workflow }: Execution.Execution, { settings, staticData }
 /** Compares an execution with a replay: outputs, and what nodes sent. */
 export const compare = Effect.fnUntraced(function*(
   then: sent.Side,
-  { result, subject }: Replayed,
+  { result, subject }: Replays.Replayed,
   { ignore, redacts }: { readonly ignore: ReadonlyArray<RunComparison.Ignored>; readonly redacts: boolean }
 ) {
   const formerName = Replay.formerName(then.execution)
@@ -142,14 +93,6 @@ export const compare = Effect.fnUntraced(function*(
   }
 })
 
-/** Reason why a finished replay cannot be compared. */
-const unfinished = ({ execution, timedOut, timeout }: TestBench.TestResult) =>
-  timedOut
-    ? `its replay was stopped after ${timeout} ms`
-    : execution.status === "waiting"
-    ? `its replay waits at '${Execution.lastToRun(execution) ?? "?"}'`
-    : undefined
-
 /** Run that was replayed and compared with its record. */
 interface Compared extends Groups.Run {
   readonly record: Execution.Execution
@@ -163,56 +106,11 @@ const reasonOf = (failure: string | Errors.N8nError) => typeof failure === "stri
 
 const sideOf = (execution: Execution.Execution): sent.Side => ({ execution, nodes: execution.workflow?.nodes ?? [] })
 
-/** Benches of a proof, which together run a few executions at a time. */
-const makeBenches = Effect.fnUntraced(function*(workbench: TestBench.Workbench, { timeout }: Options) {
-  const context = yield* CallContext
-  const scope = yield* Effect.scope
-  const permits = Semaphore.makeUnsafe(concurrency)
-  const opening = Semaphore.makeUnsafe(1)
-  const benches = new Map<string, Result.Result<TestBench.Bench, Errors.N8nError>>()
-  const grantsTimeout = context.hearsProgress === true
-  /** Opens the bench of a version, once. */
-  const bench = (subject: TestCopy.Subject) =>
-    opening.withPermit(Effect.gen(function*() {
-      const key = JSON.stringify([subject.nodes, subject.connections])
-      const known = benches.get(key)
-      if (known !== undefined) return yield* Effect.fromResult(known)
-      const opened = yield* Effect.result(
-        TestBench.of({ ...workbench, subject }, { timeout, isProof: true, grantsTimeout })
-      )
-      benches.set(key, opened)
-      return yield* Effect.fromResult(opened)
-    })).pipe(
-      Scope.provide(scope),
-      // The runs are counted, not their nodes.
-      Effect.provideService(CallContext, { ...context, progress: () => Effect.void })
-    )
-  return {
-    /** Whether there is time for another replay. */
-    hasTime: Effect.map(Deadline.left, (millis) => grantsTimeout || millis > reserve),
-    /** Replays a run on a version, or fails with the reason why it cannot be. */
-    replay: Effect.fnUntraced(
-      function*(subject: TestCopy.Subject, id: string) {
-        const { run } = yield* bench(subject)
-        const result = yield* permits.withPermit(run({ replay: id }))
-        return { subject, result } satisfies Replayed
-      },
-      Effect.mapError(({ message }) => message),
-      Effect.tap(({ result }) => {
-        const why = unfinished(result)
-        return why === undefined ? Effect.void : Effect.fail(why)
-      })
-    )
-  }
-})
-
-type Benches = Effect.Success<ReturnType<typeof makeBenches>>
-
 /** Differences of a run that the version that ran then shows when it is replayed, in today's names of nodes. */
 const baseOf = Effect.fnUntraced(function*(
   { execution: id, names, record }: Compared,
   { subject, ...comparison }: Comparison,
-  { replay }: Benches,
+  { replay }: Replays.Replays,
   isTwice: boolean
 ) {
   const then = subjectThen(record, subject)
@@ -228,7 +126,7 @@ const baseOf = Effect.fnUntraced(function*(
       return node === undefined ? [] : [{ ...each, node }]
     })
   const [one, other] = replays
-  const compared = (side: sent.Side, replayed: Replayed | undefined) =>
+  const compared = (side: sent.Side, replayed: Replays.Replayed | undefined) =>
     replayed === undefined ? Effect.succeed([]) : Effect.map(compare(side, replayed, comparison), inNamesOfToday)
   return {
     first: yield* compared(sideOf(record), one),
@@ -268,23 +166,23 @@ const maxRounds = 3
 const learnFrom = Effect.fnUntraced(function*(
   all: ReadonlyArray<Compared>,
   comparison: Comparison,
-  benches: Benches
+  replays: Replays.Replays
 ) {
   let learned = Volatility.empty
   let runs = all
   const faults = new Map<string, string>()
   for (let round = 0; round < maxRounds; round++) {
     const samples = toSample(runs, learned).filter(({ run }) => !faults.has(run.execution))
-    if (samples.length === 0 || !(yield* benches.hasTime)) break
+    if (samples.length === 0 || !(yield* replays.hasTime)) break
     const bases = new Map<string, Volatility.Base>()
     yield* Effect.forEach(samples, ({ isTwice, run }) =>
       Effect.gen(function*() {
-        if (!(yield* benches.hasTime)) return
-        const base = yield* Effect.result(baseOf(run, comparison, benches, isTwice))
+        if (!(yield* replays.hasTime)) return
+        const base = yield* Effect.result(baseOf(run, comparison, replays, isTwice))
         if (Result.isFailure(base)) return faults.set(run.execution, reasonOf(base.failure))
         bases.set(run.execution, base.success)
         learned = Volatility.learn(learned, run.differences, base.success)
-      }), { concurrency, discard: true })
+      }), { concurrency: Replays.concurrency, discard: true })
     runs = runs.map((run) => {
       const base = bases.get(run.execution)
       return base === undefined ? run : { ...run, base }
@@ -300,38 +198,27 @@ interface Comparison {
   readonly redacts: boolean
 }
 
-/** Ids of the runs to replay. */
-const idsOf = Effect.fnUntraced(function*(reference: string, source: string | undefined, options: Options) {
-  if (options.executions !== undefined) return options.executions
-  if (source !== undefined) return yield* newest(source, options.last ?? defaultLast)
-  return yield* new Errors.ValidationError({
-    reason: `'${reference}' does not name a workflow on n8n with runs to replay`,
-    field: "executions",
-    hint: "Set executions to the ids of runs to replay."
-  })
-})
-
 /** Replays recorded runs on a workflow, by a reference of any form, and compares them with their records. */
 export const prove = Effect.fn("Proof.prove")(function*(reference: string, options: Options) {
   const { progress } = yield* CallContext
   const executions = yield* Executions
   const workbench = yield* TestBench.workbench(reference)
-  const { recordedId, sourceId, subject } = workbench
+  const { subject } = workbench
   const ignore = yield* RunComparison.ignored(options.ignore ?? [], subject.nodes.map(({ name }) => name))
   const comparison: Comparison = { subject, ignore, redacts: options.redacts }
-  const ids = yield* idsOf(reference, sourceId ?? recordedId, options)
-  const benches = yield* makeBenches(workbench, options)
+  const ids = yield* Replays.idsOf(workbench, options)
+  const replays = yield* Replays.make(workbench, options)
   const notReplayed: Array<Groups.NotReplayed> = []
   const left: Array<string> = []
   let done = 0
 
   const replayed = Effect.fnUntraced(function*(id: string) {
     const record = yield* Effect.mapError(executions.get(id), ({ message }) => message)
-    const obstacle = RunComparison.obstacle(record)
+    const obstacle = ExecutionHead.isOver(record.status) ? RunComparison.obstacle(record) : "it has not ended"
     if (obstacle !== undefined) return yield* Effect.fail(obstacle)
-    const replay = yield* benches.replay(subject, id)
+    const replay = yield* replays.replay(subject, id)
     for (const node of replay.result.notRun) {
-      notReplayed.push({ node, execution: id, why: "it reaches outside, and the run has no items of it: omitted" })
+      notReplayed.push({ node, execution: id, why: "reaches outside, without recorded items" })
     }
     const run: Compared = {
       execution: id,
@@ -343,7 +230,7 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
   })
   const compared = yield* Effect.forEach(ids, (id) =>
     Effect.gen(function*() {
-      if (!(yield* benches.hasTime)) {
+      if (!(yield* replays.hasTime)) {
         left.push(id)
         return []
       }
@@ -353,9 +240,9 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
       if (Result.isSuccess(run)) return [run.success]
       notReplayed.push({ execution: id, why: reasonOf(run.failure) })
       return []
-    }), { concurrency })
+    }), { concurrency: Replays.concurrency })
 
-  const { faults, learned, runs } = yield* learnFrom(compared.flat(), comparison, benches)
+  const { faults, learned, runs } = yield* learnFrom(compared.flat(), comparison, replays)
   for (const why of faults) notReplayed.push({ why: `The version that ran then, to learn what always differs: ${why}` })
   const verdicts = runs.map((run) => ({ run, ...Volatility.judge(learned, run.differences, run.base) }))
   const outcomes = verdicts.map(({ real, run: { execution, milliseconds, order } }): Outcome => ({

@@ -1,0 +1,138 @@
+/** Recorded runs of a workflow, and their replays on versions of it, a few at a time, without sending anything. */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import { CallContext } from "../base/CallContext.ts"
+import * as Deadline from "../base/Deadline.ts"
+import * as Errors from "../base/Errors.ts"
+import * as Execution from "../executions/Execution.ts"
+import * as Selection from "../executions/Selection.ts"
+import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
+import { maxPage } from "../n8n/model/Limits.ts"
+import * as TestBench from "./TestBench.ts"
+import type * as TestCopy from "./TestCopy.ts"
+
+/** Maximum number of runs that one call replays. */
+export const maxRuns = 50
+
+/** Maximum number of executions at a time. */
+export const concurrency = 4
+
+/** Default number of runs. */
+export const defaultLast = 20
+
+/** Milliseconds before the call's deadline at which no further replay starts. */
+const reserve = 12_000
+
+/** Runs to replay. */
+export interface Selected {
+  /** Number of runs, the newest; not with `executions`. */
+  readonly last?: number | undefined
+  /** Ids of executions. */
+  readonly executions?: ReadonlyArray<string> | undefined
+}
+
+/** Modes of executions that did not run a whole workflow as it was published. */
+const partial = new Set(["manual", "retry", "evaluation"])
+
+const isRecorded = ({ mode, status }: ExecutionHead.Listed) =>
+  (status === "success" || status === "error") && !partial.has(mode ?? "")
+
+/** Ids of the newest recorded runs of a workflow. */
+const newest = Effect.fnUntraced(function*(workflowId: string, last: number) {
+  const { runs } = yield* Selection.select<undefined, never>(
+    { workflowId, defaultLast: Math.min(maxPage, last * 4) },
+    () => undefined
+  )
+  const recorded = runs.flatMap(({ head }) => isRecorded(head) ? [String(head.id)] : []).slice(0, last)
+  if (recorded.length > 0) return recorded
+  return yield* new Errors.ValidationError({
+    reason: `Workflow '${workflowId}' has no recorded runs to replay`,
+    field: "workflowId",
+    hint: runs.length > 0
+      ? `Its ${runs.length} newest executions were manual, canceled or have not ended; test_workflow takes testData.`
+      : "Its settings may not save successful executions, or n8n has pruned them; test_workflow takes testData."
+  })
+})
+
+/** Ids of the runs to replay. */
+export const idsOf = Effect.fnUntraced(
+  function*(
+    { id: reference, recordedId, sourceId }: TestBench.Workbench,
+    { executions, last = defaultLast }: Selected
+  ) {
+    if (executions !== undefined) return executions
+    const source = sourceId ?? recordedId
+    if (source !== undefined) return yield* newest(source, last)
+    return yield* new Errors.ValidationError({
+      reason: `'${reference}' does not name a workflow on n8n with runs to replay`,
+      field: "executions",
+      hint: "Set executions to the ids of runs to replay."
+    })
+  }
+)
+
+/** Replay of a run on a version. */
+export interface Replayed {
+  readonly subject: TestCopy.Subject
+  readonly result: TestBench.TestResult
+}
+
+/** Reason why a finished replay cannot be compared. */
+const unfinished = ({ execution, timedOut, timeout }: TestBench.TestResult) =>
+  timedOut
+    ? `its replay was stopped after ${timeout} ms`
+    : execution.status === "waiting"
+    ? `its replay waits at '${Execution.lastToRun(execution) ?? "?"}'`
+    : undefined
+
+/** Benches of a proof, which together run a few executions at a time. */
+export const make = Effect.fnUntraced(
+  function*(workbench: TestBench.Workbench, { timeout }: { readonly timeout: number }) {
+    const context = yield* CallContext
+    const scope = yield* Scope.fork(yield* Effect.scope, "parallel")
+    const permits = Semaphore.makeUnsafe(concurrency)
+    const opening = Semaphore.makeUnsafe(1)
+    const benches = new Map<string, Result.Result<TestBench.Bench, Errors.N8nError>>()
+    const grantsTimeout = context.hearsProgress === true
+    // The runs are counted, not their nodes.
+    const silently = Effect.provideService(CallContext, { ...context, progress: () => Effect.void })
+    /** Opens the bench of a version, once. */
+    const open = (subject: TestCopy.Subject) =>
+      opening.withPermit(Effect.gen(function*() {
+        const key = JSON.stringify([subject.nodes, subject.connections])
+        const known = benches.get(key)
+        if (known !== undefined) return yield* Effect.fromResult(known)
+        const opened = yield* Effect.result(
+          TestBench.of({ ...workbench, subject }, { timeout, isProof: true, grantsTimeout })
+        )
+        benches.set(key, opened)
+        return yield* Effect.fromResult(opened)
+      })).pipe(
+        Scope.provide(scope),
+        silently
+      )
+    return {
+      open,
+      /** Whether there is time for another replay. */
+      hasTime: Effect.map(Deadline.left, (millis) => grantsTimeout || millis > reserve),
+      /** Replays a run on a version, or fails with the reason why it cannot be. */
+      replay: Effect.fnUntraced(
+        function*(subject: TestCopy.Subject, id: string, rows?: TestCopy.Rows) {
+          const { run } = yield* open(subject)
+          const result = yield* permits.withPermit(run({ replay: id, rows }))
+          return { subject, result } satisfies Replayed
+        },
+        silently,
+        Effect.mapError(({ message }) => message),
+        Effect.tap(({ result }) => {
+          const why = unfinished(result)
+          return why === undefined ? Effect.void : Effect.fail(why)
+        })
+      )
+    }
+  }
+)
+
+export type Replays = Effect.Success<ReturnType<typeof make>>

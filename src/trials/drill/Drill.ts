@@ -1,0 +1,208 @@
+/**
+ * Failure drill: each node that reaches outside fails once, in every way in which its service can fail, on copies that
+ * send nothing; does someone notice, and does bad data go on?
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { CallContext } from "../../base/CallContext.ts"
+import { obj, str } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
+import * as OutputNames from "../../catalogue/OutputNames.ts"
+import * as Execution from "../../executions/Execution.ts"
+import { Executions } from "../../executions/Executions.ts"
+import * as Connections from "../../n8n/model/Connections.ts"
+import type { Node } from "../../n8n/model/Workflow.ts"
+import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
+import { withSubNodes } from "../flow.ts"
+import * as Replay from "../Replay.ts"
+import * as Replays from "../Replays.ts"
+import * as TestBench from "../TestBench.ts"
+import type * as TestCopy from "../TestCopy.ts"
+import * as Failures from "./Failures.ts"
+import * as Verdict from "./Verdict.ts"
+
+/** Verdicts on the nodes, the worst first; `failures` are the kinds with this verdict. */
+export const Row = Schema.Struct({
+  node: Schema.String,
+  verdict: Schema.Literals(Verdict.grades),
+  failures: Schema.Array(Schema.String),
+  why: Schema.String
+})
+export type Row = typeof Row.Type
+
+/** Result of a drill. */
+export interface Drill {
+  readonly workflow: { readonly id: string; readonly name: string }
+  readonly rows: ReadonlyArray<Row>
+  readonly notDrilled: ReadonlyArray<{ readonly node: string; readonly why: string }>
+}
+
+/** Exit code of a command: 2 if a failure stops the workflow silently or loses items, 1 if nothing was drilled. */
+export const exitCode = ({ rows }: Pick<Drill, "rows">): 0 | 1 | 2 =>
+  rows.length === 0
+    ? 1
+    : rows.some(({ verdict }) => verdict === "stops silently" || verdict === "continues and loses items")
+    ? 2
+    : 0
+
+/** Items by main output of each node that ran, and how the run ended. */
+const outcomeOf = (execution: Execution.Execution): Verdict.Outcome => ({
+  status: execution.status,
+  failedAt: Execution.failure(execution)?.node,
+  items: new Map(
+    [...execution.runs].toSorted(([, [a]], [, [b]]) => Execution.byOrder(a, b)).map(([name, runs]) => {
+      const counts: Array<number> = []
+      for (const { count, index, type } of runs.flatMap(({ outputs }) => outputs)) {
+        if (type === "main") counts[index] = (counts[index] ?? 0) + count
+      }
+      return [name, Array.from(counts, (count) => count ?? 0)]
+    })
+  )
+})
+
+/** Error workflow of the settings. */
+const errorWorkflowOf = Effect.fnUntraced(function*(settings: unknown) {
+  const id = str(obj(settings)?.["errorWorkflow"])
+  if (id === undefined || id === "" || id === "DEFAULT") return undefined
+  const n8n = yield* N8nClient
+  return yield* n8n.getWorkflow(id).pipe(
+    Effect.map(({ active, name, nodes }) => ({
+      name,
+      isPublished: active,
+      hasErrorTrigger: nodes.some(({ disabled, type }) => type === "n8n-nodes-base.errorTrigger" && disabled !== true)
+    })),
+    Effect.catchTag("NotFoundError", () => Effect.undefined)
+  )
+})
+
+/** Nodes to fail: those that reach outside on the way of items, not what only another node uses. */
+const failing = ({ outside, subject }: TestBench.Bench): ReadonlyArray<Node> => {
+  const links = Connections.links(subject.connections)
+  const used = withSubNodes(links, subject.nodes.map(({ name }) => name))
+  const isSubNode = (name: string) => links.some(({ from, output }) => from === name && output.type !== "main")
+  return outside.flatMap(({ node }) =>
+    node.disabled === true || isSubNode(node.name) || !used.has(node.name) ? [] : [node]
+  )
+}
+
+/** Run in which nodes ran, replayed undisturbed. */
+interface Undisturbed {
+  readonly execution: string
+  readonly outcome: Verdict.Outcome
+}
+
+/** Verdict on a node, merged from those on its failures. */
+const rowOf = (node: string, verdicts: ReadonlyArray<readonly [Failures.Kind, Verdict.Verdict]>) => {
+  const worst = Verdict.worst(verdicts.map(([, verdict]) => verdict))
+  if (worst === undefined) return []
+  const failures = verdicts.flatMap(([kind, { grade }]) => grade === worst.grade ? [kind] : [])
+  const row: Row = { node, verdict: worst.grade, failures, why: worst.because }
+  return [row]
+}
+
+/** Maximum number of runs that are searched for one in which a node ran. */
+const maxSearched = 10
+
+/** Recorded runs, replayed undisturbed, until each node ran in one of them. */
+const undisturbedOf = Effect.fnUntraced(function*(
+  ids: ReadonlyArray<string>,
+  nodes: ReadonlyArray<Node>,
+  subject: TestCopy.Subject,
+  { hasTime, replay }: Replays.Replays
+) {
+  const executions = yield* Executions
+  const left = new Set(nodes.map(({ name }) => name))
+  const runs = new Map<string, Undisturbed>()
+  const faults: Array<string> = []
+  for (const execution of ids.slice(0, maxSearched)) {
+    if (left.size === 0 || !(yield* hasTime)) break
+    const record = yield* executions.get(execution)
+    const names = nodes.filter((node) =>
+      left.has(node.name) && record.runs.get(Replay.formerName(record)(node))?.every(({ error }) => error === undefined)
+    )
+    if (names.length === 0) continue
+    const replayed = yield* Effect.result(replay(subject, execution))
+    if (Result.isFailure(replayed)) {
+      faults.push(replayed.failure)
+      continue
+    }
+    const outcome = outcomeOf(replayed.success.result.execution)
+    for (const { name } of names) {
+      if (!outcome.items.has(name)) continue
+      runs.set(name, { execution, outcome })
+      left.delete(name)
+    }
+  }
+  const why = faults[0] ?? `it did not run in ${counted(Math.min(ids.length, maxSearched), "recorded run")}`
+  return { runs, notDrilled: [...left].map((node) => ({ node, why })) }
+})
+
+/** Drills a workflow with the data of recorded runs. */
+export const drill = Effect.fn("Drill.drill")(function*(
+  reference: string,
+  options: Replays.Selected & { readonly timeout: number }
+) {
+  const { progress } = yield* CallContext
+  const n8n = yield* N8nClient
+  const workbench = yield* TestBench.workbench(reference)
+  const { subject } = workbench
+  const ids = yield* Replays.idsOf(workbench, options)
+  const replays = yield* Replays.make(workbench, options)
+  const bench = yield* replays.open(subject)
+  const nodes = failing(bench)
+  const { notDrilled, runs } = yield* undisturbedOf(ids, nodes, subject, replays)
+  const release = yield* n8n.release
+  const namesOf = yield* OutputNames.forNodes(nodes)
+  const about: Verdict.Subject = {
+    ...subject,
+    trigger: subject.nodes.find((node) => node.disabled !== true && bench.isTrigger(node)),
+    errorWorkflow: yield* errorWorkflowOf(subject.settings),
+    isV1: release === undefined || isV1(release)
+  }
+
+  const outcomes = new Map<string, ReturnType<typeof outcomeOn>>()
+  const left: Array<{ readonly node: string; readonly why: string }> = [...notDrilled]
+  let done = 0
+  /** Outcome of a failure on a copy; equal failures are run once. */
+  const outcomeOn = (failure: Failures.Failure, failing: Verdict.Case, execution: string) => {
+    const rows: TestCopy.Rows = new Map([[failing.node.name, (node, added) => Failures.nodes(node, failure, added)]])
+    return Effect.map(replays.replay(subject, execution, rows), ({ result }) => outcomeOf(result.execution))
+  }
+  const verdictOf = Effect.fnUntraced(function*(failing: Verdict.Case, { execution, outcome }: Undisturbed) {
+    const known = Verdict.of(about, failing, outcome)
+    if (known !== undefined) return known
+    const kind = Verdict.runAs(about, failing)
+    const failure = Failures.of(failing.node, kind, { isV1: about.isV1, outputs: failing.outputs })
+    if (failure === undefined) return undefined
+    const key = `${failing.node.name} ${kind}`
+    const run = outcomes.get(key) ?? (yield* Effect.cached(outcomeOn(failure, failing, execution)))
+    outcomes.set(key, run)
+    return Verdict.of(about, failing, outcome, yield* run)
+  })
+  const rows = yield* Effect.forEach(nodes, (node) =>
+    Effect.gen(function*() {
+      const undisturbed = runs.get(node.name)
+      if (undisturbed === undefined) return []
+      const outputs = namesOf(node)?.length ?? 1
+      const verdicts: Array<readonly [Failures.Kind, Verdict.Verdict]> = []
+      for (const kind of Failures.kindsOf(node, about.isV1)) {
+        if (!(yield* replays.hasTime)) {
+          left.push({ node: node.name, why: "the call had no more time" })
+          break
+        }
+        const verdict = yield* Effect.result(verdictOf({ node, kind, outputs }, undisturbed))
+        if (Result.isFailure(verdict)) left.push({ node: node.name, why: `${kind}: ${verdict.failure}` })
+        else if (verdict.success !== undefined) verdicts.push([kind, verdict.success])
+      }
+      done++
+      yield* progress(done, nodes.length + 1, `drilled ${done} of ${counted(nodes.length, "node")}`)
+      return rowOf(node.name, verdicts)
+    }), { concurrency: Replays.concurrency })
+  const result: Drill = {
+    workflow: { id: reference, name: subject.name },
+    rows: rows.flat().toSorted((a, b) => Verdict.grades.indexOf(b.verdict) - Verdict.grades.indexOf(a.verdict)),
+    notDrilled: left
+  }
+  return result
+}, Effect.scoped)
