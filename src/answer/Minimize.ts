@@ -7,7 +7,7 @@
 import * as Context from "effect/Context"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { countTokens } from "./TokenBound.ts"
+import { countTokens } from "../base/TokenBound.ts"
 import { Mark, marksIn, type Next, type Totals } from "./Truncated.ts"
 
 /**

@@ -80,6 +80,14 @@ const patternOf = (parts: ReadonlyArray<string | Slot>) =>
 /** Common part of similar messages, such as `contact … has no email`. */
 export const pattern = (message: string): string => patternOf(parse(message))
 
+/** Message without its numbers, ids and times; quoted words stay. */
+export const withoutValues = (message: string): string =>
+  parse(message).map((part) =>
+    typeof part === "string"
+      ? part
+      : whole({ ...part, values: part.values.map((value) => /[\d@]/.test(value) ? "…" : value) }, false)
+  ).join("")
+
 /** Values of a placeholder, most frequent first. */
 const distinct = (values: ReadonlyArray<string>) => {
   const ranked = [...Map.groupBy(values, (value) => value).values()].toSorted((a, b) => b.length - a.length)

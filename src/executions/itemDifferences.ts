@@ -134,7 +134,7 @@ const spread = (rarest: ReadonlyArray<ReadonlyArray<Example>>, limit: number): R
 }
 
 /** Example for readers; secrets that differ look the same. */
-const example = ({ after, before, path }: Difference, index: number, key: string | undefined): Example => {
+export const example = ({ after, before, path }: Difference, index: number, key: string | undefined): Example => {
   const isHidden = after.stored !== undefined && Equal.equals(before.shown, after.shown)
   return defined({
     index,
@@ -151,7 +151,8 @@ const addExample = (examples: Array<Example>, limit: number, more: Example) => {
   if (examples.length < limit && !examples.some(isKnown)) examples.push(more)
 }
 
-const general = (path: string) => path.replace(/\[\d+\]/g, "[]")
+/** Path with the elements of lists counted together: `lines[].price`. */
+export const general = (path: string) => path.replace(/\[\d+\]/g, "[]")
 
 /** Counts the differences of pairs of items by path, with up to `limit` examples of each. */
 export const tally = (limit: number, isKeyed: boolean) => {

@@ -104,7 +104,9 @@ export const test = Command.make(
         ? JSON.stringify(CaseReport.json(outcomes, milliseconds))
         : `\n${CaseReport.summary(outcomes, milliseconds)}`
     )
-    if (Option.isSome(junit)) yield* writeJUnit(junit.value, JUnit.document(outcomes, { milliseconds, startedAt }))
+    if (Option.isSome(junit)) {
+      yield* writeJUnit(junit.value, JUnit.document(outcomes.map(CaseReport.junit), { milliseconds, startedAt }))
+    }
     if (!outcomes.every(CaseReport.isFine)) process.exitCode = 1
   })
 ).pipe(Command.withDescription("Test workflows by cases in files; exits with 1 unless all pass"))

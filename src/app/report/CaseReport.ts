@@ -8,6 +8,7 @@ import type * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
 import type * as CaseRun from "../../trials/cases/CaseRun.ts"
 import type { Difference } from "../../trials/cases/Expected.ts"
 import * as TextDiff from "../../workflows/diff/TextDiff.ts"
+import type * as JUnit from "./JUnit.ts"
 
 export type Named = CaseRun.Outcome & { readonly name: string }
 
@@ -129,3 +130,31 @@ export const json = (outcomes: ReadonlyArray<Named>, milliseconds: number) => ({
     return { ...head, executionId, differences, ...(failure === undefined ? {} : { failure }), notRun }
   })
 })
+
+const messageOf = (outcome: CaseRun.Outcome) =>
+  outcome._tag === "Error"
+    ? details(outcome).split("\n")[0] ?? ""
+    : `Not as expected: ${outcome.differences.map(({ path }) => path).slice(0, 5).join(", ")}`
+
+/** Case as an entry of a JUnit document, with its folder as class name. */
+export const junit = (outcome: Named): JUnit.Case => {
+  const { milliseconds, name } = outcome
+  const folder = name.lastIndexOf("/")
+  const passed: JUnit.Case = {
+    name: name.slice(folder + 1),
+    classname: folder < 0 ? "." : name.slice(0, folder),
+    file: name,
+    milliseconds
+  }
+  if (isFine(outcome)) return passed
+  const isError = outcome._tag === "Error"
+  return {
+    ...passed,
+    problem: {
+      kind: isError ? "error" : "failure",
+      type: isError ? outcome.error._tag : "Difference",
+      message: messageOf(outcome),
+      text: details(outcome)
+    }
+  }
+}

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { XMLParser, XMLValidator } from "fast-xml-parser"
-import type * as CaseReport from "../../../src/app/report/CaseReport.ts"
+import * as CaseReport from "../../../src/app/report/CaseReport.ts"
 import * as JUnit from "../../../src/app/report/JUnit.ts"
 import { broken, failed, passed, updated } from "./outcomes.ts"
 
@@ -14,7 +14,7 @@ const parser = new XMLParser({
 const times = { milliseconds: 4_321, startedAt: Date.UTC(2026, 10, 22, 8, 0, 5, 250) }
 
 const read = (outcomes: ReadonlyArray<CaseReport.Named>) => {
-  const text = JUnit.document(outcomes, times)
+  const text = JUnit.document(outcomes.map(CaseReport.junit), times)
   assert.isTrue(XMLValidator.validate(text))
   return parser.parse(text).testsuites.testsuite
 }
@@ -44,7 +44,7 @@ describe("a JUnit file", () => {
       testcase.classname,
       "a\uFFFD\uFFFD\uFFFD[31m\uFFFD\uFFFD <&>\"'\n\t]]> 😀 ünï"
     )
-    assert.notMatch(JUnit.document([named], times), /(?![\t\n\r])\p{Cc}|[\uFFFE\uFFFF]/u)
+    assert.notMatch(JUnit.document([CaseReport.junit(named)], times), /(?![\t\n\r])\p{Cc}|[\uFFFE\uFFFF]/u)
   })
 
   it("of no failure has no texts", () => {

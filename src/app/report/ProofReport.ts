@@ -1,0 +1,86 @@
+/** Comparison of replayed runs with their records, as text for people and as JUnit entries. Pure. */
+import { counted } from "../../base/Plural.ts"
+import * as Visible from "../../base/Visible.ts"
+import * as Groups from "../../trials/proof/Groups.ts"
+import type * as JUnit from "./JUnit.ts"
+
+const maxLines = 30
+
+const value = (json: unknown) => json === undefined ? "nothing" : JSON.stringify(json)
+
+const example = ({ after, before, execution, path }: NonNullable<Groups.Group["example"]>) => [
+  `    ${path} in ${execution}`,
+  `    - ${value(before)}`,
+  `    + ${value(after)}`
+]
+
+const groupLines = ({ also, example: shown, executions, node, paths, runs }: Groups.Group, isCause: boolean) => {
+  const rest = runs > executions.length ? ", …" : ""
+  return [
+    `  '${node}': ${paths.join(", ")}  (${counted(runs, "run")}: ${executions.join(", ")}${rest})`,
+    ...(isCause && shown !== undefined ? example(shown) : []),
+    ...(also === undefined ? [] : [`    and ${also}`])
+  ]
+}
+
+const list = (title: string, lines: ReadonlyArray<string>) =>
+  lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line}`)]
+
+const colours = ["\u001b[32m", "\u001b[31m", "\u001b[33m"] as const
+const marks = ["✓", "✗", "≠"] as const
+
+/** Whole report: the verdict first, then the cause with its example. */
+export const text = (result: Groups.Result, isColoured: boolean): string => {
+  const { groups, ignored, more, notReplayed, verdict } = result
+  const code = Groups.exitCode(result)
+  const mark = isColoured ? `${colours[code]}${marks[code]}\u001b[0m` : marks[code]
+  const lines = [
+    `${mark} ${verdict}`,
+    ...(groups.length === 0 ? [] : ["", ...groups.flatMap((group, index) => groupLines(group, index === 0))]),
+    ...list(
+      "ignored",
+      ignored.map(({ node, path, why }) => `'${node}': ${path}${why === undefined ? "" : ` (${why})`}`)
+    ),
+    ...list(
+      "not replayed",
+      notReplayed.map(({ execution, node, why }) =>
+        [...(node === undefined ? [] : [`'${node}'`]), ...(execution === undefined ? [] : [execution])]
+          .join(" in ").concat(`: ${why}`)
+      )
+    ),
+    ...(more === undefined ? [] : ["", `more: ${more}`])
+  ]
+  const shown = lines.length <= maxLines
+    ? lines
+    : [...lines.slice(0, maxLines - 1), `… ${counted(lines.length - maxLines + 1, "more line")}`]
+  // Lines of a report never contain line ends: every text in it is a label.
+  return shown.map((line) => Visible.text(line)).join("\n")
+}
+
+/** Replayed run, for one entry of a JUnit document. */
+export interface Run extends Groups.Run {
+  readonly milliseconds: number
+}
+
+/** An entry for each execution; those that were not replayed are errors. */
+export const junit = (
+  workflow: string,
+  runs: ReadonlyArray<Run>,
+  notReplayed: ReadonlyArray<Groups.NotReplayed>
+): ReadonlyArray<JUnit.Case> => [
+  ...runs.map((run): JUnit.Case => {
+    const entry = { name: run.execution, classname: workflow, milliseconds: run.milliseconds }
+    if (run.differences.length === 0) return entry
+    const own = Groups.group([run], [], [])
+    const message = own.groups.map(({ node, paths }) => `'${node}': ${paths.join(", ")}`).join("; ")
+    return { ...entry, problem: { kind: "failure", type: "Difference", message, text: text(own, false) } }
+  }),
+  ...notReplayed.flatMap(({ execution, node, why }): ReadonlyArray<JUnit.Case> =>
+    execution === undefined || node !== undefined ? [] : [{
+      name: execution,
+      classname: workflow,
+      milliseconds: 0,
+      problem: { kind: "error", type: "NotReplayed", message: why, text: why }
+    }]
+  )
+]

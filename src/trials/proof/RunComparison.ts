@@ -1,0 +1,340 @@
+/**
+ * Comparison of a recorded execution with its replay, node by node and run by run. Pure, but yields to other fibers.
+ *
+ * Items are read from both executions side by side, so that only the differences stay in memory.
+ */
+import * as Effect from "effect/Effect"
+import * as Errors from "../../base/Errors.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
+import * as Nearest from "../../base/Nearest.ts"
+import { counted } from "../../base/Plural.ts"
+import * as Execution from "../../executions/Execution.ts"
+import * as FailureGroups from "../../executions/FailureGroups.ts"
+import * as fingerprint from "./fingerprint.ts"
+import { covers, type Ignored, parse, type Steps } from "./ignored.ts"
+import { census, differencesOf, ofItem, pairs, places } from "./itemPairs.ts"
+import { type Difference, type Kind, tally } from "./tally.ts"
+
+export type { Ignored } from "./ignored.ts"
+export { type Difference, type Kind, restPath } from "./tally.ts"
+
+/** Executions to compare, and how. Names are those of the replayed version. */
+export interface Options {
+  readonly then: Execution.Execution
+  readonly now: Execution.Execution
+  /** Nodes that both versions have. */
+  readonly nodes: ReadonlyArray<string>
+  /** Name that a node had in `then`. */
+  readonly nameThen: (name: string) => string
+  /** Nodes that returned stored items: only whether they ran is compared. */
+  readonly pinned: ReadonlySet<string>
+  readonly ignore: ReadonlyArray<Ignored>
+  readonly redacts: boolean
+}
+
+/** Differences in the order in which the nodes ran, and that order. */
+export interface Comparison {
+  readonly differences: ReadonlyArray<Difference>
+  readonly order: ReadonlyArray<string>
+}
+
+/** Reads paths to ignore. */
+export const ignored = Effect.fnUntraced(function*(paths: ReadonlyArray<string>, nodes: ReadonlyArray<string>) {
+  return yield* Effect.forEach(paths, (path) => {
+    const steps = parse(path)
+    if (steps !== undefined && (steps.node === undefined || nodes.includes(steps.node))) return Effect.succeed(steps)
+    return new Errors.ValidationError({
+      reason: steps === undefined
+        ? `'${path}' is not a path`
+        : `'${path}' names '${steps.node}', which is not a node`,
+      field: "ignore",
+      hint: steps?.node === undefined
+        ? "Write a field (email), one node's ('Map contact'.email), an element (items[0].x), or all (items[].x)."
+        : Nearest.suggestion(steps.node, nodes)
+    })
+  })
+})
+
+/** Reason why a recorded execution cannot be compared. */
+export const obstacle = (execution: Execution.Execution): string | undefined =>
+  execution.isRedacted
+    ? "n8n hides its items"
+    : execution.runs.size === 0
+    ? "n8n stored no data"
+    : undefined
+
+/** Both orders as one: a name missing in `main` follows its predecessor in `other`. */
+export const merged = (main: ReadonlyArray<string>, other: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const all = [...main]
+  let at = -1
+  for (const name of other) {
+    const known = all.indexOf(name)
+    at = known >= 0 ? known : at + 1
+    if (known < 0) all.splice(at, 0, name)
+  }
+  return all
+}
+
+const orderOf = ({ runs }: Execution.Execution) =>
+  [...runs].toSorted(([, [a]], [, [b]]) => Execution.byOrder(a, b)).map(([name]) => name)
+
+const mainOutputs = (run: Execution.Run | undefined) => run?.outputs.filter(({ type }) => type === "main") ?? []
+
+const itemsOf = (run: Execution.Run | undefined) => mainOutputs(run).reduce((sum, { count }) => sum + count, 0)
+
+/** Number of items by output, without empty outputs at the end. */
+const countsOf = (run: Execution.Run | undefined): ReadonlyArray<number> => {
+  const counts: Array<number> = []
+  for (const { count, index } of mainOutputs(run)) counts[index] = count
+  const last = counts.findLastIndex((count) => count > 0)
+  return Array.from({ length: last + 1 }, (_, index) => counts[index] ?? 0)
+}
+
+const messageOf = (error: unknown) => Execution.errorDetail(error).message
+
+/** Failure without the values that differ from run to run. */
+const patternOf = (error: unknown) => {
+  const { httpCode = "", message } = Execution.errorDetail(error)
+  return `${httpCode} ${FailureGroups.withoutValues(message)}`
+}
+
+/** Number of pairs after which a pass yields. */
+const yieldEvery = 1_000
+
+/** Run on both sides. */
+interface Runs {
+  readonly options: Options
+  readonly node: string
+  readonly run: number
+  readonly then: Execution.Run | undefined
+  readonly now: Execution.Run | undefined
+  readonly ignore: ReadonlyArray<Steps>
+}
+
+type Collector = ReturnType<typeof tally>
+
+/** Adds a difference that is not one of values. */
+const note = (
+  into: Collector,
+  { node, run }: Pick<Runs, "node" | "run">,
+  kind: Kind,
+  values: { readonly before?: string | number; readonly after?: string | number; readonly path?: string },
+  more: { readonly count?: number; readonly item?: number; readonly digest?: number } = {}
+) => {
+  const { path = "", ...shown } = values
+  into.add({ node, run, kind, path, ...shown, count: 1, digest: fingerprint.ofText(`${run} ${path} ${values.after}`), ...more })
+}
+
+const segmentsOf = (execution: Execution.Execution, node: string, { index: run }: Execution.Run, output: number) =>
+  execution.segments({ node, run, side: "output", port: { type: "main", index: output } })
+
+/** Compares outputs with as many items on both sides, item by item. */
+const comparePairs = Effect.fnUntraced(function*(into: Collector, runs: Runs, outputs: number) {
+  const { ignore, node, now, options, run, then } = runs
+  if (then === undefined || now === undefined) return
+  const local = tally()
+  let pending = 0
+  let moved: { item: number; count: number; digest: number } | undefined
+  const sums: Array<readonly [number, number]> = []
+  for (let output = 0; output < outputs; output++) {
+    let [before, after] = [0, 0]
+    const left = segmentsOf(options.then, options.nameThen(node), then, output)
+    for (const pair of pairs(left, segmentsOf(options.now, node, now, output))) {
+      if (++pending % yieldEvery === 0) yield* Effect.yieldNow
+      const differences = differencesOf(pair, ignore, options.redacts)
+      if (differences.length === 0) continue
+      const [{ stored: old }, { index, stored }] = pair
+      const current = ofItem(stored, ignore)
+      before = (before + ofItem(old, ignore)) | 0
+      after = (after + current) | 0
+      moved ??= { item: index, count: 0, digest: 0 }
+      moved.count++
+      moved.digest = (moved.digest + fingerprint.mix(current ^ fingerprint.mix(index))) | 0
+      local.addItem({ node, run, item: index }, differences, (value) => fingerprint.of(value, []))
+    }
+    sums.push([before, after])
+  }
+  const total = (side: 0 | 1) => sums.reduce((sum, each) => (sum + each[side]) | 0, 0)
+  // Equal sums of fingerprints: the same items.
+  if (moved !== undefined && moved.count > 1 && total(0) === total(1)) {
+    return note(into, runs, sums.every(([before, after]) => before === after) ? "order" : "output", {}, moved)
+  }
+  for (const difference of local.values()) into.add(difference)
+})
+
+/** Compares outputs whose items have no partners: by number, and by the fields that all or none of them have. */
+const compareCounts = Effect.fnUntraced(function*(into: Collector, runs: Runs) {
+  const { ignore, node, now, options, then } = runs
+  if (then === undefined || now === undefined) return
+  const [before, after] = [countsOf(then), countsOf(now)]
+  const outputs = Math.max(before.length, after.length)
+  if (itemsOf(then) === itemsOf(now)) {
+    note(into, runs, "output", { before: before.join(", "), after: after.join(", ") })
+  } else {
+    for (let output = 0; output < outputs; output++) {
+      const [old, current] = [before[output] ?? 0, after[output] ?? 0]
+      const path = outputs === 1 ? "" : `main[${output}]`
+      if (old !== current) note(into, runs, "count", { before: old, after: current, path })
+    }
+  }
+  const waiting = new Map<number, number>()
+  const [left, right] = [census(ignore), census(ignore)]
+  let rest = 0
+  let pending = 0
+  for (let output = 0; output < before.length; output++) {
+    for (const { stored } of places(segmentsOf(options.then, options.nameThen(node), then, output))) {
+      if (++pending % yieldEvery === 0) yield* Effect.yieldNow
+      const print = left.add(stored)
+      waiting.set(print, (waiting.get(print) ?? 0) + 1)
+    }
+  }
+  for (let output = 0; output < after.length; output++) {
+    for (const { stored } of places(segmentsOf(options.now, node, now, output))) {
+      if (++pending % yieldEvery === 0) yield* Effect.yieldNow
+      const print = right.add(stored)
+      const partners = waiting.get(print) ?? 0
+      if (partners === 0) rest++
+      else waiting.set(print, partners - 1)
+    }
+  }
+  // Some items of the replay are new: their fields show whether values differ as well.
+  if (rest === 0 || itemsOf(then) === 0) return
+  const lost = left.inAll().filter((path) => !right.has(path))
+  const fresh = right.inAll().filter((path) => !left.has(path))
+  for (const [kind, paths] of [["removed", lost], ["added", fresh]] as const) {
+    const uncovered = paths.filter((path) => !covers(ignore, JsonPath.parse(path.replaceAll("[]", "[0]")) ?? []))
+    // A field below another missing one says nothing more.
+    const outer = uncovered.filter((path) => !uncovered.some((other) => other !== path && isBelow(path, other)))
+    for (const path of outer) note(into, runs, kind, { path })
+  }
+})
+
+const isBelow = (path: string, other: string) => path.startsWith(other) && /^[.[]/.test(path.slice(other.length))
+
+/** Compares the end and the items of a run. */
+const compareRun = Effect.fnUntraced(function*(into: Collector, runs: Runs) {
+  const { now, then } = runs
+  if (then?.error !== undefined || now?.error !== undefined) {
+    if (now?.error === undefined) {
+      return note(into, runs, "succeeded", { before: messageOf(then?.error) }, { digest: 0 })
+    }
+    if (then?.error === undefined || patternOf(then.error) !== patternOf(now.error)) {
+      const before = then?.error === undefined ? {} : { before: messageOf(then.error) }
+      const digest = fingerprint.ofText(patternOf(now.error))
+      return note(into, runs, "failed", { ...before, after: messageOf(now.error) }, { digest })
+    }
+  }
+  const [before, after] = [countsOf(then), countsOf(now)]
+  const isPaired = before.length === after.length && before.every((count, index) => count === after[index])
+  yield* isPaired ? comparePairs(into, runs, before.length) : compareCounts(into, runs)
+})
+
+const hasResult = (run: Execution.Run) => itemsOf(run) > 0 || run.error !== undefined
+
+/** Runs of a loop; runs without items may be missing on one side. */
+const runsOf = (options: Options, node: string) => {
+  const then = options.then.runs.get(options.nameThen(node)) ?? []
+  const now = options.now.runs.get(node) ?? []
+  return then.length === now.length ? [then, now] as const : [then.filter(hasResult), now.filter(hasResult)] as const
+}
+
+/** Notes runs that only one side has. */
+const compareRunCounts = (into: Collector, options: Options, node: string): number => {
+  const [then, now] = runsOf(options, node)
+  const shared = Math.min(then.length, now.length)
+  if (then.length === now.length) return shared
+  const words = (runs: ReadonlyArray<Execution.Run>, other: ReadonlyArray<Execution.Run>) =>
+    runs.length === 0
+      ? "did not run"
+      : other.length > 0
+      ? counted(runs.length, "run")
+      : counted(runs.reduce((sum, run) => sum + itemsOf(run), 0), "item")
+  // A failure is a difference of its own.
+  const [extra] = (then.length > now.length ? then : now).slice(shared)
+  if (extra?.error !== undefined && shared === 0) return 1
+  const kind = then.length > now.length ? "notRun" : "ran"
+  note(into, { node, run: shared }, kind, { before: words(then, now), after: words(now, then) })
+  return shared
+}
+
+/** Compares whether a node whose output was pinned was reached. */
+const comparePinned = (into: Collector, options: Options, node: string) => {
+  const then = options.then.runs.get(options.nameThen(node)) ?? []
+  const now = options.now.runs.get(node) ?? []
+  const isReached = now.some((run) =>
+    itemsOf(run) > 0 || Execution.inputs(options.now, node, run).some(({ count }) => count > 0)
+  )
+  const items = then.reduce((sum, run) => sum + itemsOf(run), 0)
+  if (then.length === 0 && isReached) note(into, { node, run: 0 }, "ran", { before: "did not run", after: "ran" })
+  if (items > 0 && !isReached) {
+    note(into, { node, run: 0 }, "notRun", { before: counted(items, "item"), after: "did not run" })
+  }
+  const [before, after] = [then, now].map((runs) => runs.filter((run) => itemsOf(run) > 0).length)
+  if (before !== undefined && after !== undefined && before > 0 && after > 0 && before !== after) {
+    const run = Math.min(before, after)
+    note(into, { node, run }, before > after ? "notRun" : "ran", {
+      before: counted(before, "run"),
+      after: counted(after, "run")
+    })
+  }
+}
+
+/** Whether statuses without an error say the same: n8n does not know how some executions ended. */
+const isSameStatus = (before: string, after: string) =>
+  before === after || before === "unknown" || after === "unknown"
+
+/** Difference of how the executions ended, unless a node's difference shows it. */
+const endOf = (options: Options, known: ReadonlyArray<Difference>): Difference | undefined => {
+  const { nameThen, nodes, now, pinned, then } = options
+  const [before, after] = [Execution.failure(then), Execution.failure(now)]
+  const into = tally()
+  const hasKind = (kind: Kind) => known.some((each) => each.kind === kind)
+  const nodeNow = (name: string | undefined) => nodes.find((each) => nameThen(each) === name) ?? name ?? ""
+  const failedAt = nodeNow(before?.node)
+  const at = (node: string) => ({ node, run: 0 })
+  if (after !== undefined) {
+    const isKnown = before !== undefined && failedAt === (after.node ?? "") &&
+      patternOf(before.error) === patternOf(after.error)
+    if (!isKnown && !hasKind("failed")) {
+      note(into, at(after.node ?? ""), "failed", { after: messageOf(after.error) })
+    }
+  } else if (before !== undefined) {
+    if (!hasKind("succeeded") && !pinned.has(failedAt)) {
+      note(into, at(failedAt), "succeeded", { before: messageOf(before.error) })
+    }
+  } else if (!isSameStatus(then.status, now.status)) {
+    note(into, at(now.lastNode ?? ""), "failed", { before: then.status, after: now.status })
+  }
+  return into.values()[0]
+}
+
+/** Compares a recorded execution with its replay. */
+export const compare = Effect.fnUntraced(function*(options: Options) {
+  const { ignore, nameThen, nodes, now, pinned, then } = options
+  const namesNow = new Map(nodes.map((name) => [nameThen(name), name]))
+  const order = merged(orderOf(now), orderOf(then).flatMap((name) => namesNow.get(name) ?? []))
+  const places = new Map(order.map((name, index) => [name, index]))
+  const all: Array<Difference> = []
+  for (const node of nodes.toSorted((a, b) => (places.get(a) ?? Infinity) - (places.get(b) ?? Infinity) || 0)) {
+    const into = tally()
+    if (pinned.has(node)) comparePinned(into, options, node)
+    else {
+      const count = compareRunCounts(into, options, node)
+      const [left, right] = runsOf(options, node)
+      const own = ignore.flatMap((each) =>
+        each.node === undefined || each.node === node || each.node === nameThen(node) ? [each.steps] : []
+      )
+      for (let run = 0; run < count; run++) {
+        yield* compareRun(into, { options, node, run, then: left[run], now: right[run], ignore: own })
+      }
+    }
+    all.push(...into.values())
+  }
+  const end = endOf(options, all)
+  if (end !== undefined) {
+    const at = all.findIndex(({ node }) => (places.get(node) ?? -1) > (places.get(end.node) ?? Infinity))
+    all.splice(at < 0 ? all.length : at, 0, end)
+  }
+  const result: Comparison = { differences: all, order }
+  return result
+})

@@ -1,0 +1,107 @@
+/** Differences of one node, counted by path and kind. Pure. */
+import { defined } from "../../base/Json.ts"
+import * as ItemComparison from "../../executions/ItemComparison.ts"
+import { mix, ofText } from "./fingerprint.ts"
+
+/** Kind of a difference; `succeeded` and `failed` describe the replay, `ran` and `notRun` too. */
+export type Kind =
+  | ReturnType<typeof ItemComparison.kindOf>
+  | "count"
+  | "order"
+  | "output"
+  | "ran"
+  | "notRun"
+  | "failed"
+  | "succeeded"
+
+/** Difference of a node: one for all items and runs of the node that differ in this way, with the first as example. */
+export interface Difference {
+  readonly node: string
+  /** Index of the run. */
+  readonly run: number
+  /** Position of the item. */
+  readonly item?: number
+  /** Path in the item, elements of lists together; the output of a count; else empty. */
+  readonly path: string
+  readonly kind: Kind
+  /** Values as shown to readers, shortened. */
+  readonly before?: unknown
+  readonly after?: unknown
+  /** Number of items, or of runs, that differ in this way. */
+  readonly count: number
+  /** Whether all of these values differ by rounding only. */
+  readonly isRounding?: boolean
+  /** Whether a value has another JSON type. */
+  readonly isRetyped?: boolean
+  /** Fingerprint of the replay's values and their places. */
+  readonly digest: number
+}
+
+/** Maximum number of paths of a node; the rest is one difference at `restPath`. */
+const maxPaths = 500
+export const restPath = "…"
+
+const maxChars = 200
+
+/** Value shortened for readers. */
+const brief = (value: unknown): unknown => {
+  const text = JSON.stringify(value)
+  return text === undefined || text.length <= maxChars
+    ? value
+    : `${(typeof value === "string" ? value : text).slice(0, maxChars)}…`
+}
+
+const typeOf = (value: unknown) => value === null ? "null" : Array.isArray(value) ? "list" : typeof value
+
+const keyOf = ({ kind, path }: Pick<Difference, "kind" | "path">) => `${kind} ${path}`
+
+/** Differences of a node, or of one of its outputs before it is known whether only the order differs. */
+export const tally = () => {
+  const all = new Map<string, Difference>()
+  const add = (difference: Difference) => {
+    const key = keyOf(difference)
+    const isFull = all.size >= maxPaths && !all.has(key)
+    const { after: _, before: __, isRetyped: ___, isRounding: ____, ...rest } = difference
+    const more: Difference = isFull ? { ...rest, kind: "altered", path: restPath } : difference
+    const known = all.get(keyOf(more))
+    all.set(
+      keyOf(more),
+      known === undefined ? more : {
+        ...known,
+        count: known.count + more.count,
+        digest: (known.digest + more.digest) | 0,
+        ...(known.isRounding === true && more.isRounding !== true ? { isRounding: false } : {}),
+        ...(more.isRetyped === true ? { isRetyped: true } : {})
+      }
+    )
+  }
+  return {
+    add,
+    /** Adds the differences between two values of an item; a path counts once per item. */
+    addItem: (
+      place: Pick<Difference, "node" | "run"> & { readonly item: number },
+      differences: ReadonlyArray<Parameters<typeof ItemComparison.kindOf>[0]>,
+      ofValue: (value: unknown) => number
+    ) => {
+      const own = new Set<string>()
+      for (const difference of differences) {
+        const kind = ItemComparison.kindOf(difference)
+        const path = ItemComparison.general(difference.path)
+        const { after, before } = ItemComparison.example(difference, place.item, undefined)
+        const [old, current] = [difference.before.stored, difference.after.stored]
+        const at = ofText(`${place.run} ${place.item} ${difference.path}`)
+        add({
+          ...place,
+          ...defined({ before: brief(before), after: brief(after) }),
+          path,
+          kind,
+          count: own.size < own.add(keyOf({ kind, path })).size ? 1 : 0,
+          digest: mix(at ^ ofValue(current)),
+          isRounding: ItemComparison.isRounding(old, current),
+          isRetyped: kind === "altered" && typeOf(old) !== typeOf(current)
+        })
+      }
+    },
+    values: (): ReadonlyArray<Difference> => [...all.values()]
+  }
+}
