@@ -6,7 +6,7 @@ import type * as JUnit from "./JUnit.ts"
 
 const maxLines = 30
 
-const value = (json: unknown) => json === undefined ? "nothing" : JSON.stringify(json)
+const value = (json: unknown) => json === undefined ? "nothing" : Visible.text(JSON.stringify(json))
 
 const example = ({ after, before, execution, path }: NonNullable<Groups.Group["example"]>) => [
   `    ${path} in ${execution}`,
@@ -50,11 +50,9 @@ export const text = (result: Groups.Result, isColoured: boolean): string => {
     ),
     ...(more === undefined ? [] : ["", `more: ${more}`])
   ]
-  const shown = lines.length <= maxLines
+  return (lines.length <= maxLines
     ? lines
-    : [...lines.slice(0, maxLines - 1), `… ${counted(lines.length - maxLines + 1, "more line")}`]
-  // Lines of a report never contain line ends: every text in it is a label.
-  return shown.map((line) => Visible.text(line)).join("\n")
+    : [...lines.slice(0, maxLines - 1), `… ${counted(lines.length - maxLines + 1, "more line")}`]).join("\n")
 }
 
 /** Replayed run, for one entry of a JUnit document. */

@@ -141,8 +141,8 @@ const comparePairs = Effect.fnUntraced(function*(into: Collector, runs: Runs, ou
     const left = segmentsOf(options.then, options.nameThen(node), then, output)
     for (const pair of pairs(left, segmentsOf(options.now, node, now, output))) {
       if (++pending % yieldEvery === 0) yield* Effect.yieldNow
-      const differences = differencesOf(pair, ignore, options.redacts)
-      if (differences.length === 0) continue
+      const changes = differencesOf(pair, ignore, false)
+      if (changes.length === 0) continue
       const [{ stored: old }, { index, stored }] = pair
       const current = ofItem(stored, ignore)
       before = (before + ofItem(old, ignore)) | 0
@@ -150,7 +150,9 @@ const comparePairs = Effect.fnUntraced(function*(into: Collector, runs: Runs, ou
       moved ??= { item: index, count: 0, digest: 0 }
       moved.count++
       moved.digest = (moved.digest + fingerprint.mix(current ^ fingerprint.mix(index))) | 0
-      local.addItem({ node, run, item: index }, differences, (value) => fingerprint.of(value, []))
+      // Redaction is slow, and few values are shown.
+      const shown = options.redacts && local.isNew(changes) ? differencesOf(pair, ignore, true) : changes
+      local.addItem({ node, run, item: index }, shown, (value) => fingerprint.of(value, []))
     }
     sums.push([before, after])
   }
