@@ -28,7 +28,17 @@ import * as ItemFields from "./ItemFields.ts"
 import * as Lineage from "./Lineage.ts"
 
 export type { Step } from "../base/JsonPath.ts"
-export { type Both, differences, Example, example, general, isRounding, kindOf, nothing, PathCount } from "./itemDifferences.ts"
+export {
+  type Both,
+  differences,
+  Example,
+  example,
+  general,
+  isRounding,
+  kindOf,
+  nothing,
+  PathCount
+} from "./itemDifferences.ts"
 
 /** Items of one output. */
 export type Side = Execution.Part

@@ -39,7 +39,11 @@ export const text = (result: Groups.Result, isColoured: boolean): string => {
     ...(groups.length === 0 ? [] : ["", ...groups.flatMap((group, index) => groupLines(group, index === 0))]),
     ...list(
       "ignored",
-      ignored.map(({ node, path, why }) => `'${node}': ${path}${why === undefined ? "" : ` (${why})`}`)
+      ignored.map(({ also, node, path, why }) =>
+        `'${node}'${also === undefined ? "" : ` and ${counted(also, "later node")}`}: ${path}${
+          why === undefined ? "" : ` (${why})`
+        }`
+      )
     ),
     ...list(
       "not replayed",

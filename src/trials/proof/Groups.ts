@@ -1,8 +1,8 @@
 /** Differences of many runs, equal ones as one group, the cause first. Pure. */
 import * as Schema from "effect/Schema"
-import { countTokens } from "../../base/TokenBound.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import { countTokens } from "../../base/TokenBound.ts"
 import * as Visible from "../../base/Visible.ts"
 import { merged } from "./RunComparison.ts"
 import type { Difference } from "./tally.ts"
@@ -46,7 +46,13 @@ export const Result = Schema.Struct({
   same: Schema.Int,
   groups: Schema.Array(Group),
   ignored: Schema.Array(
-    Schema.Struct({ node: Schema.String, path: Schema.String, why: Schema.optionalKey(Schema.String) })
+    Schema.Struct({
+      node: Schema.String,
+      path: Schema.String,
+      why: Schema.optionalKey(Schema.String),
+      /** Number of later nodes with the same paths. */
+      also: Schema.optionalKey(Schema.Int)
+    })
   ),
   notReplayed: Schema.Array(NotReplayed),
   /** Entries that are left out. */
@@ -76,14 +82,22 @@ const keyOf = (difference: Difference) =>
 const flow: ReadonlySet<string> = new Set(["failed", "succeeded", "notRun", "ran", "count", "output"])
 const consequences: ReadonlySet<string> = new Set(["notRun", "ran", "count"])
 
-/** Whether an earlier cluster explains a later one: it has the same differences in the same runs, or leads to them. */
-const explains = (earlier: Cluster, later: Cluster): boolean => {
+/**
+ * Differences of a cluster that an earlier one does not explain: it has the same in the same runs, or leads to nodes that
+ * run otherwise.
+ */
+const unexplained = (cluster: Cluster, earlier: Cluster): Cluster["keys"] => {
+  if (earlier.node === cluster.node || [...cluster.runs.keys()].some((each) => !earlier.runs.has(each))) {
+    return cluster.keys
+  }
   const isFlow = [...earlier.keys.values()].some(({ kind }) => flow.has(kind))
-  return [...later.keys].every(([key, { kind }]) => earlier.keys.has(key) || isFlow && consequences.has(kind)) &&
-    [...later.runs.keys()].every((execution) => earlier.runs.has(execution))
+  const rest = [...cluster.keys].filter(([key, { kind }]) =>
+    !earlier.keys.has(key) && !(isFlow && consequences.has(kind))
+  )
+  return rest.length === cluster.keys.size ? cluster.keys : new Map(rest)
 }
 
-/** Clusters in the order of running, later ones folded into those that explain them. */
+/** Clusters in the order of running, without what earlier ones explain. */
 const causesOf = (runs: ReadonlyArray<Run>): ReadonlyArray<Cluster> => {
   const order = runs.reduce<ReadonlyArray<string>>((all, run) => merged(all, run.order), [])
   const places = new Map(order.map((name, index) => [name, index]))
@@ -104,14 +118,20 @@ const causesOf = (runs: ReadonlyArray<Run>): ReadonlyArray<Cluster> => {
   const byExecution = new Map<string, Array<Cluster>>()
   for (const cluster of all) {
     const [execution = ""] = cluster.runs.keys()
-    const cause = byExecution.get(execution)?.find((each) => each.node !== cluster.node && explains(each, cluster))
-    cause?.folded.add(cluster.node)
-    if (cause !== undefined) continue
-    causes.push(cluster)
-    for (const each of cluster.runs.keys()) {
+    let { keys } = cluster
+    for (const cause of byExecution.get(execution) ?? []) {
+      const left = unexplained({ ...cluster, keys }, cause)
+      if (left.size < keys.size) cause.folded.add(cluster.node)
+      keys = left
+      if (keys.size === 0) break
+    }
+    if (keys.size === 0) continue
+    const rest = { ...cluster, keys }
+    causes.push(rest)
+    for (const each of rest.runs.keys()) {
       const own = byExecution.get(each)
-      if (own === undefined) byExecution.set(each, [cluster])
-      else own.push(cluster)
+      if (own === undefined) byExecution.set(each, [rest])
+      else own.push(rest)
     }
   }
   return causes
@@ -225,7 +245,7 @@ const groupOf = (cluster: Cluster, { name, paths, text }: Bounds): Group => {
 
 const quoted = (name: string, chars: number) => `'${Visible.label(name, chars)}'`
 
-/** What some runs do, such as "2 lose `email` at 'Map contact'". */
+/** Sentence about some runs, such as "2 lose `email` at 'Map contact'". */
 const phrase = (cluster: Cluster, { name, text }: Bounds): string => {
   const { keys, node, runs } = cluster
   const [difference] = keys.values()
@@ -242,7 +262,9 @@ const phrase = (cluster: Cluster, { name, text }: Bounds): string => {
     count: `${isLoss(difference) ? verb("lose") : verb("gain")} items ${at}`,
     order: `${verb("change")} the order ${at}`,
     output: `${verb("send")} items to another output ${at}`,
-    ran: what === "ran" ? `newly ${verb("run")} ${quoted(node, name)}` : `${verb("run")} ${quoted(node, name)} more often`,
+    ran: what === "ran"
+      ? `newly ${verb("run")} ${quoted(node, name)}`
+      : `${verb("run")} ${quoted(node, name)} more often`,
     notRun: what === "did not run"
       ? `no longer ${verb("run")} ${quoted(node, name)}`
       : `${verb("run")} ${quoted(node, name)} less often`,
@@ -267,6 +289,17 @@ const alike = (all: ReadonlyArray<NotReplayed>): ReadonlyArray<NotReplayed> =>
     return first === undefined ? [] : [others > 1 ? { ...first, why: `${first.why} (${others} runs)` } : first]
   })
 
+/** Ignored paths of nodes, those of later nodes with the same paths as a number. */
+const ignoredGroups = (all: ReadonlyArray<Ignored>) => {
+  const byNode = [...Map.groupBy(all, ({ node, why }) => JSON.stringify([node, why])).values()].flatMap((own) => {
+    const paths = [...new Set(own.map(({ path }) => path))].toSorted()
+    return own[0] === undefined ? [] : [{ node: own[0].node, why: own[0].why, paths }]
+  })
+  return [...Map.groupBy(byNode, ({ paths, why }) => JSON.stringify([paths, why])).values()].flatMap((
+    [first, ...later]
+  ) => first === undefined ? [] : [{ ...first, also: later.length || undefined }])
+}
+
 /** Groups the differences of runs into an answer of bounded size. */
 export const group = (
   runs: ReadonlyArray<Run>,
@@ -275,10 +308,10 @@ export const group = (
 ): Result => {
   const clusters = causesOf(runs)
   const same = runs.filter(({ differences }) => differences.length === 0).length
-  const ignoredOnce = [...new Map(ignored.map((each) => [JSON.stringify([each.node, each.path]), each])).values()]
+  const ignoredOnce = ignoredGroups(ignored)
   const notReplayedOnce = alike(notReplayed)
   const within = (bounds: Bounds): Result => {
-    const { groups, list, name, text } = bounds
+    const { groups, list, name, paths: most, text } = bounds
     const label = (value: string | undefined) => value === undefined ? undefined : Visible.label(value, name)
     const rest = (all: ReadonlyArray<unknown>, limit: number, noun: string) =>
       all.length > limit ? [`${all.length - limit} ${noun}`] : []
@@ -292,9 +325,10 @@ export const group = (
       runs: runs.length,
       same,
       groups: clusters.slice(0, groups).map((cluster) => groupOf(cluster, bounds)),
-      ignored: ignoredOnce.slice(0, list).map(({ node, path, why }) =>
-        defined({ node: Visible.label(node, name), path: Visible.label(path, text), why })
-      ),
+      ignored: ignoredOnce.slice(0, list).map(({ also, node, paths, why }) => {
+        const path = firstOf(paths.map((each) => Visible.label(each, text)), most).join(", ")
+        return defined({ node: Visible.label(node, name), path, why, also })
+      }),
       notReplayed: notReplayedOnce.slice(0, list).map(({ execution, node, why }) =>
         defined({ node: label(node), execution: label(execution), why: Visible.label(why, 2 * text) })
       ),

@@ -2,6 +2,8 @@
  * Differences that a change did not make: values that differ whenever a run is repeated, and values that depend on the
  * time or on n8n's state. The version that ran then, replayed twice, shows them. Pure.
  */
+import { parse } from "./ignored.ts"
+import type * as RunComparison from "./RunComparison.ts"
 import { type Difference, type Kind, restPath } from "./tally.ts"
 
 type Differences = ReadonlyArray<Difference>
@@ -69,6 +71,14 @@ const isSame = (one: Difference, other: Difference | undefined) =>
   other !== undefined && one.kind === other.kind && one.count === other.count && one.digest === other.digest &&
   (one.isRetyped === true) === (other.isRetyped === true)
 
+/** Volatile values, by which a comparison must not recognize items. */
+export const unstable = ({ volatile }: Learned): ReadonlyArray<RunComparison.Ignored> =>
+  [...volatile].flatMap((name) => {
+    const [node, path, aspect]: ReadonlyArray<string> = JSON.parse(name)
+    const steps = aspect === "altered" && path !== undefined ? parse(path)?.steps : undefined
+    return node === undefined || steps === undefined ? [] : [{ node, steps }]
+  })
+
 const classify = (changed: Differences, base: Base) => {
   const volatile = keys(base.second)
   const first = new Map(base.first.map((each) => [`${each.kind} ${key(each)}`, each]))
@@ -85,8 +95,7 @@ const classify = (changed: Differences, base: Base) => {
 /** Learns from a sampled run: the differences of its record and the changed version, and those of the base. */
 export const learn = (learned: Learned, changed: Differences, base: Base): Learned => {
   const all = classify(changed, base)
-  const as = (what: (typeof all)[number]["as"]) =>
-    all.flatMap((each) => each.as === what ? [key(each.difference)] : [])
+  const as = (what: (typeof all)[number]["as"]) => all.flatMap((each) => each.as === what ? [key(each.difference)] : [])
   return {
     volatile: new Set([...learned.volatile, ...keys(base.second)]),
     stale: new Set([...learned.stale, ...as("stale")]),

@@ -27,7 +27,7 @@ export const of = (value: unknown, ignore: ReadonlyArray<Steps>): number => {
     const at = typeof step === "number" ? mix(step + 1) : ofText(step)
     sum = (sum + mix(Math.imul(at, 31) ^ of(inner, rest))) | 0
   }
-  if (Array.isArray(value)) for (let index = 0; index < value.length; index++) add(index, value[index])
+  if (Array.isArray(value)) { for (let index = 0; index < value.length; index++) add(index, value[index]) }
   else for (const key of Object.keys(value)) add(key, (value as Obj)[key])
   return mix(sum)
 }

@@ -25,9 +25,11 @@ export const parse = (text: string): Ignored | undefined => {
 
 /** Rests of the paths that begin with a step. */
 export const below = (paths: ReadonlyArray<Steps>, step: JsonPath.Step): ReadonlyArray<Steps> =>
-  paths.length === 0 ? paths : paths.flatMap(([head, ...rest]) =>
-    String(head) === String(step) || head === anyElement && typeof step === "number" ? [rest] : []
-  )
+  paths.length === 0 ?
+    paths :
+    paths.flatMap(([head, ...rest]) =>
+      String(head) === String(step) || head === anyElement && typeof step === "number" ? [rest] : []
+    )
 
 /** Whether a path is one of these or below it. */
 export const covers = (paths: ReadonlyArray<Steps>, path: Steps): boolean => {

@@ -2,8 +2,8 @@
 import * as Json from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import * as Execution from "../../executions/Execution.ts"
-import * as ItemComparison from "../../executions/ItemComparison.ts"
 import * as FailureGroups from "../../executions/FailureGroups.ts"
+import * as ItemComparison from "../../executions/ItemComparison.ts"
 import * as fingerprint from "./fingerprint.ts"
 import { below, covers, type Steps } from "./ignored.ts"
 
@@ -33,11 +33,12 @@ const cursor = (segments: Iterable<Execution.Segment>) => {
     text: () => items === undefined ? segment?.text : undefined,
     skip,
     take: (): Place | undefined => {
-      while (segment !== undefined && at >= (items ??= segment.items()).length) skip()
-      if (segment === undefined) return undefined
-      const place = { index: segment.first + at, stored: items?.[at], redactor: segment.redactor }
+      const current = segment
+      if (current === undefined) return undefined
+      items ??= current.items()
+      const place = { index: current.first + at, stored: items[at], redactor: current.redactor }
       at++
-      if (at >= (items?.length ?? 0)) skip()
+      if (at >= items.length) skip()
       return place
     }
   }
@@ -116,7 +117,9 @@ const collect = (value: unknown, path: string, into: Set<string>): void => {
   if (into.size >= maxPaths) return
   if (path !== "") into.add(path)
   if (Array.isArray(value)) { for (const inner of value) collect(inner, `${path}[]`, into) }
-  else for (const [key, inner] of Object.entries(Json.obj(value) ?? {})) collect(inner, JsonPath.member(path, key), into)
+  else {for (const [key, inner] of Object.entries(Json.obj(value) ?? {})) {
+      collect(inner, JsonPath.member(path, key), into)
+    }}
 }
 
 /** Items of a side without partners: how often each occurs, and how many have each path. */

@@ -5,7 +5,15 @@ import * as Groups from "../../../src/trials/proof/Groups.ts"
 
 const order = ["Webhook", "Map contact", "Mail"]
 
-const lost = (node: string) => ({ node, run: 0, path: "email", kind: "removed" as const, before: "a@b.c", count: 1, digest: 1 })
+const lost = (node: string) => ({
+  node,
+  run: 0,
+  path: "email",
+  kind: "removed" as const,
+  before: "a@b.c",
+  count: 1,
+  digest: 1
+})
 const moved = { node: "Mail", run: 0, path: "", kind: "order" as const, count: 2, digest: 1 }
 
 const runs = [[lost("Map contact"), lost("Mail")], [], [lost("Map contact"), lost("Mail")], [moved]].map((
@@ -13,7 +21,11 @@ const runs = [[lost("Map contact"), lost("Mail")], [], [lost("Map contact"), los
   index
 ) => ({ execution: String(101 + index), order, differences, milliseconds: 1_500 }))
 
-const notReplayed = [{ execution: "99", why: "n8n stored no data" }, { node: "Mail", execution: "101", why: "nothing is stored for it" }]
+const notReplayed = [{ execution: "99", why: "n8n stored no data" }, {
+  node: "Mail",
+  execution: "101",
+  why: "nothing is stored for it"
+}]
 
 const result = Groups.group(runs, [
   { node: "Map contact", path: "at" },
@@ -55,13 +67,16 @@ not replayed
 
   it("has an entry for each execution", () => {
     const cases = ProofReport.junit("Orders", runs, notReplayed)
-    assert.deepStrictEqual(cases.map(({ classname, name, problem }) => [classname, name, problem?.kind, problem?.message]), [
-      ["Orders", "101", "failure", "'Map contact': email removed"],
-      ["Orders", "102", undefined, undefined],
-      ["Orders", "103", "failure", "'Map contact': email removed"],
-      ["Orders", "104", "failure", "'Mail': order"],
-      ["Orders", "99", "error", "n8n stored no data"]
-    ])
+    assert.deepStrictEqual(
+      cases.map(({ classname, name, problem }) => [classname, name, problem?.kind, problem?.message]),
+      [
+        ["Orders", "101", "failure", "'Map contact': email removed"],
+        ["Orders", "102", undefined, undefined],
+        ["Orders", "103", "failure", "'Map contact': email removed"],
+        ["Orders", "104", "failure", "'Mail': order"],
+        ["Orders", "99", "error", "n8n stored no data"]
+      ]
+    )
     const document = JUnit.document(cases, { milliseconds: 6_000, startedAt: 0 })
     assert.include(document, "tests=\"5\" failures=\"3\" errors=\"1\"")
   })

@@ -37,7 +37,11 @@ const grouped = (all: ReadonlyArray<Groups.Run>) =>
 describe("Groups", () => {
   it("make one of a field that is lost at one node and everywhere behind it", () => {
     const lost = ["Map contact", "If", "Mail", "Log", "End"]
-    const result = Groups.group(runs(lost.map((node) => gone(node)), ...same(48), lost.map((node) => gone(node))), [], [])
+    const result = Groups.group(
+      runs(lost.map((node) => gone(node)), ...same(48), lost.map((node) => gone(node))),
+      [],
+      []
+    )
     assert.deepStrictEqual(result, {
       verdict: "48 same; 2 lose `email` at 'Map contact'",
       runs: 50,
@@ -66,12 +70,20 @@ describe("Groups", () => {
       ["If", "total", 1, undefined],
       ["End", "did not run", 1, undefined]
     ])
-    // In another run, and before the cause.
-    assert.deepStrictEqual(grouped(runs([count("If", 5, 3)], [notRun("End")], [gone("Mail")], [gone("Mail"), gone("End")])), [
-      ["If", "2 of 5 items lost", 1, undefined],
-      ["Mail", "email removed", 2, "1 later node: 'End'"],
-      ["End", "did not run", 1, undefined]
+    // A part of what a later node differs in.
+    assert.deepStrictEqual(grouped(runs([gone("Map contact"), gone("Mail"), difference("Mail", "body")])), [
+      ["Map contact", "email removed", 1, "1 later node: 'Mail'"],
+      ["Mail", "body", 1, undefined]
     ])
+    // In another run, and before the cause.
+    assert.deepStrictEqual(
+      grouped(runs([count("If", 5, 3)], [notRun("End")], [gone("Mail")], [gone("Mail"), gone("End")])),
+      [
+        ["If", "2 of 5 items lost", 1, undefined],
+        ["Mail", "email removed", 2, "1 later node: 'End'"],
+        ["End", "did not run", 1, undefined]
+      ]
+    )
   })
 
   it("merge equal sets of paths, with numbers where they are equal", () => {
@@ -79,9 +91,12 @@ describe("Groups", () => {
       ["If", "items lost", 2, undefined],
       ["If", "1 item more than 1", 1, undefined]
     ])
-    assert.deepStrictEqual(grouped(runs([gone("If"), difference("If", "total")], [difference("If", "total"), gone("If")])), [
-      ["If", "email removed,total", 2, undefined]
-    ])
+    assert.deepStrictEqual(
+      grouped(runs([gone("If"), difference("If", "total")], [difference("If", "total"), gone("If")])),
+      [
+        ["If", "email removed,total", 2, undefined]
+      ]
+    )
   })
 
   it("name every kind of difference", () => {
@@ -124,21 +139,22 @@ describe("Groups", () => {
   it("do not call nothing the same", () => {
     const nothing = Groups.group([], [], [{ execution: "7", why: "n8n stored no data" }])
     assert.deepInclude(nothing, { verdict: "nothing was replayed", runs: 0, same: 0 })
-    assert.deepStrictEqual([runs(), runs([]), runs([], [gone("If")])].map((all) =>
-      Groups.exitCode(Groups.group(all, [], []))
-    ), [1, 0, 2])
+    assert.deepStrictEqual(
+      [runs(), runs([]), runs([], [gone("If")])].map((all) => Groups.exitCode(Groups.group(all, [], []))),
+      [1, 0, 2]
+    )
   })
 
   it("list a reason once", () => {
     const why = "nothing is stored for it"
     const all = ["1", "2", "2", "3"].map((execution) => ({ execution, node: "Mail", why }))
-    const ignored = ["at", "at", "id"].map((path) => ({ node: "If", path }))
+    const ignored = ["at", "at", "id"].flatMap((path) => ["If", "Mail", "Log"].map((node) => ({ node, path })))
     const result = Groups.group(runs([]), ignored, [...all, { execution: "9", why }])
     assert.deepStrictEqual(result.notReplayed, [
       { execution: "1", node: "Mail", why: `${why} (3 runs)` },
       { execution: "9", why }
     ])
-    assert.deepStrictEqual(result.ignored, [{ node: "If", path: "at" }, { node: "If", path: "id" }])
+    assert.deepStrictEqual(result.ignored, [{ node: "If", path: "at, id", also: 2 }])
   })
 
   it.each([
@@ -155,10 +171,13 @@ describe("Groups", () => {
       execution: String(1_000_000 + index),
       order: nodes,
       differences: nodes.flatMap((node, at) =>
-        Array.from({ length: 9 }, (_, path) => difference(node, `${index * at}.${path}.${long}`, { before: long, after: { [long]: long } }))
+        Array.from(
+          { length: 9 },
+          (_, path) => difference(node, `${index * at}.${path}.${long}`, { before: long, after: { [long]: long } })
+        )
       )
     }))
-    const ignored = nodes.map((node) => ({ node, path: long }))
+    const ignored = nodes.map((node, index) => ({ node, path: `${index}${long}` }))
     const missing = nodes.map((node, index) => ({ node, execution: String(index), why: `${index} ${long}` }))
     const result = Groups.group(all, ignored, missing)
     assert.isAtMost(countTokens(JSON.stringify(result)), 900)

@@ -4,11 +4,14 @@ import * as Schema from "effect/Schema"
 import type * as Execution from "../../../src/executions/Execution.ts"
 import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as RunComparison from "../../../src/trials/proof/RunComparison.ts"
+import * as Volatility from "../../../src/trials/proof/Volatility.ts"
 import { build, document, failed, from, fromApi, Recipe, run } from "../../executions/runData.ts"
 import * as fixtures from "../../support/fixtures.ts"
 import { random } from "../../support/random.ts"
 
-type More = Partial<Omit<RunComparison.Options, "then" | "now" | "ignore">> & { readonly ignore?: ReadonlyArray<string> }
+type More = Partial<Omit<RunComparison.Options, "record" | "replay" | "ignore">> & {
+  readonly ignore?: ReadonlyArray<string>
+}
 
 const compare = Effect.fnUntraced(function*(
   then: Execution.Execution,
@@ -17,8 +20,8 @@ const compare = Effect.fnUntraced(function*(
 ) {
   const nodes = [...new Set([...then.runs.keys(), ...now.runs.keys()])]
   return yield* RunComparison.compare({
-    then,
-    now,
+    record: then,
+    replay: now,
     nodes,
     nameThen: (name) => name,
     pinned: new Set(),
@@ -60,31 +63,34 @@ const withOutput = (...main: ReadonlyArray<ReadonlyArray<unknown>>) =>
 const between = (before: Execution.Execution, after: Execution.Execution, more?: More) =>
   Effect.map(compare(before, after, more), shown)
 
+type Output = Array<{ json: { id?: unknown; fresh?: null } }> | null
+
 /** A mutation of run data, and the node at which it must be seen. */
 const mutate = (execution: N8nApi.Execution, seed: number) => {
   const next = random(seed)
   const data = JSON.parse(JSON.stringify(execution.data))
-  const { runData } = data.resultData
-  const spots = Object.entries<ReadonlyArray<any>>(runData).flatMap(([node, runs]) =>
-    runs.flatMap((each, index) =>
-      (each?.data?.main ?? []).flatMap((list: Array<any> | null, output: number) =>
-        Array.isArray(list) && list.length > 0 ? [{ node, index, output, list, all: each.data.main }] : []
-      )
+  const runData: { readonly [node: string]: ReadonlyArray<{ readonly data?: { readonly main?: Array<Output> } }> } =
+    data.resultData.runData
+  const spots = Object.entries(runData).flatMap(([node, runs]) =>
+    runs.flatMap(({ data: { main = [] } = {} }) =>
+      main.flatMap((list, output) => list === null || list.length === 0 ? [] : [{ node, output, list, all: main }])
     )
   )
   const spot = spots[next(spots.length)]
   if (spot === undefined) return undefined
   const { all, list, node, output } = spot
   const at = next(list.length)
+  const item = list[at]
+  if (item === undefined) return undefined
   const kind = ["value", "type", "added", "removed", "count", "output", "order"][next(7)]
-  if (kind === "value") list[at].json = { ...list[at].json, id: -1 }
-  if (kind === "type") list[at].json = { ...list[at].json, id: String(list[at].json.id) }
-  if (kind === "added") list[at].json = { ...list[at].json, fresh: null }
-  if (kind === "removed") delete list[at].json.id
+  if (kind === "value") item.json = { ...item.json, id: -1 }
+  if (kind === "type") item.json = { ...item.json, id: String(item.json.id) }
+  if (kind === "added") item.json = { ...item.json, fresh: null }
+  if (kind === "removed") delete item.json.id
   if (kind === "count") list.splice(at, 1)
   if (kind === "output") {
-    const other = all[output + 1] ??= []
-    if (!Array.isArray(other)) return undefined
+    const other = all[output + 1] ?? []
+    all[output + 1] = other
     other.push(...list.splice(at, 1))
   }
   if (kind === "order") {
@@ -103,18 +109,27 @@ describe("RunComparison", () => {
       }
     }))
 
-  it.effect.prop("sees no difference between any execution and itself", { recipe: Recipe }, ({ recipe }) =>
-    Effect.gen(function*() {
-      const api = build({ ...recipe, nodes: recipe.nodes === 250 ? 40 : recipe.nodes })
-      assert.deepStrictEqual(yield* between(fromApi(api), fromApi(api)), [])
-    }))
+  it.effect.prop(
+    "sees no difference between any execution and itself",
+    { recipe: Recipe },
+    ({ recipe }) =>
+      Effect.gen(function*() {
+        const api = build({ ...recipe, nodes: recipe.nodes === 250 ? 40 : recipe.nodes })
+        assert.deepStrictEqual(yield* between(fromApi(api), fromApi(api)), [])
+      })
+  )
 
   it.effect.prop(
     "finds any single mutation, at the node where it is",
     { recipe: Recipe, seed: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1e6 })) },
     ({ recipe, seed }) =>
       Effect.gen(function*() {
-        const api = build({ ...recipe, nodes: recipe.nodes === 250 ? 40 : recipe.nodes || 2, maxItems: recipe.maxItems || 4, odd: false })
+        const api = build({
+          ...recipe,
+          nodes: recipe.nodes === 250 ? 40 : recipe.nodes || 2,
+          maxItems: recipe.maxItems || 4,
+          odd: false
+        })
         const mutation = mutate(api, seed)
         if (mutation === undefined) return
         const result = yield* between(fromApi(api), fromApi(mutation.changed))
@@ -180,7 +195,8 @@ describe("RunComparison", () => {
   it.effect("reports a new order, lost items and another output as one difference each", () =>
     Effect.gen(function*() {
       const rows = [1, 2, 3, 4, 5].map((id) => ({ id, name: `n${id}` }))
-      const kinds = (...main: ReadonlyArray<ReadonlyArray<unknown>>) => between(withOutput(rows, []), withOutput(...main))
+      const kinds = (...main: ReadonlyArray<ReadonlyArray<unknown>>) =>
+        between(withOutput(rows, []), withOutput(...main))
       assert.deepStrictEqual(yield* kinds(rows.toReversed()), [
         { node: "Map", run: 0, path: "", kind: "order", count: 4, item: 0 }
       ])
@@ -203,9 +219,32 @@ describe("RunComparison", () => {
       )
     }))
 
+  it.effect("recognizes items at other positions without their volatile values", () =>
+    Effect.gen(function*() {
+      const rows = (at: number) => [1, 2, 3].map((id) => ({ id, at: at + id }))
+      const difference = { node: "Map", run: 0, path: "at", kind: "altered" as const, count: 3, digest: 1 }
+      const unstable = Volatility.unstable(
+        Volatility.learn(Volatility.empty, [], { first: [], second: [difference] })
+      )
+      const reversed = withOutput(rows(10).toReversed())
+      const kinds = Effect.fnUntraced(function*(now: Execution.Execution) {
+        return (yield* between(withOutput(rows(0)), now, { unstable })).map(({ kind, path }) =>
+          `${kind} ${path}`.trim()
+        )
+      })
+      assert.deepStrictEqual(yield* kinds(reversed), ["order", "altered at"])
+      assert.deepStrictEqual(yield* kinds(withOutput(rows(10))), ["altered at"])
+      assert.deepStrictEqual(yield* kinds(withOutput(rows(10).slice(1).map((row) => ({ ...row, late: true })))), [
+        "count",
+        "added late"
+      ])
+    }))
+
   it.effect("compares files by name, type and size, not by content", () =>
     Effect.gen(function*() {
-      const file = (more: object) => [{ json: {}, binary: { data: { mimeType: "text/plain", fileName: "a.txt", ...more } } }]
+      const file = (
+        more: object
+      ) => [{ json: {}, binary: { data: { mimeType: "text/plain", fileName: "a.txt", ...more } } }]
       const of = (more: object) => chain({ Read: [file(more)] })
       assert.deepStrictEqual(yield* between(of({ data: "aaa", id: "1" }), of({ data: "bbb", id: "2" })), [])
       assert.deepStrictEqual(
@@ -281,7 +320,8 @@ describe("RunComparison", () => {
       }
       const fine = chain({ Start: [items({})], Map: [items({})] })
       const kinds = (then: Execution.Execution, now: Execution.Execution, more?: More) =>
-        Effect.map(between(then, now, more), (all) => all.map(({ after, before, kind, node }) => [node, kind, before, after]))
+        Effect.map(between(then, now, more), (all) =>
+          all.map(({ after, before, kind, node }) => [node, kind, before, after]))
       const [one, two] = ["Contact 17 of a@b.c has no 'email' at 10:30", "Contact 18 of d@e.f has no 'email' at 11:45"]
       assert.deepStrictEqual(yield* kinds(failing(one), failing(two)), [])
       const other = "Contact 17 of a@b.c has no 'name' at 10:30"
@@ -307,11 +347,20 @@ describe("RunComparison", () => {
 
   it.effect("bounds the paths of a node, and counts the rest", () =>
     Effect.gen(function*() {
-      const wide = (value: number) => Object.fromEntries(Array.from({ length: 800 }, (_, index) => [`k${index}`, value]))
+      const wide = (value: number) =>
+        Object.fromEntries(Array.from({ length: 800 }, (_, index) => [`k${index}`, value]))
       const result = yield* between(withOutput([wide(1)]), withOutput([wide(2)]))
       assert.strictEqual(result.length, 501)
       assert.deepInclude(result.at(-1), { path: RunComparison.restPath, count: 300 })
     }))
+
+  it("has a reason not to compare an execution without items", () => {
+    const of = (data: unknown) => RunComparison.obstacle(fromApi(document({}, { data })))
+    const runData = { Start: [run(0, { main: [items({})] })] }
+    assert.strictEqual(of(undefined), "n8n stored no data")
+    assert.strictEqual(of({ resultData: { runData }, redactionInfo: { isRedacted: true } }), "n8n hides its items")
+    assert.isUndefined(of({ resultData: { runData } }))
+  })
 
   it("puts nodes that only one side ran after their predecessors", () => {
     assert.deepStrictEqual(RunComparison.merged(["a", "d", "e"], ["a", "b", "c", "d"]), ["a", "b", "c", "d", "e"])

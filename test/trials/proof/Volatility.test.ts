@@ -46,7 +46,9 @@ describe("Volatility", () => {
       { node: "Map", path: "today", why: Volatility.staleReason }
     ])
     const other = [{ ...today, digest: 8 }, { ...today, count: 2 }, { ...today, kind: "removed" as const }]
-    for (const changed of other) assert.deepStrictEqual(judged([changed], { first: [today], second: [] }).real, ["Map.today"])
+    for (const changed of other) {
+      assert.deepStrictEqual(judged([changed], { first: [today], second: [] }).real, ["Map.today"])
+    }
   })
 
   it("applies to other runs what is learned of values, unless the change made it in a sampled run", () => {
