@@ -57,7 +57,7 @@ describe("Groups", () => {
       ignored: [],
       notReplayed: []
     })
-    assert.deepStrictEqual(Schema.decodeUnknownSync(Groups.Result)(result), result)
+    assert.deepStrictEqual(Schema.decodeSync(Groups.Result)(result), result)
   })
 
   it("fold what follows from lost items or a failure, and nothing else", () => {
