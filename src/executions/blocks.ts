@@ -18,12 +18,14 @@ const pack = (block: Uint8Array) =>
       error === null ? resolve(packed) : reject(error))
   })
 
-/** Cache of the block unpacked last, so that a pass over small parts unpacks each block once. */
-let last: { readonly packed: Uint8Array; readonly unpacked: Uint8Array } | undefined
+/** Cache of the blocks unpacked last: passes over small parts, also of two bodies side by side, unpack each block once. */
+let recent: ReadonlyArray<{ readonly packed: Uint8Array; readonly unpacked: Uint8Array }> = []
 
 const unpack = (packed: Uint8Array): Uint8Array => {
-  if (last?.packed !== packed) last = { packed, unpacked: zstdDecompressSync(packed, { chunkSize: blockBytes }) }
-  return last.unpacked
+  const known = recent.find((each) => each.packed === packed) ??
+    { packed, unpacked: zstdDecompressSync(packed, { chunkSize: blockBytes }) }
+  if (known !== recent[0]) recent = [known, ...recent.filter((each) => each !== known).slice(0, 1)]
+  return known.unpacked
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Differences between items, as stored and as shown to readers, counted by path. Pure. */
 import * as Equal from "effect/Equal"
 import * as Schema from "effect/Schema"
-import { defined, obj } from "../base/Json.ts"
+import { defined, equals, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 
 /** A value as stored, and as shown to readers with its secrets redacted. */
@@ -47,7 +47,7 @@ export const kindOf = ({ after, before }: Difference): Kind =>
 
 /** Collects the paths at which stored values differ. */
 export const differences = (before: Both, after: Both, path: string, into: Array<Difference>): void => {
-  if (Equal.equals(before.stored, after.stored)) return
+  if (equals(before.stored, after.stored)) return
   if (Array.isArray(before.stored) && Array.isArray(after.stored)) {
     for (let index = 0; index < Math.max(before.stored.length, after.stored.length); index++) {
       differences(at(before, [index]), at(after, [index]), `${path}[${index}]`, into)

@@ -6,7 +6,7 @@ import type * as JUnit from "./JUnit.ts"
 
 const maxLines = 30
 
-const value = (json: unknown) => json === undefined ? "nothing" : JSON.stringify(json)
+const value = (json: unknown) => json === undefined ? "nothing" : Visible.text(JSON.stringify(json))
 
 const example = ({ after, before, execution, path }: NonNullable<Groups.Group["example"]>) => [
   `    ${path} in ${execution}`,
@@ -39,7 +39,11 @@ export const text = (result: Groups.Result, isColoured: boolean): string => {
     ...(groups.length === 0 ? [] : ["", ...groups.flatMap((group, index) => groupLines(group, index === 0))]),
     ...list(
       "ignored",
-      ignored.map(({ node, path, why }) => `'${node}': ${path}${why === undefined ? "" : ` (${why})`}`)
+      ignored.map(({ also, node, path, why }) =>
+        `'${node}'${also === undefined ? "" : ` and ${counted(also, "later node")}`}: ${path}${
+          why === undefined ? "" : ` (${why})`
+        }`
+      )
     ),
     ...list(
       "not replayed",
@@ -50,11 +54,9 @@ export const text = (result: Groups.Result, isColoured: boolean): string => {
     ),
     ...(more === undefined ? [] : ["", `more: ${more}`])
   ]
-  const shown = lines.length <= maxLines
+  return (lines.length <= maxLines
     ? lines
-    : [...lines.slice(0, maxLines - 1), `… ${counted(lines.length - maxLines + 1, "more line")}`]
-  // Lines of a report never contain line ends: every text in it is a label.
-  return shown.map((line) => Visible.text(line)).join("\n")
+    : [...lines.slice(0, maxLines - 1), `… ${counted(lines.length - maxLines + 1, "more line")}`]).join("\n")
 }
 
 /** Replayed run, for one entry of a JUnit document. */

@@ -46,7 +46,13 @@ export const Result = Schema.Struct({
   same: Schema.Int,
   groups: Schema.Array(Group),
   ignored: Schema.Array(
-    Schema.Struct({ node: Schema.String, path: Schema.String, why: Schema.optionalKey(Schema.String) })
+    Schema.Struct({
+      node: Schema.String,
+      path: Schema.String,
+      why: Schema.optionalKey(Schema.String),
+      /** Number of later nodes with the same paths. */
+      also: Schema.optionalKey(Schema.Int)
+    })
   ),
   notReplayed: Schema.Array(NotReplayed),
   /** Entries that are left out. */
@@ -58,12 +64,13 @@ export type Result = typeof Result.Type
 export const exitCode = ({ runs, same }: Pick<Result, "runs" | "same">): 0 | 1 | 2 =>
   runs === 0 ? 1 : same < runs ? 2 : 0
 
-/** Differences of one node in some runs. */
+/** Differences of one node in some runs, by their keys in the first of these. */
 interface Cluster {
   readonly node: string
-  readonly keys: ReadonlySet<string>
-  readonly runs: ReadonlyArray<{ readonly execution: string; readonly differences: ReadonlyArray<Difference> }>
-  readonly folded: Array<string>
+  readonly keys: ReadonlyMap<string, Difference>
+  /** Differences by execution. */
+  readonly runs: ReadonlyMap<string, ReadonlyMap<string, Difference>>
+  readonly folded: Set<string>
 }
 
 const isLoss = ({ after, before }: Difference) => Number(after) < Number(before)
@@ -75,40 +82,57 @@ const keyOf = (difference: Difference) =>
 const flow: ReadonlySet<string> = new Set(["failed", "succeeded", "notRun", "ran", "count", "output"])
 const consequences: ReadonlySet<string> = new Set(["notRun", "ran", "count"])
 
-const kindsOf = ({ runs }: Cluster) => runs[0]?.differences.map(({ kind }) => kind) ?? []
-
-/** Whether an earlier cluster explains a later one. */
-const explains = (earlier: Cluster, later: Cluster): boolean => {
-  const executions = new Set(earlier.runs.map(({ execution }) => execution))
-  const isFlow = kindsOf(earlier).some((kind) => flow.has(kind))
-  return later.runs.every(({ execution }) => executions.has(execution)) &&
-    (later.runs[0]?.differences ?? []).every((difference) =>
-      earlier.keys.has(keyOf(difference)) || isFlow && consequences.has(difference.kind)
-    )
+/**
+ * Differences of a cluster that an earlier one does not explain: it has the same in the same runs, or leads to nodes that
+ * run otherwise.
+ */
+const unexplained = (cluster: Cluster, earlier: Cluster): Cluster["keys"] => {
+  if (earlier.node === cluster.node || [...cluster.runs.keys()].some((each) => !earlier.runs.has(each))) {
+    return cluster.keys
+  }
+  const isFlow = [...earlier.keys.values()].some(({ kind }) => flow.has(kind))
+  const rest = [...cluster.keys].filter(([key, { kind }]) =>
+    !earlier.keys.has(key) && !(isFlow && consequences.has(kind))
+  )
+  return rest.length === cluster.keys.size ? cluster.keys : new Map(rest)
 }
 
-const clustersOf = (runs: ReadonlyArray<Run>): ReadonlyArray<Cluster> => {
+/** Clusters in the order of running, without what earlier ones explain. */
+const causesOf = (runs: ReadonlyArray<Run>): ReadonlyArray<Cluster> => {
   const order = runs.reduce<ReadonlyArray<string>>((all, run) => merged(all, run.order), [])
   const places = new Map(order.map((name, index) => [name, index]))
   const parts = runs.flatMap(({ differences, execution }) =>
     [...Map.groupBy(differences, ({ node }) => node)].map(([node, own]) => {
-      const keys = new Set(own.map(keyOf))
-      return { node, keys, id: JSON.stringify([node, ...[...keys].toSorted()]), run: { execution, differences: own } }
+      const keys = new Map(own.map((each) => [keyOf(each), each]))
+      return { node, keys, id: JSON.stringify([node, ...[...keys.keys()].toSorted()]), execution }
     })
   )
   const all = [...Map.groupBy(parts, ({ id }) => id).values()].flatMap((alike): ReadonlyArray<Cluster> => {
     const [first] = alike
-    return first === undefined
-      ? []
-      : [{ node: first.node, keys: first.keys, runs: alike.map(({ run }) => run), folded: [] }]
+    const runs = new Map(alike.map(({ execution, keys }) => [execution, keys]))
+    return first === undefined ? [] : [{ node: first.node, keys: first.keys, runs, folded: new Set() }]
   }).toSorted((a, b) =>
-    (places.get(a.node) ?? order.length) - (places.get(b.node) ?? order.length) || b.runs.length - a.runs.length
+    (places.get(a.node) ?? order.length) - (places.get(b.node) ?? order.length) || b.runs.size - a.runs.size
   )
   const causes: Array<Cluster> = []
+  const byExecution = new Map<string, Array<Cluster>>()
   for (const cluster of all) {
-    const cause = causes.find((each) => each.node !== cluster.node && explains(each, cluster))
-    if (cause === undefined) causes.push(cluster)
-    else if (!cause.folded.includes(cluster.node)) cause.folded.push(cluster.node)
+    const [execution = ""] = cluster.runs.keys()
+    let { keys } = cluster
+    for (const cause of byExecution.get(execution) ?? []) {
+      const left = unexplained({ ...cluster, keys }, cause)
+      if (left.size < keys.size) cause.folded.add(cluster.node)
+      keys = left
+      if (keys.size === 0) break
+    }
+    if (keys.size === 0) continue
+    const rest = { ...cluster, keys }
+    causes.push(rest)
+    for (const each of rest.runs.keys()) {
+      const own = byExecution.get(each)
+      if (own === undefined) byExecution.set(each, [rest])
+      else own.push(rest)
+    }
   }
   return causes
 }
@@ -182,50 +206,51 @@ const clip = (value: unknown, chars: number): Schema.Json | undefined => {
 }
 
 /** First entries, and a note of how many follow. */
-const firstOf = (all: ReadonlyArray<string>, limit: number) =>
-  all.length <= limit ? all : [...all.slice(0, limit), `${all.length - limit} more`]
+const firstOf = (all: ReadonlyArray<string>, limit: number, size = all.length) =>
+  size <= limit ? all : [...all.slice(0, limit), `${size - limit} more`]
 
-const pathsOf = ({ runs }: Cluster) => {
-  const [first] = runs
-  return (first?.differences ?? []).map((difference) => {
-    const isEqual = runs.every(({ differences }) =>
-      differences.some((each) =>
-        keyOf(each) === keyOf(difference) && each.before === difference.before && each.after === difference.after
-      )
-    )
+/** First differences in words. */
+const pathsOf = ({ keys, runs }: Cluster, limit: number) =>
+  [...keys].slice(0, limit).map(([key, difference]) => {
+    const isEqual = [...runs.values()].every((own) => {
+      const other = own.get(key)
+      return other?.before === difference.before && other?.after === difference.after
+    })
     return words(difference, isEqual)
   })
-}
 
 const groupOf = (cluster: Cluster, { name, paths, text }: Bounds): Group => {
-  const { folded, node, runs } = cluster
+  const { folded, keys, node, runs } = cluster
   const label = (value: string) => Visible.label(value, name)
-  const [first] = runs
-  const shown = first?.differences.find((each) => hasValues(each) && (each.before ?? each.after) !== undefined)
-  const named = firstOf(folded.map((each) => `'${label(each)}'`), Math.min(3, paths))
+  const executions = [...runs.keys()].slice(0, 3).map((each) => Visible.label(each, 40))
+  const [execution = ""] = executions
+  const shown = [...keys.values()].find((each) => hasValues(each) && (each.before ?? each.after) !== undefined)
+  const named = [...folded].map((each) => `'${label(each)}'`)
   return defined({
     node: label(node),
-    paths: firstOf([...new Set(pathsOf(cluster))].map((path) => Visible.label(path, text)), paths),
-    runs: runs.length,
-    executions: runs.slice(0, 3).map(({ execution }) => Visible.label(execution, 40)),
-    example: first === undefined || shown === undefined ? undefined : defined({
-      execution: Visible.label(first.execution, 40),
+    paths: firstOf(pathsOf(cluster, paths).map((path) => Visible.label(path, text)), paths, keys.size),
+    runs: runs.size,
+    executions,
+    example: shown === undefined ? undefined : defined({
+      execution,
       path: Visible.label(words(shown, true), text),
       before: clip(shown.before, text),
       after: clip(shown.after, text)
     }),
-    also: folded.length === 0 ? undefined : `${counted(folded.length, "later node")}: ${named.join(", ")}`
+    also: folded.size === 0
+      ? undefined
+      : `${counted(folded.size, "later node")}: ${firstOf(named, Math.min(3, paths)).join(", ")}`
   })
 }
 
 const quoted = (name: string, chars: number) => `'${Visible.label(name, chars)}'`
 
-/** What some runs do, such as "2 lose `email` at 'Map contact'". */
+/** Sentence about some runs, such as "2 lose `email` at 'Map contact'". */
 const phrase = (cluster: Cluster, { name, text }: Bounds): string => {
-  const { node, runs } = cluster
-  const [difference] = runs[0]?.differences ?? []
+  const { keys, node, runs } = cluster
+  const [difference] = keys.values()
   if (difference === undefined) return ""
-  const isOne = runs.length === 1
+  const isOne = runs.size === 1
   const verb = (many: string, one = `${many}s`) => isOne ? one : many
   const path = difference.path === "" ? "items" : `\`${Visible.label(difference.path, text)}\``
   const at = `at ${quoted(node, name)}`
@@ -246,7 +271,7 @@ const phrase = (cluster: Cluster, { name, text }: Bounds): string => {
     failed: `${verb("fail")} ${difference.before === undefined ? "" : "otherwise "}${at}`,
     succeeded: `no longer ${verb("fail")} ${at}`
   }
-  return `${runs.length} ${sentences[difference.kind]}`
+  return `${runs.size} ${sentences[difference.kind]}`
 }
 
 const verdictOf = (runs: number, same: number, clusters: ReadonlyArray<Cluster>, bounds: Bounds): string => {
@@ -264,18 +289,29 @@ const alike = (all: ReadonlyArray<NotReplayed>): ReadonlyArray<NotReplayed> =>
     return first === undefined ? [] : [others > 1 ? { ...first, why: `${first.why} (${others} runs)` } : first]
   })
 
+/** Ignored paths of nodes, those of later nodes with the same paths as a number. */
+const ignoredGroups = (all: ReadonlyArray<Ignored>) => {
+  const byNode = [...Map.groupBy(all, ({ node, why }) => JSON.stringify([node, why])).values()].flatMap((own) => {
+    const paths = [...new Set(own.map(({ path }) => path))].toSorted()
+    return own[0] === undefined ? [] : [{ node: own[0].node, why: own[0].why, paths }]
+  })
+  return [...Map.groupBy(byNode, ({ paths, why }) => JSON.stringify([paths, why])).values()].flatMap((
+    [first, ...later]
+  ) => first === undefined ? [] : [{ ...first, also: later.length || undefined }])
+}
+
 /** Groups the differences of runs into an answer of bounded size. */
 export const group = (
   runs: ReadonlyArray<Run>,
   ignored: ReadonlyArray<Ignored>,
   notReplayed: ReadonlyArray<NotReplayed>
 ): Result => {
-  const clusters = clustersOf(runs)
+  const clusters = causesOf(runs)
   const same = runs.filter(({ differences }) => differences.length === 0).length
-  const ignoredOnce = [...new Map(ignored.map((each) => [JSON.stringify([each.node, each.path]), each])).values()]
+  const ignoredOnce = ignoredGroups(ignored)
   const notReplayedOnce = alike(notReplayed)
   const within = (bounds: Bounds): Result => {
-    const { groups, list, name, text } = bounds
+    const { groups, list, name, paths: most, text } = bounds
     const label = (value: string | undefined) => value === undefined ? undefined : Visible.label(value, name)
     const rest = (all: ReadonlyArray<unknown>, limit: number, noun: string) =>
       all.length > limit ? [`${all.length - limit} ${noun}`] : []
@@ -289,9 +325,10 @@ export const group = (
       runs: runs.length,
       same,
       groups: clusters.slice(0, groups).map((cluster) => groupOf(cluster, bounds)),
-      ignored: ignoredOnce.slice(0, list).map(({ node, path, why }) =>
-        defined({ node: Visible.label(node, name), path: Visible.label(path, text), why })
-      ),
+      ignored: ignoredOnce.slice(0, list).map(({ also, node, paths, why }) => {
+        const path = firstOf(paths.map((each) => Visible.label(each, text)), most).join(", ")
+        return defined({ node: Visible.label(node, name), path, why, also })
+      }),
       notReplayed: notReplayedOnce.slice(0, list).map(({ execution, node, why }) =>
         defined({ node: label(node), execution: label(execution), why: Visible.label(why, 2 * text) })
       ),

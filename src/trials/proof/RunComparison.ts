@@ -8,6 +8,7 @@ import * as Errors from "../../base/Errors.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import * as Nearest from "../../base/Nearest.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Redact from "../../base/Redact.ts"
 import * as Execution from "../../executions/Execution.ts"
 import * as FailureGroups from "../../executions/FailureGroups.ts"
 import * as fingerprint from "./fingerprint.ts"
@@ -16,19 +17,21 @@ import { census, differencesOf, ofItem, pairs, places } from "./itemPairs.ts"
 import { type Difference, type Kind, tally } from "./tally.ts"
 
 export type { Ignored } from "./ignored.ts"
-export { type Difference, type Kind, restPath } from "./tally.ts"
+export { type Difference, restPath } from "./tally.ts"
 
 /** Executions to compare, and how. Names are those of the replayed version. */
 export interface Options {
-  readonly then: Execution.Execution
-  readonly now: Execution.Execution
+  readonly record: Execution.Execution
+  readonly replay: Execution.Execution
   /** Nodes that both versions have. */
   readonly nodes: ReadonlyArray<string>
-  /** Name that a node had in `then`. */
+  /** Name that a node had in `record`. */
   readonly nameThen: (name: string) => string
   /** Nodes that returned stored items: only whether they ran is compared. */
   readonly pinned: ReadonlySet<string>
   readonly ignore: ReadonlyArray<Ignored>
+  /** Volatile paths, by which an item is not recognized at another position; they are compared. */
+  readonly unstable?: ReadonlyArray<Ignored>
   readonly redacts: boolean
 }
 
@@ -90,7 +93,7 @@ const countsOf = (run: Execution.Run | undefined): ReadonlyArray<number> => {
   return Array.from({ length: last + 1 }, (_, index) => counts[index] ?? 0)
 }
 
-const messageOf = (error: unknown) => Execution.errorDetail(error).message
+const messageOf = (error: unknown) => Redact.redactText(Execution.errorDetail(error).message)
 
 /** Failure without the values that differ from run to run. */
 const patternOf = (error: unknown) => {
@@ -106,9 +109,11 @@ interface Runs {
   readonly options: Options
   readonly node: string
   readonly run: number
-  readonly then: Execution.Run | undefined
-  readonly now: Execution.Run | undefined
+  readonly record: Execution.Run | undefined
+  readonly replay: Execution.Run | undefined
   readonly ignore: ReadonlyArray<Steps>
+  /** Paths by which an item is not recognized: also the ignored ones. */
+  readonly unstable: ReadonlyArray<Steps>
 }
 
 type Collector = ReturnType<typeof tally>
@@ -139,45 +144,49 @@ const segmentsOf = (execution: Execution.Execution, node: string, { index: run }
 
 /** Compares outputs with as many items on both sides, item by item. */
 const comparePairs = Effect.fnUntraced(function*(into: Collector, runs: Runs, outputs: number) {
-  const { ignore, node, now, options, run, then } = runs
-  if (then === undefined || now === undefined) return
-  const local = tally()
+  const { ignore, node, replay, options, run, record, unstable } = runs
+  if (record === undefined || replay === undefined) return
+  // Pairs of the same item, whose volatile values differ, and pairs of different ones.
+  const [own, others] = [tally(), tally()]
   let pending = 0
-  let moved: { item: number; count: number; digest: number } | undefined
+  const moved = { item: -1, count: 0, digest: 0 }
   const sums: Array<readonly [number, number]> = []
   for (let output = 0; output < outputs; output++) {
     let [before, after] = [0, 0]
-    const left = segmentsOf(options.then, options.nameThen(node), then, output)
-    for (const pair of pairs(left, segmentsOf(options.now, node, now, output))) {
+    const left = segmentsOf(options.record, options.nameThen(node), record, output)
+    for (const pair of pairs(left, segmentsOf(options.replay, node, replay, output))) {
       if (++pending % yieldEvery === 0) yield* Effect.yieldNow
-      const differences = differencesOf(pair, ignore, options.redacts)
-      if (differences.length === 0) continue
+      const changes = differencesOf(pair, ignore, false)
+      if (changes.length === 0) continue
       const [{ stored: old }, { index, stored }] = pair
-      const current = ofItem(stored, ignore)
-      before = (before + ofItem(old, ignore)) | 0
-      after = (after + current) | 0
-      moved ??= { item: index, count: 0, digest: 0 }
-      moved.count++
-      moved.digest = (moved.digest + fingerprint.mix(current ^ fingerprint.mix(index))) | 0
-      local.addItem({ node, run, item: index }, differences, (value) => fingerprint.of(value, []))
+      const [one, other] = [ofItem(old, unstable), ofItem(stored, unstable)]
+      before = (before + one) | 0
+      after = (after + other) | 0
+      if (one !== other) {
+        if (moved.count++ === 0) moved.item = index
+        moved.digest = (moved.digest + fingerprint.mix(other ^ fingerprint.mix(index))) | 0
+      }
+      const local = one === other ? own : others
+      // Redaction is slow, and few values are shown.
+      const shown = options.redacts && local.isNew(changes) ? differencesOf(pair, ignore, true) : changes
+      local.addItem({ node, run, item: index }, shown, (value) => fingerprint.of(value, []))
     }
     sums.push([before, after])
   }
   const total = (side: 0 | 1) => sums.reduce((sum, each) => (sum + each[side]) | 0, 0)
   // Equal sums of fingerprints: the same items.
-  if (moved !== undefined && moved.count > 1 && total(0) === total(1)) {
-    return note(into, runs, sums.every(([before, after]) => before === after) ? "order" : "output", {}, moved)
-  }
-  for (const difference of local.values()) into.add(difference)
+  const isSame = moved.count > 1 && total(0) === total(1)
+  if (isSame) note(into, runs, sums.every(([before, after]) => before === after) ? "order" : "output", {}, moved)
+  for (const difference of [...own.values(), ...(isSame ? [] : others.values())]) into.add(difference)
 })
 
 /** Compares outputs whose items have no partners: by number, and by the fields that all or none of them have. */
 const compareCounts = Effect.fnUntraced(function*(into: Collector, runs: Runs) {
-  const { ignore, node, now, options, then } = runs
-  if (then === undefined || now === undefined) return
-  const [before, after] = [countsOf(then), countsOf(now)]
+  const { ignore, node, replay, options, record, unstable } = runs
+  if (record === undefined || replay === undefined) return
+  const [before, after] = [countsOf(record), countsOf(replay)]
   const outputs = Math.max(before.length, after.length)
-  if (itemsOf(then) === itemsOf(now)) {
+  if (itemsOf(record) === itemsOf(replay)) {
     note(into, runs, "output", { before: before.join(", "), after: after.join(", ") })
   } else {
     for (let output = 0; output < outputs; output++) {
@@ -187,18 +196,18 @@ const compareCounts = Effect.fnUntraced(function*(into: Collector, runs: Runs) {
     }
   }
   const waiting = new Map<number, number>()
-  const [left, right] = [census(ignore), census(ignore)]
+  const [left, right] = [census(unstable), census(unstable)]
   let rest = 0
   let pending = 0
   for (let output = 0; output < before.length; output++) {
-    for (const { stored } of places(segmentsOf(options.then, options.nameThen(node), then, output))) {
+    for (const { stored } of places(segmentsOf(options.record, options.nameThen(node), record, output))) {
       if (++pending % yieldEvery === 0) yield* Effect.yieldNow
       const print = left.add(stored)
       waiting.set(print, (waiting.get(print) ?? 0) + 1)
     }
   }
   for (let output = 0; output < after.length; output++) {
-    for (const { stored } of places(segmentsOf(options.now, node, now, output))) {
+    for (const { stored } of places(segmentsOf(options.replay, node, replay, output))) {
       if (++pending % yieldEvery === 0) yield* Effect.yieldNow
       const print = right.add(stored)
       const partners = waiting.get(print) ?? 0
@@ -207,7 +216,7 @@ const compareCounts = Effect.fnUntraced(function*(into: Collector, runs: Runs) {
     }
   }
   // Some items of the replay are new: their fields show whether values differ as well.
-  if (rest === 0 || itemsOf(then) === 0) return
+  if (rest === 0 || itemsOf(record) === 0) return
   const lost = left.inAll().filter((path) => !right.has(path))
   const fresh = right.inAll().filter((path) => !left.has(path))
   for (const [kind, paths] of [["removed", lost], ["added", fresh]] as const) {
@@ -222,18 +231,18 @@ const isBelow = (path: string, other: string) => path.startsWith(other) && /^[.[
 
 /** Compares the end and the items of a run. */
 const compareRun = Effect.fnUntraced(function*(into: Collector, runs: Runs) {
-  const { now, then } = runs
-  if (then?.error !== undefined || now?.error !== undefined) {
-    if (now?.error === undefined) {
-      return note(into, runs, "succeeded", { before: messageOf(then?.error) }, { digest: 0 })
+  const { replay, record } = runs
+  if (record?.error !== undefined || replay?.error !== undefined) {
+    if (replay?.error === undefined) {
+      return note(into, runs, "succeeded", { before: messageOf(record?.error) }, { digest: 0 })
     }
-    if (then?.error === undefined || patternOf(then.error) !== patternOf(now.error)) {
-      const before = then?.error === undefined ? {} : { before: messageOf(then.error) }
-      const digest = fingerprint.ofText(patternOf(now.error))
-      return note(into, runs, "failed", { ...before, after: messageOf(now.error) }, { digest })
+    if (record?.error === undefined || patternOf(record.error) !== patternOf(replay.error)) {
+      const before = record?.error === undefined ? {} : { before: messageOf(record.error) }
+      const digest = fingerprint.ofText(patternOf(replay.error))
+      return note(into, runs, "failed", { ...before, after: messageOf(replay.error) }, { digest })
     }
   }
-  const [before, after] = [countsOf(then), countsOf(now)]
+  const [before, after] = [countsOf(record), countsOf(replay)]
   const isPaired = before.length === after.length && before.every((count, index) => count === after[index])
   yield* isPaired ? comparePairs(into, runs, before.length) : compareCounts(into, runs)
 })
@@ -242,16 +251,18 @@ const hasResult = (run: Execution.Run) => itemsOf(run) > 0 || run.error !== unde
 
 /** Runs of a loop; runs without items may be missing on one side. */
 const runsOf = (options: Options, node: string) => {
-  const then = options.then.runs.get(options.nameThen(node)) ?? []
-  const now = options.now.runs.get(node) ?? []
-  return then.length === now.length ? [then, now] as const : [then.filter(hasResult), now.filter(hasResult)] as const
+  const record = options.record.runs.get(options.nameThen(node)) ?? []
+  const replay = options.replay.runs.get(node) ?? []
+  return record.length === replay.length
+    ? [record, replay] as const
+    : [record.filter(hasResult), replay.filter(hasResult)] as const
 }
 
 /** Notes runs that only one side has. */
 const compareRunCounts = (into: Collector, options: Options, node: string): number => {
-  const [then, now] = runsOf(options, node)
-  const shared = Math.min(then.length, now.length)
-  if (then.length === now.length) return shared
+  const [record, replay] = runsOf(options, node)
+  const shared = Math.min(record.length, replay.length)
+  if (record.length === replay.length) return shared
   const words = (runs: ReadonlyArray<Execution.Run>, other: ReadonlyArray<Execution.Run>) =>
     runs.length === 0
       ? "did not run"
@@ -259,26 +270,26 @@ const compareRunCounts = (into: Collector, options: Options, node: string): numb
       ? counted(runs.length, "run")
       : counted(runs.reduce((sum, run) => sum + itemsOf(run), 0), "item")
   // A failure is a difference of its own.
-  const [extra] = (then.length > now.length ? then : now).slice(shared)
+  const [extra] = (record.length > replay.length ? record : replay).slice(shared)
   if (extra?.error !== undefined && shared === 0) return 1
-  const kind = then.length > now.length ? "notRun" : "ran"
-  note(into, { node, run: shared }, kind, { before: words(then, now), after: words(now, then) })
+  const kind = record.length > replay.length ? "notRun" : "ran"
+  note(into, { node, run: shared }, kind, { before: words(record, replay), after: words(replay, record) })
   return shared
 }
 
 /** Compares whether a node whose output was pinned was reached. */
 const comparePinned = (into: Collector, options: Options, node: string) => {
-  const then = options.then.runs.get(options.nameThen(node)) ?? []
-  const now = options.now.runs.get(node) ?? []
-  const isReached = now.some((run) =>
-    itemsOf(run) > 0 || Execution.inputs(options.now, node, run).some(({ count }) => count > 0)
+  const record = options.record.runs.get(options.nameThen(node)) ?? []
+  const replay = options.replay.runs.get(node) ?? []
+  const isReached = replay.some((run) =>
+    itemsOf(run) > 0 || Execution.inputs(options.replay, node, run).some(({ count }) => count > 0)
   )
-  const items = then.reduce((sum, run) => sum + itemsOf(run), 0)
-  if (then.length === 0 && isReached) note(into, { node, run: 0 }, "ran", { before: "did not run", after: "ran" })
+  const items = record.reduce((sum, run) => sum + itemsOf(run), 0)
+  if (record.length === 0 && isReached) note(into, { node, run: 0 }, "ran", { before: "did not run", after: "ran" })
   if (items > 0 && !isReached) {
     note(into, { node, run: 0 }, "notRun", { before: counted(items, "item"), after: "did not run" })
   }
-  const [before, after] = [then, now].map((runs) => runs.filter((run) => itemsOf(run) > 0).length)
+  const [before, after] = [record, replay].map((runs) => runs.filter((run) => itemsOf(run) > 0).length)
   if (before !== undefined && after !== undefined && before > 0 && after > 0 && before !== after) {
     const run = Math.min(before, after)
     note(into, { node, run }, before > after ? "notRun" : "ran", {
@@ -293,8 +304,8 @@ const isSameStatus = (before: string, after: string) => before === after || befo
 
 /** Difference of how the executions ended, unless a node's difference shows it. */
 const endOf = (options: Options, known: ReadonlyArray<Difference>): Difference | undefined => {
-  const { nameThen, nodes, now, pinned, then } = options
-  const [before, after] = [Execution.failure(then), Execution.failure(now)]
+  const { nameThen, nodes, replay, pinned, record } = options
+  const [before, after] = [Execution.failure(record), Execution.failure(replay)]
   const into = tally()
   const hasKind = (kind: Kind) => known.some((each) => each.kind === kind)
   const nodeNow = (name: string | undefined) => nodes.find((each) => nameThen(each) === name) ?? name ?? ""
@@ -310,17 +321,17 @@ const endOf = (options: Options, known: ReadonlyArray<Difference>): Difference |
     if (!hasKind("succeeded") && !pinned.has(failedAt)) {
       note(into, at(failedAt), "succeeded", { before: messageOf(before.error) })
     }
-  } else if (!isSameStatus(then.status, now.status)) {
-    note(into, at(now.lastNode ?? ""), "failed", { before: then.status, after: now.status })
+  } else if (!isSameStatus(record.status, replay.status)) {
+    note(into, at(replay.lastNode ?? ""), "failed", { before: record.status, after: replay.status })
   }
   return into.values()[0]
 }
 
 /** Compares a recorded execution with its replay. */
 export const compare = Effect.fnUntraced(function*(options: Options) {
-  const { ignore, nameThen, nodes, now, pinned, then } = options
+  const { ignore, nameThen, nodes, replay, pinned, record } = options
   const namesNow = new Map(nodes.map((name) => [nameThen(name), name]))
-  const order = merged(orderOf(now), orderOf(then).flatMap((name) => namesNow.get(name) ?? []))
+  const order = merged(orderOf(replay), orderOf(record).flatMap((name) => namesNow.get(name) ?? []))
   const places = new Map(order.map((name, index) => [name, index]))
   const all: Array<Difference> = []
   for (const node of nodes.toSorted((a, b) => (places.get(a) ?? Infinity) - (places.get(b) ?? Infinity) || 0)) {
@@ -329,11 +340,22 @@ export const compare = Effect.fnUntraced(function*(options: Options) {
     else {
       const count = compareRunCounts(into, options, node)
       const [left, right] = runsOf(options, node)
-      const own = ignore.flatMap((each) =>
-        each.node === undefined || each.node === node || each.node === nameThen(node) ? [each.steps] : []
-      )
+      const of = (all: ReadonlyArray<Ignored>) =>
+        all.flatMap((each) =>
+          each.node === undefined || each.node === node || each.node === nameThen(node) ? [each.steps] : []
+        )
+      const own = of(ignore)
+      const all = [...own, ...of(options.unstable ?? [])]
       for (let run = 0; run < count; run++) {
-        yield* compareRun(into, { options, node, run, then: left[run], now: right[run], ignore: own })
+        yield* compareRun(into, {
+          options,
+          node,
+          run,
+          record: left[run],
+          replay: right[run],
+          ignore: own,
+          unstable: all
+        })
       }
     }
     all.push(...into.values())

@@ -2,6 +2,8 @@
  * Differences that a change did not make: values that differ whenever a run is repeated, and values that depend on the
  * time or on n8n's state. The version that ran then, replayed twice, shows them. Pure.
  */
+import { parse } from "./ignored.ts"
+import type * as RunComparison from "./RunComparison.ts"
 import { type Difference, type Kind, restPath } from "./tally.ts"
 
 type Differences = ReadonlyArray<Difference>
@@ -68,6 +70,14 @@ const keys = (differences: Differences) =>
 const isSame = (one: Difference, other: Difference | undefined) =>
   other !== undefined && one.kind === other.kind && one.count === other.count && one.digest === other.digest &&
   (one.isRetyped === true) === (other.isRetyped === true)
+
+/** Volatile values, by which a comparison must not recognize items. */
+export const unstable = ({ volatile }: Learned): ReadonlyArray<RunComparison.Ignored> =>
+  [...volatile].flatMap((name) => {
+    const [node, path, aspect]: ReadonlyArray<string> = JSON.parse(name)
+    const steps = aspect === "altered" && path !== undefined ? parse(path)?.steps : undefined
+    return node === undefined || steps === undefined ? [] : [{ node, steps }]
+  })
 
 const classify = (changed: Differences, base: Base) => {
   const volatile = keys(base.second)

@@ -1,4 +1,5 @@
 /** Numbers by which values are compared without storing them: equal values have equal ones, whatever their keys' order. Pure. */
+import type { Obj } from "../../base/Json.ts"
 import { below, type Steps } from "./ignored.ts"
 
 /** Mixes the bits of a number (Steele and Vigna). */
@@ -26,7 +27,7 @@ export const of = (value: unknown, ignore: ReadonlyArray<Steps>): number => {
     const at = typeof step === "number" ? mix(step + 1) : ofText(step)
     sum = (sum + mix(Math.imul(at, 31) ^ of(inner, rest))) | 0
   }
-  if (Array.isArray(value)) { for (const [index, inner] of value.entries()) add(index, inner) }
-  else for (const [key, inner] of Object.entries(value)) add(key, inner)
+  if (Array.isArray(value)) { for (let index = 0; index < value.length; index++) add(index, value[index]) }
+  else for (const key of Object.keys(value)) add(key, (value as Obj)[key])
   return mix(sum)
 }

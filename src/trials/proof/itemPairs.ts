@@ -33,11 +33,12 @@ const cursor = (segments: Iterable<Execution.Segment>) => {
     text: () => items === undefined ? segment?.text : undefined,
     skip,
     take: (): Place | undefined => {
-      while (segment !== undefined && at >= (items ??= segment.items()).length) skip()
-      if (segment === undefined) return undefined
-      const place = { index: segment.first + at, stored: items?.[at], redactor: segment.redactor }
+      const current = segment
+      if (current === undefined) return undefined
+      items ??= current.items()
+      const place = { index: current.first + at, stored: items[at], redactor: current.redactor }
       at++
-      if (at >= (items?.length ?? 0)) skip()
+      if (at >= items.length) skip()
       return place
     }
   }

@@ -55,17 +55,24 @@ const typeOf = (value: unknown) => value === null ? "null" : Array.isArray(value
 
 const keyOf = ({ kind, path }: Pick<Difference, "kind" | "path">) => `${kind} ${path}`
 
-/** Differences of a node, or of one of its outputs before it is known whether only the order differs. */
+type Changes = ReadonlyArray<Parameters<typeof ItemComparison.kindOf>[0]>
+
+const nameOf = (change: Changes[number]) => ({
+  kind: ItemComparison.kindOf(change),
+  path: ItemComparison.general(change.path)
+})
+
+/** Differences of a node, or of one of its runs before it is known whether only the order differs. */
 export const tally = () => {
   const all = new Map<string, Difference>()
   const add = (difference: Difference) => {
-    const key = keyOf(difference)
-    const isFull = all.size >= maxPaths && !all.has(key)
-    const { after: _, before: __, isRetyped: ___, isRounding: ____, ...rest } = difference
-    const more: Difference = isFull ? { ...rest, kind: "altered", path: restPath } : difference
-    const known = all.get(keyOf(more))
+    const isFull = all.size >= maxPaths && !all.has(keyOf(difference))
+    const { after: _, before: __, ...place } = difference
+    const more: Difference = isFull ? { ...place, kind: "altered", path: restPath } : difference
+    const key = keyOf(more)
+    const known = all.get(key)
     all.set(
-      keyOf(more),
+      key,
       known === undefined ? more : {
         ...known,
         count: known.count + more.count,
@@ -77,28 +84,29 @@ export const tally = () => {
   }
   return {
     add,
-    /** Adds the differences between two values of an item; a path counts once per item. */
+    /** Whether a change has a new path or kind, so that its values are shown. */
+    isNew: (changes: Changes) => all.size < maxPaths && changes.some((change) => !all.has(keyOf(nameOf(change)))),
+    /** Adds the changes of an item; a path counts once per item. */
     addItem: (
       place: Pick<Difference, "node" | "run"> & { readonly item: number },
-      differences: ReadonlyArray<Parameters<typeof ItemComparison.kindOf>[0]>,
+      changes: Changes,
       ofValue: (value: unknown) => number
     ) => {
       const own = new Set<string>()
-      for (const difference of differences) {
-        const kind = ItemComparison.kindOf(difference)
-        const path = ItemComparison.general(difference.path)
-        const { after, before } = ItemComparison.example(difference, place.item, undefined)
-        const [old, current] = [difference.before.stored, difference.after.stored]
-        const at = ofText(`${place.run} ${place.item} ${difference.path}`)
+      for (const change of changes) {
+        const name = nameOf(change)
+        const key = keyOf(name)
+        const { after, before } = all.has(key) ? {} : ItemComparison.example(change, place.item, undefined)
+        const [old, current] = [change.before.stored, change.after.stored]
+        const at = ofText(`${place.run} ${place.item} ${change.path}`)
         add({
           ...place,
+          ...name,
           ...defined({ before: brief(before), after: brief(after) }),
-          path,
-          kind,
-          count: own.size < own.add(keyOf({ kind, path })).size ? 1 : 0,
+          count: own.size < own.add(key).size ? 1 : 0,
           digest: mix(at ^ ofValue(current)),
           isRounding: ItemComparison.isRounding(old, current),
-          isRetyped: kind === "altered" && typeOf(old) !== typeOf(current)
+          isRetyped: name.kind === "altered" && typeOf(old) !== typeOf(current)
         })
       }
     },

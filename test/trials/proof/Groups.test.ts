@@ -1,0 +1,188 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Schema from "effect/Schema"
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import * as Groups from "../../../src/trials/proof/Groups.ts"
+import type { Difference } from "../../../src/trials/proof/RunComparison.ts"
+
+const order = ["Webhook", "Map contact", "If", "Mail", "Log", "End"]
+
+const difference = (node: string, path: string, more: Partial<Difference> = {}): Difference => ({
+  node,
+  run: 0,
+  path,
+  kind: "altered",
+  before: 1,
+  after: 2,
+  count: 1,
+  digest: 1,
+  ...more
+})
+
+const gone = (node: string, email = "a@b.c"): Difference => {
+  const { after: _, ...rest } = difference(node, "email", { kind: "removed", before: email })
+  return rest
+}
+
+const count = (node: string, before: number, after: number) => difference(node, "", { kind: "count", before, after })
+const notRun = (node: string) => difference(node, "", { kind: "notRun", before: "1 item", after: "did not run" })
+
+const runs = (...all: ReadonlyArray<ReadonlyArray<Difference>>): ReadonlyArray<Groups.Run> =>
+  all.map((differences, index) => ({ execution: String(101 + index), order, differences }))
+
+const same = (length: number) => Array.from({ length }, () => [])
+
+const grouped = (all: ReadonlyArray<Groups.Run>) =>
+  Groups.group(all, [], []).groups.map(({ also, node, paths, runs }) => [node, paths.join(), runs, also])
+
+describe("Groups", () => {
+  it("make one of a field that is lost at one node and everywhere behind it", () => {
+    const lost = ["Map contact", "If", "Mail", "Log", "End"]
+    const result = Groups.group(
+      runs(lost.map((node) => gone(node)), ...same(48), lost.map((node) => gone(node))),
+      [],
+      []
+    )
+    assert.deepStrictEqual(result, {
+      verdict: "48 same; 2 lose `email` at 'Map contact'",
+      runs: 50,
+      same: 48,
+      groups: [{
+        node: "Map contact",
+        paths: ["email removed"],
+        runs: 2,
+        executions: ["101", "150"],
+        example: { execution: "101", path: "email removed", before: "a@b.c" },
+        also: "4 later nodes: 'If', 'Mail', 'Log', 1 more"
+      }],
+      ignored: [],
+      notReplayed: []
+    })
+    assert.deepStrictEqual(Schema.decodeSync(Groups.Result)(result), result)
+  })
+
+  it("fold what follows from lost items or a failure, and nothing else", () => {
+    const failed = difference("Map contact", "", { kind: "failed", before: undefined, after: "no email" })
+    assert.deepStrictEqual(grouped(runs([failed, notRun("Mail"), difference("Log", "total"), notRun("End")])), [
+      ["Map contact", "failed", 1, "2 later nodes: 'Mail', 'End'"],
+      ["Log", "total", 1, undefined]
+    ])
+    assert.deepStrictEqual(grouped(runs([difference("If", "total"), notRun("End")])), [
+      ["If", "total", 1, undefined],
+      ["End", "did not run", 1, undefined]
+    ])
+    // A part of what a later node differs in.
+    assert.deepStrictEqual(grouped(runs([gone("Map contact"), gone("Mail"), difference("Mail", "body")])), [
+      ["Map contact", "email removed", 1, "1 later node: 'Mail'"],
+      ["Mail", "body", 1, undefined]
+    ])
+    // In another run, and before the cause.
+    assert.deepStrictEqual(
+      grouped(runs([count("If", 5, 3)], [notRun("End")], [gone("Mail")], [gone("Mail"), gone("End")])),
+      [
+        ["If", "2 of 5 items lost", 1, undefined],
+        ["Mail", "email removed", 2, "1 later node: 'End'"],
+        ["End", "did not run", 1, undefined]
+      ]
+    )
+  })
+
+  it("merge equal sets of paths, with numbers where they are equal", () => {
+    assert.deepStrictEqual(grouped(runs([count("If", 5, 3)], [count("If", 4, 1)], [count("If", 1, 2)])), [
+      ["If", "items lost", 2, undefined],
+      ["If", "1 item more than 1", 1, undefined]
+    ])
+    assert.deepStrictEqual(
+      grouped(runs([gone("If"), difference("If", "total")], [difference("If", "total"), gone("If")])),
+      [
+        ["If", "email removed,total", 2, undefined]
+      ]
+    )
+  })
+
+  it("name every kind of difference", () => {
+    const verdict = (kind: Difference["kind"], more: Partial<Difference> = {}) => {
+      const { groups, verdict } = Groups.group(runs([], [difference("If", "", { kind, ...more })]), [], [])
+      return [verdict.replace("1 same; ", ""), groups[0]?.paths.join()]
+    }
+    assert.deepStrictEqual(
+      [
+        verdict("altered", { path: "total", isRounding: true }),
+        verdict("added", { path: "name" }),
+        verdict("count"),
+        verdict("count", { before: 3, after: 1, path: "main[1]" }),
+        verdict("order"),
+        verdict("output"),
+        verdict("ran", { before: "did not run", after: "1 item" }),
+        verdict("ran", { before: "2 runs", after: "3 runs" }),
+        verdict("notRun", { before: "3 items", after: "did not run" }),
+        verdict("notRun", { before: "3 runs", after: "2 runs" }),
+        verdict("failed", { before: "no email", after: "no name" }),
+        verdict("succeeded")
+      ],
+      [
+        ["1 changes `total` at 'If'", "total rounded"],
+        ["1 gains `name` at 'If'", "name added"],
+        ["1 gains items at 'If'", "1 item more than 1"],
+        ["1 loses `main[1]` at 'If'", "main[1]: 2 of 3 items lost"],
+        ["1 changes the order at 'If'", "order"],
+        ["1 sends items to another output at 'If'", "items at another output"],
+        ["1 newly runs 'If'", "ran"],
+        ["1 runs 'If' more often", "more runs"],
+        ["1 no longer runs 'If'", "did not run"],
+        ["1 runs 'If' less often", "fewer runs"],
+        ["1 fails otherwise at 'If'", "ended otherwise"],
+        ["1 no longer fails at 'If'", "no longer failed"]
+      ].map(([text, path]) => [text?.replace("loses `main[1]`", "loses items"), path])
+    )
+  })
+
+  it("do not call nothing the same", () => {
+    const nothing = Groups.group([], [], [{ execution: "7", why: "n8n stored no data" }])
+    assert.deepInclude(nothing, { verdict: "nothing was replayed", runs: 0, same: 0 })
+    assert.deepStrictEqual(
+      [runs(), runs([]), runs([], [gone("If")])].map((all) => Groups.exitCode(Groups.group(all, [], []))),
+      [1, 0, 2]
+    )
+  })
+
+  it("list a reason once", () => {
+    const why = "nothing is stored for it"
+    const all = ["1", "2", "2", "3"].map((execution) => ({ execution, node: "Mail", why }))
+    const ignored = ["at", "at", "id"].flatMap((path) => ["If", "Mail", "Log"].map((node) => ({ node, path })))
+    const result = Groups.group(runs([]), ignored, [...all, { execution: "9", why }])
+    assert.deepStrictEqual(result.notReplayed, [
+      { execution: "1", node: "Mail", why: `${why} (3 runs)` },
+      { execution: "9", why }
+    ])
+    assert.deepStrictEqual(result.ignored, [{ node: "If", path: "at, id", also: 2 }])
+  })
+
+  it.each([
+    ["words", "customer contact details "],
+    ["Japanese", "請求書を送信する注文を確認"],
+    ["signs", "\"\\{}[]|<>#"],
+    ["emoji", "🚚👨‍👩‍👧"],
+    ["rare letters", "𒀀ꀀ᠀"],
+    ["base64", "aGVsbG8gd29ybGQhIQ"]
+  ])("have at most 900 tokens, whatever the names and values: %s", (_, text) => {
+    const long = text.repeat(20)
+    const nodes = Array.from({ length: 60 }, (_, index) => `${index} ${long}`)
+    const all = Array.from({ length: 50 }, (_, index) => ({
+      execution: String(1_000_000 + index),
+      order: nodes,
+      differences: nodes.flatMap((node, at) =>
+        Array.from(
+          { length: 9 },
+          (_, path) => difference(node, `${index * at}.${path}.${long}`, { before: long, after: { [long]: long } })
+        )
+      )
+    }))
+    const ignored = nodes.map((node, index) => ({ node, path: `${index}${long}` }))
+    const missing = nodes.map((node, index) => ({ node, execution: String(index), why: `${index} ${long}` }))
+    const result = Groups.group(all, ignored, missing)
+    assert.isAtMost(countTokens(JSON.stringify(result)), 900)
+    assert.strictEqual(result.same, 0)
+    assert.isNotEmpty(result.groups)
+    assert.match(result.more ?? "", /^\d+ groups, \d+ ignored, \d+ not replayed$/)
+  })
+})
