@@ -66,8 +66,8 @@ export const compare = Effect.fnUntraced(function*(
   const names = new Map(nodes.map((node) => [node.name, formerName(node)]))
   const pinned = new Set([...result.pinned, ...result.notRun])
   const { differences, order } = yield* RunComparison.compare({
-    then: then.execution,
-    now: result.execution,
+    record: then.execution,
+    replay: result.execution,
     nodes: [...names.keys()],
     nameThen: (name) => names.get(name) ?? name,
     pinned,

@@ -63,7 +63,11 @@ type Built = ReturnType<typeof node>
 
 const added = (isCopied: boolean, of: string): pins.Added => {
   let count = 0
-  return Object.assign((role: string) => ({ id: `${of}-${count++}`, name: `${role} ${count}` }), { isCopied })
+  return Object.assign((role: string) => ({ id: `${of}-${count++}`, name: `${role} ${count}` }), {
+    isCopied,
+    call: "",
+    carry: () => 0
+  })
 }
 
 /** The nodes with one replaced by those that repeat its failure. */
