@@ -1,6 +1,6 @@
 /**
- * What a node sent for each of its input items, or, where it was pinned, would have sent: the parameters that its type
- * describes, as far as n8n's records determine them.
+ * Addresses and parameters that a node sent for its input items, or, where it was pinned, would have sent, as far as
+ * n8n's records determine them.
  *
  * **Gotchas**
  *
@@ -32,7 +32,7 @@ interface Compared {
   readonly credentials: Both
 }
 
-/** What was sent for an item. */
+/** Address and parameters that were sent for an item. */
 export interface Entry {
   /** Position of the item in the node's first input. */
   readonly item: number
@@ -298,7 +298,7 @@ const differencesOfEntries = (then: Entry, now: Entry): ReadonlyArray<SentDiffer
 }
 
 /**
- * Compares what was sent with what would be sent, item by item. Where a value is not determined, the expressions are
+ * Compares what one run sent with what another would send, item by item. Where a value is not determined, the expressions are
  * compared: equal ones are no difference, as the caller knows whether their inputs were equal.
  */
 export const differences = (

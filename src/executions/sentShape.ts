@@ -108,7 +108,7 @@ const reducer = (type: string, open: Array<Unresolved>, isSwitch: (property: Pro
 const onceTypes = /\.(?:respondToWebhook|aggregate|summarize|merge|limit|sort|wait|form|function)$/
 const onceModes = new Set(["once", "runOnceForAllItems"])
 
-/** What a Respond to Webhook node sends by default. */
+/** Body of a response without one of its own. */
 const responses: { readonly [respondWith: string]: string } = {
   firstIncomingItem: ofInput,
   allIncomingItems: "={{ $input.all().map((item) => item.json) }}"
