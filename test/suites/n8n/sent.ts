@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net"
 import type * as Services from "../../../src/app/Services.ts"
 import { type Obj, obj, str } from "../../../src/base/Json.ts"
 import * as NodeCatalogue from "../../../src/catalogue/NodeCatalogue.ts"
+import * as Sending from "../../../src/catalogue/parameters/Sending.ts"
 import * as Execution from "../../../src/executions/Execution.ts"
 import * as Executions from "../../../src/executions/Executions.ts"
 import * as Sent from "../../../src/executions/Sent.ts"
@@ -302,7 +303,14 @@ const sentBy = Effect.fnUntraced(function*(
   const type = yield* get(node.type)
   return yield* Effect.forEach(execution.runs.get(name) ?? [], (run) =>
     Effect.map(
-      Sent.of(execution, { node: changed ?? node, run, type, redacts: false, limit: 100, isCopy }),
+      Sent.of(execution, {
+        node: changed ?? node,
+        run,
+        sending: Sending.of(type, changed ?? node),
+        redacts: false,
+        limit: 100,
+        isCopy
+      }),
       (entries) => entries.map((entry) => ({ entry, run }))
     )).pipe(Effect.map((all) => all.flat()))
 })
