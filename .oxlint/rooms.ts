@@ -4,7 +4,7 @@
 export const rooms: { readonly [room: string]: string } = {
   base: "",
   n8n: "base",
-  executions: "base n8n catalogue",
+  executions: "base n8n",
   catalogue: "base n8n",
   credentials: "base n8n catalogue",
   tables: "base n8n workflows",

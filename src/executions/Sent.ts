@@ -1,6 +1,6 @@
 /**
- * What a node sent for each of its input items, or, where it was pinned, would have sent: the parameters that its type
- * describes, as far as n8n's records determine them.
+ * Addresses and parameters that a node sent for its input items, or, where it was pinned, would have sent, as far as
+ * n8n's records determine them.
  *
  * **Gotchas**
  *
@@ -12,12 +12,10 @@ import * as Interpreter from "../base/Interpreter.ts"
 import { defined, equals, type Obj, obj, str, without } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
-import * as NodeType from "../catalogue/types/NodeType.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 import type * as Execution from "./Execution.ts"
 import { at, type Both, type Difference, differences as differencesOf, nothing } from "./itemDifferences.ts"
 import * as ResolvedParameters from "./ResolvedParameters.ts"
-import { type Shape, shapeOf, verbs } from "./sentShape.ts"
 
 /** Stored values, for comparisons only: they may contain secrets. Serializers ignore symbols. */
 const compared: unique symbol = Symbol("compared")
@@ -32,7 +30,7 @@ interface Compared {
   readonly credentials: Both
 }
 
-/** What was sent for an item. */
+/** Address and parameters that were sent for an item. */
 export interface Entry {
   /** Position of the item in the node's first input. */
   readonly item: number
@@ -44,9 +42,20 @@ export interface Entry {
   readonly [compared]: Compared
 }
 
+/** Parameters of a node in few levels, as `Sending` of the catalogue reduces them. */
+export interface Shape {
+  readonly values: Obj
+  readonly open: ReadonlyArray<ResolvedParameters.Unresolved>
+  readonly targets: ReadonlyArray<string>
+  readonly isOnce: boolean
+}
+
+/** Names of parameters that say what happens to the target. */
+const verbs: ReadonlyArray<string> = ["method", "requestMethod", "resource", "operation"]
+
 export interface Options extends ResolvedParameters.Subject {
-  /** Type of the node; without one, all parameters are taken as they are. */
-  readonly type: NodeType.NodeType | undefined
+  /** Reduction of the node's parameters by its type: `Sending.of(type, node)`. */
+  readonly sending: { readonly deciding: ReadonlyArray<string>; readonly shaped: (decided: Obj) => Shape }
   /** Maximum number of entries. */
   readonly limit: number
   /** Number of items before the first entry. */
@@ -75,37 +84,6 @@ const isExpression = (value: unknown): boolean =>
   typeof value === "string" ? value.startsWith("=") : obj(value) !== undefined || Array.isArray(value)
     ? Object.values(value as Obj).some(isExpression)
     : false
-
-const shapes = new WeakMap<Node, Map<string, Shape>>()
-
-/** Top-level parameters with expressions on which the visibility of others depends. */
-const decidingOf = (description: NodeType.Description | undefined, parameters: Obj): ReadonlyArray<string> => {
-  const names = Object.keys(parameters).filter((name) => isExpression(parameters[name]))
-  if (names.length === 0) return names
-  const rules = new Set(
-    description?.properties.flatMap(({ displayOptions }) =>
-      Object.keys({ ...displayOptions?.show, ...displayOptions?.hide }).map((name) => name.replace(/^\//, ""))
-    )
-  )
-  return names.filter((name) => rules.has(name))
-}
-
-const subjectOf = ({ node, type }: Pick<Options, "node" | "type">) => {
-  const typeVersion = node.typeVersion ?? (type === undefined ? 1 : NodeType.defaultVersion(type))
-  const description = type && (NodeType.at(type, typeVersion) ?? type.descriptions[0])
-  const parameters = obj(node.parameters) ?? {}
-  const deciding = decidingOf(description, parameters)
-  const shaped = (decided: Obj): Shape => {
-    const key = JSON.stringify(decided)
-    const known = shapes.get(node) ?? new Map<string, Shape>()
-    shapes.set(node, known)
-    const shape = known.get(key) ??
-      shapeOf(description, node.type, { typeVersion, parameters: { ...parameters, ...decided } })
-    if (known.size < 20) known.set(key, shape)
-    return shape
-  }
-  return { deciding, parameters, shaped }
-}
 
 const isScalar = (value: unknown) => ["string", "number", "boolean"].includes(typeof value)
 
@@ -158,9 +136,9 @@ const credentialsOf = ({ credentials }: Node): Both => {
 }
 
 /** Number of entries of a run, whatever the limit. */
-export const count = (execution: Execution.Execution, options: Pick<Options, "node" | "run" | "type">): number => {
+export const count = (execution: Execution.Execution, options: Pick<Options, "node" | "run" | "sending">): number => {
   const items = ResolvedParameters.itemCount(execution, options)
-  return subjectOf(options).shaped({}).isOnce ? 1 : Math.max(1, items)
+  return options.sending.shaped({}).isOnce ? 1 : Math.max(1, items)
 }
 
 /** Items between which other work gets a turn. */
@@ -170,7 +148,8 @@ const itemsPerTurn = 50
 export const of = Effect.fnUntraced(function*(execution: Execution.Execution, options: Options) {
   const { limit, node, offset = 0, redacts } = options
   const { evaluate } = ResolvedParameters.evaluator(yield* Interpreter.load, execution, options)
-  const { deciding, parameters, shaped } = subjectOf(options)
+  const { deciding, shaped } = options.sending
+  const parameters = obj(node.parameters) ?? {}
   const credentials = credentialsOf(node)
   const total = count(execution, options)
   const valueOf = (value: unknown, item: number, unresolved: Array<ResolvedParameters.Unresolved> = []) =>
@@ -298,7 +277,7 @@ const differencesOfEntries = (then: Entry, now: Entry): ReadonlyArray<SentDiffer
 }
 
 /**
- * Compares what was sent with what would be sent, item by item. Where a value is not determined, the expressions are
+ * Compares what one run sent with what another would send, item by item. Where a value is not determined, the expressions are
  * compared: equal ones are no difference, as the caller knows whether their inputs were equal.
  */
 export const differences = (

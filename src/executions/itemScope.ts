@@ -217,9 +217,9 @@ export const scopeOf = (execution: Execution.Execution, subject: Subject, turn: 
   /** Value that a model gave to a tool. */
   const fromAI = () =>
     new Fn(([name, , , initial]) => {
-      const given = run.override.find(({ index, type }) => type === "ai_tool" && index === 0)
-      if (given === undefined || typeof name !== "string") return fail("n8n does not record the model's values")
-      const slot = { node: node.name, run: run.index, side: "override", port: given } as const
+      const values = run.override.find(({ index, type }) => type === "ai_tool" && index === 0)
+      if (values === undefined || typeof name !== "string") return fail("n8n does not record the model's values")
+      const slot = { node: node.name, run: run.index, side: "override", port: values } as const
       const json = obj(obj(itemAt(slot, turn.item))?.["json"])
       return own(json?.["query"], name) ?? own(json, name) ?? initial
     })

@@ -127,6 +127,10 @@ describe("JavaScript", () => {
     {
       code:
         "[JSON.stringify({ a: [1, undefined, () => 1], b: undefined }), JSON.parse('{\"a\":1}').a, 'a' in { a: 1 }, ['x', 'y'].map(String), [0, 1].filter(Boolean)]"
+    },
+    {
+      code:
+        "[JSON.stringify({ a: [1, { b: null }], c: '客' }, null, 2), JSON.stringify([1], undefined, '--'), encodeURIComponent('a b&c=客/?'), encodeURI('https://x.example/a b?c=d'), decodeURIComponent('a%20b%26'), decodeURI('a%20b%26'), encodeURIComponent(null)]"
     }
   ])("is evaluated as in JavaScript: $code", ({ code }) => agrees(code))
 

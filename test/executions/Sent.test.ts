@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Obj } from "../../src/base/Json.ts"
 import * as NodeCatalogue from "../../src/catalogue/NodeCatalogue.ts"
-import * as Execution from "../../src/executions/Execution.ts"
+import * as Sending from "../../src/catalogue/parameters/Sending.ts"
+import type * as Execution from "../../src/executions/Execution.ts"
 import * as Sent from "../../src/executions/Sent.ts"
 import type { Node } from "../../src/n8n/model/Workflow.ts"
 import { catalogue } from "../support/catalogue.ts"
@@ -33,7 +34,7 @@ const entriesOf = Effect.fnUntraced(
     return yield* Sent.of(execution, {
       node: sender,
       run: first,
-      type: yield* get(sender.type),
+      sending: Sending.of(yield* get(sender.type), sender),
       redacts: true,
       limit: 10,
       ...more

@@ -1,13 +1,27 @@
 /** Parameters that decide about what a node sends: the shown ones with a value of their own, in few levels. Pure. */
-import { equals, type Obj, obj, own, str } from "../base/Json.ts"
-import * as JsonPath from "../base/JsonPath.ts"
-import * as ParameterPlaces from "../catalogue/parameters/ParameterPlaces.ts"
-import * as Parameters from "../catalogue/parameters/Parameters.ts"
-import { type Description, groups, members, type Property } from "../catalogue/types/NodeType.ts"
-import type { Unresolved } from "./ResolvedParameters.ts"
+import { equals, type Obj, obj, own, str } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
+import type { Node } from "../../n8n/model/Workflow.ts"
+import {
+  at,
+  defaultVersion,
+  type Description,
+  groups,
+  members,
+  type NodeType,
+  type Property
+} from "../types/NodeType.ts"
+import * as ParameterPlaces from "./ParameterPlaces.ts"
+import * as Parameters from "./Parameters.ts"
+
+/** Value that stays as written, with the reason. */
+interface Unresolved {
+  readonly path: string
+  readonly reason: string
+}
 
 /** Names of parameters that say what happens to the target. */
-export const verbs: ReadonlyArray<string> = ["method", "requestMethod", "resource", "operation"]
+const verbs = new Set(["method", "requestMethod", "resource", "operation"])
 
 /** Parameters by name; expressions are as written. */
 export interface Shape {
@@ -94,7 +108,7 @@ const reducer = (type: string, open: Array<Unresolved>, isSwitch: (property: Pro
         if (property === undefined || given === undefined || remarks.has(property.type)) return []
         const isText = isElement && !["options", "boolean", "hidden"].includes(property.type)
         const isDefault = !isText && all.some((each) => equals(each.default, given))
-        if (isDefault && !(path === "" && verbs.includes(name) && property.type !== "hidden") || isSwitch(property)) {
+        if (isDefault && !(path === "" && verbs.has(name) && property.type !== "hidden") || isSwitch(property)) {
           return []
         }
         const inner = value(property, given, JsonPath.member(path, name))
@@ -108,14 +122,14 @@ const reducer = (type: string, open: Array<Unresolved>, isSwitch: (property: Pro
 const onceTypes = /\.(?:respondToWebhook|aggregate|summarize|merge|limit|sort|wait|form|function)$/
 const onceModes = new Set(["once", "runOnceForAllItems"])
 
-/** What a Respond to Webhook node sends by default. */
+/** Body of a response without one of its own. */
 const responses: { readonly [respondWith: string]: string } = {
   firstIncomingItem: ofInput,
   allIncomingItems: "={{ $input.all().map((item) => item.json) }}"
 }
 
 /** Reduces the parameters of a node to those that decide about what it sends. */
-export const shapeOf = (description: Description | undefined, type: string, node: Parameters.Node): Shape => {
+const shapeOf = (description: Description | undefined, type: string, node: Parameters.Node): Shape => {
   const isRespond = type.endsWith(".respondToWebhook")
   const open: Array<Unresolved> = []
   const all = description === undefined ? node.parameters : Parameters.complete(description, node)
@@ -141,4 +155,47 @@ export const shapeOf = (description: Description | undefined, type: string, node
     targets: Object.keys(values).filter(isTarget),
     isOnce: onceTypes.test(type) || onceModes.has(str(all["mode"]) ?? "")
   }
+}
+
+const isExpression = (value: unknown): boolean =>
+  typeof value === "string" ? value.startsWith("=") : obj(value) !== undefined || Array.isArray(value)
+    ? Object.values(value as Obj).some(isExpression)
+    : false
+
+const shapes = new WeakMap<Node, Map<string, Shape>>()
+
+/** Top-level parameters with expressions on which the visibility of others depends. */
+const decidingOf = (description: Description | undefined, parameters: Obj): ReadonlyArray<string> => {
+  const names = Object.keys(parameters).filter((name) => isExpression(parameters[name]))
+  if (names.length === 0) return names
+  const rules = new Set(
+    description?.properties.flatMap(({ displayOptions }) =>
+      Object.keys({ ...displayOptions?.show, ...displayOptions?.hide }).map((name) => name.replace(/^\//, ""))
+    )
+  )
+  return names.filter((name) => rules.has(name))
+}
+
+/** Reduction of a node's parameters. */
+export interface Sending {
+  /** Top-level parameters with expressions on which the visibility of others depends. */
+  readonly deciding: ReadonlyArray<string>
+  readonly shaped: (decided: Obj) => Shape
+}
+
+/** Prepares the reduction of a node's parameters; without a type, all of them are taken as they are. */
+export const of = (type: NodeType | undefined, node: Node): Sending => {
+  const typeVersion = node.typeVersion ?? (type === undefined ? 1 : defaultVersion(type))
+  const description = type && (at(type, typeVersion) ?? type.descriptions[0])
+  const parameters = obj(node.parameters) ?? {}
+  const shaped = (decided: Obj): Shape => {
+    const key = JSON.stringify(decided)
+    const known = shapes.get(node) ?? new Map<string, Shape>()
+    shapes.set(node, known)
+    const shape = known.get(key) ??
+      shapeOf(description, node.type, { typeVersion, parameters: { ...parameters, ...decided } })
+    if (known.size < 20) known.set(key, shape)
+    return shape
+  }
+  return { deciding: decidingOf(description, parameters), shaped }
 }
