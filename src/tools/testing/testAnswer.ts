@@ -7,6 +7,7 @@ import { counted } from "../../base/Plural.ts"
 import * as Redact from "../../base/Redact.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
+import * as Sending from "../../catalogue/parameters/Sending.ts"
 import * as Execution from "../../executions/Execution.ts"
 import * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
 import * as ItemFields from "../../executions/ItemFields.ts"
@@ -200,8 +201,9 @@ const sentBy = Effect.fnUntraced(
         const runs = execution.runs.get(node.name) ?? []
         const run = runs.at(-1)
         if (run === undefined) return {}
-        const [first] = yield* Sent.of(execution, { node, run, type, limit: 1, redacts })
-        const items = runs.reduce((sum, run) => sum + Sent.count(execution, { node, run, type }), 0)
+        const sending = Sending.of(type, node)
+        const [first] = yield* Sent.of(execution, { node, run, sending, limit: 1, redacts, isCopy: true })
+        const items = runs.reduce((sum, run) => sum + Sent.count(execution, { node, run, sending }), 0)
         const isPlain = first === undefined || Object.keys(first.values).length === 0
         return defined({
           node: node.name,

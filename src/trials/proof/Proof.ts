@@ -56,7 +56,7 @@ const subjectThen = ({ workflow }: Execution.Execution, { settings, staticData }
 export const compare = Effect.fnUntraced(function*(
   then: sent.Side,
   { result, subject }: Replays.Replayed,
-  { ignore, redacts }: { readonly ignore: ReadonlyArray<RunComparison.Ignored>; readonly redacts: boolean }
+  { ignore, redacts, unstable = [] }: Omit<Comparison, "subject">
 ) {
   const formerName = Replay.formerName(then.execution)
   const known = new Set(then.nodes.map(({ name }) => name))
@@ -72,6 +72,7 @@ export const compare = Effect.fnUntraced(function*(
     nameThen: (name) => names.get(name) ?? name,
     pinned,
     ignore,
+    unstable,
     redacts
   })
   const more = yield* sent.differences({
@@ -96,7 +97,7 @@ export const compare = Effect.fnUntraced(function*(
 /** Run that was replayed and compared with its record. */
 interface Compared extends Groups.Run {
   readonly record: Execution.Execution
-  readonly milliseconds: number
+  readonly replayed: Replays.Replayed
   /** Names of the nodes in the record, by name. */
   readonly names: ReadonlyMap<string, string>
   readonly base?: Volatility.Base
@@ -195,6 +196,8 @@ const learnFrom = Effect.fnUntraced(function*(
 interface Comparison {
   readonly subject: TestCopy.Subject
   readonly ignore: ReadonlyArray<RunComparison.Ignored>
+  /** Volatile paths, by which no item is recognized at another position. */
+  readonly unstable?: ReadonlyArray<RunComparison.Ignored>
   readonly redacts: boolean
 }
 
@@ -223,7 +226,7 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
     const run: Compared = {
       execution: id,
       record,
-      milliseconds: replay.result.execution.duration ?? 0,
+      replayed: replay,
       ...(yield* compare(sideOf(record), replay, comparison))
     }
     return run
@@ -244,10 +247,17 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
 
   const { faults, learned, runs } = yield* learnFrom(compared.flat(), comparison, replays)
   for (const why of faults) notReplayed.push({ why: `The version that ran then, to learn what always differs: ${why}` })
-  const verdicts = runs.map((run) => ({ run, ...Volatility.judge(learned, run.differences, run.base) }))
-  const outcomes = verdicts.map(({ real, run: { execution, milliseconds, order } }): Outcome => ({
+  const unstable = Volatility.unstable(learned)
+  const verdicts = yield* Effect.forEach(runs, (run) =>
+    Effect.gen(function*() {
+      const verdict = Volatility.judge(learned, run.differences, run.base)
+      if (verdict.real.length === 0 || unstable.length === 0) return { run, ...verdict }
+      const again = yield* compare(sideOf(run.record), run.replayed, { ...comparison, unstable })
+      return { run, ...Volatility.judge(learned, again.differences, run.base) }
+    }))
+  const outcomes = verdicts.map(({ real, run: { execution, order, replayed } }): Outcome => ({
     execution,
-    milliseconds,
+    milliseconds: replayed.result.execution.duration ?? 0,
     order,
     differences: real
   }))

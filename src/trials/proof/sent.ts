@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import { equals } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { findAll } from "../../catalogue/NodeCatalogue.ts"
+import * as Sending from "../../catalogue/parameters/Sending.ts"
 import type * as Execution from "../../executions/Execution.ts"
 import * as Sent from "../../executions/Sent.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
@@ -56,7 +57,14 @@ export const differences = Effect.fnUntraced(function*(options: Options) {
       const runThen = before[index]
       if (runThen === undefined) break
       const sentBy = (side: Side, node: Node, run: Execution.Run) =>
-        Sent.of(side.execution, { node, run, type: find(node.type), limit: maxItems, redacts })
+        Sent.of(side.execution, {
+          node,
+          run,
+          sending: Sending.of(find(node.type), node),
+          limit: maxItems,
+          redacts,
+          isCopy: true
+        })
       const found = Sent.differences(yield* sentBy(then, former, runThen), yield* sentBy(now, node, run))
       for (const { item, ...difference } of found) {
         const path = difference.path === "" ? "sent" : `sent.${difference.path}`
