@@ -6,13 +6,14 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Tool from "../../answer/Tool.ts"
+import * as Drill from "../../trials/drill/Drill.ts"
 import * as Groups from "../../trials/proof/Groups.ts"
 import * as Proof from "../../trials/proof/Proof.ts"
 import * as Replays from "../../trials/Replays.ts"
 import * as JUnit from "../report/JUnit.ts"
 import * as ProofReport from "../report/ProofReport.ts"
 import { withFolders } from "./picture.ts"
-import { checkWrites, explained, isColoured, json, optional, print, root } from "./root.ts"
+import { checkWrites, explained, isColoured, json, optional, print, root, toggle } from "./root.ts"
 import { writeJUnit } from "./test.ts"
 
 /** Milliseconds for one replay. */
@@ -42,30 +43,48 @@ export const prove = Command.make(
       Flag.withMetavar("PATH"),
       Flag.atMost(50)
     ),
+    drill: toggle("drill", "Instead, let each node that reaches outside fail once, on copies"),
     junit: optional("junit", "FILE", "Also write the report as JUnit XML"),
     json
   },
-  Effect.fnUntraced(function*({ execution, ignore, json, junit, last, workflow }) {
+  Effect.fnUntraced(function*({ drill, execution, ignore, json, junit, last, workflow }) {
     const options = yield* root
     const startedAt = yield* Clock.currentTimeMillis
-    const proof = yield* Effect.gen(function*() {
+    const selected = {
+      last: Option.getOrUndefined(last),
+      executions: execution.length === 0 ? undefined : execution,
+      timeout
+    }
+    const run = Effect.gen(function*() {
       yield* checkWrites("prove runs copies of workflows on n8n")
-      return yield* Proof.prove(workflow, {
-        last: Option.getOrUndefined(last),
-        executions: execution.length === 0 ? undefined : execution,
+      if (drill) {
+        const result = yield* Drill.drill(workflow, selected)
+        return {
+          code: Drill.exitCode(result),
+          result,
+          text: ProofReport.drill(result, isColoured),
+          cases: ProofReport.drillCases(result)
+        }
+      }
+      const { left: _, outcomes, ...result } = yield* Proof.prove(workflow, {
+        ...selected,
         ignore,
-        timeout,
         redacts: yield* Tool.RedactSecrets
       })
-    }).pipe(explained, Effect.provide(yield* withFolders(options)))
-    const { left: _, outcomes, ...result } = proof
-    yield* print(json ? JSON.stringify(result) : ProofReport.text(result, isColoured))
+      return {
+        code: Groups.exitCode(result),
+        result,
+        text: ProofReport.text(result, isColoured),
+        cases: ProofReport.junit(result.workflow.name, outcomes, result.notReplayed)
+      }
+    })
+    const { cases, code, result, text } = yield* run.pipe(explained, Effect.provide(yield* withFolders(options)))
+    yield* print(json ? JSON.stringify(result) : text)
     if (Option.isSome(junit)) {
       const milliseconds = (yield* Clock.currentTimeMillis) - startedAt
-      const cases = ProofReport.junit(result.workflow.name, outcomes, result.notReplayed)
       yield* writeJUnit(junit.value, JUnit.document(cases, { milliseconds, startedAt }))
     }
-    process.exitCode = Groups.exitCode(result)
+    process.exitCode = code
   })
 ).pipe(
   Command.withDescription(

@@ -1,6 +1,7 @@
 /** Comparison of replayed runs with their records, as text for people and as JUnit entries. Pure. */
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
+import * as Drill from "../../trials/drill/Drill.ts"
 import * as Groups from "../../trials/proof/Groups.ts"
 import type * as JUnit from "./JUnit.ts"
 
@@ -86,3 +87,27 @@ export const junit = (
     }]
   )
 ]
+
+/** Report of a drill: the verdicts in a line, then each node. */
+export const drill = (result: Drill.Drill, isColoured: boolean): string => {
+  const { notDrilled, rows } = result
+  const code = Drill.exitCode(result)
+  const mark = isColoured ? `${colours[code]}${marks[code]}\u001b[0m` : marks[code]
+  return [
+    `${mark} ${Drill.verdictOf(rows)}`,
+    ...(rows.length === 0 ? [] : [""]),
+    ...rows.flatMap((
+      { failures, node, verdict, why }
+    ) => [`  '${node}': ${verdict} (${failures.join(", ")})`, `    ${why}`]),
+    ...list("not drilled", notDrilled.map(({ node, why }) => `'${node}': ${why}`))
+  ].map((line) => Visible.text(line)).join("\n")
+}
+
+/** An entry for each node of a drill. */
+export const drillCases = (result: Drill.Drill): ReadonlyArray<JUnit.Case> =>
+  result.rows.map((row): JUnit.Case => {
+    const entry = { name: row.node, classname: result.workflow.name, milliseconds: 0 }
+    return Drill.isFine(row)
+      ? entry
+      : { ...entry, problem: { kind: "failure", type: row.verdict, message: row.why, text: row.why } }
+  })

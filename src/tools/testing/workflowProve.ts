@@ -5,6 +5,7 @@ import * as Tool from "../../answer/Tool.ts"
 import { CallContext } from "../../base/CallContext.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Drill from "../../trials/drill/Drill.ts"
 import * as Groups from "../../trials/proof/Groups.ts"
 import * as Proof from "../../trials/proof/Proof.ts"
 import * as Replays from "../../trials/Replays.ts"
@@ -40,32 +41,47 @@ export const workflowProve = Tool.make({
         Schema.isMaxLength(Replays.maxRuns)
       ).annotate({ description: "Only these runs." })
     ),
-    ignore: conditions.paths("Paths not to compare: email, 'Map'.email.")
+    ignore: conditions.paths("Paths not to compare: email, 'Map'.email."),
+    drill: parameters.flag("Instead, each outside node fails once: who notices?")
   }),
   output: Schema.Struct({
-    ...Groups.Result.fields,
+    ...Struct.map(Groups.Result.fields, Schema.optionalKey),
+    /** Verdicts of a drill, the worst first. */
+    drill: Schema.optionalKey(Schema.Array(Drill.Row)),
+    notDrilled: Schema.optionalKey(Schema.Array(Schema.Struct({ node: Schema.String, why: Schema.String }))),
     /** Arguments that continue. */
     next: Schema.optionalKey(Schema.Struct({ executions: Schema.Array(Schema.String) }))
   }),
-  handler: ({ workflowId, ...input }) =>
+  handler: ({ drill, workflowId, ...input }) =>
     Effect.gen(function*() {
       const { hearsProgress } = yield* CallContext
-      return yield* Proof.prove(workflowId, {
+      const options = {
         ...input,
         timeout: hearsProgress === true ? timeouts.heard : timeouts.silent,
         redacts: yield* Tool.RedactSecrets
-      })
+      }
+      return drill
+        ? { drill: yield* Drill.drill(workflowId, options) }
+        : { proof: yield* Proof.prove(workflowId, options) }
     }),
-  summarize: ({ left, ...proof }) =>
-    defined({
+  summarize: (result) => {
+    if ("drill" in result) {
+      const { notDrilled, rows } = result.drill
+      return defined({ drill: rows, notDrilled: notDrilled.length === 0 ? undefined : notDrilled })
+    }
+    const { left, ...proof } = result.proof
+    return defined({
       ...Struct.pick(proof, Struct.keys(Groups.Result.fields)),
       next: left.length === 0 ? undefined : { executions: left }
-    }),
-  message: ({ next, runs, verdict }) => ({
-    en: `${counted(runs, "run")}: ${verdict}${
-      next === undefined ? "" : `; ${counted(next.executions.length, "run")} left for the next call`
-    }`,
-    ja: `${runs} 件の実行を再現しました`
+    })
+  },
+  message: ({ drill, next, runs = 0, verdict }) => ({
+    en: drill === undefined
+      ? `${counted(runs, "run")}: ${verdict}${
+        next === undefined ? "" : `; ${counted(next.executions.length, "run")} left for the next call`
+      }`
+      : Drill.verdictOf(drill),
+    ja: drill === undefined ? `${runs} 件の実行を再現しました` : `${drill.length} 個のノードの障害を試しました`
   }),
   maxChars: () => maxChars
 })

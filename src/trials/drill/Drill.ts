@@ -38,13 +38,18 @@ export interface Drill {
   readonly notDrilled: ReadonlyArray<{ readonly node: string; readonly why: string }>
 }
 
+/** Whether someone notices the failures, or they are handled. */
+export const isFine = ({ verdict }: Row): boolean => verdict === "handled" || verdict === "stops with alert"
+
 /** Exit code of a command: 2 if a failure stops the workflow silently or loses items, 1 if nothing was drilled. */
-export const exitCode = ({ rows }: Pick<Drill, "rows">): 0 | 1 | 2 =>
-  rows.length === 0
-    ? 1
-    : rows.some(({ verdict }) => verdict === "stops silently" || verdict === "continues and loses items")
-    ? 2
-    : 0
+export const exitCode = ({ rows }: Pick<Drill, "rows">): 0 | 1 | 2 => rows.length === 0 ? 1 : rows.every(isFine) ? 0 : 2
+
+/** Number of nodes by verdict, in words, the worst first. */
+export const verdictOf = (rows: ReadonlyArray<Row>): string =>
+  Verdict.grades.toReversed().flatMap((grade) => {
+    const count = rows.filter(({ verdict }) => verdict === grade).length
+    return count === 0 ? [] : [`${counted(count, "node")}: ${grade}`]
+  }).join("; ") || "no node that reaches outside was drilled"
 
 /** Items by main output of each node that ran, and how the run ended. */
 const outcomeOf = (execution: Execution.Execution): Verdict.Outcome => ({
