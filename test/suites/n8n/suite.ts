@@ -23,6 +23,7 @@ import { building } from "./building.ts"
 import { cases } from "./cases.ts"
 import { changingMany } from "./changingMany.ts"
 import { choosing } from "./choosing.ts"
+import { drilling } from "./drilling.ts"
 import { examining } from "./examining.ts"
 import { extracting } from "./extracting.ts"
 import { throughFaults } from "./faults.ts"
@@ -643,6 +644,7 @@ export const suite = (version: string) => {
     changingMany(it, v2)
     testingLeftovers(it)
     cases(it)
+    drilling(it, v2)
     guarding(it, v2)
     resources(it, version)
     instance(it, version)

@@ -1,0 +1,296 @@
+/**
+ * Verdict on a workflow of which one node fails: does someone notice, and does bad data go on? Pure.
+ *
+ * Most cases follow from the definition; {@link of} returns `undefined` where only a run on a copy can decide.
+ */
+import { obj, str } from "../../base/Json.ts"
+import * as Connections from "../../n8n/model/Connections.ts"
+import type { Node } from "../../n8n/model/Workflow.ts"
+import { reachableFrom } from "../flow.ts"
+import * as Failures from "./Failures.ts"
+
+/** From the best to the worst. */
+export const grades = ["handled", "stops with alert", "stops silently", "continues and loses items"] as const
+export type Grade = typeof grades[number]
+
+export interface Verdict {
+  readonly grade: Grade
+  /** Reason, and what to do about it. */
+  readonly because: string
+}
+
+/** Worst of a node's verdicts. */
+export const worst = (verdicts: ReadonlyArray<Verdict>): Verdict | undefined =>
+  verdicts.toSorted((a, b) => grades.indexOf(b.grade) - grades.indexOf(a.grade))[0]
+
+/** Error workflow that the settings name. */
+export interface ErrorWorkflow {
+  readonly name: string
+  readonly isPublished: boolean
+  readonly hasErrorTrigger: boolean
+}
+
+export interface Subject {
+  readonly nodes: ReadonlyArray<Node>
+  readonly connections: Connections.Connections
+  readonly trigger: Node | undefined
+  /** Absent where the settings name none, or one that does not exist. */
+  readonly errorWorkflow?: ErrorWorkflow | undefined
+  readonly isV1: boolean
+}
+
+/** Result of a run: items by main output of each node that ran, in the order in which they first ran. */
+export interface Outcome {
+  readonly status: string
+  readonly failedAt?: string | undefined
+  readonly items: ReadonlyMap<string, ReadonlyArray<number>>
+  /** Status of the HTTP response, where the caller waited for the run. */
+  readonly response?: number | undefined
+}
+
+export interface Case {
+  readonly node: Node
+  readonly kind: Failures.Kind
+  /** Number of the node's regular main outputs. */
+  readonly outputs: number
+}
+
+const base = "n8n-nodes-base."
+const isOf = (types: string) => {
+  const all = new Set(types.split(" ").map((type) => `${base}${type}`))
+  return ({ disabled, type }: Node) => disabled !== true && all.has(type)
+}
+const isErrorTrigger = isOf("errorTrigger")
+const isRespond = isOf("respondToWebhook")
+const isCalled = isOf("executeWorkflowTrigger")
+/** Nodes that decide by an item where it goes. */
+const decides = isOf("if switch filter")
+/** Nodes that pass items on without an effect outside or a decision. */
+const passes = isOf(
+  "set noOp merge code function functionItem splitOut aggregate sort limit renameKeys splitInBatches wait itemLists dateTime"
+)
+
+const verdict = (grade: Grade, because: string): Verdict => ({ grade, because })
+const quote = (name: string) => `'${name}'`
+
+/** Alert about a run that stops at the node, by n8n or to the caller; `undefined` if there is none. */
+const alertOf = ({ errorWorkflow, isV1, nodes, trigger }: Subject, before: ReadonlyArray<string>, node: string) => {
+  if (errorWorkflow?.hasErrorTrigger === true && (isV1 || errorWorkflow.isPublished)) {
+    return `n8n starts the error workflow ${quote(errorWorkflow.name)}`
+  }
+  // Without one in the settings, n8n starts the workflow's own Error Trigger.
+  if (errorWorkflow === undefined && nodes.some(isErrorTrigger)) return "n8n starts the workflow's own Error Trigger"
+  if (trigger === undefined) return undefined
+  if (isCalled(trigger)) return "the workflow that calls this one gets the error"
+  const { options, responseMode } = obj(trigger.parameters) ?? {}
+  const isChat = trigger.type.endsWith(".chatTrigger")
+  const mode = str(responseMode) ?? str(obj(options)?.["responseMode"]) ?? (isChat ? "lastNode" : "onReceived")
+  if (!isChat && !/\.(webhook|formTrigger)$/.test(trigger.type) || mode === "onReceived") return undefined
+  const failing = before.indexOf(node)
+  const responds = nodes.filter(isRespond).map(({ name }) => before.indexOf(name))
+  const isAnswered = mode !== "lastNode" && responds.some((at) => at !== -1 && at < failing)
+  return isAnswered ? undefined : "the caller of the webhook gets an error"
+}
+
+const whyNoAlert = ({ errorWorkflow }: Subject) => {
+  if (errorWorkflow === undefined) return "set an error workflow in the workflow's settings"
+  const name = quote(errorWorkflow.name)
+  return errorWorkflow.hasErrorTrigger
+    ? `publish the error workflow ${name}: n8n does not start an unpublished one`
+    : `add an Error Trigger to the error workflow ${name}`
+}
+
+const stopped = (subject: Subject, before: ReadonlyArray<string>, node: string, failed: string, canRetry: boolean) => {
+  const at = node === failed
+    ? `The run stops at ${quote(node)}`
+    : `${quote(failed)} fails, and the run stops at ${quote(node)}`
+  const alert = alertOf(subject, before, node)
+  if (alert !== undefined) return verdict("stops with alert", `${at}, and ${alert}.`)
+  const retry = canRetry ? `, or retryOnFail with maxTries and waitBetweenTries on ${quote(failed)}` : ""
+  return verdict("stops silently", `${at}, and nobody is alerted: ${whyNoAlert(subject)}${retry}.`)
+}
+
+/** Nodes that a node's output leads to. */
+const targets = (links: ReadonlyArray<Connections.Link>, from: string, output: number) =>
+  links.filter((link) => link.from === from && link.output.type === "main" && link.output.index === output)
+    .map(({ to }) => to)
+
+const total = (counts: ReadonlyArray<number> | undefined) => (counts ?? []).reduce((sum, count) => sum + count, 0)
+
+const used = (counts: ReadonlyArray<number> = []) => counts.flatMap((count, index) => count > 0 ? [index] : [])
+
+/** End of the way that items of a failed node take as if they were data: lost there, or diverted. */
+type End = { readonly isDiverted: true } | { readonly isDiverted: false; readonly because: string }
+
+/** Ways from an output to the nodes that received items before as well. */
+const ways = (
+  links: ReadonlyArray<Connections.Link>,
+  byName: ReadonlyMap<string, Node>,
+  start: readonly [name: string, output: number],
+  undisturbed: Outcome,
+  outcome: Outcome
+): ReadonlyArray<End> => {
+  const seen = new Set<string>()
+  const lost = (because: string): ReadonlyArray<End> => [{ isDiverted: false, because }]
+  const follow = (name: string, output: number): ReadonlyArray<End> => {
+    const next = targets(links, name, output).filter((to) => outcome.items.has(to) && !seen.has(to))
+    return next.flatMap((to) => {
+      seen.add(to)
+      const node = byName.get(to)
+      const after = used(outcome.items.get(to))
+      if (node === undefined) return []
+      if (!decides(node)) {
+        if (!passes(node)) return lost(`${quote(to)} gets what failed as if it were data`)
+        const on = after.flatMap((index) => follow(to, index))
+        return on.length > 0 ? on : lost(`${quote(to)} gets what failed as if it were data`)
+      }
+      const before = new Set(used(undisturbed.items.get(to)))
+      if (after.length === 0) return lost(`${quote(to)} drops what failed`)
+      return after.flatMap((index): ReadonlyArray<End> => {
+        if (before.has(index)) {
+          const on = follow(to, index)
+          return on.length > 0 ? on : lost(`${quote(to)} lets what failed pass`)
+        }
+        return targets(links, to, index).length > 0
+          ? [{ isDiverted: true }]
+          : lost(`${quote(to)} sends what failed to an output to which nothing is connected`)
+      })
+    })
+  }
+  return follow(...start)
+}
+
+/** Verdict on an empty answer after which nothing leaves the node. */
+const empty = (
+  subject: Subject,
+  { node: { alwaysOutputData, name } }: Case,
+  links: ReadonlyArray<Connections.Link>,
+  undisturbed: Outcome,
+  outcome: Outcome | undefined
+): Verdict | undefined => {
+  if (targets(links, name, 0).length === 0) return verdict("handled", `Nothing follows ${quote(name)}.`)
+  const fix = "if that is not intended, set alwaysOutputData and follow it with an If"
+  const after = reachableFrom(links, name)
+  const isClosed = links.every(({ from, output, to }) =>
+    output.type !== "main" || !after.has(to) || to === name || after.has(from)
+  )
+  const isAwaited =
+    alertOf({ ...subject, errorWorkflow: undefined, nodes: subject.nodes.filter((node) => !isErrorTrigger(node)) }, [
+      ...undisturbed.items.keys()
+    ], name) !== undefined
+  if (outcome === undefined) {
+    return alwaysOutputData === true || isAwaited || !isClosed
+      ? undefined
+      : verdict(
+        "stops silently",
+        `After an empty answer nothing after ${quote(name)} runs, and the run succeeds: ${fix}.`
+      )
+  }
+  const missing = [...undisturbed.items].find(([each, counts]) =>
+    each !== name && after.has(each) && total(counts) > 0 && !outcome.items.has(each)
+  )?.[0]
+  if (missing === undefined) return verdict("handled", `After an empty answer every node after ${quote(name)} runs.`)
+  return (outcome.response ?? 0) >= 400
+    ? verdict("stops with alert", `After an empty answer ${quote(missing)} does not run, and the caller gets an error.`)
+    : verdict("stops silently", `After an empty answer ${quote(missing)} does not run, and the run succeeds: ${fix}.`)
+}
+
+/** Verdict on items of the failed node that leave by its regular output. */
+const regular = (
+  { nodes }: Subject,
+  { kind, node: { name, onError } }: Case,
+  links: ReadonlyArray<Connections.Link>,
+  undisturbed: Outcome,
+  outcome: Outcome | undefined
+): Verdict | undefined => {
+  const item = kind === "empty" ? "empty items" : "the failure"
+  const fix = onError === "continueErrorOutput"
+    ? "its error output gets nothing, so check its output with an If"
+    : "connect an error output (onError: continueErrorOutput), or check the result with an If"
+  const loses = (because: string) => verdict("continues and loses items", `${because}: ${fix}.`)
+  if (targets(links, name, 0).length === 0) {
+    return kind === "empty"
+      ? verdict("handled", `Nothing follows ${quote(name)}.`)
+      : loses(`The run goes on and nothing checks ${item} of ${quote(name)}`)
+  }
+  if (outcome === undefined) return undefined
+  const ends = ways(links, new Map(nodes.map((node) => [node.name, node])), [name, 0], undisturbed, outcome)
+  const lost = ends.find((end) => !end.isDiverted)
+  if (lost !== undefined && !lost.isDiverted) return loses(`${quote(name)} passes on ${item}, and ${lost.because}`)
+  return ends.length > 0
+    ? verdict("handled", `What failed at ${quote(name)} takes another branch.`)
+    : loses(`${quote(name)} passes on ${item}, and nothing receives it`)
+}
+
+/** Verdict, or `undefined` where a run on a copy must decide: call it again with the outcome. */
+export const of = (
+  subject: Subject,
+  failing: Case,
+  undisturbed: Outcome,
+  outcome?: Outcome
+): Verdict | undefined => {
+  const { kind, node, outputs } = failing
+  const { name } = node
+  const failure = Failures.of(node, kind, { isV1: subject.isV1, outputs })
+  if (failure === undefined) return verdict("handled", `${quote(name)} cannot meet this failure.`)
+  const isTransient = Failures.isTransient(kind)
+  if (isTransient && node["retryOnFail"] === true && failure.isSeenByRetry) {
+    return verdict("handled", `${quote(name)} tries again when it fails (retryOnFail).`)
+  }
+  const links = Connections.links(subject.connections).filter(({ output }) => output.type === "main")
+  const order = [...undisturbed.items.keys()]
+  const canRetry = isTransient && node["retryOnFail"] !== true
+  if (failure.does === "stops") return stopped(subject, order, name, name, canRetry)
+  if (outcome?.status === "error" || outcome?.status === "crashed") {
+    return stopped(subject, [...outcome.items.keys()], outcome.failedAt ?? name, name, canRetry)
+  }
+  if (failure.does === "nothing" && node["alwaysOutputData"] !== true) {
+    return empty(subject, failing, links, undisturbed, outcome)
+  }
+  const output = failure.does === "nothing" ? 0 : failure.output
+  if (output === 0) return regular(subject, failing, links, undisturbed, outcome)
+
+  const loses = (because: string) => verdict("continues and loses items", because)
+  const handlers = targets(links, name, output)
+  if (handlers.length === 0) {
+    return loses(
+      `Nothing is connected to the error output of ${quote(name)}: connect it to what reports or repairs the failure.`
+    )
+  }
+  const next = new Set(Array.from({ length: output }, (_, index) => targets(links, name, index)).flat())
+  const same = handlers.find((to) => next.has(to))
+  if (same !== undefined) {
+    return loses(
+      `Both the results and the failures of ${quote(name)} go to ${
+        quote(same)
+      }: connect the error output to a node of its own.`
+    )
+  }
+  if (handlers.every((to) => subject.nodes.some((each) => each.name === to && each.disabled === true))) {
+    return loses(`The error output of ${quote(name)} leads to a disabled node: enable it.`)
+  }
+  if (outcome === undefined) return undefined
+  const handler = handlers.find((to) => outcome.items.has(to))
+  return handler === undefined
+    ? loses(`The failure of ${quote(name)} does not reach ${quote(handlers[0] ?? "")}.`)
+    : verdict("handled", `${quote(handler)} gets what failed at ${quote(name)}, by its error output.`)
+}
+
+/**
+ * Kind of failure whose run also decides this one: n8n treats all errors of a node alike, unless a parameter after it
+ * reads the error.
+ */
+export const runAs = ({ connections, isV1, nodes }: Subject, { kind, node, outputs }: Case): Failures.Kind => {
+  const failure = Failures.of(node, kind, { isV1, outputs })
+  const after = reachableFrom(Connections.links(connections), node.name)
+  const isRead = nodes.some((each) =>
+    each.name !== node.name && after.has(each.name) &&
+    /error|message|status|code/i.test(JSON.stringify(each.parameters ?? {}))
+  )
+  const alike = Failures.kindsOf(node, isV1).find((each) => {
+    const other = Failures.of(node, each, { isV1, outputs })
+    return each !== "empty" && other?.does === "continues" && failure?.does === "continues" &&
+      other.output === failure.output && other.isUnnoticed === failure.isUnnoticed
+  })
+  return kind === "empty" || isRead ? kind : alike ?? kind
+}
