@@ -8,7 +8,6 @@ import { arr, num, type Obj, obj, str } from "../../../src/base/Json.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as Failures from "../../../src/trials/drill/Failures.ts"
 import * as Verdict from "../../../src/trials/drill/Verdict.ts"
-import type * as pins from "../../../src/trials/pins.ts"
 import { node } from "../../support/workflows.ts"
 import { chain, connected, happened, type Link, made, set } from "./builders.ts"
 import type { RealN8n } from "./RealN8n.ts"
@@ -61,7 +60,7 @@ const credential = Effect.fnUntraced(function*(type: string, data: Obj) {
 
 type Built = Omit<ReturnType<typeof node>, "position"> & { readonly position: readonly [number, number] }
 
-const added = (isCopied: boolean, of: string): pins.Added => {
+const added = (isCopied: boolean, of: string): Failures.Naming => {
   let count = 0
   return Object.assign((role: string) => ({ id: `${of}-${count++}`, name: `${role} ${count}` }), { isCopied })
 }
