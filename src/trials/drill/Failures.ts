@@ -100,8 +100,6 @@ const shapeOf = (node: Node, isV1: boolean) => {
     typeof shape?.throws === "string" ? families[shape.throws]?.throws : shape?.throws
   const texts = { ...obj(throwsOf(family)), ...obj(throwsOf(type)) }
   return {
-    family: type.family,
-    why: family?.why ?? "",
     formOf: (kind: Kind): Form =>
       forms[answers && kind !== "timeout" ? "answer" : str(type.forms?.[kind]) ?? type.form ?? family?.form ?? ""] ??
         {},
@@ -116,12 +114,6 @@ const shapeOf = (node: Node, isV1: boolean) => {
       ? { json: { body: [], headers: {}, statusCode: 200, statusMessage: "OK" } }
       : type.empty ?? family?.empty
   }
-}
-
-/** Family of a node's type, and why its types fail in the same way. */
-export const familyOf = (node: Node, isV1: boolean): { readonly family: string; readonly why: string } => {
-  const { family, why } = shapeOf(node, isV1)
-  return { family, why }
 }
 
 /** Kinds of failures that a node can meet: a mail has no empty answer, a sub-workflow no status. */
@@ -204,8 +196,11 @@ export const of = (
   }
 }
 
+/** Naming of added nodes, and whether a Set node must copy the items of Code nodes. */
+export type Naming = pins.Naming & Pick<pins.Added, "isCopied">
+
 /** Row of nodes that repeats a failure; the last has the node's name. */
-export const nodes = (node: Node, failure: Failure, added: pins.Added): ReadonlyArray<Node> => {
+export const nodes = (node: Node, failure: Failure, added: Naming): ReadonlyArray<Node> => {
   const { alwaysOutputData, executeOnce, id, name, position } = node
   const place = { ...(id === undefined ? {} : { id }), name, position: position ?? [0, 0] }
   if (failure.does === "stops") {

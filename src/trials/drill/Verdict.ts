@@ -107,7 +107,7 @@ const stopped = (subject: Subject, before: ReadonlyArray<string>, node: string, 
   const alert = alertOf(subject, before, node)
   if (alert !== undefined) return verdict("stops with alert", `${at}, and ${alert}.`)
   const retry = canRetry ? `, or retryOnFail with maxTries and waitBetweenTries on ${quote(failed)}` : ""
-  return verdict("stops silently", `${at}, and nobody is alerted: ${whyNoAlert(subject)}${retry}.`)
+  return verdict("stops silently", `${at}, and no one is alerted: ${whyNoAlert(subject)}${retry}.`)
 }
 
 /** Nodes that a node's output leads to. */

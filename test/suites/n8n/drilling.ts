@@ -8,7 +8,6 @@ import { arr, num, type Obj, obj, str } from "../../../src/base/Json.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as Failures from "../../../src/trials/drill/Failures.ts"
 import * as Verdict from "../../../src/trials/drill/Verdict.ts"
-import type * as pins from "../../../src/trials/pins.ts"
 import { node } from "../../support/workflows.ts"
 import { chain, connected, happened, type Link, made, set } from "./builders.ts"
 import type { RealN8n } from "./RealN8n.ts"
@@ -59,15 +58,11 @@ const credential = Effect.fnUntraced(function*(type: string, data: Obj) {
   return { credentials: { [type]: { id, name: `drill ${type}` } } }
 })
 
-type Built = ReturnType<typeof node>
+type Built = Omit<ReturnType<typeof node>, "position"> & { readonly position: readonly [number, number] }
 
-const added = (isCopied: boolean, of: string): pins.Added => {
+const added = (isCopied: boolean, of: string): Failures.Naming => {
   let count = 0
-  return Object.assign((role: string) => ({ id: `${of}-${count++}`, name: `${role} ${count}` }), {
-    isCopied,
-    call: "",
-    carry: () => 0
-  })
+  return Object.assign((role: string) => ({ id: `${of}-${count++}`, name: `${role} ${count}` }), { isCopied })
 }
 
 /** The nodes with one replaced by those that repeat its failure. */
@@ -100,11 +95,15 @@ const runsOf = (execution: unknown) => {
 
 const executed = (id: string) => scenarios.fetchJson(`executions/${id}?includeData=true`)
 
-/** An error's fields that are the same in every run. */
+/** An error's fields that are the same in every run, and without the host. */
 const lasting = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(lasting)
   const object = obj(value)
-  if (object === undefined) return typeof value === "string" ? value.replace(/timeout of \d+ms/, "timeout") : value
+  if (object === undefined) {
+    return typeof value === "string"
+      ? value.replace(/timeout of \d+ms/, "timeout").replace(/[\d.]+:\d+/, "host:port")
+      : value
+  }
   return Object.fromEntries(
     Object.entries(object).flatMap(([key, inner]) =>
       [
@@ -324,24 +323,24 @@ export const drilling = (it: It, v2: boolean) => {
                   ...failing,
                   id: `n${part}`,
                   name: `N${part}`,
-                  position: [400, 400 * (index === 0 ? 9 : index)]
+                  position: [400, 400 * (index === 0 ? 9 : index)] as const
                 }
               }))
             const path = `drill-${crypto.randomUUID()}`
             const build = (isReal: boolean) => {
-              let nodes: ReadonlyArray<Obj> = [
+              const nodes: Array<Obj> = [
                 node("Orders", "webhook", 2, { path: path + isReal, httpMethod: "POST", responseMode: "onReceived" }, {
                   webhookId: path + isReal
                 }),
                 node("Each", "splitOut", 1, { fieldToSplitOut: "body.orders", options: {} }),
-                ...parts.flatMap(({ name, position: [x = 0, y = 0] }) =>
+                ...parts.flatMap(({ name, position: [x, y] }) =>
                   [0, 1].map((output) => ({
                     ...node(`${name} to ${output}`, "noOp"),
                     position: [x + 300, y + 100 * output]
                   }))
                 )
               ]
-              let links: ReadonlyArray<Link> = chain("Orders", "Each")
+              const links: Array<Link> = [...chain("Orders", "Each")]
               for (const part of parts) {
                 const own: ReadonlyArray<Link> = [
                   ["Each", part.name],
@@ -351,13 +350,12 @@ export const drilling = (it: It, v2: boolean) => {
                     : [])
                 ]
                 const [ownNodes, ownLinks] = isReal
-                  // oxlint-disable-next-line no-unsafe-type-assertion -- positions are numbers
                   ? [[part], own] as const
-                  : replaced([part as unknown as Built], own, part.name, kind, !v2)
-                nodes = [...nodes, ...ownNodes]
-                links = [...links, ...ownLinks]
+                  : replaced([part], own, part.name, kind, !v2)
+                nodes.push(...ownNodes)
+                links.push(...ownLinks)
               }
-              return made(`${label} ${kind}`, [...nodes], links)
+              return made(`${label} ${kind}`, nodes, links)
             }
             const seen = yield* Effect.forEach([true, false], (isReal) =>
               Effect.gen(function*() {

@@ -91,7 +91,7 @@ export const weak = ({ errorWorkflow, failing, noErrorTrigger, path, working }: 
       ],
       links: chain("Orders", "Answer", "Each", "Lookup", "Save"),
       grade: "stops silently",
-      because: /nobody is alerted/
+      because: /no one is alerted/
     },
     { ...ordinary("tries again", { retryOnFail: true }), kind: "429", grade: "handled", because: /tries again/ },
     {
