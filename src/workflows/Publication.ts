@@ -33,7 +33,7 @@ const checkVersions = Effect.fnUntraced(function*(id: string, field: string, ver
     : writesDrafts(release)
   if (can) return
   return yield* version === undefined
-    ? Errors.invalid(field, "This n8n's versions have no name or description", "n8n 2.40 and later have: leave it out.")
+    ? Errors.invalid(field, "This n8n's versions have no name or description", "Leave it out; n8n 2.40 and later take it.")
     : Errors.invalid(field, "This n8n publishes only the current state; n8n 2.40 and later publish any version", {
       _tag: "RestoreToPublish",
       workflowId: id,
@@ -82,7 +82,7 @@ export const publish = Effect.fn("Publication.publish")(function*(reference: str
     workflow: runs === undefined ? workflow : { ...workflow, versionId: runs },
     hasDraft: Workflow.hasDraft(workflow),
     former: written.former === runs ? undefined : written.former,
-    upcoming: Schedules.upcoming({ ...running, staticData: workflow["staticData"] }, {
+    upcoming: Schedules.upcoming(running, {
       after: yield* Clock.currentTimeMillis,
       count: nextStarts,
       isV1: isV1(yield* n8n.release)

@@ -8,7 +8,7 @@ import * as Reference from "../../workflows/Reference.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** Maximum number of schedules that a hint or warning names. */
+/** Maximum number of schedules that a hint names. */
 const few = 3
 
 const listed = (reasons: ReadonlyArray<string>) =>
@@ -45,15 +45,11 @@ export const activateWorkflow = Tool.make({
     timeZone: Schema.optionalKey(Schema.String)
   }),
   handler: ({ id, ...labels }) => writing.withUrl(Publication.publish(id, labels)),
-  summarize: (published) => {
-    const { upcoming, warnings } = published
-    const never = upcoming?.never ?? []
-    const silent = never.length === 0 ? [] : [`n8n will not start it by: ${listed(never)}`]
-    return defined({
-      ...writing.summarize({ ...published, warnings: [...warnings, ...silent] }, false, hintOf(published)),
-      nextRuns: upcoming?.starts,
-      timeZone: upcoming?.timeZone
-    })
-  },
+  summarize: (published) =>
+    defined({
+      ...writing.summarize(published, false, hintOf(published)),
+      nextRuns: published.upcoming?.starts,
+      timeZone: published.upcoming?.timeZone
+    }),
   message: ({ id }) => ({ en: `Published workflow '${id}'`, ja: "ワークフローを有効化しました" })
 })

@@ -1,4 +1,5 @@
 /** Publishing and unpublishing: asynchronous on n8n 2.x, and refused for a workflow that cannot run. */
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -6,9 +7,11 @@ import * as Schedule from "effect/Schedule"
 import type { Hint } from "../../base/Advice.ts"
 import * as Errors from "../../base/Errors.ts"
 import { equals, type Obj, obj, str } from "../../base/Json.ts"
+import * as Visible from "../../base/Visible.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient, type VersionLabels } from "../../n8n/N8nClient.ts"
 import { puttingBack } from "../../n8n/WriteGuard.ts"
+import * as Schedules from "../Schedules.ts"
 
 /** Publishing and unpublishing mostly take effect within a second, and within 10 at most. */
 const settling = { schedule: Schedule.spaced("250 millis"), times: 40 }
@@ -130,6 +133,18 @@ export const settled = Effect.fnUntraced(function*(workflows: ReadonlyArray<Work
 const isCounted = (node: Workflow.Node) =>
   node.disabled !== true && Workflow.isTrigger(node) && !/\.(executeWorkflow|error|manual\w*)Trigger$/.test(node.type)
 
+const mostSchedules = 3
+
+/** Warns of schedules with which n8n 2.x publishes a workflow that it never starts by them. */
+const scheduleWarnings = (workflow: Workflow.Workflow, after: number) => {
+  const running = Workflow.running(workflow) ?? workflow
+  const never = Schedules.upcoming(running, { after, count: 1, isV1: false })?.never ?? []
+  const more = never.length > mostSchedules ? `; and ${never.length - mostSchedules} more` : ""
+  return never.length === 0
+    ? []
+    : [`published, but n8n never starts it by ${Visible.line(never.slice(0, mostSchedules).join("; "))}${more}`]
+}
+
 const starting = { schedule: Schedule.spaced("250 millis"), times: 10 }
 
 /** Warns if n8n 2.x, which publishes before it starts the triggers, repeatedly fails to start them: its count is 0. */
@@ -159,10 +174,11 @@ export const published = Effect.fnUntraced(function*(
     (now) => now.active && (versionId === undefined ? !Workflow.hasDraft(now) : now.activeVersionId === versionId),
     n8n.publishWorkflow(id, versionId, labels)
   )
+  const silent = scheduleWarnings(answer, yield* Clock.currentTimeMillis)
   const unsettled = yield* Unsettled
   if (unsettled !== undefined) {
     unsettled.push(answer)
-    return { workflow: answer, warnings: [] } satisfies Progress
+    return { workflow: answer, warnings: silent } satisfies Progress
   }
   // The webhooks of the previous version answer too.
   if (
@@ -170,11 +186,11 @@ export const published = Effect.fnUntraced(function*(
   ) {
     yield* Effect.sleep(takingOver)
   }
-  const warnings = yield* webhookWarnings(answer)
+  const warnings = [...yield* webhookWarnings(answer), ...silent]
   return {
     workflow: answer,
     // The count of an earlier version stays until the new one has started.
-    warnings: before.active ? warnings : [...warnings, ...yield* triggerWarnings(answer)]
+    warnings: before.active || silent.length > 0 ? warnings : [...warnings, ...yield* triggerWarnings(answer)]
   } satisfies Progress
 })
 
