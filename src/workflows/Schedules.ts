@@ -1,7 +1,8 @@
 /**
  * Times at which schedules start a workflow, as n8n 2.41 and 1.123 compute them. Pure.
  *
- * n8n chooses the second of a start itself, so that starts are known to the minute unless the rule has seconds.
+ * n8n chooses the second of a start itself unless the rule has seconds: it is 0 here. In the night in which clocks
+ * change, n8n may start a workflow once more.
  */
 import * as Cron from "effect/Cron"
 import * as DateTime from "effect/DateTime"
@@ -31,8 +32,8 @@ export type Timing =
     readonly expression: string
     readonly fields: Fields
     readonly recurrence?: Recurrence | undefined
-    /** Part that n8n chooses at random. */
-    readonly random?: "second" | "minute"
+    /** Whether n8n chooses the minute. */
+    readonly isMinuteRandom?: boolean
   }
   /** From the moment of publication. */
   | { readonly _tag: "Every"; readonly seconds: number }
@@ -90,11 +91,19 @@ export const parse = (expression: string): Fields | undefined => {
     : undefined
 }
 
-const cron = (expression: string, more: { recurrence?: Recurrence | undefined; random?: "second" | "minute" } = {}) => {
+/** Whether a month of the pattern has a day of it. */
+const hasDate = ({ days, months, weekdays }: Fields) =>
+  weekdays.length > 0 || days.length === 0 || months.length === 0 ||
+  months.some((month) => days.some((day) => day <= new Date(Date.UTC(2024, month, 0)).getUTCDate()))
+
+const cron = (
+  expression: string,
+  more: { recurrence?: Recurrence | undefined; isMinuteRandom?: boolean } = {}
+): Timing => {
   const fields = parse(expression)
-  return fields === undefined
-    ? { _tag: "Never", why: `'${expression.slice(0, 40)}' is not a cron expression` } satisfies Timing as Timing
-    : { _tag: "Cron", expression, fields, ...more } satisfies Timing as Timing
+  const never = (why: string): Timing => ({ _tag: "Never", why: `'${expression.slice(0, 40)}' ${why}` })
+  if (fields === undefined) return never("is not a cron expression")
+  return hasDate(fields) ? { _tag: "Cron", expression, fields, ...more } : never("fits no date")
 }
 
 const open: Timing = { _tag: "Open", why: "an expression decides when it starts" }
@@ -161,10 +170,10 @@ const scheduleTiming = (rule: Obj, index: number, { isV1, stored, typeVersion }:
     ? { unit: unit as Unit, size, isV1, last: lastOf(stored, index, unit as Unit, size, isV1) }
     : undefined
   const at = (hourField: number | string, rest: string) =>
-    cron(`0 ${minute} ${hourField} ${rest}`, { recurrence, random: "second" })
+    cron(`0 ${minute} ${hourField} ${rest}`, { recurrence })
   switch (unit as Unit) {
     case "minutes":
-      return cron(`0 ${isEven(60) ? `*/${size}` : "*"} * * * *`, { recurrence, random: "second" })
+      return cron(`0 ${isEven(60) ? `*/${size}` : "*"} * * * *`, { recurrence })
     case "hours":
       return at(isEven(24) ? `*/${size}` : "*", "* * *")
     case "days":
@@ -213,10 +222,8 @@ export const pollExpression = (rule: Obj): string | undefined => {
 
 const pollTiming = (rule: Obj): Timing => {
   const expression = pollExpression(rule)
-  const isHours = rule["mode"] === "everyX" && (rule["unit"] ?? "hours") === "hours"
-  return expression === undefined
-    ? open
-    : cron(expression, rule["mode"] === "custom" ? {} : { random: isHours ? "minute" : "second" })
+  const isMinuteRandom = rule["mode"] === "everyX" && (rule["unit"] ?? "hours") === "hours"
+  return expression === undefined ? open : cron(expression, { isMinuteRandom })
 }
 
 const each = (value: unknown, timing: (rule: Obj, index: number) => Timing): ReadonlyArray<Timing> =>
@@ -311,12 +318,7 @@ const clockChange = (time: number, timeZone: DateTime.TimeZone) => {
 const ticks = function*({ fields }: Timing & { readonly _tag: "Cron" }, after: number, zone: DateTime.TimeZone) {
   const pattern = Cron.make({ ...fields, tz: zone, onDstOverlap: fields.hours.length === 0 ? "both" : "earlier" })
   for (let time = after;;) {
-    try {
-      time = Cron.next(pattern, time).getTime()
-    } catch {
-      // No such day, as February 31.
-      return
-    }
+    time = Cron.next(pattern, time).getTime()
     yield Cron.match(pattern, time) ? time : clockChange(time, zone)
   }
 }
@@ -396,24 +398,21 @@ export const upcoming = (
   }
   const [open, never]: [Array<string>, Array<string>] = [[], []]
   const times = rules.flatMap(({ name, timing }) => {
-    const isMinuteRandom = timing._tag === "Cron" && timing.random === "minute"
     if (timing._tag === "Never") never.push(`${name}: ${timing.why}`)
     else if (timing._tag === "Open") open.push(`${name}: ${timing.why}`)
-    else if (isMinuteRandom) open.push(`${name}: n8n chooses the minute of '${timing.expression}' at random`)
+    else if (timing._tag === "Cron" && timing.isMinuteRandom === true) open.push(`${name}: n8n chooses the minute of '${timing.expression}' at random`)
     else if (zone === undefined && !isZoneFree(timing)) {
       const expression = timing._tag === "Cron" ? timing.expression.replace(/^0 /, "") : ""
       open.push(`${name}: '${expression}' in n8n's own time zone, which its API does not report`)
     } else {
       const next = take(starts(timing, after, zone ?? DateTime.zoneMakeNamedUnsafe("UTC")), count)
-      if (next.length === 0) never.push(`${name}: no date fits`)
-      const isExact = timing._tag === "Every" || timing.random === undefined
-      return next.map((time) => ({ time, isExact }))
+      if (next.length === 0) never.push(`${name}: it has reached its last start`)
+      return next
     }
     return []
-  }).toSorted((a, b) => a.time - b.time)
-  const all = times.map(({ isExact, time }) =>
-    DateTime.formatIsoOffset(DateTime.makeZonedUnsafe(time, { timeZone: zone ?? "UTC" }))
-      .replace(isExact ? /\.\d+/ : /:\d+\.\d+/, "")
+  }).toSorted((a, b) => a - b)
+  const all = times.map((time) =>
+    DateTime.formatIsoOffset(DateTime.makeZonedUnsafe(time, { timeZone: zone ?? "UTC" })).replace(/(:00)?\.\d+/, "")
   )
   return { starts: [...new Set(all)].slice(0, count), timeZone: timeZone ?? "unknown", open, never }
 }

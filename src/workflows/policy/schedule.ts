@@ -37,7 +37,7 @@ const gapIn = (starts: ReadonlyArray<number>) => {
 
 /** Shortest time between two starts by any of the rules, in seconds; starts at the same second count once. */
 export const shortestGap = (rules: ReadonlyArray<Schedules.Timing>): number => {
-  const isFixed = (timing: Schedules.Timing & { readonly _tag: "Cron" }) => timing.random !== "minute"
+  const isFixed = (timing: Schedules.Timing & { readonly _tag: "Cron" }) => timing.isMinuteRandom !== true
   const crons = rules.filter((timing) => timing._tag === "Cron")
   return Math.min(
     gapIn(crons.filter(isFixed).flatMap(startsOf)),
