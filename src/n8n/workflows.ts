@@ -399,9 +399,11 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
         postJson(requests, `${path(id)}/archive`, Workflow.Workflow, workflowTarget(id, "archive workflow"))
       )
     ),
-    publishWorkflow: Effect.fn("N8nClient.publishWorkflow")((id: string, versionId?: string, labels: VersionLabels = {}) =>
-      switchTo(id, "publish", "activate", defined({ ...labels, versionId }))
-    ),
+    publishWorkflow: Effect.fn("N8nClient.publishWorkflow")((
+      id: string,
+      versionId?: string,
+      labels: VersionLabels = {}
+    ) => switchTo(id, "publish", "activate", defined({ ...labels, versionId }))),
     unpublishWorkflow: Effect.fn("N8nClient.unpublishWorkflow")((id: string) =>
       switchTo(id, "unpublish", "deactivate", {})
     )

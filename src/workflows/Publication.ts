@@ -33,7 +33,11 @@ const checkVersions = Effect.fnUntraced(function*(id: string, field: string, ver
     : writesDrafts(release)
   if (can) return
   return yield* version === undefined
-    ? Errors.invalid(field, "This n8n's versions have no name or description", "Leave it out; n8n 2.40 and later take it.")
+    ? Errors.invalid(
+      field,
+      "This n8n's versions have no name or description",
+      "Leave it out; n8n 2.40 and later take it."
+    )
     : Errors.invalid(field, "This n8n publishes only the current state; n8n 2.40 and later publish any version", {
       _tag: "RestoreToPublish",
       workflowId: id,

@@ -169,8 +169,7 @@ const scheduleTiming = (rule: Obj, index: number, { isV1, stored, typeVersion }:
   const recurrence = uneven[unit as Unit]
     ? { unit: unit as Unit, size, isV1, last: lastOf(stored, index, unit as Unit, size, isV1) }
     : undefined
-  const at = (hourField: number | string, rest: string) =>
-    cron(`0 ${minute} ${hourField} ${rest}`, { recurrence })
+  const at = (hourField: number | string, rest: string) => cron(`0 ${minute} ${hourField} ${rest}`, { recurrence })
   switch (unit as Unit) {
     case "minutes":
       return cron(`0 ${isEven(60) ? `*/${size}` : "*"} * * * *`, { recurrence })
@@ -325,7 +324,7 @@ const ticks = function*({ fields }: Timing & { readonly _tag: "Cron" }, after: n
 
 /** Starts by one rule after a time (both in epoch milliseconds), in order; they may end. */
 const starts = function*(timing: Timing, after: number, zone: DateTime.TimeZone): Generator<number> {
-  if (timing._tag === "Every") for (let time = after;;) yield time += timing.seconds * 1000
+  if (timing._tag === "Every") { for (let time = after;;) yield time += timing.seconds * 1000 }
   if (timing._tag !== "Cron") return
   let { recurrence } = timing
   let skipped = 0
@@ -400,8 +399,9 @@ export const upcoming = (
   const times = rules.flatMap(({ name, timing }) => {
     if (timing._tag === "Never") never.push(`${name}: ${timing.why}`)
     else if (timing._tag === "Open") open.push(`${name}: ${timing.why}`)
-    else if (timing._tag === "Cron" && timing.isMinuteRandom === true) open.push(`${name}: n8n chooses the minute of '${timing.expression}' at random`)
-    else if (zone === undefined && !isZoneFree(timing)) {
+    else if (timing._tag === "Cron" && timing.isMinuteRandom === true) {
+      open.push(`${name}: n8n chooses the minute of '${timing.expression}' at random`)
+    } else if (zone === undefined && !isZoneFree(timing)) {
       const expression = timing._tag === "Cron" ? timing.expression.replace(/^0 /, "") : ""
       open.push(`${name}: '${expression}' in n8n's own time zone, which its API does not report`)
     } else {

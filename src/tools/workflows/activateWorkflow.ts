@@ -48,7 +48,7 @@ export const activateWorkflow = Tool.make({
   summarize: (published) =>
     defined({
       ...writing.summarize(published, false, hintOf(published)),
-      nextRuns: published.upcoming?.starts,
+      nextRuns: published.upcoming?.starts.length === 0 ? undefined : published.upcoming?.starts,
       timeZone: published.upcoming?.timeZone
     }),
   message: ({ id }) => ({ en: `Published workflow '${id}'`, ja: "ワークフローを有効化しました" })
