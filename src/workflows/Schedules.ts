@@ -326,16 +326,16 @@ const ticks = function*({ fields }: Timing & { readonly _tag: "Cron" }, after: n
 const starts = function*(timing: Timing, after: number, zone: DateTime.TimeZone): Generator<number> {
   if (timing._tag === "Every") { for (let time = after;;) yield time += timing.seconds * 1000 }
   if (timing._tag !== "Cron") return
-  let { recurrence } = timing
-  let skipped = 0
+  const { recurrence } = timing
+  let [last, skipped] = [recurrence?.last, 0]
   for (const time of ticks(timing, after, zone)) {
     if (recurrence !== undefined) {
       const position = positionOf(recurrence, DateTime.makeZonedUnsafe(time, { timeZone: zone }))
-      if (!isDue(recurrence, position)) {
+      if (!isDue({ ...recurrence, last }, position)) {
         if (++skipped === maxSkipped) return
         continue
       }
-      recurrence = { ...recurrence, last: position }
+      last = position
     }
     skipped = 0
     yield time

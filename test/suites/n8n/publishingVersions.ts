@@ -80,7 +80,7 @@ export const publishingVersions = (it: It, { drafts }: { readonly drafts: boolea
         const [first = ""] = nextRuns
         assert.match(first, /\+09:00$/)
         const run = yield* tools.listExecutions.call({ workflowId: id, limit: 5 }).pipe(
-          Effect.map(({ executions }) => executions.at(-1)?.startedAt),
+          Effect.map(({ executions }) => executions?.at(-1)?.startedAt),
           Effect.delay("1 second"),
           Effect.repeat({ until: (startedAt) => startedAt !== undefined, times: 20 })
         )
