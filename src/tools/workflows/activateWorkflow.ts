@@ -37,7 +37,7 @@ export const activateWorkflow = Tool.make({
   input: Schema.Struct({
     id: parameters.required("Workflow ID", "From list_workflows, or ID@VERSION (n8n 2.40+)."),
     name: parameters.optional(Schema.String, "For the version."),
-    description: Schema.optionalKey(Schema.String)
+    description: parameters.optional(Schema.String, "For the version.")
   }),
   output: Schema.Struct({
     ...writing.Output.fields,

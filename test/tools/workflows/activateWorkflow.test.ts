@@ -68,7 +68,7 @@ describe("activate_workflow publishes a version", () => {
       const { activeVersion } = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
       assert.deepInclude(obj(activeVersion), { name: "Release 2", description: "Says two" })
 
-      const back = yield* tools.activateWorkflow.call({ id: `${id}@${first.slice(0, 8)}` })
+      const back = yield* tools.activateWorkflow.call({ id: `${id}@${first}` })
       assert.deepInclude(back, {
         versionId: first,
         published: true,
