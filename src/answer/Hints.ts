@@ -73,6 +73,8 @@ const sentence = (advice: Advice): string =>
       `workflow_history(id: '${workflowId}') lists the earlier version; the published version is unchanged.`,
     PublishDraft: ({ workflowId }) =>
       `workflow_diff(a: '${workflowId}') shows it, activate_workflow(id: '${workflowId}') publishes it; without publish, the edit is added to it.`,
+    RestoreToPublish: ({ version, workflowId }) =>
+      `workflow_restore(id: '${workflowId}', version: '${version}') makes it the current state, which activate_workflow(id: '${workflowId}') publishes.`,
     SetCredentials: () =>
       "Set the credentials (list_credentials lists those on n8n), pin the node's data, or disable it.",
     ValidateWorkflow: ({ detail }) =>

@@ -54,6 +54,8 @@ export const Advice = Schema.TaggedUnion({
   RestoreEarlierVersion: { workflowId: Schema.String },
   /** A draft waits that the caller may not have made. */
   PublishDraft: { workflowId: Schema.String },
+  /** n8n cannot publish the version itself. */
+  RestoreToPublish: { workflowId: Schema.String, version: Schema.String },
   SetCredentials: {},
   ValidateWorkflow: { detail: Schema.Literals(["More", "Everything"]) },
   FixRefusedValues: {}

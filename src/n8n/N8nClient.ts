@@ -52,7 +52,12 @@ export { type Folder, type Project } from "./projects.ts"
 export { hasStatus, isUnlicensed, isUnsupported, type Options, type Query as Parameters } from "./requests.ts"
 export { retrySchedule } from "./retries.ts"
 export { type Answer as WebhookAnswer, type Call as WebhookCall, isUnregistered } from "./webhooks.ts"
-export { deletedWorkflow, matcher as workflowMatcher, type Query as WorkflowQuery } from "./workflows.ts"
+export {
+  deletedWorkflow,
+  matcher as workflowMatcher,
+  type Query as WorkflowQuery,
+  type VersionLabels
+} from "./workflows.ts"
 
 /** An n8n and the user on it. Ids are small integers and not unique across instances: caches are keyed by `key`. */
 export interface Instance {

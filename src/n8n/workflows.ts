@@ -7,7 +7,7 @@ import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
-import type { Obj } from "../base/Json.ts"
+import { defined, type Obj } from "../base/Json.ts"
 import { maxPage } from "./model/Limits.ts"
 import * as NameSearch from "./model/NameSearch.ts"
 import * as TestMark from "./model/TestMark.ts"
@@ -47,6 +47,12 @@ export interface Query {
   readonly offset?: number | undefined
   /** The `nextCursor` of an earlier page; `offset` then counts from there. */
   readonly cursor?: string | undefined
+}
+
+/** Name and description of a version. */
+export interface VersionLabels {
+  readonly name?: string | undefined
+  readonly description?: string | undefined
 }
 
 /** The workflow endpoints. A write is never sent again if it may have arrived. */
@@ -97,8 +103,15 @@ export interface Service {
   readonly deleteWorkflow: (id: string) => Effect.Effect<void, Errors.N8nError>
   /** `POST /workflows/{id}/archive` (2.x): it is unpublished, and nothing but `POST …/unarchive` changes it. */
   readonly archiveWorkflow: (id: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
-  /** `POST /workflows/{id}/publish`, or `/activate` before 2.40; asynchronous on 2.x. */
-  readonly publishWorkflow: (id: string, versionId?: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
+  /**
+   * `POST /workflows/{id}/publish`, or `/activate` before 2.40; asynchronous on 2.x. Only 2.40 and later take labels of
+   * the version.
+   */
+  readonly publishWorkflow: (
+    id: string,
+    versionId?: string,
+    labels?: VersionLabels
+  ) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
   /** `POST /workflows/{id}/unpublish`, or `/deactivate` before 2.40; asynchronous on 2.x. */
   readonly unpublishWorkflow: (id: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
 }
@@ -357,7 +370,10 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     return requests.serializeWrite(
       post(action, body).pipe(
         // Without a version the body is empty, and 1.x accepts none here.
-        Effect.catchIf(hasStatus(404, 405), () => post(earlierAction, "versionId" in body ? body : undefined))
+        Effect.catchIf(
+          (error) => hasStatus(404, 405)(error) && !("name" in body || "description" in body),
+          () => post(earlierAction, "versionId" in body ? body : undefined)
+        )
       )
     )
   }
@@ -383,9 +399,11 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
         postJson(requests, `${path(id)}/archive`, Workflow.Workflow, workflowTarget(id, "archive workflow"))
       )
     ),
-    publishWorkflow: Effect.fn("N8nClient.publishWorkflow")((id: string, versionId?: string) =>
-      switchTo(id, "publish", "activate", versionId === undefined ? {} : { versionId })
-    ),
+    publishWorkflow: Effect.fn("N8nClient.publishWorkflow")((
+      id: string,
+      versionId?: string,
+      labels: VersionLabels = {}
+    ) => switchTo(id, "publish", "activate", defined({ ...labels, versionId }))),
     unpublishWorkflow: Effect.fn("N8nClient.unpublishWorkflow")((id: string) =>
       switchTo(id, "unpublish", "deactivate", {})
     )

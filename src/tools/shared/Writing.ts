@@ -1,11 +1,13 @@
 /** Answers, warnings, consent and parameters shared by the writing tools. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
 import { CallContext } from "../../base/CallContext.ts"
 import type * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
+import type { Dependent } from "../../workflows/Publication.ts"
 import type { Written } from "../../workflows/store/WorkflowStore.ts"
 import * as links from "./Links.ts"
 import * as parameters from "./Parameters.ts"
@@ -25,7 +27,7 @@ export const Output = Schema.Struct({
   workflow: Schema.optionalKey(Schema.Json)
 })
 
-export const withUrl = <R>(write: Effect.Effect<Written, Errors.N8nError, R>) =>
+export const withUrl = <A extends Written, R>(write: Effect.Effect<A, Errors.N8nError, R>) =>
   Effect.gen(function*() {
     const n8n = yield* N8nClient
     const written = yield* write
@@ -70,6 +72,19 @@ export const draftHint = (
     : published
     ? "The change is live."
     : `The published version still runs: activate_workflow(id: '${id}') publishes the change.`
+
+const maxDependents = 5
+
+/** Hint at the published workflows that fail without the workflow; `undefined` if there are none. */
+export const dependentsHint = (dependents: ReadonlyArray<Dependent> | undefined): string | undefined => {
+  const all = Hints.call("workflow_map", { kind: "broken" })
+  if (dependents === undefined) return `n8n did not list in time which workflows need it: ${all} does.`
+  const more = dependents.length - maxDependents
+  const names = dependents.slice(0, maxDependents).map(({ as, id, name }) => `'${Visible.label(name)}' (${id}, ${as})`)
+  return names.length === 0
+    ? undefined
+    : `Published workflows still need it: ${names.join(", ")}${more > 0 ? ` and ${more} more: ${all} lists them` : ""}.`
+}
 
 const foreignDraft = (id: string, published: boolean | undefined) =>
   published === false

@@ -1,20 +1,55 @@
 import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
-import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
+import { defined } from "../../base/Json.ts"
+import * as Visible from "../../base/Visible.ts"
+import * as Publication from "../../workflows/Publication.ts"
+import * as Reference from "../../workflows/Reference.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
+
+/** Maximum number of schedules that a hint names. */
+const few = 3
+
+const listed = (reasons: ReadonlyArray<string>) =>
+  Visible.line(reasons.slice(0, few).join("; ")) + (reasons.length > few ? `; and ${reasons.length - few} more` : "")
+
+const hintOf = ({ changed, former, hasDraft, published, upcoming, workflow: { id } }: Publication.Published) => {
+  const publish = (version?: string) => Hints.call("activate_workflow", { id: Reference.format(id, version) })
+  const open = upcoming?.open ?? []
+  const sentences = [
+    ...changed === undefined || former === undefined ? [] : [`${publish(former)} takes this back.`],
+    ...published === true && hasDraft ? [`The newer draft stays unpublished: ${publish()} publishes it.`] : [],
+    ...open.length === 0 ? [] : [`Not in nextRuns: ${listed(open)}.`],
+    ...upcoming?.timeZone === "unknown" && open.length > 0 ? ["settings.timezone would fix the zone."] : []
+  ]
+  return sentences.length === 0 ? undefined : sentences.join(" ")
+}
 
 /** `POST /workflows/{id}/publish` (`/activate` on 1.x); answers once it has taken effect. */
 export const activateWorkflow = Tool.make({
   name: "activate_workflow",
   title: "Publish workflow",
-  searchHint: "activate, turn on, go live, deploy, enable a workflow",
+  searchHint: "activate, turn on, go live, deploy, enable a workflow, publish or roll back to a version",
   description: "Publish (activate) a workflow, draft included.",
   annotations: Tool.destructive,
   scopes: ["workflow:activate", "workflow:read"],
-  input: Schema.Struct({ id: parameters.workflowId }),
-  output: writing.Output,
-  handler: ({ id }) => writing.withUrl(WorkflowStore.use((store) => store.setActive(id, true))),
-  summarize: (written) => writing.summarize(written, false),
+  input: Schema.Struct({
+    id: parameters.required("Workflow ID", "From list_workflows, or ID@VERSION (n8n 2.40+)."),
+    name: parameters.optional(Schema.String, "For the version."),
+    description: parameters.optional(Schema.String, "For the version.")
+  }),
+  output: Schema.Struct({
+    ...writing.Output.fields,
+    nextRuns: Schema.optionalKey(Schema.Array(Schema.String)),
+    timeZone: Schema.optionalKey(Schema.String)
+  }),
+  handler: ({ id, ...labels }) => writing.withUrl(Publication.publish(id, labels)),
+  summarize: (published) =>
+    defined({
+      ...writing.summarize(published, false, hintOf(published)),
+      nextRuns: published.upcoming?.starts.length === 0 ? undefined : published.upcoming?.starts,
+      timeZone: published.upcoming?.timeZone
+    }),
   message: ({ id }) => ({ en: `Published workflow '${id}'`, ja: "ワークフローを有効化しました" })
 })

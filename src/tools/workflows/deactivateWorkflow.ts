@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
+import * as Publication from "../../workflows/Publication.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
@@ -14,7 +14,7 @@ export const deactivateWorkflow = Tool.make({
   scopes: ["workflow:deactivate", "workflow:read"],
   input: Schema.Struct({ id: parameters.workflowId }),
   output: writing.Output,
-  handler: ({ id }) => writing.withUrl(WorkflowStore.use((store) => store.setActive(id, false))),
-  summarize: (written) => writing.summarize(written, false),
+  handler: ({ id }) => writing.withUrl(Publication.unpublish(id)),
+  summarize: (written) => writing.summarize(written, false, writing.dependentsHint(written.dependents)),
   message: ({ id }) => ({ en: `Unpublished workflow '${id}'`, ja: "ワークフローを無効化しました" })
 })

@@ -1,9 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
+import { defined } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
+import * as Publication from "../../workflows/Publication.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
@@ -22,14 +23,21 @@ export const deleteWorkflow = Tool.make({
     archive: parameters.flag("Archive it instead (n8n 2); executions stay."),
     raw: parameters.flag("No effect.")
   }),
-  output: Schema.Struct({ id: Schema.String, archived: Schema.optionalKey(Schema.Literal(true)) }),
-  handler: Effect.fnUntraced(function*({ archive, confirm, id }) {
-    if (archive) return yield* WorkflowStore.use((store) => store.archive(id))
-    const { name } = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
-    yield* writing.requireConsent(confirm, `Delete workflow ${id} and its executions ('${Visible.label(name)}')?`)
-    yield* WorkflowStore.use((store) => store.remove(id))
+  output: Schema.Struct({
+    id: Schema.String,
+    archived: Schema.optionalKey(Schema.Literal(true)),
+    hint: Schema.optionalKey(Schema.String)
   }),
-  summarize: (_, { archive, id }) => archive ? { id, archived: true } : { id },
+  handler: ({ archive, confirm, id }) =>
+    Effect.gen(function*() {
+      if (!archive) {
+        const { name } = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
+        yield* writing.requireConsent(confirm, `Delete workflow ${id} and its executions ('${Visible.label(name)}')?`)
+      }
+      return { dependents: yield* Publication.remove(id, archive) }
+    }),
+  summarize: ({ dependents }, { archive, id }) =>
+    defined({ id, archived: archive ? true as const : undefined, hint: writing.dependentsHint(dependents) }),
   message: ({ archived, id }) =>
     archived === true
       ? { en: `Archived workflow '${id}'`, ja: "ワークフローをアーカイブしました" }

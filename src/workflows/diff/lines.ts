@@ -6,8 +6,8 @@ import { content, type Document, make, type NodeDiff, type WorkflowDiff } from "
 import * as TextDiff from "./TextDiff.ts"
 import * as valueDiff from "./valueDiff.ts"
 
-const few = (names: ReadonlyArray<string>) =>
-  names.length <= 3 ? names.map((name) => `'${name}'`).join(", ") : `${names.length} nodes`
+const few = (names: ReadonlyArray<string>, most: number) =>
+  names.length <= most ? names.map((name) => `'${name}'`).join(", ") : `${names.length} nodes`
 
 const fieldNames = (change: valueDiff.Change | undefined) => [
   ...new Set(
@@ -17,18 +17,21 @@ const fieldNames = (change: valueDiff.Change | undefined) => [
   )
 ]
 
-/** Differences in one line, such as `added 'Slack', changed 'Net amount' (jsCode), 2 connections`, or `nothing`. */
-export const line = ({ links, nodes, rest }: WorkflowDiff): string => {
+/**
+ * Differences in one line, such as `added 'Slack', changed 'Net amount' (jsCode), 2 connections`, or `nothing`. More
+ * than `most` nodes with the same kind of change are counted.
+ */
+export const line = ({ links, nodes, rest }: WorkflowDiff, most = 3): string => {
   const named = (change: NodeDiff["change"]) => nodes.filter((node) => node.change === change)
   const changed = named("changed")
   const count = links.added.length + links.removed.length
   const parts = [
     ...(["added", "removed"] as const).flatMap((change) => {
       const those = named(change)
-      return those.length === 0 ? [] : [`${change} ${few(those.map(({ name }) => name))}`]
+      return those.length === 0 ? [] : [`${change} ${few(those.map(({ name }) => name), most)}`]
     }),
-    ...named("renamed").slice(0, 3).map(({ formerName, name }) => `renamed '${formerName}' to '${name}'`),
-    ...changed.length === 0 ? [] : changed.length > 3
+    ...named("renamed").slice(0, most).map(({ formerName, name }) => `renamed '${formerName}' to '${name}'`),
+    ...changed.length === 0 ? [] : changed.length > most
       ? [`changed ${changed.length} nodes`]
       : changed.map(({ name, value }) => `changed '${name}' (${fieldNames(value).slice(0, 3).join(", ")})`),
     ...count === 0 ? [] : [counted(count, "connection")],

@@ -9,7 +9,7 @@ import { findAll, NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { IsTestCopy, type ReadWorkflow, type Service, type Write, WriteGuard } from "../../n8n/WriteGuard.ts"
-import { enabled, inWords, rulesOf, shortestGap } from "./schedule.ts"
+import { enabled, inWords, isOpen, rulesOf, shortestGap } from "./schedule.ts"
 
 const Names = Schema.Array(Schema.String.check(Schema.isMinLength(1)))
 
@@ -99,7 +99,7 @@ const scheduled = (
     const rules = rulesOf(node, isPolling(Workflow.typeOf(node)))
     return rules.length === 0 ? [] : [{ node, rules }]
   })
-  const unknown = byNode.find(({ rules }) => rules.includes(undefined))
+  const unknown = byNode.find(({ rules }) => rules.some(isOpen))
   const at = (node: Obj | undefined) =>
     `nodes[${nodes.findIndex((each) => each["name"] === node?.["name"])}].parameters`
   if (unknown !== undefined) {
@@ -110,7 +110,7 @@ const scheduled = (
       path: at(unknown.node)
     }]
   }
-  const gap = shortestGap(byNode.flatMap(({ rules }) => rules.flatMap((times) => times ?? [])))
+  const gap = shortestGap(byNode.flatMap(({ rules }) => rules))
   if (gap >= minScheduleMinutes * 60) return []
   const names = byNode.map(({ node }) => `'${labelOf(node)}'`).join(" and ")
   return [{

@@ -1,144 +1,50 @@
-/** Time between the starts of a workflow by its schedules. Pure. */
-import * as Cron from "effect/Cron"
-import * as Result from "effect/Result"
-import { num, type Obj, obj, str } from "../../base/Json.ts"
+/** Time between the starts of a workflow by its schedules and polling triggers. Pure. */
+import type { Obj } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-
-/** Starts by one rule: seconds of a day, or the number of seconds between two starts. */
-type Times = { readonly starts: ReadonlyArray<number> } | { readonly gap: number }
-
-/** Rules of one node; `undefined` for a rule that only n8n can evaluate, such as an expression. */
-type Rules = ReadonlyArray<Times | undefined>
+import * as Schedules from "../Schedules.ts"
 
 const day = 86_400
 
-const all = (size: number) => Array.from({ length: size }, (_, index) => index)
+const range = (values: ReadonlyArray<number>, size: number) =>
+  values.length > 0 ? values : Array.from({ length: size }, (_, index) => index)
 
-const presets: Readonly<Record<string, string>> = {
-  "@minutely": "0 * * * * *",
-  "@hourly": "0 0 * * * *",
-  "@daily": "0 0 0 * * *",
-  "@weekly": "0 0 0 * * *",
-  "@monthly": "0 0 0 * * *"
+/** Seconds of a day at which a rule starts a workflow, on any day. */
+const startsOf = ({ fields }: Schedules.Timing & { readonly _tag: "Cron" }) =>
+  range(fields.hours, 24).flatMap((hour) =>
+    range(fields.minutes, 60).flatMap((minute) =>
+      range(fields.seconds, 60).map((second) => (hour * 60 + minute) * 60 + second)
+    )
+  )
+
+/** Schedule rules of a node; those of 1.x leave the least time between starts. `isPolling` is undefined if unknown. */
+export const rulesOf = (node: Obj, isPolling: boolean | undefined): ReadonlyArray<Schedules.Timing> => {
+  const schedule = Schedules.ofNode(node, { isV1: true })
+  if (schedule !== undefined) return schedule
+  const seemsPolling = Workflow.parametersOf(node)["pollTimes"] !== undefined && /trigger$/i.test(Workflow.typeOf(node))
+  return isPolling ?? seemsPolling ? Schedules.ofPolling(node) : []
 }
 
-/** Seconds of a day at which a cron expression starts a workflow, on any day. */
-const ofCron = (expression: string): Times | undefined => {
-  const fields = (presets[expression.trim()] ?? expression).trim().split(/\s+/)
-  const [seconds, minutes, hours] = fields.length === 5 ? ["0", ...fields] : fields
-  if (fields.length < 5 || fields.length > 6) return undefined
-  const parsed = Cron.parse(`${seconds} ${minutes} ${hours} * * *`)
-  if (Result.isFailure(parsed)) return undefined
-  // An empty set is every value.
-  const valuesOf = (set: ReadonlySet<number>, size: number) => set.size === 0 ? all(size) : [...set]
-  const [s, m, h] = [
-    valuesOf(parsed.success.seconds, 60),
-    valuesOf(parsed.success.minutes, 60),
-    valuesOf(parsed.success.hours, 24)
-  ]
-  return { starts: h.flatMap((hour) => m.flatMap((minute) => s.map((second) => (hour * 60 + minute) * 60 + second))) }
-}
+/** Whether only n8n can evaluate a rule, such as an expression. */
+export const isOpen = ({ _tag }: Schedules.Timing): boolean => _tag === "Open"
 
-/** A number, or its default; `undefined` for an expression. */
-const count = (value: unknown, fallback: number) => value === undefined ? fallback : num(Number(value))
-
-const everyOf = (value: unknown, fallback: number, cron: (step: number) => string) => {
-  const step = count(value, fallback)
-  return step === undefined ? undefined : ofCron(cron(step))
-}
-
-const interval = (rule: Obj): Times | undefined => {
-  const minute = count(rule["triggerAtMinute"], 0)
-  switch (rule["field"] ?? "days") {
-    case "seconds":
-      return everyOf(rule["secondsInterval"], 30, (step) => `*/${step} * * * * *`)
-    case "minutes":
-      return everyOf(rule["minutesInterval"], 5, (step) => `0 */${step} * * * *`)
-    case "hours":
-      return everyOf(rule["hoursInterval"], 1, (step) => `0 ${minute} */${step} * * *`)
-    case "days":
-    case "weeks":
-    case "months":
-      return everyOf(rule["triggerAtHour"], 0, (hour) => `0 ${minute} ${hour} * * *`)
-    case "cronExpression":
-      return ofCron(str(rule["expression"]) ?? "")
-  }
-  return undefined
-}
-
-const units: Readonly<Record<string, number>> = { seconds: 1, minutes: 60, hours: 3600 }
-
-/**
- * n8n's cron expression for a rule of a polling trigger or of the older Cron node; `undefined` if a part is not a number.
- * The second, and the minute of "every X hours", are 0; n8n chooses them at random.
- */
-export const pollExpression = (rule: Obj): string | undefined => {
-  const part = (key: string, fallback: number) => {
-    const value = count(rule[key], fallback)
-    return value !== undefined && Number.isInteger(value) ? String(value) : undefined
-  }
-  const cron = (...parts: ReadonlyArray<string | undefined>) =>
-    parts.includes(undefined) ? undefined : ["0", ...parts].join(" ")
-  const [minute, hour] = [part("minute", 0), part("hour", 14)]
-  switch (rule["mode"] ?? "everyDay") {
-    case "custom":
-      return (str(rule["cronExpression"]) ?? "* * * * * *").trim()
-    case "everyMinute":
-      return cron("*", "*", "*", "*", "*")
-    case "everyHour":
-      return cron(minute, "*", "*", "*", "*")
-    case "everyX": {
-      const value = part("value", 2)
-      const step = value && `*/${value}`
-      if (rule["unit"] === "minutes") return cron(step, "*", "*", "*", "*")
-      return (rule["unit"] ?? "hours") === "hours" ? cron("0", step, "*", "*", "*") : undefined
-    }
-    case "everyDay":
-      return cron(minute, hour, "*", "*", "*")
-    case "everyWeek":
-      return cron(minute, hour, "*", "*", part("weekday", 1) ?? "*")
-    case "everyMonth":
-      return cron(minute, hour, part("dayOfMonth", 1) ?? "*", "*", "*")
-  }
-  return undefined
-}
-
-const pollTime = (rule: Obj): Times | undefined => {
-  const expression = pollExpression(rule)
-  const times = expression === undefined ? undefined : ofCron(expression)
-  // n8n chooses the minute at random: only the time between starts is known.
-  const isRandom = rule["mode"] === "everyX" && (rule["unit"] ?? "hours") === "hours"
-  return isRandom && times !== undefined ? { gap: shortestGap([times]) } : times
-}
-
-const each = (value: unknown, times: (rule: Obj) => Times | undefined): Rules =>
-  Array.isArray(value) ? value.map((rule) => times(obj(rule) ?? {})) : [undefined]
-
-/** Schedule rules of a node. `isPolling` is undefined if the node's type is unknown. */
-export const rulesOf = (node: Obj, isPolling: boolean | undefined): Rules => {
-  const parameters = Workflow.parametersOf(node)
-  switch (node["type"]) {
-    case "n8n-nodes-base.scheduleTrigger":
-      return parameters["rule"] === undefined ? [interval({})] : each(obj(parameters["rule"])?.["interval"], interval)
-    case "n8n-nodes-base.cron":
-      return parameters["triggerTimes"] === undefined ? [] : each(obj(parameters["triggerTimes"])?.["item"], pollTime)
-    case "n8n-nodes-base.interval": {
-      const value = count(parameters["interval"], 1)
-      return [value === undefined ? undefined : { gap: value * (units[str(parameters["unit"]) ?? "seconds"] ?? 1) }]
-    }
-  }
-  const seemsPolling = parameters["pollTimes"] !== undefined && /trigger$/i.test(Workflow.typeOf(node))
-  if (!(isPolling ?? seemsPolling)) return []
-  // n8n polls each minute by default.
-  return parameters["pollTimes"] === undefined ? [{ gap: 60 }] : each(obj(parameters["pollTimes"])?.["item"], pollTime)
+const gapIn = (starts: ReadonlyArray<number>) => {
+  const sorted = [...new Set(starts)].toSorted((a, b) => a - b)
+  return sorted.reduce(
+    (least, start, index) => Math.min(least, (sorted[index + 1] ?? (sorted[0] ?? 0) + day) - start),
+    Infinity
+  )
 }
 
 /** Shortest time between two starts by any of the rules, in seconds; starts at the same second count once. */
-export const shortestGap = (rules: ReadonlyArray<Times>): number => {
-  const starts = [...new Set(rules.flatMap((times) => "starts" in times ? times.starts : []))].toSorted((a, b) => a - b)
-  const between = starts.map((start, index) => (starts[index + 1] ?? (starts[0] ?? 0) + day) - start)
-  const apart = rules.flatMap((times) => "gap" in times ? [times.gap] : [])
-  return [...between, ...apart].reduce((least, gap) => Math.min(least, gap), Infinity)
+export const shortestGap = (rules: ReadonlyArray<Schedules.Timing>): number => {
+  const isFixed = (timing: Schedules.Timing & { readonly _tag: "Cron" }) => timing.isMinuteRandom !== true
+  const crons = rules.filter((timing) => timing._tag === "Cron")
+  return Math.min(
+    gapIn(crons.filter(isFixed).flatMap(startsOf)),
+    // Of a random minute, only the time between starts is known.
+    ...crons.filter((timing) => !isFixed(timing)).map((timing) => gapIn(startsOf(timing))),
+    ...rules.flatMap((timing) => timing._tag === "Every" ? [timing.seconds] : [])
+  )
 }
 
 export const inWords = (seconds: number): string => {

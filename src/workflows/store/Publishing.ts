@@ -1,4 +1,5 @@
 /** Publishing and unpublishing: asynchronous on n8n 2.x, and refused for a workflow that cannot run. */
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -6,9 +7,11 @@ import * as Schedule from "effect/Schedule"
 import type { Hint } from "../../base/Advice.ts"
 import * as Errors from "../../base/Errors.ts"
 import { equals, type Obj, obj, str } from "../../base/Json.ts"
+import * as Visible from "../../base/Visible.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { N8nClient } from "../../n8n/N8nClient.ts"
+import { N8nClient, type VersionLabels } from "../../n8n/N8nClient.ts"
 import { puttingBack } from "../../n8n/WriteGuard.ts"
+import * as Schedules from "../Schedules.ts"
 
 /** Publishing and unpublishing mostly take effect within a second, and within 10 at most. */
 const settling = { schedule: Schedule.spaced("250 millis"), times: 40 }
@@ -126,19 +129,56 @@ export const settled = Effect.fnUntraced(function*(workflows: ReadonlyArray<Work
   return new Map(warnings)
 })
 
-/** Publishes a workflow, and waits until it takes effect: n8n 2.x answers before its webhooks do. */
-export const published = Effect.fnUntraced(function*(before: Workflow.Workflow, versionId?: string) {
+/** Triggers that others start, and that n8n does not count. */
+const isCounted = (node: Workflow.Node) =>
+  node.disabled !== true && Workflow.isTrigger(node) && !/\.(executeWorkflow|error|manual\w*)Trigger$/.test(node.type)
+
+const mostSchedules = 3
+
+/** Warns of schedules with which n8n 2.x publishes a workflow that it never starts by them. */
+const scheduleWarnings = (workflow: Workflow.Workflow, after: number) => {
+  const running = Workflow.running(workflow) ?? workflow
+  const never = Schedules.upcoming(running, { after, count: 1, isV1: false })?.never ?? []
+  const more = never.length > mostSchedules ? `; and ${never.length - mostSchedules} more` : ""
+  return never.length === 0
+    ? []
+    : [`published, but n8n never starts it by ${Visible.line(never.slice(0, mostSchedules).join("; "))}${more}`]
+}
+
+const starting = { schedule: Schedule.spaced("250 millis"), times: 10 }
+
+/** Warns if n8n 2.x, which publishes before it starts the triggers, repeatedly fails to start them: its count is 0. */
+const triggerWarnings = Effect.fnUntraced(function*({ id, nodes }: Workflow.Workflow) {
+  if (!nodes.some(isCounted)) return []
+  const n8n = yield* N8nClient
+  const count = yield* n8n.getWorkflow(id).pipe(
+    Effect.map(({ active, triggerCount }) => active ? triggerCount : undefined),
+    Effect.repeat({ ...starting, until: (count) => count !== 0 }),
+    Effect.orElseSucceed(() => undefined)
+  )
+  return count === 0
+    ? ["published, but n8n has not started its triggers yet, and tries again: its editor and log name the reason"]
+    : []
+})
+
+/** Publishes a workflow, and waits until it takes effect: n8n 2.x answers before its webhooks and triggers do. */
+export const published = Effect.fnUntraced(function*(
+  before: Workflow.Workflow,
+  versionId?: string,
+  labels?: VersionLabels
+) {
   const n8n = yield* N8nClient
   const { id } = before
   const answer = yield* orAlready(
     id,
     (now) => now.active && (versionId === undefined ? !Workflow.hasDraft(now) : now.activeVersionId === versionId),
-    n8n.publishWorkflow(id, versionId)
+    n8n.publishWorkflow(id, versionId, labels)
   )
+  const silent = scheduleWarnings(answer, yield* Clock.currentTimeMillis)
   const unsettled = yield* Unsettled
   if (unsettled !== undefined) {
     unsettled.push(answer)
-    return { workflow: answer, warnings: [] } satisfies Progress
+    return { workflow: answer, warnings: silent } satisfies Progress
   }
   // The webhooks of the previous version answer too.
   if (
@@ -146,12 +186,20 @@ export const published = Effect.fnUntraced(function*(before: Workflow.Workflow, 
   ) {
     yield* Effect.sleep(takingOver)
   }
-  return { workflow: answer, warnings: yield* webhookWarnings(answer) } satisfies Progress
+  const warnings = [...yield* webhookWarnings(answer), ...silent]
+  return {
+    workflow: answer,
+    // The count of an earlier version stays until the new one has started.
+    warnings: before.active || silent.length > 0 ? warnings : [...warnings, ...yield* triggerWarnings(answer)]
+  } satisfies Progress
 })
 
+/** Version that waits in a published workflow; n8n chooses that of another one. */
+export const waitingVersion = (workflow: Workflow.Workflow): string | undefined =>
+  workflow.active && Workflow.awaitsPublishing(workflow) ? workflow.versionId ?? undefined : undefined
+
 /** Publishes a workflow: if it is published already, exactly the draft that was read. */
-export const publishedWaiting = (workflow: Workflow.Workflow) =>
-  published(workflow, workflow.active ? workflow.versionId ?? undefined : undefined)
+export const publishedWaiting = (workflow: Workflow.Workflow) => published(workflow, waitingVersion(workflow))
 
 const asBefore = (before: Workflow.Workflow, patch: Obj): Obj => ({
   settings: Workflow.settingsToName(before),

@@ -24,7 +24,7 @@ export interface State {
 /** Reads versions. */
 export interface Service {
   /**
-   * Reads a version: `published`, an id of n8n's, or a snapshot's (also of a deleted workflow). Fails with a
+   * Reads a version: `published`, an id of n8n's or its beginning, or a snapshot's (also of a deleted workflow). Fails with a
    * `NotFoundError` that names the newest versions, and with a `ValidationError` if nothing is published.
    */
   readonly read: (id: string, version: string) => Effect.Effect<State, Errors.N8nError, N8nClient>
@@ -47,6 +47,9 @@ const cached = (capacity: number, ttl: Duration.Input) => ({
 })
 
 const few = 3
+
+/** Minimum length of the beginning of an id that is enough for one. */
+const leastPrefix = 4
 
 const withoutPublished = ({ activeVersion: _, activeVersionId: __, ...rest }: Workflow.Workflow): Workflow.Workflow =>
   rest
@@ -121,28 +124,6 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
       cached(maxContents, "10 minutes")
     )
 
-    const unknown = Effect.fnUntraced(function*(id: string, version: string) {
-      const n8n = yield* N8nClient
-      const own = yield* n8n.workflowHistory(id).pipe(Effect.orElseSucceed(() => undefined))
-      const stored = yield* snapshots.list(n8n.instance, id).pipe(Effect.orElseSucceed(() => []))
-      return yield* new Errors.NotFoundError({
-        operation: "read a version of workflow",
-        resourceType: "Version",
-        resourceId: version,
-        hint: [
-          ...own === undefined ? ["This n8n does not list versions: there are only snapshots."] : [],
-          {
-            _tag: "ChooseVersion",
-            workflowId: id,
-            newest: [
-              ...(own ?? []).slice(0, few).map(({ versionId }) => versionId),
-              ...stored.slice(0, few).map((snapshot) => snapshot.version)
-            ]
-          }
-        ]
-      })
-    })
-
     const versionState = Effect.fnUntraced(function*(id: string, version: string) {
       const [current, content] = yield* Effect.all(
         [
@@ -164,12 +145,39 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
       }
     })
 
+    /** The only version that begins with a text; fails with the newest ones. */
+    const beginningWith = Effect.fnUntraced(function*(id: string, version: string) {
+      const n8n = yield* N8nClient
+      const own = yield* n8n.workflowHistory(id).pipe(Effect.orElseSucceed(() => undefined))
+      const [only, ...others] = (own ?? []).filter((each) => each.versionId.startsWith(version))
+      if (only !== undefined && others.length === 0 && version.length >= leastPrefix) {
+        return yield* versionState(id, only.versionId)
+      }
+      const stored = yield* snapshots.list(n8n.instance, id).pipe(Effect.orElseSucceed(() => []))
+      return yield* new Errors.NotFoundError({
+        operation: "read a version of workflow",
+        resourceType: "Version",
+        resourceId: version,
+        hint: [
+          ...own === undefined ? ["This n8n does not list versions: there are only snapshots."] : [],
+          {
+            _tag: "ChooseVersion",
+            workflowId: id,
+            newest: [
+              ...(own ?? []).slice(0, few).map(({ versionId }) => versionId),
+              ...stored.slice(0, few).map((snapshot) => snapshot.version)
+            ]
+          }
+        ]
+      })
+    })
+
     const read: Service["read"] = Effect.fn("Versions.read")(function*(id, version) {
       if (version === Reference.published) return yield* publishedState(id, versionState)
       const state: Effect.Effect<State, Errors.N8nError, N8nClient> = Reference.isSnapshot(version)
         ? snapshotState(snapshots, id, version)
         : versionState(id, version)
-      return yield* Effect.catchIf(state, isUnknown, () => unknown(id, version))
+      return yield* Effect.catchIf(state, isUnknown, () => beginningWith(id, version))
     })
 
     const lines = yield* Cache.makeWith(

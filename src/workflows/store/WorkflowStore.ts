@@ -11,12 +11,12 @@ import { defined } from "../../base/Json.ts"
 import * as Locks from "../../base/KeyedMutex.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { isUnsupported, N8nClient } from "../../n8n/N8nClient.ts"
+import { isUnsupported, N8nClient, type VersionLabels } from "../../n8n/N8nClient.ts"
 import { puttingBack } from "../../n8n/WriteGuard.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as change from "./change.ts"
 import type { Modification, Modified, Patch, UpdateOptions, Written } from "./change.ts"
-import { deleteUnpublished, published, unpublished } from "./Publishing.ts"
+import { deleteUnpublished, published, unpublished, waitingVersion } from "./Publishing.ts"
 import { Snapshots } from "./Snapshots.ts"
 import * as steps from "./steps.ts"
 
@@ -33,6 +33,11 @@ export interface Plan {
   readonly changed: string
   readonly warnings: ReadonlyArray<string>
   readonly options: UpdateOptions
+}
+
+/** Version to publish, with its labels, which only n8n 2.40 and later take. */
+export interface Publication extends VersionLabels {
+  readonly versionId?: string | undefined
 }
 
 /** A write. */
@@ -96,8 +101,11 @@ export interface Service {
   readonly remove: (id: string) => Effect.Effect<void, Errors.N8nError, N8nClient>
   /** Archives a workflow, which unpublishes it (2.x); fails on 1.x. */
   readonly archive: (id: string) => Effect.Effect<void, Errors.N8nError, N8nClient>
-  /** Publishes the current state, or unpublishes; returns after it has taken effect. */
-  readonly setActive: (id: string, active: boolean) => Writing
+  /**
+   * Publishes the current state or a version, with labels, or unpublishes; returns after it has taken effect, and fails
+   * if it has not. `changed` is the difference to the version that ran.
+   */
+  readonly setActive: (id: string, active: boolean, version?: Publication) => Writing
 }
 
 /** The writer of workflows. */
@@ -192,14 +200,21 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         )
       }).pipe(inTurn(id), Effect.withSpan("WorkflowStore.archive"))
 
-    const setActive: Service["setActive"] = (id, active) =>
+    const setActive: Service["setActive"] = (id, active, { versionId: chosen, ...labels } = {}) =>
       Effect.gen(function*() {
         const before = yield* change.target(id)
-        const done = active ? yield* published(before) : { workflow: yield* unpublished(id), warnings: [] }
-        const { warnings, workflow } = yield* steps.readBack(done)
-        const { changed, published: runs } = steps.outcome(before, workflow)
-        const wentLive = active && Workflow.hasDraft(before)
-        return { workflow, warnings, ...defined({ changed: wentLive ? changed : undefined, published: runs }) }
+        if (!active) return yield* steps.readBack({ workflow: yield* unpublished(id), warnings: [] })
+        const versionId = chosen ?? waitingVersion(before)
+        const { warnings, workflow } = yield* steps.readBack(yield* published(before, versionId, labels))
+        const runs = workflow.active && (chosen === undefined || workflow.activeVersionId === chosen)
+        if (!runs) return yield* steps.notPublished(workflow)
+        const isChosen = versionId !== undefined && workflow.activeVersionId === versionId
+        return {
+          workflow,
+          warnings,
+          published: isChosen || !Workflow.hasDraft(workflow),
+          ...defined({ changed: steps.wentLive(before, workflow), former: before.activeVersionId ?? undefined })
+        }
       }).pipe(inTurn(id), Effect.withSpan("WorkflowStore.setActive"))
 
     return WorkflowStore.of({ create: steps.create(means), update, plan, apply, modify, remove, archive, setActive })

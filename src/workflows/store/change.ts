@@ -17,6 +17,8 @@ export interface Written {
   readonly changed?: string
   /** Repairs, omissions and failures of later steps. */
   readonly warnings: ReadonlyArray<string>
+  /** Version that ran before a publication. */
+  readonly former?: string
   /** Whether the written version runs: `false` for a draft, absent if nothing is published. */
   readonly published?: boolean
 }

@@ -33,6 +33,9 @@ import {
 } from "./Publishing.ts"
 import { badRequest, lostConnections, prepare, withoutRefused } from "./WorkflowBody.ts"
 
+/** Maximum number of nodes that are named in each part of a publication's changes. */
+const mostNames = 10
+
 const reasonOf = (error: Errors.N8nError) => {
   const { context, message } = Errors.report(error)
   return String(context["errorDetails"] ?? message)
@@ -149,6 +152,27 @@ const switched = (progress: Progress, active: boolean | undefined) => {
   }
   return undefined
 }
+
+/** Changes between the versions that run before and after a publication; `undefined` if there are none. */
+export const wentLive = (before: Workflow.Workflow, now: Workflow.Workflow): string | undefined => {
+  const former = Workflow.running(before) ?? (Workflow.hasDraft(before) ? undefined : before)
+  if (!before.active || former === undefined) return undefined
+  const diff = WorkflowDiff.make(former, Workflow.running(now) ?? now)
+  const changed = WorkflowDiff.line(diff, mostNames)
+  return changed === "nothing" ? undefined : changed
+}
+
+/** Fails although n8n accepted a publication. */
+export const notPublished = ({ active, activeVersionId, id }: Workflow.Workflow) =>
+  new Errors.ApiError({
+    operation: "publish workflow",
+    resourceType: "Workflow",
+    resourceId: id,
+    errorDetails: active
+      ? `n8n accepted it, but runs version ${activeVersionId ?? "?"}`
+      : "n8n accepted it, but the workflow is not published",
+    hint: { _tag: "ReadAgain" }
+  })
 
 /**
  * Changes by a write, and whether the written version runs. If nothing was written and a draft was published, the

@@ -33,6 +33,7 @@ import { instance } from "./instance.ts"
 import { manyRuns } from "./manyRuns.ts"
 import { mapping } from "./mapping.ts"
 import { publishing } from "./publishing.ts"
+import { publishingVersions } from "./publishingVersions.ts"
 import { RealN8n } from "./RealN8n.ts"
 import { replaying } from "./replaying.ts"
 import { resources } from "./resources.ts"
@@ -652,6 +653,7 @@ export const suite = (version: string) => {
     instance(it, version)
     syncing(it, v2)
     publishing(it, { v2, drafts })
+    publishingVersions(it, { drafts })
     extracting(it, { v2, drafts })
   })
 }

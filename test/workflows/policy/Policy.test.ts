@@ -7,7 +7,7 @@ import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import { WriteGuard } from "../../../src/n8n/WriteGuard.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as Policy from "../../../src/workflows/policy/Policy.ts"
-import { pollExpression } from "../../../src/workflows/policy/schedule.ts"
+import { pollExpression } from "../../../src/workflows/Schedules.ts"
 import { node, workflow } from "../../support/workflows.ts"
 import { inWorld, type Needs } from "../../support/world.ts"
 
@@ -255,7 +255,7 @@ describe("minScheduleMinutes", () => {
       node("Mail", "gmailTrigger", 1, { pollTimes: { item: [{ mode: "everyX", value: 3, unit: "minutes" }] } }),
       "after 3 minutes"
     ],
-    ["every hour, at each minute", poll({ mode: "everyHour", minute: "*" }), "cannot be checked"],
+    ["every hour, at each minute", poll({ mode: "everyHour", minute: "*" }), "after 1 minute"],
     ["every hour", poll({ mode: "everyHour", minute: 30 }), undefined],
     ["every 59 minutes, and at the full hour", poll({ mode: "everyX", value: 59, unit: "minutes" }), "after 1 minute"],
     ["every 58 minutes", poll({ mode: "everyX", value: 58, unit: "minutes" }), "after 2 minutes"],
@@ -267,7 +267,7 @@ describe("minScheduleMinutes", () => {
       "cannot be checked"
     ],
     ["a week's day", poll({ mode: "everyWeek", hour: 3, weekday: "1" }), undefined],
-    ["a month's day at every hour", poll({ mode: "everyMonth", hour: "*", minute: 0 }), "cannot be checked"],
+    ["a month's day at every hour", poll({ mode: "everyMonth", hour: "*", minute: 0 }), undefined],
     [
       "an unknown trigger that polls",
       node("Feed", "n8n-nodes-acme.feedTrigger", 1, { pollTimes: { item: [{ mode: "everyMinute" }] } }),
