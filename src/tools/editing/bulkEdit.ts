@@ -50,7 +50,7 @@ export const bulkEdit = Tool.make({
   searchHint:
     "change, update, replace in all workflows together; migrate a credential, url, sub-workflow, setting; batch",
   description:
-    "Apply operations to every selected workflow. dryRun returns the grouped changes and a plan; plan applies exactly that, continues it when interrupted, and with dryRun shows its state. workflow_restore(batch) takes it back.",
+    "Apply operations to every selected workflow. dryRun returns grouped changes and a plan; plan applies or continues it, with dryRun shows its state. Undo: workflow_restore(batch).",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["workflow:list", "workflow:read", "workflow:update"],
   partialScopes: { "credential:list": "credential" },

@@ -10,7 +10,7 @@ export const connectionCreate = Tool.make({
   title: "Connect nodes",
   searchHint: "wire, link, branch, error output, ai tool to agent",
   description:
-    "Connect two nodes. Name ports by index or as in the editor: true, done, error, a Switch rule, ai_tool, Chat Model.",
+    "Connect two nodes. Ports by index or as in the editor: true, error, a Switch rule, ai_tool.",
   annotations: { ...Tool.additive, idempotentHint: true },
   scopes: editing.scopes,
   input: Schema.Struct({

@@ -13,7 +13,7 @@ export const nodeReplace = Tool.make({
   title: "Replace node",
   searchHint: "swap a node, change its type, keep its connections",
   description:
-    "Replace a node with one of another type: its id, name, position and what fits of connections and parameters stay.",
+    "Replace a node with one of another type; what fits of connections and parameters stays.",
   annotations: Tool.destructive,
   scopes: editing.scopes,
   input: Schema.Struct({

@@ -46,7 +46,7 @@ export const validateWorkflow = Tool.make({
   app: page.app,
   searchHint: "check, lint, find mistakes, errors before running",
   description:
-    "Use before writing or publishing: checks node types, versions, parameters, connections, expressions, called workflows. Set missingCredentials before publishing.",
+    "Check a workflow before writing or publishing it. Set missingCredentials before publishing.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct(input),

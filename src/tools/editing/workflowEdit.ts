@@ -29,7 +29,7 @@ export const workflowEdit = Tool.make({
   searchHint:
     "modify, update, fix, rename, delete, remove a node, its parameters, code, in a workflow; patch, find and replace text, tidy layout, dry run",
   description:
-    "Apply operations to a workflow, all or nothing. Connections stay with their port; problems lists only new ones. On n8n 2.40+ it stays a draft unless publish.",
+    "Apply operations to a workflow, all or nothing. problems lists only new ones. On n8n 2.40+ it stays a draft unless publish.",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: editing.scopes,
   input: Schema.Struct({

@@ -23,7 +23,7 @@ export const getExecution = Tool.make({
   app: page.app,
   searchHint: "why did it fail, debug, error, last run",
   description:
-    "Why did a run fail, or take long? The failing node, its error and input; nodes that ran with items and time (ms). Next: get_execution_by_node.",
+    "Why did a run fail, or take long? The failing node, error, input; items and ms by node. Next: get_execution_by_node.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   partialScopes: { "workflow:read": "whether the version is published" },

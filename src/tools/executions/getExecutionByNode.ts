@@ -41,7 +41,7 @@ export const getExecutionByNode = Tool.make({
   title: "Get execution of one node",
   searchHint: "debug step, input and output, items, payload of a node",
   description:
-    "Use after get_execution: one node's input and output items, error, and parameters (expressions as values).",
+    "One node's input and output items, error, parameters (expressions as values).",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({

@@ -208,11 +208,11 @@ export const listExecutions = Tool.make({
     ...Selection.parameters,
     groupBy: parameters.optional(
       Schema.Literals(Triage.groupings),
-      "workflow: counts by status; failure: by node and error; node: time, items, bytes, tokens, what is slow; version: failures by version."
+      "workflow: counts; failure: by error; node: time, items, bytes, tokens; version: failures."
     ),
     limit: parameters.optional(
       Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 500 }, { message: "limit must be from 1 to 500" })),
-      "Default 20, at most 100; with groupBy 200 (node: 50)."
+      "Default 20; with groupBy 200 (node: 50)."
     ),
     raw: parameters.flag("Adds all other fields; with groupBy all groups.")
   }),

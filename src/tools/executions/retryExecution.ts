@@ -162,7 +162,7 @@ export const retryExecution = Tool.make({
     ),
     from: parameters.optional(
       Schema.Literals(["failure", "start"]),
-      "failure (default): at the failed node. start: sends the recorded request again (other triggers: a copy)."
+      "failure (default): at the failed node. start: the recorded request again."
     ),
     latest: parameters.flag("Use the current workflow."),
     force: parameters.flag("Also if it may have been sent already."),

@@ -26,7 +26,7 @@ export const workflowCreate = Tool.make({
       })
     ),
     description: parameters.optional(Schema.String, "What it is for."),
-    active: parameters.optional(Schema.Boolean, "Only recorded in the draft; nothing is published."),
+    active: parameters.optional(Schema.Boolean, "Recorded only."),
     settings: Schema.optionalKey(writing.jsonObject("Workflow settings.")),
     filePath: parameters.optional(Schema.String, "Default: from its name.")
   }),

@@ -51,7 +51,7 @@ export const workflowDiff = Tool.make({
   app: page.app,
   searchHint: "what changed, difference, compare versions, draft and published, file and n8n, which change broke it",
   description:
-    "Show how workflow b differs from a. Without b: from a version to the current workflow, or from the published version to its draft.",
+    "Show how workflow b differs from a. Without b: a version and the current workflow, or published and draft.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({

@@ -172,7 +172,7 @@ export const workflowRestore = Tool.make({
   title: "Restore workflow",
   searchHint: "undo, roll back, revert, bring back a deleted workflow",
   description:
-    "Restore a version from workflow_history, on n8n 2.40+ as a draft. n8n's versions contain nodes and connections; snapshots contain everything and recreate deleted workflows under a new id.",
+    "Restore a version from workflow_history, on n8n 2.40+ as a draft. Snapshots contain all, and recreate deleted workflows.",
   // A deleted workflow is created again with each call.
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["workflow:update", "workflow:create", "workflow:read"],

@@ -27,7 +27,7 @@ const input = {
   operation: parameters.optional(Schema.String, "Only what applies to this operation."),
   parameters: parameters.optional(
     Schema.Array(Schema.String),
-    "Names (outer.inner if nested) to return in full, with descriptions of their options."
+    "Names (outer.inner) to return in full."
   )
 }
 
@@ -69,7 +69,7 @@ export const nodeGet = Tool.make({
   title: "Get node type",
   searchHint: "node documentation, parameters, options, operations, ports, example",
   description:
-    "Look up a node type before using it: versions, credentials, ports, the parameters that apply with options and defaults, a valid example. Works without n8n.",
+    "Look up a node type before using it: versions, credentials, ports, applicable parameters, a valid example.",
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct(input),

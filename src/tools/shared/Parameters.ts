@@ -22,14 +22,14 @@ const writable = Schema.makeFilter<string>((id) => Reference.versionIn(id) === u
 export const workflowId = required("Workflow ID", "From list_workflows.").check(writable)
 
 /** Current workflow on n8n, in a file or a draft. */
-export const anyWorkflowId = required("Workflow ID", "n8n id, file or draft.").check(writable)
+export const anyWorkflowId = required("Workflow ID", "Id, file or draft.").check(writable)
 
-export const referenceForms = "n8n id (@published, @VERSION), file or draft."
+export const referenceForms = "Id (@published, @VERSION), file or draft."
 
 /** Reference to a workflow or one of its versions: see `Reference`. */
 export const reference = required("Workflow ID", referenceForms)
 
-export const workflowFile = required("File path", "A .json path under the files root, or a draft.")
+export const workflowFile = required("File path", "Path (.json) or draft.")
 
 export const executionIdFor = (description: string) =>
   Schema.String
@@ -74,7 +74,7 @@ export const place = {
 
 export const limit = int("limit", { minimum: 1, maximum: 100 }, 20, "Rows.")
 
-export const cursor = optional(Schema.String, "Previous nextCursor.")
+export const cursor = optional(Schema.String, "nextCursor.")
 
 /** Switch; the JSON Schema omits its default, `false`. */
 export const flag = (description: string) =>

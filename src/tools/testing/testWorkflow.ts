@@ -61,7 +61,7 @@ const pins = Schema.optionalKey(
     Schema.Union([Schema.Array(Schema.Json.annotate({ description: "Item." })), Schema.Literal("run")])
   ).annotate({
     description:
-      "By node: items it returns instead of running ([[…], […]]: by output), or 'run' to run it in a replay too."
+      "By node: items instead of a run ([[…], […]]: by output), or 'run', in a replay too."
   })
 )
 
@@ -114,7 +114,7 @@ export const testWorkflow = Tool.make({
     pins,
     replay: Schema.optionalKey(
       parameters.executionIdFor(
-        "Execution with data for the trigger and for nodes that reach outside."
+        "Execution whose data replaces the trigger and nodes that reach outside."
       )
     ),
     cases: Schema.optionalKey(
@@ -122,7 +122,7 @@ export const testWorkflow = Tool.make({
         description: "Several tests instead of one."
       })
     ),
-    against: parameters.optional(Schema.String, "Version that runs the same, to compare (ID@published)."),
+    against: parameters.optional(Schema.String, "Compare with this version (ID@published)."),
     show: Schema.optionalKey(
       Schema.Struct({
         nodes: Schema.optionalKey(Schema.Array(Schema.String)),

@@ -25,7 +25,7 @@ export const workflowProve = Tool.make({
   title: "Prove a change on recorded runs",
   searchHint:
     "is this change safe to publish, regression test against production runs, compare draft with past executions",
-  description: "Does a changed workflow still do what its recorded runs did? Replays them on a copy, sends nothing.",
+  description: "Does a changed workflow still do what its runs did? Replays them on a copy, sends nothing.",
   annotations: Tool.additive,
   scopes: testWorkflow.scopes,
   input: Schema.Struct({
@@ -39,10 +39,10 @@ export const workflowProve = Tool.make({
       Schema.Array(Schema.String.check(Schema.isPattern(/^\d+$/))).check(
         Schema.isMinLength(1),
         Schema.isMaxLength(Replays.maxRuns)
-      ).annotate({ description: "Only these runs." })
+      ).annotate({ description: "Or these." })
     ),
-    ignore: conditions.paths("Paths not to compare: email, 'Map'.email."),
-    drill: parameters.flag("Instead, each outside node fails once: who notices?")
+    ignore: conditions.paths("Not compared: email, 'Map'.email."),
+    drill: parameters.flag("Instead: outside nodes fail; who notices?")
   }),
   output: Schema.Struct({
     ...Struct.map(Groups.Result.fields, Schema.optionalKey),

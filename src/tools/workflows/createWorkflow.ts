@@ -10,7 +10,7 @@ export const createWorkflow = Tool.make({
   name: "create_workflow",
   title: "Create workflow",
   searchHint: "new automation, build, add a workflow to n8n",
-  description: "Create a workflow on n8n, unpublished unless active. Small mistakes are repaired.",
+  description: "Create a workflow on n8n, unpublished unless active.",
   // With `active`, its triggers start it.
   annotations: { ...Tool.additive, destructiveHint: true },
   scopes: ["workflow:create", "workflow:read"],

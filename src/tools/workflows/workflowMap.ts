@@ -176,7 +176,7 @@ export const workflowMap = Tool.make({
   title: "Map of workflows",
   searchHint: "dependencies, who calls this sub-workflow, impact of a change, unused sub-workflows, broken calls",
   description:
-    "Links between workflows: calls, tools, HTTP, error workflows; broken, unused, cyclic ones; shared credentials. With id: whom a change reaches.",
+    "Links between workflows, broken, unused, cyclic ones, shared credentials. With id: whom a change reaches.",
   annotations: Tool.readOnly,
   scopes: ["workflow:list", "workflow:read"],
   partialScopes: { "dataTable:list": "names of data tables" },
