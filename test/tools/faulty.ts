@@ -236,6 +236,11 @@ export const run = (seed: number) =>
     for (const key of new Set([...got.before.keys(), ...after.now.keys(), ...got.now.keys()])) {
       const [was, should, is] = [got.before.get(key), after.now.get(key), got.now.get(key)]
       const tell = () => `${story()}\n${key}: ${JSON.stringify({ was, should, is }, null, 1).slice(0, 3_000)}`
+      // A batch that ended early says what is not done, and continues.
+      if (data?.["notDone"] !== undefined) {
+        assert.isTrue([was, should].some((state) => isEqual(state, is)), tell())
+        continue
+      }
       if (succeeded) {
         // Nothing is lost: what the answer says is there.
         assert.deepStrictEqual(is?.content, should?.content, tell())

@@ -12,8 +12,7 @@ export const nodeReplace = Tool.make({
   name: "node_replace",
   title: "Replace node",
   searchHint: "swap a node, change its type, keep its connections",
-  description:
-    "Replace a node with one of another type; what fits of connections and parameters stays.",
+  description: "Replace a node with one of another type; what fits of connections and parameters stays.",
   annotations: Tool.destructive,
   scopes: editing.scopes,
   input: Schema.Struct({

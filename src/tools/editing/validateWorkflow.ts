@@ -45,8 +45,7 @@ export const validateWorkflow = Tool.make({
   title: "Validate workflow",
   app: page.app,
   searchHint: "check, lint, find mistakes, errors before running",
-  description:
-    "Check a workflow before writing or publishing it. Set missingCredentials before publishing.",
+  description: "Check a workflow before writing or publishing it. Set missingCredentials before publishing.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct(input),

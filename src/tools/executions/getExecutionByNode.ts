@@ -40,8 +40,7 @@ export const getExecutionByNode = Tool.make({
   name: "get_execution_by_node",
   title: "Get execution of one node",
   searchHint: "debug step, input and output, items, payload of a node",
-  description:
-    "One node's input and output items, error, parameters (expressions as values).",
+  description: "One node's input and output items, error, parameters (expressions as values).",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({

@@ -60,8 +60,7 @@ const pins = Schema.optionalKey(
     Schema.String,
     Schema.Union([Schema.Array(Schema.Json.annotate({ description: "Item." })), Schema.Literal("run")])
   ).annotate({
-    description:
-      "By node: items instead of a run ([[…], […]]: by output), or 'run', in a replay too."
+    description: "By node: items instead of a run ([[…], […]]: by output), or 'run', in a replay too."
   })
 )
 

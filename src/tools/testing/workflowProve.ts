@@ -19,6 +19,8 @@ const timeouts = { heard: 60_000, silent: 25_000 }
 /** Maximum length, somewhat more than that of the groups, which bound themselves. */
 const maxChars = 6_000
 
+const rows = Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json)))
+
 /** Replays recorded runs on a changed workflow and shows what differs. */
 export const workflowProve = Tool.make({
   name: "workflow_prove",
@@ -45,10 +47,20 @@ export const workflowProve = Tool.make({
     drill: parameters.flag("Instead: outside nodes fail; who notices?")
   }),
   output: Schema.Struct({
-    ...Struct.map(Groups.Result.fields, Schema.optionalKey),
-    /** Verdicts of a drill, the worst first. */
-    drill: Schema.optionalKey(Schema.Array(Drill.Row)),
-    notDrilled: Schema.optionalKey(Schema.Array(Schema.Struct({ node: Schema.String, why: Schema.String }))),
+    verdict: Schema.optionalKey(Schema.String),
+    runs: Schema.optionalKey(Schema.Int),
+    same: Schema.optionalKey(Schema.Int),
+    /** Equal differences: `{node, paths, runs, executions, example?, also?}`, the cause first. */
+    groups: rows,
+    /** Paths that always differ: `{node, path, why?}`. */
+    ignored: rows,
+    /** What was not replayed: `{node?, execution?, why}`. */
+    notReplayed: rows,
+    /** Number of entries that are left out. */
+    more: Schema.optionalKey(Schema.String),
+    /** Verdicts of a drill, the worst first: `{node, verdict, failures, why}`. */
+    drill: rows,
+    notDrilled: rows,
     /** Arguments that continue. */
     next: Schema.optionalKey(Schema.Struct({ executions: Schema.Array(Schema.String) }))
   }),
@@ -67,7 +79,11 @@ export const workflowProve = Tool.make({
   summarize: (result) => {
     if ("drill" in result) {
       const { notDrilled, rows } = result.drill
-      return defined({ drill: rows, notDrilled: notDrilled.length === 0 ? undefined : notDrilled })
+      return defined({
+        verdict: Drill.verdictOf(rows),
+        drill: rows,
+        notDrilled: notDrilled.length === 0 ? undefined : notDrilled
+      })
     }
     const { left, ...proof } = result.proof
     return defined({
@@ -75,12 +91,10 @@ export const workflowProve = Tool.make({
       next: left.length === 0 ? undefined : { executions: left }
     })
   },
-  message: ({ drill, next, runs = 0, verdict }) => ({
-    en: drill === undefined
-      ? `${counted(runs, "run")}: ${verdict}${
-        next === undefined ? "" : `; ${counted(next.executions.length, "run")} left for the next call`
-      }`
-      : Drill.verdictOf(drill),
+  message: ({ drill, next, runs = 0, verdict = "" }) => ({
+    en: `${drill === undefined ? `${counted(runs, "run")}: ` : ""}${verdict}${
+      next === undefined ? "" : `; ${counted(next.executions.length, "run")} left for the next call`
+    }`,
     ja: drill === undefined ? `${runs} 件の実行を再現しました` : `${drill.length} 個のノードの障害を試しました`
   }),
   maxChars: () => maxChars
