@@ -29,9 +29,8 @@ const Output = Schema.Struct({
   cases: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
   /** Number of cases with the same output and response as `against`. */
   same: Schema.optionalKey(Schema.Int),
-  differ: Schema.optionalKey(
-    Schema.Array(Schema.Struct({ case: Schema.String, paths: Schema.Array(Schema.String) }))
-  )
+  /** `{case, paths}`. */
+  differ: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json)))
 })
 type Output = typeof Output.Type
 

@@ -54,13 +54,12 @@ export const workflowProve = Tool.make({
     groups: rows,
     /** Paths that always differ: `{node, path, why?}`. */
     ignored: rows,
-    /** What was not replayed: `{node?, execution?, why}`. */
+    /** Nodes and runs that were left out: `{node?, execution?, why}`. */
     notReplayed: rows,
     /** Number of entries that are left out. */
     more: Schema.optionalKey(Schema.String),
     /** Verdicts of a drill, the worst first: `{node, verdict, failures, why}`. */
     drill: rows,
-    notDrilled: rows,
     /** Arguments that continue. */
     next: Schema.optionalKey(Schema.Struct({ executions: Schema.Array(Schema.String) }))
   }),
@@ -82,7 +81,7 @@ export const workflowProve = Tool.make({
       return defined({
         verdict: Drill.verdictOf(rows),
         drill: rows,
-        notDrilled: notDrilled.length === 0 ? undefined : notDrilled
+        notReplayed: notDrilled.length === 0 ? undefined : notDrilled
       })
     }
     const { left, ...proof } = result.proof

@@ -133,7 +133,6 @@ describe("a version of a workflow", () => {
       const calls: ReadonlyArray<readonly [tool: { readonly run: typeof tools.updateWorkflow.run }, args: object]> = [
         [tools.updateWorkflow, { id: reference, name: "x" }],
         [tools.deleteWorkflow, { id: reference, confirm: true }],
-        [tools.activateWorkflow, { id: reference }],
         [tools.deactivateWorkflow, { id: reference }],
         [tools.replaceWorkflowFromFile, { id: reference, filePath: "a.json", confirm: true }],
         [tools.nodeAdd, { workflowId: reference, nodeType: "n8n-nodes-base.noOp" }],
