@@ -36,7 +36,6 @@ interface Meter {
 
 const isOver = ({ cap, chars, tokens }: Meter) => chars > cap || tokens * unitsPerToken > cap
 
-/** Characters that JSON escapes: quotes, backslashes, controls, lone surrogates. */
 const escaped = /["\\\p{Cc}\p{Cs}]/u
 
 /** The closing quote starts a token, which can extend to the opening quote of the next string. */

@@ -42,9 +42,8 @@ export interface Resource<out R = unknown> {
 const variable = (uriTemplate: string) => uriTemplate.slice(uriTemplate.lastIndexOf("{") + 1, -1)
 
 /**
- * Resource that a tool reads, with `args` and the id, as the template's variable, for arguments.
- *
- * It is read by the served tool of this name, including everything that wraps it (`Tool.wrap`).
+ * Resource that a tool reads, with `args` and the id, as the template's variable, for arguments. It is read by the
+ * served tool of this name, including everything that wraps it (`Tool.wrap`).
  */
 export const ofTool = <R = never>(
   { args, tool, ...resource }: Omit<Resource<R>, "read" | "tool"> & {

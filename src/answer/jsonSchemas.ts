@@ -36,7 +36,6 @@ const isNoise = (key: string, value: unknown, isRoot: boolean) =>
 /** Schema of marks: an object or a list. Only the root of an answer's data declares them; others allow them. */
 const mark = {}
 
-/** Types of an `anyOf` of bare types; `undefined` for any other. */
 const typesOf = (alternatives: unknown): ReadonlyArray<unknown> | undefined =>
   Array.isArray(alternatives) &&
     alternatives.every((each) => Object.keys(each).length === 1 && typeof each.type === "string")
@@ -106,7 +105,6 @@ const withMark = (schema: JsonSchema): JsonSchema => {
 export const ofArguments = (input: Schema.Constraint): JsonSchema =>
   shortenSchema(jsonSchema(input), true) as JsonSchema
 
-/** JSON Schema of the whole answer whose `data` has this schema. */
 export const ofAnswer = (output: Schema.Constraint & Parameters<typeof markable>[0]): JsonSchema => {
   const answer = Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data: markable(output) })
   return withMark(outline(shortenSchema(jsonSchema(answer))) as JsonSchema)

@@ -80,10 +80,9 @@ export type InputSchema = Schema.ConstraintCodec<unknown, unknown>
 export type OutputSchema = Schema.ConstraintCodec<object, unknown>
 
 /**
- * Tool with typed input and output.
- *
- * `call` and `answer` take what a client would send: defaults apply, and invalid input is a `ValidationError`. Both
- * refuse to change anything under {@link ReadOnly} and redact secrets ({@link RedactSecrets}).
+ * Tool with typed input and output. `call` and `answer` take what a client would send: defaults apply, and invalid
+ * input is a `ValidationError`. Both refuse to change anything under {@link ReadOnly} and redact secrets ({@link
+ * RedactSecrets}).
  */
 export interface Tool<
   Name extends string,

@@ -40,7 +40,6 @@ export interface Options extends Executions.Options, NodeCatalogue.Options {
   readonly stateFolder: string
 }
 
-/** Services with persistent or cached state. */
 const stateful = (
   executions: Layer.Layer<Executions.Executions, never, Documents.Documents>,
   snapshots: Layer.Layer<Snapshots.Snapshots>,

@@ -16,9 +16,8 @@ export interface Content {
 }
 
 /**
- * Real path of an open file, on systems that report it (Linux does).
- *
- * A folder of the path can become a link between two checks. An open file does not move.
+ * Real path of an open file, on systems that report it (Linux does). A folder of the path can become a link between two
+ * checks. An open file does not move.
  */
 export const placeOf = (file: FileSystem.File): Effect.Effect<string | undefined, never, FileSystem.FileSystem> =>
   // Node's file system knows a file by a number, which Effect's type of it does not show.

@@ -18,7 +18,6 @@ const leastRequest = 3_500
 /** Interval at which a moving bound is checked. */
 const step = 10_000
 
-/** Time of one call. */
 export interface Deadline {
   /** End in milliseconds of the clock; moves when the call is granted more time. */
   until: number
@@ -56,10 +55,9 @@ const late = ({ waitingFor }: Deadline, seconds: number, mayWrite: boolean) =>
   })
 
 /**
- * Limits the time of a call: it fails with an `ApiError` at the deadline.
- *
- * The error does not wait for the call's cleanup (such as removing a test copy), which continues in the background with
- * limits of its own. A caller that cancels waits for it.
+ * Limits the time of a call: it fails with an `ApiError` at the deadline. The error does not wait for the call's
+ * cleanup (such as removing a test copy), which continues in the background with limits of its own. A caller that
+ * cancels waits for it.
  */
 export const bounded = <A, E, R>(
   call: Effect.Effect<A, E, R>,

@@ -58,11 +58,10 @@ export const Reason = Schema.Literals(["Unreachable", "Timeout", "Status", "Unre
 export type Reason = typeof Reason.Type
 
 /**
- * Any other failure of a request: an error response, a foreign response, or no response.
- *
- * `statusCode` is set if n8n answered, and 409 of a `VersionConflict`, which is found by reading; `errorDetails` is
- * n8n's own message, with secrets redacted. `cause` is what the connection failed with, such as an error with the
- * `code` `ECONNREFUSED`; it never contains the request and its key.
+ * Any other failure of a request: an error response, a foreign response, or no response. `statusCode` is set if n8n
+ * answered, and 409 of a `VersionConflict`, which is found by reading; `errorDetails` is n8n's own message, with
+ * secrets redacted. `cause` is what the connection failed with, such as an error with the `code` `ECONNREFUSED`; it
+ * never contains the request and its key.
  */
 export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   ...target,
@@ -79,9 +78,8 @@ export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
 }
 
 /**
- * One of our own checks refused the call; nothing was changed on n8n.
- *
- * `isServerFault` is set if this server's machine is at fault (a full disk, a missing file), not the call.
+ * One of our own checks refused the call; nothing was changed on n8n. `isServerFault` is set if this server's machine
+ * is at fault (a full disk, a missing file), not the call.
  */
 export class ValidationError extends Schema.TaggedError<ValidationError>()("ValidationError", {
   reason: Schema.String,

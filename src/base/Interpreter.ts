@@ -39,11 +39,10 @@ export interface Predicate {
 export interface Interpreter {
   readonly compile: (source: string) => Result.Result<Program, Problem>
   /**
-   * Compiles a condition on one JSON item.
-   *
-   * The item's fields and `$json` are in scope; anything missing, at any depth, is `undefined`. Each predicate has its
-   * own budget, so compile one per search. An item that takes too many steps or more than 100 ms is a `budget` problem,
-   * as is every item once the total is used up; a `type` problem means that the expression does not fit this item.
+   * Compiles a condition on one JSON item. The item's fields and `$json` are in scope; anything missing, at any depth,
+   * is `undefined`. Each predicate has its own budget, so compile one per search. An item that takes too many steps or
+   * more than 100 ms is a `budget` problem, as is every item once the total is used up; a `type` problem means that the
+   * expression does not fit this item.
    */
   readonly where: (source: string, limits?: Limits) => Result.Result<Predicate, Problem>
 }

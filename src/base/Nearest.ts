@@ -2,7 +2,6 @@
 import { distance } from "fastest-levenshtein"
 import * as Visible from "./Visible.ts"
 
-/** Folds a name for comparison: lower case, without separators. */
 export const fold = (name: string) => name.toLowerCase().replace(/[\s_-]+/g, "")
 
 /** The score of the same words in another order: worse than one wrong letter, better than several. */

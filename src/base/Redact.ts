@@ -18,7 +18,6 @@ export { marker, mayHold, redactText }
 
 type Container = Record<PropertyKey, unknown>
 
-/** An object or array being visited, and its copy once something in it has changed. */
 interface Frame {
   source: Container
   /** The credential's name to which the strings of this array, or under a key such as `value`, belong. */
@@ -45,7 +44,6 @@ const write = (frame: Frame, key: PropertyKey, value: unknown): void => {
 
 const shortestSecretKey = 20
 
-/** The object with the secrets in its keys redacted, or `undefined` if they hold none. */
 const withoutSecretKeys = (source: Container, keys: ReadonlyArray<string>): Container | undefined => {
   if (!keys.some((key) => key.length >= shortestSecretKey && redactKnown(key) !== key)) return undefined
   const used = new Set<string>()

@@ -9,7 +9,6 @@ export const wait: Effect.Effect<void> = Effect.flatten(Effect.service(Turn))
 
 /**
  * Turns of many callers: in each turn of the event loop every caller gets one turn, however many calls it has.
- *
  * Otherwise fifty concurrent answers for one caller would be processed before any of another caller's.
  */
 export const make = (): (caller: string) => Effect.Effect<void> => {

@@ -45,13 +45,11 @@ const escape = (character: string): string => {
   return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`
 }
 
-/** The text with hidden characters escaped. */
 export const text = (value: string): string =>
   unusual.test(value)
     ? value.replace(hidden, (character, at: number) => isLegitimate(value, at) ? character : escape(character))
     : value
 
-/** Foreign text in one visible line. */
 export const line = (value: string): string => text(value.replace(/\s+/g, " ").trim())
 
 /**

@@ -181,10 +181,8 @@ const notesOn = (fields: Fields, restricted: boolean) => [
 ]
 
 /**
- * Creates a credential. `POST /credentials`.
- *
- * A person decides where a secret is sent: a destination field is sent with a secret only after a yes. Unless hosts are
- * named, no HTTP Request node may use the credential.
+ * Creates a credential. `POST /credentials`. A person decides where a secret is sent: a destination field is sent with
+ * a secret only after a yes. Unless hosts are named, no HTTP Request node may use the credential.
  */
 export const create = Effect.fn("CredentialValues.create")(function*({ name, type, values }: New) {
   const n8n = yield* N8nClient

@@ -7,7 +7,6 @@ const recording: N8nApi.Seed = json
 const pick = (object: N8nApi.Workflow, keys: ReadonlyArray<string>) =>
   Object.fromEntries(keys.map((key) => [key, object[key]]))
 
-/** Restores the content of the published version, which is recording only in the workflow. */
 const withVersion = (workflow: N8nApi.Workflow): N8nApi.Workflow => {
   const { activeVersion = null, activeVersionId, id } = workflow
   const content = pick(workflow, ["nodes", "connections", "nodeGroups"])
@@ -17,7 +16,6 @@ const withVersion = (workflow: N8nApi.Workflow): N8nApi.Workflow => {
   }
 }
 
-/** Restores the workflow in an execution, which is recording only once. */
 const withWorkflow = (execution: N8nApi.Execution): N8nApi.Execution => {
   const workflow = recording.workflows.find(({ id }) => id === execution.workflowId)
   const keys = ["id", "name", "nodes", "connections", "settings", "nodeGroups"]

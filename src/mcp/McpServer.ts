@@ -151,7 +151,6 @@ const argumentsOf = ({ params }: Methods.Request): unknown => {
   return args === undefined || obj(args) !== undefined ? args : Arguments.wrap(args)
 }
 
-/** Tools, resources and prompts as methods, for a transport. */
 const makeServed = <T extends Tool.Any>(
   options: Options<T>,
   contextFor: (caller: Caller) => Effect.Effect<Context.Context<Tool.Services<T>>>
@@ -258,11 +257,9 @@ const makeServed = <T extends Tool.Any>(
   })
 
 /**
- * Serves `tools` on the ambient transport until the peer leaves.
- *
- * `contextFor` returns the context of one call; nothing is captured when the server starts, so each caller can have an
- * n8n of their own and may be read-only (`Tool.ReadOnly`). Calls in flight are interrupted when serving ends or the
- * client cancels them.
+ * Serves `tools` on the ambient transport until the peer leaves. `contextFor` returns the context of one call; nothing
+ * is captured when the server starts, so each caller can have an n8n of their own and may be read-only
+ * (`Tool.ReadOnly`). Calls in flight are interrupted when serving ends or the client cancels them.
  */
 export const serveWith = <T extends Tool.Any>(
   options: Options<T>,
@@ -281,7 +278,6 @@ export interface HttpOptions<T extends Tool.Any> extends Options<T>, Mount.Optio
 
 /**
  * Mounts a server on an existing `HttpRouter` beside the app's other routes; each caller can have an n8n of their own.
- *
  * `contextFor` returns the context of one call, as for `serveWith`; `access` of the options identifies callers.
  */
 export const layerHttpWith = <T extends Tool.Any>(

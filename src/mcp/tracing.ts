@@ -13,7 +13,6 @@ import { type Obj, obj } from "../base/Json.ts"
 import { meta } from "./eras/Versions.ts"
 import * as Rpc from "./Rpc.ts"
 
-/** Marks a span as failed, by kind only, since messages may repeat arguments. */
 class RequestFailed extends Data.TaggedError("RequestFailed")<{ readonly message: string }> {}
 
 interface Target {

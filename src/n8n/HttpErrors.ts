@@ -112,7 +112,6 @@ export const timeoutError = (target: Target, seconds: number, hint: Hint = lateH
     hint
   })
 
-/** The error for an answer with status 200 that this client cannot read. */
 export const unreadableError = (target: Target, detail: string): ApiError =>
   new ApiError({
     ...targetFields(target),

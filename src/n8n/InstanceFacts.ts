@@ -32,14 +32,12 @@ export const workflows = Effect.gen(function*() {
   return { ...counts, names, tags, isAll: nextCursor === undefined }
 })
 
-/** Executions that started after a time, newest first, up to a bound. */
 export const executions = Effect.fnUntraced(function*(startedAfter: string) {
   const n8n = yield* N8nClient
   const all = yield* Stream.runCollect(Stream.take(n8n.streamExecutions({ startedAfter }), maxExecutions + 1))
   return { executions: all.slice(0, maxExecutions), isAll: all.length <= maxExecutions }
 })
 
-/** Executions in a state, and whether there are more. */
 export const inState = Effect.fnUntraced(function*(status: string) {
   const n8n = yield* N8nClient
   const listed = yield* n8n.listExecutions({ status, limit: maxRunning })

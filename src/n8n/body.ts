@@ -9,7 +9,6 @@ const megabyte = 1_000_000
 
 export const maxBytes = {
   json: 64 * megabyte,
-  /** n8n's start page. */
   page: 4 * megabyte,
   webhook: megabyte,
   error: 64_000

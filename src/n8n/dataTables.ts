@@ -112,10 +112,6 @@ export interface Service {
   readonly renameDataTable: (id: string, name: string) => Effect.Effect<DataTable, Errors.N8nError>
   /** `DELETE /data-tables/{id}`, with its rows. */
   readonly deleteDataTable: (id: string) => Effect.Effect<void, Errors.N8nError>
-  /**
-   * `POST /data-tables/{id}/columns`; the name starts with a letter, followed by letters, digits and `_`, at most 63
-   * characters.
-   */
   readonly addColumn: (
     id: string,
     column: { readonly name: string; readonly type: ColumnType; readonly index?: number }

@@ -35,10 +35,9 @@ export interface Options {
   /** The base address of production webhooks if it differs, as in n8n's WEBHOOK_URL. */
   readonly webhookUrl?: URL | undefined
   /**
-   * The schedule for retries, over the error. Default: `retrySchedule`.
-   *
-   * It applies only if another attempt is safe and may help: to a write only if it certainly had no effect. A longer
-   * `Retry-After` of up to 30 seconds overrides its delay; one beyond that ends the retries.
+   * The schedule for retries, over the error. Default: `retrySchedule`. It applies only if another attempt is safe and
+   * may help: to a write only if it certainly had no effect. A longer `Retry-After` of up to 30 seconds overrides its
+   * delay; one beyond that ends the retries.
    */
   readonly retry?: Schedule.Schedule<unknown, Errors.N8nError> | undefined
   /**
@@ -100,11 +99,9 @@ export interface Request {
 /** Requests to one n8n, for the endpoints. */
 export interface Requests {
   /**
-   * Sends a request and passes the response to `consume`.
-   *
-   * `GET` and `DELETE` are retried when that may help, `POST`, `PUT` and `PATCH` only when they certainly had no effect
-   * (the connection was refused, or n8n answered 429 or 503). A 404 for a retried `DELETE` counts as success and is
-   * passed to `consume`.
+   * Sends a request and passes the response to `consume`. `GET` and `DELETE` are retried when that may help, `POST`,
+   * `PUT` and `PATCH` only when they certainly had no effect (the connection was refused, or n8n answered 429 or 503).
+   * A 404 for a retried `DELETE` counts as success and is passed to `consume`.
    */
   readonly send: <A, T extends Errors.Target>(
     request: Request,
@@ -112,10 +109,8 @@ export interface Requests {
     consume: Consume<A>
   ) => Effect.Effect<A, ErrorOf<T>>
   /**
-   * Runs writes of workflows one at a time.
-   *
-   * On 1.x with SQLite and no connection pool, the default, overlapping transactions break the connection permanently,
-   * or one rolls back what another has written.
+   * Runs writes of workflows one at a time. On 1.x with SQLite and no connection pool, the default, overlapping
+   * transactions break the connection permanently, or one rolls back what another has written.
    */
   readonly serializeWrite: <A, E, R>(write: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** The base address of production webhooks, ending in a slash. */

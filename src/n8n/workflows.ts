@@ -82,11 +82,8 @@ export interface Service {
    */
   readonly createWorkflow: (body: Obj) => Effect.Effect<Workflow.Workflow, Errors.RequestError>
   /**
-   * `PUT /workflows/{id}`; since 2.40 a change of a published workflow is a draft, before it is published.
-   *
-   * **Details**
-   *
-   * With `publishes: false` it fails with a `ValidationError` if it would be published: someone's draft would be, too.
+   * `PUT /workflows/{id}`; since 2.40 a change of a published workflow is a draft, before it is published. With
+   * `publishes: false` it fails with a `ValidationError` if it would be published: someone's draft would be, too.
    */
   readonly putWorkflow: (
     id: string,
@@ -154,7 +151,6 @@ export const deletedWorkflow = "Deleted Workflow"
 
 const listTarget: Errors.Target = { operation: "list workflows" }
 
-/** The target of a request about one workflow. */
 export const workflowTarget = (id: string, operation = "get workflow"): Errors.ResourceTarget => ({
   operation,
   resourceType: "Workflow",
@@ -165,7 +161,6 @@ export const path = (id: string): string => `/workflows/${encodeURIComponent(id)
 
 const Deleted = Schema.Struct({ id: Schema.String })
 
-/** Whether it is unknown if the request had its effect. */
 const isUnclear = (error: Errors.N8nError): error is Errors.ApiError =>
   error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode >= 500)
 
@@ -179,12 +174,9 @@ const wouldPublish = (id: string) =>
 const mayBeDeleted = "It may have been deleted anyway: check whether it still exists before you call again."
 
 /**
- * Reads n8n's list, sorted by id, in pages that overlap by one row.
- *
- * **Details**
- *
- * n8n's cursor is an offset: a row that leaves the list moves all later ones forward. Where a page does not start with
- * the last row of the previous one, the reader goes back until it meets a row that it has read or one before `after`.
+ * Reads n8n's list, sorted by id, in pages that overlap by one row. n8n's cursor is an offset: a row that leaves the
+ * list moves all later ones forward. Where a page does not start with the last row of the previous one, the reader goes
+ * back until it meets a row that it has read or one before `after`.
  */
 const reader = (
   { after: first, marks, position }: Place,
@@ -291,7 +283,6 @@ const list = (requests: Requests) =>
     return { workflows: results, nextCursor: encodeCursor(end) }
   })
 
-/** Implements the operations for one n8n. */
 export const make = Effect.fnUntraced(function*(requests: Requests) {
   const listWorkflows = list(requests)
 

@@ -36,7 +36,6 @@ const values = ReflectionKind.Variable | ReflectionKind.Function
 const types = ReflectionKind.Class | ReflectionKind.Interface | ReflectionKind.TypeAlias
 const place = ReflectionKind.Module | ReflectionKind.Namespace | ReflectionKind.Project
 
-/** How exports are grouped; the first that fits. */
 const categories: ReadonlyArray<readonly [string, (name: string, isType: boolean, code: string) => boolean]> = [
   ["services", (_, __, code) => /Context\.(Service|Reference)\b/.test(code)],
   ["errors", (_, __, code) => /TaggedError\b/.test(code)],

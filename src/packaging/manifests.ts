@@ -40,7 +40,6 @@ const questions: ReadonlyArray<Question> = [
   }
 ]
 
-/** Options that apply to stdio. */
 const declarations = Object.values(Options.general)
 
 const form = (questions: ReadonlyArray<Question>) =>

@@ -9,10 +9,8 @@ import { arrange } from "../workflows/edit/Arrangement.ts"
 import * as geometry from "./geometry.ts"
 import type { Node, Picture } from "./Picture.ts"
 
-/** Distances between nodes, as in the editor. */
 const [across, along, beside, under] = [128, 96, 48, 128]
 
-/** Height of the text under a node. */
 const labelRoom = 64
 
 const boxOf = (node: Node, place: geometry.Point): geometry.Box => ({ ...place, ...geometry.size(node) })

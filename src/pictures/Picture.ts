@@ -38,7 +38,6 @@ const usedPorts = (ports: ReadonlyArray<Connections.Port>): ReadonlyArray<Port> 
     )
   )
 
-/** Label of a port for sub-nodes in the editor: Model for `ai_languageModel`, Output Parser for `ai_outputParser`. */
 const wordsOf = (type: string) =>
   type === "ai_languageModel"
     ? "Model"
@@ -47,7 +46,6 @@ const wordsOf = (type: string) =>
       (first) => first.toUpperCase()
     )
 
-/** Ports that the type declares, and further ports used by links. */
 const portsOf = (
   declared: ReadonlyArray<Port> | undefined,
   links: ReadonlyArray<Connections.Port>,

@@ -102,7 +102,6 @@ const ports = ({ box, node }: Placed): string => {
   ].join("")
 }
 
-/** Description of a node for screen readers. */
 const description = (node: Node): string =>
   [
     node.name,
@@ -230,12 +229,8 @@ export interface Options {
 }
 
 /**
- * SVG of a picture whose nodes have positions (`Layout.place`).
- *
- * **Details**
- *
- * Nodes are focusable and have a label for screen readers; `data-node` is their key in the picture. The SVG loads nothing
- * and contains no script.
+ * SVG of a picture whose nodes have positions (`Layout.place`). Nodes are focusable and have a label for screen
+ * readers; `data-node` is their key in the picture. The SVG loads nothing and contains no script.
  */
 export const render = (picture: Picture, { isBare = false }: Options = {}): string => {
   const bare = picture.nodes.map((node) => ({ node, box: { ...node.place ?? { x: 0, y: 0 }, ...geometry.size(node) } }))

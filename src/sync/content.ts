@@ -30,7 +30,6 @@ const isEmpty = (value: unknown) =>
   value === undefined || value === null || value === "" ||
   (Array.isArray(value) ? value.length === 0 : obj(value) !== undefined && Object.keys(value).length === 0)
 
-/** Parses static data, which n8n returns as an object or as JSON. */
 const parsed = (value: unknown): unknown => {
   if (typeof value !== "string") return value
   try {

@@ -147,10 +147,9 @@ const write = Effect.fnUntraced(function*(
 })
 
 /**
- * Writes new and changed workflows of n8n into the folder, and leaves those that changed on both sides.
- *
- * Everything is read before anything is written. A file is stored as a snapshot before it changes, and keeps its layout
- * and its other content. An interrupted pull leaves whole files, and the next one continues.
+ * Writes new and changed workflows of n8n into the folder, and leaves those that changed on both sides. Everything is
+ * read before anything is written. A file is stored as a snapshot before it changes, and keeps its layout and its other
+ * content. An interrupted pull leaves whole files, and the next one continues.
  */
 export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string, options: PullOptions<R> = {}) {
   const { dryRun = false, onStep = () => Effect.void } = options

@@ -7,7 +7,6 @@ import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
 import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 
-/** Whether n8n does not answer, or no longer accepts the key, so that all further writes would fail too. */
 export const isConnectionLost = (error: Errors.N8nError): boolean =>
   error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode === 401)
 

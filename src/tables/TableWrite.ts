@@ -27,7 +27,6 @@ export const operations = [
   "dropColumn"
 ] as const
 
-/** A write with the arguments of its operation. */
 export interface Input {
   readonly table: string
   readonly op: (typeof operations)[number]
@@ -130,7 +129,6 @@ const change = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   const condition = yield* Table.condition(where, table, input.redacts)
   const matching = yield* Rows.filtersOf(table, condition, input.redacts)
   const isUpsert = input.op === "upsert"
-  // Several filters only name existing rows.
   const inserts = isUpsert && matching.length < 2
   const filters = inserts && matching.length === 0 ? [Rows.none] : matching
   const previews = yield* Effect.forEach(

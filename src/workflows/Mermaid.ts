@@ -24,11 +24,8 @@ export const chart = (
   ].join("\n")
 
 /**
- * Draws a flowchart from left to right.
- *
- * **Details**
- *
- * Disabled nodes are dashed; links of sub-nodes are dotted; ports other than `main[0]` are labelled.
+ * Draws a flowchart from left to right. Disabled nodes are dashed; links of sub-nodes are dotted; ports other than
+ * `main[0]` are labelled.
  */
 export const flowchart = (
   nodes: ReadonlyArray<Connections.NodeShape & { readonly name: string; readonly disabled?: boolean | null }>,

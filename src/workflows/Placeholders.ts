@@ -143,7 +143,6 @@ const resolveIn = (value: unknown, stored: Stored, path: string): Result.Result<
   return object === undefined ? Result.succeed(value) : resolveObject(object, stored, path)
 }
 
-/** Replaces every placeholder by the value in `stored`. */
 export const resolve = (value: unknown, stored: unknown): Result.Result<unknown, Unresolved> =>
   resolveIn(value, { value: stored, shown: redact(stored) }, "")
 

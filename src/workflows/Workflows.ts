@@ -21,7 +21,6 @@ import * as subWorkflows from "./subWorkflows.ts"
 import { placeOf, type WorkflowPlace } from "./WorkflowPlace.ts"
 import * as WorkflowValidation from "./WorkflowValidation.ts"
 
-/** Error of `WorkflowFiles` as one about the argument with the workflow's id. */
 const ofWorkflowId = (place: WorkflowPlace, field = "workflowId") => (error: Errors.ValidationError) =>
   new Errors.ValidationError({
     ...error,
@@ -113,7 +112,6 @@ const isByName = (workflow: Obj) => {
     Object.keys(obj(workflow["connections"]) ?? {}).every((from) => names.has(from))
 }
 
-/** Reads the workflow that a reference names for comparison; a file is not repaired unless it has to be. */
 export const document = Effect.fn("Workflows.document")(function*(reference: string, field: string) {
   const { notes, value } = yield* open(reference, field)
   const workflow = obj(value)
@@ -227,7 +225,6 @@ const changeLive = Effect.fnUntraced(function*<A, R>(
   return { place, before, workflow: written.workflow, result, written, made }
 })
 
-/** Saves a snapshot of a file, byte for byte, before it is replaced. */
 export const keepFile = (operation: string) => (text: string, path: string) =>
   Effect.gen(function*() {
     const { instance } = yield* WorkflowFiles

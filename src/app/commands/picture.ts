@@ -47,7 +47,6 @@ export const withFolders = Effect.fnUntraced(function*(options: Options.Options)
   )
 })
 
-/** Reference with its path resolved from the working directory. */
 const fromHere = Effect.fnUntraced(function*(reference: string) {
   const { place, version } = Reference.parse(reference)
   const path = yield* Path.Path
@@ -107,7 +106,6 @@ const read = Effect.fnUntraced(function*({ against, execution, problems, workflo
   return { workflow, overlay: { _tag: "Problems" as const, ...yield* WorkflowValidation.validateConnected(workflow) } }
 })
 
-/** Writes a picture to its file with a line about it, or prints it. */
 export const write = Effect.fnUntraced(function*(out: Option.Option<string>, text: string, about: string) {
   if (Option.isNone(out)) return yield* print(text.trimEnd())
   const file = out.value

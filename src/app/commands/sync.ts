@@ -67,7 +67,6 @@ const optionsOf = ({ only, pinned, staticData }: Common): Sync.Options => ({
 const conclude = (report: Sync.Report, isDifferent: boolean) =>
   report.hasErrors ? exit(1) : isDifferent ? exit(2) : Effect.void
 
-/** Runs with the folder as the only files root. */
 const inFolder = Effect.fnUntraced(function*<A, R>(
   userPath: string,
   run: Effect.Effect<A, Errors.N8nError | Options.InvalidOption, R>,

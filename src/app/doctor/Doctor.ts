@@ -220,7 +220,6 @@ export const isHealthy = (checks: ReadonlyArray<Check>): boolean => checks.every
 const marks = { ok: "✓", warning: "!", failed: "✗", skipped: "-" } as const
 const colours = { ok: 32, warning: 33, failed: 31, skipped: 90 } as const
 
-/** Table for a person, in colours on a terminal. */
 export const render = (checks: ReadonlyArray<Check>, coloured: boolean): string => {
   const width = Math.max(...checks.map((check) => check.name.length))
   return checks.flatMap(({ cure, detail, name, status }) => {

@@ -89,7 +89,6 @@ const marks = { Passed: "✓", Updated: "↻", Failed: "✗", Error: "✗" } as 
 
 const colours = { Passed: "\u001b[32m", Updated: "\u001b[33m", Failed: "\u001b[31m", Error: "\u001b[31m" } as const
 
-/** Case in one line, with its details below. */
 export const text = (outcome: Named, isColoured: boolean): string => {
   const { _tag, milliseconds, name } = outcome
   const mark = isColoured ? `${colours[_tag]}${marks[_tag]}\u001b[0m` : marks[_tag]

@@ -7,7 +7,6 @@ import * as Patterns from "./Patterns.ts"
 import { type Compilation, type Evaluate, nested, refuse, type Scope, shortCircuited, stop } from "./Scope.ts"
 import { charge, fail, list, makeText, objectCost, own, put, record, type Run, toText } from "./Values.ts"
 
-/** How a program treats missing names and properties. */
 export interface Options {
   /** Whether the scope is an item: `$json` is the whole item, and anything missing, at any depth, is `undefined`. */
   readonly isItem: boolean
@@ -141,7 +140,6 @@ const expression: Compilation["expression"] = (node, scope) =>
     }
   })
 
-/** Compiles one expression; throws a {@link Problem}. @internal */
 export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled => {
   const compilation: Compilation = { isItem, expression, reads: new Map(), patterns: 0, cost: 0, level: 0, deepest: 0 }
   const evaluate = expression(root, { compilation, names: new Map(), parent: undefined })

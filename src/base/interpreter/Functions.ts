@@ -21,7 +21,6 @@ type Execute = (env: Env | undefined, run: Run) => undefined | { readonly value:
 
 type Bind = (value: unknown, env: Env | undefined, run: Run) => void
 
-/** Key of a property in an object or in a pattern. */
 export const keyOf = (property: Acorn.AssignmentProperty | Acorn.Property): string =>
   property.computed
     ? refuse(property, "A computed key")
@@ -145,7 +144,6 @@ const sequence = (statements: ReadonlyArray<Acorn.Statement>, scope: Scope): Exe
   }
 }
 
-/** Compiles statements in a scope of their own. */
 const block = (statements: ReadonlyArray<Acorn.Statement>, outer: Scope): Execute => {
   const scope = inner(outer)
   declareAll(statements, scope)

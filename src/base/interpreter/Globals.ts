@@ -97,7 +97,6 @@ export const constructors: { readonly [name: string]: Builtin } = {
 const parseFloat = fn((run, [value]) => Number.parseFloat(numberText(run, toText(run, value))))
 const parseInt = fn((run, [value, radix]) => Number.parseInt(numberText(run, toText(run, value)), optional(run, radix)))
 
-/** Functions and constants of namespaces, such as `Math.max`. */
 export const statics: { readonly [name: string]: { readonly [name: string]: Fn | number } } = {
   Math: {
     ...Object.fromEntries(mathFunctions.map((name) => [

@@ -86,7 +86,6 @@ const noteRead = (node: Acorn.Identifier | Acorn.MemberExpression, scope: Scope)
   if (steps !== undefined && steps.length > 0 && steps.at(-1) !== "length") reads.set(JSON.stringify(steps), steps)
 }
 
-/** Compiles a name: a local variable, a name in the program's scope, or a global. */
 export const identifier = (node: Acorn.Identifier, scope: Scope): Evaluate => {
   const { name, start } = node
   const { isItem } = scope.compilation
@@ -236,7 +235,6 @@ export const call = (node: Acorn.CallExpression, scope: Scope): Evaluate => {
   }
 }
 
-/** Compiles `new Date(…)`. */
 export const create = (node: Acorn.NewExpression, scope: Scope): Evaluate => {
   const { callee } = node
   const make = callee.type === "Identifier" && resolve(scope, callee.name) === undefined &&
@@ -263,7 +261,6 @@ const assignProperty = (target: unknown, name: string | number, value: unknown, 
   own[index] = value
 }
 
-/** Compiles `name = value` and `object.key = value`. */
 export const assignment = ({ left, operator, right }: Acorn.AssignmentExpression, scope: Scope): Evaluate => {
   if (operator !== "=") return refuse(left, `'${operator}'`)
   const { expression } = scope.compilation

@@ -97,7 +97,6 @@ const needle = (run: Run, value: unknown): string =>
     ? fail(run, "type", "A string is needed here, not a regular expression")
     : toText(run, value)
 
-/** Method that compares the start or end of a text. */
 const end =
   (apply: (self: string, what: string, place: number | undefined) => boolean): Method<string> =>
   (run, self, [value, place]) => {

@@ -104,7 +104,6 @@ export const indexOfLongWord = (text: string, from = 0): number => {
   return -1
 }
 
-/** Whether a text has a word as long as a secret. */
 export const hasLongWord = (text: string): boolean => indexOfLongWord(text) !== -1
 
 /**

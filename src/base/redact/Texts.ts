@@ -204,10 +204,8 @@ const longestKnown = 60
 const isClean = memoize((text) => redact(text) === text)
 
 /**
- * Replaces the secrets in free text: error messages, URLs, bodies, code.
- *
- * Redacts known shapes, `Bearer` and `Basic` credentials, passwords in URLs, private keys, and the values of
- * credentials' names in query strings, form bodies, headers, YAML, XML, command lines and JSON (also escaped or in
- * base64). n8n expressions (`{{ … }}`) remain.
+ * Replaces the secrets in free text: error messages, URLs, bodies, code. Redacts known shapes, `Bearer` and `Basic`
+ * credentials, passwords in URLs, private keys, and the values of credentials' names in query strings, form bodies,
+ * headers, YAML, XML, command lines and JSON (also escaped or in base64). n8n expressions (`{{ … }}`) remain.
  */
 export const redactText = (text: string): string => text.length <= longestKnown && isClean(text) ? text : redact(text)

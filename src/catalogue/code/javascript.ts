@@ -11,7 +11,6 @@ import { typeOf } from "./scopes.ts"
 
 const words = (texts: ReadonlyArray<string>): ReadonlySet<string> => new Set(texts.join(" ").split(" "))
 
-/** Names of JavaScript and n8n that a program may use in any way; a Sort node compares `a` and `b`. */
 const values = words(lists.values)
 
 /** Namespaces and classes: harmless to call and to read from, as long as they are not changed. */

@@ -30,7 +30,6 @@ export const reflective: ReadonlySet<string> = new Set(
 
 export const typeOf = (node: Obj | undefined): string => str(node?.["type"]) ?? ""
 
-/** Text of a literal or of a template without expressions. */
 export const textOf = (value: unknown): string | undefined => {
   const node = obj(value)
   if (typeOf(node) === "Literal") {
@@ -43,7 +42,6 @@ export const textOf = (value: unknown): string | undefined => {
     : undefined
 }
 
-/** Name of a property, unless it is computed. */
 export const keyOf = (node: Obj): string | undefined => {
   const property = obj(node["property"] ?? node["key"])
   return node["computed"] !== true && typeOf(property) !== "Literal" ? str(property?.["name"]) : textOf(property)
@@ -111,7 +109,6 @@ export const isPlatform = (name: string): boolean =>
   /^(?:\$.*|require|module|exports|global|window|self|helpers|items?|execute\w*|get[A-Z]\w*|logNodeOutput)$/
     .test(name)
 
-/** Definitions of a program, and a walk through it. */
 export interface Scopes {
   /** Visits every part of the program except names that are not references. */
   readonly walk: (visit: (node: Obj, scope: Scope, parent: Obj) => void) => void

@@ -41,7 +41,6 @@ const compress = (text: string) =>
 
 const decompress = (bytes: Uint8Array) => brotliDecompressSync(bytes).toString("utf8")
 
-/** Contents of a catalogue. */
 export interface Contents {
   /** n8n's release: `2.41.1`. */
   readonly release: string
@@ -90,9 +89,8 @@ const unusable = (path: string, why: string) =>
   })
 
 /**
- * Opens the file at `path`; the result reads its index.
- *
- * The file is opened immediately and stays open for the scope: a replaced or removed file remains readable.
+ * Opens the file at `path`; the result reads its index. The file is opened immediately and stays open for the scope: a
+ * replaced or removed file remains readable.
  */
 export const open = (
   path: string

@@ -31,7 +31,6 @@ export const inWords = (value: unknown): string => {
   return string.length > 60 ? `'${string.slice(0, 60)}…'` : `'${string}'`
 }
 
-/** Place where n8n looks for a parameter. */
 interface Place {
   readonly scope: Scope
   /**

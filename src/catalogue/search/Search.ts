@@ -28,7 +28,6 @@ export interface Hits {
   readonly nodes: ReadonlyArray<Row>
 }
 
-/** Serialized contents of the search. */
 export interface Contents {
   readonly words: WordLists
   readonly documents: ReadonlyArray<Document>
@@ -47,7 +46,6 @@ const fields: ReadonlyArray<keyof Text> = ["name", "phrases", "alias", "kind", "
 
 const boost = { name: 4, phrases: 4, operations: 0.4 }
 
-/** Contents of the search in the catalogue's data file. */
 export const serialize = (types: ReadonlyArray<NodeType>, lists: WordLists & TypeLists): string => {
   const { eventWords, stopWords, synonyms, weakWords } = lists
   const words = { synonyms, stopWords, weakWords, eventWords }
@@ -97,7 +95,6 @@ const analyze = ({ terms, words }: Index, question: string) => {
   return { all, searched: [...new Set(searched)].slice(0, maxWords) }
 }
 
-/** Factors of actions and triggers by the kind that the question asks for. */
 const factors = {
   action: { action: 1, trigger: 0.6 },
   trigger: { action: 0.6, trigger: 2 }

@@ -10,10 +10,9 @@ const optional = Schema.optionalKey
 const Rules = Schema.Record(Schema.String, Schema.Array(Schema.Unknown))
 
 /**
- * Conditions under which a parameter is visible: all rules of `show` are met, and none of `hide`.
- *
- * The name of a rule is a parameter beside this one, a path from the root with a leading slash, `@version` (the node's
- * typeVersion) or `@tool` (whether the node is the tool variant of its type).
+ * Conditions under which a parameter is visible: all rules of `show` are met, and none of `hide`. The name of a rule is
+ * a parameter beside this one, a path from the root with a leading slash, `@version` (the node's typeVersion) or
+ * `@tool` (whether the node is the tool variant of its type).
  */
 export const DisplayOptions = Schema.Struct({ show: optional(Rules), hide: optional(Rules) })
 export type DisplayOptions = typeof DisplayOptions.Type
@@ -73,10 +72,8 @@ const propertyFields = {
 }
 
 /**
- * Parameter of a node type.
- *
- * `options` contains choices (`options`, `multiOptions`), parameters (`collection`) or groups (`fixedCollection`). Names
- * repeat: parameters with the same name are visible under different conditions.
+ * Parameter of a node type. `options` contains choices (`options`, `multiOptions`), parameters (`collection`) or groups
+ * (`fixedCollection`). Names repeat: parameters with the same name are visible under different conditions.
  */
 export interface Property extends Schema.Struct.Type<typeof propertyFields> {
   readonly options?: ReadonlyArray<Choice | Group | Property>
@@ -135,7 +132,6 @@ export type Credential = typeof Credential.Type
 
 /** Description of a node type for one or several of its versions. */
 export const Description = Schema.Struct({
-  /** Name without the package: `httpRequest`. */
   name: Schema.String,
   displayName: Schema.String,
   description: optional(Schema.String),

@@ -163,7 +163,6 @@ export const advice = (hint: string | undefined, length: number): string | undef
   return plain(fitting.length === 0 ? sentences[0] : fitting.join(" "), length)
 }
 
-/** Describes a parameter at a level of detail. */
 export const view = (property: Property, level: Level, about: About): Parameter => {
   const { builderHint, default: initial, description, displayOptions, modes, required, type, typeOptions = {} } =
     property

@@ -71,9 +71,8 @@ export const memory: Effect.Effect<Sealing> = Effect.sync(() => {
 })
 
 /**
- * Sealing for every process with this folder, which contains the key and a file for each used text.
- *
- * The folder is created at first use. If it cannot be written, this process seals on its own and logs a warning.
+ * Sealing for every process with this folder, which contains the key and a file for each used text. The folder is
+ * created at first use. If it cannot be written, this process seals on its own and logs a warning.
  */
 export const folder = Effect.fnUntraced(function*(
   place: string

@@ -6,10 +6,8 @@ import { Database } from "../../base/Database.ts"
 import * as Sealing from "./Sealing.ts"
 
 /**
- * Sealing with the key and the used texts in the database.
- *
- * Until the database is reached, this process seals on its own. While it is down, answers that another process may have
- * accepted are refused.
+ * Sealing with the key and the used texts in the database. Until the database is reached, this process seals on its
+ * own. While it is down, answers that another process may have accepted are refused.
  */
 export const make: Effect.Effect<Sealing.Sealing, never, Database> = Effect.gen(function*() {
   const database = yield* Database

@@ -33,7 +33,6 @@ export const algorithms: ReadonlyArray<string> = [
 /** Tolerated difference between the clocks of issuer and server, in seconds. */
 export const clockTolerance = 30
 
-/** Server as a protected resource. */
 export interface Resource {
   /** Canonical address, the required audience of tokens. */
   readonly id: string

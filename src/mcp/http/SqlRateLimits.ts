@@ -20,9 +20,8 @@ interface Row {
 }
 
 /**
- * Stores token buckets in the table `n8n_mcp_limits`, by the database's clock.
- *
- * Each call is one statement. While the database is down, each process counts alone. Only token buckets are shared.
+ * Stores token buckets in the table `n8n_mcp_limits`, by the database's clock. Each call is one statement. While the
+ * database is down, each process counts alone. Only token buckets are shared.
  */
 export const layerStore: Layer.Layer<RateLimiter.RateLimiterStore, never, Database> = Layer.effect(
   RateLimiter.RateLimiterStore,

@@ -30,7 +30,6 @@ export const health = (
     (words) => HttpServerResponse.jsonUnsafe({ status: "ok", name: about.name, version: about.version, ...words })
   )
 
-/** Answers one method only; HEAD counts as GET. */
 export const only = <R>(
   method: "GET" | "POST",
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal.Refusal, R>

@@ -102,10 +102,8 @@ export const hasErrorOutput = (node: NodeShape): boolean => node.onError === "co
 export type OutputNames = (node: NodeShape) => ReadonlyArray<string | undefined> | undefined
 
 /**
- * The name that n8n shows on an output, if it has one.
- *
- * `count` is the number of main outputs as far as it is known: if the node's outputs are not known, the last of them is
- * taken for the error output.
+ * The name that n8n shows on an output, if it has one. `count` is the number of main outputs as far as it is known: if
+ * the node's outputs are not known, the last of them is taken for the error output.
  */
 export const outputName = (
   node: NodeShape,

@@ -8,9 +8,8 @@ import keys from "./workflowKeys.json" with { type: "json" }
 export const workflowKeys: ReadonlySet<string> = new Set(keys)
 
 /**
- * One node. Keys that this schema does not name are kept: n8n adds some with every release.
- *
- * `typeVersion` decides which parameters there are and what they mean; `onError` is `stopWorkflow` when absent.
+ * One node. Keys that this schema does not name are kept: n8n adds some with every release. `typeVersion` decides which
+ * parameters there are and what they mean; `onError` is `stopWorkflow` when absent.
  */
 export const Node = Schema.StructWithRest(
   Schema.Struct({
@@ -30,7 +29,6 @@ export type Node = typeof Node.Type
 
 const Tag = Schema.Struct({ name: Schema.String })
 
-/** The fields that both a list and a single workflow have. */
 const head = {
   id: Schema.String,
   name: Schema.String,
@@ -115,10 +113,8 @@ export const isTrigger = (node: unknown): boolean =>
 const Published = Schema.Struct({ nodes: Schema.Array(Node), connections: Connections.Connections })
 
 /**
- * Whether the workflow has changed since it was published, so that the running version differs.
- *
- * Only n8n 2.x has drafts. A draft with the same content as the published version, such as after undoing a change, does
- * not count.
+ * Whether the workflow has changed since it was published, so that the running version differs. Only n8n 2.x has
+ * drafts. A draft with the same content as the published version, such as after undoing a change, does not count.
  */
 export const hasDraft = (workflow: Listed): boolean => {
   if (!workflow.active || !awaitsPublishing(workflow)) return false

@@ -95,10 +95,9 @@ export interface N8nApi {
   readonly requests: Effect.Effect<ReadonlyArray<RecordedRequest>>
   readonly workflows: Effect.Effect<ReadonlyArray<State.Workflow>>
   /**
-   * Saves a workflow as another user.
-   *
-   * `updatedAt` changes, and a change of nodes, connections or node groups is a new version by `author` (default:
-   * "Somebody Else"). On 2.x a published workflow then has a draft; on 1.x the change takes effect immediately.
+   * Saves a workflow as another user. `updatedAt` changes, and a change of nodes, connections or node groups is a new
+   * version by `author` (default: "Somebody Else"). On 2.x a published workflow then has a draft; on 1.x the change
+   * takes effect immediately.
    */
   readonly edit: (
     id: string,
@@ -161,7 +160,6 @@ const isApi = (url: URL) => url.pathname.startsWith("/api/")
 
 const decoder = new TextDecoder()
 
-/** Records a request, whose body must be JSON. */
 const record = ({ body, headers, method }: HttpClientRequest.HttpClientRequest, url: URL): RecordedRequest => ({
   method,
   url: url.href,

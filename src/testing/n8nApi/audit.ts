@@ -11,7 +11,6 @@ const advice = "Keeping unused credentials in your instance is an unneeded secur
 
 const day = 24 * 3_600_000
 
-/** Findings about credentials, with the workflows that should use them. */
 const sections = ({ body, now, state }: Call) => {
   const days = Number(obj(obj(body)["additionalOptions"])["daysAbandonedWorkflow"] ?? 90)
   const recent = new Set(

@@ -21,7 +21,6 @@ const itemKeys = [
   "waitTill"
 ]
 
-/** Error without its text, as n8n hides it. */
 const redactedError = (error: unknown) => {
   const { httpCode = null, name } = obj(error)
   return { type: name, ...(name === "NodeApiError" ? { httpCode } : {}) }

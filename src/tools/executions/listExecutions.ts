@@ -84,7 +84,6 @@ const NodeGroup = Schema.Struct({
   )
 })
 
-/** Executions of a version of a workflow. */
 const VersionGroup = Schema.Struct({
   workflow: Schema.String,
   version: Schema.optionalKey(Schema.String),
@@ -166,7 +165,6 @@ const profileRoom = (data: object) => {
 const isSharedName = (workflows: ReadonlyArray<{ readonly name: string }>) => (name: string) =>
   workflows.filter((workflow) => workflow.name === name).length > 1
 
-/** Groups of the chosen kind; `label` names a workflow. */
 const groupsOf = (
   { failures, profile, selection, versions }: Result,
   name: (workflowId: string) => string

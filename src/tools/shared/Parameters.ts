@@ -21,7 +21,6 @@ const writable = Schema.makeFilter<string>((id) => Reference.versionIn(id) === u
 
 export const workflowId = required("Workflow ID", "From list_workflows.").check(writable)
 
-/** Current workflow on n8n, in a file or a draft. */
 export const anyWorkflowId = required("Workflow ID", "n8n id, file or draft.").check(writable)
 
 export const referenceForms = "n8n id (@published, @VERSION), file or draft."

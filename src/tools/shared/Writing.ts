@@ -37,7 +37,6 @@ const maxDuplicates = 25
 /** Time for the lookup of duplicate names, which is only for a warning. */
 const lookTime = "5 seconds"
 
-/** Ids of other workflows with exactly this name, without archived ones; empty if n8n does not list them. */
 const duplicates = ({ id, name }: Written["workflow"]) =>
   N8nClient.use((n8n) => n8n.listWorkflows({ fullName: name, archived: false, limit: maxDuplicates })).pipe(
     Effect.map(({ workflows }) => workflows.flatMap((each) => each.id === id ? [] : [each.id])),

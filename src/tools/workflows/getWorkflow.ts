@@ -47,7 +47,6 @@ const Output = Schema.Struct({
 
 const everyNode = "*"
 
-/** Requested nodes, in the workflow's order; fails if one does not exist. */
 const pick = (id: string, { nodes }: Pick<Workflow.Workflow, "nodes">, wanted: ReadonlyArray<string>) => {
   const names = nodes.map((node) => node.name)
   const missing = wanted.find((name) => name !== everyNode && !names.includes(name))

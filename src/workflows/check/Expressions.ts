@@ -17,7 +17,6 @@ export interface Reference {
   readonly read?: Read
 }
 
-/** Data of a node that an expression reads, such as `$('Hook').item.json.id`. */
 export interface Read {
   /** `item`, `first`, `last`, `all` or another property of `$('X')`, without arguments; `node` for `$node["X"]`. */
   readonly via: string | undefined
@@ -28,7 +27,6 @@ export interface Read {
   readonly end: number
 }
 
-/** References and mistakes in a text; offsets are those of the text. */
 export interface Findings {
   readonly references: ReadonlyArray<Reference>
   /** Whether the code may name other nodes too: by an expression, or in code that does not parse. */
@@ -247,9 +245,8 @@ export interface Text {
   readonly path: string
   readonly text: string
   /**
-   * `template`: the node itself evaluates code in brackets, without `=`.
-   *
-   * `unmarked`: code in brackets without a leading `=`, which n8n treats as literal text.
+   * `template`: the node itself evaluates code in brackets, without `=`. `unmarked`: code in brackets without a leading
+   * `=`, which n8n treats as literal text.
    */
   readonly kind: "expression" | "script" | "template" | "unmarked"
 }

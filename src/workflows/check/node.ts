@@ -42,7 +42,6 @@ const ofCredentials = (node: Node): ReadonlyArray<MissingCredential> => {
   })
 }
 
-/** Missing credentials without which n8n does not publish the workflow. */
 export const missingCredentials = ({ links, nodes }: Checked): ReadonlyArray<MissingCredential> => {
   const connected = new Set(links.flatMap(({ from, to }) => [from, to]))
   return nodes.flatMap((node) => node.isDisabled || !isLookedInto(node, connected) ? [] : ofCredentials(node))

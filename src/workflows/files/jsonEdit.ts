@@ -28,7 +28,6 @@ type Layout = ReturnType<typeof layoutOf>
 
 const maxShort = 80
 
-/** Prints a value in a layout; all lines but the first begin with `base`. */
 const print = (value: unknown, base: string, layout: Layout, isFlat: boolean): string => {
   const members = obj(value)
   if (!Array.isArray(value) && members === undefined) return JSON.stringify(value)

@@ -76,7 +76,6 @@ const obstacle = (
     ? "it is published, and this n8n's API has no drafts"
     : undefined
 
-/** Equal changes, the most frequent first. */
 const grouped = (steps: ReadonlyArray<Change.Changed["steps"][number] & Pick<Plans.Entry, "id" | "name">>) =>
   [...Map.groupBy(steps, ({ change }) => change)].map(([change, all]) => {
     const names = new Map(all.map(({ id, name }) => [id, name]))

@@ -7,12 +7,8 @@ export interface Step extends Edge {
 }
 
 /**
- * Links through which a change of a workflow reaches others, the nearest first.
- *
- * **Details**
- *
- * A workflow does not wait for its error workflow, so that its own callers are not affected by a change of that.
- * Disabled nodes do not count.
+ * Links through which a change of a workflow reaches others, the nearest first. A workflow does not wait for its error
+ * workflow, so that its own callers are not affected by a change of that. Disabled nodes do not count.
  */
 export const of = ({ edges }: WorkflowMap, id: string): ReadonlyArray<Step> => {
   const byTarget = Map.groupBy(edges.filter(({ state }) => state !== "disabled"), ({ to }) => to)

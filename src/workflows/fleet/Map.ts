@@ -103,7 +103,6 @@ interface Target {
   readonly decidedBy?: string
 }
 
-/** Resolves links; n8n's own rules decide which of them fail. */
 const resolver = (workflows: ReadonlyMap<string, facts.Facts>, around: Surroundings) => {
   const addresses = [...workflows.values()].filter(({ isArchived }) => !isArchived)
     .flatMap((each) => each.webhooks.map((webhook) => ({ each, webhook })))

@@ -10,7 +10,6 @@ export type Kind = "calls" | "tool" | "error" | "http" | "table"
 /** Where a link counts, unless it counts everywhere: its node is disabled, or only one of two versions has it. */
 export type State = "disabled" | "draft" | "live"
 
-/** Link from a workflow to another one or to a table. */
 export interface Reference {
   readonly kind: Kind
   readonly node: string

@@ -39,7 +39,6 @@ const ofCron = (expression: string): Times | undefined => {
   return { starts: h.flatMap((hour) => m.flatMap((minute) => s.map((second) => (hour * 60 + minute) * 60 + second))) }
 }
 
-/** A number, or its default; `undefined` for an expression. */
 const count = (value: unknown, fallback: number) => value === undefined ? fallback : num(Number(value))
 
 const everyOf = (value: unknown, fallback: number, cron: (step: number) => string) => {
