@@ -75,11 +75,10 @@ export const serve = (
     const loaded = yield* Deferred.make<Loaded>()
     const failed = yield* Deferred.make<never, unknown>()
     const attached = Layer.succeed(McpTransport, {
-      serve: (served) =>
-        Effect.gen(function*() {
-          yield* Deferred.succeed(loaded, { served, context: yield* Effect.context<never>() })
-          return yield* Effect.never
-        })
+      serve: Effect.fnUntraced(function*(served) {
+        yield* Deferred.succeed(loaded, { served, context: yield* Effect.context<never>() })
+        return yield* Effect.never
+      })
     })
     const scope = yield* Effect.scope
     let isLoading = false

@@ -34,15 +34,14 @@ export const isMoved = ({ reason }: PlatformError.PlatformError): boolean =>
   "description" in reason && reason.description === moved
 
 /** Opens a new file at exactly this path; a file that ends up elsewhere is removed. */
-export const openNew = (path: string, mode: number) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const file = yield* fs.open(path, { flag: "wx", mode })
-    const place = yield* placeOf(file)
-    if (place === undefined || place === path) return file
-    yield* Effect.ignore(fs.remove(place))
-    return yield* movedError("open", path)
-  })
+export const openNew = Effect.fnUntraced(function*(path: string, mode: number) {
+  const fs = yield* FileSystem.FileSystem
+  const file = yield* fs.open(path, { flag: "wx", mode })
+  const place = yield* placeOf(file)
+  if (place === undefined || place === path) return file
+  yield* Effect.ignore(fs.remove(place))
+  return yield* movedError("open", path)
+})
 
 const movedError = (method: string, path: string) =>
   PlatformError.systemError({

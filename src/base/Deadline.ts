@@ -70,15 +70,13 @@ export const bounded = <A, E, R>(
       Clock.currentTimeMillis,
       (now) => Effect.fail(late(deadline, Math.round((now - start) / 1000), mayWrite))
     )
-    return yield* Effect.uninterruptibleMask((restore) =>
-      Effect.gen(function*() {
-        const fiber = yield* Effect.forkDetach(Effect.provideService(restore(call), Current, deadline))
-        const interrupt = Effect.forkDetach(Fiber.interrupt(fiber))
-        return yield* restore(
-          before(Fiber.join(fiber), () => deadline.until, () => Effect.andThen(interrupt, tooLate))
-        ).pipe(Effect.onInterrupt(() => Fiber.interrupt(fiber)))
-      })
-    )
+    return yield* Effect.uninterruptibleMask(Effect.fnUntraced(function*(restore) {
+      const fiber = yield* Effect.forkDetach(Effect.provideService(restore(call), Current, deadline))
+      const interrupt = Effect.forkDetach(Fiber.interrupt(fiber))
+      return yield* restore(
+        before(Fiber.join(fiber), () => deadline.until, () => Effect.andThen(interrupt, tooLate))
+      ).pipe(Effect.onInterrupt(() => Fiber.interrupt(fiber)))
+    }))
   })
 
 /** Milliseconds left for requests of the call; `Infinity` without a deadline. */
@@ -126,14 +124,13 @@ export const answered: Effect.Effect<void> = Effect.map(Current, (deadline) => {
 })
 
 /** End of a request that starts now and may take this many seconds, and the seconds it has until then. */
-export const request = (target: Errors.Target, seconds: number) =>
-  Effect.gen(function*() {
-    const now = yield* Clock.currentTimeMillis
-    const deadline = yield* Current
-    if (deadline !== undefined) deadline.waitingFor = target
-    return () =>
-      Math.min(
-        now + seconds * 1000,
-        deadline === undefined ? Infinity : Math.max(deadline.until - reserve, now + leastRequest)
-      )
-  })
+export const request = Effect.fnUntraced(function*(target: Errors.Target, seconds: number) {
+  const now = yield* Clock.currentTimeMillis
+  const deadline = yield* Current
+  if (deadline !== undefined) deadline.waitingFor = target
+  return () =>
+    Math.min(
+      now + seconds * 1000,
+      deadline === undefined ? Infinity : Math.max(deadline.until - reserve, now + leastRequest)
+    )
+})

@@ -208,16 +208,14 @@ const makeServed = <T extends Tool.Any>(
           tools: tools.map((tool) => listed(tool, Methods.showsApps(capabilities)))
         }))
       ),
-      "tools/call": forCaller((request) =>
-        Effect.gen(function*() {
-          const name = yield* textOf(request.params, "name")
-          const tools = yield* served
-          const tool = find(tools, name)
-          if (tool === undefined) return yield* Rpc.invalidParams(unknownTool(tools, name))
-          const answer = Methods.showsApps(request.capabilities) ? respondWithView : respond
-          return yield* callContext.provide(request)(answer(tool, argumentsOf(request)))
-        })
-      ),
+      "tools/call": forCaller(Effect.fnUntraced(function*(request) {
+        const name = yield* textOf(request.params, "name")
+        const tools = yield* served
+        const tool = find(tools, name)
+        if (tool === undefined) return yield* Rpc.invalidParams(unknownTool(tools, name))
+        const answer = Methods.showsApps(request.capabilities) ? respondWithView : respond
+        return yield* callContext.provide(request)(answer(tool, argumentsOf(request)))
+      })),
       ...(resources.length === 0 && apps.length === 0 ? {} : {
         "resources/list": forCaller((request) => resourceMethods.list(resources, request)),
         "resources/templates/list": () => Effect.succeed(resourceMethods.templates(resources)),

@@ -203,17 +203,16 @@ const changeLive = Effect.fnUntraced(function*<A, R>(
   const made: Array<subWorkflows.Made> = []
   const { before, result, ...written } = yield* store.modify(
     place.id,
-    (before) =>
-      Effect.gen(function*() {
-        const { created = [], result, workflow } = yield* checked(before)
-        // Someone else has written since: this is a second attempt.
-        yield* subWorkflows.discard(place.id, made)
-        const next = subWorkflows.withIds(workflow, yield* subWorkflows.create(created, publish, made))
-        const patch = Object.fromEntries(
-          editable.flatMap((key) => equals(next[key], before[key]) ? [] : [[key, next[key]]])
-        )
-        return { result, patch }
-      }),
+    Effect.fnUntraced(function*(before) {
+      const { created = [], result, workflow } = yield* checked(before)
+      // Someone else has written since: this is a second attempt.
+      yield* subWorkflows.discard(place.id, made)
+      const next = subWorkflows.withIds(workflow, yield* subWorkflows.create(created, publish, made))
+      const patch = Object.fromEntries(
+        editable.flatMap((key) => equals(next[key], before[key]) ? [] : [[key, next[key]]])
+      )
+      return { result, patch }
+    }),
     // Existing problems are not the caller's.
     {
       operation,
@@ -225,8 +224,8 @@ const changeLive = Effect.fnUntraced(function*<A, R>(
   return { place, before, workflow: written.workflow, result, written, made }
 })
 
-export const keepFile = (operation: string) => (text: string, path: string) =>
-  Effect.gen(function*() {
+export const keepFile = (operation: string) =>
+  Effect.fnUntraced(function*(text: string, path: string) {
     const { instance } = yield* WorkflowFiles
     const snapshots = yield* Snapshots
     yield* snapshots.save(instance, { id: path, name: path.slice(path.lastIndexOf("/") + 1), text }, operation)
@@ -263,21 +262,20 @@ const changeFile = Effect.fnUntraced(function*<A, R>(
   const { path } = yield* WorkflowFiles.use((service) =>
     service.update(
       place.path,
-      ({ text, value }) =>
-        Effect.gen(function*() {
-          const before = yield* inFile(value)
-          const { created = [], result, workflow: after } = yield* change(before)
-          if (created.length > 0) {
-            return yield* Errors.invalid(
-              "workflowId",
-              "A file cannot call a new workflow, which gets its id on n8n",
-              "Nothing was written. Extract in the workflow on n8n."
-            )
-          }
-          const workflow = yield* Placeholders.restore(after, before)
-          changed = { before, workflow, result }
-          return dryRun === true ? undefined : JsonText.rewrite(text, workflow)
-        }),
+      Effect.fnUntraced(function*({ text, value }) {
+        const before = yield* inFile(value)
+        const { created = [], result, workflow: after } = yield* change(before)
+        if (created.length > 0) {
+          return yield* Errors.invalid(
+            "workflowId",
+            "A file cannot call a new workflow, which gets its id on n8n",
+            "Nothing was written. Extract in the workflow on n8n."
+          )
+        }
+        const workflow = yield* Placeholders.restore(after, before)
+        changed = { before, workflow, result }
+        return dryRun === true ? undefined : JsonText.rewrite(text, workflow)
+      }),
       keepFile(operation)
     )
   ).pipe(

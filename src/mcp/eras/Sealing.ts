@@ -41,19 +41,18 @@ export const make = ({ key, use }: Options): Sealing => {
         const body = Buffer.from(JSON.stringify({ content, id, expires: now + maxAge })).toString("base64url")
         return `${body}.${mac(body, about).toString("base64url")}`
       }),
-    open: (sealed, about) =>
-      Effect.gen(function*() {
-        const [body = "", tag = "", ...others] = sealed.split(".")
-        const expected = mac(body, about)
-        const actual = bytesOf(tag)
-        // Node's decoder ignores invalid base64, so the text itself is compared.
-        const isOurs = others.length === 0 && actual.toString("base64url") === tag &&
-          actual.length === expected.length && timingSafeEqual(actual, expected)
-        if (!isOurs) return undefined
-        const { content, expires, id } = obj(JSON.parse(bytesOf(body).toString("utf8"))) ?? {}
-        const isInTime = Number(expires) > (yield* Clock.currentTimeMillis)
-        return isInTime && (yield* use(str(id) ?? "", Number(expires))) ? obj(content) : undefined
-      })
+    open: Effect.fnUntraced(function*(sealed, about) {
+      const [body = "", tag = "", ...others] = sealed.split(".")
+      const expected = mac(body, about)
+      const actual = bytesOf(tag)
+      // Node's decoder ignores invalid base64, so the text itself is compared.
+      const isOurs = others.length === 0 && actual.toString("base64url") === tag &&
+        actual.length === expected.length && timingSafeEqual(actual, expected)
+      if (!isOurs) return undefined
+      const { content, expires, id } = obj(JSON.parse(bytesOf(body).toString("utf8"))) ?? {}
+      const isInTime = Number(expires) > (yield* Clock.currentTimeMillis)
+      return isInTime && (yield* use(str(id) ?? "", Number(expires))) ? obj(content) : undefined
+    })
   }
 }
 
