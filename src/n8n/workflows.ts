@@ -13,16 +13,7 @@ import * as NameSearch from "./model/NameSearch.ts"
 import * as TestMark from "./model/TestMark.ts"
 import * as Workflow from "./model/Workflow.ts"
 import { maxPages, pageOf, pages } from "./pages.ts"
-import {
-  getJson,
-  hasStatus,
-  isTooLarge,
-  isUnknownParameter,
-  postJson,
-  readJson,
-  type Requests,
-  sendJson
-} from "./requests.ts"
+import * as Requests from "./requests.ts"
 
 /**
  * A query for workflows, which must meet all conditions: `name` as a part, ignoring case and accents, and every tag.
@@ -229,7 +220,7 @@ export const matcher = ({ active, archived, copies, filter, fullName, name = "",
 }
 
 /** Lists workflows page by page: n8n's own filters narrow, ours decide. */
-const list = (requests: Requests) =>
+const list = (requests: Requests.Requests) =>
   Effect.fn("N8nClient.listWorkflows")(function*(query: Query) {
     const { fullName, name = "" } = query
     const matches = matcher(query)
@@ -242,7 +233,7 @@ const list = (requests: Requests) =>
     let skip = query.offset ?? 0
     let most = query.filter === undefined ? maxPage : scanPage
     const read = (position: number, size: number): Effect.Effect<typeof Page.Type, Errors.RequestError> =>
-      getJson(requests, "/workflows", Page, listTarget, {
+      Requests.getJson(requests, "/workflows", Page, listTarget, {
         limit: size,
         cursor: encodePosition({ limit: size, offset: position }),
         active: query.active,
@@ -254,7 +245,7 @@ const list = (requests: Requests) =>
       }).pipe(
         // n8n lists whole workflows, and some are large.
         Effect.catchIf(
-          (error) => size > 1 && isTooLarge(error),
+          (error) => size > 1 && Requests.isTooLarge(error),
           () => Effect.suspend(() => read(position, most = Math.ceil(size / 4)))
         )
       )
@@ -283,12 +274,12 @@ const list = (requests: Requests) =>
     return { workflows: results, nextCursor: encodeCursor(end) }
   })
 
-export const make = Effect.fnUntraced(function*(requests: Requests) {
+export const make = Effect.fnUntraced(function*(requests: Requests.Requests) {
   const listWorkflows = list(requests)
 
   const names = yield* Cache.makeWith(
     (id: string) =>
-      getJson(requests, path(id), Schema.Struct({ name: Schema.String }), workflowTarget(id)).pipe(
+      Requests.getJson(requests, path(id), Schema.Struct({ name: Schema.String }), workflowTarget(id)).pipe(
         Effect.map(({ name }) => name),
         Effect.catchTag("NotFoundError", () => Effect.succeed(deletedWorkflow))
       ),
@@ -299,7 +290,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
 
   const createWorkflow = Effect.fn("N8nClient.createWorkflow")((body: Obj) =>
     requests.serializeWrite(
-      postJson(requests, "/workflows", Workflow.Workflow, { operation: "create workflow" }, { body })
+      Requests.postJson(requests, "/workflows", Workflow.Workflow, { operation: "create workflow" }, { body })
     )
   )
 
@@ -311,11 +302,11 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
   ) {
     const target = workflowTarget(id, "update workflow")
     const put = (query: { readonly publishIfActive?: boolean }) =>
-      sendJson(requests, { method: "PUT", path: path(id), query, body }, Workflow.Workflow, target)
+      Requests.sendJson(requests, { method: "PUT", path: path(id), query, body }, Workflow.Workflow, target)
     const putAndPublish = Effect.suspend(() => publishes ? put({}) : Effect.fail(wouldPublish(id)))
     if (!(yield* Ref.get(supportsDrafts))) return yield* putAndPublish
     return yield* put({ publishIfActive: false }).pipe(
-      Effect.catchIf(isUnknownParameter, () => Effect.andThen(Ref.set(supportsDrafts, false), putAndPublish))
+      Effect.catchIf(Requests.isUnknownParameter, () => Effect.andThen(Ref.set(supportsDrafts, false), putAndPublish))
     )
   }, requests.serializeWrite)
 
@@ -325,18 +316,21 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     yield* requests.send(
       { method: "DELETE", path: path(id) },
       target,
-      (response) => response.status === 404 ? Effect.void : readJson(response, Deleted, target)
+      (response) => response.status === 404 ? Effect.void : Requests.readJson(response, Deleted, target)
     ).pipe(
-      Effect.catchIf(isUnclear, (error) =>
-        getJson(requests, path(id), Schema.Unknown, workflowTarget(id)).pipe(
-          Effect.matchEffect({
-            onSuccess: () => Effect.fail(error),
-            onFailure: ({ _tag }) =>
-              _tag === "NotFoundError"
-                ? Effect.void
-                : Effect.fail(new Errors.ApiError({ ...error, hint: mayBeDeleted }))
-          })
-        ))
+      Effect.catchIf(
+        isUnclear,
+        (error) =>
+          Requests.getJson(requests, path(id), Schema.Unknown, workflowTarget(id)).pipe(
+            Effect.matchEffect({
+              onSuccess: () => Effect.fail(error),
+              onFailure: ({ _tag }) =>
+                _tag === "NotFoundError"
+                  ? Effect.void
+                  : Effect.fail(new Errors.ApiError({ ...error, hint: mayBeDeleted }))
+            })
+          )
+      )
     )
   }, requests.serializeWrite)
 
@@ -344,11 +338,11 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
   const switchTo = (id: string, action: string, earlierAction: string, body: Obj) => {
     const target = workflowTarget(id, `${action} workflow`)
     const post = (action: string, body: Obj | undefined) =>
-      postJson(requests, `${path(id)}/${action}`, Workflow.Workflow, target, { body })
+      Requests.postJson(requests, `${path(id)}/${action}`, Workflow.Workflow, target, { body })
     return requests.serializeWrite(
       post(action, body).pipe(
         // Without a version the body is empty, and 1.x accepts none here.
-        Effect.catchIf(hasStatus(404, 405), () => post(earlierAction, "versionId" in body ? body : undefined))
+        Effect.catchIf(Requests.hasStatus(404, 405), () => post(earlierAction, "versionId" in body ? body : undefined))
       )
     )
   }
@@ -364,14 +358,14 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     getWorkflow: Effect.fn("N8nClient.getWorkflow")((
       id: string,
       options: { readonly excludePinnedData?: boolean } = {}
-    ) => getJson(requests, path(id), Workflow.Workflow, workflowTarget(id), { ...options })),
+    ) => Requests.getJson(requests, path(id), Workflow.Workflow, workflowTarget(id), { ...options })),
     workflowName: Effect.fn("N8nClient.workflowName")((id: string) => Cache.get(names, id)),
     createWorkflow,
     putWorkflow,
     deleteWorkflow,
     archiveWorkflow: Effect.fn("N8nClient.archiveWorkflow")((id: string) =>
       requests.serializeWrite(
-        postJson(requests, `${path(id)}/archive`, Workflow.Workflow, workflowTarget(id, "archive workflow"))
+        Requests.postJson(requests, `${path(id)}/archive`, Workflow.Workflow, workflowTarget(id, "archive workflow"))
       )
     ),
     publishWorkflow: Effect.fn("N8nClient.publishWorkflow")((id: string, versionId?: string) =>
