@@ -70,10 +70,7 @@ const objectTypes = (schema: object) => {
   return types.includes("object") && types.every((type) => type === "object" || type === "null") ? types : []
 }
 
-/**
- * Describes an answer as far as a program needs it: required keys only of `data`, without deep objects, the members of a
- * union of objects, and the types of literals.
- */
+/** Describes an answer as far as a program needs it: not its optional keys, deep objects, unions and literals. */
 const outline = (schema: unknown, level = 0): unknown => {
   if (Array.isArray(schema)) return schema.map((each) => outline(each, level))
   if (typeof schema !== "object" || schema === null) return schema

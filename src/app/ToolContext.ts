@@ -73,10 +73,7 @@ export interface Own {
 
 type Folders = (own: ReadonlyArray<string>) => ReadonlyArray<string>
 
-/**
- * Folders of files and the state of an upstream; the server's by default. The demo uses a temporary folder, removed
- * with the scope, unless others are set.
- */
+/** Folders of files and the state of an upstream, by default the server's; of the demo, temporary ones. */
 const placesOf = Effect.fnUntraced(function*(options: Options.Options, upstream: Upstreams.Upstream) {
   const { demo, filesRoot, transport } = options
   const { filesRoots = Options.filesRoots(options, process.env), state = yield* State.place(options, process.env) } =

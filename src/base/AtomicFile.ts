@@ -15,10 +15,7 @@ export interface Content {
   readonly isReal?: boolean
 }
 
-/**
- * Real path of an open file, on systems that report it (Linux does). A folder of the path can become a link between two
- * checks. An open file does not move.
- */
+/** Real path of an open file, which does not move as the folders of a path can, where the system reports it. */
 export const placeOf = (file: FileSystem.File): Effect.Effect<string | undefined, never, FileSystem.FileSystem> =>
   // Node's file system knows a file by a number, which Effect's type of it does not show.
   Predicate.hasProperty(file, "fd") && Predicate.isNumber(file.fd)

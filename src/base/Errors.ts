@@ -1,7 +1,4 @@
-/**
- * The three errors of this package: `NotFoundError`, `ValidationError` (our own checks) and `ApiError` (any other
- * failure of n8n or of the connection to it).
- */
+/** The errors of this package: `NotFoundError`, `ValidationError` (our own checks) and `ApiError` (all others). */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"

@@ -1,7 +1,4 @@
-/**
- * Evaluates untrusted JavaScript expressions: an allow-list over acorn's syntax tree, with a step budget and no access
- * to host objects. Nothing is ever passed to `eval`, `Function` or `vm`.
- */
+/** Evaluates untrusted JavaScript expressions by an allow-list, with a step budget and without host objects. */
 import type * as Acorn from "acorn"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -30,9 +27,7 @@ export interface Limits {
 /** Whether an item matches. */
 export interface Predicate {
   (item: Obj): Result.Result<boolean, Problem>
-  /**
-   * The places of an item that the expression names outright, each with those it lies in: `customer`, `customer.id`.
-   */
+  /** The places of an item that the expression names, each with those it lies in: `customer`, `customer.id`. */
   readonly reads: ReadonlyArray<ReadonlyArray<string | number>>
 }
 

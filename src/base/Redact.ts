@@ -113,10 +113,7 @@ export const redact = <A>(value: A): A => {
   return (holder.copy ?? holder.source)[""] as A
 }
 
-/**
- * Whether a text can occur in shown text by the marks of redacted parts: `[`, `red`, `redacted]`. Only any other text
- * that is shown is stored too.
- */
+/** Whether a text can occur in the marks of redacted parts (`[`, `red`, `redacted]`), which are not stored. */
 export const occursInMarker = (text: string): boolean => /[[\]]/.test(text) || marker.includes(text.toLowerCase())
 
 const placesIn = (value: unknown, clean: unknown, path: string): ReadonlyArray<string> => {

@@ -1,7 +1,4 @@
-/**
- * Catalogue of all node types with their versions and parameters. Works offline from a data file built from n8n's
- * packages; other packages can be added.
- */
+/** Catalogue of all node types, offline from a data file of n8n's packages; other packages can be added. */
 import * as Cache from "effect/Cache"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

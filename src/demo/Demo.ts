@@ -22,10 +22,7 @@ const withWorkflow = (execution: N8nApi.Execution): N8nApi.Execution => {
   return { ...execution, workflowData: workflow && pick(workflow, keys) }
 }
 
-/**
- * Six workflows and twelve executions of 20 and 21 November 2026, the same at every start. Execution 239 of
- * "Sync orders to CRM" failed: the second customer has no email address, because a phone order came without one.
- */
+/** Six workflows and twelve executions, the same at every start; 239 failed for want of a customer's email. */
 export const seed: N8nApi.Seed = {
   workflows: recording.workflows.map(withVersion),
   executions: recording.executions.map(withWorkflow)

@@ -42,10 +42,7 @@ const problemOf = (exit: Exit.Exit<unknown, unknown>) => {
   return { "error.type": code, "rpc.response.status_code": code }
 }
 
-/**
- * Runs a request in a span of its own, below the client's; the request of HTTP that brought it is linked, if the
- * client's span is another than that request's parent.
- */
+/** Runs a request in a span of its own, below the client's; the request of HTTP that brought it is linked. */
 export const traced = (
   method: string,
   params: Obj,

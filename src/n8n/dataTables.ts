@@ -134,9 +134,7 @@ export interface Service {
   readonly updateRows: (id: string, change: RowChange) => Effect.Effect<ReadonlyArray<Row>, Errors.N8nError>
   /** Previews {@link updateRows}. */
   readonly previewRowUpdate: (id: string, change: RowChange) => Effect.Effect<RowPreview, Errors.N8nError>
-  /**
-   * `POST /data-tables/{id}/rows/upsert`: updates the rows that match, or inserts one; returns them as they are now.
-   */
+  /** `POST /data-tables/{id}/rows/upsert`: updates the rows that match, or inserts one; returns them. */
   readonly upsertRow: (id: string, change: RowChange) => Effect.Effect<ReadonlyArray<Row>, Errors.N8nError>
   /** Previews {@link upsertRow}. */
   readonly previewRowUpsert: (id: string, change: RowChange) => Effect.Effect<RowPreview, Errors.N8nError>

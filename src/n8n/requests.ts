@@ -40,10 +40,7 @@ export interface Options {
    * delay; one beyond that ends the retries.
    */
   readonly retry?: Schedule.Schedule<unknown, Errors.N8nError> | undefined
-  /**
-   * The timeout of each request with its retries. Default: 45 seconds to read, 30 to write, 180 for executions with
-   * data.
-   */
+  /** Timeout of each request with its retries. Default: 45 seconds to read, 30 to write, 180 for data of executions. */
   readonly timeout?: Duration.Input | undefined
 }
 
@@ -108,10 +105,7 @@ export interface Requests {
     target: T,
     consume: Consume<A>
   ) => Effect.Effect<A, ErrorOf<T>>
-  /**
-   * Runs writes of workflows one at a time. On 1.x with SQLite and no connection pool, the default, overlapping
-   * transactions break the connection permanently, or one rolls back what another has written.
-   */
+  /** Runs writes of workflows one at a time: overlapping transactions break 1.x with SQLite permanently. */
   readonly serializeWrite: <A, E, R>(write: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** The base address of production webhooks, ending in a slash. */
   readonly webhooks: URL
@@ -265,10 +259,7 @@ const escapeError = ({ operation, resourceType = "Path", resourceId }: Errors.Ta
       "Nothing was sent. An id consists of letters and digits, as in lists; a webhook's path must not contain '.' or '..' as a part."
   })
 
-/**
- * Two turns of the event loop, in which closed sockets are noticed. n8n closes connections that were idle for 5
- * seconds: after a busy period a write could go to one of them, and its outcome would be unknown.
- */
+/** Two turns of the event loop, which notice sockets that n8n closed: the outcome of a write there is unknown. */
 const drainSocketEvents = Effect.andThen(Effect.yieldNow, Effect.yieldNow)
 
 interface Connection {

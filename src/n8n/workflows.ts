@@ -15,9 +15,7 @@ import * as Workflow from "./model/Workflow.ts"
 import { maxPages, pageOf, pages } from "./pages.ts"
 import * as Requests from "./requests.ts"
 
-/**
- * A query for workflows, which must meet all conditions: `name` as a part, ignoring case and accents, and every tag.
- */
+/** A query for workflows by all conditions: part of the `name`, ignoring case and accents, and every tag. */
 export interface Query {
   readonly active?: boolean | undefined
   readonly tags?: ReadonlyArray<string> | undefined
@@ -67,10 +65,7 @@ export interface Service {
   ) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
   /** `GET /workflows/{id}`: its name, cached for a minute; {@link deletedWorkflow} if it no longer exists. */
   readonly workflowName: (id: string) => Effect.Effect<string, Errors.RequestError>
-  /**
-   * `POST /workflows`; returns the workflow as stored. On 2.x `projectId` and `parentFolderId` place it (with the
-   * licence for it).
-   */
+  /** `POST /workflows`; returns it as stored. `projectId` and `parentFolderId` place it (2.x, with a licence). */
   readonly createWorkflow: (body: Obj) => Effect.Effect<Workflow.Workflow, Errors.RequestError>
   /**
    * `PUT /workflows/{id}`; since 2.40 a change of a published workflow is a draft, before it is published. With

@@ -19,10 +19,7 @@ import * as State from "./state.ts"
 export interface PullOptions<R = never> extends Options {
   /** Removes unchanged files whose workflow no longer exists on n8n. */
   readonly deletes?: boolean | undefined
-  /**
-   * Side that wins conflicts: `there` writes n8n's state into the file; `here` records n8n's state as seen, so that the
-   * file counts as changed and a push writes it.
-   */
+  /** Side that wins conflicts: `there` writes n8n's state into the file; `here` lets a push write the file. */
   readonly resolve?: "here" | "there" | undefined
   readonly dryRun?: boolean | undefined
   readonly onStep?: ((step: Step) => Effect.Effect<void, never, R>) | undefined

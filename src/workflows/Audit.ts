@@ -209,10 +209,7 @@ const askN8n = N8nClient.use((n8n) => n8n.audit()).pipe(
   })
 )
 
-/**
- * Audits the whole n8n or one workflow, by `POST /audit` and by reading every workflow except archived ones. Where n8n
- * refuses its own audit, the report is incomplete.
- */
+/** Audits n8n or one workflow by `POST /audit` and by reading workflows; incomplete if n8n refuses its audit. */
 export const run = Effect.fn("Audit.run")(function*(
   workflowId?: string,
   scope: Scope = {}

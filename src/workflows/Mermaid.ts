@@ -23,10 +23,7 @@ export const chart = (
       : [`  classDef ${dashed.name} stroke-dasharray: 4 4`, `  class ${dashed.keys.join(",")} ${dashed.name}`]
   ].join("\n")
 
-/**
- * Draws a flowchart from left to right. Disabled nodes are dashed; links of sub-nodes are dotted; ports other than
- * `main[0]` are labelled.
- */
+/** Draws a flowchart: disabled nodes dashed, links of sub-nodes dotted, ports other than `main[0]` labelled. */
 export const flowchart = (
   nodes: ReadonlyArray<Connections.NodeShape & { readonly name: string; readonly disabled?: boolean | null }>,
   connections: Connections.Connections,

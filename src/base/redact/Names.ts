@@ -88,9 +88,7 @@ export const pairName = (
 /** Keys under a password for one of its versions. */
 const versionKey = /^(?:current|old|new|previous|plain|confirm|confirmation|repeat)$/i
 
-/**
- * Names of maps of secrets, and keys in them that describe one; `credentials` of a node contains names of credentials.
- */
+/** Names of maps of secrets, and keys in them that describe one; a node's `credentials` has names of credentials. */
 const mapName = /^(?:secrets|passwords)$/i
 const describing = /^(?:_?id|.*name|type|mode|user|login|e?mail|host|port|url|description|label|scopes?)$/i
 

@@ -106,9 +106,7 @@ export const indexOfLongWord = (text: string, from = 0): number => {
 
 export const hasLongWord = (text: string): boolean => indexOfLongWord(text) !== -1
 
-/**
- * Redacts openings first: the remaining text may itself have a shape, as in `https://ghp_…:x-oauth-basic@github.com`.
- */
+/** Redacts openings first, since the rest may have a shape, as in `https://ghp_…:x-oauth-basic@github.com`. */
 export const redactKnown = (text: string): string => {
   const rare = rareOpenings.reduce(
     (redacted, [needed, pattern]) => redacted.includes(needed) ? redacted.replace(pattern, `$1${marker}`) : redacted,

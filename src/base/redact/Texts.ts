@@ -108,10 +108,7 @@ const redactParameters = (text: string): string =>
     return `${name}=${hideInText(decoded, value.slice(0, value.length - punctuation.length))}${punctuation}`
   })
 
-/**
- * An unquoted value of one word at the end of a line or string: YAML, headers, INI. Code has variables there: dotted
- * names, names without digits after `=`, or a name before a closing bracket.
- */
+/** An unquoted word at the end of a line: YAML, headers, INI. Variables of code there are left out. */
 const line =
   /(?<=^|["'`]|\\[nr])([ \t]*(?:- +)?)([\w.$-]{2,60})(:[ \t]+|[ \t]+=[ \t]*|=[ \t]+)([^\s"'`\\<>{}()[\],;]+)(?=[ \t]*(?:$|["'`\\]|[ \t]#)(?!\s*[}\])]))/gm
 

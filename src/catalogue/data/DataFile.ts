@@ -88,10 +88,7 @@ const unusable = (path: string, why: string) =>
     isServerFault: true
   })
 
-/**
- * Opens the file at `path`; the result reads its index. The file is opened immediately and stays open for the scope: a
- * replaced or removed file remains readable.
- */
+/** Opens the file at `path`, which stays open for the scope even if it is replaced; the result reads its index. */
 export const open = (
   path: string
 ): Effect.Effect<Effect.Effect<DataFile, Errors.ValidationError>, never, FileSystem.FileSystem | Scope.Scope> =>

@@ -167,10 +167,7 @@ export const scopeOf = (description: Description, node: Node): Scope => {
   return { ...about(description, node), values, root: values }
 }
 
-/**
- * Top-level parameters that are visible for the node's values. If several with the same name are visible, the last one
- * counts: n8n uses its default.
- */
+/** Top-level parameters that are visible for the node's values; of several with the same name the last, as in n8n. */
 export const applying = (description: Description, node: Node): ReadonlyArray<Property> => {
   const scope = scopeOf(description, node)
   const shown = description.properties.filter(({ displayOptions }) => isShown(displayOptions, scope))

@@ -33,10 +33,7 @@ export const inWords = (value: unknown): string => {
 
 interface Place {
   readonly scope: Scope
-  /**
-   * Place for items of the node's own fixed collections. n8n looks for members of a collection beside it, at the root,
-   * or, within an item, nowhere; likewise for fixed collections in items.
-   */
+  /** Place for items of the node's own fixed collections, where n8n looks for members of a collection beside it. */
   readonly kind: "root" | "item" | "nowhere"
   readonly path: string
 }

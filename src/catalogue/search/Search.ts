@@ -160,10 +160,7 @@ const lift = (list: ReadonlyArray<Document>, place: number, documents: ReadonlyA
 /** Maximum number of successors before an outdated node, which keeps it among the first three. */
 const maxSuccessors = 2
 
-/**
- * Ranks documents with the question as their name first, outdated ones only if there are no others, after their
- * successors; and the best current document with it as an alias third or better.
- */
+/** Ranks documents named as the question first, and the best with it as an alias third; outdated ones come later. */
 const liftNamed = (
   { documents }: Index,
   question: string,

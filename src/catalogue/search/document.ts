@@ -44,10 +44,7 @@ export interface Document {
   readonly popularity: number
 }
 
-/**
- * Facts about types that n8n's packages lack. `ai.` is short for `@n8n/n8n-nodes-langchain.`, no prefix for
- * `n8n-nodes-base.`; types are separated by spaces, phrases by commas.
- */
+/** Facts about types that n8n's packages lack; `ai.` is `@n8n/n8n-nodes-langchain.`, no prefix `n8n-nodes-base.`. */
 export interface TypeLists {
   /** Purposes of a type, in the words of people who search for it. */
   readonly phrases: { readonly [type: string]: string }

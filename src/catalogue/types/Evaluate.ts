@@ -12,10 +12,7 @@ const perWorkflow = 20_000_000
 
 const programs = new Map<string, Result.Result<Interpreter.Program, Interpreter.Problem>>()
 
-/**
- * Evaluator with one budget for all its expressions; create one per workflow. A type's package is untrusted data: its
- * expressions see only copies of the parameters and the version.
- */
+/** Evaluator with one budget, for one workflow; the untrusted expressions see copies of parameters and version. */
 export const make: Effect.Effect<Evaluate> = Effect.map(Interpreter.load, ({ compile }): Evaluate => {
   let left = perWorkflow
   return (expression, { parameters, version }) => {

@@ -1,7 +1,4 @@
-/**
- * Node types as n8n's packages describe them in `dist/types/nodes.json`. Decoding drops the keys that nothing here
- * reads (icons, routing, …).
- */
+/** Node types as n8n's packages describe them in `dist/types/nodes.json`, without keys that nothing here reads. */
 import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey

@@ -70,10 +70,7 @@ const inOrder = (properties: ReadonlyArray<Property>, parameters: Obj): Obj => {
   )
 }
 
-/**
- * Parameters that n8n accepts: the selected ones, the required ones, and those essential to the node. A parameter can
- * make others visible, and these can be required: filling in continues until nothing new appears.
- */
+/** Parameters that n8n accepts: selected, required and essential ones, until filling in makes no more visible. */
 export const parameters = (description: Description, selected: Obj, context: Context): Obj => {
   const { version: typeVersion } = context
   const applying = (parameters: Obj) =>

@@ -1,7 +1,4 @@
-/**
- * Sealed state that a client holds between a question and its answer: readable, tamper-proof, and accepted once by any
- * process with the key.
- */
+/** Sealed state that a client holds between question and answer: readable, tamper-proof, accepted once. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"

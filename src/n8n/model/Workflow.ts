@@ -53,10 +53,7 @@ export const Workflow = Schema.StructWithRest(
 )
 export type Workflow = typeof Workflow.Type
 
-/**
- * An entry of `GET /workflows`. n8n lists whole workflows, but their nodes and connections are not decoded: that would
- * take as long as parsing the JSON.
- */
+/** An entry of `GET /workflows`; nodes and connections are not decoded, which would take as long as parsing. */
 export const Listed = Schema.Struct({
   ...head,
   versionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
@@ -112,10 +109,7 @@ export const isTrigger = (node: unknown): boolean =>
 
 const Published = Schema.Struct({ nodes: Schema.Array(Node), connections: Connections.Connections })
 
-/**
- * Whether the workflow has changed since it was published, so that the running version differs. Only n8n 2.x has
- * drafts. A draft with the same content as the published version, such as after undoing a change, does not count.
- */
+/** Whether the content of the workflow differs from its published version, on 2.x only. */
 export const hasDraft = (workflow: Listed): boolean => {
   if (!workflow.active || !awaitsPublishing(workflow)) return false
   const { connections, nodes } = workflow

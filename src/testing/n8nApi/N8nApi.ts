@@ -82,10 +82,7 @@ export interface Options {
   readonly webhookLag?: number
   /** On 2.x, number of attempts to delete a workflow after unpublishing that fail with 409. Default: 0. */
   readonly deletionLag?: number
-  /**
-   * Returns the execution of a production webhook's call, such as `succeededExecution({ workflow })`: it is stored, and
-   * a Respond to Webhook node with `={{ $execution.id }}` answers with its id. Default: nothing runs.
-   */
+  /** Returns the execution of a call of a production webhook, which is stored; by default nothing runs. */
   readonly runs?: (workflow: State.Workflow) => State.NewExecution | undefined
 }
 
@@ -106,10 +103,7 @@ export interface N8nApi {
   ) => Effect.Effect<void>
   readonly executions: Effect.Effect<ReadonlyArray<State.Execution>>
   readonly addExecution: (execution: State.NewExecution) => Effect.Effect<State.Execution>
-  /**
-   * Fails that many of the next requests with a status (0: the connection breaks) and, if given, a `Retry-After` in
-   * seconds. Failed requests have no effect.
-   */
+  /** Fails so many next requests with a status (0: the connection breaks) and a `Retry-After`, without effect. */
   readonly failTimes: (
     times: number,
     status: number,

@@ -1,7 +1,4 @@
-/**
- * Syntax errors and references to nodes in n8n's expressions, `=text {{ code }} text`, and in the JavaScript of Code
- * nodes.
- */
+/** Syntax errors and references to nodes in n8n's expressions, `=text {{ code }} text`, and in Code nodes. */
 import type { Parse } from "../../base/JavaScript.ts"
 import { arr, deeper, mapValues, type Obj, obj, str } from "../../base/Json.ts"
 import { parts } from "../../n8n/model/Template.ts"
@@ -244,10 +241,7 @@ const empty: Findings = { references: [], isOpen: false, mistakes: [] }
 export interface Text {
   readonly path: string
   readonly text: string
-  /**
-   * `template`: the node itself evaluates code in brackets, without `=`. `unmarked`: code in brackets without a leading
-   * `=`, which n8n treats as literal text.
-   */
+  /** `template`: the node itself evaluates `{{ code }}`; `unmarked`: without `=`, which n8n takes literally. */
   readonly kind: "expression" | "script" | "template" | "unmarked"
 }
 

@@ -79,10 +79,7 @@ const fieldView = (isWhole: boolean) => ({ after, before, path }: valueDiff.Fiel
 const wholeView = ({ id: _, name: __, position: ___, type: ____, webhookId: _____, ...rest }: Obj) =>
   Object.entries(rest).flatMap(([path, after]): ReadonlyArray<FieldView> => equals(after, {}) ? [] : [{ path, after }])
 
-/**
- * Differences in a form for readers. `portName` supplies the names of ports in the editor. With `node`, only that node
- * is shown, with its long texts in full.
- */
+/** Differences for readers; `portName` has the editor's names of ports, `node` shows one node in full. */
 export const view = (
   { links, nodes, rest }: WorkflowDiff,
   { node, portName = () => undefined }: { readonly node?: string | undefined; readonly portName?: PortName } = {}

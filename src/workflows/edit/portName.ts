@@ -54,10 +54,7 @@ const newError = ({ outputs = [] }: Ports): ResolvedPort | undefined => {
   return index === 0 ? undefined : { type: "main", index, isNewError: true }
 }
 
-/**
- * Resolves a reference to a port; `type` is the connection type of a bare index. A reference by type and index is not
- * checked: the port may not exist.
- */
+/** Resolves a reference to a port; `type` is that of a bare index. By type and index the port may not exist. */
 export const resolvePort = (
   node: Ports,
   side: "input" | "output",

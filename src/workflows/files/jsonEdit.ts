@@ -51,10 +51,7 @@ const kindOf = (value: unknown) => Array.isArray(value) ? "array" : obj(value) =
 
 type Entries = ReadonlyArray<readonly [key: string, value: unknown]>
 
-/**
- * Index of the old entry of each new one: by key, by an element's id, name or content, else the one after its
- * predecessor's if that is of the same kind.
- */
+/** Index of the old entry of each new one: by key, id, name or content, else after its predecessor's. */
 const align = (olds: Entries, news: Entries, isList: boolean): ReadonlyArray<number | undefined> => {
   const identityOf = ([key, value]: Entries[number]) =>
     isList ? str(obj(value)?.["id"]) ?? str(obj(value)?.["name"]) ?? JSON.stringify(value) : key

@@ -67,10 +67,7 @@ const interval = (rule: Obj): Times | undefined => {
 
 const units: Readonly<Record<string, number>> = { seconds: 1, minutes: 60, hours: 3600 }
 
-/**
- * n8n's cron expression for a rule of a polling trigger or of the older Cron node; `undefined` if a part is not a number.
- * The second, and the minute of "every X hours", are 0; n8n chooses them at random.
- */
+/** n8n's cron expression of a polling rule, `undefined` without numbers; what n8n chooses at random is 0. */
 export const pollExpression = (rule: Obj): string | undefined => {
   const part = (key: string, fallback: number) => {
     const value = count(rule[key], fallback)
