@@ -11,9 +11,7 @@ import { countTokens } from "./TokenBound.ts"
 import { Mark, marksIn, type Next, type Totals } from "./Truncated.ts"
 
 /** Budget of one answer in characters of its JSON, 40,000 by default: Claude Code moves more than 50,000 to a file. */
-export const MaxResultChars = Context.Reference<number>("effect-n8n-mcp/MaxResultChars", {
-  defaultValue: () => 40_000
-})
+export const MaxResultChars = Context.Reference<number>("effect-n8n-mcp/MaxResultChars", { defaultValue: () => 40_000 })
 
 /** Smallest budget that lets an answer keep its shape. */
 export const minResultChars = 4_000
@@ -260,10 +258,7 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
     }
   })
   marks.push(...earlier.values())
-  return {
-    ...Object.fromEntries(taken.map(({ key }) => [key, result.get(key)])),
-    ...withMarks(marks)
-  }
+  return { ...Object.fromEntries(taken.map(({ key }) => [key, result.get(key)])), ...withMarks(marks) }
 }
 
 const markPage = (

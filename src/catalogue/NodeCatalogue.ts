@@ -102,10 +102,7 @@ const make = (
     const addedTypes = new Map(added.map((each) => [each.type, each]))
     const types = Effect.map(file, (open) => [...new Set([...addedTypes.keys(), ...open.types])])
     const index = yield* Effect.cached(
-      Effect.map(
-        Effect.flatMap(file, ({ search }) => search),
-        (text) => Search.open(text, added)
-      )
+      Effect.map(Effect.flatMap(file, ({ search }) => search), (text) => Search.open(text, added))
     )
 
     const read = (type: string) =>

@@ -204,9 +204,7 @@ const makeServed = <T extends Tool.Any>(
 
     const methods = tracedMethods({
       "tools/list": forCaller(({ capabilities }) =>
-        Effect.map(offered, (tools) => ({
-          tools: tools.map((tool) => listed(tool, Methods.showsApps(capabilities)))
-        }))
+        Effect.map(offered, (tools) => ({ tools: tools.map((tool) => listed(tool, Methods.showsApps(capabilities))) }))
       ),
       "tools/call": forCaller(Effect.fnUntraced(function*(request) {
         const name = yield* textOf(request.params, "name")
@@ -328,8 +326,5 @@ export const layerHttp = <T extends Tool.Any>(
   options: HttpOptions<T>
 ): Layer.Layer<never, never, HttpRouter.HttpRouter | Tool.Services<T>> =>
   Layer.unwrap(
-    Effect.map(
-      Effect.context<Tool.Services<T>>(),
-      (context) => layerHttpWith(options, () => Effect.succeed(context))
-    )
+    Effect.map(Effect.context<Tool.Services<T>>(), (context) => layerHttpWith(options, () => Effect.succeed(context)))
   )

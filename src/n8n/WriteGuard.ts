@@ -24,11 +24,7 @@ export interface Service {
   readonly faults: (workflow: Obj, read: ReadWorkflow) => Effect.Effect<ReadonlyArray<string>, Errors.N8nError>
 }
 
-const open: Service = {
-  check: () => Effect.void,
-  checkTest: () => Effect.void,
-  faults: () => Effect.succeed([])
-}
+const open: Service = { check: () => Effect.void, checkTest: () => Effect.void, faults: () => Effect.succeed([]) }
 
 /** The guard of the current call. Default: everything may be written. */
 export const WriteGuard = Context.Reference<Service>("effect-n8n-mcp/WriteGuard", { defaultValue: () => open })

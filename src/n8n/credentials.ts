@@ -85,8 +85,7 @@ const minSecret = 4
 export const withoutValues = (values: Redacted.Redacted<unknown> | undefined) => {
   const secrets = values === undefined
     ? []
-    : texts(Redacted.value(values)).filter(({ length }) => length >= minSecret)
-      .toSorted((a, b) => b.length - a.length)
+    : texts(Redacted.value(values)).filter(({ length }) => length >= minSecret).toSorted((a, b) => b.length - a.length)
   return <E extends Errors.N8nError>(error: E): E | Errors.ApiError => {
     if (error._tag !== "ApiError" || error.errorDetails === undefined) return error
     const errorDetails = secrets.reduce((text, secret) => text.replaceAll(secret, marker), error.errorDetails)

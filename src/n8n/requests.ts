@@ -165,10 +165,7 @@ export const readJson = <S extends Schema.ConstraintDecoder<unknown>>(
         })
     ),
     Effect.flatMap(Schema.decodeUnknownEffect(schema)),
-    Effect.catchIf(
-      Schema.isSchemaError,
-      (error) => Effect.fail(HttpErrors.unreadableError(target, error.message))
-    )
+    Effect.catchIf(Schema.isSchemaError, (error) => Effect.fail(HttpErrors.unreadableError(target, error.message)))
   )
 
 export const sendJson = <S extends Schema.ConstraintDecoder<unknown>, T extends Errors.Target>(

@@ -109,11 +109,7 @@ export const pluginManifest = {
   keywords: metadata.keywords,
   skills: "./.claude-plugin/skills/",
   mcpServers: {
-    [title]: {
-      command: "node",
-      args: ["${CLAUDE_PLUGIN_ROOT}/dist/main.js"],
-      env: environment(questions)
-    }
+    [title]: { command: "node", args: ["${CLAUDE_PLUGIN_ROOT}/dist/main.js"], env: environment(questions) }
   },
   userConfig: form(questions)
 }

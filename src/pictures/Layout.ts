@@ -19,9 +19,7 @@ const withLabel = (box: geometry.Box): geometry.Box => ({ ...box, height: box.he
 
 /** Whether a node has to move: close nodes may stay, but a removed node yields to any other. */
 const collides = ({ status }: Node, box: geometry.Box, other: geometry.Box): boolean =>
-  status === "removed"
-    ? geometry.overlap(withLabel(other), withLabel(box), 0)
-    : geometry.overlap(other, box, 1 / 3)
+  status === "removed" ? geometry.overlap(withLabel(other), withLabel(box), 0) : geometry.overlap(other, box, 1 / 3)
 
 /** Nodes without a position, and nodes hidden by an earlier one. */
 const unplaced = (nodes: ReadonlyArray<Node>): ReadonlySet<Node> => {

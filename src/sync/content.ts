@@ -97,9 +97,7 @@ export const toFile = (id: string, content: Obj, old: Obj | undefined, scope: Sc
   if (old === undefined) {
     return {
       id,
-      ...Object.fromEntries(
-        keys.flatMap((key) => Object.hasOwn(content, key) ? [[key, inFile(content, key)]] : [])
-      )
+      ...Object.fromEntries(keys.flatMap((key) => Object.hasOwn(content, key) ? [[key, inFile(content, key)]] : []))
     }
   }
   const before = of(old, scope)

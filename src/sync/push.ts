@@ -158,12 +158,7 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
   if (remote === undefined) yield* record(withCreating(local.file))
   const written: Written & { readonly before?: Workflow.Workflow } = remote === undefined
     ? yield* writing.create(local.content, operation, publishes)
-    : yield* writing.update(remote, local.content, {
-      expectedHash: remote.hash,
-      operation,
-      publishes,
-      scope
-    })
+    : yield* writing.update(remote, local.content, { expectedHash: remote.hash, operation, publishes, scope })
   const { before, workflow } = written
   const warnings = [...LiteralSecrets.warnings(local.content), ...yield* recordWritten(task, written, context)]
   return defined({

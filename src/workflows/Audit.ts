@@ -129,10 +129,7 @@ const look = Effect.fnUntraced(function*(workflow: Subject, isAlone: boolean, re
   const isUnwatched = counts && workflow.nodes.length > 0 && !hasErrorWorkflow({ ...workflow })
   return [
     ["literal-secret", secrets.map(({ node, path }) => `'${node ?? "?"}': ${path}`)],
-    [
-      "open-webhook",
-      counts ? Workflow.nodes(workflow).filter(isOpen).map((node) => Workflow.nameOf(node) || "?") : []
-    ],
+    ["open-webhook", counts ? Workflow.nodes(workflow).filter(isOpen).map((node) => Workflow.nameOf(node) || "?") : []],
     ["policy", yield* guard.faults({ ...workflow }, read)],
     ["no-error-workflow", isUnwatched ? ["settings.errorWorkflow"] : []]
   ] as const
@@ -255,9 +252,7 @@ export const run = Effect.fn("Audit.run")(function*(
   })
 })
 
-const Cursor = Schema.StringFromBase64Url.pipe(
-  Schema.decodeTo(Schema.fromJsonString(Schema.Array(Schema.String)))
-)
+const Cursor = Schema.StringFromBase64Url.pipe(Schema.decodeTo(Schema.fromJsonString(Schema.Array(Schema.String))))
 
 /** Spots after a cursor, up to a number and about a number of characters; at least one. */
 export const pageOf = Effect.fnUntraced(function*(

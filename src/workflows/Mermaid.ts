@@ -5,8 +5,7 @@ const entity = (sign: string) => `#${sign.codePointAt(0)};`
 
 /** Escapes characters that Mermaid reads as syntax, and list markers that it reads as Markdown, as Mermaid entities. */
 const mermaidText = (text: string): string =>
-  text.replace(/[^\p{L}\p{M}\p{N} .,:!?_+=*/@%&-]/gu, entity)
-    .replace(/(?<=^ *\d*)[.*+-](?= )/, entity)
+  text.replace(/[^\p{L}\p{M}\p{N} .,:!?_+=*/@%&-]/gu, entity).replace(/(?<=^ *\d*)[.*+-](?= )/, entity)
 
 /** Flowchart of boxes and arrows between their keys, with the boxes of one class dashed. */
 export const chart = (

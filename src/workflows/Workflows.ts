@@ -163,16 +163,16 @@ const checkPublishing = Effect.fnUntraced(
     }
     // The new workflows do not exist yet.
     const own = subWorkflows.withIds(workflow, new Map(created.map(({ id }) => [id, before.id])))
-    const faults = yield* Effect.forEach([
-      own,
-      ...created.map((each) => each.workflow)
-    ], (each) =>
-      Effect.map(WorkflowValidation.validateConnected(each), ({ missingCredentials, problems }) => [
-        ...problems.flatMap(({ message, node, severity }) =>
-          severity === "error" ? [node === undefined ? message : `${node}: ${message}`] : []
-        ),
-        ...missingCredentials.map(({ node, type }) => `${node}: the credential ${type} is missing.`)
-      ]))
+    const faults = yield* Effect.forEach(
+      [own, ...created.map((each) => each.workflow)],
+      (each) =>
+        Effect.map(WorkflowValidation.validateConnected(each), ({ missingCredentials, problems }) => [
+          ...problems.flatMap(({ message, node, severity }) =>
+            severity === "error" ? [node === undefined ? message : `${node}: ${message}`] : []
+          ),
+          ...missingCredentials.map(({ node, type }) => `${node}: the credential ${type} is missing.`)
+        ])
+    )
     const all = faults.flat()
     if (all.length === 0) return
     return yield* unpublishable(

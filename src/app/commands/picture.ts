@@ -71,10 +71,7 @@ const withExecution = Effect.fnUntraced(function*(reference: string, id: string)
       )
     }
     if (version === undefined && execution.workflow !== undefined) {
-      return {
-        workflow: { ...execution.workflow, name: TestMark.originalName(execution.workflow.name) },
-        execution
-      }
+      return { workflow: { ...execution.workflow, name: TestMark.originalName(execution.workflow.name) }, execution }
     }
   }
   const { workflow } = yield* Workflows.document(reference, "workflow")

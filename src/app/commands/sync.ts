@@ -39,9 +39,7 @@ const only = onlyOf("an id, or a path in the folder")
 const fromGit = optional("from-git", "REF", "Only files that changed since this commit, including uncommitted ones")
 
 const amongChanged = (folder: string, ref: Option.Option<string>) =>
-  Option.isNone(ref)
-    ? Effect.succeed({})
-    : Effect.map(Git.changedSince(folder, ref.value), (among) => ({ among }))
+  Option.isNone(ref) ? Effect.succeed({}) : Effect.map(Git.changedSince(folder, ref.value), (among) => ({ among }))
 
 export const dryRun = toggle("dry-run", "Only show what would change")
 

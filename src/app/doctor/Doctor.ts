@@ -54,8 +54,7 @@ const allowance = (scopes: ReadonlyArray<string> | undefined, all: ReadonlyArray
   const tools = all.filter((tool) => tool.scopes.length > 0)
   const lacking = tools.filter((tool) => !tool.scopes.every((scope) => scopes.includes(scope)))
   const parts = tools.filter((tool) => !lacking.includes(tool)).flatMap(({ name, partialScopes }) =>
-    Object.entries(partialScopes)
-      .filter(([scope]) => !scopes.includes(scope))
+    Object.entries(partialScopes).filter(([scope]) => !scopes.includes(scope))
       .map(([scope, part]) => ({ scope, part: `${name} (${part})` }))
   )
   if (lacking.length === 0 && parts.length === 0) {
@@ -196,9 +195,7 @@ const upstream = Effect.fnUntraced(function*(tools: ReadonlyArray<Tool.Any>) {
   return [
     versionCheck(about.success.version),
     accepted,
-    ...(accepted.status === "ok"
-      ? [allowance(about.success.scopes, tools), ...yield* testCopies]
-      : [skipped("Scopes")])
+    ...(accepted.status === "ok" ? [allowance(about.success.scopes, tools), ...yield* testCopies] : [skipped("Scopes")])
   ]
 })
 

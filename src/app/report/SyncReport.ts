@@ -99,12 +99,7 @@ export const promotionLine = (promotion: Sync.Promotion, isDryRun = false): stri
   const route = `${Visible.label(name, 80)}  (${Visible.label(id)}${
     target === undefined ? "" : ` → ${Visible.label(target)}`
   })`
-  return resultLine(
-    route,
-    promotion,
-    isDryRun,
-    status === "conflict" ? ["changed there since the last promotion"] : []
-  )
+  return resultLine(route, promotion, isDryRun, status === "conflict" ? ["changed there since the last promotion"] : [])
 }
 
 export const obstacleLine = ({ node, reason, workflow }: Sync.Obstacle): string =>

@@ -104,10 +104,7 @@ export const statics: { readonly [name: string]: { readonly [name: string]: Valu
     parseFloat,
     parseInt
   },
-  Array: {
-    isArray: fn((_, [value]) => Array.isArray(value)),
-    from: fn(from)
-  },
+  Array: { isArray: fn((_, [value]) => Array.isArray(value)), from: fn(from) },
   Object: {
     keys: ofKeys((key, _, run) => {
       Values.charge(run, Values.elementCost)

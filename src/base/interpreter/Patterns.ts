@@ -43,9 +43,7 @@ export const compile = (source: string, flags: string): Pattern | string => {
       translate(source, flags),
       (flags.includes("i") ? RE2JS.CASE_INSENSITIVE : 0) | (flags.includes("m") ? RE2JS.MULTILINE : 0)
     )
-    return regExp.programSize() > maxSize
-      ? "The regular expression is too large"
-      : new Pattern(regExp, source, flags)
+    return regExp.programSize() > maxSize ? "The regular expression is too large" : new Pattern(regExp, source, flags)
   } catch (error) {
     return `Regular expressions have no lookaround and no backreferences here: ${
       error instanceof Error ? error.message.replace(/^error parsing regexp: /, "") : "it cannot be read"

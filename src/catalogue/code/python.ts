@@ -81,10 +81,7 @@ const imported = (code: string): ReadonlyArray<string> | undefined => {
   for (const [, from, parts, list] of code.matchAll(statement)) {
     count++
     if (from !== undefined) {
-      all.push(
-        from,
-        ...(parts?.match(/\w+/g) ?? []).filter((part) => part.startsWith("_") || attributes.has(part))
-      )
+      all.push(from, ...(parts?.match(/\w+/g) ?? []).filter((part) => part.startsWith("_") || attributes.has(part)))
     }
     for (const each of list?.split(",") ?? []) all.push(each.trim().split(/\s/)[0] ?? "")
   }

@@ -106,8 +106,7 @@ const outsideClass = (scope: Scope): Scope =>
 /** Whether the platform or n8n may define a global of this name. */
 export const isPlatform = (name: string): boolean =>
   name in globalThis ||
-  /^(?:\$.*|require|module|exports|global|window|self|helpers|items?|execute\w*|get[A-Z]\w*|logNodeOutput)$/
-    .test(name)
+  /^(?:\$.*|require|module|exports|global|window|self|helpers|items?|execute\w*|get[A-Z]\w*|logNodeOutput)$/.test(name)
 
 export interface Scopes {
   /** Visits every part of the program except names that are not references. */

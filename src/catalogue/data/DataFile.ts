@@ -142,10 +142,7 @@ const read = (path: string, file: FileSystem.File): Effect.Effect<DataFile, Erro
       read: (type) => {
         const place = places.get(type)
         if (place === undefined) return Effect.succeed(undefined)
-        return Effect.map(
-          readJson(Block, place.position, place.length),
-          (block) => ({ type, ...block })
-        )
+        return Effect.map(readJson(Block, place.position, place.length), (block) => ({ type, ...block }))
       }
     }
   })

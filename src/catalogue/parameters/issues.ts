@@ -211,8 +211,7 @@ const judge = (property: Property, place: Place, suggest: Suggest): ReadonlyArra
     ...direct,
     ...groups(property).flatMap((group) => [
       ...count(property, group, place.kind === "root" ? at(value, group.name) : undefined).map(issue),
-      ...itemsOf(property, group, place)
-        .flatMap((item) => group.values.flatMap((inner) => judge(inner, item, suggest)))
+      ...itemsOf(property, group, place).flatMap((item) => group.values.flatMap((inner) => judge(inner, item, suggest)))
     ])
   ]
 }

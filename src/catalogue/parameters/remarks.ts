@@ -42,10 +42,9 @@ const ofValue = (given: Given, context: Context): Remarks => {
   if ((type === "options" && !isMultiple(property)) || type === "multiOptions") {
     if (isExpression(completed) || (property.required === true && isMissing(property, value))) return none
     const isList = Array.isArray(value)
-    return (isList && type === "multiOptions" ? value : [completed])
-      .flatMap((one, index) =>
-        isExpression(one) ? none : choice(property, one, isList ? deeper(path, index) : path, scope, suggest)
-      )
+    return (isList && type === "multiOptions" ? value : [completed]).flatMap((one, index) =>
+      isExpression(one) ? none : choice(property, one, isList ? deeper(path, index) : path, scope, suggest)
+    )
   }
   return none
 }

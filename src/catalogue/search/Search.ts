@@ -95,10 +95,7 @@ const analyze = ({ terms, words }: Index, question: string) => {
   return { all, searched: [...new Set(searched)].slice(0, maxWords) }
 }
 
-const factors = {
-  action: { action: 1, trigger: 0.6 },
-  trigger: { action: 0.6, trigger: 2 }
-} as const
+const factors = { action: { action: 1, trigger: 0.6 }, trigger: { action: 0.6, trigger: 2 } } as const
 
 const isForAgent = (all: ReadonlyArray<string>) => all.some((word) => /(tool|agent)s?$/.test(word))
 
@@ -170,8 +167,7 @@ const liftNamed = (
   const keys = new Set([joined(question), joined(question.replace(/\bnode\s*$/i, "")), all.join("")])
   const place = (document: Document) => ranked.indexOf(document) >>> 0
   const having = (key: "names" | "aliases") =>
-    documents.filter((document) => document[key].some((name) => keys.has(name)))
-      .toSorted((a, b) => place(a) - place(b))
+    documents.filter((document) => document[key].some((name) => keys.has(name))).toSorted((a, b) => place(a) - place(b))
   const isCurrent = ({ outdated }: Document) => !outdated
   const named = having("names")
   const replaced = named.flatMap((document) => [

@@ -98,9 +98,7 @@ const fewParameters = (properties: ReadonlyArray<NodeType.Property>): Row["param
 }
 
 const subcategoriesOf = (of: unknown): ReadonlyArray<string> =>
-  typeof of === "object" && of !== null
-    ? Object.values(of).flat().filter((name) => typeof name === "string")
-    : []
+  typeof of === "object" && of !== null ? Object.values(of).flat().filter((name) => typeof name === "string") : []
 
 const toolOf = (nodeType: NodeType.NodeType): Document["tool"] => {
   const id = `${nodeType.type}Tool`

@@ -16,8 +16,7 @@ const programs = new Map<string, Result.Result<Interpreter.Program, Interpreter.
 export const make: Effect.Effect<Evaluate> = Effect.map(Interpreter.load, ({ compile }): Evaluate => {
   let left = perWorkflow
   return (expression, { parameters, version }) => {
-    const program = programs.get(expression) ??
-      compile(expression.replace(/^=\s*\{\{/, "").replace(/\}\}\s*$/, ""))
+    const program = programs.get(expression) ?? compile(expression.replace(/^=\s*\{\{/, "").replace(/\}\}\s*$/, ""))
     programs.set(expression, program)
     if (Result.isFailure(program)) return undefined
     const steps = Math.min(perExpression, left)

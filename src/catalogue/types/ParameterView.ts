@@ -48,8 +48,7 @@ const longest = { line: 0, lines: 120, whole: 600 } as const
 
 /** Text without markup, of at most `length` characters. */
 export const plain = (text: string | undefined, length: number): string | undefined => {
-  const words = (text ?? "")
-    .replace(/<a [^>]*>\s*(more info|learn more|see|read)[^<]*<\/a>\.?/gi, "")
+  const words = (text ?? "").replace(/<a [^>]*>\s*(more info|learn more|see|read)[^<]*<\/a>\.?/gi, "")
     .replace(/<[^>]*>/g, " ")
     .replace(/Choose from the list, or specify .*? using an expression\.?/, "")
     .replace(/\s+/g, " ")

@@ -48,12 +48,7 @@ const sendAndWait = "sendAndWait"
 const isApproval = (property: Property) =>
   property.name === "operation" && choices(property).some(({ value }) => value === sendAndWait)
 
-const hidden = (name: string, value: unknown): Property => ({
-  displayName: name,
-  name,
-  type: "hidden",
-  default: value
-})
+const hidden = (name: string, value: unknown): Property => ({ displayName: name, name, type: "hidden", default: value })
 
 const approval = (description: Description): Description | undefined => {
   const { properties, webhooks = [] } = description

@@ -175,9 +175,7 @@ export const sample = (property: Property, context: Context, depth = 0): unknown
   if (program !== undefined) return program
   const example = exampleOf(property) || ofEditor(property) || ""
   if (context.isTool && depth === 0 && isAddress(property)) {
-    return /\bexample\.(?:com|org)\b/.test(example)
-      ? addressForAgent
-      : example || addressForAgent
+    return /\bexample\.(?:com|org)\b/.test(example) ? addressForAgent : example || addressForAgent
   }
   if (isAlphanumeric(property)) return example.replace(/\W+/g, "_") || name
   if (property.requiresDataPath !== undefined && type === "string") return example || "name"

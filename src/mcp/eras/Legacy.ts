@@ -65,8 +65,7 @@ export const connect = Effect.fnUntraced(function*({ about, methods }: Protocol,
         Effect.ignore(Effect.tryPromise(() => extra.sendNotification({ method, params } as ServerNotification))),
       ask: ask(capabilities, extra)
     })
-    return runPromise(Effect.result(answer), { signal: extra.signal })
-      .then(Result.getOrThrowWith((error) => error))
+    return runPromise(Effect.result(answer), { signal: extra.signal }).then(Result.getOrThrowWith((error) => error))
       .then((result) => ({ ...result }))
   }
   yield* Effect.acquireRelease(

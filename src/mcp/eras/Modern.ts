@@ -25,9 +25,7 @@ type Headers = { readonly [name: string]: string | undefined }
 const untilRestart = 10 * 60_000
 
 /** Cacheable results. Results that depend on the caller's n8n are private and may change at any time. */
-const cached: {
-  readonly [method: string]: { readonly ttlMs: number; readonly cacheScope: "private" | "public" }
-} = {
+const cached: { readonly [method: string]: { readonly ttlMs: number; readonly cacheScope: "private" | "public" } } = {
   "server/discover": { ttlMs: untilRestart, cacheScope: "public" },
   "tools/list": { ttlMs: untilRestart, cacheScope: "private" },
   "prompts/list": { ttlMs: untilRestart, cacheScope: "public" },

@@ -65,9 +65,7 @@ const audit: Handler = (call) => {
   const credentials = isChosen("credentials") ? unusedCredentials(call) : []
   const reports = {
     ...(credentials.length > 0 && { "Credentials Risk Report": { risk: "credentials", sections: credentials } }),
-    ...(isChosen("instance") && {
-      "Instance Risk Report": { risk: "instance", sections: [securitySettings[version]] }
-    })
+    ...(isChosen("instance") && { "Instance Risk Report": { risk: "instance", sections: [securitySettings[version]] } })
   }
   return Effect.succeed(Response.json(Object.keys(reports).length === 0 ? [] : reports))
 }

@@ -309,10 +309,7 @@ const insertRows: Handler = Effect.fnUntraced(function*(call) {
 
 const dryRun = (before: Obj | undefined, after: Obj | undefined) => {
   const nothing = Object.fromEntries(Object.keys(before ?? after ?? {}).map((key) => [key, null]))
-  return [
-    { ...nothing, ...before, dryRunState: "before" },
-    { ...nothing, ...after, dryRunState: "after" }
-  ]
+  return [{ ...nothing, ...before, dryRunState: "before" }, { ...nothing, ...after, dryRunState: "after" }]
 }
 
 /** Updates rows; `isUpsert` inserts one if no row meets the filter. */
@@ -329,9 +326,7 @@ const updateRows = (isUpsert: boolean): Handler =>
     if (isDryRun === true) {
       const dates = { createdAt: call.now, updatedAt: call.now }
       return Response.json(
-        isInsert
-          ? dryRun(undefined, { id: 0, ...dates, ...cells })
-          : before.flatMap((row) => dryRun(row, changed(row)))
+        isInsert ? dryRun(undefined, { id: 0, ...dates, ...cells }) : before.flatMap((row) => dryRun(row, changed(row)))
       )
     }
     if (isInsert) {

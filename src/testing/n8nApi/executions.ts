@@ -38,9 +38,7 @@ const mapOf = (value: unknown, change: (inner: unknown) => unknown) =>
 const listOf = (value: unknown, change: (inner: unknown) => unknown) => Array.isArray(value) ? value.map(change) : value
 
 const withoutError = (value: Obj) =>
-  value["error"] === undefined
-    ? value
-    : { ...without(value, "error"), redactedError: redactedError(value["error"]) }
+  value["error"] === undefined ? value : { ...without(value, "error"), redactedError: redactedError(value["error"]) }
 
 /** Hides the items and errors of an execution, as n8n's redaction does. */
 const redact = (execution: Execution, reason: string): Execution => {

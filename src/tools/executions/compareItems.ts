@@ -99,10 +99,7 @@ export const compareItems = Tool.make({
     from: parameters.required("from", "Earlier node."),
     to: parameters.optional(Schema.String, "Later node; default with otherId: from."),
     otherId: Schema.optionalKey(parameters.executionIdFor("Run of to, if another.")),
-    key: parameters.optional(
-      Schema.String,
-      "Path that pairs items (orderNo); default: n8n's links, else position."
-    ),
+    key: parameters.optional(Schema.String, "Path that pairs items (orderNo); default: n8n's links, else position."),
     ignore: conditions.paths("Paths to ignore."),
     fields: conditions.paths("Only these paths."),
     limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Examples to show."),

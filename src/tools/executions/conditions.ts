@@ -11,10 +11,7 @@ import type { Field } from "../../executions/ItemFields.ts"
 import { nodeNames } from "../../executions/NodeExecution.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-export const where = parameters.optional(
-  Schema.String,
-  "JavaScript over fields: amount > 1000 && country === 'JP'."
-)
+export const where = parameters.optional(Schema.String, "JavaScript over fields: amount > 1000 && country === 'JP'.")
 
 export const paths = (description: string) =>
   Schema.optionalKey(Schema.Array(Schema.String).check(Schema.isMaxLength(50)).annotate({ description }))

@@ -222,19 +222,12 @@ export const listExecutions = Tool.make({
     /** Slow or fragile parts, the one with the largest effect first. */
     findings: Schema.optionalKey(
       Schema.Array(
-        Schema.Struct({
-          workflow: Schema.String,
-          node: Schema.String,
-          finding: Schema.String,
-          detail: Schema.String
-        })
+        Schema.Struct({ workflow: Schema.String, node: Schema.String, finding: Schema.String, detail: Schema.String })
       )
     ),
     /** All workflows among the executions, most failures first. */
     workflows: Schema.optionalKey(
-      Schema.Array(
-        Schema.Struct({ id: Schema.String, name: Schema.String, runs: Schema.Int, failed: Schema.Int })
-      )
+      Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String, runs: Schema.Int, failed: Schema.Int }))
     ),
     /** Number of executions in the groups. */
     scanned: Schema.optionalKey(Schema.Int),

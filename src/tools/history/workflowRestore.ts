@@ -209,9 +209,7 @@ export const workflowRestore = Tool.make({
       return { workflow }
     }),
   summarize: ({ batch, workflow }) =>
-    batch === undefined
-      ? { ...workflow }
-      : defined({ ...batches.summarize(batch.state, true), hint: batch.hint }),
+    batch === undefined ? { ...workflow } : defined({ ...batches.summarize(batch.state, true), hint: batch.hint }),
   message: ({ done, id, restored = 0 }, { batch, dryRun }) => {
     const what = id === undefined
       ? `${counted(dryRun ? done ?? 0 : restored, "workflow")} of ${batch}`

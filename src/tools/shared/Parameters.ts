@@ -31,12 +31,10 @@ export const reference = required("Workflow ID", referenceForms)
 export const workflowFile = required("File path", "A .json path under the files root, or a draft.")
 
 export const executionIdFor = (description: string) =>
-  Schema.String
-    .annotate({ description })
-    .check(
-      Schema.isMinLength(1, { message: "Execution ID is required" }).abort(),
-      Schema.isPattern(/^\d+$/, { message: "Execution ID must be digits, as in list_executions" })
-    )
+  Schema.String.annotate({ description }).check(
+    Schema.isMinLength(1, { message: "Execution ID is required" }).abort(),
+    Schema.isPattern(/^\d+$/, { message: "Execution ID must be digits, as in list_executions" })
+  )
     .pipe(Schema.annotateKey({ messageMissingKey: "Execution ID is required" }))
 
 export const executionId = executionIdFor("From list_executions.")

@@ -121,10 +121,7 @@ export const raw = parameters.flag("Adds the workflow.")
 export const dryRun = parameters.flag("Only show what would change.")
 
 /** Version that the caller has seen; the write fails if it is no longer the current one. */
-export const expectedVersionId = parameters.optional(
-  Schema.String,
-  "Fail if changed since."
-)
+export const expectedVersionId = parameters.optional(Schema.String, "Fail if changed since.")
 
 export const jsonObject = (description: string) =>
   Schema.Record(Schema.String, Schema.Unknown).annotate({ description })
@@ -133,9 +130,7 @@ export const nodes = Schema.Array(Schema.Record(Schema.String, Schema.Unknown)).
   description: "{name, type, typeVersion, parameters, position?, credentials?, …}."
 })
 
-export const connections = jsonObject(
-  "By source node's name: {A: {main: [[{node: 'B', type: 'main', index: 0}]]}}."
-)
+export const connections = jsonObject("By source node's name: {A: {main: [[{node: 'B', type: 'main', index: 0}]]}}.")
 
 export const settings = Schema.optionalKey(jsonObject("Omitted ones keep their value."))
 

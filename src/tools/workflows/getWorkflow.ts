@@ -74,10 +74,7 @@ export const getWorkflow = Tool.make({
   scopes: ["workflow:read"],
   input: Schema.Struct({
     id: parameters.reference,
-    nodes: parameters.optional(
-      Schema.Array(Schema.String),
-      "Names of nodes to return in full; ['*'] for all."
-    ),
+    nodes: parameters.optional(Schema.Array(Schema.String), "Names of nodes to return in full; ['*'] for all."),
     raw: parameters.flag("Adds nodes (without parameters), connections, settings.")
   }),
   output: Output,
@@ -91,9 +88,7 @@ export const getWorkflow = Tool.make({
         notes,
         whole: nodes === undefined ? undefined : yield* pick(id, workflow, nodes),
         url: place.kind === "n8n" ? links.workflow(instance, place.id, version) : undefined,
-        namesOf: yield* OutputNames.forNodes(
-          raw ? Connections.withPorts(workflow.nodes, workflow.connections) : []
-        )
+        namesOf: yield* OutputNames.forNodes(raw ? Connections.withPorts(workflow.nodes, workflow.connections) : [])
       }
     }),
   summarize: ({ namesOf, notes, place, url, whole, workflow }, { id, raw }) =>

@@ -115,10 +115,7 @@ export const nodeProblems = ({ links, nodes }: Checked, lookups: Lookups): Reado
     if (node.isDisabled) return []
     const parameters = ofParameters(node, lookups)
     const paths = new Set(parameters.map(({ path }) => path))
-    const problems = [
-      ...parameters,
-      ...ofExpressions(node, names, lookups).filter(({ path }) => !paths.has(path))
-    ]
+    const problems = [...parameters, ...ofExpressions(node, names, lookups).filter(({ path }) => !paths.has(path))]
     return isLookedInto(node, connected)
       ? problems
       : problems.map((problem) => ({ ...problem, severity: "warning" as const }))

@@ -53,11 +53,7 @@ const pairBy = (
     }
   )
   const paired = new Set(pairs.flat())
-  return {
-    pairs,
-    before: before.filter((node) => !paired.has(node)),
-    after: after.filter((node) => !paired.has(node))
-  }
+  return { pairs, before: before.filter((node) => !paired.has(node)), after: after.filter((node) => !paired.has(node)) }
 }
 
 const neighbours = (workflow: Document, translate: (name: string) => string) => {

@@ -111,10 +111,7 @@ export const view = (
         fields
       })
     }),
-    connections: linksView(
-      { added: links.added.filter(touches), removed: links.removed.filter(touches) },
-      portName
-    ),
+    connections: linksView({ added: links.added.filter(touches), removed: links.removed.filter(touches) }, portName),
     settings: settings.length === 0 || node !== undefined ? undefined : settings.map(fieldView(false)),
     name: name === undefined || node !== undefined ? undefined : { before: name.before, after: name.after },
     other: other.length === 0 || node !== undefined ? undefined : other.map(fieldView(false))

@@ -103,9 +103,7 @@ export const make = Effect.gen(function*() {
       return yield* decode(full, yield* readAll(open, Number(info.size), full))
     })).pipe(
       Effect.catchTag("PlatformError", (error) =>
-        isNotFound(error)
-          ? Effect.undefined
-          : Effect.fail(unreadable({ kind: "File", path: full }, error)))
+        isNotFound(error) ? Effect.undefined : Effect.fail(unreadable({ kind: "File", path: full }, error)))
     )
 
   const checkName = (shown: string, name: string) =>

@@ -23,10 +23,7 @@ export const conditions = {
     Schema.String.check(Schema.isMinLength(2, { message: "uses must have two characters or more" })),
     "In nodes: type, credential, sub-workflow id, webhook path, any text; or errorWorkflow."
   ),
-  without: optional(
-    Schema.Literals(["errorWorkflow", "tags", "runs"]),
-    "Without it; runs: saved executions."
-  )
+  without: optional(Schema.Literals(["errorWorkflow", "tags", "runs"]), "Without it; runs: saved executions.")
 }
 
 const maxIds = 500

@@ -95,10 +95,7 @@ const merged = (draft: ReadonlyArray<Reference>, live: ReadonlyArray<Reference>)
   const [inDraft, inLive] = [new Set(draft.map(keyOf)), new Set(live.map(keyOf))]
   const only = (list: ReadonlyArray<Reference>, other: ReadonlySet<string>, state: State) =>
     list.map((each) => other.has(keyOf(each)) || each.state !== undefined ? each : { ...each, state })
-  return [
-    ...only(draft, inLive, "draft"),
-    ...only(live, inDraft, "live").filter((each) => !inDraft.has(keyOf(each)))
-  ]
+  return [...only(draft, inLive, "draft"), ...only(live, inDraft, "live").filter((each) => !inDraft.has(keyOf(each)))]
 }
 
 const settingsReference = (settings: unknown): ReadonlyArray<Reference> => {
