@@ -61,18 +61,13 @@ const loadAfter = "1 second"
 /** Additional time for calls that waited for the program, since the first use of each module is slow. */
 const firstCall = "2 seconds"
 
-interface Loaded {
-  readonly served: Served
-  readonly context: Context.Context<never>
-}
-
 /** Serves until stdin ends; fails if the program does, which then has printed the reason. */
 export const serve = (
   { about, methods, results }: Prepared,
   program: Effect.Effect<(transport: Layer.Layer<McpTransport>) => Effect.Effect<unknown, unknown>>
 ): Effect.Effect<void, unknown> =>
   Effect.gen(function*() {
-    const loaded = yield* Deferred.make<Loaded>()
+    const loaded = yield* Deferred.make<{ readonly served: Served; readonly context: Context.Context<never> }>()
     const failed = yield* Deferred.make<never, unknown>()
     const attached = Layer.succeed(McpTransport, {
       serve: Effect.fnUntraced(function*(served) {

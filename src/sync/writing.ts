@@ -32,8 +32,7 @@ export const update = Effect.fnUntraced(function*(
     readonly scope: content.Scope
   }
 ) {
-  const store = yield* WorkflowStore
-  return yield* store.modify(id, (before) => {
+  return yield* (yield* WorkflowStore).modify(id, (before) => {
     const now = content.of(before, scope)
     return content.hash(now) === expectedHash
       ? Effect.succeed({ patch: content.patch(now, target, scope), result: undefined })

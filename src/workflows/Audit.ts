@@ -122,7 +122,6 @@ const isOpen = (node: Obj) => {
 }
 
 const look = Effect.fnUntraced(function*(workflow: Subject, isAlone: boolean, read: ReadWorkflow) {
-  const guard = yield* WriteGuard
   // No one calls an unpublished workflow, but a caller who audits a single one wants to know before publishing it.
   const counts = isAlone || workflow.active
   const secrets = LiteralSecrets.places({ nodes: workflow.nodes })
@@ -130,7 +129,7 @@ const look = Effect.fnUntraced(function*(workflow: Subject, isAlone: boolean, re
   return [
     ["literal-secret", secrets.map(({ node, path }) => `'${node ?? "?"}': ${path}`)],
     ["open-webhook", counts ? Workflow.nodes(workflow).filter(isOpen).map((node) => Workflow.nameOf(node) || "?") : []],
-    ["policy", yield* guard.faults({ ...workflow }, read)],
+    ["policy", yield* (yield* WriteGuard).faults({ ...workflow }, read)],
     ["no-error-workflow", isUnwatched ? ["settings.errorWorkflow"] : []]
   ] as const
 })

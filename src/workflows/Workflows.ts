@@ -199,9 +199,8 @@ const changeLive = Effect.fnUntraced(function*<A, R>(
     const isLive = publish || !writesDrafts(yield* n8n.release)
     return { place, before, outlook: before.active || publish ? { published: isLive } : {}, ...changed }
   }
-  const store = yield* WorkflowStore
   const made: Array<subWorkflows.Made> = []
-  const { before, result, ...written } = yield* store.modify(
+  const { before, result, ...written } = yield* (yield* WorkflowStore).modify(
     place.id,
     Effect.fnUntraced(function*(before) {
       const { created = [], result, workflow } = yield* checked(before)
@@ -227,8 +226,7 @@ const changeLive = Effect.fnUntraced(function*<A, R>(
 export const keepFile = (operation: string) =>
   Effect.fnUntraced(function*(text: string, path: string) {
     const { instance } = yield* WorkflowFiles
-    const snapshots = yield* Snapshots
-    yield* snapshots.save(instance, { id: path, name: path.slice(path.lastIndexOf("/") + 1), text }, operation)
+    yield* (yield* Snapshots).save(instance, { id: path, name: path.slice(path.lastIndexOf("/") + 1), text }, operation)
   })
 
 /** The workflow in a file; one in a wrapper cannot be changed. */

@@ -38,8 +38,7 @@ export const out = optional(
 
 /** Options with the folders that a picture may be written to. */
 export const withFolders = Effect.fnUntraced(function*(options: Options.Options) {
-  const path = yield* Path.Path
-  const folders = options.filesRoot.length > 0 ? options.filesRoot : [path.resolve(".")]
+  const folders = options.filesRoot.length > 0 ? options.filesRoot : [(yield* Path.Path).resolve(".")]
   return ToolContext.layer(
     { ...options, transport: "stdio", filesRoot: folders },
     // Besides those of a profile, which are for the server.
@@ -49,8 +48,7 @@ export const withFolders = Effect.fnUntraced(function*(options: Options.Options)
 
 const fromHere = Effect.fnUntraced(function*(reference: string) {
   const { place, version } = Reference.parse(reference)
-  const path = yield* Path.Path
-  return place.kind === "file" ? Reference.format(path.resolve(place.path), version) : reference
+  return place.kind === "file" ? Reference.format((yield* Path.Path).resolve(place.path), version) : reference
 })
 
 const readExecution = Effect.fnUntraced(function*(id: string) {

@@ -71,8 +71,7 @@ const inFolder = Effect.fnUntraced(function*<A, R>(
   { creates }: { readonly creates: boolean } = { creates: false }
 ) {
   const options = yield* root
-  const path = yield* Path.Path
-  const absolute = path.resolve(userPath)
+  const absolute = (yield* Path.Path).resolve(userPath)
   const fs = yield* FileSystem.FileSystem
   if (creates) {
     yield* fs.makeDirectory(absolute, { recursive: true }).pipe(

@@ -90,8 +90,7 @@ const testCopies = TestCopies.list.pipe(
 
 /** Check of the key by a listing, which is refused for a missing scope only if the key is valid. */
 const key = Effect.gen(function*() {
-  const n8n = yield* N8nClient
-  return yield* n8n.listWorkflows({ archived: true, limit: 1 }).pipe(
+  return yield* (yield* N8nClient).listWorkflows({ archived: true, limit: 1 }).pipe(
     Effect.as(ok("API key", "accepted")),
     Effect.catch((error) =>
       Effect.succeed(

@@ -100,8 +100,6 @@ export const text = (outcome: Named, isColoured: boolean): string => {
   ].join("\n")
 }
 
-const seconds = (milliseconds: number) => (milliseconds / 1_000).toFixed(1)
-
 export const summary = (outcomes: ReadonlyArray<CaseRun.Outcome>, milliseconds: number): string => {
   const number = (tag: CaseRun.Outcome["_tag"]) => outcomes.filter(({ _tag }) => _tag === tag).length
   const parts = [
@@ -111,7 +109,7 @@ export const summary = (outcomes: ReadonlyArray<CaseRun.Outcome>, milliseconds: 
     [number("Error"), "could not run"]
   ] as const
   const counts = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
-  return `${counted(outcomes.length, "case")}: ${counts.join(", ")} (${seconds(milliseconds)} s)`
+  return `${counted(outcomes.length, "case")}: ${counts.join(", ")} (${(milliseconds / 1_000).toFixed(1)} s)`
 }
 
 export const json = (outcomes: ReadonlyArray<Named>, milliseconds: number) => ({

@@ -117,14 +117,12 @@ export const promotionSummary = ({ entries, obstacles }: Sync.PromotionReport): 
     ...(obstacles.length === 0 ? [] : [`${counted(obstacles.length, "obstacle")}: nothing was written`])
   ].join("; ")
 
-const indented = (text: string, by: number) => text.replace(/^/gm, " ".repeat(by))
-
 const shown = (value: unknown) => value === undefined ? "none" : JSON.stringify(value)
 
 const fieldText = ({ after, before, diff, path }: WorkflowDiff.FieldView) =>
   diff === undefined
     ? `    ${Visible.label(path, 200)}: ${shown(before)} → ${shown(after)}`
-    : `    ${Visible.label(path, 200)}:\n${indented(diff, 6)}`
+    : `    ${Visible.label(path, 200)}:\n${diff.replace(/^/gm, " ".repeat(6))}`
 
 const nodeText = ({ change, fields = [], formerName, node }: WorkflowDiff.NodeView) =>
   [

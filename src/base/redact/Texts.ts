@@ -164,12 +164,10 @@ const printable = /^[\t\n\r -~]*$/
 /** Printable characters in hexadecimal; digests have others. */
 const hexadecimal = /^(?:[2-7][\da-fA-F]|0[9aAdD]){12,}$/
 
-const isText = (bytes: Buffer) => printable.test(bytes.toString("latin1"))
-
 const decoded = (word: string): string | undefined =>
   hexadecimal.test(word)
     ? Buffer.from(word, "hex").toString("latin1")
-    : isText(Buffer.from(word.slice(0, 24), "base64"))
+    : printable.test(Buffer.from(word.slice(0, 24), "base64").toString("latin1"))
     ? Buffer.from(word, "base64").toString("utf8")
     : undefined
 

@@ -88,8 +88,6 @@ const imported = (code: string): ReadonlyArray<string> | undefined => {
   return count === (code.match(/\bimport\b/g) ?? []).length ? all : undefined
 }
 
-const isPure = (module: string) => modules.has(module.split(".")[0] ?? "")
-
 /** Reach of a node's code; code that does not certainly only compute may do anything. */
 export const reachOf = (source: string): Reach => {
   // Python treats compatibility forms of a letter as the letter itself.
@@ -101,7 +99,7 @@ export const reachOf = (source: string): Reach => {
     (dot === undefined ? names.has(name) : name.startsWith("_") || attributes.has(name))
   )
   return {
-    outside: isReached || imported(code)?.every(isPure) !== true,
+    outside: isReached || imported(code)?.every((module: string) => modules.has(module.split(".")[0] ?? "")) !== true,
     state: matches.some(([, , name]) => /^_?getWorkflowStaticData$/.test(name ?? ""))
   }
 }

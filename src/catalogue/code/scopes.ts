@@ -52,8 +52,6 @@ export const mayBeFunction = (value: unknown): boolean =>
   !/^(?:Literal|TemplateLiteral|ObjectExpression|ArrayExpression|BinaryExpression|UnaryExpression|UpdateExpression)$/
     .test(typeOf(obj(value)))
 
-const isFunctionNode = (node: Obj) => /Function/.test(typeOf(node))
-
 const targets = (value: unknown, init?: unknown): ReadonlyArray<readonly [string, unknown]> => {
   const node = obj(value)
   switch (typeOf(node)) {
@@ -154,7 +152,7 @@ const functionScope = (node: Obj, parent: Obj, outer: Scope): Scope => {
 }
 
 const scopeIn = (node: Obj, parent: Obj, outer: Scope): Scope => {
-  if (isFunctionNode(node)) return functionScope(node, parent, outer)
+  if (/Function/.test(typeOf(node))) return functionScope(node, parent, outer)
   if (!isClass(node) && !/^(?:BlockStatement|For\w*Statement|SwitchStatement|CatchClause)$/.test(typeOf(node))) {
     return outer
   }

@@ -50,9 +50,8 @@ export const read = Effect.fnUntraced(function*(
   folder: string,
   descriptions: ReadonlyArray<{ readonly name: string; readonly schemaPath?: string }>
 ): Effect.fn.Return<ReadonlyMap<string, ItemFields>, never, FileSystem.FileSystem | Path.Path> {
-  const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
-  const known = yield* fs.readFileString(paths.join(folder, "dist/known/nodes.json")).pipe(
+  const known = yield* (yield* FileSystem.FileSystem).readFileString(paths.join(folder, "dist/known/nodes.json")).pipe(
     Effect.flatMap(Schema.decodeEffect(Known)),
     Effect.orElseSucceed(() => ({} as typeof Known.Type))
   )

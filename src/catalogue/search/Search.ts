@@ -106,8 +106,6 @@ const kindOf = ({ words }: Index, all: ReadonlyArray<string>): keyof typeof fact
     ? "trigger"
     : "action"
 
-const typosOf = (word: string) => word.length > 7 ? 2 : word.length > 3 ? 1 : 0
-
 const fullType = /^(?:@n8n\/)?(?:n8n-)?nodes-(?:base|langchain)\./
 
 const mostUsed = (documents: ReadonlyArray<Document>): ReadonlyArray<Document> =>
@@ -125,7 +123,7 @@ const rank = (
   const boostTerm = (term: string) => index.words.isWeak(term) ? 0.3 : 1
   const hits = index.text.search(searched.join(" "), {
     prefix: (term) => term.length > 3 && isUnknown(term),
-    fuzzy: (term) => isUnknown(term) && typosOf(term),
+    fuzzy: (term) => isUnknown(term) && (term.length > 7 ? 2 : term.length > 3 ? 1 : 0),
     boostTerm
   })
   // Rare terms count more.

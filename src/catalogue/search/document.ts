@@ -56,9 +56,6 @@ export interface TypeLists {
   readonly categories: { readonly [name: string]: string }
 }
 
-const shortOf = (type: string): string =>
-  type.replace(/^n8n-nodes-base\./, "").replace(/^@n8n\/n8n-nodes-langchain\./, "ai.")
-
 const includes = (list: string, word: string) => list.split(" ").includes(word)
 
 /** Beginning of the first sentence, up to the end of a word. */
@@ -121,7 +118,7 @@ export const toDocument = (
   const description = NodeType.at(nodeType, version) ?? nodeType.descriptions[0]
   if (description === undefined) throw new Error(`${type} has no description`)
   const codex = nodeType.descriptions.find(({ codex }) => codex !== undefined)?.codex ?? {}
-  const short = shortOf(type)
+  const short = type.replace(/^n8n-nodes-base\./, "").replace(/^@n8n\/n8n-nodes-langchain\./, "ai.")
   const local = type.slice(type.lastIndexOf(".") + 1)
   const trigger = description.group.includes("trigger")
   const plainName = description.displayName.replace(/\s*\(Beta\)/g, "").trim()

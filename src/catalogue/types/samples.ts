@@ -47,8 +47,6 @@ const filter = ({ typeOptions }: Property, { evaluate, version }: Context, optio
   }
 }
 
-const isSchedule = ({ values }: Group) => values.some(({ name }) => name === "triggerAtDay")
-
 export const isCode = ({ name }: Property): boolean => Object.hasOwn(code, name)
 
 /** Whether the value is the JSON of a body, of items or of a schema. */
@@ -57,8 +55,6 @@ export const isBody = ({ name, type }: Property): boolean => type === "json" && 
 /** Sample of a parameter in a list: the value of the field named beside it, or `$fromAI` for an agent. */
 const inList = (property: Property, { isTool }: Context) =>
   label(property) ?? (!isValue(property) ? undefined : isTool ? fromAI(property) : field("name"))
-
-const isAddress = ({ name }: Property) => /url|endpoint/i.test(name)
 
 /** Sample name of an entry in a list: a field, a column, a category. */
 const label = ({ name }: Property): string | undefined =>
@@ -84,8 +80,6 @@ const ofDefault = (property: Property, context: Context): unknown => {
   if (type === "json") return compact(string)
   return string.length > longestDefault ? ofEditor(property) ?? string : string
 }
-
-const isAlphanumeric = ({ validateType }: Property) => validateType === "string-alphanumeric"
 
 const fits = (mode: Mode, value: string) =>
   (mode.validation ?? []).every(({ properties, type }) => {
@@ -159,7 +153,7 @@ const filled = (property: Property, value: unknown, context: Context): unknown =
     Object.entries(obj(value) ?? {}).map(([key, items]) => {
       const known = groups(property).find(({ name }) => name === key)
       if (known === undefined) return [key, items]
-      if (isSchedule(known)) return [key, weekdays]
+      if (known.values.some(({ name }) => name === "triggerAtDay")) return [key, weekdays]
       const fill = inItem(known.values)
       return [key, Array.isArray(items) ? items.map(fill) : fill(items)]
     })
@@ -174,10 +168,10 @@ export const sample = (property: Property, context: Context, depth = 0): unknown
   const program = code[name]
   if (program !== undefined) return program
   const example = exampleOf(property) || ofEditor(property) || ""
-  if (context.isTool && depth === 0 && isAddress(property)) {
+  if (context.isTool && depth === 0 && /url|endpoint/i.test(property.name)) {
     return /\bexample\.(?:com|org)\b/.test(example) ? addressForAgent : example || addressForAgent
   }
-  if (isAlphanumeric(property)) return example.replace(/\W+/g, "_") || name
+  if (property.validateType === "string-alphanumeric") return example.replace(/\W+/g, "_") || name
   if (property.requiresDataPath !== undefined && type === "string") return example || "name"
   switch (type) {
     case "options":

@@ -150,8 +150,6 @@ const checkBody = ({ body: check, bodyIsOptional }: Route, { body, headers }: Re
   return fault === undefined ? Effect.void : refuse(400, fault)
 }
 
-const isApi = (url: URL) => url.pathname.startsWith("/api/")
-
 const decoder = new TextDecoder()
 
 const record = ({ body, headers, method }: HttpClientRequest.HttpClientRequest, url: URL): RecordedRequest => ({
@@ -172,7 +170,7 @@ export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =
     const answer = Effect.fnUntraced(function*(request: RecordedRequest, url: URL) {
       const { headers, method } = request
       const route = yield* findRoute(method, url.pathname, version)
-      if (isApi(url)) {
+      if (url.pathname.startsWith("/api/")) {
         yield* authorize(headers["x-n8n-api-key"], options)
         yield* checkQuery(route.query ?? {}, url.searchParams, version)
       }

@@ -235,17 +235,11 @@ const comparisons: Readonly<Record<string, (cell: unknown, value: unknown) => bo
   ilike: (cell, value) => typeof cell === "string" && pattern(String(value), "i").test(cell)
 }
 
-interface Filter {
-  readonly columnName: string
-  readonly condition: string
-  readonly value: unknown
-}
-
 const matcher = Effect.fnUntraced(function*(filter: unknown, table: Table) {
   const { filters, type } = obj(filter)
   const types = { ...systemTypes, ...typesOf(table) }
   const tests = yield* Effect.forEach(
-    list<Filter>(filters),
+    list<{ readonly columnName: string; readonly condition: string; readonly value: unknown }>(filters),
     Effect.fnUntraced(function*({ columnName, condition, value }) {
       const { [columnName]: expected } = yield* values({ [columnName]: value }, types)
       const name = condition.toUpperCase()

@@ -30,10 +30,9 @@ const partsOf = (snapshot: Obj) => {
 }
 
 const recreate = Effect.fnUntraced(function*(id: string, snapshot: Obj) {
-  const store = yield* WorkflowStore
   const parts = partsOf(snapshot)
   const { name = id } = parts
-  const written = yield* store.create(
+  const written = yield* (yield* WorkflowStore).create(
     { ...parts, name: TestMark.isTaken(name) ? `Restored ${TestMark.originalName(name)}` : name },
     { source: "file", tags: Workflow.tagNames(snapshot) }
   )

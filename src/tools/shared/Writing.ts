@@ -27,9 +27,8 @@ export const Output = Schema.Struct({
 
 export const withUrl = <R>(write: Effect.Effect<Written, Errors.N8nError, R>) =>
   Effect.gen(function*() {
-    const n8n = yield* N8nClient
     const written = yield* write
-    return { ...written, url: links.workflow(n8n.instance, written.workflow.id) }
+    return { ...written, url: links.workflow((yield* N8nClient).instance, written.workflow.id) }
   })
 
 const maxDuplicates = 25
@@ -105,8 +104,7 @@ const maxQuestion = 500
  */
 export const requireConsent = Effect.fnUntraced(function*(confirm: boolean, question: string) {
   if (confirm) return
-  const call = yield* CallContext
-  if ((yield* call.confirm(Visible.label(question, maxQuestion))) !== "no") return
+  if ((yield* (yield* CallContext).confirm(Visible.label(question, maxQuestion))) !== "no") return
   return yield* parameters.invalid(
     "confirm",
     "The user did not agree",

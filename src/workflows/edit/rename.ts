@@ -42,12 +42,10 @@ export const literal = (name: string, quote: string) => {
   return quote + (quote === "`" ? escaped.replaceAll("${", "\\${") : escaped) + quote
 }
 
-const isIdentifier = (name: string) => /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name)
-
 const replacement = (code: string, as: Reference["as"], before: string, after: string) =>
   as === "literal"
     ? literal(after, code[0] ?? "'")
-    : isIdentifier(after) && code.endsWith(before)
+    : /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(after) && code.endsWith(before)
     ? code.slice(0, code.length - before.length) + after
     : `${code.includes("?.") ? "?." : ""}[${literal(after, "\"")}]`
 
