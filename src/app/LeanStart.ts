@@ -23,7 +23,6 @@ export interface Prepared {
   readonly results: { readonly [method: string]: Obj }
 }
 
-/** Methods with prepared results. */
 export const constant: ReadonlyArray<string> = ["tools/list", "prompts/list", "resources/templates/list"]
 
 /** Variables that may change prepared results, or name a file that may be refused at the start. */

@@ -32,7 +32,6 @@ export type Services =
   | WorkflowFiles.WorkflowFiles
   | WorkflowStore.WorkflowStore
 
-/** Locations and limits. */
 export interface Options extends Executions.Options, NodeCatalogue.Options {
   /** Absolute folders whose `.json` files may be read and written; without any, the file tools refuse. */
   readonly filesRoots: ReadonlyArray<string>

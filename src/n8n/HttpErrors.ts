@@ -140,7 +140,6 @@ const message = (response: HttpClientResponse.HttpClientResponse) =>
     Effect.orElseSucceed(() => undefined)
   )
 
-/** Fails with the `N8nError` for a failed request. */
 export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpClientError, target: Target) {
   const reason = error.reason
   if (reason._tag !== "StatusCodeError") {

@@ -9,7 +9,6 @@ const megabyte = 1_000_000
 
 export const maxBytes = { json: 64 * megabyte, page: 4 * megabyte, webhook: megabyte, error: 64_000 } as const
 
-/** A body as far as it is read, as bytes. */
 export interface Read {
   readonly bytes: Uint8Array
   /** Whether there is more, which was not read. */
@@ -35,7 +34,6 @@ export const readBytes = (
       )
   })
 
-/** Reads at most `max` bytes of a body as text. */
 export const read = (
   response: HttpClientResponse.HttpClientResponse,
   max: number

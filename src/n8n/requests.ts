@@ -93,7 +93,6 @@ export interface Request {
   readonly anyStatus?: boolean | undefined
 }
 
-/** Requests to one n8n, for the endpoints. */
 export interface Requests {
   /**
    * Sends a request and passes the response to `consume`. `GET` and `DELETE` are retried when that may help, `POST`,

@@ -90,7 +90,6 @@ const layOut = ({ links, nodes, notes, ...picture }: Picture): Picture => {
   }
 }
 
-/** Picture with a position for every node. */
 export const place = (picture: Picture): Picture => {
   const moved = unplaced(picture.nodes)
   if (moved.size === 0) return picture

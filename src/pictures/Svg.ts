@@ -148,7 +148,6 @@ const drawNode = (placed: Placed): string => {
   ].join("")
 }
 
-/** Former position of a node, and a line from it. */
 const drawGhost = ({ box, node }: Placed): string => {
   if (node.formerPlace === undefined) return ""
   const { x, y } = node.formerPlace

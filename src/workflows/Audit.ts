@@ -42,7 +42,6 @@ export const severityOf: Readonly<Record<Check, Severity>> = {
   "outdated-node": "low"
 }
 
-/** Checks that need n8n's own audit. */
 export const byN8n: ReadonlyArray<Check> = ["n8n", "unused-credential", "idle-credential"]
 
 /** Selection of checks by name, and by severity: that one or a higher one. */
@@ -81,7 +80,6 @@ export interface Spot {
   readonly id: string
   readonly name: string
   readonly at: string
-  /** Title by n8n, for findings of n8n's audit. */
   readonly title?: string
   readonly recommendation?: string
 }

@@ -2,7 +2,6 @@
 import { defined } from "../base/Json.ts"
 import { placeOf } from "./WorkflowPlace.ts"
 
-/** Version that means the published state. */
 export const published = "published"
 
 export const isSnapshot = (version: string): boolean => version.startsWith("snapshot-")

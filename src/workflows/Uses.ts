@@ -39,7 +39,6 @@ const excerpt = (value: string, at: number) => {
   return piece(value, start, start + maxValue - 4)
 }
 
-/** Workflow, as listed or in a file. */
 export interface Searched {
   readonly nodes: ReadonlyArray<unknown>
   readonly settings?: unknown

@@ -160,7 +160,6 @@ export const flags = Record.map(declarations, ({ flag }) => flag) as {
 
 export type Options = Command.Command.Config.Infer<typeof flags>
 
-/** Invalid option; the server does not start. */
 export class InvalidOption extends Data.TaggedError("InvalidOption")<{ readonly message: string }> {}
 
 export const refuse = (message: string) => new InvalidOption({ message })

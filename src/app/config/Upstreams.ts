@@ -41,7 +41,6 @@ const demo = Effect.promise(() =>
   )
 )
 
-/** One n8n, and the callers who reach it. */
 export interface Upstream {
   readonly name: string | undefined
   readonly client: Layer.Layer<N8nClient.N8nClient>

@@ -13,7 +13,6 @@ import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as TestCopies from "../../trials/TestCopies.ts"
 
-/** Outcome of one check; `cure` says what to do. */
 export interface Check {
   readonly name: string
   readonly status: "ok" | "warning" | "failed" | "skipped"

@@ -66,7 +66,6 @@ const describe = (node: Acorn.Node) =>
     ? `'${(node as Acorn.UpdateExpression).operator}'`
     : constructs[node.type] ?? node.type.replace(/([a-z])([A-Z])/g, "$1 $2")
 
-/** Ends the compilation at a node. */
 export const stop = ({ start }: Acorn.Node, kind: Problem["kind"], message: string): never => {
   throw new Problem({ kind, message, at: start })
 }

@@ -1,7 +1,6 @@
 /** Scopes of a JavaScript program: the names that it defines, and their possible values. */
 import { arr, type Obj, obj, str } from "../../base/Json.ts"
 
-/** Expression, and the scope of its names. */
 export interface Written {
   readonly node: unknown
   readonly scope: Scope

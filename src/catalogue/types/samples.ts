@@ -11,7 +11,6 @@ const { about, addressForAgent, assignments, body, bodyForAgent, condition, mapp
 const byEditor: Readonly<Record<string, string>> = constants.byEditor
 const code: Readonly<Record<string, string>> = constants.code
 
-/** Node that the samples are for. */
 export interface Context {
   readonly version: number
   /** Whether an agent calls the node and fills in its values. */

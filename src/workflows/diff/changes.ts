@@ -21,7 +21,6 @@ export interface NodeDiff {
   readonly position?: valueDiff.Change
 }
 
-/** All differences, untruncated. */
 export interface WorkflowDiff {
   readonly nodes: ReadonlyArray<NodeDiff>
   /** Nodes have their names after the change; removed nodes have their former name, see {@link plainName}. */

@@ -245,7 +245,6 @@ const forEach = Effect.fnUntraced(function*<R>(
   }
 })
 
-/** Workflows of a plan by what became of them. */
 export interface State {
   readonly plan: Plans.Plan
   readonly outcomes: ReadonlyMap<string, Plans.Outcome>
@@ -281,7 +280,6 @@ export const state = Effect.fn("Fleet.state")(function*(id: string) {
   return { plan, outcomes, unpublished, warnings: [] } satisfies State as State
 })
 
-/** Writes what a plan has not written yet. */
 export const apply = Effect.fn("Fleet.apply")(function*(id: string) {
   const plan = yield* Plans.read(id)
   const before = yield* Plans.outcomes(plan)

@@ -102,7 +102,6 @@ export const resolve = Effect.fn("Fleet.resolve")(function*(
     : { from, fromId: former.id, to: { id, name } }
 })
 
-/** Reads each workflow once. */
 export const readOnce = (read: ReadWorkflow): ReadWorkflow => {
   const cache = new Map<string, unknown>()
   return (id) =>
