@@ -1,9 +1,4 @@
-/**
- * Immediate answers to a client over stdio, prepared at build time, while the program is loading.
- *
- * A client's first requests (the server's description, tools and prompts) have the same results for every start without
- * options. All others wait for the program.
- */
+/** Immediate answers to a client's first requests over stdio, prepared at build time, while the program loads. */
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"

@@ -54,11 +54,7 @@ const late = ({ waitingFor }: Deadline, seconds: number, mayWrite: boolean) =>
       : "n8n is slow or stuck: request less in one call, or check its log."
   })
 
-/**
- * Limits the time of a call: it fails with an `ApiError` at the deadline. The error does not wait for the call's
- * cleanup (such as removing a test copy), which continues in the background with limits of its own. A caller that
- * cancels waits for it.
- */
+/** Ends a call with an `ApiError` at its deadline; its cleanup continues in the background with its own limits. */
 export const bounded = <A, E, R>(
   call: Effect.Effect<A, E, R>,
   mayWrite: boolean

@@ -74,10 +74,7 @@ export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   }
 }
 
-/**
- * One of our own checks refused the call; nothing was changed on n8n. `isServerFault` is set if this server's machine
- * is at fault (a full disk, a missing file), not the call.
- */
+/** Refusal by our own checks; nothing was changed on n8n. With `isServerFault` this server's machine is at fault. */
 export class ValidationError extends Schema.TaggedError<ValidationError>()("ValidationError", {
   reason: Schema.String,
   field: Schema.optionalKey(Schema.String),

@@ -12,10 +12,7 @@ const sortWords = (name: string) => name.toLowerCase().split(/[\s_-]+/).toSorted
 /** The longest name that is compared: the time grows with the product of both lengths. */
 const maxChars = 100
 
-/**
- * The candidates most similar to `name`, best first: equal but for case and separators, the same words in another
- * order, one containing the other, or few typos. None for a name of more than 100 characters.
- */
+/** The candidates most similar to `name` (at most 100 characters), best first: few typos, or words in other order. */
 export const nearest = (name: string, candidates: Iterable<string>, limit = 3): ReadonlyArray<string> => {
   if (name.length > maxChars) return []
   const sought = fold(name)

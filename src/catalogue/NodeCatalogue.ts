@@ -64,10 +64,7 @@ export const findAll = Effect.fnUntraced(function*(
 
 /** Sources of the types. */
 export interface Options {
-  /**
-   * Data file. Default: `nodes.data` beside the code, else that of the installed package. An app whose bundle runs
-   * without `node_modules` copies `effect-n8n-mcp/nodes.data` beside the bundle, or sets its path here.
-   */
+  /** Default: `nodes.data` beside the code, else the installed package's. A bundled app copies it or sets its path. */
   readonly dataFile?: string | undefined
   /** Further packages: folders or `nodes.json` files. */
   readonly nodes?: ReadonlyArray<string> | undefined

@@ -272,10 +272,7 @@ export const serve = <T extends Tool.Any>(
 /** Server on an app's router: its contents, paths and access. */
 export interface HttpOptions<T extends Tool.Any> extends Options<T>, Mount.Options {}
 
-/**
- * Mounts a server on an existing `HttpRouter` beside the app's other routes; each caller can have an n8n of their own.
- * `contextFor` returns the context of one call, as for `serveWith`; `access` of the options identifies callers.
- */
+/** Mounts a server on an `HttpRouter`; `contextFor` returns the context of a call, `access` identifies callers. */
 export const layerHttpWith = <T extends Tool.Any>(
   options: HttpOptions<T>,
   contextFor: (caller: Caller) => Effect.Effect<Context.Context<Tool.Services<T>>>

@@ -94,11 +94,7 @@ export interface Request {
 }
 
 export interface Requests {
-  /**
-   * Sends a request and passes the response to `consume`. `GET` and `DELETE` are retried when that may help, `POST`,
-   * `PUT` and `PATCH` only when they certainly had no effect (the connection was refused, or n8n answered 429 or 503).
-   * A 404 for a retried `DELETE` counts as success and is passed to `consume`.
-   */
+  /** Sends a request; retries `GET` and `DELETE` (a 404 then passes), and others that certainly had no effect. */
   readonly send: <A, T extends Errors.Target>(
     request: Request,
     target: T,

@@ -159,11 +159,7 @@ const wouldPublish = (id: string) =>
 
 const mayBeDeleted = "It may have been deleted anyway: check whether it still exists before you call again."
 
-/**
- * Reads n8n's list, sorted by id, in pages that overlap by one row. n8n's cursor is an offset: a row that leaves the
- * list moves all later ones forward. Where a page does not start with the last row of the previous one, the reader goes
- * back until it meets a row that it has read or one before `after`.
- */
+/** Reads n8n's list by id in pages that overlap by one row, and goes back where rows have left it meanwhile. */
 const reader = (
   { after: first, marks, position }: Place,
   read: (position: number, size: number) => Effect.Effect<typeof Page.Type, Errors.RequestError>

@@ -1,7 +1,4 @@
-/**
- * Reads the documentation of what package.json exports, as TypeDoc does, and reports exports without a docstring, for
- * `pnpm check`; `--out FOLDER` writes it as pages. Categories and `@since` are derived: no source has them.
- */
+/** Reports exports of package.json without a docstring, as TypeDoc reads them; `--out FOLDER` writes pages. */
 import { relative, resolve } from "node:path"
 import { Application, CommentTag, Converter, type DeclarationReflection, ReflectionKind } from "typedoc"
 import { metadata, root } from "./metadata.ts"

@@ -1,8 +1,4 @@
-/**
- * Manifests of what people install, from package.json and the options.
- *
- * `node src/packaging/manifests.ts` writes `.claude-plugin` before a release.
- */
+/** Manifests of what people install; `node src/packaging/manifests.ts` writes `.claude-plugin` before a release. */
 import { join } from "node:path"
 import * as Options from "../app/config/Options.ts"
 import * as tools from "../tools/index.ts"

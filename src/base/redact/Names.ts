@@ -96,11 +96,7 @@ const describing = /^(?:_?id|.*name|type|mode|user|login|e?mail|host|port|url|de
 export const isPart = (name: string, key: string): boolean =>
   versionKey.test(key) || mapName.test(name) && !describing.test(key)
 
-/**
- * Values under a credential's name that are certainly not secrets: kinds of authentication, traces of a missing or
- * rejected value, which a debugging agent looks for, types in a schema, and parts of speech. Anything else, even a
- * short word, may be a password.
- */
+/** Values under a credential's name that are not secrets: kinds, traces of missing values, types, parts of speech. */
 const plain = new Set(
   ("none null undefined true false apiKey apiToken accessToken oAuth2 oauth2 basicAuth bearerAuth digestAuth headerAuth" +
     " queryAuth customAuth jwtAuth httpBasicAuth httpBearerAuth httpDigestAuth httpHeaderAuth httpQueryAuth" +

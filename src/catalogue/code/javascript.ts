@@ -1,7 +1,4 @@
-/**
- * Reach of a node's JavaScript: an allow-list over its syntax tree. Every name that is not on a list of harmless names,
- * and every way to reach such a name by another, counts as reaching outside.
- */
+/** Reach of a node's JavaScript: each name, or way to one, that is not certainly harmless reaches outside. */
 import type { Parse } from "../../base/JavaScript.ts"
 import { arr, type Obj, obj, str } from "../../base/Json.ts"
 import type { Reach } from "./effects.ts"

@@ -68,10 +68,7 @@ const propertyFields = {
   builderHint: optional(Schema.Struct({ propertyHint: optional(Schema.String) }))
 }
 
-/**
- * Parameter of a node type. `options` contains choices (`options`, `multiOptions`), parameters (`collection`) or groups
- * (`fixedCollection`). Names repeat: parameters with the same name are visible under different conditions.
- */
+/** Parameter of a node type; `options` are choices, parameters or groups. Names repeat under other conditions. */
 export interface Property extends Schema.Struct.Type<typeof propertyFields> {
   readonly options?: ReadonlyArray<Choice | Group | Property>
 }

@@ -66,10 +66,7 @@ export const memory: Effect.Effect<Sealing> = Effect.sync(() => {
   })
 })
 
-/**
- * Sealing for every process with this folder, which contains the key and a file for each used text. The folder is
- * created at first use. If it cannot be written, this process seals on its own and logs a warning.
- */
+/** Sealing for processes with this folder of key and used texts; if it cannot be written, for this one alone. */
 export const folder = Effect.fnUntraced(function*(
   place: string
 ): Effect.fn.Return<Sealing, never, FileSystem.FileSystem | Path.Path> {

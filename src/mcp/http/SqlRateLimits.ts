@@ -13,10 +13,7 @@ const pause = 5_000
 /** Time limit of a database call, so that a hanging database does not delay every call. */
 const patience = "1 second"
 
-/**
- * Stores token buckets in the table `n8n_mcp_limits`, by the database's clock. Each call is one statement. While the
- * database is down, each process counts alone. Only token buckets are shared.
- */
+/** Token buckets in `n8n_mcp_limits`, by the database's clock; while it is down, each process counts alone. */
 export const layerStore: Layer.Layer<RateLimiter.RateLimiterStore, never, Database> = Layer.effect(
   RateLimiter.RateLimiterStore,
   Effect.gen(function*() {

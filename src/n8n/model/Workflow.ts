@@ -7,10 +7,7 @@ import keys from "./workflowKeys.json" with { type: "json" }
 /** The keys at the top of a workflow, as in n8n's API, exports and files. */
 export const workflowKeys: ReadonlySet<string> = new Set(keys)
 
-/**
- * One node. Keys that this schema does not name are kept: n8n adds some with every release. `typeVersion` decides which
- * parameters there are and what they mean; `onError` is `stopWorkflow` when absent.
- */
+/** One node, with any further keys that n8n adds; `onError` is `stopWorkflow` when absent. */
 export const Node = Schema.StructWithRest(
   Schema.Struct({
     id: Schema.optionalKey(Schema.String),

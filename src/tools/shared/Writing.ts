@@ -98,10 +98,7 @@ const withoutCopies = ({ activeVersion: _, shared: __, ...workflow }: Written["w
 /** Maximum length of a question, enough for ids, a label and a path. */
 const maxQuestion = 500
 
-/**
- * Asks the user, unless the caller already has; clients that cannot ask have permission prompts of their own. The
- * question is one visible line, in which foreign names are `Visible.label`s after an id, so that they cannot forge it.
- */
+/** Asks the user if the client can; the question is one visible line with foreign names as `Visible.label`s. */
 export const requireConsent = Effect.fnUntraced(function*(confirm: boolean, question: string) {
   if (confirm) return
   if ((yield* (yield* CallContext).confirm(Visible.label(question, maxQuestion))) !== "no") return
