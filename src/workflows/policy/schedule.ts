@@ -48,21 +48,14 @@ const everyOf = (value: unknown, fallback: number, cron: (step: number) => strin
 
 const interval = (rule: Obj): Times | undefined => {
   const minute = count(rule["triggerAtMinute"], 0)
-  switch (rule["field"] ?? "days") {
-    case "seconds":
-      return everyOf(rule["secondsInterval"], 30, (step) => `*/${step} * * * * *`)
-    case "minutes":
-      return everyOf(rule["minutesInterval"], 5, (step) => `0 */${step} * * * *`)
-    case "hours":
-      return everyOf(rule["hoursInterval"], 1, (step) => `0 ${minute} */${step} * * *`)
-    case "days":
-    case "weeks":
-    case "months":
-      return everyOf(rule["triggerAtHour"], 0, (hour) => `0 ${minute} ${hour} * * *`)
-    case "cronExpression":
-      return ofCron(str(rule["expression"]) ?? "")
-  }
-  return undefined
+  const field = str(rule["field"] ?? "days") ?? ""
+  if (field === "seconds") return everyOf(rule["secondsInterval"], 30, (step) => `*/${step} * * * * *`)
+  if (field === "minutes") return everyOf(rule["minutesInterval"], 5, (step) => `0 */${step} * * * *`)
+  if (field === "hours") return everyOf(rule["hoursInterval"], 1, (step) => `0 ${minute} */${step} * * *`)
+  if (field === "cronExpression") return ofCron(str(rule["expression"]) ?? "")
+  return ["days", "weeks", "months"].includes(field)
+    ? everyOf(rule["triggerAtHour"], 0, (hour) => `0 ${minute} ${hour} * * *`)
+    : undefined
 }
 
 const units: Readonly<Record<string, number>> = { seconds: 1, minutes: 60, hours: 3600 }
@@ -76,27 +69,18 @@ export const pollExpression = (rule: Obj): string | undefined => {
   const cron = (...parts: ReadonlyArray<string | undefined>) =>
     parts.includes(undefined) ? undefined : ["0", ...parts].join(" ")
   const [minute, hour] = [part("minute", 0), part("hour", 14)]
-  switch (rule["mode"] ?? "everyDay") {
-    case "custom":
-      return (str(rule["cronExpression"]) ?? "* * * * * *").trim()
-    case "everyMinute":
-      return cron("*", "*", "*", "*", "*")
-    case "everyHour":
-      return cron(minute, "*", "*", "*", "*")
-    case "everyX": {
-      const value = part("value", 2)
-      const step = value && `*/${value}`
-      if (rule["unit"] === "minutes") return cron(step, "*", "*", "*", "*")
-      return (rule["unit"] ?? "hours") === "hours" ? cron("0", step, "*", "*", "*") : undefined
-    }
-    case "everyDay":
-      return cron(minute, hour, "*", "*", "*")
-    case "everyWeek":
-      return cron(minute, hour, "*", "*", part("weekday", 1) ?? "*")
-    case "everyMonth":
-      return cron(minute, hour, part("dayOfMonth", 1) ?? "*", "*", "*")
-  }
-  return undefined
+  const mode = rule["mode"] ?? "everyDay"
+  if (mode === "custom") return (str(rule["cronExpression"]) ?? "* * * * * *").trim()
+  if (mode === "everyMinute") return cron("*", "*", "*", "*", "*")
+  if (mode === "everyHour") return cron(minute, "*", "*", "*", "*")
+  if (mode === "everyDay") return cron(minute, hour, "*", "*", "*")
+  if (mode === "everyWeek") return cron(minute, hour, "*", "*", part("weekday", 1) ?? "*")
+  if (mode === "everyMonth") return cron(minute, hour, part("dayOfMonth", 1) ?? "*", "*", "*")
+  if (mode !== "everyX") return undefined
+  const value = part("value", 2)
+  const step = value && `*/${value}`
+  if (rule["unit"] === "minutes") return cron(step, "*", "*", "*", "*")
+  return (rule["unit"] ?? "hours") === "hours" ? cron("0", step, "*", "*", "*") : undefined
 }
 
 const pollTime = (rule: Obj): Times | undefined => {
