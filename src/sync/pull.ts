@@ -73,23 +73,19 @@ const plan = Effect.fnUntraced(function*(
     const gone: Noted = [item.id ?? "", undefined]
     const leave = Effect.succeed<Task>({ kind: "leave", item })
     const remove = local === undefined ? leave : Effect.succeed<Task>({ kind: "remove", item, base: gone, local })
-    switch (status) {
-      case "new there":
-      case "changed there":
-        return remote === undefined ? leave : write(remote)
-      case "gone there":
-        return deletes === true ? remove : leave
-      case "same":
-        if (remote === undefined || local === undefined) return leave
-        if (str(local.value["id"]) !== remote.id || splitsCode !== undefined) return write(remote)
-        return base?.hash === local.hash && base.file === file ? leave : note(remote)
-      case "both":
-        if (resolve === "there") return remote === undefined ? remove : write(remote)
-        if (resolve !== "here") return leave
-        return remote === undefined ? Effect.succeed<Task>({ kind: "leave", item, base: gone }) : note(remote)
-      default:
-        return leave
+    if (status === "new there" || status === "changed there") return remote === undefined ? leave : write(remote)
+    if (status === "gone there") return deletes === true ? remove : leave
+    if (status === "same") {
+      if (remote === undefined || local === undefined) return leave
+      if (str(local.value["id"]) !== remote.id || splitsCode !== undefined) return write(remote)
+      return base?.hash === local.hash && base.file === file ? leave : note(remote)
     }
+    if (status === "both") {
+      if (resolve === "there") return remote === undefined ? remove : write(remote)
+      if (resolve !== "here") return leave
+      return remote === undefined ? Effect.succeed<Task>({ kind: "leave", item, base: gone }) : note(remote)
+    }
+    return leave
   }, { concurrency })
 })
 

@@ -153,28 +153,22 @@ const variables = (node: Acorn.VariableDeclaration, scope: Scopes.Scope): Execut
 const statement = (node: Acorn.Statement, scope: Scopes.Scope): Execute =>
   Scopes.nested(node, scope, (): Execute => {
     const { expression } = scope.compilation
-    switch (node.type) {
-      case "EmptyStatement":
-        return () => undefined
-      case "ExpressionStatement": {
-        const value = expression(node.expression, scope)
-        return (env, run) => void value(env, run)
-      }
-      case "ReturnStatement": {
-        const value = node.argument ? expression(node.argument, scope) : () => undefined
-        return (env, run) => ({ value: value(env, run) })
-      }
-      case "BlockStatement":
-        return block(node.body, scope)
-      case "VariableDeclaration":
-        return variables(node, scope)
-      case "IfStatement": {
-        const test = expression(node.test, scope)
-        const yes = statement(node.consequent, scope)
-        const no = node.alternate ? statement(node.alternate, scope) : undefined
-        return (env, run) => test(env, run) ? yes(env, run) : no?.(env, run)
-      }
-      default:
-        return Scopes.refuse(node)
+    if (node.type === "EmptyStatement") return () => undefined
+    if (node.type === "ExpressionStatement") {
+      const value = expression(node.expression, scope)
+      return (env, run) => void value(env, run)
     }
+    if (node.type === "ReturnStatement") {
+      const value = node.argument ? expression(node.argument, scope) : () => undefined
+      return (env, run) => ({ value: value(env, run) })
+    }
+    if (node.type === "BlockStatement") return block(node.body, scope)
+    if (node.type === "VariableDeclaration") return variables(node, scope)
+    if (node.type === "IfStatement") {
+      const test = expression(node.test, scope)
+      const yes = statement(node.consequent, scope)
+      const no = node.alternate ? statement(node.alternate, scope) : undefined
+      return (env, run) => test(env, run) ? yes(env, run) : no?.(env, run)
+    }
+    return Scopes.refuse(node)
   })

@@ -45,25 +45,21 @@ const stepsTo = (
   node: Acorn.Expression | Acorn.Super,
   scope: Scope
 ): ReadonlyArray<string | number> | undefined => {
-  switch (node.type) {
-    case "Identifier": {
-      if (resolve(scope, node.name) !== undefined || Object.hasOwn(globals, node.name)) return undefined
-      return node.name === "$json" ? [] : [node.name]
-    }
-    case "MemberExpression": {
-      const { computed, object, property } = node
-      const before = stepsTo(object, scope)
-      if (before === undefined) return undefined
-      if (!computed) return property.type === "Identifier" ? [...before, property.name] : undefined
-      if (property.type !== "Literal") return undefined
-      const { value } = property
-      return typeof value === "string" || typeof value === "number" ? [...before, value] : undefined
-    }
-    case "ChainExpression":
-      return stepsTo(node.expression, scope)
-    default:
-      return undefined
+  if (node.type === "Identifier") {
+    if (resolve(scope, node.name) !== undefined || Object.hasOwn(globals, node.name)) return undefined
+    return node.name === "$json" ? [] : [node.name]
   }
+  if (node.type === "MemberExpression") {
+    const { computed, object, property } = node
+    const before = stepsTo(object, scope)
+    if (before === undefined) return undefined
+    if (!computed) return property.type === "Identifier" ? [...before, property.name] : undefined
+    if (property.type !== "Literal") return undefined
+    const { value } = property
+    return typeof value === "string" || typeof value === "number" ? [...before, value] : undefined
+  }
+  if (node.type === "ChainExpression") return stepsTo(node.expression, scope)
+  return undefined
 }
 
 const noteRead = (node: Acorn.Identifier | Acorn.MemberExpression, scope: Scope) => {

@@ -172,39 +172,28 @@ export const sample = (property: Property, context: Context, depth = 0): unknown
   }
   if (property.validateType === "string-alphanumeric") return example.replace(/\W+/g, "_") || name
   if (property.requiresDataPath !== undefined && type === "string") return example || "name"
-  switch (type) {
-    case "options":
-    case "credentialsSelect":
-      return choices(property).find(({ value }) => value !== "")?.value ??
-        ((depth > 0 ? label(property) : undefined) ?? field(name))
-    case "multiOptions": {
-      const [first] = choices(property)
-      return first === undefined ? field(name) : [first.value]
-    }
-    case "boolean":
-      return false
-    case "number":
-      return 1
-    case "dateTime":
-      return "2026-01-31T09:00:00"
-    case "json":
-      return isBody(property) ? context.isTool ? bodyForAgent : body : "{}"
-    case "resourceLocator":
-    case "workflowSelector":
-    case "agentSelector":
-      return locator(property, context)
-    case "resourceMapper":
-      return context.isTool ? mapperForAgent : mapper
-    case "filter":
-      return filter(property, context)
-    case "assignmentCollection":
-      return assignments
-    case "collection":
-      return requiredOf(members(property), context, depth)
-    case "fixedCollection": {
-      const [first] = groups(property)
-      return first === undefined ? {} : group(property, first, context, depth)
-    }
+  if (type === "options" || type === "credentialsSelect") {
+    return choices(property).find(({ value }) => value !== "")?.value ??
+      ((depth > 0 ? label(property) : undefined) ?? field(name))
+  }
+  if (type === "multiOptions") {
+    const [first] = choices(property)
+    return first === undefined ? field(name) : [first.value]
+  }
+  if (type === "boolean") return false
+  if (type === "number") return 1
+  if (type === "dateTime") return "2026-01-31T09:00:00"
+  if (type === "json") return isBody(property) ? context.isTool ? bodyForAgent : body : "{}"
+  if (type === "resourceLocator" || type === "workflowSelector" || type === "agentSelector") {
+    return locator(property, context)
+  }
+  if (type === "resourceMapper") return context.isTool ? mapperForAgent : mapper
+  if (type === "filter") return filter(property, context)
+  if (type === "assignmentCollection") return assignments
+  if (type === "collection") return requiredOf(members(property), context, depth)
+  if (type === "fixedCollection") {
+    const [first] = groups(property)
+    return first === undefined ? {} : group(property, first, context, depth)
   }
   return context.isTool && depth === 0 && type === "string"
     ? text(property, context)
