@@ -1,8 +1,5 @@
 #!/usr/bin/env node
-/**
- * Entry point of every start. It checks the version of Node before importing anything, in syntax that old versions can
- * parse: a static import of a name that they lack would fail first.
- */
+/** Entry point of every start: checks the version of Node, in old syntax, before importing anything. */
 
 /** `engines.node` of package.json. */
 const needed = [22, 19] as const

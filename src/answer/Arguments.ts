@@ -87,12 +87,7 @@ interface Issue {
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/**
- * Decodes a tool's arguments.
- *
- * A JSON string is accepted for an object, array, number or boolean, and `null` counts as absent. An unknown key is
- * refused, with the closest valid key as a suggestion. The `ValidationError` lists issues with their fields.
- */
+/** Decodes a tool's arguments; JSON strings for other types and `null` are accepted, unknown keys are refused. */
 export const decoder = <A, R>(
   tool: string,
   schema: Schema.ConstraintCodec<A, unknown, R>,

@@ -10,6 +10,4 @@ export type Locale = typeof locales[number]
 export type Message = { readonly [L in Locale]: string }
 
 /** Language of messages; `en` unless provided. */
-export const CurrentLocale = Context.Reference<Locale>("effect-n8n-mcp/Locale", {
-  defaultValue: () => "en" as const
-})
+export const CurrentLocale = Context.Reference<Locale>("effect-n8n-mcp/Locale", { defaultValue: () => "en" as const })

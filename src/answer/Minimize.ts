@@ -10,13 +10,8 @@ import * as Schema from "effect/Schema"
 import { countTokens } from "../base/TokenBound.ts"
 import { Mark, marksIn, type Next, type Totals } from "./Truncated.ts"
 
-/**
- * Budget of one answer in characters of its JSON, which also bounds its tokens (see {@link cost}).
- * Default: 40,000, since Claude Code moves results above 50,000 characters or 25,000 tokens to a file.
- */
-export const MaxResultChars = Context.Reference<number>("effect-n8n-mcp/MaxResultChars", {
-  defaultValue: () => 40_000
-})
+/** Budget of one answer in characters of its JSON, 40,000 by default: Claude Code moves more than 50,000 to a file. */
+export const MaxResultChars = Context.Reference<number>("effect-n8n-mcp/MaxResultChars", { defaultValue: () => 40_000 })
 
 /** Smallest budget that lets an answer keep its shape. */
 export const minResultChars = 4_000
@@ -36,7 +31,6 @@ interface Meter {
 
 const isOver = ({ cap, chars, tokens }: Meter) => chars > cap || tokens * unitsPerToken > cap
 
-/** Characters that JSON escapes: quotes, backslashes, controls, lone surrogates. */
 const escaped = /["\\\p{Cc}\p{Cs}]/u
 
 /** The closing quote starts a token, which can extend to the opening quote of the next string. */
@@ -178,10 +172,7 @@ const shrink = (value: unknown, room: number, path: string, depth: number, next:
   return shrinkObject(value as Record<string, unknown>, room, path, depth, next)
 }
 
-/**
- * Keeps whole elements from the front while they fit beside the mark. The next element is shrunk if it is the first, or
- * if no call can fetch it whole and all its keys fit.
- */
+/** Keeps whole elements that fit beside the mark; the next is shrunk if it is the first, or only the list has it. */
 const shorten = (list: ReadonlyArray<unknown>, room: number, path: string, depth: number, next: Next) => {
   const withCall = room - markRoom(path, list.length, next)
   const call = withCall >= floor ? next : noCall
@@ -267,10 +258,7 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
     }
   })
   marks.push(...earlier.values())
-  return {
-    ...Object.fromEntries(taken.map(({ key }) => [key, result.get(key)])),
-    ...withMarks(marks)
-  }
+  return { ...Object.fromEntries(taken.map(({ key }) => [key, result.get(key)])), ...withMarks(marks) }
 }
 
 const markPage = (

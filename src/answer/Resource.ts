@@ -41,11 +41,7 @@ export interface Resource<out R = unknown> {
 
 const variable = (uriTemplate: string) => uriTemplate.slice(uriTemplate.lastIndexOf("{") + 1, -1)
 
-/**
- * Resource that a tool reads, with `args` and the id, as the template's variable, for arguments.
- *
- * It is read by the served tool of this name, including everything that wraps it (`Tool.wrap`).
- */
+/** Resource that the served tool of this name reads, with `args` and the id, as the template's variable. */
 export const ofTool = <R = never>(
   { args, tool, ...resource }: Omit<Resource<R>, "read" | "tool"> & {
     readonly tool: Tool.Any

@@ -1,8 +1,4 @@
-/**
- * Tool as one value: its description for clients, and the pipeline
- * `decode → handle → summarize → redact → make visible → minimize → encode` behind it. A program's `call` ends after
- * `redact`.
- */
+/** Tool as one value: its description, and the pipeline from arguments to an answer; `call` ends after `redact`. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"

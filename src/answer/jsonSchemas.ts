@@ -36,7 +36,6 @@ const isNoise = (key: string, value: unknown, isRoot: boolean) =>
 /** Schema of marks: an object or a list. Only the root of an answer's data declares them; others allow them. */
 const mark = {}
 
-/** Types of an `anyOf` of bare types; `undefined` for any other. */
 const typesOf = (alternatives: unknown): ReadonlyArray<unknown> | undefined =>
   Array.isArray(alternatives) &&
     alternatives.every((each) => Object.keys(each).length === 1 && typeof each.type === "string")
@@ -71,10 +70,7 @@ const objectTypes = (schema: object) => {
   return types.includes("object") && types.every((type) => type === "object" || type === "null") ? types : []
 }
 
-/**
- * Describes an answer as far as a program needs it: required keys only of `data`, without deep objects, the members of a
- * union of objects, and the types of literals.
- */
+/** Describes an answer as far as a program needs it: not its optional keys, deep objects, unions and literals. */
 const outline = (schema: unknown, level = 0): unknown => {
   if (Array.isArray(schema)) return schema.map((each) => outline(each, level))
   if (typeof schema !== "object" || schema === null) return schema
@@ -106,7 +102,6 @@ const withMark = (schema: JsonSchema): JsonSchema => {
 export const ofArguments = (input: Schema.Constraint): JsonSchema =>
   shortenSchema(jsonSchema(input), true) as JsonSchema
 
-/** JSON Schema of the whole answer whose `data` has this schema. */
 export const ofAnswer = (output: Schema.Constraint & Parameters<typeof markable>[0]): JsonSchema => {
   const answer = Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data: markable(output) })
   return withMark(outline(shortenSchema(jsonSchema(answer))) as JsonSchema)

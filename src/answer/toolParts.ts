@@ -80,10 +80,9 @@ export type InputSchema = Schema.ConstraintCodec<unknown, unknown>
 export type OutputSchema = Schema.ConstraintCodec<object, unknown>
 
 /**
- * Tool with typed input and output.
- *
- * `call` and `answer` take what a client would send: defaults apply, and invalid input is a `ValidationError`. Both
- * refuse to change anything under {@link ReadOnly} and redact secrets ({@link RedactSecrets}).
+ * Tool with typed input and output. `call` and `answer` take what a client would send: defaults apply, and invalid
+ * input is a `ValidationError`. Both refuse to change anything under {@link ReadOnly} and redact secrets ({@link
+ * RedactSecrets}).
  */
 export interface Tool<
   Name extends string,
@@ -95,10 +94,7 @@ export interface Tool<
   readonly name: Name
   readonly input: I
   readonly output: O
-  /**
-   * Calls the tool, for programs, and returns decoded, untruncated data. A list that is a page of a longer one is marked
-   * (`Truncated.marksIn`).
-   */
+  /** Calls the tool, for programs: decoded data, never shortened; pages of lists are marked (`Truncated.marksIn`). */
   readonly call: (input: I["Encoded"]) => Effect.Effect<O["Type"], E | Errors.ValidationError, R>
   /** Answer for a model: encoded, within the budget, with invisible characters escaped, within 50 seconds. */
   readonly answer: (
@@ -133,10 +129,7 @@ export interface Parts<In, Out, out R, out E> extends About {
 
 /** Properties of a tool that are known without calling it. */
 export interface About {
-  /**
-   * Parameters that are accepted but listed to no one (`never`) or only on request (`onRequest`): every listed parameter
-   * costs tokens in every conversation.
-   */
+  /** Parameters that are listed to no one (`never`) or on request (`onRequest`), since each costs tokens. */
   readonly unlisted?: { readonly [parameter: string]: "never" | "onRequest" } | undefined
   /** Everyday words for its purpose, for clients that search tools before loading them. */
   readonly searchHint?: string | undefined

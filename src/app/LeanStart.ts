@@ -1,9 +1,4 @@
-/**
- * Immediate answers to a client over stdio, prepared at build time, while the program is loading.
- *
- * A client's first requests (the server's description, tools and prompts) have the same results for every start without
- * options. All others wait for the program.
- */
+/** Immediate answers to a client's first requests over stdio, prepared at build time, while the program loads. */
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -23,7 +18,6 @@ export interface Prepared {
   readonly results: { readonly [method: string]: Obj }
 }
 
-/** Methods with prepared results. */
 export const constant: ReadonlyArray<string> = ["tools/list", "prompts/list", "resources/templates/list"]
 
 /** Variables that may change prepared results, or name a file that may be refused at the start. */
@@ -61,25 +55,19 @@ const loadAfter = "1 second"
 /** Additional time for calls that waited for the program, since the first use of each module is slow. */
 const firstCall = "2 seconds"
 
-interface Loaded {
-  readonly served: Served
-  readonly context: Context.Context<never>
-}
-
 /** Serves until stdin ends; fails if the program does, which then has printed the reason. */
 export const serve = (
   { about, methods, results }: Prepared,
   program: Effect.Effect<(transport: Layer.Layer<McpTransport>) => Effect.Effect<unknown, unknown>>
 ): Effect.Effect<void, unknown> =>
   Effect.gen(function*() {
-    const loaded = yield* Deferred.make<Loaded>()
+    const loaded = yield* Deferred.make<{ readonly served: Served; readonly context: Context.Context<never> }>()
     const failed = yield* Deferred.make<never, unknown>()
     const attached = Layer.succeed(McpTransport, {
-      serve: (served) =>
-        Effect.gen(function*() {
-          yield* Deferred.succeed(loaded, { served, context: yield* Effect.context<never>() })
-          return yield* Effect.never
-        })
+      serve: Effect.fnUntraced(function*(served) {
+        yield* Deferred.succeed(loaded, { served, context: yield* Effect.context<never>() })
+        return yield* Effect.never
+      })
     })
     const scope = yield* Effect.scope
     let isLoading = false

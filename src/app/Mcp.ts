@@ -7,7 +7,6 @@ import * as resources from "../tools/Resources.ts"
 
 export const name = "effect-n8n-mcp"
 
-/** Server options without the sealing of client state. */
 export const options = <T extends Tool.Any>(tools: ReadonlyArray<T>) => ({
   name,
   version,

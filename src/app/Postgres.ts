@@ -68,8 +68,6 @@ const withoutDefects = Effect.catchDefect((defect: unknown) =>
   SqlError.isSqlError(defect) ? Effect.fail(defect) : Effect.die(defect)
 )
 
-const isTimeout = (error: { readonly _tag: string }) => error._tag === "TimeoutError"
-
 /** Database at an address; it may be down at any time. */
 export const layer = (url: Redacted.Redacted<string>): Layer.Layer<Database> =>
   Layer.effect(
@@ -104,7 +102,7 @@ export const layer = (url: Redacted.Redacted<string>): Layer.Layer<Database> =>
             withoutDefects,
             Effect.timeout(timeout),
             Effect.mapError((error) =>
-              new DatabaseError({ message: isTimeout(error) ? "no answer within 5 s" : error.message })
+              new DatabaseError({ message: (error._tag === "TimeoutError") ? "no answer within 5 s" : error.message })
             ),
             Effect.tap(logChange(true, Effect.logInfo("the state database answers"))),
             Effect.tapError(({ message }) =>

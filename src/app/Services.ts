@@ -32,7 +32,6 @@ export type Services =
   | WorkflowFiles.WorkflowFiles
   | WorkflowStore.WorkflowStore
 
-/** Locations and limits. */
 export interface Options extends Executions.Options, NodeCatalogue.Options {
   /** Absolute folders whose `.json` files may be read and written; without any, the file tools refuse. */
   readonly filesRoots: ReadonlyArray<string>
@@ -40,7 +39,6 @@ export interface Options extends Executions.Options, NodeCatalogue.Options {
   readonly stateFolder: string
 }
 
-/** Services with persistent or cached state. */
 const stateful = (
   executions: Layer.Layer<Executions.Executions, never, Documents.Documents>,
   snapshots: Layer.Layer<Snapshots.Snapshots>,

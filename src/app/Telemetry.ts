@@ -23,7 +23,6 @@ const untraced = Layer.merge(
 
 /**
  * Exports over OTLP if an `OTEL_EXPORTER_OTLP_ENDPOINT` (or `_TRACES_ENDPOINT` …) is set; otherwise nothing is loaded.
- *
  * The protocol is `http/protobuf`, or `OTEL_EXPORTER_OTLP_PROTOCOL`; the service is `effect-n8n-mcp`, or
  * `OTEL_SERVICE_NAME`. Pending data is sent at shutdown. Data for a slow or missing collector is dropped for a minute;
  * no call waits for it.

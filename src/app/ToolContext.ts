@@ -32,7 +32,6 @@ const policy = ({ policy }: Options.Options) =>
     onSome: (file) => Effect.map(policyIn(file), Policy.layer)
   }))
 
-/** Values of the variables listed by the operator, read once. */
 const credentialEnv = ({ credentialEnv }: Options.Options) => {
   const variables = Options.variables(process.env)
   return Layer.succeed(
@@ -44,7 +43,6 @@ const credentialEnv = ({ credentialEnv }: Options.Options) => {
   )
 }
 
-/** Services shared by all upstreams. */
 const common = (options: Options.Options) =>
   Layer.mergeAll(
     Layer.provideMerge(policy(options), Services.catalogue({ nodes: options.nodes })),
@@ -54,7 +52,6 @@ const common = (options: Options.Options) =>
     Layer.succeed(Tool.RedactSecrets, !options.showSecrets)
   )
 
-/** State in a place, shared by upstreams with the same place. */
 const stateIn = Effect.fnUntraced(function*(place: State.Place, options: Options.Options) {
   const bounds = { maxBodyBytes: options.maxExecutionMb * 1_000_000 }
   if (place._tag === "Folder") {
@@ -76,10 +73,7 @@ export interface Own {
 
 type Folders = (own: ReadonlyArray<string>) => ReadonlyArray<string>
 
-/**
- * Folders of files and the state of an upstream; the server's by default. The demo uses a temporary folder, removed
- * with the scope, unless others are set.
- */
+/** Folders of files and the state of an upstream, by default the server's; of the demo, temporary ones. */
 const placesOf = Effect.fnUntraced(function*(options: Options.Options, upstream: Upstreams.Upstream) {
   const { demo, filesRoot, transport } = options
   const { filesRoots = Options.filesRoots(options, process.env), state = yield* State.place(options, process.env) } =
@@ -115,7 +109,6 @@ export const make = Effect.fnUntraced(function*(options: Options.Options, folder
   })
 })
 
-/** Layer of everything the tools need for one upstream. */
 export const layerOf = (options: Options.Options, upstream: Upstreams.Upstream, folders?: Folders) =>
   Layer.effectContext(
     Effect.flatMap(make(options, folders), (open) => Effect.map(open(upstream), ({ context }) => context))

@@ -1,7 +1,4 @@
-/**
- * Advice on what to do next, as data. Rooms below `answer` do not know the names of tools and command-line options:
- * they return a reason, and `answer/Hints` has the wording.
- */
+/** Advice on the next step, as data: rooms below `answer` return a reason, and `answer/Hints` has the wording. */
 import * as Schema from "effect/Schema"
 
 /** Why n8n cannot be reached at the configured address. */

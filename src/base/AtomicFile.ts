@@ -15,11 +15,7 @@ export interface Content {
   readonly isReal?: boolean
 }
 
-/**
- * Real path of an open file, on systems that report it (Linux does).
- *
- * A folder of the path can become a link between two checks. An open file does not move.
- */
+/** Real path of an open file, which does not move as the folders of a path can, where the system reports it. */
 export const placeOf = (file: FileSystem.File): Effect.Effect<string | undefined, never, FileSystem.FileSystem> =>
   // Node's file system knows a file by a number, which Effect's type of it does not show.
   Predicate.hasProperty(file, "fd") && Predicate.isNumber(file.fd)
@@ -35,15 +31,14 @@ export const isMoved = ({ reason }: PlatformError.PlatformError): boolean =>
   "description" in reason && reason.description === moved
 
 /** Opens a new file at exactly this path; a file that ends up elsewhere is removed. */
-export const openNew = (path: string, mode: number) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const file = yield* fs.open(path, { flag: "wx", mode })
-    const place = yield* placeOf(file)
-    if (place === undefined || place === path) return file
-    yield* Effect.ignore(fs.remove(place))
-    return yield* movedError("open", path)
-  })
+export const openNew = Effect.fnUntraced(function*(path: string, mode: number) {
+  const fs = yield* FileSystem.FileSystem
+  const file = yield* fs.open(path, { flag: "wx", mode })
+  const place = yield* placeOf(file)
+  if (place === undefined || place === path) return file
+  yield* Effect.ignore(fs.remove(place))
+  return yield* movedError("open", path)
+})
 
 const movedError = (method: string, path: string) =>
   PlatformError.systemError({

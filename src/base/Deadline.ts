@@ -18,7 +18,6 @@ const leastRequest = 3_500
 /** Interval at which a moving bound is checked. */
 const step = 10_000
 
-/** Time of one call. */
 export interface Deadline {
   /** End in milliseconds of the clock; moves when the call is granted more time. */
   until: number
@@ -55,12 +54,7 @@ const late = ({ waitingFor }: Deadline, seconds: number, mayWrite: boolean) =>
       : "n8n is slow or stuck: request less in one call, or check its log."
   })
 
-/**
- * Limits the time of a call: it fails with an `ApiError` at the deadline.
- *
- * The error does not wait for the call's cleanup (such as removing a test copy), which continues in the background with
- * limits of its own. A caller that cancels waits for it.
- */
+/** Ends a call with an `ApiError` at its deadline; its cleanup continues in the background with its own limits. */
 export const bounded = <A, E, R>(
   call: Effect.Effect<A, E, R>,
   mayWrite: boolean
@@ -72,15 +66,13 @@ export const bounded = <A, E, R>(
       Clock.currentTimeMillis,
       (now) => Effect.fail(late(deadline, Math.round((now - start) / 1000), mayWrite))
     )
-    return yield* Effect.uninterruptibleMask((restore) =>
-      Effect.gen(function*() {
-        const fiber = yield* Effect.forkDetach(Effect.provideService(restore(call), Current, deadline))
-        const interrupt = Effect.forkDetach(Fiber.interrupt(fiber))
-        return yield* restore(
-          before(Fiber.join(fiber), () => deadline.until, () => Effect.andThen(interrupt, tooLate))
-        ).pipe(Effect.onInterrupt(() => Fiber.interrupt(fiber)))
-      })
-    )
+    return yield* Effect.uninterruptibleMask(Effect.fnUntraced(function*(restore) {
+      const fiber = yield* Effect.forkDetach(Effect.provideService(restore(call), Current, deadline))
+      const interrupt = Effect.forkDetach(Fiber.interrupt(fiber))
+      return yield* restore(
+        before(Fiber.join(fiber), () => deadline.until, () => Effect.andThen(interrupt, tooLate))
+      ).pipe(Effect.onInterrupt(() => Fiber.interrupt(fiber)))
+    }))
   })
 
 /** Milliseconds left for requests of the call; `Infinity` without a deadline. */
@@ -128,14 +120,13 @@ export const answered: Effect.Effect<void> = Effect.map(Current, (deadline) => {
 })
 
 /** End of a request that starts now and may take this many seconds, and the seconds it has until then. */
-export const request = (target: Errors.Target, seconds: number) =>
-  Effect.gen(function*() {
-    const now = yield* Clock.currentTimeMillis
-    const deadline = yield* Current
-    if (deadline !== undefined) deadline.waitingFor = target
-    return () =>
-      Math.min(
-        now + seconds * 1000,
-        deadline === undefined ? Infinity : Math.max(deadline.until - reserve, now + leastRequest)
-      )
-  })
+export const request = Effect.fnUntraced(function*(target: Errors.Target, seconds: number) {
+  const now = yield* Clock.currentTimeMillis
+  const deadline = yield* Current
+  if (deadline !== undefined) deadline.waitingFor = target
+  return () =>
+    Math.min(
+      now + seconds * 1000,
+      deadline === undefined ? Infinity : Math.max(deadline.until - reserve, now + leastRequest)
+    )
+})

@@ -1,7 +1,4 @@
-/**
- * The three errors of this package: `NotFoundError`, `ValidationError` (our own checks) and `ApiError` (any other
- * failure of n8n or of the connection to it).
- */
+/** The errors of this package: `NotFoundError`, `ValidationError` (our own checks) and `ApiError` (all others). */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -58,11 +55,10 @@ export const Reason = Schema.Literals(["Unreachable", "Timeout", "Status", "Unre
 export type Reason = typeof Reason.Type
 
 /**
- * Any other failure of a request: an error response, a foreign response, or no response.
- *
- * `statusCode` is set if n8n answered, and 409 of a `VersionConflict`, which is found by reading; `errorDetails` is
- * n8n's own message, with secrets redacted. `cause` is what the connection failed with, such as an error with the
- * `code` `ECONNREFUSED`; it never contains the request and its key.
+ * Any other failure of a request: an error response, a foreign response, or no response. `statusCode` is set if n8n
+ * answered, and 409 of a `VersionConflict`, which is found by reading; `errorDetails` is n8n's own message, with
+ * secrets redacted. `cause` is what the connection failed with, such as an error with the `code` `ECONNREFUSED`; it
+ * never contains the request and its key.
  */
 export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   ...target,
@@ -78,11 +74,7 @@ export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   }
 }
 
-/**
- * One of our own checks refused the call; nothing was changed on n8n.
- *
- * `isServerFault` is set if this server's machine is at fault (a full disk, a missing file), not the call.
- */
+/** Refusal by our own checks; nothing was changed on n8n. With `isServerFault` this server's machine is at fault. */
 export class ValidationError extends Schema.TaggedError<ValidationError>()("ValidationError", {
   reason: Schema.String,
   field: Schema.optionalKey(Schema.String),

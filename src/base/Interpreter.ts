@@ -1,7 +1,4 @@
-/**
- * Evaluates untrusted JavaScript expressions: an allow-list over acorn's syntax tree, with a step budget and no access
- * to host objects. Nothing is ever passed to `eval`, `Function` or `vm`.
- */
+/** Evaluates untrusted JavaScript expressions by an allow-list, with a step budget and without host objects. */
 import type * as Acorn from "acorn"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -30,20 +27,17 @@ export interface Limits {
 /** Whether an item matches. */
 export interface Predicate {
   (item: Obj): Result.Result<boolean, Problem>
-  /**
-   * The places of an item that the expression names outright, each with those it lies in: `customer`, `customer.id`.
-   */
+  /** The places of an item that the expression names, each with those it lies in: `customer`, `customer.id`. */
   readonly reads: ReadonlyArray<ReadonlyArray<string | number>>
 }
 
 export interface Interpreter {
   readonly compile: (source: string) => Result.Result<Program, Problem>
   /**
-   * Compiles a condition on one JSON item.
-   *
-   * The item's fields and `$json` are in scope; anything missing, at any depth, is `undefined`. Each predicate has its
-   * own budget, so compile one per search. An item that takes too many steps or more than 100 ms is a `budget` problem,
-   * as is every item once the total is used up; a `type` problem means that the expression does not fit this item.
+   * Compiles a condition on one JSON item. The item's fields and `$json` are in scope; anything missing, at any depth,
+   * is `undefined`. Each predicate has its own budget, so compile one per search. An item that takes too many steps or
+   * more than 100 ms is a `budget` problem, as is every item once the total is used up; a `type` problem means that the
+   * expression does not fit this item.
    */
   readonly where: (source: string, limits?: Limits) => Result.Result<Predicate, Problem>
 }

@@ -1,7 +1,6 @@
 /** Accessors for JSON of unknown shape: a value of another type is `undefined`, never an exception. */
 import * as Predicate from "effect/Predicate"
 
-/** A JSON object of unknown content. */
 export type Obj = { readonly [key: string]: unknown }
 
 /** The value as an object, if it is one (an array is not). */
@@ -13,7 +12,6 @@ export const arr = (value: unknown): ReadonlyArray<unknown> => Array.isArray(val
 
 export const str = (value: unknown): string | undefined => Predicate.isString(value) ? value : undefined
 
-/** The value as a finite number, if it is one. */
 export const num = (value: unknown): number | undefined =>
   Predicate.isNumber(value) && Number.isFinite(value) ? value : undefined
 
@@ -43,7 +41,6 @@ export const without = (value: Obj, isDropped: (inner: unknown, key: string) => 
 export const mapValues = (value: Obj, change: (inner: unknown, key: string) => unknown): Obj =>
   Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, change(inner, key)]))
 
-/** JSON with sorted keys. */
 export const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => {
     const object = obj(inner)

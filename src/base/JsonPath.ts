@@ -7,8 +7,6 @@ export type Step = string | number
 const token =
   /\s*(?:\.?([\p{ID_Start}$_@-][\p{ID_Continue}$@-]*)|\.?(\d+)(?=\.|\[|$)|\[\s*(?:(\d+)|"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')\s*\])/uy
 
-const unescape = (text: string) => text.replace(/\\(.)/g, "$1")
-
 /** The steps of a path; `undefined` if it cannot be parsed. */
 export const parse = (path: string): ReadonlyArray<Step> | undefined => {
   const steps: Array<Step> = []
@@ -22,7 +20,7 @@ export const parse = (path: string): ReadonlyArray<Step> | undefined => {
     if (name !== undefined) steps.push(name)
     else if (index !== undefined) steps.push(Number(index))
     else if (digits !== undefined) steps.push(Number(digits))
-    else steps.push(unescape(double ?? single ?? ""))
+    else steps.push((double ?? single ?? "").replace(/\\(.)/g, "$1"))
   }
   return steps.length === 0 ? undefined : steps
 }

@@ -2,7 +2,6 @@
 import { distance } from "fastest-levenshtein"
 import * as Visible from "./Visible.ts"
 
-/** Folds a name for comparison: lower case, without separators. */
 export const fold = (name: string) => name.toLowerCase().replace(/[\s_-]+/g, "")
 
 /** The score of the same words in another order: worse than one wrong letter, better than several. */
@@ -13,22 +12,17 @@ const sortWords = (name: string) => name.toLowerCase().split(/[\s_-]+/).toSorted
 /** The longest name that is compared: the time grows with the product of both lengths. */
 const maxChars = 100
 
-/**
- * The candidates most similar to `name`, best first: equal but for case and separators, the same words in another
- * order, one containing the other, or few typos. None for a name of more than 100 characters.
- */
+/** The candidates most similar to `name` (at most 100 characters), best first: few typos, or words in other order. */
 export const nearest = (name: string, candidates: Iterable<string>, limit = 3): ReadonlyArray<string> => {
   if (name.length > maxChars) return []
   const sought = fold(name)
-  return [...new Set(candidates)]
-    .filter(({ length }) => length <= maxChars)
-    .map((candidate) => {
-      const folded = fold(candidate)
-      const contained = sought.length > 1 && folded.length > 1 && (folded.includes(sought) || sought.includes(folded))
-      const typos = distance(sought, folded) / Math.max(sought.length, folded.length, 1)
-      const score = contained ? typos / 2 : typos
-      return { candidate, score: sortWords(candidate) === sortWords(name) ? Math.min(score, reordered) : score }
-    })
+  return [...new Set(candidates)].filter(({ length }) => length <= maxChars).map((candidate) => {
+    const folded = fold(candidate)
+    const contained = sought.length > 1 && folded.length > 1 && (folded.includes(sought) || sought.includes(folded))
+    const typos = distance(sought, folded) / Math.max(sought.length, folded.length, 1)
+    const score = contained ? typos / 2 : typos
+    return { candidate, score: sortWords(candidate) === sortWords(name) ? Math.min(score, reordered) : score }
+  })
     .filter(({ score }) => score < 0.5)
     .toSorted((a, b) => a.score - b.score)
     .slice(0, limit)

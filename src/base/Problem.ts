@@ -2,10 +2,8 @@
 import * as Schema from "effect/Schema"
 
 /**
- * Problem of a workflow and its fix.
- *
- * An `error` is something that n8n refuses to publish, marks red in its editor or fails on; a `warning` is a likely
- * mistake. Credentials that are not set are no problems: see `MissingCredential`.
+ * Problem of a workflow and its fix. An `error` is something that n8n refuses to publish, marks red in its editor or
+ * fails on; a `warning` is a likely mistake. Credentials that are not set are no problems: see `MissingCredential`.
  * `path` starts at the workflow: `nodes[3].parameters.url`, `connections.A.main[0][1]`.
  */
 export const Problem = Schema.Struct({

@@ -18,7 +18,6 @@ export { marker, mayHold, redactText }
 
 type Container = Record<PropertyKey, unknown>
 
-/** An object or array being visited, and its copy once something in it has changed. */
 interface Frame {
   source: Container
   /** The credential's name to which the strings of this array, or under a key such as `value`, belong. */
@@ -45,7 +44,6 @@ const write = (frame: Frame, key: PropertyKey, value: unknown): void => {
 
 const shortestSecretKey = 20
 
-/** The object with the secrets in its keys redacted, or `undefined` if they hold none. */
 const withoutSecretKeys = (source: Container, keys: ReadonlyArray<string>): Container | undefined => {
   if (!keys.some((key) => key.length >= shortestSecretKey && redactKnown(key) !== key)) return undefined
   const used = new Set<string>()
@@ -115,10 +113,7 @@ export const redact = <A>(value: A): A => {
   return (holder.copy ?? holder.source)[""] as A
 }
 
-/**
- * Whether a text can occur in shown text by the marks of redacted parts: `[`, `red`, `redacted]`. Only any other text
- * that is shown is stored too.
- */
+/** Whether a text can occur in the marks of redacted parts (`[`, `red`, `redacted]`), which are not stored. */
 export const occursInMarker = (text: string): boolean => /[[\]]/.test(text) || marker.includes(text.toLowerCase())
 
 const placesIn = (value: unknown, clean: unknown, path: string): ReadonlyArray<string> => {

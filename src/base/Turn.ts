@@ -7,11 +7,7 @@ export const Turn = Context.Reference<Effect.Effect<void>>("effect-n8n-mcp/Turn"
 
 export const wait: Effect.Effect<void> = Effect.flatten(Effect.service(Turn))
 
-/**
- * Turns of many callers: in each turn of the event loop every caller gets one turn, however many calls it has.
- *
- * Otherwise fifty concurrent answers for one caller would be processed before any of another caller's.
- */
+/** Turns of many callers: in each turn of the event loop every caller gets one, however many calls it has. */
 export const make = (): (caller: string) => Effect.Effect<void> => {
   const waiting = new Map<string, Array<() => void>>()
   const next = () => {

@@ -1,17 +1,11 @@
-/**
- * Escapes characters that a person cannot see but a model reads: data from workflows and executions must neither hide
- * text nor reverse its order. Pure.
- */
+/** Escapes characters that a model reads but no one sees: foreign data must not hide or reverse text. Pure. */
 import * as Predicate from "effect/Predicate"
 import { redactText } from "./Redact.ts"
 
 /** A fast path: most texts match nothing of this. */
 const unusual = /[^\t\n\r -~]/
 
-/**
- * Controls (except tab and line ends), line separators, bidirectional marks and overrides, annotations, and everything
- * that Unicode draws as nothing: joiners, fillers, soft hyphens, variation selectors, tags that spell ASCII.
- */
+/** Controls except tab and line ends, separators, bidirectional marks, and all that Unicode draws as nothing. */
 const hidden = /(?![\t\n\r])\p{Cc}|[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2028\u2029\uFFF9-\uFFFB]/gu
 
 /** Scripts in which an invisible character between letters joins or separates them. */
@@ -45,19 +39,14 @@ const escape = (character: string): string => {
   return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`
 }
 
-/** The text with hidden characters escaped. */
 export const text = (value: string): string =>
   unusual.test(value)
     ? value.replace(hidden, (character, at: number) => isLegitimate(value, at) ? character : escape(character))
     : value
 
-/** Foreign text in one visible line. */
 export const line = (value: string): string => text(value.replace(/\s+/g, " ").trim())
 
-/**
- * Makes foreign text, such as a workflow's name, safe inside a sentence: one visible line without secrets, of at most
- * `length` characters.
- */
+/** Makes foreign text safe inside a sentence: one visible line without secrets, of at most `length` characters. */
 export const label = (value: string, length = 60): string => {
   const visible = line(redactText(value))
   const characters = Array.from(visible.slice(0, 2 * length + 2))
@@ -70,10 +59,7 @@ const colours = new RegExp(`(${String.fromCharCode(27)}\\[(?:0|3[1-3])m)`)
 const inUnits = (characters: string): string =>
   characters.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
-/**
- * Text for a terminal or the log of a CI runner: hidden characters are escaped, and no line is a runner's command, such
- * as `::add-mask::` or `##vso[`. JSON remains the same JSON.
- */
+/** Text for a terminal or a CI runner's log, without hidden characters and a runner's commands; JSON stays JSON. */
 export const terminal = (value: string): string =>
   /[^\t\n -~]|::|##/.test(value)
     ? value.split(colours).map((part, index) =>

@@ -1,7 +1,4 @@
-/**
- * Catalogue of all node types with their versions and parameters. Works offline from a data file built from n8n's
- * packages; other packages can be added.
- */
+/** Catalogue of all node types, offline from a data file of n8n's packages; other packages can be added. */
 import * as Cache from "effect/Cache"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -67,10 +64,7 @@ export const findAll = Effect.fnUntraced(function*(
 
 /** Sources of the types. */
 export interface Options {
-  /**
-   * Data file. Default: `nodes.data` beside the code, else that of the installed package. An app whose bundle runs
-   * without `node_modules` copies `effect-n8n-mcp/nodes.data` beside the bundle, or sets its path here.
-   */
+  /** Default: `nodes.data` beside the code, else the installed package's. A bundled app copies it or sets its path. */
   readonly dataFile?: string | undefined
   /** Further packages: folders or `nodes.json` files. */
   readonly nodes?: ReadonlyArray<string> | undefined
@@ -105,10 +99,7 @@ const make = (
     const addedTypes = new Map(added.map((each) => [each.type, each]))
     const types = Effect.map(file, (open) => [...new Set([...addedTypes.keys(), ...open.types])])
     const index = yield* Effect.cached(
-      Effect.map(
-        Effect.flatMap(file, ({ search }) => search),
-        (text) => Search.open(text, added)
-      )
+      Effect.map(Effect.flatMap(file, ({ search }) => search), (text) => Search.open(text, added))
     )
 
     const read = (type: string) =>

@@ -8,7 +8,6 @@ import * as Evaluate from "./types/Evaluate.ts"
 import * as NodeType from "./types/NodeType.ts"
 import * as Ports from "./types/Ports.ts"
 
-/** Output names by these types; `undefined` for an unknown type or version. */
 export const of = (
   find: (type: string) => NodeType.NodeType | undefined,
   evaluate: Ports.Evaluate

@@ -3,10 +3,7 @@ import { obj, str } from "../base/Json.ts"
 import * as Redact from "../base/Redact.ts"
 import names from "./fieldNames.json" with { type: "json" }
 
-/**
- * Kind of a field. A `destination` decides where, or how safely, a secret is sent. A field that is not known to be
- * harmless counts as a destination, an unknown one as a secret.
- */
+/** Kind of a field: a `destination` decides where a secret is sent; an unknown field counts as a secret. */
 export type Kind = "secret" | "destination" | "plain"
 
 export interface Field {
@@ -45,10 +42,7 @@ const kindOf = (name: string, type: string, hasChoices: boolean, isSecret: boole
 export const couldBeAddress = ({ choices, kind, name }: Field, text: string): boolean =>
   kind === "plain" && choices.length === 0 && !free.has(name.toLowerCase()) && /[/?#@:\\\s]/.test(text)
 
-/**
- * Fields of a type from the properties in `GET /credentials/schema/{type}`; `known` is the catalogue's data on which of
- * them are secrets.
- */
+/** Fields of a type from n8n's schema of it; `known` is the catalogue's data on which of them are secrets. */
 export const fields = (
   properties: { readonly [name: string]: unknown },
   known: Readonly<Record<string, boolean>> | undefined

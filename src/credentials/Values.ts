@@ -1,6 +1,4 @@
-/**
- * The values of a new credential: secrets come from the operator's environment or from a person, never from a model.
- */
+/** Values of a new credential: secrets come from the operator's environment or a person, never from a model. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -180,12 +178,7 @@ const notesOn = (fields: Fields, restricted: boolean) => [
     : [])
 ]
 
-/**
- * Creates a credential. `POST /credentials`.
- *
- * A person decides where a secret is sent: a destination field is sent with a secret only after a yes. Unless hosts are
- * named, no HTTP Request node may use the credential.
- */
+/** Creates a credential; a destination is sent with a secret only after a person's yes. `POST /credentials`. */
 export const create = Effect.fn("CredentialValues.create")(function*({ name, type, values }: New) {
   const n8n = yield* N8nClient
   const fields = yield* fieldsOf(type)

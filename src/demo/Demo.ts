@@ -7,7 +7,6 @@ const recording: N8nApi.Seed = json
 const pick = (object: N8nApi.Workflow, keys: ReadonlyArray<string>) =>
   Object.fromEntries(keys.map((key) => [key, object[key]]))
 
-/** Restores the content of the published version, which is recording only in the workflow. */
 const withVersion = (workflow: N8nApi.Workflow): N8nApi.Workflow => {
   const { activeVersion = null, activeVersionId, id } = workflow
   const content = pick(workflow, ["nodes", "connections", "nodeGroups"])
@@ -17,17 +16,13 @@ const withVersion = (workflow: N8nApi.Workflow): N8nApi.Workflow => {
   }
 }
 
-/** Restores the workflow in an execution, which is recording only once. */
 const withWorkflow = (execution: N8nApi.Execution): N8nApi.Execution => {
   const workflow = recording.workflows.find(({ id }) => id === execution.workflowId)
   const keys = ["id", "name", "nodes", "connections", "settings", "nodeGroups"]
   return { ...execution, workflowData: workflow && pick(workflow, keys) }
 }
 
-/**
- * Six workflows and twelve executions of 20 and 21 November 2026, the same at every start. Execution 239 of
- * "Sync orders to CRM" failed: the second customer has no email address, because a phone order came without one.
- */
+/** Six workflows and twelve executions, the same at every start; 239 failed for want of a customer's email. */
 export const seed: N8nApi.Seed = {
   workflows: recording.workflows.map(withVersion),
   executions: recording.executions.map(withWorkflow)

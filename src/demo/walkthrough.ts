@@ -1,7 +1,4 @@
-/**
- * `pnpm demo`: starts the built server as an MCP client would and finds out why last night's run failed. It prints what
- * a model sees; n8n is simulated in the server's memory.
- */
+/** `pnpm demo`: starts the built server on a simulated n8n and finds out why last night's run failed. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import * as Schema from "effect/Schema"

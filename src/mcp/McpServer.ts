@@ -151,7 +151,6 @@ const argumentsOf = ({ params }: Methods.Request): unknown => {
   return args === undefined || obj(args) !== undefined ? args : Arguments.wrap(args)
 }
 
-/** Tools, resources and prompts as methods, for a transport. */
 const makeServed = <T extends Tool.Any>(
   options: Options<T>,
   contextFor: (caller: Caller) => Effect.Effect<Context.Context<Tool.Services<T>>>
@@ -205,20 +204,16 @@ const makeServed = <T extends Tool.Any>(
 
     const methods = tracedMethods({
       "tools/list": forCaller(({ capabilities }) =>
-        Effect.map(offered, (tools) => ({
-          tools: tools.map((tool) => listed(tool, Methods.showsApps(capabilities)))
-        }))
+        Effect.map(offered, (tools) => ({ tools: tools.map((tool) => listed(tool, Methods.showsApps(capabilities))) }))
       ),
-      "tools/call": forCaller((request) =>
-        Effect.gen(function*() {
-          const name = yield* textOf(request.params, "name")
-          const tools = yield* served
-          const tool = find(tools, name)
-          if (tool === undefined) return yield* Rpc.invalidParams(unknownTool(tools, name))
-          const answer = Methods.showsApps(request.capabilities) ? respondWithView : respond
-          return yield* callContext.provide(request)(answer(tool, argumentsOf(request)))
-        })
-      ),
+      "tools/call": forCaller(Effect.fnUntraced(function*(request) {
+        const name = yield* textOf(request.params, "name")
+        const tools = yield* served
+        const tool = find(tools, name)
+        if (tool === undefined) return yield* Rpc.invalidParams(unknownTool(tools, name))
+        const answer = Methods.showsApps(request.capabilities) ? respondWithView : respond
+        return yield* callContext.provide(request)(answer(tool, argumentsOf(request)))
+      })),
       ...(resources.length === 0 && apps.length === 0 ? {} : {
         "resources/list": forCaller((request) => resourceMethods.list(resources, request)),
         "resources/templates/list": () => Effect.succeed(resourceMethods.templates(resources)),
@@ -258,11 +253,9 @@ const makeServed = <T extends Tool.Any>(
   })
 
 /**
- * Serves `tools` on the ambient transport until the peer leaves.
- *
- * `contextFor` returns the context of one call; nothing is captured when the server starts, so each caller can have an
- * n8n of their own and may be read-only (`Tool.ReadOnly`). Calls in flight are interrupted when serving ends or the
- * client cancels them.
+ * Serves `tools` on the ambient transport until the peer leaves. `contextFor` returns the context of one call; nothing
+ * is captured when the server starts, so each caller can have an n8n of their own and may be read-only
+ * (`Tool.ReadOnly`). Calls in flight are interrupted when serving ends or the client cancels them.
  */
 export const serveWith = <T extends Tool.Any>(
   options: Options<T>,
@@ -279,11 +272,7 @@ export const serve = <T extends Tool.Any>(
 /** Server on an app's router: its contents, paths and access. */
 export interface HttpOptions<T extends Tool.Any> extends Options<T>, Mount.Options {}
 
-/**
- * Mounts a server on an existing `HttpRouter` beside the app's other routes; each caller can have an n8n of their own.
- *
- * `contextFor` returns the context of one call, as for `serveWith`; `access` of the options identifies callers.
- */
+/** Mounts a server on an `HttpRouter`; `contextFor` returns the context of a call, `access` identifies callers. */
 export const layerHttpWith = <T extends Tool.Any>(
   options: HttpOptions<T>,
   contextFor: (caller: Caller) => Effect.Effect<Context.Context<Tool.Services<T>>>
@@ -334,8 +323,5 @@ export const layerHttp = <T extends Tool.Any>(
   options: HttpOptions<T>
 ): Layer.Layer<never, never, HttpRouter.HttpRouter | Tool.Services<T>> =>
   Layer.unwrap(
-    Effect.map(
-      Effect.context<Tool.Services<T>>(),
-      (context) => layerHttpWith(options, () => Effect.succeed(context))
-    )
+    Effect.map(Effect.context<Tool.Services<T>>(), (context) => layerHttpWith(options, () => Effect.succeed(context)))
   )

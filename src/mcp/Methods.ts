@@ -78,8 +78,7 @@ export const canAsk = (capabilities: Obj, { method, params }: Question): boolean
   // Named modes are the only ones; without any, forms are supported.
   const modes = Object.keys(capability)
   const mode = typeof params["mode"] === "string" ? params["mode"] : "form"
-  return method !== "elicitation/create" || modes.includes(mode) ||
-    mode === "form" && !modes.includes("url")
+  return method !== "elicitation/create" || modes.includes(mode) || mode === "form" && !modes.includes("url")
 }
 
 /** Fails unless a client with these capabilities can be asked all questions. */

@@ -58,11 +58,7 @@ export const invalidParams = (message: string, data?: unknown): RpcError =>
 export const failure = <I extends Id | null>(
   id: I,
   { code, data, message }: Pick<RpcError, "code" | "data" | "message">
-) => ({
-  jsonrpc: "2.0" as const,
-  id,
-  error: { code, message, ...(data === undefined ? {} : { data }) }
-})
+) => ({ jsonrpc: "2.0" as const, id, error: { code, message, ...(data === undefined ? {} : { data }) } })
 
 const isId = (value: unknown): value is Id => typeof value === "string" || Number.isSafeInteger(value)
 

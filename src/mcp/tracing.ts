@@ -13,7 +13,6 @@ import { type Obj, obj } from "../base/Json.ts"
 import { meta } from "./eras/Versions.ts"
 import * as Rpc from "./Rpc.ts"
 
-/** Marks a span as failed, by kind only, since messages may repeat arguments. */
 class RequestFailed extends Data.TaggedError("RequestFailed")<{ readonly message: string }> {}
 
 interface Target {
@@ -43,10 +42,7 @@ const problemOf = (exit: Exit.Exit<unknown, unknown>) => {
   return { "error.type": code, "rpc.response.status_code": code }
 }
 
-/**
- * Runs a request in a span of its own, below the client's; the request of HTTP that brought it is linked, if the
- * client's span is another than that request's parent.
- */
+/** Runs a request in a span of its own, below the client's; the request of HTTP that brought it is linked. */
 export const traced = (
   method: string,
   params: Obj,

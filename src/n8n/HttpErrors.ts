@@ -22,32 +22,23 @@ const isEverywhere = ({ operation, resourceType }: Target) =>
 const older = "This n8n has no such endpoint: it is older than this operation."
 
 const hintForStatus = (status: number, detail: string | undefined): Hint => {
-  switch (status) {
-    case 400:
-      return "n8n refused a value; errorDetails names it. Correct it and call again."
-    case 401:
-      return { _tag: "CheckApiKey" }
-    case 403:
-      return isAboutLicense(detail)
-        ? "The licence of this n8n does not include this: no API key changes that."
-        : "The API key lacks the scope for this: edit the key in n8n under Settings > n8n API, or use another one."
-    case 405:
-      return older
-    case 429:
-      return "n8n is limiting requests: wait a minute, then call again."
+  if (status === 400) return "n8n refused a value; errorDetails names it. Correct it and call again."
+  if (status === 401) return { _tag: "CheckApiKey" }
+  if (status === 403) {
+    return isAboutLicense(detail)
+      ? "The licence of this n8n does not include this: no API key changes that."
+      : "The API key lacks the scope for this: edit the key in n8n under Settings > n8n API, or use another one."
   }
+  if (status === 405) return older
+  if (status === 429) return "n8n is limiting requests: wait a minute, then call again."
   return status >= 500
     ? "n8n or the proxy in front of it still fails after retries; check its log, then call again."
     : "errorDetails contains n8n's own message."
 }
 
 const hintForMissing = (resourceType: string): Hint => {
-  switch (resourceType) {
-    case "Workflow":
-      return { _tag: "ListWorkflows" }
-    case "Execution":
-      return { _tag: "ListExecutions" }
-  }
+  if (resourceType === "Workflow") return { _tag: "ListWorkflows" }
+  if (resourceType === "Execution") return { _tag: "ListExecutions" }
   return "The id may be wrong, or the resource was deleted."
 }
 
@@ -112,7 +103,6 @@ export const timeoutError = (target: Target, seconds: number, hint: Hint = lateH
     hint
   })
 
-/** The error for an answer with status 200 that this client cannot read. */
 export const unreadableError = (target: Target, detail: string): ApiError =>
   new ApiError({
     ...targetFields(target),
@@ -141,7 +131,6 @@ const message = (response: HttpClientResponse.HttpClientResponse) =>
     Effect.orElseSucceed(() => undefined)
   )
 
-/** Fails with the `N8nError` for a failed request. */
 export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpClientError, target: Target) {
   const reason = error.reason
   if (reason._tag !== "StatusCodeError") {
@@ -166,10 +155,7 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
   const isNowhere = status === 404 && (detail === undefined || /^not found$/i.test(detail))
   const isMissingRoute = status === 404 && detail === noRoute && !isEverywhere(target)
   if (status === 404 && target.resourceType !== undefined && detail !== undefined && !isMissingRoute) {
-    return yield* new NotFoundError({
-      ...targetFields(target),
-      hint: hintForMissing(target.resourceType)
-    })
+    return yield* new NotFoundError({ ...targetFields(target), hint: hintForMissing(target.resourceType) })
   }
   return yield* new ApiError({
     ...targetFields(target),

@@ -13,11 +13,10 @@ const maxRunning = 100
 
 /** Counts the workflows with a filter that accepts none and so sees all, up to n8n's bounds. */
 export const workflows = Effect.gen(function*() {
-  const n8n = yield* N8nClient
   const names = new Map<string, string>()
   const tags = new Map<string, number>()
   const counts = { published: 0, unpublished: 0, archived: 0 }
-  const { nextCursor } = yield* n8n.listWorkflows({
+  const { nextCursor } = yield* (yield* N8nClient).listWorkflows({
     archived: true,
     limit: 1,
     filter: (workflow) => {
@@ -32,17 +31,15 @@ export const workflows = Effect.gen(function*() {
   return { ...counts, names, tags, isAll: nextCursor === undefined }
 })
 
-/** Executions that started after a time, newest first, up to a bound. */
 export const executions = Effect.fnUntraced(function*(startedAfter: string) {
-  const n8n = yield* N8nClient
-  const all = yield* Stream.runCollect(Stream.take(n8n.streamExecutions({ startedAfter }), maxExecutions + 1))
+  const all = yield* Stream.runCollect(
+    Stream.take((yield* N8nClient).streamExecutions({ startedAfter }), maxExecutions + 1)
+  )
   return { executions: all.slice(0, maxExecutions), isAll: all.length <= maxExecutions }
 })
 
-/** Executions in a state, and whether there are more. */
 export const inState = Effect.fnUntraced(function*(status: string) {
-  const n8n = yield* N8nClient
-  const listed = yield* n8n.listExecutions({ status, limit: maxRunning })
+  const listed = yield* (yield* N8nClient).listExecutions({ status, limit: maxRunning })
   return { executions: listed.executions, isAll: listed.nextCursor === undefined }
 })
 

@@ -1,7 +1,4 @@
-/**
- * n8n's public REST API as an Effect service. Each API resource has a file beside this one, which declares and
- * implements its endpoints and hides the differences between n8n's versions. Only `requests.ts` retries.
- */
+/** n8n's public REST API as a service; each resource has a file beside this one, and only `requests.ts` retries. */
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

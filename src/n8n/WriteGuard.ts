@@ -24,29 +24,19 @@ export interface Service {
   readonly faults: (workflow: Obj, read: ReadWorkflow) => Effect.Effect<ReadonlyArray<string>, Errors.N8nError>
 }
 
-const open: Service = {
-  check: () => Effect.void,
-  checkTest: () => Effect.void,
-  faults: () => Effect.succeed([])
-}
+const open: Service = { check: () => Effect.void, checkTest: () => Effect.void, faults: () => Effect.succeed([]) }
 
 /** The guard of the current call. Default: everything may be written. */
 export const WriteGuard = Context.Reference<Service>("effect-n8n-mcp/WriteGuard", { defaultValue: () => open })
 
-/**
- * Whether a write concerns a test copy, which a guard judges by the original (`checkTest`). Only the code that creates
- * and publishes copies sets it: by name and content, anything could pass for a copy.
- */
+/** Whether a write concerns a test copy, which a guard judges by the original; only the code of copies sets it. */
 export const IsTestCopy = Context.Reference<boolean>("effect-n8n-mcp/IsTestCopy", { defaultValue: () => false })
 
 /** Restores the state before a failed write of ours, without asking the guard: the state is not new. */
 export const puttingBack = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.provideService(effect, WriteGuard, open)
 
-/**
- * Asks the guard about a write of a workflow without sending it: a creation without `before`, a deletion without
- * `after`. `read` reads the other workflows that it names.
- */
+/** Asks the guard about a write without sending it: `before` is absent if it creates, `after` if it deletes. */
 export const preview = (
   { after, before }: { readonly before?: Obj & { readonly id: string }; readonly after?: Obj },
   read: ReadWorkflow

@@ -17,15 +17,10 @@ export interface About {
 /** Whether the version is known to be 1.x. */
 export const isV1 = (version: string | undefined): boolean => version !== undefined && Number.parseInt(version) < 2
 
-/**
- * First release whose API writes drafts, publishes a version and lists the history; the editor has drafts since 2.0.
- */
+/** First release whose API writes drafts, publishes a version and lists the history (the editor: since 2.0). */
 const draftsSince = [2, 40] as const
 
-/**
- * Whether the API writes drafts, as an unknown version is assumed to; otherwise a change of a published workflow takes
- * effect immediately.
- */
+/** Whether the API writes drafts (if unknown, too); otherwise changes of published ones take effect immediately. */
 export const writesDrafts = (version: string | undefined): boolean => {
   if (version === undefined) return true
   const [major = 0, minor = 0] = version.split(".").map(Number)

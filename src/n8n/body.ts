@@ -7,15 +7,8 @@ import * as Stream from "effect/Stream"
 
 const megabyte = 1_000_000
 
-export const maxBytes = {
-  json: 64 * megabyte,
-  /** n8n's start page. */
-  page: 4 * megabyte,
-  webhook: megabyte,
-  error: 64_000
-} as const
+export const maxBytes = { json: 64 * megabyte, page: 4 * megabyte, webhook: megabyte, error: 64_000 } as const
 
-/** A body as far as it is read, as bytes. */
 export interface Read {
   readonly bytes: Uint8Array
   /** Whether there is more, which was not read. */
@@ -41,7 +34,6 @@ export const readBytes = (
       )
   })
 
-/** Reads at most `max` bytes of a body as text. */
 export const read = (
   response: HttpClientResponse.HttpClientResponse,
   max: number
@@ -49,10 +41,7 @@ export const read = (
   // Most answers are small and announce their length: they need no stream.
   Number(response.headers["content-length"]) <= max && response.headers["content-encoding"] === undefined
     ? Effect.map(response.text, (text) => ({ text, isCut: false }))
-    : Effect.map(
-      readBytes(response, max),
-      ({ bytes, isCut }) => ({ text: new TextDecoder().decode(bytes), isCut })
-    )
+    : Effect.map(readBytes(response, max), ({ bytes, isCut }) => ({ text: new TextDecoder().decode(bytes), isCut }))
 
 export const beginning = (response: HttpClientResponse.HttpClientResponse, max: number) =>
   Effect.map(read(response, max), ({ text }) => text)

@@ -20,10 +20,7 @@ const Tested = Schema.Struct({ status: Schema.Literals(["OK", "Error"]), message
 /** Result of a credential test, with the message of n8n or the service, secrets redacted. */
 export type CredentialTest = typeof Tested.Type
 
-/**
- * Fields of a type in n8n's variant of JSON Schema: `type` also has values such as `notice`; `required` and `allOf`
- * describe which fields are required, and when.
- */
+/** Fields of a type in n8n's JSON Schema: `type` may be `notice`; `required` and `allOf` say what is required. */
 const CredentialSchema = Schema.StructWithRest(
   Schema.Struct({
     properties: Schema.Record(
@@ -55,10 +52,7 @@ export interface Service {
   readonly streamCredentials: Stream.Stream<Credential, Errors.RequestError>
   /** `GET /credentials/schema/{type}`. */
   readonly credentialSchema: (type: string) => Effect.Effect<CredentialSchema, Errors.N8nError>
-  /**
-   * `POST /credentials`: n8n checks the names and types of fields, not whether the values work; `projectId` is 2.x
-   * only.
-   */
+  /** `POST /credentials`: n8n checks fields' names and types, not whether they work; `projectId` is 2.x only. */
   readonly createCredential: (
     credential: {
       readonly name: string
@@ -67,10 +61,7 @@ export interface Service {
       readonly projectId?: string
     }
   ) => Effect.Effect<Credential, Errors.RequestError>
-  /**
-   * `POST /credentials/{id}/test` (2.x): n8n calls the service; the result for a type without a test is `Error` with a
-   * message about it.
-   */
+  /** `POST /credentials/{id}/test` (2.x): n8n calls the service; `Error` also for a type without a test. */
   readonly testCredential: (id: string) => Effect.Effect<CredentialTest, Errors.N8nError>
 }
 
@@ -94,8 +85,7 @@ const minSecret = 4
 export const withoutValues = (values: Redacted.Redacted<unknown> | undefined) => {
   const secrets = values === undefined
     ? []
-    : texts(Redacted.value(values)).filter(({ length }) => length >= minSecret)
-      .toSorted((a, b) => b.length - a.length)
+    : texts(Redacted.value(values)).filter(({ length }) => length >= minSecret).toSorted((a, b) => b.length - a.length)
   return <E extends Errors.N8nError>(error: E): E | Errors.ApiError => {
     if (error._tag !== "ApiError" || error.errorDetails === undefined) return error
     const errorDetails = secrets.reduce((text, secret) => text.replaceAll(secret, marker), error.errorDetails)

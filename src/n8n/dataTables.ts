@@ -112,10 +112,6 @@ export interface Service {
   readonly renameDataTable: (id: string, name: string) => Effect.Effect<DataTable, Errors.N8nError>
   /** `DELETE /data-tables/{id}`, with its rows. */
   readonly deleteDataTable: (id: string) => Effect.Effect<void, Errors.N8nError>
-  /**
-   * `POST /data-tables/{id}/columns`; the name starts with a letter, followed by letters, digits and `_`, at most 63
-   * characters.
-   */
   readonly addColumn: (
     id: string,
     column: { readonly name: string; readonly type: ColumnType; readonly index?: number }
@@ -138,9 +134,7 @@ export interface Service {
   readonly updateRows: (id: string, change: RowChange) => Effect.Effect<ReadonlyArray<Row>, Errors.N8nError>
   /** Previews {@link updateRows}. */
   readonly previewRowUpdate: (id: string, change: RowChange) => Effect.Effect<RowPreview, Errors.N8nError>
-  /**
-   * `POST /data-tables/{id}/rows/upsert`: updates the rows that match, or inserts one; returns them as they are now.
-   */
+  /** `POST /data-tables/{id}/rows/upsert`: updates the rows that match, or inserts one; returns them. */
   readonly upsertRow: (id: string, change: RowChange) => Effect.Effect<ReadonlyArray<Row>, Errors.N8nError>
   /** Previews {@link upsertRow}. */
   readonly previewRowUpsert: (id: string, change: RowChange) => Effect.Effect<RowPreview, Errors.N8nError>

@@ -53,10 +53,7 @@ export const make = (requests: Requests): Service => ({
       Effect.map(({ data }): ReadonlyArray<Version> | undefined => data),
       // 1.x has no such path: it reads `history` as the id of a version, and allows no query there.
       Effect.catchTag("NotFoundError", () => Effect.undefined),
-      Effect.catchIf(
-        (error) => hasStatus(404, 405)(error) || isUnknownParameter(error),
-        () => Effect.undefined
-      )
+      Effect.catchIf((error) => hasStatus(404, 405)(error) || isUnknownParameter(error), () => Effect.undefined)
     )
   ),
   workflowVersion: Effect.fn("N8nClient.workflowVersion")((id: string, version: string) => {

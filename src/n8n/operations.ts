@@ -14,9 +14,7 @@ import { type Query, readJson, type Request, type Requests } from "./requests.ts
 /** An operation: its method and its path, such as `GET /tags/{tagId}`. */
 export type Operation = keyof Operations
 
-/**
- * Input of an operation. A `body` in `Redacted` does not appear in errors; `seconds` is the timeout including retries.
- */
+/** Input of an operation: a `Redacted` `body` is in no error; `seconds` is the timeout with retries. */
 export type OperationInput<K extends Operation> =
   & { readonly [P in keyof Operations[K] as P extends "result" | "body" ? never : P]: Operations[K][P] }
   & (Operations[K] extends { body: infer B } ? { readonly body: B | Redacted.Redacted<B> }

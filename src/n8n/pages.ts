@@ -9,7 +9,6 @@ import { maxPage } from "./model/Limits.ts"
 
 const Cursor = Schema.String.check(Schema.isPattern(/^[!-~]{1,4096}$/))
 
-/** The schema of a page of a list; `nextCursor` is the cursor of the next page. */
 export const pageOf = <S extends Schema.Constraint>(item: S) =>
   Schema.Struct({ data: Schema.Array(item), nextCursor: Schema.optionalKey(Schema.NullOr(Cursor)) })
 
@@ -20,7 +19,6 @@ export const maxPages = 40
 export const endless = (target: Errors.Target) =>
   HttpErrors.unreadableError(target, "a list that does not end or repeats itself")
 
-/** The elements of all pages of a list; `read` returns a page and the cursor of the next. */
 export const pages = <A, E extends Errors.N8nError>(
   target: Errors.Target,
   read: (cursor: string | undefined) => Effect.Effect<readonly [ReadonlyArray<A>, string | undefined], E>

@@ -38,10 +38,7 @@ const Folders = Schema.Struct({ count: Schema.Int, data: Schema.Array(Folder) })
 export interface Service {
   /** All projects, a page at a time as they are asked for. */
   readonly streamProjects: Stream.Stream<Project, Errors.RequestError>
-  /**
-   * All folders of a project (2.x), a page at a time as they are asked for; `personal` is the project of the key's
-   * owner.
-   */
+  /** All folders of a project (2.x), by pages as asked for; `personal` is the project of the key's owner. */
   readonly streamFolders: (projectId: string) => Stream.Stream<Folder, Errors.N8nError>
 }
 

@@ -35,16 +35,12 @@ export interface Options {
   /** The base address of production webhooks if it differs, as in n8n's WEBHOOK_URL. */
   readonly webhookUrl?: URL | undefined
   /**
-   * The schedule for retries, over the error. Default: `retrySchedule`.
-   *
-   * It applies only if another attempt is safe and may help: to a write only if it certainly had no effect. A longer
-   * `Retry-After` of up to 30 seconds overrides its delay; one beyond that ends the retries.
+   * The schedule for retries, over the error. Default: `retrySchedule`. It applies only if another attempt is safe and
+   * may help: to a write only if it certainly had no effect. A longer `Retry-After` of up to 30 seconds overrides its
+   * delay; one beyond that ends the retries.
    */
   readonly retry?: Schedule.Schedule<unknown, Errors.N8nError> | undefined
-  /**
-   * The timeout of each request with its retries. Default: 45 seconds to read, 30 to write, 180 for executions with
-   * data.
-   */
+  /** Timeout of each request with its retries. Default: 45 seconds to read, 30 to write, 180 for data of executions. */
   readonly timeout?: Duration.Input | undefined
 }
 
@@ -97,26 +93,14 @@ export interface Request {
   readonly anyStatus?: boolean | undefined
 }
 
-/** Requests to one n8n, for the endpoints. */
 export interface Requests {
-  /**
-   * Sends a request and passes the response to `consume`.
-   *
-   * `GET` and `DELETE` are retried when that may help, `POST`, `PUT` and `PATCH` only when they certainly had no effect
-   * (the connection was refused, or n8n answered 429 or 503). A 404 for a retried `DELETE` counts as success and is
-   * passed to `consume`.
-   */
+  /** Sends a request; retries `GET` and `DELETE` (a 404 then passes), and others that certainly had no effect. */
   readonly send: <A, T extends Errors.Target>(
     request: Request,
     target: T,
     consume: Consume<A>
   ) => Effect.Effect<A, ErrorOf<T>>
-  /**
-   * Runs writes of workflows one at a time.
-   *
-   * On 1.x with SQLite and no connection pool, the default, overlapping transactions break the connection permanently,
-   * or one rolls back what another has written.
-   */
+  /** Runs writes of workflows one at a time: overlapping transactions break 1.x with SQLite permanently. */
   readonly serializeWrite: <A, E, R>(write: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** The base address of production webhooks, ending in a slash. */
   readonly webhooks: URL
@@ -176,10 +160,7 @@ export const readJson = <S extends Schema.ConstraintDecoder<unknown>>(
         })
     ),
     Effect.flatMap(Schema.decodeUnknownEffect(schema)),
-    Effect.catchIf(
-      Schema.isSchemaError,
-      (error) => Effect.fail(HttpErrors.unreadableError(target, error.message))
-    )
+    Effect.catchIf(Schema.isSchemaError, (error) => Effect.fail(HttpErrors.unreadableError(target, error.message)))
   )
 
 export const sendJson = <S extends Schema.ConstraintDecoder<unknown>, T extends Errors.Target>(
@@ -270,10 +251,7 @@ const escapeError = ({ operation, resourceType = "Path", resourceId }: Errors.Ta
       "Nothing was sent. An id consists of letters and digits, as in lists; a webhook's path must not contain '.' or '..' as a part."
   })
 
-/**
- * Two turns of the event loop, in which closed sockets are noticed. n8n closes connections that were idle for 5
- * seconds: after a busy period a write could go to one of them, and its outcome would be unknown.
- */
+/** Two turns of the event loop, which notice sockets that n8n closed: the outcome of a write there is unknown. */
 const drainSocketEvents = Effect.andThen(Effect.yieldNow, Effect.yieldNow)
 
 interface Connection {

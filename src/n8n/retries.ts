@@ -44,10 +44,7 @@ const hadNoEffect = (error: HttpClientError.HttpClientError): boolean =>
     ? error.reason.response.status === 429 || error.reason.response.status === 503
     : HttpErrors.transportCode(error) === "ECONNREFUSED"
 
-/**
- * Repeats until `until`, in milliseconds of the clock: a longer pause that n8n asks for ends the retries. `last`
- * returns the latest failure that a retry could fix.
- */
+/** Repeats until `until`, in milliseconds of the clock; `last` returns the latest failure worth a retry. */
 export const retries = (
   schedule: Schedule.Schedule<unknown, Errors.N8nError> = retrySchedule,
   last: () => HttpClientError.HttpClientError | undefined,

@@ -69,10 +69,7 @@ const headers = Effect.gen(function*() {
     : {}
 })
 
-/**
- * Sends a request with a secret path without Effect's own span, which would contain the address. n8n's trace of the
- * execution continues the outer span.
- */
+/** Sends a request with a secret path without Effect's own span; n8n's trace continues the outer span. */
 export const withoutAddress = <A, E, R>(
   request: HttpClientRequest.HttpClientRequest,
   send: (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<A, E, R>

@@ -13,20 +13,9 @@ import * as NameSearch from "./model/NameSearch.ts"
 import * as TestMark from "./model/TestMark.ts"
 import * as Workflow from "./model/Workflow.ts"
 import { maxPages, pageOf, pages } from "./pages.ts"
-import {
-  getJson,
-  hasStatus,
-  isTooLarge,
-  isUnknownParameter,
-  postJson,
-  readJson,
-  type Requests,
-  sendJson
-} from "./requests.ts"
+import * as Requests from "./requests.ts"
 
-/**
- * A query for workflows, which must meet all conditions: `name` as a part, ignoring case and accents, and every tag.
- */
+/** A query for workflows by all conditions: part of the `name`, ignoring case and accents, and every tag. */
 export interface Query {
   readonly active?: boolean | undefined
   readonly tags?: ReadonlyArray<string> | undefined
@@ -82,17 +71,11 @@ export interface Service {
   ) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
   /** `GET /workflows/{id}`: its name, cached for a minute; {@link deletedWorkflow} if it no longer exists. */
   readonly workflowName: (id: string) => Effect.Effect<string, Errors.RequestError>
-  /**
-   * `POST /workflows`; returns the workflow as stored. On 2.x `projectId` and `parentFolderId` place it (with the
-   * licence for it).
-   */
+  /** `POST /workflows`; returns it as stored. `projectId` and `parentFolderId` place it (2.x, with a licence). */
   readonly createWorkflow: (body: Obj) => Effect.Effect<Workflow.Workflow, Errors.RequestError>
   /**
-   * `PUT /workflows/{id}`; since 2.40 a change of a published workflow is a draft, before it is published.
-   *
-   * **Details**
-   *
-   * With `publishes: false` it fails with a `ValidationError` if it would be published: someone's draft would be, too.
+   * `PUT /workflows/{id}`; since 2.40 a change of a published workflow is a draft, before it is published. With
+   * `publishes: false` it fails with a `ValidationError` if it would be published: someone's draft would be, too.
    */
   readonly putWorkflow: (
     id: string,
@@ -167,7 +150,6 @@ export const deletedWorkflow = "Deleted Workflow"
 
 const listTarget: Errors.Target = { operation: "list workflows" }
 
-/** The target of a request about one workflow. */
 export const workflowTarget = (id: string, operation = "get workflow"): Errors.ResourceTarget => ({
   operation,
   resourceType: "Workflow",
@@ -178,7 +160,6 @@ export const path = (id: string): string => `/workflows/${encodeURIComponent(id)
 
 const Deleted = Schema.Struct({ id: Schema.String })
 
-/** Whether it is unknown if the request had its effect. */
 const isUnclear = (error: Errors.N8nError): error is Errors.ApiError =>
   error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode >= 500)
 
@@ -191,14 +172,7 @@ const wouldPublish = (id: string) =>
 
 const mayBeDeleted = "It may have been deleted anyway: check whether it still exists before you call again."
 
-/**
- * Reads n8n's list, sorted by id, in pages that overlap by one row.
- *
- * **Details**
- *
- * n8n's cursor is an offset: a row that leaves the list moves all later ones forward. Where a page does not start with
- * the last row of the previous one, the reader goes back until it meets a row that it has read or one before `after`.
- */
+/** Reads n8n's list by id in pages that overlap by one row, and goes back where rows have left it meanwhile. */
 const reader = (
   { after: first, marks, position }: Place,
   read: (position: number, size: number) => Effect.Effect<typeof Page.Type, Errors.RequestError>
@@ -250,7 +224,7 @@ export const matcher = ({ active, archived, copies, filter, fullName, name = "",
 }
 
 /** Lists workflows page by page: n8n's own filters narrow, ours decide. */
-const list = (requests: Requests) =>
+const list = (requests: Requests.Requests) =>
   Effect.fn("N8nClient.listWorkflows")(function*(query: Query) {
     const { fullName, name = "" } = query
     const matches = matcher(query)
@@ -263,7 +237,7 @@ const list = (requests: Requests) =>
     let skip = query.offset ?? 0
     let most = query.filter === undefined ? maxPage : scanPage
     const read = (position: number, size: number): Effect.Effect<typeof Page.Type, Errors.RequestError> =>
-      getJson(requests, "/workflows", Page, listTarget, {
+      Requests.getJson(requests, "/workflows", Page, listTarget, {
         limit: size,
         cursor: encodePosition({ limit: size, offset: position }),
         active: query.active,
@@ -275,7 +249,7 @@ const list = (requests: Requests) =>
       }).pipe(
         // n8n lists whole workflows, and some are large.
         Effect.catchIf(
-          (error) => size > 1 && isTooLarge(error),
+          (error) => size > 1 && Requests.isTooLarge(error),
           () => Effect.suspend(() => read(position, most = Math.ceil(size / 4)))
         )
       )
@@ -304,13 +278,12 @@ const list = (requests: Requests) =>
     return { workflows: results, nextCursor: encodeCursor(end) }
   })
 
-/** Implements the operations for one n8n. */
-export const make = Effect.fnUntraced(function*(requests: Requests) {
+export const make = Effect.fnUntraced(function*(requests: Requests.Requests) {
   const listWorkflows = list(requests)
 
   const names = yield* Cache.makeWith(
     (id: string) =>
-      getJson(requests, path(id), Schema.Struct({ name: Schema.String }), workflowTarget(id)).pipe(
+      Requests.getJson(requests, path(id), Schema.Struct({ name: Schema.String }), workflowTarget(id)).pipe(
         Effect.map(({ name }) => name),
         Effect.catchTag("NotFoundError", () => Effect.succeed(deletedWorkflow))
       ),
@@ -321,7 +294,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
 
   const createWorkflow = Effect.fn("N8nClient.createWorkflow")((body: Obj) =>
     requests.serializeWrite(
-      postJson(requests, "/workflows", Workflow.Workflow, { operation: "create workflow" }, { body })
+      Requests.postJson(requests, "/workflows", Workflow.Workflow, { operation: "create workflow" }, { body })
     )
   )
 
@@ -333,11 +306,11 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
   ) {
     const target = workflowTarget(id, "update workflow")
     const put = (query: { readonly publishIfActive?: boolean }) =>
-      sendJson(requests, { method: "PUT", path: path(id), query, body }, Workflow.Workflow, target)
+      Requests.sendJson(requests, { method: "PUT", path: path(id), query, body }, Workflow.Workflow, target)
     const putAndPublish = Effect.suspend(() => publishes ? put({}) : Effect.fail(wouldPublish(id)))
     if (!(yield* Ref.get(supportsDrafts))) return yield* putAndPublish
     return yield* put({ publishIfActive: false }).pipe(
-      Effect.catchIf(isUnknownParameter, () => Effect.andThen(Ref.set(supportsDrafts, false), putAndPublish))
+      Effect.catchIf(Requests.isUnknownParameter, () => Effect.andThen(Ref.set(supportsDrafts, false), putAndPublish))
     )
   }, requests.serializeWrite)
 
@@ -347,18 +320,21 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     yield* requests.send(
       { method: "DELETE", path: path(id) },
       target,
-      (response) => response.status === 404 ? Effect.void : readJson(response, Deleted, target)
+      (response) => response.status === 404 ? Effect.void : Requests.readJson(response, Deleted, target)
     ).pipe(
-      Effect.catchIf(isUnclear, (error) =>
-        getJson(requests, path(id), Schema.Unknown, workflowTarget(id)).pipe(
-          Effect.matchEffect({
-            onSuccess: () => Effect.fail(error),
-            onFailure: ({ _tag }) =>
-              _tag === "NotFoundError"
-                ? Effect.void
-                : Effect.fail(new Errors.ApiError({ ...error, hint: mayBeDeleted }))
-          })
-        ))
+      Effect.catchIf(
+        isUnclear,
+        (error) =>
+          Requests.getJson(requests, path(id), Schema.Unknown, workflowTarget(id)).pipe(
+            Effect.matchEffect({
+              onSuccess: () => Effect.fail(error),
+              onFailure: ({ _tag }) =>
+                _tag === "NotFoundError"
+                  ? Effect.void
+                  : Effect.fail(new Errors.ApiError({ ...error, hint: mayBeDeleted }))
+            })
+          )
+      )
     )
   }, requests.serializeWrite)
 
@@ -366,12 +342,12 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
   const switchTo = (id: string, action: string, earlierAction: string, body: Obj) => {
     const target = workflowTarget(id, `${action} workflow`)
     const post = (action: string, body: Obj | undefined) =>
-      postJson(requests, `${path(id)}/${action}`, Workflow.Workflow, target, { body })
+      Requests.postJson(requests, `${path(id)}/${action}`, Workflow.Workflow, target, { body })
     return requests.serializeWrite(
       post(action, body).pipe(
         // Without a version the body is empty, and 1.x accepts none here.
         Effect.catchIf(
-          (error) => hasStatus(404, 405)(error) && !("name" in body || "description" in body),
+          (error) => Requests.hasStatus(404, 405)(error) && !("name" in body || "description" in body),
           () => post(earlierAction, "versionId" in body ? body : undefined)
         )
       )
@@ -389,14 +365,14 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     getWorkflow: Effect.fn("N8nClient.getWorkflow")((
       id: string,
       options: { readonly excludePinnedData?: boolean } = {}
-    ) => getJson(requests, path(id), Workflow.Workflow, workflowTarget(id), { ...options })),
+    ) => Requests.getJson(requests, path(id), Workflow.Workflow, workflowTarget(id), { ...options })),
     workflowName: Effect.fn("N8nClient.workflowName")((id: string) => Cache.get(names, id)),
     createWorkflow,
     putWorkflow,
     deleteWorkflow,
     archiveWorkflow: Effect.fn("N8nClient.archiveWorkflow")((id: string) =>
       requests.serializeWrite(
-        postJson(requests, `${path(id)}/archive`, Workflow.Workflow, workflowTarget(id, "archive workflow"))
+        Requests.postJson(requests, `${path(id)}/archive`, Workflow.Workflow, workflowTarget(id, "archive workflow"))
       )
     ),
     publishWorkflow: Effect.fn("N8nClient.publishWorkflow")((

@@ -1,7 +1,4 @@
-/**
- * Builds the installable packages from `dist`, after `pnpm package` has packed the tarball:
- * `dist/server.json`, `dist/*.mcpb` and `dist/plugin`.
- */
+/** Builds `dist/server.json`, `dist/*.mcpb` and `dist/plugin` from `dist` and the tarball of `pnpm package`. */
 import { packExtension } from "@anthropic-ai/mcpb"
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,7 +1,4 @@
-/**
- * Reads the documentation of what package.json exports, as TypeDoc does, and reports exports without a docstring, for
- * `pnpm check`; `--out FOLDER` writes it as pages. Categories and `@since` are derived: no source has them.
- */
+/** Reports exports of package.json without a docstring, as TypeDoc reads them; `--out FOLDER` writes pages. */
 import { relative, resolve } from "node:path"
 import { Application, CommentTag, Converter, type DeclarationReflection, ReflectionKind } from "typedoc"
 import { metadata, root } from "./metadata.ts"
@@ -36,7 +33,6 @@ const values = ReflectionKind.Variable | ReflectionKind.Function
 const types = ReflectionKind.Class | ReflectionKind.Interface | ReflectionKind.TypeAlias
 const place = ReflectionKind.Module | ReflectionKind.Namespace | ReflectionKind.Project
 
-/** How exports are grouped; the first that fits. */
 const categories: ReadonlyArray<readonly [string, (name: string, isType: boolean, code: string) => boolean]> = [
   ["services", (_, __, code) => /Context\.(Service|Reference)\b/.test(code)],
   ["errors", (_, __, code) => /TaggedError\b/.test(code)],

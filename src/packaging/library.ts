@@ -1,7 +1,4 @@
-/**
- * Builds the modules in `dist` that other apps import. All dependencies are bundled except `effect`, which those apps
- * already have and must not have twice. Their source maps lead to `src`, which is packed too.
- */
+/** Builds the modules in `dist` that apps import, with all dependencies but `effect`; source maps lead to `src`. */
 import { decode, encode, type SourceMapSegment } from "@jridgewell/sourcemap-codec"
 import { build, type BuildOptions, type Plugin } from "esbuild"
 import { globSync, readFileSync, writeFileSync } from "node:fs"

@@ -1,8 +1,4 @@
-/**
- * Manifests of what people install, from package.json and the options.
- *
- * `node src/packaging/manifests.ts` writes `.claude-plugin` before a release.
- */
+/** Manifests of what people install; `node src/packaging/manifests.ts` writes `.claude-plugin` before a release. */
 import { join } from "node:path"
 import * as Options from "../app/config/Options.ts"
 import * as tools from "../tools/index.ts"
@@ -40,7 +36,6 @@ const questions: ReadonlyArray<Question> = [
   }
 ]
 
-/** Options that apply to stdio. */
 const declarations = Object.values(Options.general)
 
 const form = (questions: ReadonlyArray<Question>) =>
@@ -110,11 +105,7 @@ export const pluginManifest = {
   keywords: metadata.keywords,
   skills: "./.claude-plugin/skills/",
   mcpServers: {
-    [title]: {
-      command: "node",
-      args: ["${CLAUDE_PLUGIN_ROOT}/dist/main.js"],
-      env: environment(questions)
-    }
+    [title]: { command: "node", args: ["${CLAUDE_PLUGIN_ROOT}/dist/main.js"], env: environment(questions) }
   },
   userConfig: form(questions)
 }

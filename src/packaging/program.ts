@@ -36,9 +36,7 @@ const { metafile } = await build({
   logLevel: "warning",
   loader: { ".md": "text" },
   alias: { ajv: unused, "ajv-formats": unused },
-  banner: {
-    js: "import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);"
-  }
+  banner: { js: "import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);" }
 })
 
 await build({

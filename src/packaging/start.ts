@@ -19,12 +19,11 @@ const nothing = Context.empty() as Context.Context<Tool.Services<typeof tools.by
 /** Description of a server without options: itself, its tools and its prompts. */
 export const prepared: Effect.Effect<LeanStart.Prepared> = Effect.gen(function*() {
   const deferred = yield* Deferred.make<Served>()
-  yield* McpServer.serveWith(Mcp.options(tools.byDefault), () => Effect.succeed(nothing))
-    .pipe(
-      Effect.provide(
-        Layer.succeed(McpTransport, { serve: (served) => Effect.asVoid(Deferred.succeed(deferred, served)) })
-      )
+  yield* McpServer.serveWith(Mcp.options(tools.byDefault), () => Effect.succeed(nothing)).pipe(
+    Effect.provide(
+      Layer.succeed(McpTransport, { serve: (served) => Effect.asVoid(Deferred.succeed(deferred, served)) })
     )
+  )
   const { about, methods } = yield* Deferred.await(deferred)
   const results = yield* Effect.forEach(LeanStart.constant, (method) =>
     Methods.run(methods, method, {

@@ -9,10 +9,8 @@ import { arrange } from "../workflows/edit/Arrangement.ts"
 import * as geometry from "./geometry.ts"
 import type { Node, Picture } from "./Picture.ts"
 
-/** Distances between nodes, as in the editor. */
 const [across, along, beside, under] = [128, 96, 48, 128]
 
-/** Height of the text under a node. */
 const labelRoom = 64
 
 const boxOf = (node: Node, place: geometry.Point): geometry.Box => ({ ...place, ...geometry.size(node) })
@@ -21,9 +19,7 @@ const withLabel = (box: geometry.Box): geometry.Box => ({ ...box, height: box.he
 
 /** Whether a node has to move: close nodes may stay, but a removed node yields to any other. */
 const collides = ({ status }: Node, box: geometry.Box, other: geometry.Box): boolean =>
-  status === "removed"
-    ? geometry.overlap(withLabel(other), withLabel(box), 0)
-    : geometry.overlap(other, box, 1 / 3)
+  status === "removed" ? geometry.overlap(withLabel(other), withLabel(box), 0) : geometry.overlap(other, box, 1 / 3)
 
 /** Nodes without a position, and nodes hidden by an earlier one. */
 const unplaced = (nodes: ReadonlyArray<Node>): ReadonlySet<Node> => {
@@ -94,7 +90,6 @@ const layOut = ({ links, nodes, notes, ...picture }: Picture): Picture => {
   }
 }
 
-/** Picture with a position for every node. */
 export const place = (picture: Picture): Picture => {
   const moved = unplaced(picture.nodes)
   if (moved.size === 0) return picture

@@ -34,7 +34,6 @@ const toShown = ({ focus, nodes, sections, subtitle, title }: Picture, most: num
 
 const room = 2_000_000
 
-/** Details of a picture within `maxChars`. */
 export const shown = (picture: Picture, maxChars: number = room): Shown => {
   for (const most of [Infinity, 2_000, 600, 150]) {
     const all = toShown(picture, most)
@@ -58,7 +57,6 @@ const fill = (template: string, parts: { readonly [Place in keyof typeof places]
 export const of = (template: string, svg: string, details: Shown): string =>
   fill(template, { title: xml(details.title), picture: svg, data: inScript(details) })
 
-/** Page of a picture whose nodes have positions. */
 export const html = (template: string, picture: Picture): string =>
   of(template, Svg.render(picture, { isBare: true }), shown(picture))
 

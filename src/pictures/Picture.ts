@@ -9,14 +9,7 @@
  */
 import { arr, defined, num, type Obj, obj, str } from "../base/Json.ts"
 import * as Connections from "../n8n/model/Connections.ts"
-import {
-  isNote,
-  isTrigger as soundsLikeTrigger,
-  namedNodes,
-  nameOf,
-  parametersOf,
-  typeOf
-} from "../n8n/model/Workflow.ts"
+import * as Workflow from "../n8n/model/Workflow.ts"
 import { isCaller } from "../workflows/Calls.ts"
 import * as details from "./details.ts"
 import { glyphOf } from "./glyphs.ts"
@@ -38,7 +31,6 @@ const usedPorts = (ports: ReadonlyArray<Connections.Port>): ReadonlyArray<Port> 
     )
   )
 
-/** Label of a port for sub-nodes in the editor: Model for `ai_languageModel`, Output Parser for `ai_outputParser`. */
 const wordsOf = (type: string) =>
   type === "ai_languageModel"
     ? "Model"
@@ -47,7 +39,6 @@ const wordsOf = (type: string) =>
       (first) => first.toUpperCase()
     )
 
-/** Ports that the type declares, and further ports used by links. */
 const portsOf = (
   declared: ReadonlyArray<Port> | undefined,
   links: ReadonlyArray<Connections.Port>,
@@ -64,7 +55,7 @@ const portsOf = (
 
 const noteOf = (node: Obj, show: details.Show): ReadonlyArray<Note> => {
   const place = pointOf(node["position"])
-  const { color, content, height, width } = parametersOf(node)
+  const { color, content, height, width } = Workflow.parametersOf(node)
   const length = (value: unknown, usual: number) => Math.min(farthest, Math.max(16, num(value) ?? usual))
   return place === undefined ? [] : [{
     ...place,
@@ -87,23 +78,23 @@ export const make = (
   const byTarget = Map.groupBy(parts.links, ({ to }) => to)
   const nodes = parts.sources.map((source): Node => {
     const { id, json } = source
-    const type = typeOf(json)
+    const type = Workflow.typeOf(json)
     const look = lookOf(json)
     const [outgoing, incoming] = [bySource.get(id) ?? [], byTarget.get(id) ?? []]
     const inputs = portsOf(look?.inputs, incoming.map(({ input }) => input), show.line)
     const outputs = portsOf(look?.outputs, outgoing.map(({ output }) => output), show.line)
     const isSub = outputs.length > 0 && outputs.every((port) => port.type !== "main")
-    const isTrigger = look?.isTrigger ?? soundsLikeTrigger({ type })
+    const isTrigger = look?.isTrigger ?? Workflow.isTrigger({ type })
     const label = show.line(look?.label ?? (type.slice(type.lastIndexOf(".") + 1) || "Unknown"))
     return {
       id,
-      name: show.line(nameOf(json)),
+      name: show.line(Workflow.nameOf(json)),
       label,
       kind: isSub ? "sub" : isTrigger ? "trigger" : inputs.some((port) => port.type !== "main") ? "root" : "action",
       glyph: glyphOf(type, label),
       place: pointOf(json["position"]),
       isDisabled: json["disabled"] === true,
-      isPinned: source.state === "after" && arr(pinned[nameOf(json)]).length > 0,
+      isPinned: source.state === "after" && arr(pinned[Workflow.nameOf(json)]).length > 0,
       isSubWorkflow: isCaller(type),
       inputs,
       outputs,
@@ -117,7 +108,7 @@ export const make = (
     overlay: overlay?._tag,
     nodes,
     links: parts.links,
-    notes: namedNodes(workflow).filter(isNote).flatMap((node) => noteOf(node, show)),
+    notes: Workflow.namedNodes(workflow).filter(Workflow.isNote).flatMap((node) => noteOf(node, show)),
     sections: parts.sections ?? [],
     focus: parts.focus
   }) as Picture

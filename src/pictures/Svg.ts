@@ -102,7 +102,6 @@ const ports = ({ box, node }: Placed): string => {
   ].join("")
 }
 
-/** Description of a node for screen readers. */
 const description = (node: Node): string =>
   [
     node.name,
@@ -149,7 +148,6 @@ const drawNode = (placed: Placed): string => {
   ].join("")
 }
 
-/** Former position of a node, and a line from it. */
 const drawGhost = ({ box, node }: Placed): string => {
   if (node.formerPlace === undefined) return ""
   const { x, y } = node.formerPlace
@@ -229,14 +227,7 @@ export interface Options {
   readonly isBare?: boolean
 }
 
-/**
- * SVG of a picture whose nodes have positions (`Layout.place`).
- *
- * **Details**
- *
- * Nodes are focusable and have a label for screen readers; `data-node` is their key in the picture. The SVG loads nothing
- * and contains no script.
- */
+/** SVG of a placed picture (`Layout.place`), without scripts; nodes are focusable, `data-node` is their key. */
 export const render = (picture: Picture, { isBare = false }: Options = {}): string => {
   const bare = picture.nodes.map((node) => ({ node, box: { ...node.place ?? { x: 0, y: 0 }, ...geometry.size(node) } }))
   const roomOf = roomsOf(bare.map(({ box }) => box))

@@ -4,7 +4,6 @@ import { readFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import * as Errors from "../base/Errors.ts"
 
-/** Path of the built template in `dist`. */
 export const file: string = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "../../dist/picture.html" : "./picture.html", import.meta.url)
 )

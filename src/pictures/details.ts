@@ -16,7 +16,6 @@ export interface Section {
   readonly isDiff?: boolean
 }
 
-/** Converts foreign text and values to safe text. */
 export interface Show {
   readonly showsSecrets: boolean
   readonly line: (text: string) => string

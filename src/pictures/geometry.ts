@@ -7,13 +7,11 @@ export interface Point {
   readonly y: number
 }
 
-/** Rectangle, by its upper left corner. */
 export interface Box extends Point {
   readonly width: number
   readonly height: number
 }
 
-/** Properties of a node that determine its size and ports. */
 export interface Shape {
   readonly kind: "trigger" | "action" | "root" | "sub"
   readonly inputs: ReadonlyArray<Port & { readonly required?: boolean }>
@@ -103,7 +101,6 @@ const curve = (from: Point, c1: Point, c2: Point, to: Point): Path => {
 
 const corner = 16
 
-/** Line through points with rounded corners. */
 const rounded = (points: ReadonlyArray<Point>): string =>
   points.map((point, index) => {
     const [before, after] = [points[index - 1], points[index + 1]]

@@ -18,7 +18,6 @@ const initialsOf = (label: string) => {
   return second === undefined ? letter.toUpperCase() + next : (letter + [...second][0]).toUpperCase()
 }
 
-/** Icon of a type with this display name. */
 export const glyphOf = (type: string, label: string): Glyph => {
   const name = type.slice(type.lastIndexOf(".") + 1)
   const sign = signs.find(({ types }) => types.test(name))

@@ -61,7 +61,6 @@ export const statusWords: { readonly [S in Status]?: string } = {
 
 /** Node of a picture. */
 export interface Node extends geometry.Shape {
-  /** Key in the picture. */
   readonly id: string
   readonly name: string
   readonly label: string

@@ -123,9 +123,7 @@ const ofDifference = (
 ): Overlaid => {
   const diff = WorkflowDiff.make(before, after)
   const view = Comparison.make(before, after, { namesOf, showsSecrets: show.showsSecrets })
-  const changes = new Map(
-    diff.nodes.flatMap((node) => node.change === "removed" ? [] : [[node.name, node] as const])
-  )
+  const changes = new Map(diff.nodes.flatMap((node) => node.change === "removed" ? [] : [[node.name, node] as const]))
   const views = new Map(view.nodes.map((each) => [`${each.change === "removed"} ${each.node}`, each]))
   const removedNames = new Set(diff.nodes.flatMap(({ change, name }) => change === "removed" ? [name] : []))
   const present = sourcesOf(after)

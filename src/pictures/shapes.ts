@@ -31,7 +31,6 @@ export const signs: { readonly [S in Status]?: string } = {
   warning: "M0 -4v4M0 4v.1"
 }
 
-/** Sign of a status around a point. */
 export const markAt = (status: Status, x: number, y: number) => {
   const d = signs[status]
   return d === undefined

@@ -321,10 +321,9 @@ const placeOf = ({ file, id = "", name }: Item) => `${file ?? name}\0${id}`
 export const make = Effect.fn("Sync.compare")(
   function*(userPath: string, { extras = [], onRead = () => Effect.void, splitsCode }: Options = {}) {
     const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
-    const n8n = yield* N8nClient
     const { state, text } = yield* State.read(folder)
     const asked = (["pinData", "staticData"] as const).filter((key) => state[key] === true || extras.includes(key))
-    const release = yield* n8n.release
+    const release = yield* (yield* N8nClient).release
     const scope: content.Scope = { extras: asked, isV1: isV1(release), writesDrafts: writesDrafts(release) }
     const { archived, remotes } = yield* readRemotes(state, scope, onRead)
     const { faults, locals } = yield* readLocals(folder, userPath, state, scope)

@@ -30,7 +30,6 @@ const isEmpty = (value: unknown) =>
   value === undefined || value === null || value === "" ||
   (Array.isArray(value) ? value.length === 0 : obj(value) !== undefined && Object.keys(value).length === 0)
 
-/** Parses static data, which n8n returns as an object or as JSON. */
 const parsed = (value: unknown): unknown => {
   if (typeof value !== "string") return value
   try {
@@ -98,9 +97,7 @@ export const toFile = (id: string, content: Obj, old: Obj | undefined, scope: Sc
   if (old === undefined) {
     return {
       id,
-      ...Object.fromEntries(
-        keys.flatMap((key) => Object.hasOwn(content, key) ? [[key, inFile(content, key)]] : [])
-      )
+      ...Object.fromEntries(keys.flatMap((key) => Object.hasOwn(content, key) ? [[key, inFile(content, key)]] : []))
     }
   }
   const before = of(old, scope)

@@ -19,10 +19,7 @@ import * as State from "./state.ts"
 export interface PullOptions<R = never> extends Options {
   /** Removes unchanged files whose workflow no longer exists on n8n. */
   readonly deletes?: boolean | undefined
-  /**
-   * Side that wins conflicts: `there` writes n8n's state into the file; `here` records n8n's state as seen, so that the
-   * file counts as changed and a push writes it.
-   */
+  /** Side that wins conflicts: `there` writes n8n's state into the file; `here` lets a push write the file. */
   readonly resolve?: "here" | "there" | undefined
   readonly dryRun?: boolean | undefined
   readonly onStep?: ((step: Step) => Effect.Effect<void, never, R>) | undefined
@@ -76,23 +73,19 @@ const plan = Effect.fnUntraced(function*(
     const gone: Noted = [item.id ?? "", undefined]
     const leave = Effect.succeed<Task>({ kind: "leave", item })
     const remove = local === undefined ? leave : Effect.succeed<Task>({ kind: "remove", item, base: gone, local })
-    switch (status) {
-      case "new there":
-      case "changed there":
-        return remote === undefined ? leave : write(remote)
-      case "gone there":
-        return deletes === true ? remove : leave
-      case "same":
-        if (remote === undefined || local === undefined) return leave
-        if (str(local.value["id"]) !== remote.id || splitsCode !== undefined) return write(remote)
-        return base?.hash === local.hash && base.file === file ? leave : note(remote)
-      case "both":
-        if (resolve === "there") return remote === undefined ? remove : write(remote)
-        if (resolve !== "here") return leave
-        return remote === undefined ? Effect.succeed<Task>({ kind: "leave", item, base: gone }) : note(remote)
-      default:
-        return leave
+    if (status === "new there" || status === "changed there") return remote === undefined ? leave : write(remote)
+    if (status === "gone there") return deletes === true ? remove : leave
+    if (status === "same") {
+      if (remote === undefined || local === undefined) return leave
+      if (str(local.value["id"]) !== remote.id || splitsCode !== undefined) return write(remote)
+      return base?.hash === local.hash && base.file === file ? leave : note(remote)
     }
+    if (status === "both") {
+      if (resolve === "there") return remote === undefined ? remove : write(remote)
+      if (resolve !== "here") return leave
+      return remote === undefined ? Effect.succeed<Task>({ kind: "leave", item, base: gone }) : note(remote)
+    }
+    return leave
   }, { concurrency })
 })
 
@@ -147,10 +140,9 @@ const write = Effect.fnUntraced(function*(
 })
 
 /**
- * Writes new and changed workflows of n8n into the folder, and leaves those that changed on both sides.
- *
- * Everything is read before anything is written. A file is stored as a snapshot before it changes, and keeps its layout
- * and its other content. An interrupted pull leaves whole files, and the next one continues.
+ * Writes new and changed workflows of n8n into the folder, and leaves those that changed on both sides. Everything is
+ * read before anything is written. A file is stored as a snapshot before it changes, and keeps its layout and its other
+ * content. An interrupted pull leaves whole files, and the next one continues.
  */
 export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string, options: PullOptions<R> = {}) {
   const { dryRun = false, onStep = () => Effect.void } = options

@@ -158,12 +158,7 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
   if (remote === undefined) yield* record(withCreating(local.file))
   const written: Written & { readonly before?: Workflow.Workflow } = remote === undefined
     ? yield* writing.create(local.content, operation, publishes)
-    : yield* writing.update(remote, local.content, {
-      expectedHash: remote.hash,
-      operation,
-      publishes,
-      scope
-    })
+    : yield* writing.update(remote, local.content, { expectedHash: remote.hash, operation, publishes, scope })
   const { before, workflow } = written
   const warnings = [...LiteralSecrets.warnings(local.content), ...yield* recordWritten(task, written, context)]
   return defined({
@@ -202,12 +197,10 @@ const perform = Effect.fnUntraced(function*(task: Exclude<Task, { readonly kind:
 })
 
 /**
- * Writes new and changed files of the folder to n8n.
- *
- * Workflows that changed on both sides are never overwritten: if one of them, or an invalid file, is among the pushed
- * ones, nothing is written. Before each write the workflow is read again and stored as a snapshot. The state is written
- * after each, so that an interrupted push continues where it ended. Calls `POST /workflows`, `PUT /workflows/{id}`,
- * those of tags and `DELETE`; publishes only when asked.
+ * Writes new and changed files of the folder to n8n. Workflows that changed on both sides are never overwritten: if one
+ * of them, or an invalid file, is among the pushed ones, nothing is written. Before each write the workflow is read
+ * again and stored as a snapshot. The state is written after each, so that an interrupted push continues where it
+ * ended. Calls `POST /workflows`, `PUT /workflows/{id}`, those of tags and `DELETE`; publishes only when asked.
  */
 export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string, options: PushOptions<R> = {}) {
   const { dryRun = false, onStep = () => Effect.void, publishes = false } = options

@@ -42,19 +42,14 @@ const moved = (kind: "workflow" | "table", value: unknown, { id, name }: NamedRe
   if (locator === undefined) return id
   return Object.fromEntries(
     Object.entries(locator).flatMap(([key, inner]) => {
-      switch (key) {
-        case "value":
-          return [[key, id]]
-        case "mode":
-          return [[key, inner === "url" ? "id" : inner]]
-        case "cachedResultName":
-          return [[key, name]]
-        case "cachedResultUrl":
-          // A table's URL contains its project.
-          return kind === "workflow" ? [[key, `/workflow/${id}`]] : []
-        default:
-          return [[key, inner]]
+      if (key === "value") return [[key, id]]
+      if (key === "mode") return [[key, inner === "url" ? "id" : inner]]
+      if (key === "cachedResultName") return [[key, name]]
+      if (key === "cachedResultUrl") {
+        // A table's URL contains its project.
+        return kind === "workflow" ? [[key, `/workflow/${id}`]] : []
       }
+      return [[key, inner]]
     })
   )
 }

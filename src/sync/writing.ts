@@ -7,7 +7,6 @@ import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
 import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 
-/** Whether n8n does not answer, or no longer accepts the key, so that all further writes would fail too. */
 export const isConnectionLost = (error: Errors.N8nError): boolean =>
   error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode === 401)
 
@@ -33,8 +32,7 @@ export const update = Effect.fnUntraced(function*(
     readonly scope: content.Scope
   }
 ) {
-  const store = yield* WorkflowStore
-  return yield* store.modify(id, (before) => {
+  return yield* (yield* WorkflowStore).modify(id, (before) => {
     const now = content.of(before, scope)
     return content.hash(now) === expectedHash
       ? Effect.succeed({ patch: content.patch(now, target, scope), result: undefined })

@@ -14,7 +14,6 @@ const maxChars = 10_000_000
 
 const keyOf = (tableId: string) => `table:${tableId}`
 
-/** The first rows, as many as are stored. */
 const bounded = (rows: ReadonlyArray<Row>) => {
   let chars = 0
   const beyond = rows.findIndex((row, index) => (chars += JSON.stringify(row).length) > maxChars || index >= maxRows)
@@ -24,7 +23,6 @@ const bounded = (rows: ReadonlyArray<Row>) => {
 /** Id under which the id of a dropped table is stored, so that its snapshots can be found by name. */
 const nameKeyOf = (name: string) => `table-name:${name}`
 
-/** Stores rows of a table before they are changed or deleted. */
 export const save = Effect.fnUntraced(function*(table: DataTable, rows: ReadonlyArray<Row>, operation: string) {
   const n8n = yield* N8nClient
   const stored = bounded(rows)
@@ -39,7 +37,6 @@ export const save = Effect.fnUntraced(function*(table: DataTable, rows: Readonly
   return { version, rows: stored.length }
 })
 
-/** Stores a table's id under its name before the table is dropped. */
 export const saveName = Effect.fnUntraced(function*({ id, name }: DataTable) {
   const n8n = yield* N8nClient
   yield* Snapshots.use((snapshots) =>
@@ -47,7 +44,6 @@ export const saveName = Effect.fnUntraced(function*({ id, name }: DataTable) {
   )
 })
 
-/** Id of the last dropped table with a name. */
 const droppedId = Effect.fnUntraced(function*(name: string) {
   const n8n = yield* N8nClient
   const snapshots = yield* Snapshots
@@ -100,7 +96,6 @@ const readStored = Effect.fnUntraced(function*(table: string, version: string) {
   return yield* Effect.firstSuccessOf((yield* idsOf(table)).map(read))
 })
 
-/** Restores rows: existing ones get their stored values, others are inserted with new ids. */
 export const restore = Effect.fn("tables.restore")(function*(of: string, version: string) {
   const n8n = yield* N8nClient
   const { columns, name, rows, tableId } = yield* readStored(of, version)

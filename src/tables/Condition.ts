@@ -1,7 +1,4 @@
-/**
- * Converts a condition on a data table's rows from JavaScript to n8n's filters; refuses one without an exact filter.
- * Pure.
- */
+/** Converts a JavaScript condition on rows to n8n's filters; refuses one without an exact filter. Pure. */
 import type * as Acorn from "acorn"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -266,10 +263,7 @@ const holdsStored = ({ columnName, condition, value }: One, columns: Columns) =>
   !mayBeHidden(columnName, columns) || value === null ||
   ["eq", "like", "ilike"].includes(condition) && !Redact.occursInMarker(String(value).replaceAll("%", ""))
 
-/**
- * The part of a filter that n8n may apply to stored values without missing a row that meets the filter as shown, with
- * secrets redacted; `undefined` if there is none.
- */
+/** The part of a filter that misses no row if n8n applies it to values with secrets; may be `undefined`. */
 export const withoutSecrets = (filter: RowFilter, columns: Columns): RowFilter | undefined => {
   const filters = filter.filters.filter((each) => holdsStored(each, columns))
   return filters.length === 0 || filter.type === "or" && filters.length < filter.filters.length

@@ -67,12 +67,11 @@ const shownPage = Effect.fnUntraced(function*(
   condition: Table.RowCondition | undefined,
   order: Order | undefined
 ) {
-  const n8n = yield* N8nClient
   const columns = Table.typesOf(table)
   const offset = offsetOf(cursor)
   if (Number.isNaN(offset)) return yield* wrongCursor
   const isSortedHere = order !== undefined && Condition.mayBeHidden(order.column, columns)
-  const matching = n8n.streamRows(table.id, {
+  const matching = (yield* N8nClient).streamRows(table.id, {
     filter: condition === undefined ? undefined : Condition.withoutSecrets(condition.filter, columns),
     sortBy: order === undefined || isSortedHere ? undefined : inN8n(order)
   }).pipe(
@@ -91,7 +90,6 @@ const shownPage = Effect.fnUntraced(function*(
 })
 
 export const page = Effect.fn("tables.page")(function*(table: DataTable, query: Query) {
-  const n8n = yield* N8nClient
   const columns = Table.typesOf(table)
   const { cursor, limit, redacts, search, where } = query
   const condition = where === undefined ? undefined : yield* Table.condition(where, table, redacts)
@@ -100,7 +98,7 @@ export const page = Effect.fn("tables.page")(function*(table: DataTable, query: 
     (condition === undefined || Condition.isOfPlainColumns(condition.filter, columns))
   if (redacts && !isPlain) return yield* shownPage(table, query, condition, order)
   if (cursor !== undefined && !Number.isNaN(offsetOf(cursor))) return yield* wrongCursor
-  const { data, nextCursor } = yield* n8n.listRows(table.id, {
+  const { data, nextCursor } = yield* (yield* N8nClient).listRows(table.id, {
     limit,
     cursor,
     search,
@@ -131,11 +129,10 @@ export const filtersOf = Effect.fn("tables.filtersOf")(function*(
   { filter, holds }: Table.RowCondition,
   redacts: boolean
 ) {
-  const n8n = yield* N8nClient
   const columns = Table.typesOf(table)
   if (!redacts || Condition.isOfPlainColumns(filter, columns)) return [filter]
   const narrowed = Condition.withoutSecrets(filter, columns)
-  const rows = yield* Stream.runCollect(n8n.streamRows(table.id, { filter: narrowed }))
+  const rows = yield* Stream.runCollect((yield* N8nClient).streamRows(table.id, { filter: narrowed }))
   const shown = rows.filter(holds)
   // n8n applies the condition itself if the result is the same: concurrent changes are then taken into account.
   const isSame = narrowed?.filters.length === filter.filters.length && shown.length === rows.length

@@ -17,8 +17,7 @@ export const orTooOld = Effect.catchIf(
 
 export const find = Effect.fnUntraced(
   function*(table: string): Effect.fn.Return<DataTable, Errors.N8nError, N8nClient> {
-    const n8n = yield* N8nClient
-    const all = yield* Stream.runCollect(n8n.streamDataTables)
+    const all = yield* Stream.runCollect((yield* N8nClient).streamDataTables)
     const matches = all.filter(({ id, name }) => id === table || name === table)
     const [first] = matches
     if (matches.length > 1) {

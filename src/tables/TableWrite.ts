@@ -27,7 +27,6 @@ export const operations = [
   "dropColumn"
 ] as const
 
-/** A write with the arguments of its operation. */
 export interface Input {
   readonly table: string
   readonly op: (typeof operations)[number]
@@ -113,12 +112,11 @@ const outside = (rows: ReadonlyArray<Row>, { holds }: Table.RowCondition) => {
 }
 
 const insert = Effect.fnUntraced(function*(input: Input, table: DataTable) {
-  const n8n = yield* N8nClient
   const rows = yield* need(input, "rows", "A list of objects by column.")
   if (rows.length === 0) return yield* Errors.invalid("rows", "rows is empty", "Give at least one row.")
   for (const row of rows) yield* checkValues(table, row, "rows")
   if (input.dryRun) return { table, count: rows.length } satisfies Done
-  const ids = yield* n8n.insertRows(table.id, rows)
+  const ids = yield* (yield* N8nClient).insertRows(table.id, rows)
   return { table, count: ids.length, ids } satisfies Done
 })
 
@@ -130,7 +128,6 @@ const change = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   const condition = yield* Table.condition(where, table, input.redacts)
   const matching = yield* Rows.filtersOf(table, condition, input.redacts)
   const isUpsert = input.op === "upsert"
-  // Several filters only name existing rows.
   const inserts = isUpsert && matching.length < 2
   const filters = inserts && matching.length === 0 ? [Rows.none] : matching
   const previews = yield* Effect.forEach(
@@ -239,12 +236,11 @@ const shape = Effect.fnUntraced(function*(input: Input, table: DataTable) {
 })
 
 const create = Effect.fnUntraced(function*(input: Input) {
-  const n8n = yield* N8nClient
   const columns = Object.entries(yield* need(input, "columns", "Write {\"sku\": \"string\", \"qty\": \"number\"}."))
   const typed = columns.map(([name, type]) => ({ name, type }))
   const table = input.dryRun
     ? { id: "", name: input.table }
-    : yield* n8n.createDataTable({ name: input.table, columns: typed })
+    : yield* (yield* N8nClient).createDataTable({ name: input.table, columns: typed })
   return { table, count: typed.length } satisfies Done
 })
 

@@ -102,11 +102,7 @@ const build = (
     data: {
       version: 1,
       startData: {},
-      resultData: {
-        ...(failure === undefined ? {} : { error: failure.error }),
-        runData,
-        lastNodeExecuted: way.at(-1)
-      },
+      resultData: { ...(failure === undefined ? {} : { error: failure.error }), runData, lastNodeExecuted: way.at(-1) },
       executionData: {
         contextData: {},
         nodeExecutionStack: stack,

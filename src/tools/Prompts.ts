@@ -46,9 +46,7 @@ export const buildWorkflow = {
   name: "build_workflow",
   title: "Build a workflow",
   description: "From a description to a tested workflow.",
-  arguments: [
-    { name: "description", description: "What it should do, in plain words.", required: true }
-  ],
+  arguments: [{ name: "description", description: "What it should do, in plain words.", required: true }],
   text: ({ description = "" }: Readonly<Record<string, string>>) =>
     `Build an n8n workflow that does this: ${quotedWords(description)}
 

@@ -1,7 +1,4 @@
-/**
- * Resources that can be attached to a conversation: `n8n://workflow/{id}`, `n8n://execution/{id}`, `n8n://node/{type}`,
- * `n8n://guide/{topic}`.
- */
+/** Resources for a conversation: `n8n://workflow/{id}`, `…execution/{id}`, `…node/{type}`, `…guide/{topic}`. */
 import * as Effect from "effect/Effect"
 import * as Resource from "../answer/Resource.ts"
 import * as Tool from "../answer/Tool.ts"

@@ -18,7 +18,6 @@ export interface Selection {
   readonly credentialEnv: boolean
 }
 
-/** Tool of this server. */
 export type Any = typeof all[number]
 
 /** Names of the tools that need a folder. */

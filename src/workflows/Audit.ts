@@ -42,7 +42,6 @@ export const severityOf: Readonly<Record<Check, Severity>> = {
   "outdated-node": "low"
 }
 
-/** Checks that need n8n's own audit. */
 export const byN8n: ReadonlyArray<Check> = ["n8n", "unused-credential", "idle-credential"]
 
 /** Selection of checks by name, and by severity: that one or a higher one. */
@@ -81,7 +80,6 @@ export interface Spot {
   readonly id: string
   readonly name: string
   readonly at: string
-  /** Title by n8n, for findings of n8n's audit. */
   readonly title?: string
   readonly recommendation?: string
 }
@@ -122,18 +120,14 @@ const isOpen = (node: Obj) => {
 }
 
 const look = Effect.fnUntraced(function*(workflow: Subject, isAlone: boolean, read: ReadWorkflow) {
-  const guard = yield* WriteGuard
   // No one calls an unpublished workflow, but a caller who audits a single one wants to know before publishing it.
   const counts = isAlone || workflow.active
   const secrets = LiteralSecrets.places({ nodes: workflow.nodes })
   const isUnwatched = counts && workflow.nodes.length > 0 && !hasErrorWorkflow({ ...workflow })
   return [
     ["literal-secret", secrets.map(({ node, path }) => `'${node ?? "?"}': ${path}`)],
-    [
-      "open-webhook",
-      counts ? Workflow.nodes(workflow).filter(isOpen).map((node) => Workflow.nameOf(node) || "?") : []
-    ],
-    ["policy", yield* guard.faults({ ...workflow }, read)],
+    ["open-webhook", counts ? Workflow.nodes(workflow).filter(isOpen).map((node) => Workflow.nameOf(node) || "?") : []],
+    ["policy", yield* (yield* WriteGuard).faults({ ...workflow }, read)],
     ["no-error-workflow", isUnwatched ? ["settings.errorWorkflow"] : []]
   ] as const
 })
@@ -209,10 +203,7 @@ const askN8n = N8nClient.use((n8n) => n8n.audit()).pipe(
   })
 )
 
-/**
- * Audits the whole n8n or one workflow, by `POST /audit` and by reading every workflow except archived ones. Where n8n
- * refuses its own audit, the report is incomplete.
- */
+/** Audits n8n or one workflow by `POST /audit` and by reading workflows; incomplete if n8n refuses its audit. */
 export const run = Effect.fn("Audit.run")(function*(
   workflowId?: string,
   scope: Scope = {}
@@ -258,9 +249,7 @@ export const run = Effect.fn("Audit.run")(function*(
   })
 })
 
-const Cursor = Schema.StringFromBase64Url.pipe(
-  Schema.decodeTo(Schema.fromJsonString(Schema.Array(Schema.String)))
-)
+const Cursor = Schema.StringFromBase64Url.pipe(Schema.decodeTo(Schema.fromJsonString(Schema.Array(Schema.String))))
 
 /** Spots after a cursor, up to a number and about a number of characters; at least one. */
 export const pageOf = Effect.fnUntraced(function*(

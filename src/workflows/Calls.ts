@@ -1,7 +1,6 @@
 /** Calls of other workflows by nodes. Pure. */
 import { type Obj, obj, str } from "../base/Json.ts"
 
-/** Type of the node that calls a workflow. */
 export const caller = "n8n-nodes-base.executeWorkflow"
 const tools: ReadonlySet<unknown> = new Set([
   "@n8n/n8n-nodes-langchain.toolWorkflow",

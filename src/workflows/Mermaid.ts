@@ -5,8 +5,7 @@ const entity = (sign: string) => `#${sign.codePointAt(0)};`
 
 /** Escapes characters that Mermaid reads as syntax, and list markers that it reads as Markdown, as Mermaid entities. */
 const mermaidText = (text: string): string =>
-  text.replace(/[^\p{L}\p{M}\p{N} .,:!?_+=*/@%&-]/gu, entity)
-    .replace(/(?<=^ *\d*)[.*+-](?= )/, entity)
+  text.replace(/[^\p{L}\p{M}\p{N} .,:!?_+=*/@%&-]/gu, entity).replace(/(?<=^ *\d*)[.*+-](?= )/, entity)
 
 /** Flowchart of boxes and arrows between their keys, with the boxes of one class dashed. */
 export const chart = (
@@ -23,13 +22,7 @@ export const chart = (
       : [`  classDef ${dashed.name} stroke-dasharray: 4 4`, `  class ${dashed.keys.join(",")} ${dashed.name}`]
   ].join("\n")
 
-/**
- * Draws a flowchart from left to right.
- *
- * **Details**
- *
- * Disabled nodes are dashed; links of sub-nodes are dotted; ports other than `main[0]` are labelled.
- */
+/** Draws a flowchart: disabled nodes dashed, links of sub-nodes dotted, ports other than `main[0]` labelled. */
 export const flowchart = (
   nodes: ReadonlyArray<Connections.NodeShape & { readonly name: string; readonly disabled?: boolean | null }>,
   connections: Connections.Connections,

@@ -70,10 +70,7 @@ const needsStored = (value: unknown): boolean =>
     ? isPlaceholder(value) || value.includes("\\u")
     : typeof value === "object" && value !== null && Object.values(value).some(needsStored)
 
-/**
- * Stored counterpart of an element of a list: by id, else by name, else by equality. Among several equal ones the rank
- * decides, if their number is unchanged.
- */
+/** Stored counterpart of an element: by id, name or equality, and by rank among equal ones if none is missing. */
 const counterpart = (list: ReadonlyArray<unknown>, index: number, stored: ReadonlyArray<Stored>): Stored => {
   const element = list[index]
   for (const key of ["id", "name", "key"]) {
@@ -143,7 +140,6 @@ const resolveIn = (value: unknown, stored: Stored, path: string): Result.Result<
   return object === undefined ? Result.succeed(value) : resolveObject(object, stored, path)
 }
 
-/** Replaces every placeholder by the value in `stored`. */
 export const resolve = (value: unknown, stored: unknown): Result.Result<unknown, Unresolved> =>
   resolveIn(value, { value: stored, shown: redact(stored) }, "")
 

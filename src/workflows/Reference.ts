@@ -2,10 +2,8 @@
 import { defined } from "../base/Json.ts"
 import { placeOf } from "./WorkflowPlace.ts"
 
-/** Version that means the published state. */
 export const published = "published"
 
-/** Whether a version is one of our snapshots and not one of n8n's versions. */
 export const isSnapshot = (version: string): boolean => version.startsWith("snapshot-")
 
 const ofFile = /^(.+\.json)@([^\\/.]*)$/i
@@ -18,7 +16,6 @@ const split = (text: string): readonly [id: string, version: string | undefined]
   return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-/** Version in a reference; `undefined` for the current state. */
 export const versionIn = (text: string): string | undefined => split(text)[1]
 
 /** Parses `ID`, `ID@published`, `ID@VERSION`, and paths or draft ids with or without `@VERSION`. */

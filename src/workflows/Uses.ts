@@ -39,7 +39,6 @@ const excerpt = (value: string, at: number) => {
   return piece(value, start, start + maxValue - 4)
 }
 
-/** Workflow, as listed or in a file. */
 export interface Searched {
   readonly nodes: ReadonlyArray<unknown>
   readonly settings?: unknown
@@ -59,15 +58,7 @@ const wholeType = /^(@[\w-]+\/)?n8n-nodes-[\w-]+\.\w+$/i
 
 const errorWorkflow = "settings.errorWorkflow"
 
-/**
- * Returns a function that lists the places in a workflow that use something.
- *
- * **Details**
- *
- * A node uses a text that is in its type, its name, its credentials (type, id or name) or a value of its parameters,
- * ignoring case; a full type name matches only that type, `errorWorkflow` any error workflow. Secrets are not searched
- * unless `secrets` is set, so that they cannot be probed.
- */
+/** Returns a function that lists the places that use a text, ignoring case; secrets only with `secrets`. */
 export const finder = (sought: string, options: { readonly secrets: boolean }) => {
   const text = sought.trim().toLowerCase()
   const contains = (value: string) => value.toLowerCase().includes(text)

@@ -21,6 +21,5 @@ export const draftId = (name: string): string => draft + name
 /** Noun for a path of `WorkflowFiles` in messages. */
 export const nounOf = (path: string): "draft" | "file" => placeOf(path).kind === "draft" ? "draft" : "file"
 
-/** Name of the draft with an id; `undefined` if the id is not that of a draft. */
 export const draftName = (id: string): string | undefined =>
   placeOf(id).kind === "draft" ? id.slice(draft.length) : undefined

@@ -21,7 +21,6 @@ import * as subWorkflows from "./subWorkflows.ts"
 import { placeOf, type WorkflowPlace } from "./WorkflowPlace.ts"
 import * as WorkflowValidation from "./WorkflowValidation.ts"
 
-/** Error of `WorkflowFiles` as one about the argument with the workflow's id. */
 const ofWorkflowId = (place: WorkflowPlace, field = "workflowId") => (error: Errors.ValidationError) =>
   new Errors.ValidationError({
     ...error,
@@ -113,7 +112,6 @@ const isByName = (workflow: Obj) => {
     Object.keys(obj(workflow["connections"]) ?? {}).every((from) => names.has(from))
 }
 
-/** Reads the workflow that a reference names for comparison; a file is not repaired unless it has to be. */
 export const document = Effect.fn("Workflows.document")(function*(reference: string, field: string) {
   const { notes, value } = yield* open(reference, field)
   const workflow = obj(value)
@@ -165,16 +163,16 @@ const checkPublishing = Effect.fnUntraced(
     }
     // The new workflows do not exist yet.
     const own = subWorkflows.withIds(workflow, new Map(created.map(({ id }) => [id, before.id])))
-    const faults = yield* Effect.forEach([
-      own,
-      ...created.map((each) => each.workflow)
-    ], (each) =>
-      Effect.map(WorkflowValidation.validateConnected(each), ({ missingCredentials, problems }) => [
-        ...problems.flatMap(({ message, node, severity }) =>
-          severity === "error" ? [node === undefined ? message : `${node}: ${message}`] : []
-        ),
-        ...missingCredentials.map(({ node, type }) => `${node}: the credential ${type} is missing.`)
-      ]))
+    const faults = yield* Effect.forEach(
+      [own, ...created.map((each) => each.workflow)],
+      (each) =>
+        Effect.map(WorkflowValidation.validateConnected(each), ({ missingCredentials, problems }) => [
+          ...problems.flatMap(({ message, node, severity }) =>
+            severity === "error" ? [node === undefined ? message : `${node}: ${message}`] : []
+          ),
+          ...missingCredentials.map(({ node, type }) => `${node}: the credential ${type} is missing.`)
+        ])
+    )
     const all = faults.flat()
     if (all.length === 0) return
     return yield* unpublishable(
@@ -201,21 +199,19 @@ const changeLive = Effect.fnUntraced(function*<A, R>(
     const isLive = publish || !writesDrafts(yield* n8n.release)
     return { place, before, outlook: before.active || publish ? { published: isLive } : {}, ...changed }
   }
-  const store = yield* WorkflowStore
   const made: Array<subWorkflows.Made> = []
-  const { before, result, ...written } = yield* store.modify(
+  const { before, result, ...written } = yield* (yield* WorkflowStore).modify(
     place.id,
-    (before) =>
-      Effect.gen(function*() {
-        const { created = [], result, workflow } = yield* checked(before)
-        // Someone else has written since: this is a second attempt.
-        yield* subWorkflows.discard(place.id, made)
-        const next = subWorkflows.withIds(workflow, yield* subWorkflows.create(created, publish, made))
-        const patch = Object.fromEntries(
-          editable.flatMap((key) => equals(next[key], before[key]) ? [] : [[key, next[key]]])
-        )
-        return { result, patch }
-      }),
+    Effect.fnUntraced(function*(before) {
+      const { created = [], result, workflow } = yield* checked(before)
+      // Someone else has written since: this is a second attempt.
+      yield* subWorkflows.discard(place.id, made)
+      const next = subWorkflows.withIds(workflow, yield* subWorkflows.create(created, publish, made))
+      const patch = Object.fromEntries(
+        editable.flatMap((key) => equals(next[key], before[key]) ? [] : [[key, next[key]]])
+      )
+      return { result, patch }
+    }),
     // Existing problems are not the caller's.
     {
       operation,
@@ -227,12 +223,10 @@ const changeLive = Effect.fnUntraced(function*<A, R>(
   return { place, before, workflow: written.workflow, result, written, made }
 })
 
-/** Saves a snapshot of a file, byte for byte, before it is replaced. */
-export const keepFile = (operation: string) => (text: string, path: string) =>
-  Effect.gen(function*() {
+export const keepFile = (operation: string) =>
+  Effect.fnUntraced(function*(text: string, path: string) {
     const { instance } = yield* WorkflowFiles
-    const snapshots = yield* Snapshots
-    yield* snapshots.save(instance, { id: path, name: path.slice(path.lastIndexOf("/") + 1), text }, operation)
+    yield* (yield* Snapshots).save(instance, { id: path, name: path.slice(path.lastIndexOf("/") + 1), text }, operation)
   })
 
 /** The workflow in a file; one in a wrapper cannot be changed. */
@@ -266,21 +260,20 @@ const changeFile = Effect.fnUntraced(function*<A, R>(
   const { path } = yield* WorkflowFiles.use((service) =>
     service.update(
       place.path,
-      ({ text, value }) =>
-        Effect.gen(function*() {
-          const before = yield* inFile(value)
-          const { created = [], result, workflow: after } = yield* change(before)
-          if (created.length > 0) {
-            return yield* Errors.invalid(
-              "workflowId",
-              "A file cannot call a new workflow, which gets its id on n8n",
-              "Nothing was written. Extract in the workflow on n8n."
-            )
-          }
-          const workflow = yield* Placeholders.restore(after, before)
-          changed = { before, workflow, result }
-          return dryRun === true ? undefined : JsonText.rewrite(text, workflow)
-        }),
+      Effect.fnUntraced(function*({ text, value }) {
+        const before = yield* inFile(value)
+        const { created = [], result, workflow: after } = yield* change(before)
+        if (created.length > 0) {
+          return yield* Errors.invalid(
+            "workflowId",
+            "A file cannot call a new workflow, which gets its id on n8n",
+            "Nothing was written. Extract in the workflow on n8n."
+          )
+        }
+        const workflow = yield* Placeholders.restore(after, before)
+        changed = { before, workflow, result }
+        return dryRun === true ? undefined : JsonText.rewrite(text, workflow)
+      }),
       keepFile(operation)
     )
   ).pipe(

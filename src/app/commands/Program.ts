@@ -30,7 +30,6 @@ import { diff, pull, push, status } from "./sync.ts"
 import { test } from "./test.ts"
 import { call, tools } from "./tools.ts"
 
-/** Prints help and version on stdout, and errors of an invocation on stderr. */
 const presenter: CliOutput.Presenter = {
   present: (event) => {
     const formatter = CliOutput.defaultFormatter()
@@ -81,7 +80,6 @@ const commandLine = serve.pipe(
   ])
 )
 
-/** Runs the command line; failures are printed on stderr. */
 export const make = (stdio: Layer.Layer<McpTransport> = Stdio.layer) =>
   Effect.suspend(() => {
     const variables = Options.variables(process.env)

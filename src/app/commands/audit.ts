@@ -39,8 +39,7 @@ const lines = ({ findings, note, workflows }: Data) => [
 const Baseline = Schema.fromJsonString(Schema.Array(Schema.Array(Schema.String)))
 
 const readBaseline = Effect.fnUntraced(function*(file: string) {
-  const fs = yield* FileSystem.FileSystem
-  return yield* fs.readFileString(file).pipe(
+  return yield* (yield* FileSystem.FileSystem).readFileString(file).pipe(
     Effect.mapError(({ reason }) =>
       Options.refuse(`--baseline: '${file}' cannot be read: ${reason.message}. --update-baseline writes it`)
     ),

@@ -18,10 +18,7 @@ import { checkWrites, explained, print, root } from "./root.ts"
 const select = (message: string, choices: ReadonlyArray<unknown>) =>
   Prompt.Select<unknown>({
     message,
-    choices: [
-      { title: "(leave out)", value: undefined },
-      ...choices.map((value) => ({ title: String(value), value }))
-    ]
+    choices: [{ title: "(leave out)", value: undefined }, ...choices.map((value) => ({ title: String(value), value }))]
   })
 
 const number = (message: string) =>

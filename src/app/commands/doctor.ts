@@ -9,7 +9,6 @@ import * as Doctor from "../doctor/Doctor.ts"
 import * as ToolContext from "../ToolContext.ts"
 import { isColoured, offeredTools, print, root, toggle } from "./root.ts"
 
-/** Checks of what is between callers and the server, if anything is. */
 const surroundings = Effect.fnUntraced(function*(options: Options.Options) {
   if (Option.isNone(options.oauthIssuer) && Option.isNone(options.publicUrl)) return []
   const AccessChecks = yield* Effect.promise(() => import("../doctor/AccessChecks.ts"))

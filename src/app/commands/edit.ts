@@ -68,7 +68,6 @@ const operationsIn = Effect.fnUntraced(function*(argument: string) {
   })
 })
 
-/** Progress in one line of a terminal. */
 const watched = Effect.provideService(CallContext, {
   confirm: () => Effect.succeed("unasked" as const),
   progress: (done: number, total: number | undefined) =>

@@ -38,8 +38,7 @@ export const out = optional(
 
 /** Options with the folders that a picture may be written to. */
 export const withFolders = Effect.fnUntraced(function*(options: Options.Options) {
-  const path = yield* Path.Path
-  const folders = options.filesRoot.length > 0 ? options.filesRoot : [path.resolve(".")]
+  const folders = options.filesRoot.length > 0 ? options.filesRoot : [(yield* Path.Path).resolve(".")]
   return ToolContext.layer(
     { ...options, transport: "stdio", filesRoot: folders },
     // Besides those of a profile, which are for the server.
@@ -47,11 +46,9 @@ export const withFolders = Effect.fnUntraced(function*(options: Options.Options)
   )
 })
 
-/** Reference with its path resolved from the working directory. */
 const fromHere = Effect.fnUntraced(function*(reference: string) {
   const { place, version } = Reference.parse(reference)
-  const path = yield* Path.Path
-  return place.kind === "file" ? Reference.format(path.resolve(place.path), version) : reference
+  return place.kind === "file" ? Reference.format((yield* Path.Path).resolve(place.path), version) : reference
 })
 
 const readExecution = Effect.fnUntraced(function*(id: string) {
@@ -72,10 +69,7 @@ const withExecution = Effect.fnUntraced(function*(reference: string, id: string)
       )
     }
     if (version === undefined && execution.workflow !== undefined) {
-      return {
-        workflow: { ...execution.workflow, name: TestMark.originalName(execution.workflow.name) },
-        execution
-      }
+      return { workflow: { ...execution.workflow, name: TestMark.originalName(execution.workflow.name) }, execution }
     }
   }
   const { workflow } = yield* Workflows.document(reference, "workflow")
@@ -107,7 +101,6 @@ const read = Effect.fnUntraced(function*({ against, execution, problems, workflo
   return { workflow, overlay: { _tag: "Problems" as const, ...yield* WorkflowValidation.validateConnected(workflow) } }
 })
 
-/** Writes a picture to its file with a line about it, or prints it. */
 export const write = Effect.fnUntraced(function*(out: Option.Option<string>, text: string, about: string) {
   if (Option.isNone(out)) return yield* print(text.trimEnd())
   const file = out.value

@@ -45,8 +45,7 @@ export const promote = Command.make(
   },
   Effect.fnUntraced(function*({ bindings, dryRun, folder, from, json, only, overwrite, pinned, publishes, to }) {
     const options = yield* root
-    const path = yield* Path.Path
-    const absolute = path.resolve(folder)
+    const absolute = (yield* Path.Path).resolve(folder)
     const { upstreams } = yield* Upstreams.load({ ...options, profile: Option.none() })
     if (upstreams.every((each) => each.name === undefined)) {
       return yield* Options.refuse("promote goes from one profile to another: name a file of profiles with --config")

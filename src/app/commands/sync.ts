@@ -39,9 +39,7 @@ const only = onlyOf("an id, or a path in the folder")
 const fromGit = optional("from-git", "REF", "Only files that changed since this commit, including uncommitted ones")
 
 const amongChanged = (folder: string, ref: Option.Option<string>) =>
-  Option.isNone(ref)
-    ? Effect.succeed({})
-    : Effect.map(Git.changedSince(folder, ref.value), (among) => ({ among }))
+  Option.isNone(ref) ? Effect.succeed({}) : Effect.map(Git.changedSince(folder, ref.value), (among) => ({ among }))
 
 export const dryRun = toggle("dry-run", "Only show what would change")
 
@@ -67,15 +65,13 @@ const optionsOf = ({ only, pinned, staticData }: Common): Sync.Options => ({
 const conclude = (report: Sync.Report, isDifferent: boolean) =>
   report.hasErrors ? exit(1) : isDifferent ? exit(2) : Effect.void
 
-/** Runs with the folder as the only files root. */
 const inFolder = Effect.fnUntraced(function*<A, R>(
   userPath: string,
   run: Effect.Effect<A, Errors.N8nError | Options.InvalidOption, R>,
   { creates }: { readonly creates: boolean } = { creates: false }
 ) {
   const options = yield* root
-  const path = yield* Path.Path
-  const absolute = path.resolve(userPath)
+  const absolute = (yield* Path.Path).resolve(userPath)
   const fs = yield* FileSystem.FileSystem
   if (creates) {
     yield* fs.makeDirectory(absolute, { recursive: true }).pipe(

@@ -21,10 +21,7 @@ export const call = Command.make(
   "call",
   {
     tool: Argument.String("tool").pipe(Argument.withDescription("Name of a tool")),
-    json: Argument.String("arguments").pipe(
-      Argument.withDescription("Arguments as JSON"),
-      Argument.withDefault("{}")
-    )
+    json: Argument.String("arguments").pipe(Argument.withDescription("Arguments as JSON"), Argument.withDefault("{}"))
   },
   Effect.fnUntraced(function*({ json, tool: name }) {
     const options = yield* root

@@ -5,7 +5,6 @@ import * as Issuer from "../../mcp/http/Issuer.ts"
 import * as OAuth from "../../mcp/http/OAuth.ts"
 import * as Options from "./Options.ts"
 
-/** URL without query, fragment and credentials. */
 const parse = (text: string, name: string) => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) {

@@ -160,7 +160,6 @@ export const flags = Record.map(declarations, ({ flag }) => flag) as {
 
 export type Options = Command.Command.Config.Infer<typeof flags>
 
-/** Invalid option; the server does not start. */
 export class InvalidOption extends Data.TaggedError("InvalidOption")<{ readonly message: string }> {}
 
 export const refuse = (message: string) => new InvalidOption({ message })
@@ -175,10 +174,7 @@ const isTooWide = (folder: string) => {
   return folder === resolve(folder, "/") || !path.startsWith("..") && !isAbsolute(path)
 }
 
-/**
- * Folders of `--files-root`, else the client's project, else the working directory, unless that is the root or contains
- * the home folder. Over HTTP there is no default, since the client is elsewhere.
- */
+/** Folders of `--files-root`, else the client's project or the working directory; none over HTTP by default. */
 export const filesRoots = (
   { filesRoot, transport }: Pick<Options, "filesRoot" | "transport">,
   env: NodeJS.ProcessEnv

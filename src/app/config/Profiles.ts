@@ -18,7 +18,6 @@ export interface Profile {
   /** Address of the editor. */
   readonly url: string
   readonly apiKey: Redacted.Redacted<string>
-  /** Base URL of its production webhooks, if it differs. */
   readonly webhookUrl: string | undefined
   /** Whether tools that change something are left out. */
   readonly readOnly: boolean

@@ -35,14 +35,12 @@ const checkKey = (key: Redacted.Redacted<string>, name: string) =>
       `${name} contains a line break, a space or another character that no API key has: copy it again from n8n`
     )
 
-/** n8n in memory, loaded on demand. */
 const demo = Effect.promise(() =>
   Promise.all([import("../../demo/Demo.ts"), import("../../testing/FakeN8n.ts")]).then(([{ seed }, FakeN8n]) =>
     FakeN8n.layer(seed)
   )
 )
 
-/** One n8n, and the callers who reach it. */
 export interface Upstream {
   readonly name: string | undefined
   readonly client: Layer.Layer<N8nClient.N8nClient>
@@ -67,7 +65,6 @@ const configured = Effect.fnUntraced(function*(
   }).pipe(Layer.provide(FetchHttpClient.layer))
 })
 
-/** n8n of `N8N_URL`, or the one in memory. */
 const withoutProfile = Effect.fnUntraced(function*(options: Options.Options) {
   if (options.demo) return yield* demo
   const { apiKey, n8nUrl, webhookUrl } = options

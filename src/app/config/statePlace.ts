@@ -12,7 +12,6 @@ export type Named =
     readonly url: Redacted.Redacted<string>
     /** Address without user and password. */
     readonly address: string
-    /** Key of the database and user. */
     readonly key: string
   }
 

@@ -13,7 +13,6 @@ import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as TestCopies from "../../trials/TestCopies.ts"
 
-/** Outcome of one check; `cure` says what to do. */
 export interface Check {
   readonly name: string
   readonly status: "ok" | "warning" | "failed" | "skipped"
@@ -54,8 +53,7 @@ const allowance = (scopes: ReadonlyArray<string> | undefined, all: ReadonlyArray
   const tools = all.filter((tool) => tool.scopes.length > 0)
   const lacking = tools.filter((tool) => !tool.scopes.every((scope) => scopes.includes(scope)))
   const parts = tools.filter((tool) => !lacking.includes(tool)).flatMap(({ name, partialScopes }) =>
-    Object.entries(partialScopes)
-      .filter(([scope]) => !scopes.includes(scope))
+    Object.entries(partialScopes).filter(([scope]) => !scopes.includes(scope))
       .map(([scope, part]) => ({ scope, part: `${name} (${part})` }))
   )
   if (lacking.length === 0 && parts.length === 0) {
@@ -91,8 +89,7 @@ const testCopies = TestCopies.list.pipe(
 
 /** Check of the key by a listing, which is refused for a missing scope only if the key is valid. */
 const key = Effect.gen(function*() {
-  const n8n = yield* N8nClient
-  return yield* n8n.listWorkflows({ archived: true, limit: 1 }).pipe(
+  return yield* (yield* N8nClient).listWorkflows({ archived: true, limit: 1 }).pipe(
     Effect.as(ok("API key", "accepted")),
     Effect.catch((error) =>
       Effect.succeed(
@@ -196,9 +193,7 @@ const upstream = Effect.fnUntraced(function*(tools: ReadonlyArray<Tool.Any>) {
   return [
     versionCheck(about.success.version),
     accepted,
-    ...(accepted.status === "ok"
-      ? [allowance(about.success.scopes, tools), ...yield* testCopies]
-      : [skipped("Scopes")])
+    ...(accepted.status === "ok" ? [allowance(about.success.scopes, tools), ...yield* testCopies] : [skipped("Scopes")])
   ]
 })
 
@@ -220,7 +215,6 @@ export const isHealthy = (checks: ReadonlyArray<Check>): boolean => checks.every
 const marks = { ok: "✓", warning: "!", failed: "✗", skipped: "-" } as const
 const colours = { ok: 32, warning: 33, failed: 31, skipped: 90 } as const
 
-/** Table for a person, in colours on a terminal. */
 export const render = (checks: ReadonlyArray<Check>, coloured: boolean): string => {
   const width = Math.max(...checks.map((check) => check.name.length))
   return checks.flatMap(({ cure, detail, name, status }) => {

@@ -90,7 +90,6 @@ const marks = { Passed: "✓", Updated: "↻", Failed: "✗", Error: "✗" } as 
 
 const colours = { Passed: "\u001b[32m", Updated: "\u001b[33m", Failed: "\u001b[31m", Error: "\u001b[31m" } as const
 
-/** Case in one line, with its details below. */
 export const text = (outcome: Named, isColoured: boolean): string => {
   const { _tag, milliseconds, name } = outcome
   const mark = isColoured ? `${colours[_tag]}${marks[_tag]}\u001b[0m` : marks[_tag]
@@ -102,8 +101,6 @@ export const text = (outcome: Named, isColoured: boolean): string => {
   ].join("\n")
 }
 
-const seconds = (milliseconds: number) => (milliseconds / 1_000).toFixed(1)
-
 export const summary = (outcomes: ReadonlyArray<CaseRun.Outcome>, milliseconds: number): string => {
   const number = (tag: CaseRun.Outcome["_tag"]) => outcomes.filter(({ _tag }) => _tag === tag).length
   const parts = [
@@ -113,7 +110,7 @@ export const summary = (outcomes: ReadonlyArray<CaseRun.Outcome>, milliseconds: 
     [number("Error"), "could not run"]
   ] as const
   const counts = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
-  return `${counted(outcomes.length, "case")}: ${counts.join(", ")} (${seconds(milliseconds)} s)`
+  return `${counted(outcomes.length, "case")}: ${counts.join(", ")} (${(milliseconds / 1_000).toFixed(1)} s)`
 }
 
 export const json = (outcomes: ReadonlyArray<Named>, milliseconds: number) => ({

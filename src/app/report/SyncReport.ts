@@ -27,7 +27,6 @@ export const entryLine = (entry: Sync.Entry): string =>
     entry.detail === undefined ? "" : `: ${Visible.label(entry.detail, 300)}`
   }`
 
-/** Result of a pull, a push or a promotion for one workflow. */
 interface Result extends Pick<Sync.Outcome, "action" | "changed" | "error" | "published" | "warnings"> {
   readonly status: string
 }
@@ -51,7 +50,6 @@ const resultLine = (label: string, result: Result, isDryRun: boolean, remarks: R
   ].join("\n")
 }
 
-/** Count of each word in one line; `none` without entries. */
 const tally = <A>(entries: ReadonlyArray<A>, word: (entry: A) => string, none: string): string => {
   const parts = [...Map.groupBy(entries, word)].map(([what, all]) => `${all.length} ${what}`)
   return parts.length === 0 ? none : parts.join(", ")
@@ -84,7 +82,6 @@ const words = (entry: Sync.Outcome) =>
     ? entry.action ?? (entry.status === "both" ? "changed on both sides" : entry.status)
     : "failed"
 
-/** Count of each action or status in one line. */
 export const summary = ({ entries }: Sync.Report<Sync.Outcome>): string =>
   tally(
     entries.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status)),
@@ -97,18 +94,12 @@ export const json = ({ entries, ...rest }: Sync.Report<Sync.Outcome> | Sync.Prom
   entries: entries.map(forPrograms)
 })
 
-/** Line of one promoted workflow, with its warnings below. */
 export const promotionLine = (promotion: Sync.Promotion, isDryRun = false): string => {
   const { id, name, status, target } = promotion
   const route = `${Visible.label(name, 80)}  (${Visible.label(id)}${
     target === undefined ? "" : ` → ${Visible.label(target)}`
   })`
-  return resultLine(
-    route,
-    promotion,
-    isDryRun,
-    status === "conflict" ? ["changed there since the last promotion"] : []
-  )
+  return resultLine(route, promotion, isDryRun, status === "conflict" ? ["changed there since the last promotion"] : [])
 }
 
 export const obstacleLine = ({ node, reason, workflow }: Sync.Obstacle): string =>
@@ -116,7 +107,6 @@ export const obstacleLine = ({ node, reason, workflow }: Sync.Obstacle): string 
     node === undefined ? "" : `, '${Visible.label(node, 80)}'`
   }: ${Visible.label(reason, 400)}`
 
-/** Count of each action or status of a promotion in one line. */
 export const promotionSummary = ({ entries, obstacles }: Sync.PromotionReport): string =>
   [
     tally(
@@ -127,14 +117,12 @@ export const promotionSummary = ({ entries, obstacles }: Sync.PromotionReport): 
     ...(obstacles.length === 0 ? [] : [`${counted(obstacles.length, "obstacle")}: nothing was written`])
   ].join("; ")
 
-const indented = (text: string, by: number) => text.replace(/^/gm, " ".repeat(by))
-
 const shown = (value: unknown) => value === undefined ? "none" : JSON.stringify(value)
 
 const fieldText = ({ after, before, diff, path }: WorkflowDiff.FieldView) =>
   diff === undefined
     ? `    ${Visible.label(path, 200)}: ${shown(before)} → ${shown(after)}`
-    : `    ${Visible.label(path, 200)}:\n${indented(diff, 6)}`
+    : `    ${Visible.label(path, 200)}:\n${diff.replace(/^/gm, " ".repeat(6))}`
 
 const nodeText = ({ change, fields = [], formerName, node }: WorkflowDiff.NodeView) =>
   [

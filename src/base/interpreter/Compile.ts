@@ -7,7 +7,6 @@ import * as Patterns from "./Patterns.ts"
 import { type Compilation, type Evaluate, nested, refuse, type Scope, shortCircuited, stop } from "./Scope.ts"
 import { charge, fail, list, makeText, objectCost, own, put, record, type Run, toText } from "./Values.ts"
 
-/** How a program treats missing names and properties. */
 export interface Options {
   /** Whether the scope is an item: `$json` is the whole item, and anything missing, at any depth, is `undefined`. */
   readonly isItem: boolean
@@ -94,54 +93,39 @@ const operators = (node: Acorn.UnaryExpression | Acorn.BinaryExpression, scope: 
 
 const expression: Compilation["expression"] = (node, scope) =>
   nested(node, scope, (): Evaluate => {
-    switch (node.type) {
-      case "Literal":
-        return literal(node, scope)
-      case "TemplateLiteral":
-        return template(node, scope)
-      case "Identifier":
-        return Members.identifier(node, scope)
-      case "MemberExpression":
-        return Members.memberValue(node, scope)
-      case "CallExpression":
-        return Members.call(node, scope)
-      case "NewExpression":
-        return Members.create(node, scope)
-      case "AssignmentExpression":
-        return Members.assignment(node, scope)
-      case "ChainExpression": {
-        const chain = expression(node.expression, scope)
-        return (env, run) => {
-          const value = chain(env, run)
-          return value === shortCircuited ? undefined : value
-        }
+    if (node.type === "Literal") return literal(node, scope)
+    if (node.type === "TemplateLiteral") return template(node, scope)
+    if (node.type === "Identifier") return Members.identifier(node, scope)
+    if (node.type === "MemberExpression") return Members.memberValue(node, scope)
+    if (node.type === "CallExpression") return Members.call(node, scope)
+    if (node.type === "NewExpression") return Members.create(node, scope)
+    if (node.type === "AssignmentExpression") return Members.assignment(node, scope)
+    if (node.type === "ChainExpression") {
+      const chain = expression(node.expression, scope)
+      return (env, run) => {
+        const value = chain(env, run)
+        return value === shortCircuited ? undefined : value
       }
-      case "UnaryExpression":
-      case "BinaryExpression":
-        return operators(node, scope)
-      case "LogicalExpression":
-        return logical(node, scope)
-      case "ConditionalExpression": {
-        const test = expression(node.test, scope)
-        const yes = expression(node.consequent, scope)
-        const no = expression(node.alternate, scope)
-        return (env, run) => test(env, run) ? yes(env, run) : no(env, run)
-      }
-      case "ArrayExpression": {
-        const all = Members.values(node, scope)
-        return (env, run) => list(run, all(env, run))
-      }
-      case "ObjectExpression":
-        return object(node, scope)
-      case "ArrowFunctionExpression":
-      case "FunctionExpression":
-        return functionExpression(node, scope)
-      default:
-        return refuse(node)
     }
+    if (node.type === "UnaryExpression" || node.type === "BinaryExpression") return operators(node, scope)
+    if (node.type === "LogicalExpression") return logical(node, scope)
+    if (node.type === "ConditionalExpression") {
+      const test = expression(node.test, scope)
+      const yes = expression(node.consequent, scope)
+      const no = expression(node.alternate, scope)
+      return (env, run) => test(env, run) ? yes(env, run) : no(env, run)
+    }
+    if (node.type === "ArrayExpression") {
+      const all = Members.values(node, scope)
+      return (env, run) => list(run, all(env, run))
+    }
+    if (node.type === "ObjectExpression") return object(node, scope)
+    if (node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression") {
+      return functionExpression(node, scope)
+    }
+    return refuse(node)
   })
 
-/** Compiles one expression; throws a {@link Problem}. @internal */
 export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled => {
   const compilation: Compilation = { isItem, expression, reads: new Map(), patterns: 0, cost: 0, level: 0, deepest: 0 }
   const evaluate = expression(root, { compilation, names: new Map(), parent: undefined })

@@ -1,35 +1,22 @@
 /** Functions, and the statements and patterns in them. */
 import type * as Acorn from "acorn"
 import { get } from "./Members.ts"
-import {
-  declare,
-  enter,
-  type Env,
-  envAt,
-  type Evaluate,
-  inner,
-  measure,
-  nested,
-  refuse,
-  resolve,
-  type Scope
-} from "./Scope.ts"
+import * as Scopes from "./Scope.ts"
 import { charge, descend, elements, fail, Fn, type Run } from "./Values.ts"
 
 /** Runs a statement; a returned value is wrapped in an object. */
-type Execute = (env: Env | undefined, run: Run) => undefined | { readonly value: unknown }
+type Execute = (env: Scopes.Env | undefined, run: Run) => undefined | { readonly value: unknown }
 
-type Bind = (value: unknown, env: Env | undefined, run: Run) => void
+type Bind = (value: unknown, env: Scopes.Env | undefined, run: Run) => void
 
-/** Key of a property in an object or in a pattern. */
 export const keyOf = (property: Acorn.AssignmentProperty | Acorn.Property): string =>
   property.computed
-    ? refuse(property, "A computed key")
+    ? Scopes.refuse(property, "A computed key")
     : property.key.type === "Identifier"
     ? property.key.name
     : property.key.type === "Literal"
     ? String(property.key.value)
-    : refuse(property.key)
+    : Scopes.refuse(property.key)
 
 const namesIn = (pattern: Acorn.Pattern): ReadonlyArray<string> => {
   switch (pattern.type) {
@@ -37,22 +24,22 @@ const namesIn = (pattern: Acorn.Pattern): ReadonlyArray<string> => {
       return [pattern.name]
     case "ObjectPattern":
       return pattern.properties.flatMap((property) =>
-        property.type === "RestElement" ? refuse(property) : namesIn(property.value)
+        property.type === "RestElement" ? Scopes.refuse(property) : namesIn(property.value)
       )
     case "ArrayPattern":
       return pattern.elements.flatMap((element) => element === null ? [] : namesIn(element))
     default:
-      return refuse(pattern)
+      return Scopes.refuse(pattern)
   }
 }
 
-const binding = (pattern: Acorn.Pattern, scope: Scope): Bind =>
-  nested(pattern, scope, (): Bind => {
+const binding = (pattern: Acorn.Pattern, scope: Scopes.Scope): Bind =>
+  Scopes.nested(pattern, scope, (): Bind => {
     switch (pattern.type) {
       case "Identifier": {
-        const { hops, slot } = resolve(scope, pattern.name) ?? refuse(pattern)
+        const { hops, slot } = Scopes.resolve(scope, pattern.name) ?? Scopes.refuse(pattern)
         return (value, env) => {
-          envAt(env, hops).values[slot] = value
+          Scopes.envAt(env, hops).values[slot] = value
         }
       }
       case "ArrayPattern": {
@@ -66,7 +53,7 @@ const binding = (pattern: Acorn.Pattern, scope: Scope): Bind =>
       case "ObjectPattern": {
         const { isItem } = scope.compilation
         const binds = pattern.properties.map((property): Bind => {
-          if (property.type === "RestElement") return refuse(property)
+          if (property.type === "RestElement") return Scopes.refuse(property)
           const key = keyOf(property)
           const bind = binding(property.value, scope)
           return (value, env, run) => bind(get(value, key, run, property.start, isItem), env, run)
@@ -80,19 +67,19 @@ const binding = (pattern: Acorn.Pattern, scope: Scope): Bind =>
         }
       }
       default:
-        return refuse(pattern)
+        return Scopes.refuse(pattern)
     }
   })
 
 /** Compiles a function; the name of a function expression is not in scope within it. */
 export const functionExpression = (
   node: Acorn.ArrowFunctionExpression | Acorn.FunctionExpression | Acorn.FunctionDeclaration,
-  outer: Scope
-): Evaluate => {
-  if (node.async || node.generator) return refuse(node, node.async ? "An async function" : "A generator")
-  const scope = inner(outer)
-  for (const param of node.params) for (const name of namesIn(param)) declare(scope, name, false)
-  const [{ body, params }, { cost, nesting }] = measure(scope.compilation, () => {
+  outer: Scopes.Scope
+): Scopes.Evaluate => {
+  if (node.async || node.generator) return Scopes.refuse(node, node.async ? "An async function" : "A generator")
+  const scope = Scopes.inner(outer)
+  for (const param of node.params) for (const name of namesIn(param)) Scopes.declare(scope, name, false)
+  const [{ body, params }, { cost, nesting }] = Scopes.measure(scope.compilation, () => {
     const { body } = node
     if (body.type === "BlockStatement") declareAll(body.body, scope)
     return {
@@ -106,7 +93,7 @@ export const functionExpression = (
     new Fn((args, run) => {
       charge(run, cost)
       descend(run, nesting)
-      const env = enter(scope, outer)
+      const env = Scopes.enter(scope, outer)
       for (let index = 0; index < params.length; index++) params[index]?.(args[index], env, run)
       const value = body(env, run)
       run.depth -= nesting
@@ -114,19 +101,19 @@ export const functionExpression = (
     })
 }
 
-const result = (body: Execute): Evaluate => (env, run) => body(env, run)?.value
+const result = (body: Execute): Scopes.Evaluate => (env, run) => body(env, run)?.value
 
-const declareAll = (statements: ReadonlyArray<Acorn.Statement>, scope: Scope) => {
+const declareAll = (statements: ReadonlyArray<Acorn.Statement>, scope: Scopes.Scope) => {
   for (const statement of statements) {
-    if (statement.type === "FunctionDeclaration") declare(scope, statement.id.name, false)
+    if (statement.type === "FunctionDeclaration") Scopes.declare(scope, statement.id.name, false)
     if (statement.type !== "VariableDeclaration") continue
     const { declarations, kind } = statement
-    if (kind !== "const" && kind !== "let") refuse(statement, `'${kind}'`, ": use const or let")
-    for (const { id } of declarations) for (const name of namesIn(id)) declare(scope, name, kind === "const")
+    if (kind !== "const" && kind !== "let") Scopes.refuse(statement, `'${kind}'`, ": use const or let")
+    for (const { id } of declarations) for (const name of namesIn(id)) Scopes.declare(scope, name, kind === "const")
   }
 }
 
-const sequence = (statements: ReadonlyArray<Acorn.Statement>, scope: Scope): Execute => {
+const sequence = (statements: ReadonlyArray<Acorn.Statement>, scope: Scopes.Scope): Execute => {
   const hoisted = statements.flatMap((statement) =>
     statement.type === "FunctionDeclaration"
       ? [{ slot: scope.names.get(statement.id.name)?.slot ?? 0, make: functionExpression(statement, scope) }]
@@ -136,7 +123,7 @@ const sequence = (statements: ReadonlyArray<Acorn.Statement>, scope: Scope): Exe
     each.type === "FunctionDeclaration" || each.type === "EmptyStatement" ? [] : [statement(each, scope)]
   )
   return (env, run) => {
-    for (const { make, slot } of hoisted) envAt(env, 0).values[slot] = make(env, run)
+    for (const { make, slot } of hoisted) Scopes.envAt(env, 0).values[slot] = make(env, run)
     for (const step of steps) {
       const end = step(env, run)
       if (end !== undefined) return end
@@ -145,15 +132,14 @@ const sequence = (statements: ReadonlyArray<Acorn.Statement>, scope: Scope): Exe
   }
 }
 
-/** Compiles statements in a scope of their own. */
-const block = (statements: ReadonlyArray<Acorn.Statement>, outer: Scope): Execute => {
-  const scope = inner(outer)
+const block = (statements: ReadonlyArray<Acorn.Statement>, outer: Scopes.Scope): Execute => {
+  const scope = Scopes.inner(outer)
   declareAll(statements, scope)
   const body = sequence(statements, scope)
-  return (env, run) => body(enter(scope, env), run)
+  return (env, run) => body(Scopes.enter(scope, env), run)
 }
 
-const variables = (node: Acorn.VariableDeclaration, scope: Scope): Execute => {
+const variables = (node: Acorn.VariableDeclaration, scope: Scopes.Scope): Execute => {
   const binds = node.declarations.map(({ id, init }) => ({
     bind: binding(id, scope),
     value: init === null || init === undefined ? undefined : scope.compilation.expression(init, scope)
@@ -164,31 +150,25 @@ const variables = (node: Acorn.VariableDeclaration, scope: Scope): Execute => {
   }
 }
 
-const statement = (node: Acorn.Statement, scope: Scope): Execute =>
-  nested(node, scope, (): Execute => {
+const statement = (node: Acorn.Statement, scope: Scopes.Scope): Execute =>
+  Scopes.nested(node, scope, (): Execute => {
     const { expression } = scope.compilation
-    switch (node.type) {
-      case "EmptyStatement":
-        return () => undefined
-      case "ExpressionStatement": {
-        const value = expression(node.expression, scope)
-        return (env, run) => void value(env, run)
-      }
-      case "ReturnStatement": {
-        const value = node.argument ? expression(node.argument, scope) : () => undefined
-        return (env, run) => ({ value: value(env, run) })
-      }
-      case "BlockStatement":
-        return block(node.body, scope)
-      case "VariableDeclaration":
-        return variables(node, scope)
-      case "IfStatement": {
-        const test = expression(node.test, scope)
-        const yes = statement(node.consequent, scope)
-        const no = node.alternate ? statement(node.alternate, scope) : undefined
-        return (env, run) => test(env, run) ? yes(env, run) : no?.(env, run)
-      }
-      default:
-        return refuse(node)
+    if (node.type === "EmptyStatement") return () => undefined
+    if (node.type === "ExpressionStatement") {
+      const value = expression(node.expression, scope)
+      return (env, run) => void value(env, run)
     }
+    if (node.type === "ReturnStatement") {
+      const value = node.argument ? expression(node.argument, scope) : () => undefined
+      return (env, run) => ({ value: value(env, run) })
+    }
+    if (node.type === "BlockStatement") return block(node.body, scope)
+    if (node.type === "VariableDeclaration") return variables(node, scope)
+    if (node.type === "IfStatement") {
+      const test = expression(node.test, scope)
+      const yes = statement(node.consequent, scope)
+      const no = node.alternate ? statement(node.alternate, scope) : undefined
+      return (env, run) => test(env, run) ? yes(env, run) : no?.(env, run)
+    }
+    return Scopes.refuse(node)
   })

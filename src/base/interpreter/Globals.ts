@@ -1,76 +1,61 @@
 /** The functions and constants of programs. */
 import { optional } from "./Methods.ts"
 import { split } from "./Texts.ts"
-import {
-  callback,
-  charge,
-  chargeText,
-  dateText,
-  elementCost,
-  fail,
-  Fn,
-  Instant,
-  kindOf,
-  list,
-  makeText,
-  numberText,
-  record,
-  type Run,
-  toJson,
-  toNumber,
-  toPrimitive,
-  toText
-} from "./Values.ts"
+import * as Values from "./Values.ts"
 
 type Args = ReadonlyArray<unknown>
-type Builtin = (run: Run, args: Args) => unknown
+type Builtin = (run: Values.Run, args: Args) => unknown
 
-const fn = (builtin: Builtin) => new Fn((args, run) => builtin(run, args))
+const fn = (builtin: Builtin) => new Values.Fn((args, run) => builtin(run, args))
 
 const mathFunctions = ["abs", "ceil", "floor", "log10", "max", "min", "pow", "round", "sign", "sqrt", "trunc"] as const
 
-const objectOf = (run: Run, value: unknown): { readonly [key: string]: unknown } => {
-  if (value === null || value === undefined) return fail(run, "type", `${kindOf(value)} has no keys`)
-  const object = typeof value === "string" ? split(run, value, "") : Array.isArray(value) ? value : record(value) ?? {}
+const objectOf = (run: Values.Run, value: unknown): { readonly [key: string]: unknown } => {
+  if (value === null || value === undefined) return Values.fail(run, "type", `${Values.kindOf(value)} has no keys`)
+  const object = typeof value === "string"
+    ? split(run, value, "")
+    : Array.isArray(value)
+    ? value
+    : Values.record(value) ?? {}
   return object as { readonly [key: string]: unknown }
 }
 
 /** Compiles Object.keys and similar functions to a list with one element per key. */
-const ofKeys = (part: (key: string, value: unknown, run: Run) => unknown): Fn =>
+const ofKeys = (part: (key: string, value: unknown, run: Values.Run) => unknown): Values.Fn =>
   fn((run, [value]) => {
     const object = objectOf(run, value)
     const keys = Object.keys(object)
-    return list(run, keys.map((key) => part(key, object[key], run)))
+    return Values.list(run, keys.map((key) => part(key, object[key], run)))
   })
 
 const parseJson: Builtin = (run, [value]) => {
-  const source = toText(run, value)
-  charge(run, elementCost * source.length)
+  const source = Values.toText(run, value)
+  Values.charge(run, Values.elementCost * source.length)
   try {
     return JSON.parse(source)
   } catch {
-    return fail(run, "type", "The text is not JSON")
+    return Values.fail(run, "type", "The text is not JSON")
   }
 }
 
 const stringify: Builtin = (run, [value, replacer, indent]) => {
-  if (replacer !== undefined && replacer !== null) fail(run, "refused", "JSON.stringify takes no replacer here")
+  if (replacer !== undefined && replacer !== null) Values.fail(run, "refused", "JSON.stringify takes no replacer here")
   const spaces = typeof indent === "number" || typeof indent === "string" ? indent : undefined
-  const text = JSON.stringify(toJson(run, value), null, spaces)
-  if (spaces !== undefined && text !== undefined) makeText(run, text.length)
+  const text = JSON.stringify(Values.toJson(run, value), null, spaces)
+  if (spaces !== undefined && text !== undefined) Values.makeText(run, text.length)
   return text
 }
 
 /** As Array.from, for an array or an object with a length. */
 const from: Builtin = (run, [source, mapper]) => {
-  const each = mapper === undefined ? undefined : callback(run, mapper)
-  if (!Array.isArray(source) && record(source) === undefined) {
-    return fail(run, "type", `${kindOf(source)} has no elements`)
+  const each = mapper === undefined ? undefined : Values.callback(run, mapper)
+  if (!Array.isArray(source) && Values.record(source) === undefined) {
+    return Values.fail(run, "type", `${Values.kindOf(source)} has no elements`)
   }
   const length = optional(run, (source as { readonly length?: unknown }).length) ?? 0
-  charge(run, elementCost * Math.max(length, 0))
+  Values.charge(run, Values.elementCost * Math.max(length, 0))
   const elements = source as { readonly [index: number]: unknown }
-  return list(
+  return Values.list(
     run,
     Array.from({ length: Math.max(length, 0) }, (_, index) => {
       const value = Object.hasOwn(elements, index) ? elements[index] : undefined
@@ -81,33 +66,36 @@ const from: Builtin = (run, [source, mapper]) => {
 
 const withoutClock = "The current time is not available here: compare with a literal date"
 
-const dateOf = (run: Run, args: Args): Date => {
-  if (args.length === 0) return fail(run, "refused", withoutClock)
+const dateOf = (run: Values.Run, args: Args): Date => {
+  if (args.length === 0) return Values.fail(run, "refused", withoutClock)
   if (args.length > 1) {
-    const [year, month, ...rest] = args.map((value) => toNumber(run, value))
+    const [year, month, ...rest] = args.map((value) => Values.toNumber(run, value))
     return new Date(year ?? Number.NaN, month ?? 0, ...rest.slice(0, 5) as [])
   }
   const [value] = args
-  if (value instanceof Instant) return new Date(value.date)
-  const primitive = toPrimitive(run, value)
-  return new Date(typeof primitive === "string" ? dateText(run, primitive) : Number(primitive))
+  if (value instanceof Values.Instant) return new Date(value.date)
+  const primitive = Values.toPrimitive(run, value)
+  return new Date(typeof primitive === "string" ? Values.dateText(run, primitive) : Number(primitive))
 }
 
 /** The classes that `new` accepts. */
 export const constructors: { readonly [name: string]: Builtin } = {
-  Date: (run, args) => new Instant(dateOf(run, args))
+  Date: (run, args) => new Values.Instant(dateOf(run, args))
 }
 
-const parseFloat = fn((run, [value]) => Number.parseFloat(numberText(run, toText(run, value))))
-const parseInt = fn((run, [value, radix]) => Number.parseInt(numberText(run, toText(run, value)), optional(run, radix)))
+const parseFloat = fn((run, [value]) => Number.parseFloat(Values.numberText(run, Values.toText(run, value))))
+const parseInt = fn((run, [value, radix]) =>
+  Number.parseInt(Values.numberText(run, Values.toText(run, value)), optional(run, radix))
+)
 
-/** Functions and constants of namespaces, such as `Math.max`. */
-export const statics: { readonly [name: string]: { readonly [name: string]: Fn | number } } = {
+export const statics: { readonly [name: string]: { readonly [name: string]: Values.Fn | number } } = {
   Math: {
     ...Object.fromEntries(mathFunctions.map((name) => [
       name,
       fn((run, args) =>
-        (Math[name] as (...values: ReadonlyArray<number>) => number)(...args.map((value) => toNumber(run, value)))
+        (Math[name] as (...values: ReadonlyArray<number>) => number)(
+          ...args.map((value) => Values.toNumber(run, value))
+        )
       )
     ])),
     PI: Math.PI
@@ -119,41 +107,38 @@ export const statics: { readonly [name: string]: { readonly [name: string]: Fn |
     parseFloat,
     parseInt
   },
-  Array: {
-    isArray: fn((_, [value]) => Array.isArray(value)),
-    from: fn(from)
-  },
+  Array: { isArray: fn((_, [value]) => Array.isArray(value)), from: fn(from) },
   Object: {
     keys: ofKeys((key, _, run) => {
-      charge(run, elementCost)
+      Values.charge(run, Values.elementCost)
       return key
     }),
     values: ofKeys((_, value, run) => {
-      charge(run, elementCost)
+      Values.charge(run, Values.elementCost)
       return value
     }),
-    entries: ofKeys((key, value, run) => list(run, [key, value])),
+    entries: ofKeys((key, value, run) => Values.list(run, [key, value])),
     hasOwn: fn((run, [value, name]) => {
-      const key = toText(run, name)
-      chargeText(run, key.length)
-      return Object.hasOwn(record(value) ?? {}, key)
+      const key = Values.toText(run, name)
+      Values.chargeText(run, key.length)
+      return Object.hasOwn(Values.record(value) ?? {}, key)
     })
   },
   Date: {
-    parse: fn((run, [value]) => Date.parse(dateText(run, toText(run, value)))),
-    now: fn((run) => fail(run, "refused", withoutClock))
+    parse: fn((run, [value]) => Date.parse(Values.dateText(run, Values.toText(run, value)))),
+    now: fn((run) => Values.fail(run, "refused", withoutClock))
   },
   JSON: { parse: fn(parseJson), stringify: fn(stringify) }
 }
 
 const encoding = (encode: (text: string) => string) =>
   fn((run, [value]) => {
-    const text = toText(run, value)
-    makeText(run, 3 * text.length)
+    const text = Values.toText(run, value)
+    Values.makeText(run, 3 * text.length)
     try {
       return encode(text)
     } catch {
-      return fail(run, "type", "The text cannot be encoded or decoded")
+      return Values.fail(run, "type", "The text cannot be encoded or decoded")
     }
   })
 
@@ -165,11 +150,11 @@ export const globals: { readonly [name: string]: unknown } = {
   undefined,
   NaN: Number.NaN,
   Infinity,
-  Number: fn((run, args) => args.length === 0 ? 0 : toNumber(run, args[0])),
-  String: fn((run, args) => args.length === 0 ? "" : toText(run, args[0])),
+  Number: fn((run, args) => args.length === 0 ? 0 : Values.toNumber(run, args[0])),
+  String: fn((run, args) => args.length === 0 ? "" : Values.toText(run, args[0])),
   Boolean: fn((_, [value]) => Boolean(value)),
   parseInt,
   parseFloat,
-  isNaN: fn((run, [value]) => Number.isNaN(toNumber(run, value))),
-  isFinite: fn((run, [value]) => Number.isFinite(toNumber(run, value)))
+  isNaN: fn((run, [value]) => Number.isNaN(Values.toNumber(run, value))),
+  isFinite: fn((run, [value]) => Number.isFinite(Values.toNumber(run, value)))
 }

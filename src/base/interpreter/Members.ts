@@ -3,21 +3,7 @@ import type * as Acorn from "acorn"
 import { constructors, globals, statics } from "./Globals.ts"
 import { isMethod, methodOf } from "./Methods.ts"
 import { envAt, type Evaluate, refuse, resolve, type Scope, shortCircuited, stop, uninitialized } from "./Scope.ts"
-import {
-  changeable,
-  charge,
-  chargeText,
-  elementCost,
-  elements,
-  fail,
-  Fn,
-  kindOf,
-  objectCost,
-  put,
-  record,
-  type Run,
-  toText
-} from "./Values.ts"
+import * as Values from "./Values.ts"
 
 /** Names that n8n's expressions know beside the item, refused here: they would read fields that no item has. */
 const beyondItem = new Set([
@@ -26,13 +12,13 @@ const beyondItem = new Set([
 ])
 
 /** Reads an own property; `undefined` if the object lacks it. */
-export const get = (object: unknown, key: string | number, run: Run, at: number, isItem: boolean): unknown => {
+export const get = (object: unknown, key: string | number, run: Values.Run, at: number, isItem: boolean): unknown => {
   if (typeof object === "object" && object !== null) {
     if (Object.hasOwn(object, key)) {
       const value = (object as Record<string | number, unknown>)[key]
       return typeof value === "function" ? undefined : value
     }
-    if (record(object) !== undefined) return undefined
+    if (Values.record(object) !== undefined) return undefined
   } else if (typeof object === "string") {
     if (key === "length") return object.length
     const index = Number(key)
@@ -40,17 +26,17 @@ export const get = (object: unknown, key: string | number, run: Run, at: number,
   } else if (object === undefined || object === null) {
     if (isItem) return undefined
     run.at = at
-    return fail(run, "type", `'${key}' of ${String(object)} cannot be read`)
+    return Values.fail(run, "type", `'${key}' of ${String(object)} cannot be read`)
   }
   if (methodOf(object, String(key)) === undefined) return undefined
   run.at = at
-  return fail(run, "refused", `'${key}' can only be called`)
+  return Values.fail(run, "refused", `'${key}' can only be called`)
 }
 
-const keyOf = (run: Run, value: unknown): string | number => {
+const keyOf = (run: Values.Run, value: unknown): string | number => {
   if (typeof value === "number" && value >= 0) return value
-  const key = toText(run, value)
-  chargeText(run, key.length)
+  const key = Values.toText(run, value)
+  Values.chargeText(run, key.length)
   return key
 }
 
@@ -59,25 +45,21 @@ const stepsTo = (
   node: Acorn.Expression | Acorn.Super,
   scope: Scope
 ): ReadonlyArray<string | number> | undefined => {
-  switch (node.type) {
-    case "Identifier": {
-      if (resolve(scope, node.name) !== undefined || Object.hasOwn(globals, node.name)) return undefined
-      return node.name === "$json" ? [] : [node.name]
-    }
-    case "MemberExpression": {
-      const { computed, object, property } = node
-      const before = stepsTo(object, scope)
-      if (before === undefined) return undefined
-      if (!computed) return property.type === "Identifier" ? [...before, property.name] : undefined
-      if (property.type !== "Literal") return undefined
-      const { value } = property
-      return typeof value === "string" || typeof value === "number" ? [...before, value] : undefined
-    }
-    case "ChainExpression":
-      return stepsTo(node.expression, scope)
-    default:
-      return undefined
+  if (node.type === "Identifier") {
+    if (resolve(scope, node.name) !== undefined || Object.hasOwn(globals, node.name)) return undefined
+    return node.name === "$json" ? [] : [node.name]
   }
+  if (node.type === "MemberExpression") {
+    const { computed, object, property } = node
+    const before = stepsTo(object, scope)
+    if (before === undefined) return undefined
+    if (!computed) return property.type === "Identifier" ? [...before, property.name] : undefined
+    if (property.type !== "Literal") return undefined
+    const { value } = property
+    return typeof value === "string" || typeof value === "number" ? [...before, value] : undefined
+  }
+  if (node.type === "ChainExpression") return stepsTo(node.expression, scope)
+  return undefined
 }
 
 const noteRead = (node: Acorn.Identifier | Acorn.MemberExpression, scope: Scope) => {
@@ -86,7 +68,6 @@ const noteRead = (node: Acorn.Identifier | Acorn.MemberExpression, scope: Scope)
   if (steps !== undefined && steps.length > 0 && steps.at(-1) !== "length") reads.set(JSON.stringify(steps), steps)
 }
 
-/** Compiles a name: a local variable, a name in the program's scope, or a global. */
 export const identifier = (node: Acorn.Identifier, scope: Scope): Evaluate => {
   const { name, start } = node
   const { isItem } = scope.compilation
@@ -97,7 +78,7 @@ export const identifier = (node: Acorn.Identifier, scope: Scope): Evaluate => {
       const value = envAt(env, hops).values[slot]
       if (value !== uninitialized) return value
       run.at = start
-      return fail(run, "reference", `'${name}' is read before its declaration`)
+      return Values.fail(run, "reference", `'${name}' is read before its declaration`)
     }
   }
   if (isItem && name === "$json") return (_, run) => run.scope
@@ -111,7 +92,7 @@ export const identifier = (node: Acorn.Identifier, scope: Scope): Evaluate => {
     if (Object.hasOwn(run.scope, name)) return run.scope[name]
     if (isGlobal || isItem) return value
     run.at = start
-    return fail(run, "reference", `'${name}' is not known here`)
+    return Values.fail(run, "reference", `'${name}' is not known here`)
   }
 }
 
@@ -156,7 +137,7 @@ export const memberValue = (node: Acorn.MemberExpression, scope: Scope): Evaluat
 export const values = (
   whole: Acorn.CallExpression | Acorn.NewExpression | Acorn.ArrayExpression,
   scope: Scope
-): (env: Parameters<Evaluate>[0], run: Run) => Array<unknown> => {
+): (env: Parameters<Evaluate>[0], run: Values.Run) => Array<unknown> => {
   const { expression } = scope.compilation
   const parts = (whole.type === "ArrayExpression" ? whole.elements : whole.arguments).map((node) => {
     if (node === null) return refuse(whole, "A hole in an array")
@@ -174,8 +155,8 @@ export const values = (
       else if ("spread" in part) {
         const spread = part.spread(env, run)
         run.at = part.at
-        const all = elements(run, spread)
-        charge(run, elementCost * all.length)
+        const all = Values.elements(run, spread)
+        Values.charge(run, Values.elementCost * all.length)
         for (const value of all) result.push(value)
       }
     }
@@ -200,7 +181,7 @@ const methodCall = (callee: Acorn.MemberExpression, node: Acorn.CallExpression, 
     }
     const name = String(typeof key === "string" ? key : keyOf(run, key(env, run)))
     const method = methodOf(self, name)
-    if (method !== undefined && !(record(self) !== undefined && Object.hasOwn(self as object, name))) {
+    if (method !== undefined && !(Values.record(self) !== undefined && Object.hasOwn(self as object, name))) {
       const values = args(env, run)
       run.at = at
       return method(run, self as never, values)
@@ -209,9 +190,9 @@ const methodCall = (callee: Acorn.MemberExpression, node: Acorn.CallExpression, 
     if (node.optional && (inner === undefined || inner === null)) return shortCircuited
     const values = args(env, run)
     run.at = at
-    return inner instanceof Fn
+    return inner instanceof Values.Fn
       ? inner.call(values, run)
-      : fail(run, "type", `${kindOf(self)} has no method '${name.slice(0, 100)}'`)
+      : Values.fail(run, "type", `${Values.kindOf(self)} has no method '${name.slice(0, 100)}'`)
   }
 }
 
@@ -223,7 +204,7 @@ export const call = (node: Acorn.CallExpression, scope: Scope): Evaluate => {
   }
   const { expression, isItem } = scope.compilation
   const isUnknown = isItem && callee.type === "Identifier" && resolve(scope, callee.name) === undefined &&
-    !(globals[callee.name] instanceof Fn)
+    !(globals[callee.name] instanceof Values.Fn)
   if (isUnknown) return stop(callee, "refused", `There is no function '${callee.name}' here`)
   const args = values(node, scope)
   const target = expression(callee, scope)
@@ -232,11 +213,12 @@ export const call = (node: Acorn.CallExpression, scope: Scope): Evaluate => {
     if (value === shortCircuited || optional && (value === undefined || value === null)) return shortCircuited
     const values = args(env, run)
     run.at = start
-    return value instanceof Fn ? value.call(values, run) : fail(run, "type", `${kindOf(value)} cannot be called`)
+    return value instanceof Values.Fn
+      ? value.call(values, run)
+      : Values.fail(run, "type", `${Values.kindOf(value)} cannot be called`)
   }
 }
 
-/** Compiles `new Date(…)`. */
 export const create = (node: Acorn.NewExpression, scope: Scope): Evaluate => {
   const { callee } = node
   const make = callee.type === "Identifier" && resolve(scope, callee.name) === undefined &&
@@ -247,23 +229,22 @@ export const create = (node: Acorn.NewExpression, scope: Scope): Evaluate => {
   return (env, run) => {
     const values = args(env, run)
     run.at = node.start
-    charge(run, objectCost)
+    Values.charge(run, Values.objectCost)
     return make(run, values)
   }
 }
 
-const assignProperty = (target: unknown, name: string | number, value: unknown, run: Run) => {
-  const own = changeable(run, target)
-  if (!Array.isArray(own)) return put(run, own as Record<string, unknown>, String(name), value)
+const assignProperty = (target: unknown, name: string | number, value: unknown, run: Values.Run) => {
+  const own = Values.changeable(run, target)
+  if (!Array.isArray(own)) return Values.put(run, own as Record<string, unknown>, String(name), value)
   const index = Number(name)
   if (!Number.isInteger(index) || index < 0 || index > own.length) {
-    return fail(run, "refused", `'${name}' is not an index of the array that can be written`)
+    return Values.fail(run, "refused", `'${name}' is not an index of the array that can be written`)
   }
-  charge(run, elementCost)
+  Values.charge(run, Values.elementCost)
   own[index] = value
 }
 
-/** Compiles `name = value` and `object.key = value`. */
 export const assignment = ({ left, operator, right }: Acorn.AssignmentExpression, scope: Scope): Evaluate => {
   if (operator !== "=") return refuse(left, `'${operator}'`)
   const { expression } = scope.compilation

@@ -52,7 +52,6 @@ const comparison: { readonly [operator: string]: (left: string, right: string) =
   ">=": (left, right) => left >= right
 }
 
-/** Compares texts as texts, everything else as numbers. */
 const compare = (apply: (left: string, right: string) => boolean): Operation => (left, right, run) => {
   if (typeof left === "number" && typeof right === "number") return apply(left as never, right as never)
   const [a, b] = [toPrimitive(run, left, "number"), toPrimitive(run, right, "number")]

@@ -66,7 +66,6 @@ const describe = (node: Acorn.Node) =>
     ? `'${(node as Acorn.UpdateExpression).operator}'`
     : constructs[node.type] ?? node.type.replace(/([a-z])([A-Z])/g, "$1 $2")
 
-/** Ends the compilation at a node. */
 export const stop = ({ start }: Acorn.Node, kind: Problem["kind"], message: string): never => {
   throw new Problem({ kind, message, at: start })
 }
@@ -89,7 +88,6 @@ export const measure = <A>(
   return [result, measurement]
 }
 
-/** Compiles a node one level deeper. */
 export const nested = <A>(node: Acorn.Node, { compilation }: Scope, body: () => A): A => {
   compilation.cost++
   compilation.level++
@@ -116,14 +114,12 @@ export const resolve = (scope: Scope, name: string) => {
   return undefined
 }
 
-/** Returns the variables of the scope `levels` out. */
 export const envAt = (env: Env | undefined, hops: number): Env => {
   let at = env
   for (let hop = 0; hop < hops; hop++) at = at?.parent
   return at as Env
 }
 
-/** The variables of one pass through a scope. */
 export const enter = ({ names }: Scope, parent: Env | undefined): Env => ({
   values: Array.from({ length: names.size }, () => uninitialized),
   parent

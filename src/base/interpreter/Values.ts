@@ -4,11 +4,9 @@ import type { RE2JS } from "re2js"
 import type { Obj } from "../Json.ts"
 
 /**
- * Why a program could not be compiled or evaluated.
- *
- * `syntax`: not JavaScript. `refused`: JavaScript outside the supported subset. `reference`: an unknown name. `type`: a
- * value of the wrong type, or too long. `budget`: too many steps, too much time, or nested too deeply. `at` is the
- * offset in the source.
+ * Why a program could not be compiled or evaluated. `syntax`: not JavaScript. `refused`: JavaScript outside the
+ * supported subset. `reference`: an unknown name. `type`: a value of the wrong type, or too long. `budget`: too many
+ * steps, too much time, or nested too deeply. `at` is the offset in the source.
  */
 export class Problem extends Data.TaggedError("ExpressionProblem")<{
   readonly kind: "syntax" | "refused" | "reference" | "type" | "budget"
@@ -32,7 +30,6 @@ export interface Run {
 
 type Call = (args: ReadonlyArray<unknown>, run: Run) => unknown
 
-/** A function of the program or a built-in one of {@link "./Methods.ts"}. */
 export class Fn {
   readonly #call: Call
   constructor(call: Call) {
@@ -116,7 +113,6 @@ export const chargeText = (run: Run, length: number): void => charge(run, Math.f
 
 const maxText = 1_000_000
 
-/** Charges for a text that is built from others. */
 export const makeText = (run: Run, length: number): void => {
   if (length > maxText) fail(run, "type", `A text that an expression makes has at most ${maxText} characters`)
   chargeText(run, length)
@@ -154,7 +150,6 @@ class Own extends Identity {
   }
 }
 
-/** Marks a new array or object as the program's own. */
 export const own = <A extends object>(value: A): A => {
   if (!Own.has(value)) void new Own(value)
   return value
@@ -166,7 +161,6 @@ export const changeable = <A>(run: Run, value: A): A & object =>
     ? value
     : fail(run, "refused", "Only arrays and objects that the expression makes can be changed")
 
-/** Marks a new array as the program's own and charges for it. */
 export const list = (run: Run, values: Array<unknown>): Array<unknown> => {
   charge(run, objectCost + elementCost * values.length)
   return own(values)
@@ -205,7 +199,6 @@ export const kindOf = (value: unknown): string =>
 
 type Primitive = string | number | boolean | null | undefined
 
-/** As JavaScript's ToPrimitive. */
 export const toPrimitive = (run: Run, value: unknown, hint: "string" | "number" | "default" = "default"): Primitive => {
   if (typeof value !== "object" || value === null) {
     return typeof value === "function" || typeof value === "symbol" || typeof value === "bigint"
@@ -218,7 +211,6 @@ export const toPrimitive = (run: Run, value: unknown, hint: "string" | "number" 
   return Array.isArray(value) ? join(run, value, ",") : "[object Object]"
 }
 
-/** As JavaScript's ToString. */
 export const toText = (run: Run, value: unknown): string =>
   typeof value === "string" ? value : String(toPrimitive(run, value, "string"))
 
@@ -236,7 +228,6 @@ export const numberText = (run: Run, text: string): string => {
 export const dateText = (run: Run, text: string): string =>
   text.length <= maxNumber ? text : fail(run, "type", `A date has at most ${maxNumber} characters`)
 
-/** As JavaScript's ToNumber. */
 export const toNumber = (run: Run, value: unknown): number => {
   if (typeof value === "number") return value
   const primitive = toPrimitive(run, value, "number")

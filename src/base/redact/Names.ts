@@ -9,7 +9,6 @@ export const marker = "[redacted]"
 export const root =
   /token|secret|pass|pwd|key|auth|cookie|cred|jwt|bearer|sess|sig|otp|pin(?![a-z])|connect\.sid|contrase|senha|kennwort/i
 
-/** The same for names beyond ASCII. */
 export const foreignRoot = /парол|Парол|ПАРОЛ|パスワード|[\u200b-\u200d\u2060\ufeff\u00ad]/
 
 const unseen = /[\u200b-\u200d\u2060\ufeff\u00ad]/g
@@ -55,7 +54,6 @@ const isCredential = (written: string): boolean => {
 /** Memoized, since items repeat the same keys. */
 const isKnownCredential = memoize(isCredential)
 
-/** Whether a name, such as a key or a header, is that of a credential. */
 export const isSecretName = (name: string): boolean =>
   (root.test(name) || foreignRoot.test(name)) && isKnownCredential(name.slice(-100))
 
@@ -73,10 +71,8 @@ const wordKey = /^(?:v|content|text)$/i
 export const isPairValue = (key: string, value: unknown): boolean =>
   isValueKey(key) || wordKey.test(key) && typeof value === "string" && /^\S{4,}$/.test(value)
 
-/** Whether a key is for the name of a pair, such as `name` or `fieldId`. */
 export const isNameKey = (key: string): boolean => nameKey.test(key)
 
-/** Whether a key is for the value of a pair, such as `value` or `stringValue`. */
 export const isValueKey = (key: string): boolean => valueKey.test(key)
 
 /** The credential's name in a pair of a name and a value, such as `{ name: "X-Api-Key", value: "…" }`. */
@@ -92,9 +88,7 @@ export const pairName = (
 /** Keys under a password for one of its versions. */
 const versionKey = /^(?:current|old|new|previous|plain|confirm|confirmation|repeat)$/i
 
-/**
- * Names of maps of secrets, and keys in them that describe one; `credentials` of a node contains names of credentials.
- */
+/** Names of maps of secrets, and keys in them that describe one; a node's `credentials` has names of credentials. */
 const mapName = /^(?:secrets|passwords)$/i
 const describing = /^(?:_?id|.*name|type|mode|user|login|e?mail|host|port|url|description|label|scopes?)$/i
 
@@ -102,11 +96,7 @@ const describing = /^(?:_?id|.*name|type|mode|user|login|e?mail|host|port|url|de
 export const isPart = (name: string, key: string): boolean =>
   versionKey.test(key) || mapName.test(name) && !describing.test(key)
 
-/**
- * Values under a credential's name that are certainly not secrets: kinds of authentication, traces of a missing or
- * rejected value, which a debugging agent looks for, types in a schema, and parts of speech. Anything else, even a
- * short word, may be a password.
- */
+/** Values under a credential's name that are not secrets: kinds, traces of missing values, types, parts of speech. */
 const plain = new Set(
   ("none null undefined true false apiKey apiToken accessToken oAuth2 oauth2 basicAuth bearerAuth digestAuth headerAuth" +
     " queryAuth customAuth jwtAuth httpBasicAuth httpBearerAuth httpDigestAuth httpHeaderAuth httpQueryAuth" +

@@ -2,10 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import { marker } from "./Names.ts"
 
-/**
- * Secrets that are recognized by their shape and replaced as a whole. Prefixes and lengths are those of the issuers,
- * many as listed by gitleaks (MIT); its own rules need RE2, and many need the service's name beside the secret.
- */
+/** Secrets by their shape, replaced as a whole; prefixes and lengths of the issuers, many as in gitleaks (MIT). */
 const shapes = [
   // OpenAI, Anthropic, OpenRouter, DeepSeek, Langfuse; groups of digits and capitals are numbers of orders
   /sk-(?!\d{1,8}-|(?:[A-Z\d]{1,20}-){1,8}[A-Z\d]{1,20}(?![\w-]))(?=[\w-]*\d)(?=[\w-]*(?:[A-Z]|[a-z\d]{16})|lf-[\da-f]{8}-)[\w-]{16,}/,
@@ -104,12 +101,9 @@ export const indexOfLongWord = (text: string, from = 0): number => {
   return -1
 }
 
-/** Whether a text has a word as long as a secret. */
 export const hasLongWord = (text: string): boolean => indexOfLongWord(text) !== -1
 
-/**
- * Redacts openings first: the remaining text may itself have a shape, as in `https://ghp_…:x-oauth-basic@github.com`.
- */
+/** Redacts openings first, since the rest may have a shape, as in `https://ghp_…:x-oauth-basic@github.com`. */
 export const redactKnown = (text: string): string => {
   const rare = rareOpenings.reduce(
     (redacted, [needed, pattern]) => redacted.includes(needed) ? redacted.replace(pattern, `$1${marker}`) : redacted,

@@ -40,10 +40,7 @@ const quotesAround = (json: string, at: number) => {
   return { start, end }
 }
 
-/**
- * Whether redaction may change anything in a value with this JSON; `false` is certain. Faster than parsing and
- * redacting the value.
- */
+/** Whether redaction may change a value with this JSON (`false` is certain), faster than by redacting it. */
 export const mayHold = (json: string): boolean => {
   const lower = json.toLowerCase()
   // Escapes can hide characters, and some letters are longer in lower case, which would shift positions.

@@ -108,10 +108,7 @@ const redactParameters = (text: string): string =>
     return `${name}=${hideInText(decoded, value.slice(0, value.length - punctuation.length))}${punctuation}`
   })
 
-/**
- * An unquoted value of one word at the end of a line or string: YAML, headers, INI. Code has variables there: dotted
- * names, names without digits after `=`, or a name before a closing bracket.
- */
+/** An unquoted word at the end of a line: YAML, headers, INI. Variables of code there are left out. */
 const line =
   /(?<=^|["'`]|\\[nr])([ \t]*(?:- +)?)([\w.$-]{2,60})(:[ \t]+|[ \t]+=[ \t]*|=[ \t]+)([^\s"'`\\<>{}()[\],;]+)(?=[ \t]*(?:$|["'`\\]|[ \t]#)(?!\s*[}\])]))/gm
 
@@ -167,12 +164,10 @@ const printable = /^[\t\n\r -~]*$/
 /** Printable characters in hexadecimal; digests have others. */
 const hexadecimal = /^(?:[2-7][\da-fA-F]|0[9aAdD]){12,}$/
 
-const isText = (bytes: Buffer) => printable.test(bytes.toString("latin1"))
-
 const decoded = (word: string): string | undefined =>
   hexadecimal.test(word)
     ? Buffer.from(word, "hex").toString("latin1")
-    : isText(Buffer.from(word.slice(0, 24), "base64"))
+    : printable.test(Buffer.from(word.slice(0, 24), "base64").toString("latin1"))
     ? Buffer.from(word, "base64").toString("utf8")
     : undefined
 
@@ -204,10 +199,8 @@ const longestKnown = 60
 const isClean = memoize((text) => redact(text) === text)
 
 /**
- * Replaces the secrets in free text: error messages, URLs, bodies, code.
- *
- * Redacts known shapes, `Bearer` and `Basic` credentials, passwords in URLs, private keys, and the values of
- * credentials' names in query strings, form bodies, headers, YAML, XML, command lines and JSON (also escaped or in
- * base64). n8n expressions (`{{ … }}`) remain.
+ * Replaces the secrets in free text: error messages, URLs, bodies, code. Redacts known shapes, `Bearer` and `Basic`
+ * credentials, passwords in URLs, private keys, and the values of credentials' names in query strings, form bodies,
+ * headers, YAML, XML, command lines and JSON (also escaped or in base64). n8n expressions (`{{ … }}`) remain.
  */
 export const redactText = (text: string): string => text.length <= longestKnown && isClean(text) ? text : redact(text)

@@ -1,7 +1,4 @@
-/**
- * Reach of a node's JavaScript: an allow-list over its syntax tree. Every name that is not on a list of harmless names,
- * and every way to reach such a name by another, counts as reaching outside.
- */
+/** Reach of a node's JavaScript: each name, or way to one, that is not certainly harmless reaches outside. */
 import type { Parse } from "../../base/JavaScript.ts"
 import { arr, type Obj, obj, str } from "../../base/Json.ts"
 import type { Reach } from "./effects.ts"
@@ -11,7 +8,6 @@ import { typeOf } from "./scopes.ts"
 
 const words = (texts: ReadonlyArray<string>): ReadonlySet<string> => new Set(texts.join(" ").split(" "))
 
-/** Names of JavaScript and n8n that a program may use in any way; a Sort node compares `a` and `b`. */
 const values = words(lists.values)
 
 /** Namespaces and classes: harmless to call and to read from, as long as they are not changed. */

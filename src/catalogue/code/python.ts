@@ -81,17 +81,12 @@ const imported = (code: string): ReadonlyArray<string> | undefined => {
   for (const [, from, parts, list] of code.matchAll(statement)) {
     count++
     if (from !== undefined) {
-      all.push(
-        from,
-        ...(parts?.match(/\w+/g) ?? []).filter((part) => part.startsWith("_") || attributes.has(part))
-      )
+      all.push(from, ...(parts?.match(/\w+/g) ?? []).filter((part) => part.startsWith("_") || attributes.has(part)))
     }
     for (const each of list?.split(",") ?? []) all.push(each.trim().split(/\s/)[0] ?? "")
   }
   return count === (code.match(/\bimport\b/g) ?? []).length ? all : undefined
 }
-
-const isPure = (module: string) => modules.has(module.split(".")[0] ?? "")
 
 /** Reach of a node's code; code that does not certainly only compute may do anything. */
 export const reachOf = (source: string): Reach => {
@@ -104,7 +99,7 @@ export const reachOf = (source: string): Reach => {
     (dot === undefined ? names.has(name) : name.startsWith("_") || attributes.has(name))
   )
   return {
-    outside: isReached || imported(code)?.every(isPure) !== true,
+    outside: isReached || imported(code)?.every((module: string) => modules.has(module.split(".")[0] ?? "")) !== true,
     state: matches.some(([, , name]) => /^_?getWorkflowStaticData$/.test(name ?? ""))
   }
 }

@@ -1,7 +1,6 @@
 /** Scopes of a JavaScript program: the names that it defines, and their possible values. */
 import { arr, type Obj, obj, str } from "../../base/Json.ts"
 
-/** Expression, and the scope of its names. */
 export interface Written {
   readonly node: unknown
   readonly scope: Scope
@@ -30,7 +29,6 @@ export const reflective: ReadonlySet<string> = new Set(
 
 export const typeOf = (node: Obj | undefined): string => str(node?.["type"]) ?? ""
 
-/** Text of a literal or of a template without expressions. */
 export const textOf = (value: unknown): string | undefined => {
   const node = obj(value)
   if (typeOf(node) === "Literal") {
@@ -43,7 +41,6 @@ export const textOf = (value: unknown): string | undefined => {
     : undefined
 }
 
-/** Name of a property, unless it is computed. */
 export const keyOf = (node: Obj): string | undefined => {
   const property = obj(node["property"] ?? node["key"])
   return node["computed"] !== true && typeOf(property) !== "Literal" ? str(property?.["name"]) : textOf(property)
@@ -53,8 +50,6 @@ export const keyOf = (node: Obj): string | undefined => {
 export const mayBeFunction = (value: unknown): boolean =>
   !/^(?:Literal|TemplateLiteral|ObjectExpression|ArrayExpression|BinaryExpression|UnaryExpression|UpdateExpression)$/
     .test(typeOf(obj(value)))
-
-const isFunctionNode = (node: Obj) => /Function/.test(typeOf(node))
 
 const targets = (value: unknown, init?: unknown): ReadonlyArray<readonly [string, unknown]> => {
   const node = obj(value)
@@ -108,10 +103,8 @@ const outsideClass = (scope: Scope): Scope =>
 /** Whether the platform or n8n may define a global of this name. */
 export const isPlatform = (name: string): boolean =>
   name in globalThis ||
-  /^(?:\$.*|require|module|exports|global|window|self|helpers|items?|execute\w*|get[A-Z]\w*|logNodeOutput)$/
-    .test(name)
+  /^(?:\$.*|require|module|exports|global|window|self|helpers|items?|execute\w*|get[A-Z]\w*|logNodeOutput)$/.test(name)
 
-/** Definitions of a program, and a walk through it. */
 export interface Scopes {
   /** Visits every part of the program except names that are not references. */
   readonly walk: (visit: (node: Obj, scope: Scope, parent: Obj) => void) => void
@@ -158,7 +151,7 @@ const functionScope = (node: Obj, parent: Obj, outer: Scope): Scope => {
 }
 
 const scopeIn = (node: Obj, parent: Obj, outer: Scope): Scope => {
-  if (isFunctionNode(node)) return functionScope(node, parent, outer)
+  if (/Function/.test(typeOf(node))) return functionScope(node, parent, outer)
   if (!isClass(node) && !/^(?:BlockStatement|For\w*Statement|SwitchStatement|CatchClause)$/.test(typeOf(node))) {
     return outer
   }

@@ -41,7 +41,6 @@ const compress = (text: string) =>
 
 const decompress = (bytes: Uint8Array) => brotliDecompressSync(bytes).toString("utf8")
 
-/** Contents of a catalogue. */
 export interface Contents {
   /** n8n's release: `2.41.1`. */
   readonly release: string
@@ -89,11 +88,7 @@ const unusable = (path: string, why: string) =>
     isServerFault: true
   })
 
-/**
- * Opens the file at `path`; the result reads its index.
- *
- * The file is opened immediately and stays open for the scope: a replaced or removed file remains readable.
- */
+/** Opens the file at `path`, which stays open for the scope even if it is replaced; the result reads its index. */
 export const open = (
   path: string
 ): Effect.Effect<Effect.Effect<DataFile, Errors.ValidationError>, never, FileSystem.FileSystem | Scope.Scope> =>
@@ -147,10 +142,7 @@ const read = (path: string, file: FileSystem.File): Effect.Effect<DataFile, Erro
       read: (type) => {
         const place = places.get(type)
         if (place === undefined) return Effect.succeed(undefined)
-        return Effect.map(
-          readJson(Block, place.position, place.length),
-          (block) => ({ type, ...block })
-        )
+        return Effect.map(readJson(Block, place.position, place.length), (block) => ({ type, ...block }))
       }
     }
   })

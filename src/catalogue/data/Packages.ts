@@ -43,11 +43,9 @@ const typesOf = (
 const listFile = "dist/types/nodes.json"
 
 /**
- * Reads a package.
- *
- * `path` is the package's folder or its `dist/types/nodes.json`. Without that file, the nodes listed in package.json
- * are instantiated for their descriptions, which runs the package's code, as n8n does. The nearest package.json above
- * `path` has the package's name, the first part of its types' names.
+ * Reads a package. `path` is the package's folder or its `dist/types/nodes.json`. Without that file, the nodes listed
+ * in package.json are instantiated for their descriptions, which runs the package's code, as n8n does. The nearest
+ * package.json above `path` has the package's name, the first part of its types' names.
  */
 export const read = (
   path: string

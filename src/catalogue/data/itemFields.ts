@@ -24,10 +24,7 @@ const inWords = ({ properties = {} }: typeof ItemSchema.Type): string => {
   return `${names.slice(0, most).join(" ")}${names.length > most ? ` … ${names.length - most} more` : ""}`
 }
 
-/**
- * Fields of each operation, from the newest version with a schema. Paths below the folder are
- * `v2.2.0/message/getAll.json` or `v1.0.0/output.json`.
- */
+/** Fields of each operation, from the newest version with a schema (`v2.2.0/message/getAll.json`). */
 const readFolder = Effect.fnUntraced(function*(folder: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
@@ -53,9 +50,8 @@ export const read = Effect.fnUntraced(function*(
   folder: string,
   descriptions: ReadonlyArray<{ readonly name: string; readonly schemaPath?: string }>
 ): Effect.fn.Return<ReadonlyMap<string, ItemFields>, never, FileSystem.FileSystem | Path.Path> {
-  const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
-  const known = yield* fs.readFileString(paths.join(folder, "dist/known/nodes.json")).pipe(
+  const known = yield* (yield* FileSystem.FileSystem).readFileString(paths.join(folder, "dist/known/nodes.json")).pipe(
     Effect.flatMap(Schema.decodeEffect(Known)),
     Effect.orElseSucceed(() => ({} as typeof Known.Type))
   )

@@ -11,12 +11,7 @@ const timeout = "20 seconds"
 
 type Load = (request: string, parent: Module, isMain: boolean) => unknown
 
-/**
- * Script for a separate process; it must be self-contained.
- *
- * Instantiates each node as n8n does. A proxy replaces modules that are not installed, above all `n8n-workflow`, which
- * n8n provides to its packages; only its connection types and versioned nodes matter here.
- */
+/** Script for a separate process, self-contained: instantiates nodes as n8n does, with proxies of missing modules. */
 const describeInside = (require: NodeJS.Require, folder: string, files: ReadonlyArray<string>): string => {
   const path = require("node:path") as typeof import("node:path")
   const modules = require("node:module") as { _load: Load }

@@ -4,7 +4,6 @@ import { arr, type Obj, obj, own } from "../../base/Json.ts"
 import { type Description, groups, members, type Property } from "../types/NodeType.ts"
 import { isExpression, isShown, type Scope } from "./ParameterDisplay.ts"
 
-/** Properties of a node that determine its parameters. */
 export interface Node {
   readonly typeVersion: number
   readonly parameters: Obj
@@ -53,7 +52,6 @@ const levelOf = (properties: ReadonlyArray<Property>): Level => {
   return level
 }
 
-/** Whether a type with one or many values has many. */
 export const isMultiple = ({ typeOptions }: Property): boolean => typeOptions?.["multipleValues"] === true
 
 /** Call of `$fromAI` with literals, which n8n keeps even where it does not accept expressions. */
@@ -169,11 +167,7 @@ export const scopeOf = (description: Description, node: Node): Scope => {
   return { ...about(description, node), values, root: values }
 }
 
-/**
- * Top-level parameters that are visible for the node's values.
- *
- * If several with the same name are visible, the last one counts: n8n uses its default.
- */
+/** Top-level parameters that are visible for the node's values; of several with the same name the last, as in n8n. */
 export const applying = (description: Description, node: Node): ReadonlyArray<Property> => {
   const scope = scopeOf(description, node)
   const shown = description.properties.filter(({ displayOptions }) => isShown(displayOptions, scope))

@@ -19,7 +19,6 @@ export const at = (value: unknown, path: string): unknown => {
   return path.split(/[.[\]]+/).filter((key) => key !== "").reduce<unknown>(own, value)
 }
 
-/** Conversion of JSON by JavaScript's `String`, with limited nesting of lists. */
 export const text = (value: unknown, depth = 20): string =>
   Array.isArray(value)
     ? depth === 0 ? "" : value.map((item) => Predicate.isNullish(item) ? "" : text(item, depth - 1)).join(",")

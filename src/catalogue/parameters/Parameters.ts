@@ -9,12 +9,7 @@ export { about, applying, complete, type Node, scopeOf } from "./ParameterDefaul
 export { isExpression, isShown, type Scope } from "./ParameterDisplay.ts"
 export { remarks } from "./remarks.ts"
 
-/**
- * Problems of a node's parameters: n8n's own issues, then remarks on likely mistakes.
- *
- * Paths start below `parameters`: `url`, `rules.values[2].outputKey`. A parameter with an issue gets no remarks. A
- * hidden parameter with a value is not a problem.
- */
+/** Problems of a node's parameters, n8n's own and then remarks on others; paths start below `parameters`. */
 export const problems = (description: Description, node: Node, suggest: Suggest): ReadonlyArray<Remark> => {
   const scope = scopeOf(description, node)
   const byKey = new Map<string, Remark>()

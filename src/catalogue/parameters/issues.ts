@@ -31,13 +31,9 @@ export const inWords = (value: unknown): string => {
   return string.length > 60 ? `'${string.slice(0, 60)}…'` : `'${string}'`
 }
 
-/** Place where n8n looks for a parameter. */
 interface Place {
   readonly scope: Scope
-  /**
-   * Place for items of the node's own fixed collections. n8n looks for members of a collection beside it, at the root,
-   * or, within an item, nowhere; likewise for fixed collections in items.
-   */
+  /** Place for items of the node's own fixed collections, where n8n looks for members of a collection beside it. */
   readonly kind: "root" | "item" | "nowhere"
   readonly path: string
 }
@@ -215,8 +211,7 @@ const judge = (property: Property, place: Place, suggest: Suggest): ReadonlyArra
     ...direct,
     ...groups(property).flatMap((group) => [
       ...count(property, group, place.kind === "root" ? at(value, group.name) : undefined).map(issue),
-      ...itemsOf(property, group, place)
-        .flatMap((item) => group.values.flatMap((inner) => judge(inner, item, suggest)))
+      ...itemsOf(property, group, place).flatMap((item) => group.values.flatMap((inner) => judge(inner, item, suggest)))
     ])
   ]
 }

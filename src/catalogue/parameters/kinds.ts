@@ -16,7 +16,6 @@ const remark = (severity: Remark["severity"]) => (path: string, message: string,
 
 export const warning = remark("warning")
 
-/** Error: n8n fails on it or marks it. */
 export const error = remark("error")
 
 /** Resource and operation that n8n offers for every node with credentials and resources. */

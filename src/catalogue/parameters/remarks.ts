@@ -1,7 +1,4 @@
-/**
- * Remarks on parameters that n8n accepts although they are likely mistakes: unavailable choices, unknown names, values
- * of the wrong kind.
- */
+/** Remarks on likely mistakes that n8n accepts: unavailable choices, unknown names, values of the wrong kind. */
 import { arr, deeper, equals, type Obj, obj, own } from "../../base/Json.ts"
 import { type Description, groups, members, type Property } from "../types/NodeType.ts"
 import * as Filter from "./filter.ts"
@@ -45,10 +42,9 @@ const ofValue = (given: Given, context: Context): Remarks => {
   if ((type === "options" && !isMultiple(property)) || type === "multiOptions") {
     if (isExpression(completed) || (property.required === true && isMissing(property, value))) return none
     const isList = Array.isArray(value)
-    return (isList && type === "multiOptions" ? value : [completed])
-      .flatMap((one, index) =>
-        isExpression(one) ? none : choice(property, one, isList ? deeper(path, index) : path, scope, suggest)
-      )
+    return (isList && type === "multiOptions" ? value : [completed]).flatMap((one, index) =>
+      isExpression(one) ? none : choice(property, one, isList ? deeper(path, index) : path, scope, suggest)
+    )
   }
   return none
 }

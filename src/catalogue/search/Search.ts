@@ -28,7 +28,6 @@ export interface Hits {
   readonly nodes: ReadonlyArray<Row>
 }
 
-/** Serialized contents of the search. */
 export interface Contents {
   readonly words: WordLists
   readonly documents: ReadonlyArray<Document>
@@ -47,7 +46,6 @@ const fields: ReadonlyArray<keyof Text> = ["name", "phrases", "alias", "kind", "
 
 const boost = { name: 4, phrases: 4, operations: 0.4 }
 
-/** Contents of the search in the catalogue's data file. */
 export const serialize = (types: ReadonlyArray<NodeType>, lists: WordLists & TypeLists): string => {
   const { eventWords, stopWords, synonyms, weakWords } = lists
   const words = { synonyms, stopWords, weakWords, eventWords }
@@ -97,11 +95,7 @@ const analyze = ({ terms, words }: Index, question: string) => {
   return { all, searched: [...new Set(searched)].slice(0, maxWords) }
 }
 
-/** Factors of actions and triggers by the kind that the question asks for. */
-const factors = {
-  action: { action: 1, trigger: 0.6 },
-  trigger: { action: 0.6, trigger: 2 }
-} as const
+const factors = { action: { action: 1, trigger: 0.6 }, trigger: { action: 0.6, trigger: 2 } } as const
 
 const isForAgent = (all: ReadonlyArray<string>) => all.some((word) => /(tool|agent)s?$/.test(word))
 
@@ -111,8 +105,6 @@ const kindOf = ({ words }: Index, all: ReadonlyArray<string>): keyof typeof fact
   all.some((word, at) => words.isEvent(word) || /^t?ri+g+e+r(s|ed)?$/.test(word) && (at > 0 || all.length === 1))
     ? "trigger"
     : "action"
-
-const typosOf = (word: string) => word.length > 7 ? 2 : word.length > 3 ? 1 : 0
 
 const fullType = /^(?:@n8n\/)?(?:n8n-)?nodes-(?:base|langchain)\./
 
@@ -131,7 +123,7 @@ const rank = (
   const boostTerm = (term: string) => index.words.isWeak(term) ? 0.3 : 1
   const hits = index.text.search(searched.join(" "), {
     prefix: (term) => term.length > 3 && isUnknown(term),
-    fuzzy: (term) => isUnknown(term) && typosOf(term),
+    fuzzy: (term) => isUnknown(term) && (term.length > 7 ? 2 : term.length > 3 ? 1 : 0),
     boostTerm
   })
   // Rare terms count more.
@@ -163,10 +155,7 @@ const lift = (list: ReadonlyArray<Document>, place: number, documents: ReadonlyA
 /** Maximum number of successors before an outdated node, which keeps it among the first three. */
 const maxSuccessors = 2
 
-/**
- * Ranks documents with the question as their name first, outdated ones only if there are no others, after their
- * successors; and the best current document with it as an alias third or better.
- */
+/** Ranks documents named as the question first, and the best with it as an alias third; outdated ones come later. */
 const liftNamed = (
   { documents }: Index,
   question: string,
@@ -176,8 +165,7 @@ const liftNamed = (
   const keys = new Set([joined(question), joined(question.replace(/\bnode\s*$/i, "")), all.join("")])
   const place = (document: Document) => ranked.indexOf(document) >>> 0
   const having = (key: "names" | "aliases") =>
-    documents.filter((document) => document[key].some((name) => keys.has(name)))
-      .toSorted((a, b) => place(a) - place(b))
+    documents.filter((document) => document[key].some((name) => keys.has(name))).toSorted((a, b) => place(a) - place(b))
   const isCurrent = ({ outdated }: Document) => !outdated
   const named = having("names")
   const replaced = named.flatMap((document) => [

@@ -44,10 +44,7 @@ export interface Document {
   readonly popularity: number
 }
 
-/**
- * Facts about types that n8n's packages lack. `ai.` is short for `@n8n/n8n-nodes-langchain.`, no prefix for
- * `n8n-nodes-base.`; types are separated by spaces, phrases by commas.
- */
+/** Facts about types that n8n's packages lack; `ai.` is `@n8n/n8n-nodes-langchain.`, no prefix `n8n-nodes-base.`. */
 export interface TypeLists {
   /** Purposes of a type, in the words of people who search for it. */
   readonly phrases: { readonly [type: string]: string }
@@ -58,9 +55,6 @@ export interface TypeLists {
   /** Types of categories that n8n does not have. */
   readonly categories: { readonly [name: string]: string }
 }
-
-const shortOf = (type: string): string =>
-  type.replace(/^n8n-nodes-base\./, "").replace(/^@n8n\/n8n-nodes-langchain\./, "ai.")
 
 const includes = (list: string, word: string) => list.split(" ").includes(word)
 
@@ -101,9 +95,7 @@ const fewParameters = (properties: ReadonlyArray<NodeType.Property>): Row["param
 }
 
 const subcategoriesOf = (of: unknown): ReadonlyArray<string> =>
-  typeof of === "object" && of !== null
-    ? Object.values(of).flat().filter((name) => typeof name === "string")
-    : []
+  typeof of === "object" && of !== null ? Object.values(of).flat().filter((name) => typeof name === "string") : []
 
 const toolOf = (nodeType: NodeType.NodeType): Document["tool"] => {
   const id = `${nodeType.type}Tool`
@@ -126,7 +118,7 @@ export const toDocument = (
   const description = NodeType.at(nodeType, version) ?? nodeType.descriptions[0]
   if (description === undefined) throw new Error(`${type} has no description`)
   const codex = nodeType.descriptions.find(({ codex }) => codex !== undefined)?.codex ?? {}
-  const short = shortOf(type)
+  const short = type.replace(/^n8n-nodes-base\./, "").replace(/^@n8n\/n8n-nodes-langchain\./, "ai.")
   const local = type.slice(type.lastIndexOf(".") + 1)
   const trigger = description.group.includes("trigger")
   const plainName = description.displayName.replace(/\s*\(Beta\)/g, "").trim()

@@ -12,16 +12,11 @@ const perWorkflow = 20_000_000
 
 const programs = new Map<string, Result.Result<Interpreter.Program, Interpreter.Problem>>()
 
-/**
- * Evaluator with one budget for all its expressions; create one per workflow.
- *
- * A type's package is untrusted data: its expressions see only copies of the parameters and the version.
- */
+/** Evaluator with one budget, for one workflow; the untrusted expressions see copies of parameters and version. */
 export const make: Effect.Effect<Evaluate> = Effect.map(Interpreter.load, ({ compile }): Evaluate => {
   let left = perWorkflow
   return (expression, { parameters, version }) => {
-    const program = programs.get(expression) ??
-      compile(expression.replace(/^=\s*\{\{/, "").replace(/\}\}\s*$/, ""))
+    const program = programs.get(expression) ?? compile(expression.replace(/^=\s*\{\{/, "").replace(/\}\}\s*$/, ""))
     programs.set(expression, program)
     if (Result.isFailure(program)) return undefined
     const steps = Math.min(perExpression, left)

@@ -58,11 +58,7 @@ export const Details = Schema.Struct({
   more: optional(Schema.Array(Schema.String)),
   /** Parameters that apply with other settings, each with its condition. */
   otherwise: optional(Schema.Record(Schema.String, Schema.String)),
-  example: optional(Schema.Struct({
-    type: Schema.String,
-    typeVersion: Schema.Finite,
-    parameters: Schema.Json
-  })),
+  example: optional(Schema.Struct({ type: Schema.String, typeVersion: Schema.Finite, parameters: Schema.Json })),
   /** Usual types of the nodes that serve this one, with versions, by port. */
   subNodes: optional(Schema.Record(Schema.String, Schema.Array(Schema.String))),
   /** Example with one of each; replaces `example`. */
@@ -102,8 +98,7 @@ const elsewhere = (
   operation: string
 ): ReadonlyArray<string> =>
   Object.entries(byResource).filter(([other]) => other !== resource).flatMap(([other, operations]) =>
-    operations
-      .filter((each) => each === operation || each.toLowerCase().includes(resource.toLowerCase()))
+    operations.filter((each) => each === operation || each.toLowerCase().includes(resource.toLowerCase()))
       .map((each) => `${other}: ${each}`)
   )
 
@@ -308,12 +303,7 @@ export const details = (
   }
   return Result.flatMap(selection(description, version, ask), (selected) => {
     const { type } = nodeType
-    const head = {
-      type,
-      name: description.displayName,
-      version,
-      versions
-    }
+    const head = { type, name: description.displayName, version, versions }
     if (ask.parameters !== undefined && ask.parameters.length > 0) {
       return Result.map(
         whole(
@@ -376,8 +366,7 @@ export const details = (
       example: wired === undefined ? { type, typeVersion: version, parameters: filled as Schema.Json } : undefined,
       docs: description.codex?.resources?.primaryDocumentation?.[0]?.url
     })
-    const entries = applying
-      .filter(({ name }) => !isOverview || name !== "resource" && name !== "operation")
+    const entries = applying.filter(({ name }) => !isOverview || name !== "resource" && name !== "operation")
       .toSorted((a, b) => Number(b.required ?? false) - Number(a.required ?? false))
       .map((property) => ({ name: property.name, property, isNeeded: property.required }))
     const { left, ...shown } = pack(entries, ["lines"], scope, room - size(rest))

@@ -1,7 +1,4 @@
-/**
- * Node types as n8n's packages describe them in `dist/types/nodes.json`. Decoding drops the keys that nothing here
- * reads (icons, routing, …).
- */
+/** Node types as n8n's packages describe them in `dist/types/nodes.json`, without keys that nothing here reads. */
 import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey
@@ -10,10 +7,9 @@ const optional = Schema.optionalKey
 const Rules = Schema.Record(Schema.String, Schema.Array(Schema.Unknown))
 
 /**
- * Conditions under which a parameter is visible: all rules of `show` are met, and none of `hide`.
- *
- * The name of a rule is a parameter beside this one, a path from the root with a leading slash, `@version` (the node's
- * typeVersion) or `@tool` (whether the node is the tool variant of its type).
+ * Conditions under which a parameter is visible: all rules of `show` are met, and none of `hide`. The name of a rule is
+ * a parameter beside this one, a path from the root with a leading slash, `@version` (the node's typeVersion) or
+ * `@tool` (whether the node is the tool variant of its type).
  */
 export const DisplayOptions = Schema.Struct({ show: optional(Rules), hide: optional(Rules) })
 export type DisplayOptions = typeof DisplayOptions.Type
@@ -72,12 +68,7 @@ const propertyFields = {
   builderHint: optional(Schema.Struct({ propertyHint: optional(Schema.String) }))
 }
 
-/**
- * Parameter of a node type.
- *
- * `options` contains choices (`options`, `multiOptions`), parameters (`collection`) or groups (`fixedCollection`). Names
- * repeat: parameters with the same name are visible under different conditions.
- */
+/** Parameter of a node type; `options` are choices, parameters or groups. Names repeat under other conditions. */
 export interface Property extends Schema.Struct.Type<typeof propertyFields> {
   readonly options?: ReadonlyArray<Choice | Group | Property>
 }
@@ -135,7 +126,6 @@ export type Credential = typeof Credential.Type
 
 /** Description of a node type for one or several of its versions. */
 export const Description = Schema.Struct({
-  /** Name without the package: `httpRequest`. */
   name: Schema.String,
   displayName: Schema.String,
   description: optional(Schema.String),

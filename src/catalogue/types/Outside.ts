@@ -58,10 +58,8 @@ const keepsState = ({ codex }: NodeType.Description, node: Node): boolean => {
 /**
  * Whether a node's output depends on more than its input, or its run has an effect: it needs or has a credential, keeps
  * state of earlier executions, or is not one that n8n's packages classify as transforming or routing items (HTTP,
- * files, commands, other workflows, waiting for a person or a time).
- *
- * So do unknown types, types of other packages, and code that does not certainly only compute. The sub-nodes of an AI
- * node are checked separately.
+ * files, commands, other workflows, waiting for a person or a time). So do unknown types, types of other packages, and
+ * code that does not certainly only compute. The sub-nodes of an AI node are checked separately.
  */
 export const reachesOutside = (nodeType: NodeType.NodeType | undefined, node: Node, parse: Parse): boolean => {
   if (nodeType === undefined || !isOfN8n(node.type)) return true

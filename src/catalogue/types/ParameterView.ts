@@ -48,8 +48,7 @@ const longest = { line: 0, lines: 120, whole: 600 } as const
 
 /** Text without markup, of at most `length` characters. */
 export const plain = (text: string | undefined, length: number): string | undefined => {
-  const words = (text ?? "")
-    .replace(/<a [^>]*>\s*(more info|learn more|see|read)[^<]*<\/a>\.?/gi, "")
+  const words = (text ?? "").replace(/<a [^>]*>\s*(more info|learn more|see|read)[^<]*<\/a>\.?/gi, "")
     .replace(/<[^>]*>/g, " ")
     .replace(/Choose from the list, or specify .*? using an expression\.?/, "")
     .replace(/\s+/g, " ")
@@ -163,7 +162,6 @@ export const advice = (hint: string | undefined, length: number): string | undef
   return plain(fitting.length === 0 ? sentences[0] : fitting.join(" "), length)
 }
 
-/** Describes a parameter at a level of detail. */
 export const view = (property: Property, level: Level, about: About): Parameter => {
   const { builderHint, default: initial, description, displayOptions, modes, required, type, typeOptions = {} } =
     property

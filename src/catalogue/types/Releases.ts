@@ -2,7 +2,6 @@
 import * as Schema from "effect/Schema"
 import { type NodeType, versions } from "./NodeType.ts"
 
-/** Differences between a few releases. */
 export const Releases = Schema.Struct({
   /** Last of these releases without the type, by `type` or `type@version`. */
   lacking: Schema.Record(Schema.String, Schema.String),

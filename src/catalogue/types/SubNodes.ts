@@ -11,14 +11,12 @@ import usual from "./subNodes.json" with { type: "json" }
 
 const usualTypes: Readonly<Record<string, ReadonlyArray<string>>> = usual
 
-/** Types that examples may need besides the one in question. */
 export const types: ReadonlyArray<string> = Object.values(usualTypes).flat()
 
 /** Whether other nodes may serve nodes of this type. */
 export const canBeServed = ({ descriptions }: NodeType.NodeType): boolean =>
   descriptions.some(({ inputs }) => JSON.stringify(inputs).includes("ai_"))
 
-/** Root node of an example. */
 export interface Root {
   readonly type: string
   readonly name: string

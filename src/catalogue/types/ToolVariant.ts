@@ -1,7 +1,4 @@
-/**
- * Tools for AI agents that n8n derives from ordinary nodes: `n8n-nodes-base.slackTool`, which an agent calls, and
- * `n8n-nodes-base.slackHitlTool`, which asks a person before another tool is called. No package lists them.
- */
+/** Tools for AI agents that n8n derives from nodes: `…slackTool`, and `…slackHitlTool`, which asks a person first. */
 import { choices, type Description, type NodeType, type Port, type Property } from "./NodeType.ts"
 
 const agentTool: Port = { type: "ai_tool", displayName: "Tool" }
@@ -51,12 +48,7 @@ const sendAndWait = "sendAndWait"
 const isApproval = (property: Property) =>
   property.name === "operation" && choices(property).some(({ value }) => value === sendAndWait)
 
-const hidden = (name: string, value: unknown): Property => ({
-  displayName: name,
-  name,
-  type: "hidden",
-  default: value
-})
+const hidden = (name: string, value: unknown): Property => ({ displayName: name, name, type: "hidden", default: value })
 
 const approval = (description: Description): Description | undefined => {
   const { properties, webhooks = [] } = description

@@ -24,7 +24,6 @@ const texts: ReadonlySet<string> = new Set(constants.texts.split(" "))
 /** Lists that are essential to a node although they are empty by default. */
 const lists: ReadonlySet<string> = new Set(constants.lists.split(" "))
 
-/** Whether the parameter is essential to the node although n8n does not require it. */
 const isPurpose = (property: Property): boolean => {
   const { default: initial, name, type, typeOptions, validateType } = property
   return typeOptions?.["minRequiredFields"] !== undefined ||
@@ -71,11 +70,7 @@ const inOrder = (properties: ReadonlyArray<Property>, parameters: Obj): Obj => {
   )
 }
 
-/**
- * Parameters that n8n accepts: the selected ones, the required ones, and those essential to the node.
- *
- * A parameter can make others visible, and these can be required: filling in continues until nothing new appears.
- */
+/** Parameters that n8n accepts: selected, required and essential ones, until filling in makes no more visible. */
 export const parameters = (description: Description, selected: Obj, context: Context): Obj => {
   const { version: typeVersion } = context
   const applying = (parameters: Obj) =>

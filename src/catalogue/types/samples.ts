@@ -11,7 +11,6 @@ const { about, addressForAgent, assignments, body, bodyForAgent, condition, mapp
 const byEditor: Readonly<Record<string, string>> = constants.byEditor
 const code: Readonly<Record<string, string>> = constants.code
 
-/** Node that the samples are for. */
 export interface Context {
   readonly version: number
   /** Whether an agent calls the node and fills in its values. */
@@ -47,8 +46,6 @@ const filter = ({ typeOptions }: Property, { evaluate, version }: Context, optio
   }
 }
 
-const isSchedule = ({ values }: Group) => values.some(({ name }) => name === "triggerAtDay")
-
 export const isCode = ({ name }: Property): boolean => Object.hasOwn(code, name)
 
 /** Whether the value is the JSON of a body, of items or of a schema. */
@@ -57,8 +54,6 @@ export const isBody = ({ name, type }: Property): boolean => type === "json" && 
 /** Sample of a parameter in a list: the value of the field named beside it, or `$fromAI` for an agent. */
 const inList = (property: Property, { isTool }: Context) =>
   label(property) ?? (!isValue(property) ? undefined : isTool ? fromAI(property) : field("name"))
-
-const isAddress = ({ name }: Property) => /url|endpoint/i.test(name)
 
 /** Sample name of an entry in a list: a field, a column, a category. */
 const label = ({ name }: Property): string | undefined =>
@@ -84,8 +79,6 @@ const ofDefault = (property: Property, context: Context): unknown => {
   if (type === "json") return compact(string)
   return string.length > longestDefault ? ofEditor(property) ?? string : string
 }
-
-const isAlphanumeric = ({ validateType }: Property) => validateType === "string-alphanumeric"
 
 const fits = (mode: Mode, value: string) =>
   (mode.validation ?? []).every(({ properties, type }) => {
@@ -159,7 +152,7 @@ const filled = (property: Property, value: unknown, context: Context): unknown =
     Object.entries(obj(value) ?? {}).map(([key, items]) => {
       const known = groups(property).find(({ name }) => name === key)
       if (known === undefined) return [key, items]
-      if (isSchedule(known)) return [key, weekdays]
+      if (known.values.some(({ name }) => name === "triggerAtDay")) return [key, weekdays]
       const fill = inItem(known.values)
       return [key, Array.isArray(items) ? items.map(fill) : fill(items)]
     })
@@ -174,46 +167,33 @@ export const sample = (property: Property, context: Context, depth = 0): unknown
   const program = code[name]
   if (program !== undefined) return program
   const example = exampleOf(property) || ofEditor(property) || ""
-  if (context.isTool && depth === 0 && isAddress(property)) {
-    return /\bexample\.(?:com|org)\b/.test(example)
-      ? addressForAgent
-      : example || addressForAgent
+  if (context.isTool && depth === 0 && /url|endpoint/i.test(property.name)) {
+    return /\bexample\.(?:com|org)\b/.test(example) ? addressForAgent : example || addressForAgent
   }
-  if (isAlphanumeric(property)) return example.replace(/\W+/g, "_") || name
+  if (property.validateType === "string-alphanumeric") return example.replace(/\W+/g, "_") || name
   if (property.requiresDataPath !== undefined && type === "string") return example || "name"
-  switch (type) {
-    case "options":
-    case "credentialsSelect":
-      return choices(property).find(({ value }) => value !== "")?.value ??
-        ((depth > 0 ? label(property) : undefined) ?? field(name))
-    case "multiOptions": {
-      const [first] = choices(property)
-      return first === undefined ? field(name) : [first.value]
-    }
-    case "boolean":
-      return false
-    case "number":
-      return 1
-    case "dateTime":
-      return "2026-01-31T09:00:00"
-    case "json":
-      return isBody(property) ? context.isTool ? bodyForAgent : body : "{}"
-    case "resourceLocator":
-    case "workflowSelector":
-    case "agentSelector":
-      return locator(property, context)
-    case "resourceMapper":
-      return context.isTool ? mapperForAgent : mapper
-    case "filter":
-      return filter(property, context)
-    case "assignmentCollection":
-      return assignments
-    case "collection":
-      return requiredOf(members(property), context, depth)
-    case "fixedCollection": {
-      const [first] = groups(property)
-      return first === undefined ? {} : group(property, first, context, depth)
-    }
+  if (type === "options" || type === "credentialsSelect") {
+    return choices(property).find(({ value }) => value !== "")?.value ??
+      ((depth > 0 ? label(property) : undefined) ?? field(name))
+  }
+  if (type === "multiOptions") {
+    const [first] = choices(property)
+    return first === undefined ? field(name) : [first.value]
+  }
+  if (type === "boolean") return false
+  if (type === "number") return 1
+  if (type === "dateTime") return "2026-01-31T09:00:00"
+  if (type === "json") return isBody(property) ? context.isTool ? bodyForAgent : body : "{}"
+  if (type === "resourceLocator" || type === "workflowSelector" || type === "agentSelector") {
+    return locator(property, context)
+  }
+  if (type === "resourceMapper") return context.isTool ? mapperForAgent : mapper
+  if (type === "filter") return filter(property, context)
+  if (type === "assignmentCollection") return assignments
+  if (type === "collection") return requiredOf(members(property), context, depth)
+  if (type === "fixedCollection") {
+    const [first] = groups(property)
+    return first === undefined ? {} : group(property, first, context, depth)
   }
   return context.isTool && depth === 0 && type === "string"
     ? text(property, context)

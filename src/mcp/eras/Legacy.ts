@@ -1,8 +1,4 @@
-/**
- * MCP up to 2025-11-25, which begins with `initialize`: the official SDK's low-level `Server` in front of the methods.
- *
- * This module alone loads the SDK, and only when a client needs it.
- */
+/** MCP up to 2025-11-25, by the official SDK's low-level `Server`, which is loaded when a client needs it. */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js"
 import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
@@ -65,8 +61,7 @@ export const connect = Effect.fnUntraced(function*({ about, methods }: Protocol,
         Effect.ignore(Effect.tryPromise(() => extra.sendNotification({ method, params } as ServerNotification))),
       ask: ask(capabilities, extra)
     })
-    return runPromise(Effect.result(answer), { signal: extra.signal })
-      .then(Result.getOrThrowWith((error) => error))
+    return runPromise(Effect.result(answer), { signal: extra.signal }).then(Result.getOrThrowWith((error) => error))
       .then((result) => ({ ...result }))
   }
   yield* Effect.acquireRelease(

@@ -1,9 +1,4 @@
-/**
- * MCP 2026-07-28: each request contains its version and the client's capabilities.
- *
- * A question ends the request with `input_required`; the client repeats the request with the answers, and the handler
- * restarts with them.
- */
+/** MCP 2026-07-28: requests are self-contained; a question ends one, which the client repeats with the answers. */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
@@ -25,9 +20,7 @@ type Headers = { readonly [name: string]: string | undefined }
 const untilRestart = 10 * 60_000
 
 /** Cacheable results. Results that depend on the caller's n8n are private and may change at any time. */
-const cached: {
-  readonly [method: string]: { readonly ttlMs: number; readonly cacheScope: "private" | "public" }
-} = {
+const cached: { readonly [method: string]: { readonly ttlMs: number; readonly cacheScope: "private" | "public" } } = {
   "server/discover": { ttlMs: untilRestart, cacheScope: "public" },
   "tools/list": { ttlMs: untilRestart, cacheScope: "private" },
   "prompts/list": { ttlMs: untilRestart, cacheScope: "public" },

@@ -1,7 +1,4 @@
-/**
- * Sealed state that a client holds between a question and its answer: readable, tamper-proof, and accepted once by any
- * process with the key.
- */
+/** Sealed state that a client holds between question and answer: readable, tamper-proof, accepted once. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -41,19 +38,18 @@ export const make = ({ key, use }: Options): Sealing => {
         const body = Buffer.from(JSON.stringify({ content, id, expires: now + maxAge })).toString("base64url")
         return `${body}.${mac(body, about).toString("base64url")}`
       }),
-    open: (sealed, about) =>
-      Effect.gen(function*() {
-        const [body = "", tag = "", ...others] = sealed.split(".")
-        const expected = mac(body, about)
-        const actual = bytesOf(tag)
-        // Node's decoder ignores invalid base64, so the text itself is compared.
-        const isOurs = others.length === 0 && actual.toString("base64url") === tag &&
-          actual.length === expected.length && timingSafeEqual(actual, expected)
-        if (!isOurs) return undefined
-        const { content, expires, id } = obj(JSON.parse(bytesOf(body).toString("utf8"))) ?? {}
-        const isInTime = Number(expires) > (yield* Clock.currentTimeMillis)
-        return isInTime && (yield* use(str(id) ?? "", Number(expires))) ? obj(content) : undefined
-      })
+    open: Effect.fnUntraced(function*(sealed, about) {
+      const [body = "", tag = "", ...others] = sealed.split(".")
+      const expected = mac(body, about)
+      const actual = bytesOf(tag)
+      // Node's decoder ignores invalid base64, so the text itself is compared.
+      const isOurs = others.length === 0 && actual.toString("base64url") === tag &&
+        actual.length === expected.length && timingSafeEqual(actual, expected)
+      if (!isOurs) return undefined
+      const { content, expires, id } = obj(JSON.parse(bytesOf(body).toString("utf8"))) ?? {}
+      const isInTime = Number(expires) > (yield* Clock.currentTimeMillis)
+      return isInTime && (yield* use(str(id) ?? "", Number(expires))) ? obj(content) : undefined
+    })
   }
 }
 
@@ -70,11 +66,7 @@ export const memory: Effect.Effect<Sealing> = Effect.sync(() => {
   })
 })
 
-/**
- * Sealing for every process with this folder, which contains the key and a file for each used text.
- *
- * The folder is created at first use. If it cannot be written, this process seals on its own and logs a warning.
- */
+/** Sealing for processes with this folder of key and used texts; if it cannot be written, for this one alone. */
 export const folder = Effect.fnUntraced(function*(
   place: string
 ): Effect.fn.Return<Sealing, never, FileSystem.FileSystem | Path.Path> {

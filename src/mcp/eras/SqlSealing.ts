@@ -5,12 +5,7 @@ import { randomBytes } from "node:crypto"
 import { Database } from "../../base/Database.ts"
 import * as Sealing from "./Sealing.ts"
 
-/**
- * Sealing with the key and the used texts in the database.
- *
- * Until the database is reached, this process seals on its own. While it is down, answers that another process may have
- * accepted are refused.
- */
+/** Sealing by the database; until it is reached, for this process alone; while it is down, answers may be refused. */
 export const make: Effect.Effect<Sealing.Sealing, never, Database> = Effect.gen(function*() {
   const database = yield* Database
   const own = yield* Sealing.memory

@@ -12,7 +12,6 @@ export interface Grant {
   readonly client: string | undefined
 }
 
-/** Caller with access. */
 export interface Known extends Caller {
   /** Key of the token, or of the person behind several; limits count by it. */
   readonly key: string
@@ -32,12 +31,7 @@ export const bearer = (authorization: string | undefined): string | undefined =>
 
 const unknown: Access = (authorization) => Effect.fail(Refusal.unauthorized(authorization !== undefined))
 
-/**
- * Access by these grants, and by `others` for any other token; without both, everyone has access as the client
- * `openTo`.
- *
- * All digests are compared in constant time, so that the duration reveals nothing about a token.
- */
+/** Access by these grants, by `others` for other tokens, else for all as `openTo`; compares in constant time. */
 export const make = (grants: ReadonlyArray<Grant>, openTo: string | undefined, others?: Access): Access => {
   const known = grants.map(({ client, token }) => {
     const own = digest(Redacted.value(token))

@@ -84,11 +84,9 @@ export const keysAt = (url: string) => Effect.map(get(url, KeySet), ({ body }) =
 const pause = "5 seconds"
 const maxAge = 10 * 60_000
 
-/** Keys of an issuer, read on demand. */
 export interface KeyStore {
   /** Cached keys, read if there are none; old keys are refreshed in the background. */
   readonly current: Effect.Effect<Keys, IssuerError>
-  /** Refreshed keys, unless they were just read; fails if they cannot be read. */
   readonly renewed: Effect.Effect<Keys, IssuerError>
 }
 

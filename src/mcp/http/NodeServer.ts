@@ -49,7 +49,6 @@ const refuse = (error: NodeJS.ErrnoException, socket: Duplex) => {
   setTimeout(() => socket.destroy(), refusalMillis)
 }
 
-/** Answers requests outside Effect's server. */
 const answer = (response: ServerResponse, status: number, text: string) => {
   response.writeHead(status, {
     "content-type": "application/json",

@@ -1,7 +1,4 @@
-/**
- * OAuth 2.1 resource server: accepts access tokens (JWT, RFC 9068) of one issuer and directs clients to it (RFC 9728).
- * Never an issuer.
- */
+/** OAuth 2.1 resource server: accepts access tokens (JWT, RFC 9068) of one issuer, announced by RFC 9728. */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -33,7 +30,6 @@ export const algorithms: ReadonlyArray<string> = [
 /** Tolerated difference between the clocks of issuer and server, in seconds. */
 export const clockTolerance = 30
 
-/** Server as a protected resource. */
 export interface Resource {
   /** Canonical address, the required audience of tokens. */
   readonly id: string

@@ -13,17 +13,7 @@ const pause = 5_000
 /** Time limit of a database call, so that a hanging database does not delay every call. */
 const patience = "1 second"
 
-interface Row {
-  readonly tokens: number
-  readonly elapsed: number
-  readonly taken: boolean
-}
-
-/**
- * Stores token buckets in the table `n8n_mcp_limits`, by the database's clock.
- *
- * Each call is one statement. While the database is down, each process counts alone. Only token buckets are shared.
- */
+/** Token buckets in `n8n_mcp_limits`, by the database's clock; while it is down, each process counts alone. */
 export const layerStore: Layer.Layer<RateLimiter.RateLimiterStore, never, Database> = Layer.effect(
   RateLimiter.RateLimiterStore,
   Effect.gen(function*() {
@@ -37,7 +27,7 @@ export const layerStore: Layer.Layer<RateLimiter.RateLimiterStore, never, Databa
         const now = sql`GREATEST(bucket.last_refill, extract(epoch FROM statement_timestamp())::float8 * 1000)`
         const intervals = sql`floor((${now} - bucket.last_refill) / ${rate}::float8)`
         const refilled = sql`LEAST(${limit}::float8, bucket.tokens + ${intervals})`
-        return sql<Row>`
+        return sql<{ readonly tokens: number; readonly elapsed: number; readonly taken: boolean }>`
           INSERT INTO n8n_mcp_limits AS bucket (key, tokens, last_refill, taken)
           VALUES (
             ${sha256(key)},

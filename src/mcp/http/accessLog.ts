@@ -11,7 +11,6 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { randomUUID } from "node:crypto"
 import { defined } from "../../base/Json.ts"
 
-/** Details that handlers add to a request's line. */
 interface Details {
   readonly client?: string | undefined
   readonly subject?: string | undefined

@@ -41,13 +41,11 @@ const eventHeaders = { "cache-control": "no-cache", "x-accel-buffering": "no" }
 const events = (answering: Answering) =>
   Effect.map(Effect.context<never>(), (context) =>
     HttpServerResponse.stream(
-      Stream.callback<object>((queue) =>
-        Effect.gen(function*() {
-          const { body } = yield* answering((message) => void Queue.offerUnsafe(queue, message))
-          yield* Queue.offer(queue, body)
-          yield* Queue.end(queue)
-        })
-      ).pipe(
+      Stream.callback<object>(Effect.fnUntraced(function*(queue) {
+        const { body } = yield* answering((message) => void Queue.offerUnsafe(queue, message))
+        yield* Queue.offer(queue, body)
+        yield* Queue.end(queue)
+      })).pipe(
         Stream.map((message) => `event: message\ndata: ${JSON.stringify(message)}\n\n`),
         Stream.encodeText,
         Stream.provideContext(context)

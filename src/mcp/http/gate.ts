@@ -54,9 +54,7 @@ export const make = Effect.fnUntraced(
     const count = (key: string, limit: number) =>
       limiter.consume({ key, limit, window: "1 minute", algorithm: "token-bucket" }).pipe(
         Effect.catch(({ reason }) =>
-          reason._tag === "RateLimitExceeded"
-            ? Effect.fail(tooMany(limit, reason.retryAfter))
-            : Effect.die(reason)
+          reason._tag === "RateLimitExceeded" ? Effect.fail(tooMany(limit, reason.retryAfter)) : Effect.die(reason)
         )
       )
 

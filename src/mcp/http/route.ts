@@ -30,7 +30,6 @@ export const health = (
     (words) => HttpServerResponse.jsonUnsafe({ status: "ok", name: about.name, version: about.version, ...words })
   )
 
-/** Answers one method only; HEAD counts as GET. */
 export const only = <R>(
   method: "GET" | "POST",
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal.Refusal, R>
@@ -82,10 +81,7 @@ const json = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
 /** Answers a posted body. The call takes a place only when the body is complete, so that slow senders block no one. */
 export const posted = ({ admit, identify }: Effect.Success<ReturnType<typeof Gate.make>>) =>
 <R>(
-  answer: (
-    caller: Known,
-    body: unknown
-  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal.Refusal, R>
+  answer: (caller: Known, body: unknown) => Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal.Refusal, R>
 ) =>
   only(
     "POST",

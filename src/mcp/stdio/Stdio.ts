@@ -26,7 +26,6 @@ class Lines {
   onmessage?: (message: Rpc.Message) => void
   onclose?: () => void
 
-  /** Beginning of an incomplete line. */
   #pending: Array<Buffer> = []
   #pendingBytes = 0
   #skipping = false

@@ -95,18 +95,10 @@ export interface NodeShape {
 /** Whether the node has an error output, which comes after its others. */
 export const hasErrorOutput = (node: NodeShape): boolean => node.onError === "continueErrorOutput"
 
-/**
- * The names that n8n shows on a node's main outputs (`true`, `loop`, a Switch rule's name), without the error output;
- * `undefined` if its outputs are not known.
- */
+/** Names of a node's main outputs on n8n, without the error output; `undefined` if its outputs are not known. */
 export type OutputNames = (node: NodeShape) => ReadonlyArray<string | undefined> | undefined
 
-/**
- * The name that n8n shows on an output, if it has one.
- *
- * `count` is the number of main outputs as far as it is known: if the node's outputs are not known, the last of them is
- * taken for the error output.
- */
+/** Name that n8n shows on an output; the last of `count` unknown ones is taken for the error output. */
 export const outputName = (
   node: NodeShape,
   { index, type }: Port,

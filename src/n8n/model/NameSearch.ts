@@ -8,13 +8,7 @@ export const contains = (text: string): (name: string) => boolean => {
   return (name) => fold(name).includes(part)
 }
 
-/**
- * A pattern for n8n's own filter, an SQL `LIKE`, that every name which contains the text matches; `undefined` where n8n
- * cannot narrow the search.
- *
- * `_` and `%` in the text would be wildcards, n8n's database knows the case of ASCII letters only, and most letters may
- * have an accent in the name. Each of these becomes a wildcard.
- */
+/** Pattern for n8n's `LIKE` that each name with the text matches; `undefined` if n8n cannot narrow the search. */
 export const pattern = (text: string): string | undefined => {
   const like = text.normalize("NFC").replace(
     /[^ -~]+|[%_\\acdeghijklnorstuwyz]+/giu,

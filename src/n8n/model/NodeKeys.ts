@@ -16,9 +16,7 @@ export interface NodeKey {
   readonly since?: string
 }
 
-export const nodeKeys: ReadonlyMap<string, NodeKey> = new Map(
-  Object.entries(keys as Readonly<Record<string, NodeKey>>)
-)
+export const nodeKeys: ReadonlyMap<string, NodeKey> = new Map(Object.entries(keys as Readonly<Record<string, NodeKey>>))
 
 const isNumber = (value: unknown) => num(value) !== undefined
 
@@ -28,10 +26,7 @@ const kinds: { readonly [kind in Kind]: readonly [is: (value: unknown) => boolea
   number: [isNumber, "a number"],
   boolean: [Predicate.isBoolean, "a boolean, true or false"],
   object: [(value) => obj(value) !== undefined, "an object"],
-  position: [
-    (value) => Array.isArray(value) && value.length === 2 && value.every(isNumber),
-    "[x, y], two numbers"
-  ]
+  position: [(value) => Array.isArray(value) && value.length === 2 && value.every(isNumber), "[x, y], two numbers"]
 }
 
 export const holds = ({ kind, values }: NodeKey, value: unknown): boolean =>

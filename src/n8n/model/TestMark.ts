@@ -24,10 +24,7 @@ export const ownerOf = (name: string): Owner | undefined => {
 /** Whether a name is one that only copies bear. */
 export const isTaken = (name: string): boolean => name.startsWith(mark)
 
-/**
- * Whether a workflow is a copy of a test: not by its name alone, which anybody can give, but by the webhook of its own
- * that starts it, whose path begins with the name's token.
- */
+/** Whether a workflow is a copy of a test: by the webhook of its own that starts it, not by its name alone. */
 export const isCopy = ({ name, nodes }: { readonly name: string; readonly nodes: ReadonlyArray<unknown> }): boolean => {
   const { token } = pattern.exec(name)?.groups ?? {}
   return token !== undefined && nodes.some((node) => {

@@ -7,11 +7,7 @@ import keys from "./workflowKeys.json" with { type: "json" }
 /** The keys at the top of a workflow, as in n8n's API, exports and files. */
 export const workflowKeys: ReadonlySet<string> = new Set(keys)
 
-/**
- * One node. Keys that this schema does not name are kept: n8n adds some with every release.
- *
- * `typeVersion` decides which parameters there are and what they mean; `onError` is `stopWorkflow` when absent.
- */
+/** One node, with any further keys that n8n adds; `onError` is `stopWorkflow` when absent. */
 export const Node = Schema.StructWithRest(
   Schema.Struct({
     id: Schema.optionalKey(Schema.String),
@@ -30,7 +26,6 @@ export type Node = typeof Node.Type
 
 const Tag = Schema.Struct({ name: Schema.String })
 
-/** The fields that both a list and a single workflow have. */
 const head = {
   id: Schema.String,
   name: Schema.String,
@@ -55,10 +50,7 @@ export const Workflow = Schema.StructWithRest(
 )
 export type Workflow = typeof Workflow.Type
 
-/**
- * An entry of `GET /workflows`. n8n lists whole workflows, but their nodes and connections are not decoded: that would
- * take as long as parsing the JSON.
- */
+/** An entry of `GET /workflows`; nodes and connections are not decoded, which would take as long as parsing. */
 export const Listed = Schema.Struct({
   ...head,
   versionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
@@ -114,12 +106,7 @@ export const isTrigger = (node: unknown): boolean =>
 
 const Published = Schema.Struct({ nodes: Schema.Array(Node), connections: Connections.Connections })
 
-/**
- * Whether the workflow has changed since it was published, so that the running version differs.
- *
- * Only n8n 2.x has drafts. A draft with the same content as the published version, such as after undoing a change, does
- * not count.
- */
+/** Whether the content of the workflow differs from its published version, on 2.x only. */
 export const hasDraft = (workflow: Listed): boolean => {
   if (!workflow.active || !awaitsPublishing(workflow)) return false
   const { connections, nodes } = workflow

@@ -40,17 +40,10 @@ export const connect = (show: (shown: Shown, svg: string) => void, say: (text: s
       send({ method: "ui/notifications/size-changed", params: { width: document.body.scrollWidth, height } })
       return
     }
-    switch (data.method) {
-      case "ui/notifications/tool-result":
-        return showResult(data.params)
-      case "ui/notifications/tool-cancelled":
-        return say("The call was cancelled.")
-      case "ui/notifications/host-context-changed":
-        return dress(data.params)
-      case "ui/resource-teardown":
-      case "ping":
-        return send({ id: data.id, result: {} })
-    }
+    if (data.method === "ui/notifications/tool-result") return showResult(data.params)
+    if (data.method === "ui/notifications/tool-cancelled") return say("The call was cancelled.")
+    if (data.method === "ui/notifications/host-context-changed") return dress(data.params)
+    if (data.method === "ui/resource-teardown" || data.method === "ping") return send({ id: data.id, result: {} })
   })
   say("Waiting for the answer…")
   send({

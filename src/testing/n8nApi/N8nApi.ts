@@ -82,10 +82,7 @@ export interface Options {
   readonly webhookLag?: number
   /** On 2.x, number of attempts to delete a workflow after unpublishing that fail with 409. Default: 0. */
   readonly deletionLag?: number
-  /**
-   * Returns the execution of a production webhook's call, such as `succeededExecution({ workflow })`: it is stored, and
-   * a Respond to Webhook node with `={{ $execution.id }}` answers with its id. Default: nothing runs.
-   */
+  /** Returns the execution of a call of a production webhook, which is stored; by default nothing runs. */
   readonly runs?: (workflow: State.Workflow) => State.NewExecution | undefined
 }
 
@@ -95,10 +92,9 @@ export interface N8nApi {
   readonly requests: Effect.Effect<ReadonlyArray<RecordedRequest>>
   readonly workflows: Effect.Effect<ReadonlyArray<State.Workflow>>
   /**
-   * Saves a workflow as another user.
-   *
-   * `updatedAt` changes, and a change of nodes, connections or node groups is a new version by `author` (default:
-   * "Somebody Else"). On 2.x a published workflow then has a draft; on 1.x the change takes effect immediately.
+   * Saves a workflow as another user. `updatedAt` changes, and a change of nodes, connections or node groups is a new
+   * version by `author` (default: "Somebody Else"). On 2.x a published workflow then has a draft; on 1.x the change
+   * takes effect immediately.
    */
   readonly edit: (
     id: string,
@@ -107,10 +103,7 @@ export interface N8nApi {
   ) => Effect.Effect<void>
   readonly executions: Effect.Effect<ReadonlyArray<State.Execution>>
   readonly addExecution: (execution: State.NewExecution) => Effect.Effect<State.Execution>
-  /**
-   * Fails that many of the next requests with a status (0: the connection breaks) and, if given, a `Retry-After` in
-   * seconds. Failed requests have no effect.
-   */
+  /** Fails so many next requests with a status (0: the connection breaks) and a `Retry-After`, without effect. */
   readonly failTimes: (
     times: number,
     status: number,
@@ -157,11 +150,8 @@ const checkBody = ({ body: check, bodyIsOptional }: Route, { body, headers }: Re
   return fault === undefined ? Effect.void : refuse(400, fault)
 }
 
-const isApi = (url: URL) => url.pathname.startsWith("/api/")
-
 const decoder = new TextDecoder()
 
-/** Records a request, whose body must be JSON. */
 const record = ({ body, headers, method }: HttpClientRequest.HttpClientRequest, url: URL): RecordedRequest => ({
   method,
   url: url.href,
@@ -180,7 +170,7 @@ export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =
     const answer = Effect.fnUntraced(function*(request: RecordedRequest, url: URL) {
       const { headers, method } = request
       const route = yield* findRoute(method, url.pathname, version)
-      if (isApi(url)) {
+      if (url.pathname.startsWith("/api/")) {
         yield* authorize(headers["x-n8n-api-key"], options)
         yield* checkQuery(route.query ?? {}, url.searchParams, version)
       }

@@ -11,7 +11,6 @@ const advice = "Keeping unused credentials in your instance is an unneeded secur
 
 const day = 24 * 3_600_000
 
-/** Findings about credentials, with the workflows that should use them. */
 const sections = ({ body, now, state }: Call) => {
   const days = Number(obj(obj(body)["additionalOptions"])["daysAbandonedWorkflow"] ?? 90)
   const recent = new Set(
@@ -66,9 +65,7 @@ const audit: Handler = (call) => {
   const credentials = isChosen("credentials") ? unusedCredentials(call) : []
   const reports = {
     ...(credentials.length > 0 && { "Credentials Risk Report": { risk: "credentials", sections: credentials } }),
-    ...(isChosen("instance") && {
-      "Instance Risk Report": { risk: "instance", sections: [securitySettings[version]] }
-    })
+    ...(isChosen("instance") && { "Instance Risk Report": { risk: "instance", sections: [securitySettings[version]] } })
   }
   return Effect.succeed(Response.json(Object.keys(reports).length === 0 ? [] : reports))
 }

@@ -11,7 +11,6 @@ const listCredentials: Handler = Effect.fnUntraced(function*({ query, state }) {
   return Response.json(yield* paginate(state.credentials, query))
 })
 
-/** Credential with more fields than in the list. */
 const detail = (credential: Credential, { version }: Call): Obj => ({
   ...only(credential, "id", "name", "type", "createdAt", "updatedAt"),
   isManaged: false,
@@ -56,7 +55,6 @@ const getSchema: Handler = ({ id, version }) => {
   return Effect.succeed(Response.json({ ...schema, properties: without(schema.properties, ...newer) }))
 }
 
-/** Body of `POST /credentials`; whether the data fits the type is not checked. */
 const newCredential: Check = fields(required({ name: text, type: text, data: record }), true)
 
 export const routes = [

@@ -1,18 +1,6 @@
 /** Data tables of 2.x, whose errors have the wording of 1.x. */
 import * as Effect from "effect/Effect"
-import {
-  type Check,
-  fields,
-  flag,
-  listOf,
-  number,
-  oneOf,
-  optional,
-  record,
-  required,
-  strict,
-  text as isText
-} from "./body.ts"
+import * as Body from "./body.ts"
 import { pageQuery, paginate, text } from "./query.ts"
 import { type Refusal, refuse } from "./refusal.ts"
 import { api, type Call, type Handler, type RouteOptions } from "./server.ts"
@@ -247,17 +235,11 @@ const comparisons: Readonly<Record<string, (cell: unknown, value: unknown) => bo
   ilike: (cell, value) => typeof cell === "string" && pattern(String(value), "i").test(cell)
 }
 
-interface Filter {
-  readonly columnName: string
-  readonly condition: string
-  readonly value: unknown
-}
-
 const matcher = Effect.fnUntraced(function*(filter: unknown, table: Table) {
   const { filters, type } = obj(filter)
   const types = { ...systemTypes, ...typesOf(table) }
   const tests = yield* Effect.forEach(
-    list<Filter>(filters),
+    list<{ readonly columnName: string; readonly condition: string; readonly value: unknown }>(filters),
     Effect.fnUntraced(function*({ columnName, condition, value }) {
       const { [columnName]: expected } = yield* values({ [columnName]: value }, types)
       const name = condition.toUpperCase()
@@ -321,10 +303,7 @@ const insertRows: Handler = Effect.fnUntraced(function*(call) {
 
 const dryRun = (before: Obj | undefined, after: Obj | undefined) => {
   const nothing = Object.fromEntries(Object.keys(before ?? after ?? {}).map((key) => [key, null]))
-  return [
-    { ...nothing, ...before, dryRunState: "before" },
-    { ...nothing, ...after, dryRunState: "after" }
-  ]
+  return [{ ...nothing, ...before, dryRunState: "before" }, { ...nothing, ...after, dryRunState: "after" }]
 }
 
 /** Updates rows; `isUpsert` inserts one if no row meets the filter. */
@@ -341,9 +320,7 @@ const updateRows = (isUpsert: boolean): Handler =>
     if (isDryRun === true) {
       const dates = { createdAt: call.now, updatedAt: call.now }
       return Response.json(
-        isInsert
-          ? dryRun(undefined, { id: 0, ...dates, ...cells })
-          : before.flatMap((row) => dryRun(row, changed(row)))
+        isInsert ? dryRun(undefined, { id: 0, ...dates, ...cells }) : before.flatMap((row) => dryRun(row, changed(row)))
       )
     }
     if (isInsert) {
@@ -370,45 +347,48 @@ const clearRows: Handler = Effect.fnUntraced(function*(call) {
   return Response.json({ deletedCount: table.rows.length })
 })
 
-const atLeastOne = (check: Check): Check => (value, path, version) =>
+const atLeastOne = (check: Body.Check): Body.Check => (value, path, version) =>
   Array.isArray(value) && value.length === 0
     ? `${path} must NOT have fewer than 1 items`
     : check(value, path, version)
 
-const anything: Check = () => undefined
+const anything: Body.Check = () => undefined
 
-const condition = required({
-  columnName: isText,
-  condition: oneOf("eq", "neq", "like", "ilike", "gt", "gte", "lt", "lte"),
+const condition = Body.required({
+  columnName: Body.text,
+  condition: Body.oneOf("eq", "neq", "like", "ilike", "gt", "gte", "lt", "lte"),
   value: anything
 })
 
-const rowFilter = fields({
-  ...optional({ type: oneOf("and", "or") }),
-  ...required({ filters: atLeastOne(listOf(fields(condition, true))) })
+const rowFilter = Body.fields({
+  ...Body.optional({ type: Body.oneOf("and", "or") }),
+  ...Body.required({ filters: atLeastOne(Body.listOf(Body.fields(condition, true))) })
 }, true)
 
-const newColumn = fields({ ...optional({ index: number }), ...required({ name: isText, type: oneOf(...types) }) }, true)
+const newColumn = Body.fields({
+  ...Body.optional({ index: Body.number }),
+  ...Body.required({ name: Body.text, type: Body.oneOf(...types) })
+}, true)
 
 /** Column of a new table; errors of its type do not name the column. */
-const tableColumn = fields(
-  required({ name: isText, type: (value) => oneOf(...types)(value, "", "2")?.trimStart() }),
+const tableColumn = Body.fields(
+  Body.required({ name: Body.text, type: (value) => Body.oneOf(...types)(value, "", "2")?.trimStart() }),
   true
 )
 
-const newTable = fields({
-  ...optional({ projectId: isText }),
-  ...required({ name: isText, columns: listOf(tableColumn) })
+const newTable = Body.fields({
+  ...Body.optional({ projectId: Body.text }),
+  ...Body.required({ name: Body.text, columns: Body.listOf(tableColumn) })
 }, true)
 
-const newRows = fields({
-  ...optional({ returnType: oneOf("count", "id", "all") }),
-  ...required({ data: listOf(record) })
+const newRows = Body.fields({
+  ...Body.optional({ returnType: Body.oneOf("count", "id", "all") }),
+  ...Body.required({ data: Body.listOf(Body.record) })
 }, true)
 
-const change = fields({
-  ...optional({ returnData: flag, dryRun: flag }),
-  ...required({ filter: rowFilter, data: record })
+const change = Body.fields({
+  ...Body.optional({ returnData: Body.flag, dryRun: Body.flag }),
+  ...Body.required({ filter: rowFilter, data: Body.record })
 }, true)
 
 const tableQuery = { ...pageQuery, filter: text, sortBy: text }
@@ -419,24 +399,24 @@ const requireFilter = (handler: Handler): Handler => (call) =>
 const at = (method: string, place: string, options: RouteOptions, handle: Handler) =>
   api(method, `/data-tables${place}`, { ...options, only2: true }, handle)
 
-const column = fields(optional({ name: isText, index: number }), true)
+const column = Body.fields(Body.optional({ name: Body.text, index: Body.number }), true)
 
 const deletion = { filter: text, returnData: text, dryRun: text }
 
 export const routes = [
   at("GET", "", { query: tableQuery }, listTables),
-  at("POST", "", { body: strict(newTable) }, createTable),
+  at("POST", "", { body: Body.strict(newTable) }, createTable),
   at("GET", "/:id/columns", {}, listColumns),
-  at("POST", "/:id/columns", { body: strict(newColumn) }, addColumn),
-  at("PATCH", "/:id/columns/:column", { body: strict(column) }, updateColumn),
+  at("POST", "/:id/columns", { body: Body.strict(newColumn) }, addColumn),
+  at("PATCH", "/:id/columns/:column", { body: Body.strict(column) }, updateColumn),
   at("DELETE", "/:id/columns/:column", {}, deleteColumn),
   at("GET", "/:id/rows", { query: { ...tableQuery, search: text } }, listRows),
-  at("POST", "/:id/rows", { body: strict(newRows) }, insertRows),
-  at("PATCH", "/:id/rows/update", { body: strict(change) }, updateRows(false)),
-  at("POST", "/:id/rows/upsert", { body: strict(change) }, updateRows(true)),
+  at("POST", "/:id/rows", { body: Body.strict(newRows) }, insertRows),
+  at("PATCH", "/:id/rows/update", { body: Body.strict(change) }, updateRows(false)),
+  at("POST", "/:id/rows/upsert", { body: Body.strict(change) }, updateRows(true)),
   at("DELETE", "/:id/rows/delete", { query: deletion }, requireFilter(deleteRows)),
   at("DELETE", "/:id/rows/clear", {}, clearRows),
   at("GET", "/:id", {}, getTable),
-  at("PATCH", "/:id", { body: strict(fields(required({ name: isText }), true)) }, renameTable),
+  at("PATCH", "/:id", { body: Body.strict(Body.fields(Body.required({ name: Body.text }), true)) }, renameTable),
   at("DELETE", "/:id", {}, deleteTable)
 ]

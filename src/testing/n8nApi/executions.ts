@@ -21,7 +21,6 @@ const itemKeys = [
   "waitTill"
 ]
 
-/** Error without its text, as n8n hides it. */
 const redactedError = (error: unknown) => {
   const { httpCode = null, name } = obj(error)
   return { type: name, ...(name === "NodeApiError" ? { httpCode } : {}) }
@@ -39,9 +38,7 @@ const mapOf = (value: unknown, change: (inner: unknown) => unknown) =>
 const listOf = (value: unknown, change: (inner: unknown) => unknown) => Array.isArray(value) ? value.map(change) : value
 
 const withoutError = (value: Obj) =>
-  value["error"] === undefined
-    ? value
-    : { ...without(value, "error"), redactedError: redactedError(value["error"]) }
+  value["error"] === undefined ? value : { ...without(value, "error"), redactedError: redactedError(value["error"]) }
 
 /** Hides the items and errors of an execution, as n8n's redaction does. */
 const redact = (execution: Execution, reason: string): Execution => {
@@ -144,10 +141,7 @@ const getExecution: Handler = Effect.fnUntraced(function*(call) {
 const queuedMessage = "Execution is queued to run (not yet started) so it cannot be retried"
 const abortedMessage = "The execution was aborted before starting, so it cannot be retried"
 
-/**
- * Retries an execution; n8n answers at the end of the new one. Nothing is executed here: the result is that of the old one,
- * or a success if that was stopped, waiting or running, or if the current workflow is loaded.
- */
+/** Retries without executing: with the old result, or a success if it had none or the current workflow is loaded. */
 const retryExecution: Handler = Effect.fnUntraced(function*(call) {
   const { id, now, state, version } = call
   const old = yield* find(call, `The execution with the ID "${id}" does not exist.`)

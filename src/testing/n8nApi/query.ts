@@ -13,7 +13,6 @@ export interface Parameters {
   readonly [name: string]: Parameter
 }
 
-/** Marks a parameter that 1.x does not know. */
 export const only2 = (parameter: Parameter): Parameter => ({ ...parameter, only2: true })
 
 export const text: Parameter = { check: () => undefined }

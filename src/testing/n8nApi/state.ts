@@ -139,7 +139,6 @@ export interface Column extends Dated {
   readonly type: string
 }
 
-/** Stored data table: its columns by place, its rows by id. */
 export interface Table extends Dated {
   readonly id: string
   readonly name: string
@@ -270,7 +269,6 @@ export const activeVersion = (state: State, id: string, versionId: string): obje
   return { ...version, workflowPublishHistory: state.publications.filter((event) => event.versionId === versionId) }
 }
 
-/** Completes a workflow with fields that a seed may omit, and stores it. */
 export const complete = (state: State, workflow: Workflow): Stored => {
   const versionId = Json.str(workflow["versionId"]) ?? state.uuid()
   const active = workflow.active ?? false

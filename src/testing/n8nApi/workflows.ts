@@ -7,27 +7,11 @@ import { flag, only2, pageQuery, paginate, text, whole } from "./query.ts"
 import { type Major, refuse } from "./refusal.ts"
 import { groupFault, structureFault, wantsWebhookId } from "./rules.ts"
 import { api, type Call, type Handler } from "./server.ts"
-import {
-  activeVersion,
-  addVersion,
-  blank,
-  complete,
-  defaultSettings,
-  isInProject,
-  type Node,
-  type Obj,
-  obj,
-  only,
-  owner,
-  type State,
-  type Stored,
-  without,
-  type Workflow
-} from "./state.ts"
+import * as State from "./state.ts"
 import { answer, detail, findWorkflow, item, permissionDenied } from "./views.ts"
 import { changedWorkflow, newWorkflow } from "./workflowBody.ts"
 
-const hasTag = (workflow: Workflow, name: string) => (workflow.tags ?? []).some((tag) => tag.name === name)
+const hasTag = (workflow: State.Workflow, name: string) => (workflow.tags ?? []).some((tag) => tag.name === name)
 
 const lowerAscii = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
@@ -53,7 +37,7 @@ const listWorkflows: Handler = Effect.fnUntraced(function*(call) {
     stored.filter((workflow) =>
       isNamed(workflow.name) &&
       (active === null || (workflow.active ?? false) === (active === "true")) &&
-      (project === null || isInProject(project, workflow)) &&
+      (project === null || State.isInProject(project, workflow)) &&
       required.every((tag) => hasTag(workflow, tag))
     ),
     query
@@ -67,21 +51,21 @@ const getWorkflow: Handler = Effect.fnUntraced(function*(call) {
 })
 
 /** Resolves credentials by id, or else by a unique name; the stored reference gets the credential's current name. */
-const withCredentials = (nodes: ReadonlyArray<Node>, { credentials }: State): ReadonlyArray<Node> =>
+const withCredentials = (nodes: ReadonlyArray<State.Node>, { credentials }: State.State): ReadonlyArray<State.Node> =>
   nodes.map((node) => {
     if (node["credentials"] === undefined || node["disabled"] === true) return node
-    const resolved = Object.entries(obj(node["credentials"])).map(([type, reference]) => {
-      const { id, name } = typeof reference === "string" ? { id: null, name: reference } : obj(reference)
+    const resolved = Object.entries(State.obj(node["credentials"])).map(([type, reference]) => {
+      const { id, name } = typeof reference === "string" ? { id: null, name: reference } : State.obj(reference)
       const ofType = credentials.filter((credential) => credential.type === type)
       const byName = ofType.filter((credential) => credential.name === name)
       const match = ofType.find((credential) => credential.id === id) ?? (byName.length === 1 ? byName[0] : undefined)
-      return [type, match === undefined ? reference : only(match, "id", "name")]
+      return [type, match === undefined ? reference : State.only(match, "id", "name")]
     })
     return { ...node, credentials: Object.fromEntries(resolved) }
   })
 
 /** Adds missing node ids, on 2.x also webhook ids; each write generates new ones. */
-const withIds = (nodes: ReadonlyArray<Node>, { state, version }: Call): ReadonlyArray<Node> =>
+const withIds = (nodes: ReadonlyArray<State.Node>, { state, version }: Call): ReadonlyArray<State.Node> =>
   nodes.map((node) => ({
     ...node,
     ...(!node.id && { id: state.uuid() }),
@@ -94,67 +78,70 @@ const contentKeys = ["name", "nodes", "connections", "nodeGroups", "staticData",
 
 /** Stored part of a body; 2.x silently drops three settings. */
 const storedContent = ({ body, state, version }: Call) => {
-  const { nodes, settings, staticData, ...rest } = only(obj(body), ...contentKeys, "settings")
+  const { nodes, settings, staticData, ...rest } = State.only(State.obj(body), ...contentKeys, "settings")
   return {
-    ...rest as Obj,
+    ...rest as State.Obj,
     ...(staticData !== undefined && { staticData: parsed(staticData) }),
-    nodes: withCredentials(nodes as ReadonlyArray<Node>, state),
+    nodes: withCredentials(nodes as ReadonlyArray<State.Node>, state),
     settings: {
-      ...defaultSettings[version],
-      ...without(obj(settings), ...(version === "2" ? ["binaryMode", "credentialResolverId", "redactionPolicy"] : []))
+      ...State.defaultSettings[version],
+      ...State.without(
+        State.obj(settings),
+        ...(version === "2" ? ["binaryMode", "credentialResolverId", "redactionPolicy"] : [])
+      )
     }
   }
 }
 
 const refuseName = () => refuse(400, "Workflow name must be 1 to 128 characters long.")
 
-const checkContent = (workflow: Stored) => {
+const checkContent = (workflow: State.Stored) => {
   const fault = structureFault(workflow) ?? groupFault(workflow)
   return fault === undefined ? Effect.void : refuse(400, fault)
 }
 
 /** Refuses any folder, since the simulated n8n has no folders. */
 const checkFolder = ({ body }: Call) => {
-  const { parentFolderId: folder = null } = obj(body)
+  const { parentFolderId: folder = null } = State.obj(body)
   return folder === null || folder === "0" ? Effect.void : refuse(404, `Could not find the folder: ${folder}`)
 }
 
 const createWorkflow: Handler = Effect.fnUntraced(function*(call) {
   const { body, now, state, version } = call
-  const { name, projectId = owner.project } = body as { readonly name: string; readonly projectId?: string }
+  const { name, projectId = State.owner.project } = body as { readonly name: string; readonly projectId?: string }
   const { nodes, ...content } = storedContent(call)
   if (version === "2" && (name === "" || nameFault(name) !== undefined)) return yield* refuseName()
-  const isKnown = projectId === owner.project ||
-    [...state.workflows.values()].some((other) => isInProject(projectId, other))
+  const isKnown = projectId === State.owner.project ||
+    [...state.workflows.values()].some((other) => State.isInProject(projectId, other))
   if (!isKnown) return yield* refuse(404, "Project not found")
   const id = state.nanoid()
-  const workflow: Stored = {
-    ...blank({ id, name, versionId: state.uuid(), projectId, now }),
+  const workflow: State.Stored = {
+    ...State.blank({ id, name, versionId: state.uuid(), projectId, now }),
     nodes: withIds(nodes, call),
     ...content
   }
   if (version === "2") yield* Effect.andThen(checkContent(workflow), checkFolder(call))
   state.workflows.set(id, workflow)
-  addVersion(state, workflow, owner.name, now)
+  State.addVersion(state, workflow, State.owner.name, now)
   return version === "2"
     ? Response.json({ ...workflow, parentFolder: null })
     : answer(call, workflow, "tags", "shared", "activeVersion")
 })
 
-const forget = (state: State, id: string) => {
+const forget = (state: State.State, id: string) => {
   state.workflows.delete(id)
   state.versions.delete(id)
   state.webhooks.delete(id)
   state.deletionLag.delete(id)
 }
 
-const differs = (before: Obj, after: Obj, ...keys: ReadonlyArray<string>) =>
+const differs = (before: State.Obj, after: State.Obj, ...keys: ReadonlyArray<string>) =>
   keys.some((key) => after[key] !== undefined && !Equal.equals(before[key], after[key]))
 
 const save = (
   { now, state, version }: Pick<Call, "now" | "state" | "version">,
-  before: Stored,
-  after: Stored,
+  before: State.Stored,
+  after: State.Stored,
   options: { readonly isNew: boolean; readonly author: string }
 ) => {
   const isCounted = version === "1" || differs(before, after, "nodes", "settings")
@@ -165,19 +152,19 @@ const save = (
     versionCounter: before.versionCounter + (isCounted ? 1 : 0)
   }
   state.workflows.set(saved.id, saved)
-  if (options.isNew) addVersion(state, saved, options.author, now)
+  if (options.isNew) State.addVersion(state, saved, options.author, now)
   return saved
 }
 
 /** Merges settings and drops values that equal the default. */
-const mergeSettings = (before: Obj, after: Obj, version: Major): Obj => {
+const mergeSettings = (before: State.Obj, after: State.Obj, version: Major): State.Obj => {
   const { errorWorkflow, executionTimeout, timezone } = { ...before, ...after }
   const defaultKeys = [
     ...(timezone === "DEFAULT" ? ["timezone"] : []),
     ...(executionTimeout === -1 ? ["executionTimeout"] : []),
     ...(errorWorkflow === "DEFAULT" && version === "2" ? ["errorWorkflow"] : [])
   ]
-  return without({ ...before, ...after }, ...defaultKeys)
+  return State.without({ ...before, ...after }, ...defaultKeys)
 }
 
 const versionedKeys = ["nodes", "connections", "nodeGroups"]
@@ -189,11 +176,11 @@ const updateWorkflow: Handler = Effect.fnUntraced(function*(call) {
   const change = storedContent(call)
   const isNew = differs(before, change, ...(version === "2" ? versionedKeys : [...contentKeys, "settings"]))
   const settings = mergeSettings(before.settings, change.settings, version)
-  const after: Stored = { ...before, ...change, settings, nodes: withIds(change.nodes, call) }
+  const after: State.Stored = { ...before, ...change, settings, nodes: withIds(change.nodes, call) }
   if (version === "2" && isNew) yield* checkContent(after)
   if (nameFault(after.name) !== undefined) return yield* refuseName()
   yield* checkFolder(call)
-  const saved = save(call, before, after, { isNew, author: owner.name })
+  const saved = save(call, before, after, { isNew, author: State.owner.name })
   if (version === "1") {
     return answer(call, before.active ? yield* republish(call, before, saved) : saved, "shared", "activeVersion")
   }
@@ -204,7 +191,7 @@ const updateWorkflow: Handler = Effect.fnUntraced(function*(call) {
   if (saved.activeVersionId !== null && !Equal.equals(before.settings, settings)) {
     yield* publish(call, saved, saved.activeVersionId)
   }
-  const published = saved.activeVersion && without(saved.activeVersion, "workflowPublishHistory")
+  const published = saved.activeVersion && State.without(saved.activeVersion, "workflowPublishHistory")
   return answer(call, { ...saved, activeVersion: published ?? null }, "shared")
 })
 
@@ -230,14 +217,14 @@ const deleteWorkflow: Handler = Effect.fnUntraced(function*(call) {
 export const edit = (
   call: Pick<Call, "now" | "state" | "version">,
   id: string,
-  change: (workflow: Stored) => Workflow,
+  change: (workflow: State.Stored) => State.Workflow,
   author: string
 ): void => {
   const { state, version } = call
   const workflow = state.workflows.get(id)
   if (workflow === undefined) throw new Error(`There is no workflow ${id} to edit`)
-  const before = complete(state, workflow)
-  const after = complete(state, { ...change(before), id })
+  const before = State.complete(state, workflow)
+  const after = State.complete(state, { ...change(before), id })
   const isNew = before.versionId === after.versionId &&
     differs(before, after, ...versionedKeys, ...(version === "1" ? ["name", "settings"] : []))
   const saved = save(call, before, after, { isNew, author })
@@ -246,7 +233,7 @@ export const edit = (
     state.workflows.set(id, {
       ...saved,
       activeVersionId: versionId,
-      activeVersion: activeVersion(state, id, versionId)
+      activeVersion: State.activeVersion(state, id, versionId)
     })
   }
 }

@@ -30,8 +30,7 @@ export const credentialCreate = Tool.make({
   }),
   handler: (input) =>
     Effect.gen(function*() {
-      const n8n = yield* N8nClient
-      return { ...(yield* Values.create(input)), url: links.credentials(n8n.instance) }
+      return { ...(yield* Values.create(input)), url: links.credentials((yield* N8nClient).instance) }
     }),
   summarize: ({ id, name, notes, type, url }) =>
     defined({ id, name, type, notes: notes.length === 0 ? undefined : notes, url }),

@@ -15,9 +15,8 @@ const maxPages = 40
 
 /** Credentials that workflows use, for 1.x, collected by a filter that accepts no workflow. */
 const inUse = Effect.fnUntraced(function*(cursor: string | undefined) {
-  const n8n = yield* N8nClient
   const known = new Map<string, typeof Row.Type>()
-  const { nextCursor } = yield* n8n.listWorkflows({
+  const { nextCursor } = yield* (yield* N8nClient).listWorkflows({
     archived: true,
     limit: 1,
     cursor,

@@ -43,7 +43,6 @@ const leftOut = (
   { state, step }: { readonly state: Fleet.State; readonly step: "planned" | "applied" | "continued" }
 ) => [...step === "continued" ? [] : state.plan.refused, ...step === "planned" ? [] : batches.leftOut(state)]
 
-/** Applies one change to many workflows. */
 export const bulkEdit = Tool.make({
   name: "bulk_edit",
   title: "Edit many workflows",

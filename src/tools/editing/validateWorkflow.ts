@@ -13,10 +13,7 @@ import * as page from "../shared/WorkflowPage.ts"
 
 const input = {
   workflowId: Schema.optionalKey(Schema.String.annotate({ description: parameters.referenceForms })),
-  workflow: parameters.optional(
-    Schema.Record(Schema.String, Schema.Unknown),
-    "Or the whole workflow itself."
-  )
+  workflow: parameters.optional(Schema.Record(Schema.String, Schema.Unknown), "Or the whole workflow itself.")
 }
 
 const oneOf = parameters.invalid(

@@ -22,7 +22,6 @@ const Side = Schema.Struct({
   items: Schema.Int
 })
 
-/** Maximum length of an answer, which is for reading rather than paging. */
 const maxChars = 12_000
 
 const sideOf = Effect.fnUntraced(function*(execution: Execution, name: string, parameter: string, isInput: boolean) {
@@ -37,7 +36,6 @@ const sideOf = Effect.fnUntraced(function*(execution: Execution, name: string, p
   )
 })
 
-/** Output of a node in an execution. */
 type Compared = Effect.Success<ReturnType<typeof sideOf>>
 
 /** Names the other runs and outputs of both nodes that have items. */
@@ -51,10 +49,8 @@ const notCompared = (sides: ReadonlyArray<Compared>) => {
   return parts.length > 0 && `Not compared: ${[...new Set(parts)].join(", ")}.`
 }
 
-/** First items of a side, redacted where secrets are. */
 const samples = ({ execution, slot }: Compared, redacts: boolean) => ItemSearch.samples(execution, slot, 5, redacts)
 
-/** Remarks on a comparison. */
 const noteOf = (
   { from, to }: { readonly from: Compared; readonly to: Compared },
   { likelyKey, pairedBy, paths, sharedKeys = 0, withoutKey }: ItemComparison.Comparison,
@@ -103,10 +99,7 @@ export const compareItems = Tool.make({
     from: parameters.required("from", "Earlier node."),
     to: parameters.optional(Schema.String, "Later node; default with otherId: from."),
     otherId: Schema.optionalKey(parameters.executionIdFor("Run of to, if another.")),
-    key: parameters.optional(
-      Schema.String,
-      "Path that pairs items (orderNo); default: n8n's links, else position."
-    ),
+    key: parameters.optional(Schema.String, "Path that pairs items (orderNo); default: n8n's links, else position."),
     ignore: conditions.paths("Paths to ignore."),
     fields: conditions.paths("Only these paths."),
     limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Examples to show."),

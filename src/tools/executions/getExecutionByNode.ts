@@ -49,12 +49,7 @@ export const getExecutionByNode = Tool.make({
     runIndex: parameters.index("runIndex", "Run of a loop, from 0; default: the last."),
     outputIndex: parameters.index("outputIndex", "Output, from 0; default: the first with items."),
     itemOffset: parameters.offset("itemOffset", "Items or matches to skip."),
-    itemLimit: parameters.int(
-      "itemLimit",
-      { minimum: 1, maximum: 50 },
-      50,
-      "Maximum per side."
-    ),
+    itemLimit: parameters.int("itemLimit", { minimum: 1, maximum: 50 }, 50, "Maximum per side."),
     where,
     fields
   }),

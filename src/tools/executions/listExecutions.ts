@@ -84,7 +84,6 @@ const NodeGroup = Schema.Struct({
   )
 })
 
-/** Executions of a version of a workflow. */
 const VersionGroup = Schema.Struct({
   workflow: Schema.String,
   version: Schema.optionalKey(Schema.String),
@@ -166,7 +165,6 @@ const profileRoom = (data: object) => {
 const isSharedName = (workflows: ReadonlyArray<{ readonly name: string }>) => (name: string) =>
   workflows.filter((workflow) => workflow.name === name).length > 1
 
-/** Groups of the chosen kind; `label` names a workflow. */
 const groupsOf = (
   { failures, profile, selection, versions }: Result,
   name: (workflowId: string) => string
@@ -224,19 +222,12 @@ export const listExecutions = Tool.make({
     /** Slow or fragile parts, the one with the largest effect first. */
     findings: Schema.optionalKey(
       Schema.Array(
-        Schema.Struct({
-          workflow: Schema.String,
-          node: Schema.String,
-          finding: Schema.String,
-          detail: Schema.String
-        })
+        Schema.Struct({ workflow: Schema.String, node: Schema.String, finding: Schema.String, detail: Schema.String })
       )
     ),
     /** All workflows among the executions, most failures first. */
     workflows: Schema.optionalKey(
-      Schema.Array(
-        Schema.Struct({ id: Schema.String, name: Schema.String, runs: Schema.Int, failed: Schema.Int })
-      )
+      Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String, runs: Schema.Int, failed: Schema.Int }))
     ),
     /** Number of executions in the groups. */
     scanned: Schema.optionalKey(Schema.Int),

@@ -59,7 +59,6 @@ const Output = Schema.Struct({
   hint: Schema.optionalKey(Schema.String)
 })
 
-/** First fields of an item that are neither lists nor objects. */
 const small = (json: unknown): Schema.Json =>
   Object.fromEntries(
     Object.entries(obj(json) ?? {}).filter(([, value]) => typeof value !== "object").slice(0, 2)
@@ -85,7 +84,6 @@ const resultOf = ({ execution, note, status, version }: Retry.Retried) => {
   })
 }
 
-/** Reasons with the runs that they apply to. */
 const reasons = (skipped: ReadonlyArray<Retry.Skipped>) =>
   [...Map.groupBy(skipped, ({ reason }) => reason)].map(([reason, all]) => {
     const as = all.flatMap((each) => each.as ?? [])

@@ -156,10 +156,7 @@ export const searchExecution = Tool.make({
         : yield* searchOne(id, search)
       const jsons = result.matches.map(({ item }) => item.json)
       const missing = jsons.length === 0 ? [] : ItemFields.missing(jsons, fields)
-      const note = Notes.join([
-        ...result.notes,
-        missing.length > 0 && ItemFields.note(missing, jsons, "match shown")
-      ])
+      const note = Notes.join([...result.notes, missing.length > 0 && ItemFields.note(missing, jsons, "match shown")])
       return { fields, result, note, names: yield* outputNames(result.matches) }
     }),
   summarize: ({ fields, names, note, result }) => {

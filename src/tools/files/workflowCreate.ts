@@ -30,11 +30,7 @@ export const workflowCreate = Tool.make({
     settings: Schema.optionalKey(writing.jsonObject("Workflow settings.")),
     filePath: parameters.optional(Schema.String, "Default: from its name.")
   }),
-  output: Schema.Struct({
-    workflowId: Schema.String,
-    workflowData: Schema.Json,
-    filePath: Schema.String
-  }),
+  output: Schema.Struct({ workflowId: Schema.String, workflowData: Schema.Json, filePath: Schema.String }),
   handler: ({ active, description, filePath, name, settings }) =>
     Effect.gen(function*() {
       const files = yield* WorkflowFiles
@@ -53,10 +49,6 @@ export const workflowCreate = Tool.make({
       const { id, path } = yield* files.createDraft(name, JsonText.rewrite("", workflow))
       return { workflow, workflowId: id, filePath: path }
     }),
-  summarize: ({ filePath, workflow, workflowId }) => ({
-    workflowId,
-    workflowData: workflow as Schema.Json,
-    filePath
-  }),
+  summarize: ({ filePath, workflow, workflowId }) => ({ workflowId, workflowData: workflow as Schema.Json, filePath }),
   message: ({ workflowId }) => ({ en: `Started '${workflowId}'`, ja: "ワークフローを作成しました" })
 })

@@ -12,9 +12,7 @@ export const workflowLoad = Tool.make({
   description: "Read a workflow's complete JSON. For single nodes get_workflow costs less.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
-  input: Schema.Struct({
-    workflowIdOrPath: parameters.reference
-  }),
+  input: Schema.Struct({ workflowIdOrPath: parameters.reference }),
   output: Schema.Struct({
     workflowId: Schema.String,
     source: Schema.Literals(["n8n", "file", "draft"]),

@@ -30,10 +30,9 @@ const partsOf = (snapshot: Obj) => {
 }
 
 const recreate = Effect.fnUntraced(function*(id: string, snapshot: Obj) {
-  const store = yield* WorkflowStore
   const parts = partsOf(snapshot)
   const { name = id } = parts
-  const written = yield* store.create(
+  const written = yield* (yield* WorkflowStore).create(
     { ...parts, name: TestMark.isTaken(name) ? `Restored ${TestMark.originalName(name)}` : name },
     { source: "file", tags: Workflow.tagNames(snapshot) }
   )
@@ -209,9 +208,7 @@ export const workflowRestore = Tool.make({
       return { workflow }
     }),
   summarize: ({ batch, workflow }) =>
-    batch === undefined
-      ? { ...workflow }
-      : defined({ ...batches.summarize(batch.state, true), hint: batch.hint }),
+    batch === undefined ? { ...workflow } : defined({ ...batches.summarize(batch.state, true), hint: batch.hint }),
   message: ({ done, id, restored = 0 }, { batch, dryRun }) => {
     const what = id === undefined
       ? `${counted(dryRun ? done ?? 0 : restored, "workflow")} of ${batch}`

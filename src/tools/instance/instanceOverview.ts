@@ -120,9 +120,7 @@ export const instanceOverview = Tool.make({
   annotations: Tool.readOnly,
   scopes: ["workflow:list", "execution:list"],
   partialScopes: { "communityPackage:list": "packages" },
-  input: Schema.Struct({
-    days: parameters.int("days", { minimum: 1, maximum: 90 }, 7, "Days to count failures.")
-  }),
+  input: Schema.Struct({ days: parameters.int("days", { minimum: 1, maximum: 90 }, 7, "Days to count failures.") }),
   output: Output,
   handler: ({ days }) => overview(days),
   summarize: (

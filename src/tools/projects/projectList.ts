@@ -32,19 +32,11 @@ export const projectList = Tool.make({
   scopes: ["project:list"],
   partialScopes: { "folder:list": "folders" },
   input: Schema.Struct({
-    project: parameters.optional(
-      Schema.String.check(Schema.isMinLength(1)),
-      "Id, or personal: list its folders."
-    ),
+    project: parameters.optional(Schema.String.check(Schema.isMinLength(1)), "Id, or personal: list its folders."),
     limit: parameters.limit,
     offset: parameters.offset("offset", "Rows to skip.")
   }),
-  output: Schema.Struct({
-    count: Schema.Int,
-    rows: Schema.Array(Row),
-    total: Schema.Int,
-    url: Schema.String
-  }),
+  output: Schema.Struct({ count: Schema.Int, rows: Schema.Array(Row), total: Schema.Int, url: Schema.String }),
   handler: ({ limit, offset, project }) =>
     Effect.gen(function*() {
       const n8n = yield* N8nClient
@@ -57,13 +49,7 @@ export const projectList = Tool.make({
     }),
   summarize: ({ rows, total, url }) => ({
     count: rows.length,
-    rows: rows.map((row) =>
-      defined({
-        ...row,
-        name: Visible.line(row.name),
-        path: row.path?.map(Visible.line)
-      })
-    ),
+    rows: rows.map((row) => defined({ ...row, name: Visible.line(row.name), path: row.path?.map(Visible.line) })),
     total,
     url
   }),

@@ -22,7 +22,6 @@ export const Finding = Schema.Struct({
 
 export const kindOf = ({ check, title = "" }: Audit.Spot) => JSON.stringify([check, title])
 
-/** Findings at these spots; their numbers are of all. */
 export const show = (spots: ReadonlyArray<Audit.Spot>, all: ReadonlyArray<Audit.Spot> = spots) => {
   const isPlace = ({ at, id }: Audit.Spot) => id !== "" || at !== ""
   const places = Map.groupBy(all.filter(isPlace), kindOf)

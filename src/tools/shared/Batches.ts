@@ -20,7 +20,6 @@ export const fields = {
 const maxRows = 12
 const maxWarnings = 5
 
-/** Workflows that a batch has left out. */
 export const leftOut = ({ outcomes, plan }: Fleet.State): ReadonlyArray<Plans.Refused> =>
   plan.entries.flatMap(({ id, name }) => {
     const { state, why = "" } = outcomes.get(id) ?? {}

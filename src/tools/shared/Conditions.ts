@@ -11,22 +11,15 @@ import type { Field } from "../../executions/ItemFields.ts"
 import { nodeNames } from "../../executions/NodeExecution.ts"
 import * as parameters from "./Parameters.ts"
 
-/** Parameter `where`. */
-export const where = parameters.optional(
-  Schema.String,
-  "JavaScript over fields: amount > 1000 && country === 'JP'."
-)
+export const where = parameters.optional(Schema.String, "JavaScript over fields: amount > 1000 && country === 'JP'.")
 
-/** Parameter that takes paths. */
 export const paths = (description: string) =>
   Schema.optionalKey(Schema.Array(Schema.String).check(Schema.isMaxLength(50)).annotate({ description }))
 
-/** Parameter `fields`. */
 export const fields = paths("Paths to show: orderNo, customer.id.")
 
 const shownSource = 20
 
-/** Error for an expression, with the place of the problem. */
 export const wrongExpression = (source: string, { at, kind, message }: Interpreter.Problem) =>
   parameters.invalid(
     "where",

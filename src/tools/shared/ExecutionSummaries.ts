@@ -5,7 +5,6 @@ import * as Minimize from "../../answer/Minimize.ts"
 import type { Execution } from "../../executions/Execution.ts"
 import * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
 
-/** Summary with the next call in `_guidance`. */
 export const Summary = Schema.Struct({
   ...ExecutionSummary.ExecutionSummary.fields,
   _guidance: Schema.Struct({ message: Schema.String, example: Schema.optionalKey(Schema.String) })

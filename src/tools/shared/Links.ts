@@ -10,7 +10,6 @@ export const credentials = ({ url }: Instance): string => `${url}home/credential
 
 export const history = (instance: Instance, id: string): string => `${workflow(instance, id)}/history`
 
-/** Address of a workflow, or of one of its versions in n8n. */
 export const workflow = ({ url }: Instance, id: string, version?: string): string => {
   const editor = `${url}workflow/${encodeURIComponent(id)}`
   return version === undefined || version === Reference.published || Reference.isSnapshot(version)

@@ -29,9 +29,8 @@ export const Output = Schema.Struct({
 
 export const withUrl = <A extends Written, R>(write: Effect.Effect<A, Errors.N8nError, R>) =>
   Effect.gen(function*() {
-    const n8n = yield* N8nClient
     const written = yield* write
-    return { ...written, url: links.workflow(n8n.instance, written.workflow.id) }
+    return { ...written, url: links.workflow((yield* N8nClient).instance, written.workflow.id) }
   })
 
 const maxDuplicates = 25
@@ -39,7 +38,6 @@ const maxDuplicates = 25
 /** Time for the lookup of duplicate names, which is only for a warning. */
 const lookTime = "5 seconds"
 
-/** Ids of other workflows with exactly this name, without archived ones; empty if n8n does not list them. */
 const duplicates = ({ id, name }: Written["workflow"]) =>
   N8nClient.use((n8n) => n8n.listWorkflows({ fullName: name, archived: false, limit: maxDuplicates })).pipe(
     Effect.map(({ workflows }) => workflows.flatMap((each) => each.id === id ? [] : [each.id])),
@@ -115,14 +113,10 @@ const withoutCopies = ({ activeVersion: _, shared: __, ...workflow }: Written["w
 /** Maximum length of a question, enough for ids, a label and a path. */
 const maxQuestion = 500
 
-/**
- * Asks the user, unless the caller already has; clients that cannot ask have permission prompts of their own. The
- * question is one visible line, in which foreign names are `Visible.label`s after an id, so that they cannot forge it.
- */
+/** Asks the user if the client can; the question is one visible line with foreign names as `Visible.label`s. */
 export const requireConsent = Effect.fnUntraced(function*(confirm: boolean, question: string) {
   if (confirm) return
-  const call = yield* CallContext
-  if ((yield* call.confirm(Visible.label(question, maxQuestion))) !== "no") return
+  if ((yield* (yield* CallContext).confirm(Visible.label(question, maxQuestion))) !== "no") return
   return yield* parameters.invalid(
     "confirm",
     "The user did not agree",
@@ -137,10 +131,7 @@ export const raw = parameters.flag("Adds the workflow.")
 export const dryRun = parameters.flag("Only show what would change.")
 
 /** Version that the caller has seen; the write fails if it is no longer the current one. */
-export const expectedVersionId = parameters.optional(
-  Schema.String,
-  "Fail if changed since."
-)
+export const expectedVersionId = parameters.optional(Schema.String, "Fail if changed since.")
 
 export const jsonObject = (description: string) =>
   Schema.Record(Schema.String, Schema.Unknown).annotate({ description })
@@ -149,9 +140,7 @@ export const nodes = Schema.Array(Schema.Record(Schema.String, Schema.Unknown)).
   description: "{name, type, typeVersion, parameters, position?, credentials?, …}."
 })
 
-export const connections = jsonObject(
-  "By source node's name: {A: {main: [[{node: 'B', type: 'main', index: 0}]]}}."
-)
+export const connections = jsonObject("By source node's name: {A: {main: [[{node: 'B', type: 'main', index: 0}]]}}.")
 
 export const settings = Schema.optionalKey(jsonObject("Omitted ones keep their value."))
 

@@ -22,7 +22,6 @@ const Entry = Schema.Struct({
   error: Schema.optionalKey(Schema.String)
 })
 
-/** Workflows that differ, and counts by status. */
 export const Output = Schema.Struct({
   counts: Schema.Record(Schema.String, Schema.Int),
   entries: Schema.Array(Entry),

@@ -8,7 +8,6 @@ import * as entries from "./entries.ts"
 const settle =
   "both: changed on both sides, so left as it was. Ask the user which side to keep, then call again with resolve and only."
 
-/** Writes workflows from n8n to files. */
 export const syncPull = Tool.make({
   name: "sync_pull",
   title: "Pull workflows",

@@ -12,10 +12,7 @@ const Input = Schema.Struct({
   table: Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Name or id." }),
   op: Schema.Literals(TableWrite.operations).annotate({ description: "clear: all rows." }),
   rows: parameters.optional(Schema.Array(writing.jsonObject("By column.")).check(Schema.isMaxLength(1_000)), "insert."),
-  where: parameters.optional(
-    Schema.String,
-    "update, upsert, delete: as in table_read."
-  ),
+  where: parameters.optional(Schema.String, "update, upsert, delete: as in table_read."),
   set: Schema.optionalKey(writing.jsonObject("update, upsert: by column.")),
   columns: Schema.optionalKey(
     Schema.Record(Schema.String, Schema.Literals(["string", "number", "boolean", "date"])).annotate({
@@ -79,9 +76,7 @@ export const tableWrite = Tool.make({
     hint: Schema.optionalKey(Schema.String)
   }),
   handler: (input) =>
-    Table.orTooOld(
-      Effect.flatMap(Tool.RedactSecrets, (redacts) => TableWrite.write({ ...input, redacts }))
-    ),
+    Table.orTooOld(Effect.flatMap(Tool.RedactSecrets, (redacts) => TableWrite.write({ ...input, redacts }))),
   summarize: ({ after, before, count, hint, ids, table: { id, name }, version }) =>
     defined({
       table: { id, name },

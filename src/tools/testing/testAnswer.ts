@@ -192,7 +192,7 @@ const responseOf = (
 
 const maxSenders = 8
 
-/** What nodes that reach outside sent in their last runs. */
+/** Addresses and values that nodes which reach outside sent in their last runs. */
 const sentBy = Effect.fnUntraced(
   function*({ execution, outside, pinned }: WorkflowTesting.TestResult, redacts: boolean) {
     const senders = outside.filter(({ node }) => execution.runs.has(node.name)).slice(0, maxSenders)

@@ -47,7 +47,6 @@ const Output = Schema.Struct({
 
 const everyNode = "*"
 
-/** Requested nodes, in the workflow's order; fails if one does not exist. */
 const pick = (id: string, { nodes }: Pick<Workflow.Workflow, "nodes">, wanted: ReadonlyArray<string>) => {
   const names = nodes.map((node) => node.name)
   const missing = wanted.find((name) => name !== everyNode && !names.includes(name))
@@ -75,10 +74,7 @@ export const getWorkflow = Tool.make({
   scopes: ["workflow:read"],
   input: Schema.Struct({
     id: parameters.reference,
-    nodes: parameters.optional(
-      Schema.Array(Schema.String),
-      "Names of nodes to return in full; ['*'] for all."
-    ),
+    nodes: parameters.optional(Schema.Array(Schema.String), "Names of nodes to return in full; ['*'] for all."),
     raw: parameters.flag("Adds nodes (without parameters), connections, settings.")
   }),
   output: Output,
@@ -92,9 +88,7 @@ export const getWorkflow = Tool.make({
         notes,
         whole: nodes === undefined ? undefined : yield* pick(id, workflow, nodes),
         url: place.kind === "n8n" ? links.workflow(instance, place.id, version) : undefined,
-        namesOf: yield* OutputNames.forNodes(
-          raw ? Connections.withPorts(workflow.nodes, workflow.connections) : []
-        )
+        namesOf: yield* OutputNames.forNodes(raw ? Connections.withPorts(workflow.nodes, workflow.connections) : [])
       }
     }),
   summarize: ({ namesOf, notes, place, url, whole, workflow }, { id, raw }) =>

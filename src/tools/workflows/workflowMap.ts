@@ -86,7 +86,6 @@ const mainOf = ({ id, kind }: Pick<Input, "id" | "kind">): string | undefined =>
   return isOneOf(groups, kind) ? "shared" : "edges"
 }
 
-/** Links that belong to the question: those that lead to `id`, or all. */
 const edgesOf = (map: WorkflowMap.WorkflowMap, { id, kind }: Input) =>
   (id === undefined ? map.edges.toSorted(byKind) : Impact.of(map, id))
     .filter((edge) => kind === undefined || edge.kind === kind)

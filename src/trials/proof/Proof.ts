@@ -76,8 +76,8 @@ export const compare = Effect.fnUntraced(function*(
     redacts
   })
   const more = yield* sent.differences({
-    then,
-    now: { execution: result.execution, nodes },
+    record: then,
+    replay: { execution: result.execution, nodes },
     nameThen: (name) => names.get(name) ?? name,
     pinned,
     ignore,

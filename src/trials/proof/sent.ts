@@ -20,9 +20,9 @@ export interface Side {
 }
 
 interface Options {
-  readonly then: Side
-  readonly now: Side
-  /** Name that a node had in `then`. */
+  readonly record: Side
+  readonly replay: Side
+  /** Name that a node had in `record`. */
   readonly nameThen: (name: string) => string
   readonly pinned: ReadonlySet<string>
   readonly ignore: ReadonlyArray<Ignored>
@@ -40,9 +40,9 @@ const isUnchanged = (one: Node, other: Node) =>
 
 /** Compares what nodes sent then with what they would send now, at paths such as `sent.jsonBody.email`. */
 export const differences = Effect.fnUntraced(function*(options: Options) {
-  const { ignore, isSame, nameThen, now, pinned, redacts, then } = options
-  const pairs = now.nodes.flatMap((node) => {
-    const former = then.nodes.find(({ name }) => name === nameThen(node.name))
+  const { ignore, isSame, nameThen, pinned, record, redacts, replay } = options
+  const pairs = replay.nodes.flatMap((node) => {
+    const former = record.nodes.find(({ name }) => name === nameThen(node.name))
     const sends = pinned.has(node.name) || node.type === respond
     return former === undefined || !sends || isSame && isUnchanged(node, former) ? [] : [{ node, former }]
   })
@@ -50,7 +50,7 @@ export const differences = Effect.fnUntraced(function*(options: Options) {
   const find = yield* findAll(pairs.flatMap(({ former, node }) => [node.type, former.type]))
   const all: Array<Difference> = []
   for (const { former, node } of pairs) {
-    const [before, after] = [then.execution.runs.get(former.name) ?? [], now.execution.runs.get(node.name) ?? []]
+    const [before, after] = [record.execution.runs.get(former.name) ?? [], replay.execution.runs.get(node.name) ?? []]
     const into = tally()
     const own = ignore.flatMap((each) => each.node === undefined || each.node === node.name ? [each.steps] : [])
     for (const [index, run] of after.entries()) {
@@ -65,8 +65,8 @@ export const differences = Effect.fnUntraced(function*(options: Options) {
           redacts,
           isCopy: true
         })
-      const found = Sent.differences(yield* sentBy(then, former, runThen), yield* sentBy(now, node, run))
-      for (const { item, ...difference } of found) {
+      const differences = Sent.differences(yield* sentBy(record, former, runThen), yield* sentBy(replay, node, run))
+      for (const { item, ...difference } of differences) {
         const path = difference.path === "" ? "sent" : `sent.${difference.path}`
         if ([difference.path, path].some((each) => covers(own, JsonPath.parse(each) ?? []))) continue
         into.addItem(

@@ -1,7 +1,4 @@
-/**
- * Syntax errors and references to nodes in n8n's expressions, `=text {{ code }} text`, and in the JavaScript of Code
- * nodes.
- */
+/** Syntax errors and references to nodes in n8n's expressions, `=text {{ code }} text`, and in Code nodes. */
 import type { Parse } from "../../base/JavaScript.ts"
 import { arr, deeper, mapValues, type Obj, obj, str } from "../../base/Json.ts"
 import { parts } from "../../n8n/model/Template.ts"
@@ -17,7 +14,6 @@ export interface Reference {
   readonly read?: Read
 }
 
-/** Data of a node that an expression reads, such as `$('Hook').item.json.id`. */
 export interface Read {
   /** `item`, `first`, `last`, `all` or another property of `$('X')`, without arguments; `node` for `$node["X"]`. */
   readonly via: string | undefined
@@ -28,7 +24,6 @@ export interface Read {
   readonly end: number
 }
 
-/** References and mistakes in a text; offsets are those of the text. */
 export interface Findings {
   readonly references: ReadonlyArray<Reference>
   /** Whether the code may name other nodes too: by an expression, or in code that does not parse. */
@@ -246,11 +241,7 @@ const empty: Findings = { references: [], isOpen: false, mistakes: [] }
 export interface Text {
   readonly path: string
   readonly text: string
-  /**
-   * `template`: the node itself evaluates code in brackets, without `=`.
-   *
-   * `unmarked`: code in brackets without a leading `=`, which n8n treats as literal text.
-   */
+  /** `template`: the node itself evaluates `{{ code }}`; `unmarked`: without `=`, which n8n takes literally. */
   readonly kind: "expression" | "script" | "template" | "unmarked"
 }
 

@@ -42,7 +42,6 @@ const ofCredentials = (node: Node): ReadonlyArray<MissingCredential> => {
   })
 }
 
-/** Missing credentials without which n8n does not publish the workflow. */
 export const missingCredentials = ({ links, nodes }: Checked): ReadonlyArray<MissingCredential> => {
   const connected = new Set(links.flatMap(({ from, to }) => [from, to]))
   return nodes.flatMap((node) => node.isDisabled || !isLookedInto(node, connected) ? [] : ofCredentials(node))
@@ -116,10 +115,7 @@ export const nodeProblems = ({ links, nodes }: Checked, lookups: Lookups): Reado
     if (node.isDisabled) return []
     const parameters = ofParameters(node, lookups)
     const paths = new Set(parameters.map(({ path }) => path))
-    const problems = [
-      ...parameters,
-      ...ofExpressions(node, names, lookups).filter(({ path }) => !paths.has(path))
-    ]
+    const problems = [...parameters, ...ofExpressions(node, names, lookups).filter(({ path }) => !paths.has(path))]
     return isLookedInto(node, connected)
       ? problems
       : problems.map((problem) => ({ ...problem, severity: "warning" as const }))

@@ -30,7 +30,6 @@ const reached = ({ byName, links }: Checked, from: ReadonlyArray<Node>): Readonl
   return names
 }
 
-/** Problem that nothing starts the workflow, or one problem for each unreachable node. */
 export const reachProblems = (checked: Checked): ReadonlyArray<Problem> => {
   const nodes = checked.nodes.filter(({ isNote }) => !isNote)
   const targets = new Set(checked.links.flatMap(({ output, to }) => output.type === "main" ? [to] : []))

@@ -21,7 +21,6 @@ export interface NodeDiff {
   readonly position?: valueDiff.Change
 }
 
-/** All differences, untruncated. */
 export interface WorkflowDiff {
   readonly nodes: ReadonlyArray<NodeDiff>
   /** Nodes have their names after the change; removed nodes have their former name, see {@link plainName}. */
@@ -53,11 +52,7 @@ const pairBy = (
     }
   )
   const paired = new Set(pairs.flat())
-  return {
-    pairs,
-    before: before.filter((node) => !paired.has(node)),
-    after: after.filter((node) => !paired.has(node))
-  }
+  return { pairs, before: before.filter((node) => !paired.has(node)), after: after.filter((node) => !paired.has(node)) }
 }
 
 const neighbours = (workflow: Document, translate: (name: string) => string) => {

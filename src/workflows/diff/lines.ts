@@ -69,10 +69,7 @@ const fieldsBetween = (before: unknown, after: unknown, path: string) => {
   return change === undefined ? [] : valueDiff.fields(change, path)
 }
 
-/**
- * Differences between two values, one per line, such as `options.timeout: 1 → none`; `path` is the path of the values.
- * Secrets are redacted here, because redaction depends on the path, which a single line lacks.
- */
+/** Differences between two values, one per line: `options.timeout: 1 → none`; redacted here, by their paths. */
 export const lines = (before: unknown, after: unknown, path = "", room = 160): ReadonlyArray<string> => {
   const visible = fieldsBetween(redact(before), redact(after), path)
   const paths = new Set(visible.map(({ path }) => path))

@@ -79,10 +79,7 @@ const fieldView = (isWhole: boolean) => ({ after, before, path }: valueDiff.Fiel
 const wholeView = ({ id: _, name: __, position: ___, type: ____, webhookId: _____, ...rest }: Obj) =>
   Object.entries(rest).flatMap(([path, after]): ReadonlyArray<FieldView> => equals(after, {}) ? [] : [{ path, after }])
 
-/**
- * Differences in a form for readers. `portName` supplies the names of ports in the editor. With `node`, only that node
- * is shown, with its long texts in full.
- */
+/** Differences for readers; `portName` has the editor's names of ports, `node` shows one node in full. */
 export const view = (
   { links, nodes, rest }: WorkflowDiff,
   { node, portName = () => undefined }: { readonly node?: string | undefined; readonly portName?: PortName } = {}
@@ -114,10 +111,7 @@ export const view = (
         fields
       })
     }),
-    connections: linksView(
-      { added: links.added.filter(touches), removed: links.removed.filter(touches) },
-      portName
-    ),
+    connections: linksView({ added: links.added.filter(touches), removed: links.removed.filter(touches) }, portName),
     settings: settings.length === 0 || node !== undefined ? undefined : settings.map(fieldView(false)),
     name: name === undefined || node !== undefined ? undefined : { before: name.before, after: name.after },
     other: other.length === 0 || node !== undefined ? undefined : other.map(fieldView(false))

@@ -163,10 +163,7 @@ const inputsOf = (workflow: Obj): ReadonlyArray<string> => {
 
 const savesRuns = "saveDataSuccessExecution"
 
-/**
- * Refuses nodes outside that read what the call does not return; returns whether some match their items with those from
- * before the group, for which n8n follows the stored run of the sub-workflow.
- */
+/** Refuses outer nodes that read what is lost; returns whether some match items with those before the group. */
 const checkReaders = (group: Group.Group, settings: Obj, lookups: Step.Lookups): Step.Attempt<boolean> =>
   Result.gen(function*() {
     let isMatched = false

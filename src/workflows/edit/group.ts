@@ -20,7 +20,6 @@ export interface Group {
   readonly into: ReadonlyArray<Link>
   readonly out: ReadonlyArray<Link>
   readonly after: ReadonlySet<string>
-  /** Whether every run of the group comes after a run of the node. */
   readonly isBefore: (name: string) => boolean
   /** Whether each item that leaves the group comes from one item that entered it, as far as n8n can follow. */
   readonly isStraight: boolean

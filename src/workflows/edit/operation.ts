@@ -109,8 +109,7 @@ export const fault = (wire: Obj): string | undefined => {
 }
 
 /** Described in words, which cost a third of the tokens that a JSON Schema of each operation would. */
-const Wire = Schema.StructWithRest(Schema.Struct({ op: Schema.String }), [Fields])
-  .annotate({ description: usage })
+const Wire = Schema.StructWithRest(Schema.Struct({ op: Schema.String }), [Fields]).annotate({ description: usage })
   .check(Schema.makeFilter(fault))
 
 /**

@@ -32,11 +32,9 @@ export const choices = (node: Ports, side: "input" | "output"): string => {
     : `'${node.name}' has the ${side}${ports.length === 1 ? "" : "s"} ${ports.map(label).join(", ")}.`
 }
 
-const isType = (text: string) => /^(?:main|ai_\w+)$/.test(text)
-
 const explicit = (reference: string, type: string): Connections.Port | undefined => {
   if (/^\d{1,4}$/.test(reference)) return { type, index: Number(reference) }
-  if (isType(reference)) return { type: reference, index: 0 }
+  if (/^(?:main|ai_\w+)$/.test(reference)) return { type: reference, index: 0 }
   const [, kind, index] = /^(main|ai_\w+)\[(\d{1,4})\]$/.exec(reference) ?? []
   return kind === undefined ? undefined : { type: kind, index: Number(index) }
 }
@@ -54,10 +52,7 @@ const newError = ({ outputs = [] }: Ports): ResolvedPort | undefined => {
   return index === 0 ? undefined : { type: "main", index, isNewError: true }
 }
 
-/**
- * Resolves a reference to a port; `type` is the connection type of a bare index. A reference by type and index is not
- * checked: the port may not exist.
- */
+/** Resolves a reference to a port; `type` is that of a bare index. By type and index the port may not exist. */
 export const resolvePort = (
   node: Ports,
   side: "input" | "output",

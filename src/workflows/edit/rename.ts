@@ -35,31 +35,26 @@ const escapes: { readonly [sign: string]: string } = { "\\": "\\\\", "\n": "\\n"
 
 /** String literal with the given quotes; brackets that would end an expression are escaped. */
 export const literal = (name: string, quote: string) => {
-  const escaped = name
-    .replaceAll(/[\\\n\r]/g, (sign) => escapes[sign] ?? sign)
+  const escaped = name.replaceAll(/[\\\n\r]/g, (sign) => escapes[sign] ?? sign)
     .replaceAll(quote, `\\${quote}`)
     .replaceAll("}}", "}\\x7d")
     .replaceAll("{{", "{\\x7b")
   return quote + (quote === "`" ? escaped.replaceAll("${", "\\${") : escaped) + quote
 }
 
-const isIdentifier = (name: string) => /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name)
-
 const replacement = (code: string, as: Reference["as"], before: string, after: string) =>
   as === "literal"
     ? literal(after, code[0] ?? "'")
-    : isIdentifier(after) && code.endsWith(before)
+    : /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(after) && code.endsWith(before)
     ? code.slice(0, code.length - before.length) + after
     : `${code.includes("?.") ? "?." : ""}[${literal(after, "\"")}]`
 
 const inString = (text: Text, before: string, after: string, parse: Parse) =>
-  referencesOf(text, before, parse)
-    .toSorted((a, b) => b.start - a.start)
-    .reduce(
-      (result, { as, end, start }) =>
-        result.slice(0, start) + replacement(result.slice(start, end), as, before, after) + result.slice(end),
-      text.text
-    )
+  referencesOf(text, before, parse).toSorted((a, b) => b.start - a.start).reduce(
+    (result, { as, end, start }) =>
+      result.slice(0, start) + replacement(result.slice(start, end), as, before, after) + result.slice(end),
+    text.text
+  )
 
 export const renameIn = (parameters: Obj, before: string, after: string, parse: Parse): Obj =>
   // Without references, parameters may be nested too deeply for recursion.
@@ -156,9 +151,7 @@ export const remove: Step.Edit<"remove"> = (workflow, { node: word }, lookups) =
         without(connections, (_, from) => means(from)),
         (link) => means(link.to)
       ))
-    const unpinned = means(name)
-      ? within(unlinked, "pinData", (pinData) => Step.omit(pinData, name))
-      : unlinked
+    const unpinned = means(name) ? within(unlinked, "pinData", (pinData) => Step.omit(pinData, name)) : unlinked
     const id = str(node["id"])
     const isGrouped = id !== undefined &&
       arr(workflow["nodeGroups"]).some((group) => arr(own(group, "nodeIds")).includes(id))

@@ -85,10 +85,7 @@ const outputOf = (output: Connections.Port, before: Checked.Node, after: Checked
   return match === undefined ? output : { type: match.type, index: match.index }
 }
 
-/**
- * Gives a node another type and preserves what fits it: id, name, position, notes, settings; parameters of the same
- * name that are valid; credentials of the same type; connections whose ports exist.
- */
+/** Gives a node another type and keeps all that fits it: valid parameters, credentials, connections, settings. */
 export const replace = (
   workflow: Obj,
   { node: word, parameters: overrides = {}, type }: Replacement,

@@ -163,8 +163,5 @@ export const withNode = (workflow: Obj, entry: Step.NodeEntry, node: Obj, lookup
   const [before, after] = [Step.read(entry, lookups), Step.read({ node }, lookups)]
   if (before === undefined || after === undefined) return { workflow: next, changes: fields }
   const { changes, connections } = moveLinks(workflow, entry, before, after)
-  return {
-    workflow: changes.length === 0 ? next : { ...next, connections },
-    changes: [...fields, ...changes]
-  }
+  return { workflow: changes.length === 0 ? next : { ...next, connections }, changes: [...fields, ...changes] }
 }

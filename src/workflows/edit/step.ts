@@ -33,7 +33,6 @@ export interface Step {
   readonly created?: Created
 }
 
-/** Reason why an operation is refused; `field` is a field of the operation. */
 export interface Refusal {
   readonly field: string
   readonly message: string
@@ -54,7 +53,6 @@ export interface NodeEntry {
 
 export const names = (workflow: Obj): ReadonlyArray<string> => nodes(workflow).flatMap((node) => nameOf(node) || [])
 
-/** The node with a name, else the one with that id. */
 export const peek = (workflow: Obj, wanted: string): NodeEntry | undefined => {
   const all = nodes(workflow)
   const by = (key: string) => wanted === "" ? -1 : all.findIndex((node) => node[key] === wanted)
@@ -71,7 +69,6 @@ export const locate = (workflow: Obj, wanted: string, field: string, { suggest }
     : Result.succeed(entry)
 }
 
-/** The node with its type and ports; `undefined` if it has no name. */
 export const read = ({ node }: Pick<NodeEntry, "node">, lookups: Lookups): Checked.Node | undefined =>
   Checked.make({ nodes: [node] }, lookups).nodes[0]
 

@@ -102,9 +102,7 @@ export const set: Step.Edit<"set"> = (workflow, operation, lookups) =>
       steps.slice(missing).every((step) => typeof step === "string") && whole !== null
     if (missing >= 0 && !isFree) return yield* nowhere(parameters, steps, missing)
     const value = below.reduceRight((inner, key) => ({ [key]: inner }), whole)
-    const made = missing < 0
-      ? []
-      : steps.slice(missing).map((_, index) => textOf(steps.slice(0, missing + index + 1)))
+    const made = missing < 0 ? [] : steps.slice(missing).map((_, index) => textOf(steps.slice(0, missing + index + 1)))
     const next = JsonPath.modify(parameters, above, () => value ?? undefined)
     // A single new key is not checked: the parameter that shows it may be set next.
     return yield* withParameters(workflow, entry, next, steps, lookups, !isNew && made.length === 1 ? [] : made)

@@ -1,7 +1,4 @@
-/**
- * Workflow files and drafts. Files are read and written only below the files roots; a draft is a file there with an id,
- * `draft-…`.
- */
+/** Workflow files and drafts below the files roots only; a draft is a file there with an id, `draft-…`. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
@@ -65,10 +62,7 @@ export interface Service {
     keep?: Write.Keep<E2, R2>,
     options?: Write.CodeOptions
   ) => Effect.Effect<Write.Written & { readonly before: string }, Errors.ValidationError | E | E2, R | R2>
-  /**
-   * Creates a file with the result of `content`, or replaces a workflow by it. An existing file that is not a workflow,
-   * such as a package.json, is refused. Otherwise like `update`.
-   */
+  /** Creates a file, or replaces a workflow, by the result of `content`, as `update` does; refuses other files. */
   readonly save: <E, R, E2 = never, R2 = never>(
     path: string,
     content: (before: Read.WorkflowFile | undefined) => Effect.Effect<string, E, R>,
@@ -81,10 +75,7 @@ export interface Service {
   ) => Effect.Effect<void, Errors.ValidationError | E, R>
   /** Opens a folder of workflows, which may not exist yet; the first root is `.`. */
   readonly folder: (path: string) => Effect.Effect<Folder.WorkflowFolder, Errors.ValidationError>
-  /**
-   * Lists the workflows in and below a folder (default: the first root), by path. Ignores node_modules and dot folders.
-   * Fails for over 20,000 `.json` files.
-   */
+  /** Lists workflows below a folder, by path, without node_modules and dot folders; at most 20,000 `.json` files. */
   readonly list: (directory?: string, page?: List.Page) => Effect.Effect<List.Listing, Errors.ValidationError>
 }
 

@@ -1,8 +1,4 @@
-/**
- * Code files beside a workflow's file. Code is written before the workflow's own file, and removed after it: a
- * reference never leads to a missing file. An interrupted writer leaves whole files, some of them new; a sync reports
- * such a workflow as changed.
- */
+/** Code files beside a workflow's file: written before it and removed after it, so that references hold. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
@@ -103,9 +99,7 @@ export const make = Effect.gen(function*() {
       return yield* decode(full, yield* readAll(open, Number(info.size), full))
     })).pipe(
       Effect.catchTag("PlatformError", (error) =>
-        isNotFound(error)
-          ? Effect.undefined
-          : Effect.fail(unreadable({ kind: "File", path: full }, error)))
+        isNotFound(error) ? Effect.undefined : Effect.fail(unreadable({ kind: "File", path: full }, error)))
     )
 
   const checkName = (shown: string, name: string) =>

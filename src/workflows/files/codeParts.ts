@@ -82,8 +82,6 @@ export const join = (inFile: unknown, textOf: (file: string) => string): unknown
 /** Whether git and editors leave a text unchanged. */
 const canBeFile = (text: string) => text.isWellFormed() && !/[\r\0]|^\uFEFF/.test(text)
 
-const isLong = (text: string) => text.length > 200 || text.split("\n").length > 4
-
 /** Key of a place, independent of the order of nodes. */
 const keyOf = (workflow: unknown, path: Path) => {
   const node = JsonPath.get(workflow, path.slice(0, 2))
@@ -121,7 +119,7 @@ export const split = (
     const old = known.get(keyOf(workflow, path))
     if (old !== undefined && !files.has(old)) return old
     const extension = endings.get(JSON.stringify(path))
-    if (extension === undefined || !isLong(text)) return undefined
+    if (extension === undefined || !(text.length > 200 || text.split("\n").length > 4)) return undefined
     const same = [...unused].find(([file, old]) => old === text && file.endsWith(`.${extension}`) && !files.has(file))
     if (same !== undefined) return same[0]
     const node = str(own(JsonPath.get(workflow, path.slice(0, 2)), "name")) ?? "node"

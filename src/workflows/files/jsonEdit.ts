@@ -28,7 +28,6 @@ type Layout = ReturnType<typeof layoutOf>
 
 const maxShort = 80
 
-/** Prints a value in a layout; all lines but the first begin with `base`. */
 const print = (value: unknown, base: string, layout: Layout, isFlat: boolean): string => {
   const members = obj(value)
   if (!Array.isArray(value) && members === undefined) return JSON.stringify(value)
@@ -52,10 +51,7 @@ const kindOf = (value: unknown) => Array.isArray(value) ? "array" : obj(value) =
 
 type Entries = ReadonlyArray<readonly [key: string, value: unknown]>
 
-/**
- * Index of the old entry of each new one: by key, by an element's id, name or content, else the one after its
- * predecessor's if that is of the same kind.
- */
+/** Index of the old entry of each new one: by key, id, name or content, else after its predecessor's. */
 const align = (olds: Entries, news: Entries, isList: boolean): ReadonlyArray<number | undefined> => {
   const identityOf = ([key, value]: Entries[number]) =>
     isList ? str(obj(value)?.["id"]) ?? str(obj(value)?.["name"]) ?? JSON.stringify(value) : key

@@ -73,9 +73,7 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
     for (let links = 0; names.length > 0;) {
       const [name = "", ...rest] = names
       const next = path.join(at, name)
-      const info = yield* fs.lstat(next).pipe(
-        Effect.catchIf(refusals.isNotFound, () => Effect.undefined)
-      )
+      const info = yield* fs.lstat(next).pipe(Effect.catchIf(refusals.isNotFound, () => Effect.undefined))
       if (info === undefined) {
         const entries = yield* fs.readDirectory(at)
         // macOS stores が as two code points; models write one.

@@ -1,8 +1,4 @@
-/**
- * Locks files, so that one process of a user writes each at a time. `proper-lockfile` does not record the owner of a
- * lock: after a crash the next writer waits until the lock is old (11 s by default, here 0.05 s), and two processes may
- * then take it over together (3 of 400 times, here never).
- */
+/** Locks files, unlike `proper-lockfile` with the owner's pid: after a crash the next writer need not wait. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -59,11 +55,7 @@ const unusable = (folder: string) => (error: PlatformError.PlatformError) =>
 const is = (tag: PlatformError.PlatformError["reason"]["_tag"]) => ({ reason }: PlatformError.PlatformError) =>
   reason._tag === tag
 
-/**
- * Makes `lock(userPath, realPath)(effect)`. A lock is a file with its owner's pid, in a folder of this user below the
- * system's temporary one. The owner touches it every 5 s; after 30 s without that, or when the process has ended, the
- * next one takes it over.
- */
+/** Makes `lock(userPath, realPath)(effect)`; the owner touches the lock every 5 s, and loses it after 30 s. */
 export const make = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -28,8 +28,7 @@ const isDevice = (stem: string) => /^(?:con|prn|aux|nul|com\d|lpt\d)$/.test(stem
 
 /** Readable part of a workflow's name for a file: letters and digits of any script, else `-`. */
 export const readable = (name: string): string => {
-  const words = name.normalize("NFC").toLowerCase()
-    .replace(/\p{Variation_Selector}/gu, "")
+  const words = name.normalize("NFC").toLowerCase().replace(/\p{Variation_Selector}/gu, "")
     .replace(/[^\p{L}\p{M}\p{Nd}]+|(?<![\p{L}\p{M}])\p{M}+/gu, "-")
   return [...words.replace(/^-+/, "")].slice(0, maxLength).join("").replace(/-+$/, "") || "workflow"
 }

@@ -76,7 +76,6 @@ const obstacle = (
     ? "it is published, and this n8n's API has no drafts"
     : undefined
 
-/** Equal changes, the most frequent first. */
 const grouped = (steps: ReadonlyArray<Change.Changed["steps"][number] & Pick<Plans.Entry, "id" | "name">>) =>
   [...Map.groupBy(steps, ({ change }) => change)].map(([change, all]) => {
     const names = new Map(all.map(({ id, name }) => [id, name]))
@@ -106,14 +105,13 @@ const changesRunning = (workflow: Workflow.Listed, means: Means) => {
 /** Plans a change without writing to n8n, and stores the plan. */
 export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish, select }: Request) {
   yield* Selection.refuseAll(select)
-  const n8n = yield* N8nClient
   const id = yield* Plans.newId
   const { missing, selected } = yield* Selection.all(select)
   const workflows = selected.map(({ workflow }) => workflow)
   const draft = { id, operations, publish, swaps: yield* Effect.forEach(operations, swaps.resolve) }
   const means = yield* meansOf(draft, workflows)
   const digest = Change.digester(operations)
-  const read = swaps.readOnce(n8n.getWorkflow)
+  const read = swaps.readOnce((yield* N8nClient).getWorkflow)
   const entries: Array<Plans.Entry> = []
   const allSteps: Array<Parameters<typeof grouped>[0][number]> = []
   const refused: Array<Plans.Refused> = missing.map(({ id, why }) => ({ id, name: "", why }))
@@ -247,7 +245,6 @@ const forEach = Effect.fnUntraced(function*<R>(
   }
 })
 
-/** Workflows of a plan by what became of them. */
 export interface State {
   readonly plan: Plans.Plan
   readonly outcomes: ReadonlyMap<string, Plans.Outcome>
@@ -283,7 +280,6 @@ export const state = Effect.fn("Fleet.state")(function*(id: string) {
   return { plan, outcomes, unpublished, warnings: [] } satisfies State as State
 })
 
-/** Writes what a plan has not written yet. */
 export const apply = Effect.fn("Fleet.apply")(function*(id: string) {
   const plan = yield* Plans.read(id)
   const before = yield* Plans.outcomes(plan)
@@ -312,7 +308,6 @@ const movesPins = (operations: ReadonlyArray<Operation>) =>
 
 /** Takes back the change of one workflow, which must be as the batch left it. */
 const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, left: string) {
-  const store = yield* WorkflowStore
   const digest = Change.digester(plan.operations)
   const former = yield* snapshotBefore(plan, entry)
   const release = yield* N8nClient.use((n8n) => n8n.release)
@@ -320,7 +315,7 @@ const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entr
   const wasLive = entry.active && !entry.hasDraft
   const keys = ["name", "nodes", "connections", "nodeGroups", ...movesPins(plan.operations) ? ["pinData"] : []]
   let notes: ReadonlyArray<string> = []
-  const { published, result, warnings } = yield* store.modify(entry.id, (now) => {
+  const { published, result, warnings } = yield* (yield* WorkflowStore).modify(entry.id, (now) => {
     const current = digest(now)
     if (current !== left || now.active !== entry.active) {
       return modification(current === entry.before ? undefined : changedSince("it has changed since the batch"))

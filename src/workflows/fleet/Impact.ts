@@ -6,14 +6,7 @@ export interface Step extends Edge {
   readonly steps: number
 }
 
-/**
- * Links through which a change of a workflow reaches others, the nearest first.
- *
- * **Details**
- *
- * A workflow does not wait for its error workflow, so that its own callers are not affected by a change of that.
- * Disabled nodes do not count.
- */
+/** Links through which a change reaches others, the nearest first; not from an error workflow to its callers. */
 export const of = ({ edges }: WorkflowMap, id: string): ReadonlyArray<Step> => {
   const byTarget = Map.groupBy(edges.filter(({ state }) => state !== "disabled"), ({ to }) => to)
   const seen = new Set([id])

@@ -103,7 +103,6 @@ interface Target {
   readonly decidedBy?: string
 }
 
-/** Resolves links; n8n's own rules decide which of them fail. */
 const resolver = (workflows: ReadonlyMap<string, facts.Facts>, around: Surroundings) => {
   const addresses = [...workflows.values()].filter(({ isArchived }) => !isArchived)
     .flatMap((each) => each.webhooks.map((webhook) => ({ each, webhook })))
@@ -175,8 +174,7 @@ const cyclesOf = (edges: ReadonlyArray<Edge>): ReadonlyArray<ReadonlyArray<strin
     for (const { from, to } of calls) Graph.addEdge(mutable, index.get(from) ?? 0, index.get(to) ?? 0, undefined)
   })
   const callsItself = new Set(calls.flatMap(({ from, to }) => from === to ? [from] : []))
-  return Graph.stronglyConnectedComponents(graph)
-    .map((group) => group.flatMap((at) => ids[at] ?? []))
+  return Graph.stronglyConnectedComponents(graph).map((group) => group.flatMap((at) => ids[at] ?? []))
     .filter((group) => group.length > 1 || callsItself.has(group[0] ?? ""))
 }
 
@@ -261,10 +259,5 @@ export const read: Effect.Effect<WorkflowMap, Errors.RequestError, N8nClient> = 
     )
     : undefined
   const hosts = [n8n.instance.url, n8n.webhookAddress("")].map((url) => new URL(url).host)
-  return make([...all.values()], {
-    isV1: isV1(release),
-    isOwnHost: webhooks.isHostOf(new Set(hosts)),
-    missing,
-    tables
-  })
+  return make([...all.values()], { isV1: isV1(release), isOwnHost: webhooks.isHostOf(new Set(hosts)), missing, tables })
 }).pipe(Effect.withSpan("WorkflowMap.read"))

@@ -219,10 +219,7 @@ const described = ({ node: _, op, ...rest }: Obj, type: string) =>
 const hasEnds = (workflow: Obj, { after, from, to }: Obj) =>
   [after, from, to].every((end) => end === undefined || matching(workflow, end).length > 0)
 
-/**
- * Operations of an edit for one workflow, none if nothing in it matches; `swap` is what a `credential` or `calls` operation, or an
- * error workflow in `settings`, names.
- */
+/** Operations of an edit for one workflow, none if nothing matches; `swap` is what an operation names. */
 export const stepsFor = (workflow: Obj, operation: Operation, swap: Swap | undefined): ReadonlyArray<Step> => {
   const { op } = operation
   if (op === "replace") return replaced(workflow, operation)

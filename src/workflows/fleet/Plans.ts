@@ -74,7 +74,6 @@ const [encodeOutcome, decodeOutcome] = [Schema.encodeEffect(OutcomeJson), Schema
 const bytes = (text: string) => new TextEncoder().encode(text)
 const text = (body: Uint8Array) => new TextDecoder().decode(body)
 
-/** Plans of the caller on the current n8n. */
 const own = Effect.gen(function*() {
   const { instance } = yield* N8nClient
   const { collection } = yield* Documents

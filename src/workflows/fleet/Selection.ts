@@ -23,10 +23,7 @@ export const conditions = {
     Schema.String.check(Schema.isMinLength(2, { message: "uses must have two characters or more" })),
     "In nodes: type, credential, sub-workflow id, webhook path, any text; or errorWorkflow."
   ),
-  without: optional(
-    Schema.Literals(["errorWorkflow", "tags", "runs"]),
-    "Without it; runs: saved executions."
-  )
+  without: optional(Schema.Literals(["errorWorkflow", "tags", "runs"]), "Without it; runs: saved executions.")
 }
 
 const maxIds = 500
@@ -119,10 +116,7 @@ const prepare = Effect.fnUntraced(function*(
 /** Milliseconds after which a selection starts no further list of workflows; one takes at most 20 seconds. */
 const maxTime = 20_000
 
-/**
- * Lists selected workflows up to a limit; `nextCursor` continues, even after fewer. `scanned` is the number of workflows
- * that were looked at.
- */
+/** Lists selected workflows; `nextCursor` continues even after fewer than the limit; `scanned` were looked at. */
 export const page = Effect.fn("Selection.page")(function*(
   conditions: Conditions,
   { archived = false, cursor: from, lastRun = false, limit, offset, projectId, ...options }: Options & {

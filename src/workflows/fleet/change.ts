@@ -23,9 +23,6 @@ const settingsIn = (operations: ReadonlyArray<Operation>) =>
 
 /**
  * Returns the digest of the parts of a workflow that the operations may change: name, nodes, connections and settings.
- *
- * **Details**
- *
  * It is the same for a list's entry, for the workflow itself, and after a write of the same content: settings that n8n
  * fills in itself count only if an operation sets them, and a setting at its default counts as unset.
  */
@@ -52,7 +49,6 @@ const idsOf = (plan: string, workflow: string) => {
   }
 }
 
-/** Workflow after a change; no steps if nothing in it matches. */
 export interface Changed {
   readonly workflow: Obj
   readonly steps: ReadonlyArray<Step & { readonly operationIndex: number }>

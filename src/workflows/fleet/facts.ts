@@ -10,7 +10,6 @@ export type Kind = "calls" | "tool" | "error" | "http" | "table"
 /** Where a link counts, unless it counts everywhere: its node is disabled, or only one of two versions has it. */
 export type State = "disabled" | "draft" | "live"
 
-/** Link from a workflow to another one or to a table. */
 export interface Reference {
   readonly kind: Kind
   readonly node: string
@@ -96,10 +95,7 @@ const merged = (draft: ReadonlyArray<Reference>, live: ReadonlyArray<Reference>)
   const [inDraft, inLive] = [new Set(draft.map(keyOf)), new Set(live.map(keyOf))]
   const only = (list: ReadonlyArray<Reference>, other: ReadonlySet<string>, state: State) =>
     list.map((each) => other.has(keyOf(each)) || each.state !== undefined ? each : { ...each, state })
-  return [
-    ...only(draft, inLive, "draft"),
-    ...only(live, inDraft, "live").filter((each) => !inDraft.has(keyOf(each)))
-  ]
+  return [...only(draft, inLive, "draft"), ...only(live, inDraft, "live").filter((each) => !inDraft.has(keyOf(each)))]
 }
 
 const settingsReference = (settings: unknown): ReadonlyArray<Reference> => {

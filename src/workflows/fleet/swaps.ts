@@ -66,7 +66,6 @@ const credentials = Effect.gen(function*() {
 export const resolve = Effect.fn("Fleet.resolve")(function*(
   operation: Operation
 ): Effect.fn.Return<Swap | null, Errors.N8nError, N8nClient> {
-  const n8n = yield* N8nClient
   const { op } = operation
   const [from, to, type] = [str(operation["from"]) ?? "", str(operation["to"]) ?? "", str(operation["type"])]
   if (op === "credential") {
@@ -87,7 +86,7 @@ export const resolve = Effect.fn("Fleet.resolve")(function*(
   const { active, id, isArchived, name } = yield* only("workflow", to, yield* workflowsNamed(to), {
     _tag: "ListExistingWorkflows"
   })
-  if (!active && !isV1(yield* n8n.release)) {
+  if (!active && !isV1(yield* (yield* N8nClient).release)) {
     return yield* refuse(
       `Workflow '${Visible.label(name)}' (${id}) is not published, which published callers need`,
       { _tag: "PublishFirst", id }
@@ -103,7 +102,6 @@ export const resolve = Effect.fn("Fleet.resolve")(function*(
     : { from, fromId: former.id, to: { id, name } }
 })
 
-/** Reads each workflow once. */
 export const readOnce = (read: ReadWorkflow): ReadWorkflow => {
   const cache = new Map<string, unknown>()
   return (id) =>

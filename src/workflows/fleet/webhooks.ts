@@ -4,7 +4,6 @@ import { nameOf, nodes, parametersOf, typeOf } from "../../n8n/model/Workflow.ts
 
 type Base = "webhook" | "form" | "mcp"
 
-/** Address of a trigger below n8n's own. */
 export interface Webhook {
   readonly base: Base
   /** A segment that begins with a colon stands for any text. */
@@ -15,7 +14,6 @@ export interface Webhook {
   readonly methods?: ReadonlyArray<string>
 }
 
-/** Request of a node to an address that may be a webhook of this n8n. */
 export interface Request {
   readonly url: string
   /** Absent if it is decided at run time. */

@@ -11,7 +11,6 @@ import * as JsonPath from "../../base/JsonPath.ts"
 import { type NodeKey, nodeKeys } from "../../n8n/model/NodeKeys.ts"
 import { readOnly } from "./WorkflowInput.ts"
 
-/** Path in the body: keys of objects, indices of lists. */
 export type Path = ReadonlyArray<string | number>
 
 /** Keys that n8n accepts at one place. */

@@ -1,8 +1,4 @@
-/**
- * Turns the input of a caller or a file into a workflow that n8n accepts: the only place that repairs and refuses.
- *
- * Unknown keys are preserved, so that keys of future releases are not lost; `Refusal` finds those that an n8n refuses.
- */
+/** Turns input into a workflow that n8n accepts, the only place that repairs; `Refusal` finds refused keys. */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { type Obj, obj, str, without } from "../../base/Json.ts"

@@ -38,7 +38,6 @@ const targetOf = (value: unknown, type: string, path: string, scope: Scope): Che
     return name === undefined ? undefined : { ...complete, node: name }
   })
 
-/** Whether a value is a single target in place of a list of targets. */
 const isTarget = (value: unknown) => Predicate.isString(value) || obj(value) !== undefined
 
 const outputsOf = (value: unknown, path: string, repairs: Repairs): Checked<ReadonlyArray<unknown>> => {

@@ -66,7 +66,6 @@ const nodeOf = (value: unknown, path: string, { versionOf }: Supply, repairs: Re
 
 export type Nodes = {
   readonly nodes: ReadonlyArray<Node>
-  /** Names in the input; of two nodes with one name, connections mean the first. */
   readonly names: ReadonlySet<string>
   readonly byId: ReadonlyMap<string, string>
 }
@@ -124,7 +123,6 @@ const placeOf = (position: unknown): readonly [x: number, y: number] | undefined
   return x === undefined || y === undefined ? undefined : [x, y]
 }
 
-/** Places nodes without a position in a row to the right of all others. */
 const placed = (nodes: ReadonlyArray<Node>, repairs: Repairs): ReadonlyArray<Node> => {
   let [right, top] = [-220, 0]
   for (const node of nodes) {
