@@ -23,22 +23,12 @@ import {
   nothing,
   type PathCount,
   tally
-} from "./itemDifferences.ts"
+} from "./ItemDifferences.ts"
 import * as ItemFields from "./ItemFields.ts"
 import * as Lineage from "./Lineage.ts"
 
 export type { Step } from "../base/JsonPath.ts"
-export {
-  type Both,
-  differences,
-  Example,
-  example,
-  general,
-  isRounding,
-  kindOf,
-  nothing,
-  PathCount
-} from "./itemDifferences.ts"
+export { Example, isRounding, PathCount } from "./ItemDifferences.ts"
 
 /** Items of one output. */
 export type Side = Execution.Part

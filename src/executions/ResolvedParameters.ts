@@ -12,7 +12,7 @@ import * as Redact from "../base/Redact.ts"
 import { parts } from "../n8n/model/Template.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 import type * as Execution from "./Execution.ts"
-import type { Both } from "./itemDifferences.ts"
+import type { Both } from "./ItemDifferences.ts"
 import { inputOf, memoized, paged, type Redacting, scopeOf, type Subject, type Turn } from "./itemScope.ts"
 import * as Lineage from "./Lineage.ts"
 

@@ -14,7 +14,7 @@ import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 import type * as Execution from "./Execution.ts"
-import { at, type Both, type Difference, differences as differencesOf, nothing } from "./itemDifferences.ts"
+import { at, type Both, type Difference, differences as differencesOf, nothing } from "./ItemDifferences.ts"
 import * as ResolvedParameters from "./ResolvedParameters.ts"
 
 /** Stored values, for comparisons only: they may contain secrets. Serializers ignore symbols. */

@@ -13,10 +13,10 @@ import * as executionWatch from "./executionWatch.ts"
 import * as live from "./live.ts"
 import * as TestBench from "./TestBench.ts"
 
-export type { Pins, TestResult } from "./TestBench.ts"
+export type { Outside, Pins, TestResult } from "./TestBench.ts"
 
 /** Options of a test. */
-export interface Options extends TestBench.Case, executionWatch.ObserveOptions {
+export interface Options extends Omit<TestBench.Case, "rows">, executionWatch.ObserveOptions {
   readonly mode: "copy" | "live"
 }
 

@@ -3,7 +3,7 @@ import * as Json from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import * as Execution from "../../executions/Execution.ts"
 import * as FailureGroups from "../../executions/FailureGroups.ts"
-import * as ItemComparison from "../../executions/ItemComparison.ts"
+import * as ItemDifferences from "../../executions/ItemDifferences.ts"
 import * as fingerprint from "./fingerprint.ts"
 import { below, covers, type Steps } from "./ignored.ts"
 
@@ -99,12 +99,12 @@ export const differencesOf = (
   redacts: boolean
 ) => {
   const [left, right] = [new Map(parts(before.stored)), new Map(parts(after.stored))]
-  const all: Array<Parameters<typeof ItemComparison.kindOf>[0]> = []
+  const all: Array<ItemDifferences.Difference> = []
   for (const prefix of left.size < right.size ? right.keys() : left.keys()) {
     const [old, current] = [left.get(prefix), right.get(prefix)]
     if (Json.equals(old, current)) continue
     const both = (stored: unknown, { redactor }: Place) => ({ stored, shown: redacts ? redactor()(stored) : stored })
-    ItemComparison.differences(both(old, before), both(current, after), prefix, all)
+    ItemDifferences.differences(both(old, before), both(current, after), prefix, all)
   }
   return ignore.length === 0 ? all : all.filter(({ path }) => !covers(ignore, JsonPath.parse(path) ?? []))
 }

@@ -1,11 +1,11 @@
 /** Differences of one node, counted by path and kind. Pure. */
 import { defined } from "../../base/Json.ts"
-import * as ItemComparison from "../../executions/ItemComparison.ts"
+import * as ItemDifferences from "../../executions/ItemDifferences.ts"
 import { mix, ofText } from "./fingerprint.ts"
 
 /** Kind of a difference; `succeeded` and `failed` describe the replay, `ran` and `notRun` too. */
 export type Kind =
-  | ReturnType<typeof ItemComparison.kindOf>
+  | ItemDifferences.Kind
   | "count"
   | "order"
   | "output"
@@ -55,11 +55,11 @@ const typeOf = (value: unknown) => value === null ? "null" : Array.isArray(value
 
 const keyOf = ({ kind, path }: Pick<Difference, "kind" | "path">) => `${kind} ${path}`
 
-type Changes = ReadonlyArray<Parameters<typeof ItemComparison.kindOf>[0]>
+type Changes = ReadonlyArray<ItemDifferences.Difference>
 
 const nameOf = (change: Changes[number]) => ({
-  kind: ItemComparison.kindOf(change),
-  path: ItemComparison.general(change.path)
+  kind: ItemDifferences.kindOf(change),
+  path: ItemDifferences.general(change.path)
 })
 
 /** Differences of a node, or of one of its runs before it is known whether only the order differs. */
@@ -96,7 +96,7 @@ export const tally = () => {
       for (const change of changes) {
         const name = nameOf(change)
         const key = keyOf(name)
-        const { after, before } = all.has(key) ? {} : ItemComparison.example(change, place.item, undefined)
+        const { after, before } = all.has(key) ? {} : ItemDifferences.example(change, place.item, undefined)
         const [old, current] = [change.before.stored, change.after.stored]
         const at = ofText(`${place.run} ${place.item} ${change.path}`)
         add({
@@ -105,7 +105,7 @@ export const tally = () => {
           ...defined({ before: brief(before), after: brief(after) }),
           count: own.size < own.add(key).size ? 1 : 0,
           digest: mix(at ^ ofValue(current)),
-          isRounding: ItemComparison.isRounding(old, current),
+          isRounding: ItemDifferences.isRounding(old, current),
           isRetyped: name.kind === "altered" && typeOf(old) !== typeOf(current)
         })
       }
