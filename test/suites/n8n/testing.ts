@@ -286,7 +286,11 @@ export const testing = (it: It, v2: boolean) => {
         yield* scenarios.publish(sub)
       }
       const whole = yield* test(id, { testData: { n: 3 } })
-      assert.deepStrictEqual(whole.response, { status: 200, bodyIs: "data.items[0].json" })
+      assert.deepStrictEqual(whole.response, {
+        status: 200,
+        headers: { "content-type": "application/json; charset=utf-8" },
+        bodyIs: "data.items[0].json"
+      })
       const part = yield* test(id, { testData: [{ n: 1 }, { n: 2 }], startNode: "Call" })
       assert.deepStrictEqual(jsons(part.data), [{ sub: 1 }, { sub: 2 }])
       assert.isFalse(part.logs.some((line) => line.startsWith("Shape:")))
