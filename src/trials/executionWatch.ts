@@ -50,8 +50,8 @@ export type Search = Effect.Effect<
   N8nClient | Executions
 >
 
-/** Status filters that together list all executions: running ones are listed only on request. */
-export const statusFilters = [undefined, "running"] as const
+/** Status filters that together list all executions. Those that end between the two requests are in both lists. */
+export const statusFilters = ["running", undefined] as const
 
 /** Maximum number of a workflow's newest runs that are searched. */
 const maxListed = 100
