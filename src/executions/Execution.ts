@@ -221,6 +221,7 @@ export const without = (execution: Execution, added: ReadonlyMap<string, string 
   return {
     ...execution,
     workflow: workflow && { ...workflow, nodes: workflow.nodes.filter(({ name }) => !isGone(name)) },
+    lastNode: added.get(execution.lastNode ?? "") ?? execution.lastNode,
     runs: all
   }
 }

@@ -294,3 +294,37 @@ describe("any run data", () => {
     }
   }, { arbitrary: { runs: 60 } })
 })
+
+describe("an execution without added nodes", () => {
+  const added = new Map([["call", undefined], ["pin Api", "Api"]])
+
+  it("has the inputs of a row of nodes at the node that it replaces", () => {
+    const execution = Execution.without(
+      fromApi(document({
+        call: [run(0, { main: [items({ a: 1 })] })],
+        Before: [run(1, { main: [items({ a: 1 }, { a: 2 })] }, { source: [from("call")] })],
+        "pin Api": [run(2, { main: [items({ b: 1 })] }, { source: [from("Before")] })],
+        Api: [run(3, { main: [items({ b: 1 })] }, { source: [from("pin Api")] })]
+      })),
+      added
+    )
+    assert.deepStrictEqual([...execution.runs.keys()], ["Before", "Api"])
+    assert.deepStrictEqual(whole(execution, "Api"), [{ a: 1 }, { a: 2 }])
+  })
+
+  it("fails at the node whose row fails, and keeps another added node that fails", () => {
+    const error = { message: "no" }
+    const inRow = Execution.without(
+      fromApi(document({ "pin Api": [failed(0, error, { source: [from("Before")] })] }, {
+        status: "error",
+        result: { lastNodeExecuted: "pin Api" }
+      })),
+      added
+    )
+    assert.strictEqual(inRow.lastNode, "Api")
+    assert.deepStrictEqual([...inRow.runs.keys()], ["Api"])
+    assert.strictEqual(Execution.failure(inRow)?.node, "Api")
+    const entrance = Execution.without(fromApi(document({ call: [failed(0, error)] })), added)
+    assert.deepStrictEqual([...entrance.runs.keys()], ["call"])
+  })
+})
