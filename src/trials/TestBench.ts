@@ -22,7 +22,7 @@ import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as TestMark from "../n8n/model/TestMark.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
-import { isV1, N8nClient, type WebhookAnswer } from "../n8n/N8nClient.ts"
+import { N8nClient, type WebhookAnswer } from "../n8n/N8nClient.ts"
 import { WriteGuard } from "../n8n/WriteGuard.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
 import { prepare } from "../workflows/store/WorkflowBody.ts"
@@ -244,9 +244,64 @@ interface Published {
   readonly turn: Semaphore.Semaphore
 }
 
+/** Copy that runs a case. */
+const copyOf = Effect.fnUntraced(function*(
+  { id: reference, sourceId, subject }: Workbench,
+  { isProof = false, timeout }: Options,
+  lookups: NodeLookups.NodeLookups,
+  { pins: requested, replay, rerun, ...input }: Case
+) {
+  const n8n = yield* N8nClient
+  const isTrigger = isTriggerOf(lookups)
+  const trigger = subject.nodes.find(({ type }) => type === "n8n-nodes-base.webhook")
+  const pinned = yield* pinsOf(subject, requested)
+  const running = new Set(
+    rerun === undefined
+      ? [...pinned].flatMap(([name, pin]) => pin === "run" ? [name] : [])
+      : subject.nodes.map(({ name }) => name)
+  )
+  const replayed = replay === undefined ? undefined : yield* Replay.of({
+    executionId: replay,
+    subject,
+    workflowId: sourceId,
+    startNode: input.startNode,
+    hasTestData: input.testData !== undefined,
+    isTrigger,
+    running,
+    repeatsFailures: isProof,
+    find: lookups.find,
+    parse: lookups.parse
+  })
+  const copy = yield* Effect.fromResult(TestCopy.make(subject, {
+    ...input,
+    ...replayed,
+    timeout,
+    answersFirst: isProof,
+    pinOf: (node) => {
+      const pin = pinned.get(node.name)
+      return pin === undefined || pin === "run" ? replayed?.pinOf(node) : pins.constant(pin)
+    },
+    earlier: new Map<string, Earlier>([
+      ...replayed?.earlier ?? [],
+      ...[...pinned].flatMap(([name, pin]): ReadonlyArray<readonly [string, Earlier]> =>
+        pin === "run" ? [] : [[name, { items: pins.constant(pin).runs.flat(2) }]]
+      )
+    ]),
+    unpinned: running,
+    isTrigger,
+    isV1: lookups.connected === undefined || lookups.isV1,
+    now: yield* Clock.currentTimeMillis,
+    timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    webhookUrl: n8n.webhookAddress(str(obj(trigger?.parameters)?.["path"]) ?? reference)
+  })).pipe(Effect.mapError((refusal) => checks.cannotRun(subject.name, refusal)))
+  yield* checkPins(subject, pinned, copy, input.endNode)
+  return copy
+})
+
 /** Opens a bench for a workflow. */
 export const of = Effect.fn("TestBench.of")(
-  function*({ id: reference, projectId, sourceId, subject }: Workbench, options: Options) {
+  function*(workbench: Workbench, options: Options) {
+    const { id: reference, projectId, subject } = workbench
     const n8n = yield* N8nClient
     const executions = yield* Executions
     const { progress } = yield* CallContext
@@ -254,56 +309,10 @@ export const of = Effect.fn("TestBench.of")(
     const release = yield* n8n.release
     const lookups = yield* NodeLookups.make(subject.nodes.map(({ type }) => type), release)
     const isTrigger = isTriggerOf(lookups)
-    const trigger = subject.nodes.find(({ type }) => type === "n8n-nodes-base.webhook")
     const isProof = options.isProof === true
     const opening = Semaphore.makeUnsafe(1)
     const copies = new Map<string, Published>()
     const outside = outsideOf(subject.nodes, lookups)
-
-    const copyOf = Effect.fnUntraced(function*({ pins: requested, replay, rerun, ...input }: Case) {
-      const pinned = yield* pinsOf(subject, requested)
-      const running = new Set(
-        rerun === undefined
-          ? [...pinned].flatMap(([name, pin]) => pin === "run" ? [name] : [])
-          : subject.nodes.map(({ name }) => name)
-      )
-      const replayed = replay === undefined ? undefined : yield* Replay.of({
-        executionId: replay,
-        subject,
-        workflowId: sourceId,
-        startNode: input.startNode,
-        hasTestData: input.testData !== undefined,
-        isTrigger,
-        running,
-        repeatsFailures: isProof,
-        find: lookups.find,
-        parse: lookups.parse
-      })
-      const copy = yield* Effect.fromResult(TestCopy.make(subject, {
-        ...input,
-        ...replayed,
-        timeout: options.timeout,
-        answersFirst: isProof,
-        pinOf: (node) => {
-          const pin = pinned.get(node.name)
-          return pin === undefined || pin === "run" ? replayed?.pinOf(node) : pins.constant(pin)
-        },
-        earlier: new Map<string, Earlier>([
-          ...replayed?.earlier ?? [],
-          ...[...pinned].flatMap(([name, pin]): ReadonlyArray<readonly [string, Earlier]> =>
-            pin === "run" ? [] : [[name, { items: pins.constant(pin).runs.flat(2) }]]
-          )
-        ]),
-        unpinned: running,
-        isTrigger,
-        isV1: release === undefined || isV1(release),
-        now: yield* Clock.currentTimeMillis,
-        timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-        webhookUrl: n8n.webhookAddress(str(obj(trigger?.parameters)?.["path"]) ?? reference)
-      })).pipe(Effect.mapError((refusal) => checks.cannotRun(subject.name, refusal)))
-      yield* checkPins(subject, pinned, copy, input.endNode)
-      return copy
-    })
 
     const removal = ({ id, unfinished }: Published) =>
       (unfinished === 0 ? Effect.void : Effect.ignore(TestCopies.stopAll(id))).pipe(
@@ -339,7 +348,7 @@ export const of = Effect.fn("TestBench.of")(
     })
 
     const run = Effect.fn("TestBench.run")(function*(input: Case) {
-      const copy = yield* copyOf(input)
+      const copy = yield* copyOf(workbench, options, lookups, input)
       const published = yield* opening.withPermit(
         Effect.suspend(() => Effect.fromNullishOr(copies.get(copy.shape))).pipe(
           Effect.catch(() => publishCopy(copy))
