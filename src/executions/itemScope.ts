@@ -119,6 +119,35 @@ export const inputOf = (execution: Execution.Execution, { node, run }: Pick<Subj
   return { input, count: input?.count ?? 0 }
 }
 
+/** Nodes by name, as `$node` has them. */
+const nodesOf = (names: ReadonlySet<string>, jsonOf: (name: string) => () => unknown) =>
+  lazily(Object.fromEntries(
+    [...names].map((name) => [name, () =>
+      lazily({
+        json: jsonOf(name),
+        data: jsonOf(name),
+        binary: unknown("files as they were"),
+        parameter: unknown("parameters as they were"),
+        context: unknown("a node's context"),
+        runIndex: unknown("the number of runs then")
+      })]
+    )
+  ))
+
+/** Value that a model gave to a tool. */
+const modelValue = (
+  { node, run }: Subject,
+  turn: Turn,
+  itemAt: (slot: Execution.Slot, index: number) => unknown
+) =>
+  new Fn(([name, , , initial]) => {
+    const values = run.override.find(({ index, type }) => type === "ai_tool" && index === 0)
+    if (values === undefined || typeof name !== "string") return fail("n8n does not record the model's values")
+    const slot = { node: node.name, run: run.index, side: "override", port: values } as const
+    const json = obj(obj(itemAt(slot, turn.item))?.["json"])
+    return own(json?.["query"], name) ?? own(json, name) ?? initial
+  })
+
 /** Names that n8n gives to expressions, with the values they had for the item whose turn it is. */
 export const scopeOf = (execution: Execution.Execution, subject: Subject, turn: Turn, redact?: Redacting): Obj => {
   const { node, run } = subject
@@ -202,27 +231,8 @@ export const scopeOf = (execution: Execution.Execution, subject: Subject, turn: 
   }
   const [source] = run.sources
   const previous = (value: unknown) => () => source === undefined ? fail("nothing ran before the node") : value
-  const nodes = lazily(Object.fromEntries(
-    [...names].map((name) => [name, () =>
-      lazily({
-        json: jsonOfNode(name),
-        data: jsonOfNode(name),
-        binary: unknown("files as they were"),
-        parameter: unknown("parameters as they were"),
-        context: unknown("a node's context"),
-        runIndex: unknown("the number of runs then")
-      })]
-    )
-  ))
-  /** Value that a model gave to a tool. */
-  const fromAI = () =>
-    new Fn(([name, , , initial]) => {
-      const values = run.override.find(({ index, type }) => type === "ai_tool" && index === 0)
-      if (values === undefined || typeof name !== "string") return fail("n8n does not record the model's values")
-      const slot = { node: node.name, run: run.index, side: "override", port: values } as const
-      const json = obj(obj(itemAt(slot, turn.item))?.["json"])
-      return own(json?.["query"], name) ?? own(json, name) ?? initial
-    })
+  const nodes = nodesOf(names, jsonOfNode)
+  const fromAI = () => modelValue(subject, turn, itemAt)
   return lazily({
     $fromAI: fromAI,
     $fromAi: fromAI,
