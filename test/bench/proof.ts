@@ -120,14 +120,25 @@ const report = Effect.fnUntraced(function*(url: URL, folder: string) {
     const unreal = same.proof === undefined ? 1 : same.proof.groups.length
     totals.false += unreal
     yield* Console.log(
-      `\n${subject.name}: ${draft.nodes.length} nodes, unchanged in ${same.seconds} s: ${same.failure ?? same.proof?.verdict}`
+      `\n${subject.name}: ${draft.nodes.length} nodes, unchanged in ${same.seconds} s: ${
+        same.failure ?? same.proof?.verdict
+      }`
     )
     if (unreal > 0) yield* Console.log(`  FALSE ${JSON.stringify(same.proof?.groups)}`)
-    for (const each of same.proof?.ignored ?? []) yield* Console.log(`  ignored ${each.node}: ${each.path} ${each.why ?? ""}`)
-    for (const each of same.proof?.notReplayed ?? []) yield* Console.log(`  not replayed ${each.node ?? each.execution}: ${each.why}`)
+    for (const each of same.proof?.ignored ?? []) {
+      yield* Console.log(`  ignored ${each.node}: ${each.path} ${each.why ?? ""}`)
+    }
+    for (const each of same.proof?.notReplayed ?? []) {
+      yield* Console.log(`  not replayed ${each.node ?? each.execution}: ${each.why}`)
+    }
     for (const change of subject.changes) {
       const file = join(folder, `${subject.name}.json`)
-      const workflow = { id, name: subject.name, settings: { executionOrder: "v1" }, ...provable.changed(draft, change) }
+      const workflow = {
+        id,
+        name: subject.name,
+        settings: { executionOrder: "v1" },
+        ...provable.changed(draft, change)
+      }
       yield* Effect.promise(() => writeFile(file, JSON.stringify(workflow)))
       const { failure, proof, seconds, tokens } = yield* prove(file, runs)
       const [first] = proof?.groups ?? []
@@ -149,7 +160,9 @@ const report = Effect.fnUntraced(function*(url: URL, folder: string) {
     totals.false += proof?.groups.length ?? 1
   }
   yield* Console.log(
-    `\n${totals.proofs} changes: ${totals.found} found (${totals.located} at their node), ${totals.missed} missed; ${totals.false} false; at most ${totals.tokens} tokens; ${server.count.requests - before} requests sent`
+    `\n${totals.proofs} changes: ${totals.found} found (${totals.located} at their node), ${totals.missed} missed; ${totals.false} false; at most ${totals.tokens} tokens; ${
+      server.count.requests - before
+    } requests sent`
   )
 }, Effect.scoped)
 

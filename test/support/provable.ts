@@ -65,9 +65,9 @@ const cut = (name: string, output: number) => ({ connections }: Draft) => {
   outputs[output] = []
 }
 
-/** Renames a node in nodes and connections; expressions must not refer to it. */
-export const rename = (name: string, to: string) => ({ connections, nodes }: Draft): Draft =>
-  JSON.parse(JSON.stringify({ nodes, connections }).replaceAll(`"${name}"`, `"${to}"`))
+/** Draft with another name of a node, to which no expression may refer. */
+export const renamed = (draft: Draft, name: string, to: string): Draft =>
+  JSON.parse(JSON.stringify(draft).replaceAll(`"${name}"`, `"${to}"`))
 
 const hook = (path: string, responds = false) =>
   node("Hook", "webhook", 2, {
@@ -125,15 +125,21 @@ const lines = (n: number) =>
 
 const order = (n: number) => ({ email: `a${n}@shop.example`, no: n, lines: lines(n) })
 
-const orders: Subject = {
+export const orders: Subject = {
   name: "orders",
   body: order,
   draft: ({ path, sink }) =>
     draft([
       hook(path, true),
       split("Lines", "body.lines"),
-      set("Map contact", "({ ...$json, email: $('Hook').first().json.body.email, at: $now.toISO(), token: Math.random() })"),
-      code("Total", "return $input.all().map((i, n) => ({ json: { ...i.json, total: Math.round(i.json.price * i.json.qty * 100) / 100 }, pairedItem: n }))"),
+      set(
+        "Map contact",
+        "({ ...$json, email: $('Hook').first().json.body.email, at: $now.toISO(), token: Math.random() })"
+      ),
+      code(
+        "Total",
+        "return $input.all().map((i, n) => ({ json: { ...i.json, total: Math.round(i.json.price * i.json.qty * 100) / 100 }, pairedItem: n }))"
+      ),
       when("Large?", "$json.total", "gt", 50),
       send("Ship", `${sink}/ship`, "{ sku: $json.sku, email: $json.email, total: $json.total }"),
       set("Small", "({ sku: $json.sku, mail: 'Dear ' + $json.email, total: $json.total })"),
@@ -155,11 +161,17 @@ const orders: Subject = {
     { name: "reordered items", at: "Total", apply: rewrite("Total", "}))", "})).reverse()") },
     { name: "changed response", at: "Answer", apply: rewrite("Answer", "ok: true", "ok: 1") },
     { name: "changed status", at: "Answer", apply: assign("Answer", { options: { responseCode: 200 } }) },
-    { name: "lost branch", at: "Small", apply: cut("Large?", 1) }
+    { name: "lost branch", at: "Small", apply: cut("Large?", 1) },
+    {
+      name: "a throw",
+      at: "Total",
+      apply: rewrite("Total", "return ", "if ($input.first().json.qty === 3) throw new Error('no stock')\nreturn ")
+    },
+    { name: "a text instead of a number", at: "Total", apply: rewrite("Total", "total: Math", "total: '' + Math") }
   ]
 }
 
-const batches: Subject = {
+export const batches: Subject = {
   name: "batches",
   body: order,
   draft: ({ path, sink }) =>
@@ -182,7 +194,11 @@ const batches: Subject = {
   changes: [
     { name: "other batch size", at: "Batches", apply: assign("Batches", { batchSize: 3 }) },
     { name: "changed body in a loop", at: "Book", apply: rewrite("Book", "cost: $json.cost", "cost: $json.price") },
-    { name: "dropped items in a loop", at: "Booked", apply: rewrite("Booked", "$input.all()", "$input.all().slice(0, 1)") }
+    {
+      name: "dropped items in a loop",
+      at: "Booked",
+      apply: rewrite("Booked", "$input.all()", "$input.all().slice(0, 1)")
+    }
   ]
 }
 
@@ -190,7 +206,7 @@ const customers: Subject = {
   name: "customers",
   body: (n) => ({
     people: lines(n).map(({ name, sku }, index) => ({ id: index, name, sku })),
-    ranks: lines(n).slice(1).map((_, index) => ({ id: index + 1, rank: (index * 7 + n) % 5 }))
+    ranks: lines(n).slice(2).map((_, index) => ({ id: index + 1, rank: (index * 7 + n) % 5 }))
   }),
   draft: ({ path, sink }) =>
     draft([
@@ -205,7 +221,10 @@ const customers: Subject = {
         joinMode: "keepEverything",
         options: {}
       }),
-      node("Sorted", "sort", 1, { sortFieldsUi: { sortField: [{ fieldName: "rank", order: "descending" }] }, options: {} }),
+      node("Sorted", "sort", 1, {
+        sortFieldsUi: { sortField: [{ fieldName: "rank", order: "descending" }] },
+        options: {}
+      }),
       node("Once", "removeDuplicates", 2, { compare: "selectedFields", fieldsToCompare: "name", options: {} }),
       node("Top", "limit", 1, { maxItems: 3 }),
       node("Totals", "summarize", 1, {
@@ -226,7 +245,7 @@ const customers: Subject = {
   ]
 }
 
-const routes: Subject = {
+export const routes: Subject = {
   name: "routes",
   body: order,
   draft: ({ path, sink }) =>
@@ -288,8 +307,16 @@ const checked: Subject = {
       ["Quiet", "End"]
     ]),
   changes: [
-    { name: "a field less to a sub-workflow", at: "Order", apply: rewrite("Order", ", count: $json.body.lines.length", "") },
-    { name: "another type", at: "Checked", apply: rewrite("Checked", "$json.email.split('@')[1]", "$json.email.split('@')") },
+    {
+      name: "a field less to a sub-workflow",
+      at: "Order",
+      apply: rewrite("Order", ", count: $json.body.lines.length", "")
+    },
+    {
+      name: "another type",
+      at: "Checked",
+      apply: rewrite("Checked", "$json.email.split('@')[1]", "$json.email.split('@')")
+    },
     { name: "another text to send", at: "Alert", apply: rewrite("Alert", "lines`", "rows`") }
   ]
 }
@@ -301,19 +328,29 @@ const faulty: Subject = {
     draft([
       hook(path),
       split("Rows", "body.lines"),
-      code("Priced", "if ($json.qty === 4) throw new Error('out of stock: ' + $json.sku)\nreturn { json: { ...$json, net: $json.price * $json.qty } }", {
-        parameters: {
-          mode: "runOnceForEachItem",
-          jsCode: "if ($json.qty === 4) throw new Error('out of stock: ' + $json.sku)\nreturn { json: { ...$json, net: $json.price * $json.qty } }"
-        },
+      code(
+        "Priced",
+        "if ($json.qty === 4) throw new Error('out of stock: ' + $json.sku)\nreturn { json: { ...$json, net: $json.price * $json.qty } }",
+        {
+          parameters: {
+            mode: "runOnceForEachItem",
+            jsCode:
+              "if ($json.qty === 4) throw new Error('out of stock: ' + $json.sku)\nreturn { json: { ...$json, net: $json.price * $json.qty } }"
+          },
+          onError: "continueErrorOutput"
+        }
+      ),
+      send("Charge", `=${sink}/{{ $json.qty === 3 ? 'fail' : 'charge' }}`, "{ net: $json.net }", {
         onError: "continueErrorOutput"
       }),
-      send("Charge", `=${sink}/{{ $json.qty === 3 ? 'fail' : 'charge' }}`, "{ net: $json.net }", { onError: "continueErrorOutput" }),
       set("Charged", "({ state: 'charged' })"),
       set("Refused", "({ state: 'refused' })"),
       set("Missing", "({ state: 'missing', sku: $json.sku })"),
       node("States", "merge", 3, { numberInputs: 3 }),
-      code("Count", "const n = {}\nfor (const { json } of $input.all()) n[json.state] = (n[json.state] ?? 0) + 1\nreturn [{ json: n }]"),
+      code(
+        "Count",
+        "const n = {}\nfor (const { json } of $input.all()) n[json.state] = (n[json.state] ?? 0) + 1\nreturn [{ json: n }]"
+      ),
       send("Report", `${sink}/states`, "$json")
     ], [
       ...row("Hook", "Rows", "Priced", "Charge", "Charged", "States", "Count", "Report"),
@@ -350,14 +387,21 @@ const waiting: Subject = {
         },
         options: {}
       }),
-      code("Net", "return $input.all().map((i, n) => ({ json: { ...i.json, net: i.json.price / 1.19 }, pairedItem: n }))"),
+      code(
+        "Net",
+        "return $input.all().map((i, n) => ({ json: { ...i.json, net: i.json.price / 1.19 }, pairedItem: n }))"
+      ),
       send("Remind", `${sink}/remind`, "{ label: $json.label }"),
       code("Done", "return [{ json: { reminded: $input.all().length } }]")
     ], row("Hook", "Order", "Wait", "Rows", "Named", "Net", "Remind", "Done")),
   changes: [
     { name: "an empty label", at: "Named", apply: rewrite("Named", "$json.sku", "$json.SKU") },
     { name: "another tax", at: "Net", apply: rewrite("Net", "1.19", "1.07") },
-    { name: "a throw", at: "Net", apply: rewrite("Net", "return ", "if ($input.first().json.qty === 3) throw new Error('no net')\nreturn ") }
+    {
+      name: "a throw",
+      at: "Net",
+      apply: rewrite("Net", "return ", "if ($input.first().json.qty === 3) throw new Error('no net')\nreturn ")
+    }
   ]
 }
 
@@ -370,7 +414,12 @@ const files: Subject = {
       split("Rows", "body.lines"),
       set("Cells", "({ sku: $json.sku, price: $json.price, name: $json.name })"),
       node("File", "convertToFile", 1.1, { operation: "csv", options: { fileName: "orders.csv" } }),
-      node("Hash", "crypto", 1, { action: "hash", type: "SHA256", value: "={{ $binary.data.fileName }}", dataPropertyName: "hash" }),
+      node("Hash", "crypto", 1, {
+        action: "hash",
+        type: "SHA256",
+        value: "={{ $binary.data.fileName }}",
+        dataPropertyName: "hash"
+      }),
       node("Upload", "httpRequest", 4.2, {
         method: "POST",
         url: `${sink}/upload`,
@@ -403,7 +452,10 @@ const agent: Subject = {
         options: {}
       }, { credentials: { openAiApi: openAi } }),
       node("Calculator", `${langchain}toolCalculator`, 1),
-      code("Parsed", "return $input.all().map((i, n) => ({ json: { ...JSON.parse(i.json.output).output, n: $('Question').first().json.n }, pairedItem: n }))"),
+      code(
+        "Parsed",
+        "return $input.all().map((i, n) => ({ json: { ...JSON.parse(i.json.output).output, n: $('Question').first().json.n }, pairedItem: n }))"
+      ),
       when("Even?", "$json.n % 2", "equals", 0),
       send("Publish", `${sink}/answers`, "{ answer: $json.answer }"),
       set("Held", "({ held: $json.answer.length })")
@@ -414,26 +466,45 @@ const agent: Subject = {
       ["Calculator", "Agent", "ai_tool"]
     ]),
   changes: [
-    { name: "another prompt", at: "Agent", apply: rewrite("Agent", "={{ $json.question }}", "=Briefly: {{ $json.question }}") },
+    {
+      name: "another prompt",
+      at: "Agent",
+      apply: rewrite("Agent", "={{ $json.question }}", "=Briefly: {{ $json.question }}")
+    },
     { name: "another reading of the answer", at: "Parsed", apply: rewrite("Parsed", ".output).output", ".output)") }
   ]
 }
 
 const history: Subject = {
   name: "history",
-  body: (n) => ({ events: Array.from({ length: 4 + n % 3 }, (_, index) => ({ id: `${n}-${index}`, day: index % 3, kind: index % 2 === 0 ? "in" : "out" })) }),
+  body: (n) => ({
+    events: Array.from(
+      { length: 4 + n % 3 },
+      (_, index) => ({ id: `${n}-${index}`, day: index % 3, kind: index % 2 === 0 ? "in" : "out" })
+    )
+  }),
   draft: ({ path, sink }) =>
     draft([
       hook(path),
       split("Events", "body.events"),
-      code("Ids", "return $input.all().map((i, n) => ({ json: { ...i.json, id: Math.random().toString(36).slice(2), order: n }, pairedItem: n }))"),
-      node("Dated", "dateTime", 2, { operation: "getCurrentDate", outputFieldName: "now", options: { includeInputFields: true } }),
+      code(
+        "Ids",
+        "return $input.all().map((i, n) => ({ json: { ...i.json, id: Math.random().toString(36).slice(2), order: n }, pairedItem: n }))"
+      ),
+      node("Dated", "dateTime", 2, {
+        operation: "getCurrentDate",
+        outputFieldName: "now",
+        options: { includeInputFields: true }
+      }),
       when("In?", "$json.kind", "equals", "in"),
       set("In", "({ id: $json.id, order: $json.order, at: $json.now })"),
       set("Out", "({ id: $json.id, order: $json.order, left: true })"),
       node("Both", "merge", 3, { numberInputs: 2 }),
       node("Renamed", "renameKeys", 1, { keys: { key: [{ currentKey: "order", newKey: "position" }] } }),
-      code("Seen", "const data = $getWorkflowStaticData('global')\ndata.count = (data.count ?? 0) + 1\nreturn $input.all().map((i, n) => ({ json: { ...i.json, count: data.count }, pairedItem: n }))"),
+      code(
+        "Seen",
+        "const data = $getWorkflowStaticData('global')\ndata.count = (data.count ?? 0) + 1\nreturn $input.all().map((i, n) => ({ json: { ...i.json, count: data.count }, pairedItem: n }))"
+      ),
       send("Store", `${sink}/events`, "$json")
     ], [
       ...row("Hook", "Events", "Ids", "Dated", "In?", "In", "Both", "Renamed", "Seen", "Store"),
@@ -446,7 +517,7 @@ const history: Subject = {
   ]
 }
 
-/** Ten workflows with thirty changes. */
+/** Ten workflows with more than thirty changes. */
 export const subjects: ReadonlyArray<Subject> = [
   orders,
   batches,

@@ -68,7 +68,14 @@ describe("behaviour hints", () => {
       all.filter(({ annotations }) => is(annotations)).map(({ name }) => name).toSorted()
     assert.deepStrictEqual(
       named(({ destructiveHint, readOnlyHint }) => !readOnlyHint && !destructiveHint),
-      ["connection_create", "create_workflow_from_file", "credential_create", "node_add", "workflow_create", "workflow_prove"]
+      [
+        "connection_create",
+        "create_workflow_from_file",
+        "credential_create",
+        "node_add",
+        "workflow_create",
+        "workflow_prove"
+      ]
     )
     assert.deepStrictEqual(named(({ idempotentHint }) => !idempotentHint), [
       "bulk_edit",
@@ -81,6 +88,7 @@ describe("behaviour hints", () => {
       "test_workflow",
       "workflow_create",
       "workflow_edit",
+      "workflow_prove",
       "workflow_restore"
     ])
   })
