@@ -117,7 +117,7 @@ const report = Effect.fnUntraced(function*(url: URL, folder: string) {
   })
   for (const { draft, id, subject } of seeded) {
     const same = yield* prove(id, runs)
-    const unreal = same.proof === undefined ? 1 : same.proof.groups.length
+    const unreal = same.proof?.groups?.length ?? 1
     totals.false += unreal
     yield* Console.log(
       `\n${subject.name}: ${draft.nodes.length} nodes, unchanged in ${same.seconds} s: ${
@@ -157,7 +157,7 @@ const report = Effect.fnUntraced(function*(url: URL, folder: string) {
   if (first !== undefined && first.count === manyRuns) {
     const { failure, proof, seconds } = yield* prove(first.id, manyRuns)
     yield* Console.log(`\n${manyRuns} runs unchanged in ${seconds} s: ${failure ?? proof?.verdict}`)
-    totals.false += proof?.groups.length ?? 1
+    totals.false += proof?.groups?.length ?? 1
   }
   yield* Console.log(
     `\n${totals.proofs} changes: ${totals.found} found (${totals.located} at their node), ${totals.missed} missed; ${totals.false} false; at most ${totals.tokens} tokens; ${

@@ -91,9 +91,7 @@ export const compare = Effect.fnUntraced(function*(
   return {
     order,
     names,
-    differences: all.toSorted((a, b) =>
-      (places.get(a.node) ?? order.length) - (places.get(b.node) ?? order.length)
-    )
+    differences: all.toSorted((a, b) => (places.get(a.node) ?? order.length) - (places.get(b.node) ?? order.length))
   }
 })
 
