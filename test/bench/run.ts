@@ -8,7 +8,8 @@ const benches = {
   items: () => import("./items.ts"),
   sync: () => import("./sync.ts"),
   runs: () => import("./runs.ts"),
-  changes: () => import("./changes.ts")
+  changes: () => import("./changes.ts"),
+  proof: () => import("./proof.ts")
 }
 
 const isBench = (name: string): name is keyof typeof benches => Object.hasOwn(benches, name)

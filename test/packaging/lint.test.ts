@@ -11,7 +11,7 @@ describe("an import is refused", () => {
     ["base/Json.ts", "../n8n/N8nClient.ts"],
     ["base/redact/Names.ts", "../../app/config/State.ts"],
     ["n8n/model/Limits.ts", "../../workflows/Audit.ts"],
-    ["executions/Executions.ts", "../catalogue/NodeCatalogue.ts"],
+    ["executions/Executions.ts", "../workflows/Workflows.ts"],
     ["mcp/http/gate.ts", "../../tools/index.ts"],
     ["app/commands/sync.ts", "../../main.ts"],
     ["unknown/Room.ts", "../base/Json.ts"],

@@ -32,7 +32,14 @@ const writes = (api: Here["api"]) =>
   )
 
 /** The n8n in memory runs nothing, and has no version to restore. */
-const untried = new Set(["test_workflow", "retry_execution", "stop_execution", "workflow_restore", "table_write"])
+const untried = new Set([
+  "test_workflow",
+  "workflow_prove",
+  "retry_execution",
+  "stop_execution",
+  "workflow_restore",
+  "table_write"
+])
 
 describe("behaviour hints", () => {
   it.live.each(all.filter(({ name }) => !untried.has(name)).map((tool) => ({ tool, name: tool.name })))(
@@ -61,7 +68,14 @@ describe("behaviour hints", () => {
       all.filter(({ annotations }) => is(annotations)).map(({ name }) => name).toSorted()
     assert.deepStrictEqual(
       named(({ destructiveHint, readOnlyHint }) => !readOnlyHint && !destructiveHint),
-      ["connection_create", "create_workflow_from_file", "credential_create", "node_add", "workflow_create"]
+      [
+        "connection_create",
+        "create_workflow_from_file",
+        "credential_create",
+        "node_add",
+        "workflow_create",
+        "workflow_prove"
+      ]
     )
     assert.deepStrictEqual(named(({ idempotentHint }) => !idempotentHint), [
       "bulk_edit",
@@ -74,6 +88,7 @@ describe("behaviour hints", () => {
       "test_workflow",
       "workflow_create",
       "workflow_edit",
+      "workflow_prove",
       "workflow_restore"
     ])
   })

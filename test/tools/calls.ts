@@ -75,6 +75,7 @@ export const calls: Readonly<Record<string, Obj>> = {
   workflow_diff: { a: id, b: file },
   workflow_list: {},
   test_workflow: { workflowId: id },
+  workflow_prove: { workflowId: id, last: 1 },
   sync_status: {},
   sync_pull: {},
   sync_push: { only: [file] }

@@ -65,11 +65,12 @@ export const compare = Effect.fnUntraced(function*(
   )
   const names = new Map(nodes.map((node) => [node.name, formerName(node)]))
   const pinned = new Set([...result.pinned, ...result.notRun])
-  const { differences, order } = yield* RunComparison.compare({
+  const nameThen = (name: string) => names.get(name) ?? name
+  const { differences, order: ran } = yield* RunComparison.compare({
     record: then.execution,
     replay: result.execution,
     nodes: [...names.keys()],
-    nameThen: (name) => names.get(name) ?? name,
+    nameThen,
     pinned,
     ignore,
     unstable,
@@ -78,19 +79,19 @@ export const compare = Effect.fnUntraced(function*(
   const more = yield* sent.differences({
     record: then,
     replay: { execution: result.execution, nodes },
-    nameThen: (name) => names.get(name) ?? name,
+    nameThen,
     pinned,
     ignore,
     redacts,
     isSame: differences.length === 0
   })
+  const all = [...differences, ...more]
+  const order = RunComparison.causalOrder({ record: then.execution, replay: result.execution, nameThen }, ran, all)
   const places = new Map(order.map((name, index) => [name, index]))
   return {
     order,
     names,
-    differences: [...differences, ...more].toSorted((a, b) =>
-      (places.get(a.node) ?? order.length) - (places.get(b.node) ?? order.length)
-    )
+    differences: all.toSorted((a, b) => (places.get(a.node) ?? order.length) - (places.get(b.node) ?? order.length))
   }
 })
 

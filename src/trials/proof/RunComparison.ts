@@ -81,6 +81,29 @@ export const merged = (main: ReadonlyArray<string>, other: ReadonlyArray<string>
 const orderOf = ({ runs }: Execution.Execution) =>
   [...runs].toSorted(([, [a]], [, [b]]) => Execution.byOrder(a, b)).map(([name]) => name)
 
+/** Order of nodes with the first differing run of each, or else its first run, so that the cause in a loop comes first. */
+export const causalOrder = (
+  { nameThen, record, replay }: Pick<Options, "nameThen" | "record" | "replay">,
+  order: ReadonlyArray<string>,
+  differences: ReadonlyArray<Difference>
+): ReadonlyArray<string> => {
+  const keyOf = (node: string, run: number) => JSON.stringify([node, run])
+  const positions = ({ runs }: Execution.Execution, nameOf: (name: string) => string) =>
+    new Map(
+      order.flatMap((node) => (runs.get(nameOf(node)) ?? []).map((run, index) => ({ key: keyOf(node, index), run })))
+        .toSorted((a, b) => Execution.byOrder(a.run, b.run)).map(({ key }, position) => [key, position])
+    )
+  const [before, after] = [positions(record, nameThen), positions(replay, (name) => name)]
+  const first = new Map<string, number>()
+  for (const { node, run } of differences) first.set(node, Math.min(run, first.get(node) ?? run))
+  const placeOf = (node: string) => {
+    const key = keyOf(node, first.get(node) ?? 0)
+    return after.get(key) ?? before.get(key) ?? Infinity
+  }
+  return order.map((node) => ({ node, place: placeOf(node) }))
+    .toSorted((a, b) => a.place - b.place || 0).map(({ node }) => node)
+}
+
 const mainOutputs = (run: Execution.Run | undefined) => run?.outputs.filter(({ type }) => type === "main") ?? []
 
 const itemsOf = (run: Execution.Run | undefined) => mainOutputs(run).reduce((sum, { count }) => sum + count, 0)

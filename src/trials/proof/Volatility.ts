@@ -71,9 +71,9 @@ const isSame = (one: Difference, other: Difference | undefined) =>
   other !== undefined && one.kind === other.kind && one.count === other.count && one.digest === other.digest &&
   (one.isRetyped === true) === (other.isRetyped === true)
 
-/** Volatile values, by which a comparison must not recognize items. */
-export const unstable = ({ volatile }: Learned): ReadonlyArray<RunComparison.Ignored> =>
-  [...volatile].flatMap((name) => {
+/** Volatile and stale values, by which a comparison must not recognize items. */
+export const unstable = ({ real, stale, volatile }: Learned): ReadonlyArray<RunComparison.Ignored> =>
+  [...volatile, ...[...stale].filter((name) => !real.has(name))].flatMap((name) => {
     const [node, path, aspect]: ReadonlyArray<string> = JSON.parse(name)
     const steps = aspect === "altered" && path !== undefined ? parse(path)?.steps : undefined
     return node === undefined || steps === undefined ? [] : [{ node, steps }]

@@ -74,6 +74,7 @@ export const everyTool = async (call: Call, n8n: URL): Promise<void> => {
   await call("retry_execution", { id: failed })
   await call("stop_execution", { id: failed }).catch(() => undefined)
   await call("test_workflow", { workflowId: file })
+  await call("workflow_prove", { workflowId: id, last: 1 })
   await call("list_workflows", { name: `Balanced ${path}` })
   await call("get_workflow", { id })
   await call("get_workflow_connections", { id })

@@ -32,6 +32,7 @@ import { guides } from "./guides.ts"
 import { instance } from "./instance.ts"
 import { manyRuns } from "./manyRuns.ts"
 import { mapping } from "./mapping.ts"
+import { proving } from "./proving.ts"
 import { publishing } from "./publishing.ts"
 import { publishingVersions } from "./publishingVersions.ts"
 import { RealN8n } from "./RealN8n.ts"
@@ -643,6 +644,7 @@ export const suite = (version: string) => {
     examining(it, v2)
     sent(it)
     sendingNothing(it)
+    proving(it, { drafts })
     retrying(it, v2)
     changingMany(it, v2)
     testingLeftovers(it)

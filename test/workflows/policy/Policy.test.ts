@@ -90,7 +90,8 @@ const others = [
   "retry_execution",
   "stop_execution",
   "credential_create",
-  "table_write"
+  "table_write",
+  "workflow_prove"
 ]
 
 /** They write several workflows. */

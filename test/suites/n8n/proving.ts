@@ -1,0 +1,258 @@
+/** Proofs of changes, and cases, against a real n8n, with a server that counts what reaches it. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, type Vitest } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import { XMLParser } from "fast-xml-parser"
+import * as Services from "../../../src/app/Services.ts"
+import { arr, type Obj, obj } from "../../../src/base/Json.ts"
+import { N8nClient } from "../../../src/n8n/N8nClient.ts"
+import * as tools from "../../../src/tools/index.ts"
+import * as cli from "../../support/cli.ts"
+import * as provable from "../../support/provable.ts"
+import { node } from "../../support/workflows.ts"
+import { chain, code, copiesLeft, made, set, test } from "./builders.ts"
+import { RealN8n } from "./RealN8n.ts"
+import * as Recorder from "./Recorder.ts"
+import * as scenarios from "./scenarios.ts"
+
+type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>
+
+const settings = { executionOrder: "v1" }
+
+/** Publishes a workflow and records runs of it. */
+const recorded = Effect.fnUntraced(function*(subject: provable.Subject, sink: string, runs: number) {
+  const path = `proving-${crypto.randomUUID()}`
+  const draft = subject.draft({ path, sink, sub: "", openAi: {} })
+  const id = yield* scenarios.create(Object.assign({ name: `Proof of ${subject.name}` }, { ...draft, settings }))
+  yield* scenarios.publish(id)
+  for (let n = 0; n < runs; n++) yield* scenarios.callWebhook(path, { body: subject.body(n) })
+  yield* scenarios.fetchJson(`executions?workflowId=${id}&limit=100`).pipe(
+    Effect.filterOrFail((page) => {
+      const all = arr(obj(page)?.["data"]).map((each) => obj(each)?.["status"])
+      return all.length === runs && all.every((status) => status === "success" || status === "error")
+    }),
+    Effect.retry({ schedule: Schedule.spaced("200 millis"), times: 100 }),
+    scenarios.live
+  )
+  return { id, draft, path }
+})
+
+const prove = (workflowId: string, more: Partial<Parameters<typeof tools.workflowProve.call>[0]> = {}) =>
+  Effect.map(
+    tools.workflowProve.call({ workflowId, drill: false, ...more }),
+    ({ groups = [], ...answer }) => ({ ...answer, groups })
+  )
+
+/** Runs an effect with a folder for files; `proved` proves a changed workflow as a file. */
+const withFiles = <A, E, R>(
+  use: (
+    proved: (id: string, draft: provable.Draft) => ReturnType<typeof prove>,
+    folder: string
+  ) => Effect.Effect<A, E, R>
+) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
+    const services = Layer.fresh(Services.layer({ filesRoots: [folder], stateFolder: `${folder}/.state` }))
+    const proved = (id: string, draft: provable.Draft) =>
+      Effect.andThen(
+        Effect.orDie(
+          fs.writeFileString(`${folder}/changed.json`, JSON.stringify({ id, name: "Changed", settings, ...draft }))
+        ),
+        prove("changed.json")
+      )
+    return yield* Effect.provide(use(proved, folder), services)
+  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+
+/** Counts the workflows that an effect creates. */
+const counted = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E, R>) {
+  const n8n = yield* N8nClient
+  let created = 0
+  const result = yield* Effect.provideService(effect, N8nClient, {
+    ...n8n,
+    createWorkflow: (body) => Effect.tap(n8n.createWorkflow(body), () => Effect.sync(() => created++))
+  })
+  return { result, created }
+})
+
+/** Adds the tests of proofs to a suite. */
+export const proving = (it: It, { drafts }: { readonly drafts: boolean }) => {
+  for (const subject of [provable.orders, provable.batches, provable.routes]) {
+    it.effect(
+      `proof of ${subject.name}: unchanged it is the same, each change is located, and nothing is sent`,
+      () =>
+        Effect.gen(function*() {
+          const sink = yield* Recorder.make
+          const { draft, id } = yield* recorded(subject, sink.url, 12)
+          const sent = sink.lines().length
+          assert.isAbove(sent, 0)
+          const same = yield* prove(id, { last: 12 })
+          assert.deepInclude(same, { runs: 12, same: 12, groups: [] }, JSON.stringify(same))
+          yield* withFiles((proved) =>
+            Effect.gen(function*() {
+              for (const change of subject.changes) {
+                const { groups, runs, verdict } = yield* proved(id, provable.changed(draft, change))
+                assert.strictEqual(runs, 12)
+                assert.strictEqual(groups[0]?.node, change.at, `${change.name}: ${verdict} ${JSON.stringify(groups)}`)
+              }
+              const [, , last] = draft.nodes.toReversed()
+              const renamed = yield* proved(id, provable.renamed(draft, last?.name ?? "", "名前"))
+              assert.deepInclude(renamed, { same: 12, groups: [] }, JSON.stringify(renamed))
+            })
+          )
+          assert.lengthOf(sink.lines(), sent)
+          assert.deepStrictEqual(yield* copiesLeft, [])
+          assert.strictEqual(obj(yield* scenarios.fetchJson(`workflows/${id}`))?.["active"], true)
+        }),
+      300_000
+    )
+  }
+
+  if (drafts) {
+    it.effect(
+      "proof of a waiting draft: the draft differs, the published version does not",
+      () =>
+        Effect.gen(function*() {
+          const sink = yield* Recorder.make
+          const { draft, id } = yield* recorded(provable.orders, sink.url, 4)
+          const sent = sink.lines().length
+          const [change] = provable.orders.changes
+          assert.isDefined(change)
+          const n8n = yield* N8nClient
+          yield* n8n.putWorkflow(
+            id,
+            { name: "Proof of a draft", settings, ...provable.changed(draft, change) },
+            { publishes: false }
+          )
+          const { groups } = yield* prove(id)
+          assert.strictEqual(groups[0]?.node, change.at)
+          assert.deepInclude(yield* prove(`${id}@published`), { runs: 4, same: 4 })
+          assert.deepInclude(yield* prove(id, { ignore: ["email", "mail", "sent.jsonBody.email"] }), {
+            runs: 4,
+            same: 4
+          })
+          assert.lengthOf(sink.lines(), sent)
+        }),
+      120_000
+    )
+  }
+
+  it.effect(
+    "proof: an interrupted one leaves no copy; the command exits with 0 and 2, and reports for CI",
+    () =>
+      Effect.gen(function*() {
+        const sink = yield* Recorder.make
+        const { draft, id } = yield* recorded(provable.orders, sink.url, 6)
+        const sent = sink.lines().length
+        const running = yield* Effect.forkChild(prove(id))
+        yield* copiesLeft.pipe(
+          Effect.filterOrFail((names) => names.length > 0),
+          Effect.retry({ schedule: Schedule.spaced("50 millis"), times: 200 }),
+          scenarios.live
+        )
+        yield* Fiber.interrupt(running)
+        assert.deepStrictEqual(yield* copiesLeft, [])
+
+        const { apiKey, url } = yield* RealN8n
+        yield* Effect.gen(function*() {
+          const fs = yield* FileSystem.FileSystem
+          const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
+          const env = { N8N_URL: url.href, N8N_API_KEY: Redacted.value(apiKey) }
+          const same = yield* cli.runIn(folder, env, "prove", id, "--last", "3", "--json")
+          assert.strictEqual(same.code, 0, same.output)
+          assert.deepInclude(JSON.parse(same.stdout), { runs: 3, same: 3, groups: [] })
+          const [change] = provable.orders.changes
+          assert.isDefined(change)
+          const changed = { id, name: "Changed", settings, ...provable.changed(draft, change) }
+          yield* fs.writeFileString(`${folder}/changed.json`, JSON.stringify(changed))
+          const differs = yield* cli.runIn(folder, env, "prove", "changed.json", "--last", "3", "--junit", "out.xml")
+          assert.strictEqual(differs.code, 2, differs.output)
+          assert.match(differs.stdout, /^≠ 0 same; 3 lose `email` at 'Map contact'/)
+          const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: "" })
+          const { testsuites } = parser.parse(yield* fs.readFileString(`${folder}/out.xml`))
+          assert.deepInclude(testsuites, { tests: "3", failures: "3", errors: "0" })
+        }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+        assert.lengthOf(sink.lines(), sent)
+        assert.deepStrictEqual(yield* copiesLeft, [])
+      }),
+    120_000
+  )
+
+  it.effect(
+    "cases: five in one copy; sent is what the server received; against another version",
+    () =>
+      Effect.gen(function*() {
+        const sink = yield* Recorder.make
+        const nodes = (limit: number): ReadonlyArray<Obj> => [
+          node("Hook", "webhook", 2, {
+            path: crypto.randomUUID(),
+            httpMethod: "POST",
+            responseMode: "responseNode",
+            options: {}
+          }, { webhookId: crypto.randomUUID() }),
+          code(
+            "Total",
+            `const { n } = $input.first().json.body\nif (n === 3) throw new Error('no three')\nreturn [{ json: { total: n > ${limit} ? 100 : n } }]`
+          ),
+          node("Send", "httpRequest", 4.2, {
+            method: "POST",
+            url: `=${sink.url}/totals/{{ $json.total }}`,
+            sendBody: true,
+            specifyBody: "json",
+            jsonBody: "={{ JSON.stringify({ total: $json.total }) }}",
+            options: {}
+          }),
+          set("Answer", "{ done: true }"),
+          node("Respond", "respondToWebhook", 1.1, {
+            respondWith: "json",
+            responseBody: "={{ $json }}",
+            options: { responseCode: 201, responseHeaders: { entries: [{ name: "X-Order", value: "7" }] } }
+          })
+        ]
+        const links = chain("Hook", "Total", "Send", "Answer", "Respond")
+        const id = yield* made("cases", nodes(5), links)
+        const other = yield* made("cases of another version", nodes(4), links)
+        const bodies = [1, 2, 3, 4, 5]
+        const cases = bodies.map((n) => ({ name: `n=${n}`, testData: { n } }))
+        const { created, result } = yield* counted(test(id, { cases, show: { nodes: ["Total"], fields: ["total"] } }))
+        assert.strictEqual(created, 1)
+        assert.deepStrictEqual(sink.bodies(), [1, 2, 4, 5].map((total) => ({ total })))
+        assert.deepStrictEqual(result.logs, [
+          "n=1: success",
+          "n=2: success",
+          "n=3: error",
+          "n=4: success",
+          "n=5: success"
+        ])
+        assert.strictEqual(result.status, "error")
+        const [first, , failed] = result.cases ?? []
+        assert.deepInclude(obj(failed?.["failure"]), { node: "Total" })
+        assert.deepStrictEqual<unknown>(obj(first?.["data"])?.["items"], [{ json: { total: 1 } }])
+        const [sent] = arr(first?.["sent"])
+        assert.deepInclude(
+          obj(sent),
+          { node: "Send", to: `POST ${sink.url}/totals/1`, items: 1 },
+          JSON.stringify(first)
+        )
+        assert.deepInclude(JSON.stringify(obj(sent)?.["values"]), "total")
+        const response = obj(first?.["response"])
+        assert.strictEqual(response?.["status"], 201)
+        assert.strictEqual(obj(response?.["headers"])?.["x-order"], "7")
+        assert.match(String(obj(response?.["headers"])?.["content-type"]), /json/)
+
+        const compared = yield* counted(test(id, { cases, against: other }))
+        assert.strictEqual(compared.created, 2)
+        assert.deepInclude(compared.result, { same: 4 }, JSON.stringify(compared.result))
+        const differ = arr(compared.result.differ).map(obj)
+        assert.deepStrictEqual(differ.map((each) => each?.["case"]), ["n=5"])
+        assert.include(String(arr(differ[0]?.["paths"])[0]), "Total: total")
+        assert.deepStrictEqual(yield* copiesLeft, [])
+      }),
+    120_000
+  )
+}

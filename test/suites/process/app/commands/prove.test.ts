@@ -1,0 +1,64 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import { XMLParser } from "fast-xml-parser"
+import { run, runIn } from "../../../../support/cli.ts"
+import { folderWith, platform } from "../../../../support/folders.ts"
+import * as HttpN8n from "../../../../support/HttpN8n.ts"
+import { records, running, type Version, workflow } from "../../../../trials/proof/recordings.ts"
+
+/** Runs the command against an n8n with a version of the workflow and four runs of the plain one. */
+const prove = Effect.fnUntraced(function*(version: Version, ...args: ReadonlyArray<string>) {
+  const seed = { workflows: [workflow(version)], executions: records("plain", 4) }
+  const { url } = yield* HttpN8n.serve(seed, { runs: running() })
+  const folder = yield* folderWith({})
+  const env = { N8N_URL: url.href, N8N_API_KEY: "k" }
+  return { folder, ...yield* runIn(folder, env, "prove", "w1", ...args) }
+})
+
+describe("prove", () => {
+  it.live("exits with 0 if the runs are the same, also as JSON", () =>
+    Effect.gen(function*() {
+      const text = yield* prove("plain")
+      assert.strictEqual(text.code, 0, text.output)
+      assert.match(text.stdout, /^✓ 4 same\n\nignored\n/)
+      const { code, stdout } = yield* prove("plain", "--json", "--last", "2")
+      assert.strictEqual(code, 0)
+      assert.deepInclude(JSON.parse(stdout), { runs: 2, same: 2, groups: [] })
+    }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+
+  it.live("exits with 2 if they differ, and reports each run as JUnit", () =>
+    Effect.gen(function*() {
+      const { code, folder, output, stdout } = yield* prove("without email", "--junit", "reports/proof.xml")
+      assert.strictEqual(code, 2, output)
+      assert.match(stdout, /^≠ 0 same; 4 lose `email` at 'Map'\n/)
+      const fs = yield* FileSystem.FileSystem
+      const xml = yield* fs.readFileString(`${folder}/reports/proof.xml`)
+      const { testsuites } = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: "" }).parse(xml)
+      assert.deepInclude(testsuites, { tests: "4", failures: "4", errors: "0" })
+      const ignoring = yield* prove("without email", "--ignore", "email")
+      assert.strictEqual(ignoring.code, 0, ignoring.output)
+    }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+
+  it.live("exits with 1 if nothing was replayed, and on wrong options", () =>
+    Effect.gen(function*() {
+      const gone = yield* prove("plain", "--execution", "999")
+      assert.strictEqual(gone.code, 1, gone.output)
+      assert.match(gone.stdout, /nothing was replayed[^]*999: Execution '999' not found/)
+      const missing = yield* prove("plain", "--ignore", "'Mop'.email")
+      assert.deepStrictEqual([missing.code, missing.stdout], [1, ""])
+      assert.match(missing.stderr, /'Mop', which is not a node/)
+      const folder = yield* folderWith({})
+      const refusals: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
+        [["w1", "--last", "0"], "between 1 and 50"],
+        [["w1", "--lst", "3"], "--last"],
+        [["w1", "--read-only"], "prove runs copies of workflows on n8n, but this n8n is read-only"],
+        [["w1"], "N8N_URL"]
+      ]
+      yield* Effect.forEach(refusals, ([args, message]) =>
+        Effect.map(run(folder, "prove", ...args), ({ code, stderr, stdout }) => {
+          assert.deepStrictEqual([code, stdout], [1, ""], stderr)
+          assert.include(stderr, message)
+        }), { concurrency: 2 })
+    }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+})

@@ -1,0 +1,145 @@
+/** test_workflow with several cases, against another version, and what it shows. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { arr, type Obj, obj } from "../../../src/base/Json.ts"
+import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
+import { failedExecution, succeededExecution } from "../../../src/testing/runs.ts"
+import * as tools from "../../../src/tools/index.ts"
+import { main, node, workflow } from "../../support/workflows.ts"
+import { inMemory } from "../../support/world.ts"
+import { cost } from "../../trials/proof/recordings.ts"
+
+const orders = (id: string, factor: number) =>
+  workflow(id, [
+    node("T", "manualTrigger"),
+    node("Price", "set", 3.4, { factor }),
+    node("Send", "httpRequest", 4.2, {
+      method: "POST",
+      url: "https://shop.example/orders",
+      sendBody: true,
+      specifyBody: "json",
+      jsonBody: "={{ JSON.stringify({ total: $json.total }) }}",
+      options: {}
+    })
+  ], { connections: { T: main("Price"), Price: main("Send") } })
+
+const factorOf = (copy: N8nApi.Workflow) =>
+  Number(obj(arr(copy["nodes"]).map(obj).find((each) => each?.["name"] === "Price")?.["parameters"])?.["factor"])
+
+/** Runs of copies: prices by the factor of the version; the run of this number fails. */
+const running = (failing?: number) => {
+  let count = 0
+  return (copy: N8nApi.Workflow) => {
+    count++
+    if (count === failing) return failedExecution({ workflow: copy, node: "Price", message: "no price" })
+    const prices = [1, 2, 3].map((n) => ({ n, total: n * factorOf(copy), note: `order ${n}` }))
+    const execution = succeededExecution({
+      workflow: copy,
+      items: { Price: prices, Send: prices.map(() => ({ ok: true })) }
+    })
+    return execution
+  }
+}
+
+const seed = { workflows: [orders("w1", 2), orders("w2", 2), orders("w3", 3)], executions: [] }
+
+const test = (more: Obj) =>
+  Effect.map(
+    tools.testWorkflow.run({ workflowId: "w1", ...more }),
+    ({ data, message }) => ({ ...obj(data), message } as Obj)
+  )
+
+const cases = (count: number) => Array.from({ length: count }, (_, n) => ({ testData: { n } }))
+
+describe("test_workflow", () => {
+  it.effect("runs cases in one copy; one that fails does not end the others", () =>
+    inMemory(function*(api) {
+      const named = [{ name: "small", testData: { n: 1 } }, ...cases(2)]
+      const answer = yield* test({ cases: named })
+      assert.deepStrictEqual(answer["logs"], ["small: success", "2: error", "3: success"])
+      assert.deepInclude(answer, { status: "error", message: "Tested 'w1' with 3 cases: error" })
+      const [small, failed] = arr(answer["cases"]).map(obj)
+      assert.deepInclude(small, { case: "small", status: "success" })
+      assert.deepInclude(obj(failed?.["failure"]), { node: "Price" })
+      assert.deepStrictEqual(cost(yield* api.requests), { copies: 1, runs: 3 })
+      assert.lengthOf(yield* api.workflows, 3)
+    }, { seed, runs: running(2) }))
+
+  it.effect("goes on after a case that cannot run, and says why", () =>
+    inMemory(function*() {
+      const answer = yield* test({ cases: [{ pins: { Prise: [] } }, { testData: {} }] })
+      assert.match(String(arr(answer["logs"])[0]), /^1: .*pins name 'Prise', which is not a node/)
+      assert.strictEqual(arr(answer["logs"])[1], "2: success")
+    }, { seed, runs: running() }))
+
+  it.effect("takes 20 cases, and refuses none, more, and a live workflow", () =>
+    inMemory(function*(api) {
+      assert.lengthOf(arr((yield* test({ cases: cases(20) }))["logs"]), 20)
+      const before = cost(yield* api.requests)
+      for (const more of [{ cases: cases(21) }, { cases: [] }]) {
+        assert.match((yield* Effect.flip(test(more))).message, /cases/)
+      }
+      const live = yield* Effect.flip(test({ cases: cases(1), mode: "live" }))
+      assert.deepInclude(live, { _tag: "ValidationError", field: "mode" })
+      assert.deepStrictEqual(cost(yield* api.requests), before)
+    }, { seed, runs: running() }))
+
+  it.effect("compares with another version: only what differs is shown", () =>
+    inMemory(function*(api) {
+      const same = yield* test({ cases: cases(3), against: "w2" })
+      assert.deepInclude(same, { same: 3, differ: [], cases: [], message: "3 the same, 0 differ" })
+      assert.deepStrictEqual(cost(yield* api.requests), { copies: 2, runs: 6 })
+      const other = yield* test({ testData: { n: 1 }, against: "w3" })
+      assert.strictEqual(other["same"], 0)
+      const [differ] = arr(other["differ"]).map(obj)
+      assert.include(arr(differ?.["paths"]), "Price: total")
+      assert.deepStrictEqual(other["logs"], ["1: success, differs"])
+      const missing = yield* Effect.flip(test({ cases: cases(1), against: "w9" }))
+      assert.match(missing.message, /'w9' not found/)
+    }, { seed, runs: running() }))
+
+  it.effect("shows items by node, condition and field, and refuses an unknown node", () =>
+    inMemory(function*() {
+      const { data } = yield* test({ show: { nodes: ["Price"], where: "total > 2", fields: ["n"] } })
+      assert.deepInclude(obj(data), { node: "Price", matched: 2 })
+      assert.deepStrictEqual(arr(obj(data)?.["items"]).map((item) => obj(item)?.["json"]), [{ n: 2 }, { n: 3 }])
+      const unknown = yield* Effect.flip(test({ show: { nodes: ["Prise"] } }))
+      assert.match(unknown.message, /'Prise'/)
+      assert.match((yield* Effect.flip(test({ show: { where: "total >" } }))).message, /where|condition/i)
+    }, { seed, runs: running() }))
+
+  it.effect("says what was sent, to which address, and how many items", () =>
+    inMemory(function*() {
+      const [sent] = arr((yield* test({}))["sent"]).map(obj)
+      assert.deepInclude(sent, { node: "Send", to: "POST https://shop.example/orders", items: 3 })
+      assert.include(JSON.stringify(sent?.["values"]), "2")
+      const [pinned] = arr((yield* test({ pins: { Send: [{ ok: true }] } }))["sent"]).map(obj)
+      assert.deepInclude(pinned, { node: "Send", pinned: true, items: 3 })
+    }, { seed, runs: running() }))
+
+  it.effect("counts items by output, with the first error", () =>
+    inMemory(function*() {
+      const { logs } = yield* test({})
+      assert.match(String(arr(logs).at(-1)), /^Send: .*2, error 1 \(declined\)/)
+    }, {
+      seed: {
+        workflows: [{
+          ...orders("w1", 2),
+          nodes: orders("w1", 2).nodes.map((each) =>
+            each["name"] === "Send" ? { ...each, onError: "continueErrorOutput" } : each
+          )
+        }],
+        executions: []
+      },
+      runs: (copy) => {
+        const execution = running()(copy)
+        const { data } = execution as unknown as {
+          readonly data: { readonly resultData: { readonly runData: Record<string, ReadonlyArray<Obj>> } }
+        }
+        const { runData } = data.resultData
+        const main = [[{ json: {} }, { json: {} }], [{ json: { error: "declined" } }]]
+        runData["Send"] = (runData["Send"] ?? []).map((run) => ({ ...run, data: { main } }))
+        return execution
+      }
+    }))
+})

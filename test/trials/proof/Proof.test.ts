@@ -1,0 +1,150 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Deadline from "../../../src/base/Deadline.ts"
+import { arr, obj, str } from "../../../src/base/Json.ts"
+import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
+import * as Proof from "../../../src/trials/proof/Proof.ts"
+import { staleReason } from "../../../src/trials/proof/Volatility.ts"
+import { inMemory, type Needs, type Options } from "../../support/world.ts"
+import { cost, records, running, type Version, workflow } from "./recordings.ts"
+
+const prove = (more: Partial<Proof.Options> = {}) => Proof.prove("w1", { timeout: 25_000, redacts: true, ...more })
+
+/** An n8n with a version of the workflow, and runs that the plain one recorded. */
+const proving = <Eff extends Effect.Effect<unknown, unknown, Needs>, A>(
+  version: Version,
+  use: (api: N8nApi.N8nApi) => Generator<Eff, A, never>,
+  { executions = records("plain", 8), ...options }: Options & Partial<Pick<N8nApi.Seed, "executions">> = {}
+) => inMemory(use, { seed: { workflows: [workflow(version)], executions }, runs: running(), ...options })
+
+const one = function*() {
+  return yield* prove()
+}
+
+const pathsOf = (ignored: Proof.Proof["ignored"]) => ignored.map(({ node, path }) => `${node}.${path}`)
+
+describe("a proof", () => {
+  it.effect("ignores what differs whenever a run is repeated, and what depends on the time", () =>
+    proving("plain", function*(api) {
+      const { groups, ignored, notReplayed, runs, same, verdict } = yield* prove()
+      assert.deepStrictEqual({ groups, notReplayed, runs, same, verdict }, {
+        groups: [],
+        notReplayed: [],
+        runs: 8,
+        same: 8,
+        verdict: "8 same"
+      })
+      assert.sameMembers(pathsOf(ignored), ["Map.at", "Map.day"])
+      for (const { also, path, why } of ignored) {
+        assert.deepStrictEqual([also, why], [1, path === "day" ? staleReason : undefined])
+      }
+      assert.deepStrictEqual((yield* api.workflows).map(({ name }) => name), ["Orders"])
+    }))
+
+  it.effect("finds a change beside them at the node that makes it, with few runs of the version that ran", () =>
+    proving("without email", function*(api) {
+      const { groups, same } = yield* prove()
+      assert.strictEqual(same, 0)
+      assert.lengthOf(groups, 1)
+      assert.deepInclude(groups[0], { node: "Map", paths: ["email removed"], runs: 8, also: "1 later node: 'End'" })
+      const { copies, runs } = cost(yield* api.requests)
+      assert.strictEqual(copies, 2)
+      // Every run once, and each again on the version that ran, because of the day; only two of them twice.
+      assert.isAtMost(runs, 8 + 8 + 2)
+    }))
+
+  it.effect("finds another order behind values that always differ", () =>
+    proving("reversed", function*() {
+      const { groups } = yield* prove()
+      assert.deepStrictEqual(groups.map(({ node, paths }) => [node, paths]), [["Map", ["order"]]])
+    }))
+
+  it.effect("finds a failure, and the end of one", () =>
+    Effect.gen(function*() {
+      const failing = yield* proving("throws", one)
+      assert.deepInclude(failing.groups[0], { node: "Map", paths: ["failed"], runs: 8 })
+      assert.match(failing.verdict, /^0 same; 8 fail at 'Map'/)
+      const healed = yield* proving("plain", one, { executions: records("throws", 3) })
+      assert.deepInclude(healed.groups[0], { node: "Map", paths: ["no longer failed"], runs: 3 })
+      const alike = yield* proving("throws", one, { executions: records("throws", 3) })
+      assert.deepInclude(alike, { runs: 3, same: 3 })
+    }))
+
+  it.effect("takes paths to ignore, of all nodes or one, and refuses others", () =>
+    proving("without email", function*() {
+      assert.deepInclude(yield* prove({ ignore: ["email"] }), { runs: 8, same: 8 })
+      const { groups } = yield* prove({ ignore: ["'Map'.email"] })
+      assert.deepStrictEqual(groups.map(({ node }) => node), ["End"])
+      const typo = yield* Effect.flip(prove({ ignore: ["'Mop'.email"] }))
+      assert.deepInclude(typo, { _tag: "ValidationError", field: "ignore" })
+      assert.include(JSON.stringify(typo), "'Map'")
+      assert.match((yield* Effect.flip(prove({ ignore: ["a["] }))).message, /'a\[' is not a path/)
+    }))
+
+  it.effect("takes the newest runs, or those that are named", () =>
+    proving("plain", function*() {
+      const newest = yield* prove({ last: 3 })
+      assert.sameMembers(newest.outcomes.map(({ execution }) => execution), ["108", "107", "106"])
+      const named = yield* prove({ executions: ["102", "104"] })
+      assert.deepStrictEqual(named.outcomes.map(({ execution }) => execution), ["102", "104"])
+    }))
+
+  it.effect("names runs that cannot be replayed, and does not call them the same", () => {
+    const [first, second, third] = records("plain", 3)
+    assert.isDefined(first)
+    assert.isDefined(second)
+    assert.isDefined(third)
+    const executions = [{ ...first, data: { resultData: { runData: {} } } }, second, { ...third, workflowId: "w2" }]
+    return proving("plain", function*() {
+      const { notReplayed, runs, same } = yield* prove({ executions: ["101", "102", "103", "999"] })
+      assert.deepStrictEqual([runs, same], [1, 1])
+      const why = new Map(notReplayed.map((each) => [each.execution, each.why]))
+      assert.match(why.get("101") ?? "", /stored no data/)
+      assert.match(why.get("103") ?? "", /is of another workflow \('w2'\)/)
+      assert.match(why.get("999") ?? "", /Execution '999' not found/)
+      const none = yield* prove({ executions: ["999"] })
+      assert.deepInclude(none, { verdict: "nothing was replayed", runs: 0, same: 0 })
+    }, { executions })
+  })
+
+  it.effect("refuses a workflow without recorded runs: manual ones are not", () =>
+    Effect.gen(function*() {
+      const refusal = (executions: N8nApi.Seed["executions"]) =>
+        proving("plain", function*() {
+          return yield* Effect.flip(prove())
+        }, { executions })
+      const none = yield* refusal([])
+      assert.deepInclude(none, { _tag: "ValidationError", field: "workflowId" })
+      assert.match(none.message, /no recorded runs to replay/)
+      const manual = yield* refusal(records("plain", 2).map((each) => ({ ...each, mode: "manual" })))
+      assert.match(JSON.stringify(manual), /2 newest executions were manual/)
+    }))
+
+  it.effect("reports all differences where the version that ran can no longer run, and says so", () =>
+    proving("without email", function*() {
+      const { groups, notReplayed, same } = yield* prove()
+      assert.strictEqual(same, 0)
+      assert.includeMembers([...groups[0]?.paths ?? []], ["email removed", "at", "day"])
+      assert.match(notReplayed[0]?.why ?? "", /^The version that ran then, .*n8n refuses to publish it/)
+    }, {
+      before: (request, api) =>
+        Effect.gen(function*() {
+          const [, id] = /workflows\/([^/]+)\/publish/.exec(request.url) ?? []
+          const copy = (yield* api.workflows).find((each) => each.id === id)
+          const isOld = arr(copy?.["nodes"]).some((each) =>
+            str(obj(obj(each)?.["parameters"])?.["version"]) === "plain"
+          )
+          return isOld ? Response.json({ message: "Unrecognized node type: x.y" }, { status: 400 }) : undefined
+        })
+    }))
+
+  it.effect("leaves the runs for which the call has no time", () =>
+    proving("plain", function*() {
+      const now = yield* Clock.currentTimeMillis
+      const { left, runs, verdict } = yield* prove({ last: 3 }).pipe(
+        Effect.provideService(Deadline.Current, { until: now + 11_000, waitingFor: undefined })
+      )
+      assert.deepStrictEqual([left, runs, verdict], [["108", "107", "106"], 0, "nothing was replayed"])
+    }))
+})
