@@ -52,7 +52,8 @@ const differencesOf = Effect.fnUntraced(function*(
   redacts: boolean
 ) {
   const comparison = { ignore: [], redacts }
-  const side = { execution: otherResult.execution, nodes: other.subject.nodes }
+  const { connections, nodes } = other.subject
+  const side = { execution: otherResult.execution, nodes, connections }
   const { differences, order } = yield* Proof.compare(side, { subject: bench.subject, result }, comparison)
   const runsNodes = replay === undefined || Object.values(pins ?? {}).includes("run")
   // Another replay sends nothing.

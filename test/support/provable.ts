@@ -193,6 +193,14 @@ export const batches: Subject = {
     ]),
   changes: [
     { name: "other batch size", at: "Batches", apply: assign("Batches", { batchSize: 3 }) },
+    {
+      name: "a sender less",
+      at: "Tell",
+      apply: (all) => {
+        all.nodes.splice(all.nodes.indexOf(nodeOf(all, "Tell").one), 1)
+        cut("Report", 0)(all)
+      }
+    },
     { name: "changed body in a loop", at: "Book", apply: rewrite("Book", "cost: $json.cost", "cost: $json.price") },
     {
       name: "dropped items in a loop",
@@ -317,6 +325,11 @@ const checked: Subject = {
       at: "Checked",
       apply: rewrite("Checked", "$json.email.split('@')[1]", "$json.email.split('@')")
     },
+    {
+      name: "another sub-workflow",
+      at: "Check",
+      apply: assign("Check", { workflowId: { __rl: true, mode: "id", value: "other" } })
+    },
     { name: "another text to send", at: "Alert", apply: rewrite("Alert", "lines`", "rows`") }
   ]
 }
@@ -361,6 +374,7 @@ const faulty: Subject = {
     ]),
   changes: [
     { name: "an error no longer thrown", at: "Priced", apply: rewrite("Priced", "$json.qty === 4", "$json.qty === 9") },
+    { name: "a disabled sender", at: "Report", apply: (all) => nodeOf(all, "Report").put({ disabled: true }) },
     { name: "lost error output", at: "Refused", apply: cut("Charge", 1) },
     {
       name: "an error that stops the run",
@@ -396,6 +410,7 @@ const waiting: Subject = {
     ], row("Hook", "Order", "Wait", "Rows", "Named", "Net", "Remind", "Done")),
   changes: [
     { name: "an empty label", at: "Named", apply: rewrite("Named", "$json.sku", "$json.SKU") },
+    { name: "a longer wait", at: "Wait", apply: assign("Wait", { amount: 90 }) },
     { name: "another tax", at: "Net", apply: rewrite("Net", "1.19", "1.07") },
     {
       name: "a throw",
@@ -466,6 +481,7 @@ const agent: Subject = {
       ["Calculator", "Agent", "ai_tool"]
     ]),
   changes: [
+    { name: "another model", at: "Agent", apply: rewrite("Model", "gpt-4o-mini", "gpt-4o") },
     {
       name: "another prompt",
       at: "Agent",
@@ -513,6 +529,7 @@ const history: Subject = {
     ]),
   changes: [
     { name: "another condition", at: "In?", apply: assign("In?", condition("$json.kind", "notEquals", "in")) },
+    { name: "other code of a node that is not run", at: "Seen", apply: rewrite("Seen", "?? 0) + 1", "?? 0) + 2") },
     { name: "another key", at: "Renamed", apply: rewrite("Renamed", "position", "place") }
   ]
 }

@@ -18,6 +18,7 @@ import type * as TestCopy from "../TestCopy.ts"
 import * as Groups from "./Groups.ts"
 import * as RunComparison from "./RunComparison.ts"
 import * as sent from "./sent.ts"
+import * as unseen from "./unseen.ts"
 import * as Volatility from "./Volatility.ts"
 
 /** Number of sampled runs with the same differences. */
@@ -76,15 +77,16 @@ export const compare = Effect.fnUntraced(function*(
     unstable,
     redacts
   })
-  const more = yield* sent.differences({
+  const sending: sent.Options = {
     record: then,
-    replay: { execution: result.execution, nodes },
+    replay: { execution: result.execution, nodes: subject.nodes, connections: subject.connections },
     nameThen,
     pinned,
     ignore,
     redacts,
     isSame: differences.length === 0
-  })
+  }
+  const more = [...yield* sent.differences(sending), ...yield* unseen.differences(sending)]
   const all = [...differences, ...more]
   const order = RunComparison.causalOrder({ record: then.execution, replay: result.execution, nameThen }, ran, all)
   const places = new Map(order.map((name, index) => [name, index]))
@@ -106,7 +108,11 @@ interface Compared extends Groups.Run {
 
 const reasonOf = (failure: string | Errors.N8nError) => typeof failure === "string" ? failure : failure.message
 
-const sideOf = (execution: Execution.Execution): sent.Side => ({ execution, nodes: execution.workflow?.nodes ?? [] })
+const sideOf = (execution: Execution.Execution): sent.Side => ({
+  execution,
+  nodes: execution.workflow?.nodes ?? [],
+  connections: execution.workflow?.connections
+})
 
 /** Differences of a run that the version that ran then shows when it is replayed, in today's names of nodes. */
 const baseOf = Effect.fnUntraced(function*(
@@ -134,7 +140,7 @@ const baseOf = Effect.fnUntraced(function*(
     first: yield* compared(sideOf(record), one),
     second: one === undefined
       ? []
-      : yield* compared({ execution: one.result.execution, nodes: then.nodes }, other)
+      : yield* compared({ execution: one.result.execution, nodes: then.nodes, connections: then.connections }, other)
   } satisfies Volatility.Base
 })
 

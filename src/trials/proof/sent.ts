@@ -13,13 +13,14 @@ import { type Difference, tally } from "./tally.ts"
 
 const respond = "n8n-nodes-base.respondToWebhook"
 
-/** Execution, and the nodes of the version that ran. */
+/** Execution, and the version that ran. */
 export interface Side {
   readonly execution: Execution.Execution
   readonly nodes: ReadonlyArray<Node>
+  readonly connections: unknown
 }
 
-interface Options {
+export interface Options {
   readonly record: Side
   readonly replay: Side
   /** Name that a node had in `record`. */

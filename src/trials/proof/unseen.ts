@@ -1,0 +1,77 @@
+/** Differences that no replayed item shows: sub-nodes of nodes that are not run, and removed nodes that sent something. */
+import * as Effect from "effect/Effect"
+import * as JavaScript from "../../base/JavaScript.ts"
+import { equals, obj } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
+import * as Redact from "../../base/Redact.ts"
+import { findAll } from "../../catalogue/NodeCatalogue.ts"
+import type * as NodeType from "../../catalogue/types/NodeType.ts"
+import { reachesOutside } from "../../catalogue/types/Outside.ts"
+import * as Execution from "../../executions/Execution.ts"
+import * as ItemComparison from "../../executions/ItemComparison.ts"
+import * as Connections from "../../n8n/model/Connections.ts"
+import type { Node } from "../../n8n/model/Workflow.ts"
+import { withSubNodes } from "../flow.ts"
+import { starterOf } from "../Replay.ts"
+import * as fingerprint from "./fingerprint.ts"
+import type { Options, Side } from "./sent.ts"
+import { type Difference, tally } from "./tally.ts"
+
+/** Sub-nodes of a node. */
+const subNodes = ({ connections, nodes }: Side, name: string) => {
+  const names = withSubNodes(Connections.links(connections), [name])
+  return nodes.filter((node) => node.name !== name && names.has(node.name) && node.disabled !== true)
+}
+
+/** Settings of nodes by name, without parameters at their defaults, which n8n adds to records. */
+const settingsOf = (
+  nodes: ReadonlyArray<Node>,
+  find: (type: string) => NodeType.NodeType | undefined,
+  nameOf: (name: string) => string
+) =>
+  Object.fromEntries(nodes.map(({ credentials = null, name, parameters, type, typeVersion = null }) => {
+    const properties = find(type)?.descriptions.flatMap(({ properties }) => properties) ?? []
+    const set = Object.entries(obj(parameters) ?? {}).filter(([key, value]) =>
+      !properties.some((property) => property.name === key && equals(property.default, value))
+    )
+    return [nameOf(name), { type, typeVersion, credentials, parameters: Object.fromEntries(set) }]
+  }))
+
+/** Differences at paths such as `sent.Model.parameters.model`, and nodes that no longer run because they are gone. */
+export const differences = Effect.fnUntraced(function*({ nameThen, pinned, record, redacts, replay }: Options) {
+  const into = tally()
+  const shown = (stored: unknown) => ({ stored, shown: redacts ? Redact.redact(stored) : stored })
+  for (const node of pinned) {
+    const former = nameThen(node)
+    if (!record.execution.runs.has(former) || !replay.execution.runs.has(node)) continue
+    const all: Array<Parameters<typeof ItemComparison.kindOf>[0]> = []
+    const [before, after] = [subNodes(record, former), subNodes(replay, node)]
+    if (before.length + after.length === 0) continue
+    const find = yield* findAll([...before, ...after].map(({ type }) => type))
+    ItemComparison.differences(
+      shown(settingsOf(before, find, (name) => name)),
+      shown(settingsOf(after, find, nameThen)),
+      "sent",
+      all
+    )
+    into.addItem({ node, run: 0, item: 0 }, all, (value) => fingerprint.of(value, []))
+  }
+  const starter = starterOf(record.execution)
+  const present = new Set(replay.nodes.map(({ name }) => nameThen(name)))
+  const removed = record.nodes.filter(({ name }) =>
+    name !== starter && !present.has(name) &&
+    record.execution.runs.get(name)?.some((run) => Execution.itemCount([run]) > 0) === true
+  )
+  const find = yield* findAll(removed.map(({ type }) => type))
+  const parse = yield* JavaScript.parser
+  for (const node of removed) {
+    const { name } = node
+    const runs = record.execution.runs.get(name) ?? []
+    const isMain = runs.some(({ outputs }) => outputs.some(({ type }) => type === "main"))
+    if (!isMain || !reachesOutside(find(node.type), node, parse)) continue
+    const before = counted(Execution.itemCount(runs), "item")
+    const none = { path: "", before, after: "did not run", count: 1, digest: fingerprint.ofText(name) }
+    into.add({ node: name, run: 0, kind: "notRun", ...none })
+  }
+  return into.values() satisfies ReadonlyArray<Difference>
+})
