@@ -8,7 +8,7 @@ import { findAll } from "../../catalogue/NodeCatalogue.ts"
 import type * as NodeType from "../../catalogue/types/NodeType.ts"
 import { reachesOutside } from "../../catalogue/types/Outside.ts"
 import * as Execution from "../../executions/Execution.ts"
-import * as ItemComparison from "../../executions/ItemComparison.ts"
+import * as ItemDifferences from "../../executions/ItemDifferences.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
 import { withSubNodes } from "../flow.ts"
@@ -44,11 +44,11 @@ export const differences = Effect.fnUntraced(function*({ nameThen, pinned, recor
   for (const node of pinned) {
     const former = nameThen(node)
     if (!record.execution.runs.has(former) || !replay.execution.runs.has(node)) continue
-    const all: Array<Parameters<typeof ItemComparison.kindOf>[0]> = []
+    const all: Array<Parameters<typeof ItemDifferences.kindOf>[0]> = []
     const [before, after] = [subNodes(record, former), subNodes(replay, node)]
     if (before.length + after.length === 0) continue
     const find = yield* findAll([...before, ...after].map(({ type }) => type))
-    ItemComparison.differences(
+    ItemDifferences.differences(
       shown(settingsOf(before, find, (name) => name)),
       shown(settingsOf(after, find, nameThen)),
       "sent",
