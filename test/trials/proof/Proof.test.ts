@@ -6,6 +6,7 @@ import { arr, obj, str } from "../../../src/base/Json.ts"
 import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as Proof from "../../../src/trials/proof/Proof.ts"
 import { staleReason } from "../../../src/trials/proof/Volatility.ts"
+import { main, node } from "../../support/workflows.ts"
 import { inMemory, type Needs, type Options } from "../../support/world.ts"
 import { cost, records, running, type Version, workflow } from "./recordings.ts"
 
@@ -70,6 +71,20 @@ describe("a proof", () => {
       const alike = yield* proving("throws", one, { executions: records("throws", 3) })
       assert.deepInclude(alike, { runs: 3, same: 3 })
     }))
+
+  it.effect("finds a removed node that sent something, though no other node shows it", () => {
+    const then = workflow("plain")
+    const sending = {
+      ...then,
+      nodes: [...then.nodes, node("Send", "httpRequest", 4.2, { url: "https://shop.example" })],
+      connections: { ...then.connections, End: main("Send") }
+    }
+    const executions = records("plain", 2, sending)
+    return proving("plain", function*() {
+      const { groups } = yield* prove()
+      assert.deepStrictEqual(groups.map(({ node, paths }) => [node, paths]), [["Send", ["did not run"]]])
+    }, { executions })
+  })
 
   it.effect("takes paths to ignore, of all nodes or one, and refuses others", () =>
     proving("without email", function*() {

@@ -46,9 +46,13 @@ const runOf = (workflow: N8nApi.Workflow, count: number, day: string) => {
 }
 
 /** Runs that a version recorded, with ids from 101, the newest last. */
-export const records = (version: Version, count: number): N8nApi.Seed["executions"] =>
+export const records = (
+  version: Version,
+  count: number,
+  recorded: N8nApi.Workflow = workflow(version)
+): N8nApi.Seed["executions"] =>
   Array.from({ length: count }, (_, index) => ({
-    ...runOf(workflow(version), index, "2026-01-01"),
+    ...runOf(recorded, index, "2026-01-01"),
     id: String(101 + index),
     startedAt: `2026-01-01T00:00:0${index}.000Z`,
     mode: "webhook"
