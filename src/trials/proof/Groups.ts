@@ -76,7 +76,13 @@ interface Cluster {
 const isLoss = ({ after, before }: Difference) => Number(after) < Number(before)
 
 const keyOf = (difference: Difference) =>
-  JSON.stringify([difference.path, difference.kind, difference.kind === "count" && isLoss(difference)])
+  JSON.stringify([
+    difference.path,
+    difference.kind,
+    difference.kind === "count" && isLoss(difference),
+    // A value that is lost now and then must not hide among rounded ones.
+    difference.kind === "altered" && [difference.isRounding === true, difference.isRetyped === true]
+  ])
 
 /** Kinds by which a node changes whether later nodes run, and with how many items. */
 const flow: ReadonlySet<string> = new Set(["failed", "succeeded", "notRun", "ran", "count", "output"])
@@ -138,11 +144,11 @@ const causesOf = (runs: ReadonlyArray<Run>): ReadonlyArray<Cluster> => {
 }
 
 /** Difference in words; `numbers` are left out if they differ from run to run. */
-const words = ({ after, before, isRounding, kind, path }: Difference, numbers: boolean): string => {
+const words = ({ after, before, isRetyped, isRounding, kind, path }: Difference, numbers: boolean): string => {
   const name = path === "" ? "item" : path
   switch (kind) {
     case "altered":
-      return isRounding === true ? `${name} rounded` : name
+      return isRounding === true ? `${name} rounded` : isRetyped === true ? `${name} of another type` : name
     case "added":
     case "removed":
       return `${name} ${kind}`

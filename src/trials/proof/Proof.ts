@@ -6,11 +6,14 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { CallContext } from "../../base/CallContext.ts"
 import * as Errors from "../../base/Errors.ts"
+import { equals, obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Execution from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
 import { isNote } from "../../n8n/model/Workflow.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as live from "../live.ts"
 import * as Replay from "../Replay.ts"
 import * as Replays from "../Replays.ts"
 import * as TestBench from "../TestBench.ts"
@@ -18,6 +21,7 @@ import type * as TestCopy from "../TestCopy.ts"
 import * as Groups from "./Groups.ts"
 import * as RunComparison from "./RunComparison.ts"
 import * as sent from "./sent.ts"
+import * as unexercised from "./unexercised.ts"
 import * as unseen from "./unseen.ts"
 import * as Volatility from "./Volatility.ts"
 
@@ -57,7 +61,7 @@ const subjectThen = ({ workflow }: Execution.Execution, { settings, staticData }
 export const compare = Effect.fnUntraced(function*(
   then: sent.Side,
   { result, subject }: Replays.Replayed,
-  { ignore, redacts, unstable = [] }: Omit<Comparison, "subject">
+  { ignore, redacts, unstable = [] }: Omit<Comparison, "published" | "subject">
 ) {
   const formerName = Replay.formerName(then.execution)
   const known = new Set(then.nodes.map(({ name }) => name))
@@ -88,7 +92,8 @@ export const compare = Effect.fnUntraced(function*(
   }
   const more = [...yield* sent.differences(sending), ...yield* unseen.differences(sending)]
   const all = [...differences, ...more]
-  const order = RunComparison.causalOrder({ record: then.execution, replay: result.execution, nameThen }, ran, all)
+  const caused = RunComparison.causalOrder({ record: then.execution, replay: result.execution, nameThen }, ran, all)
+  const order = result.trigger === undefined ? caused : [result.trigger, ...caused]
   const places = new Map(order.map((name, index) => [name, index]))
   return {
     order,
@@ -114,20 +119,24 @@ const sideOf = (execution: Execution.Execution): sent.Side => ({
   connections: execution.workflow?.connections
 })
 
-/** Differences of a run that the version that ran then shows when it is replayed, in today's names of nodes. */
+/** Differences of a run that the version before the change shows when it is replayed, in today's names of nodes. */
 const baseOf = Effect.fnUntraced(function*(
-  { execution: id, names, record }: Compared,
-  { subject, ...comparison }: Comparison,
+  { execution: id, record }: Compared,
+  { published, subject, ...comparison }: Comparison,
   { replay }: Replays.Replays,
   isTwice: boolean
 ) {
-  const then = subjectThen(record, subject)
+  const then = published ?? subjectThen(record, subject)
   if (then === undefined) return yield* Effect.fail("n8n did not store the workflow that ran")
   const replays = yield* Effect.all(
     Array.from({ length: isTwice ? 2 : 1 }, () => replay(then, id)),
     { concurrency: "unbounded" }
   )
-  const now = new Map([...names].map(([name, former]) => [former, name]))
+  const now = new Map(then.nodes.map(({ id, name }) => {
+    const same = subject.nodes.find((node) => id !== undefined && node.id === id) ??
+      subject.nodes.find((node) => node.name === name)
+    return [name, same?.name]
+  }))
   const inNamesOfToday = ({ differences }: { readonly differences: Groups.Run["differences"] }) =>
     differences.flatMap((each) => {
       const node = now.get(each.node)
@@ -199,9 +208,28 @@ const learnFrom = Effect.fnUntraced(function*(
   return { learned, runs, faults: [...new Set(faults.values())] }
 })
 
+/** Published version on n8n of a workflow that differs from it; otherwise the version that ran is the one before. */
+const publishedOf = Effect.fnUntraced(function*({ recordedId, sourceId, subject }: TestBench.Workbench) {
+  const id = sourceId ?? recordedId
+  if (id === undefined) return undefined
+  const workflow = yield* N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(
+    Effect.catchTag("NotFoundError", () => Effect.undefined)
+  )
+  if (workflow === undefined || !workflow.active) return undefined
+  const { connections } = obj(workflow["activeVersion"]) ?? {}
+  const published = {
+    ...subject,
+    nodes: live.publishedNodes(workflow),
+    connections: (connections ?? workflow.connections) as TestCopy.Subject["connections"]
+  }
+  return equals([published.nodes, published.connections], [subject.nodes, subject.connections]) ? undefined : published
+})
+
 /** How executions are compared, and the changed workflow. */
 interface Comparison {
   readonly subject: TestCopy.Subject
+  /** Version before the change, if it is not the one that ran. */
+  readonly published?: TestCopy.Subject | undefined
   readonly ignore: ReadonlyArray<RunComparison.Ignored>
   /** Volatile paths, by which no item is recognized at another position. */
   readonly unstable?: ReadonlyArray<RunComparison.Ignored>
@@ -215,7 +243,8 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
   const workbench = yield* TestBench.workbench(reference)
   const { subject } = workbench
   const ignore = yield* RunComparison.ignored(options.ignore ?? [], subject.nodes.map(({ name }) => name))
-  const comparison: Comparison = { subject, ignore, redacts: options.redacts }
+  const published = yield* publishedOf(workbench)
+  const comparison: Comparison = { subject, published, ignore, redacts: options.redacts }
   const ids = yield* Replays.idsOf(workbench, options)
   const replays = yield* Replays.make(workbench, options)
   const notReplayed: Array<Groups.NotReplayed> = []
@@ -253,7 +282,9 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
     }), { concurrency: Replays.concurrency })
 
   const { faults, learned, runs } = yield* learnFrom(compared.flat(), comparison, replays)
-  for (const why of faults) notReplayed.push({ why: `The version that ran then, to learn what always differs: ${why}` })
+  for (const why of faults) {
+    notReplayed.push({ why: `The version before the change, to learn what always differs: ${why}` })
+  }
   const unstable = Volatility.unstable(learned)
   const verdicts = yield* Effect.forEach(runs, (run) =>
     Effect.gen(function*() {
@@ -268,6 +299,33 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
     order,
     differences: real
   }))
-  const result = Groups.group(outcomes, verdicts.flatMap(({ ignored }) => ignored), notReplayed)
-  return { ...result, workflow: { id: reference, name: subject.name }, left, outcomes } satisfies Proof
+  const [newest] = runs
+  const version = newest === undefined ? undefined : published ?? newest.record.workflow
+  const unseenChanges = version === undefined ? [] : unexercised.changes(
+    version,
+    subject,
+    runs.map(({ names, record, replayed }) => ({ names, record, replay: replayed.result.execution }))
+  )
+  const result = Groups.group(outcomes, verdicts.flatMap(({ ignored }) => ignored), [...unseenChanges, ...notReplayed])
+  const sending = runs.flatMap(({ execution, replayed: { result } }) => {
+    const answers = subject.nodes.filter(({ type }) => type === sent.respond)
+    const names = new Set([...result.pinned, ...result.notRun, ...answers.map(({ name }) => name)])
+    const own = outcomes.find((each) => each.execution === execution)?.differences ?? []
+    return own.some(({ kind, node, path }) =>
+        path.startsWith("sent") || names.has(node) && (kind === "ran" || kind === "notRun")
+      )
+      ? [execution]
+      : []
+  })
+  const differing = result.runs - result.same
+  const notes = [
+    ...(differing === 0 ? [] : [
+      sending.length === 0
+        ? "all send and answer the same"
+        : `${counted(sending.length, "run")} would send or answer otherwise`
+    ]),
+    ...(unseenChanges.length === 0 ? [] : [`${counted(unseenChanges.length, "change")} in no run (notReplayed)`])
+  ]
+  const verdict = [result.verdict, ...notes].join("; ")
+  return { ...result, verdict, workflow: { id: reference, name: subject.name }, left, outcomes } satisfies Proof
 }, Effect.scoped)

@@ -43,7 +43,7 @@ export interface Verdict {
   readonly isWorthSampling: boolean
 }
 
-export const staleReason = "depends on the time or on n8n's state"
+export const staleReason = "differs from the record without the change too"
 
 /** Kinds that are the two directions of one aspect. */
 const aspects: { readonly [kind in Kind]?: string } = {

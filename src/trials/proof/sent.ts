@@ -11,7 +11,8 @@ import * as fingerprint from "./fingerprint.ts"
 import { covers, type Ignored } from "./ignored.ts"
 import { type Difference, tally } from "./tally.ts"
 
-const respond = "n8n-nodes-base.respondToWebhook"
+/** Type of nodes that answer the caller. */
+export const respond = "n8n-nodes-base.respondToWebhook"
 
 /** Execution, and the version that ran. */
 export interface Side {

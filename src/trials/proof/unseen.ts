@@ -1,4 +1,7 @@
-/** Differences that no replayed item shows: sub-nodes of nodes that are not run, and removed nodes that sent something. */
+/**
+ * Differences that no replayed item shows: sub-nodes of nodes that are not run, the trigger, removed nodes that sent
+ * something, and new ones that would.
+ */
 import * as Effect from "effect/Effect"
 import * as JavaScript from "../../base/JavaScript.ts"
 import { equals, obj } from "../../base/Json.ts"
@@ -24,7 +27,7 @@ const subNodes = ({ connections, nodes }: Side, name: string) => {
 }
 
 /** Settings of nodes by name, without parameters at their defaults, which n8n adds to records. */
-const settingsOf = (
+export const settingsOf = (
   nodes: ReadonlyArray<Node>,
   find: (type: string) => NodeType.NodeType | undefined,
   nameOf: (name: string) => string
@@ -37,24 +40,45 @@ const settingsOf = (
     return [nameOf(name), { type, typeVersion, credentials, parameters: Object.fromEntries(set) }]
   }))
 
+/** Trigger before and after the change: how it is called, and how it answers. */
+const triggers = ({ record, replay }: Options) => {
+  const starter = starterOf(record.execution)
+  const former = record.nodes.find(({ name }) => name === starter)
+  const node = replay.nodes.find(({ name }) => name === starter) ??
+    replay.nodes.find(({ id }) => id !== undefined && id === former?.id)
+  return former === undefined || node === undefined ? undefined : { former, node }
+}
+
 /** Differences at paths such as `sent.Model.parameters.model`, and nodes that no longer run because they are gone. */
-export const differences = Effect.fnUntraced(function*({ nameThen, pinned, record, redacts, replay }: Options) {
+export const differences = Effect.fnUntraced(function*(options: Options) {
+  const { nameThen, pinned, record, redacts, replay } = options
   const into = tally()
   const shown = (stored: unknown) => ({ stored, shown: redacts ? Redact.redact(stored) : stored })
+  const compare = (node: string, before: unknown, after: unknown, path: string) => {
+    const all: Array<Parameters<typeof ItemDifferences.kindOf>[0]> = []
+    ItemDifferences.differences(shown(before), shown(after), path, all)
+    into.addItem({ node, run: 0, item: 0 }, all, (value) => fingerprint.of(value, []))
+  }
+  const trigger = triggers(options)
+  if (trigger !== undefined) {
+    const { former, node } = trigger
+    const find = yield* findAll([former.type, node.type])
+    const settings = (each: Node) => settingsOf([each], find, () => node.name)[node.name]
+    compare(node.name, settings(former), settings(node), "")
+  }
   for (const node of pinned) {
     const former = nameThen(node)
-    if (!record.execution.runs.has(former) || !replay.execution.runs.has(node)) continue
-    const all: Array<Parameters<typeof ItemDifferences.kindOf>[0]> = []
+    if (!replay.execution.runs.has(node)) continue
+    if (!record.nodes.some(({ name }) => name === former)) {
+      const after = counted(Execution.itemCount(replay.execution.runs.get(node) ?? []), "item")
+      const sent = { path: "", before: "did not run", after, count: 1, digest: fingerprint.ofText(node) }
+      into.add({ node, run: 0, kind: "ran", ...sent })
+    }
+    if (!record.execution.runs.has(former)) continue
     const [before, after] = [subNodes(record, former), subNodes(replay, node)]
     if (before.length + after.length === 0) continue
     const find = yield* findAll([...before, ...after].map(({ type }) => type))
-    ItemDifferences.differences(
-      shown(settingsOf(before, find, (name) => name)),
-      shown(settingsOf(after, find, nameThen)),
-      "sent",
-      all
-    )
-    into.addItem({ node, run: 0, item: 0 }, all, (value) => fingerprint.of(value, []))
+    compare(node, settingsOf(before, find, (name) => name), settingsOf(after, find, nameThen), "sent")
   }
   const starter = starterOf(record.execution)
   const present = new Set(replay.nodes.map(({ name }) => nameThen(name)))

@@ -29,7 +29,7 @@ const notReplayed = [{ execution: "99", why: "n8n stored no data" }, {
 
 const result = Groups.group(runs, [
   { node: "Map contact", path: "at" },
-  { node: "Mail", path: "today", why: "depends on the time or on n8n's state" }
+  { node: "Mail", path: "today", why: "differs from the record without the change too" }
 ], notReplayed)
 
 describe("the report of a proof", () => {
@@ -47,7 +47,7 @@ describe("the report of a proof", () => {
 
 ignored
   'Map contact': at
-  'Mail': today (depends on the time or on n8n's state)
+  'Mail': today (differs from the record without the change too)
 
 not replayed
   99: n8n stored no data

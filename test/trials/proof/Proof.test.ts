@@ -141,7 +141,7 @@ describe("a proof", () => {
       const { groups, notReplayed, same } = yield* prove()
       assert.strictEqual(same, 0)
       assert.includeMembers([...groups[0]?.paths ?? []], ["email removed", "at", "day"])
-      assert.match(notReplayed[0]?.why ?? "", /^The version that ran then, .*n8n refuses to publish it/)
+      assert.match(notReplayed[0]?.why ?? "", /^The version before the change, .*n8n refuses to publish it/)
     }, {
       before: (request, api) =>
         Effect.gen(function*() {
