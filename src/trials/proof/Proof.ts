@@ -312,7 +312,7 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
     const names = new Set([...result.pinned, ...result.notRun, ...answers.map(({ name }) => name)])
     const own = outcomes.find((each) => each.execution === execution)?.differences ?? []
     return own.some(({ kind, node, path }) =>
-        path.startsWith("sent") || names.has(node) && (kind === "ran" || kind === "notRun")
+        node === result.trigger || path.startsWith("sent") || names.has(node) && (kind === "ran" || kind === "notRun")
       )
       ? [execution]
       : []
@@ -322,7 +322,7 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
     ...(differing === 0 ? [] : [
       sending.length === 0
         ? "all send and answer the same"
-        : `${counted(sending.length, "run")} would send or answer otherwise`
+        : `${counted(sending.length, "run")} would be called, send or answer otherwise`
     ]),
     ...(unseenChanges.length === 0 ? [] : [`${counted(unseenChanges.length, "change")} in no run (notReplayed)`])
   ]

@@ -70,9 +70,8 @@ export const differences = Effect.fnUntraced(function*(options: Options) {
     const former = nameThen(node)
     if (!replay.execution.runs.has(node)) continue
     if (!record.nodes.some(({ name }) => name === former)) {
-      const after = counted(Execution.itemCount(replay.execution.runs.get(node) ?? []), "item")
-      const sent = { path: "", before: "did not run", after, count: 1, digest: fingerprint.ofText(node) }
-      into.add({ node, run: 0, kind: "ran", ...sent })
+      const fresh = { path: "", before: "did not run", after: "ran", count: 1, digest: fingerprint.ofText(node) }
+      into.add({ node, run: 0, kind: "ran", ...fresh })
     }
     if (!record.execution.runs.has(former)) continue
     const [before, after] = [subNodes(record, former), subNodes(replay, node)]
