@@ -1,6 +1,6 @@
 /** Workflows with recorded runs to prove changes on, and changes of them that a proof must find. */
 import { arr, type Obj, obj } from "../../src/base/Json.ts"
-import { joined, type Link, node } from "./workflows.ts"
+import { joined, type Link, main, node } from "./workflows.ts"
 
 /** Places that the workflows use. */
 export interface Place {
@@ -167,7 +167,16 @@ export const orders: Subject = {
       at: "Total",
       apply: rewrite("Total", "return ", "if ($input.first().json.qty === 3) throw new Error('no stock')\nreturn ")
     },
-    { name: "a text instead of a number", at: "Total", apply: rewrite("Total", "total: Math", "total: '' + Math") }
+    { name: "a text instead of a number", at: "Total", apply: rewrite("Total", "total: Math", "total: '' + Math") },
+    { name: "another path", at: "Hook", apply: assign("Hook", { path: "elsewhere" }) },
+    {
+      name: "a new sender",
+      at: "Audit",
+      apply: (all) => {
+        all.nodes.push(send("Audit", "http://127.0.0.1:9/audit", "{ ok: 1 }"))
+        Object.assign(all.connections, { Answer: main("Audit") })
+      }
+    }
   ]
 }
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Deadline from "../../../src/base/Deadline.ts"
-import { arr, obj, str } from "../../../src/base/Json.ts"
+import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as Proof from "../../../src/trials/proof/Proof.ts"
 import { staleReason } from "../../../src/trials/proof/Volatility.ts"
@@ -84,6 +84,39 @@ describe("a proof", () => {
       const { groups } = yield* prove()
       assert.deepStrictEqual(groups.map(({ node, paths }) => [node, paths]), [["Send", ["did not run"]]])
     }, { executions })
+  })
+
+  it.effect("finds a trigger that callers no longer reach", () => {
+    const moved = workflow("plain", {
+      nodes: workflow("plain").nodes.map((each) =>
+        each.name === "Hook" ? { ...each, parameters: { path: "elsewhere", httpMethod: "POST" } } : each
+      )
+    })
+    return inMemory(function*() {
+      const { groups, verdict } = yield* prove()
+      assert.deepInclude(groups[0], { node: "Hook", paths: ["parameters.path"], runs: 2 })
+      assert.match(verdict, /2 runs would be called, send or answer otherwise$/)
+    }, { seed: { workflows: [moved], executions: records("plain", 2) }, runs: running() })
+  })
+
+  it.effect("ignores what was published since the runs, and finds what the draft changes beside it", () => {
+    const { connections, nodes } = workflow("without email")
+    const published = { versionId: "v1", nodes, connections }
+    const proved = (draft: ReadonlyArray<Obj>) => {
+      const more = { versionId: "v2", activeVersionId: "v1", activeVersion: published, nodes: draft }
+      const workflows = [workflow("without email", more)]
+      return inMemory(one, { seed: { workflows, executions: records("plain", 3) }, runs: running() })
+    }
+    return Effect.gen(function*() {
+      const other = nodes.map((each) => each.name === "End" ? { ...each, parameters: { a: 1 } } : each)
+      const same = yield* proved(other)
+      assert.deepInclude(same, { runs: 3, same: 3 })
+      assert.deepInclude(same.ignored.find(({ path }) => path.split(", ").includes("email")), {
+        node: "Map",
+        why: staleReason
+      })
+      assert.deepInclude((yield* proved(workflow("throws").nodes)).groups[0], { node: "Map", paths: ["failed"] })
+    })
   })
 
   it.effect("takes paths to ignore, of all nodes or one, and refuses others", () =>
