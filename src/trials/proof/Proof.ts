@@ -61,7 +61,7 @@ const subjectThen = ({ workflow }: Execution.Execution, { settings, staticData }
 export const compare = Effect.fnUntraced(function*(
   then: sent.Side,
   { result, subject }: Replays.Replayed,
-  { ignore, redacts, unstable = [] }: Omit<Comparison, "published" | "subject">
+  { comparesTrigger = false, ignore, redacts, unstable = [] }: Omit<Comparison, "published" | "subject">
 ) {
   const formerName = Replay.formerName(then.execution)
   const known = new Set(then.nodes.map(({ name }) => name))
@@ -90,7 +90,11 @@ export const compare = Effect.fnUntraced(function*(
     redacts,
     isSame: differences.length === 0
   }
-  const more = [...yield* sent.differences(sending), ...yield* unseen.differences(sending)]
+  const more = [
+    ...yield* sent.differences(sending),
+    ...yield* unseen.differences(sending),
+    ...(comparesTrigger ? yield* unseen.ofTrigger(sending) : [])
+  ]
   const all = [...differences, ...more]
   const caused = RunComparison.causalOrder({ record: then.execution, replay: result.execution, nameThen }, ran, all)
   const order = result.trigger === undefined ? caused : [result.trigger, ...caused]
@@ -231,6 +235,8 @@ interface Comparison {
   /** Version before the change, if it is not the one that ran. */
   readonly published?: TestCopy.Subject | undefined
   readonly ignore: ReadonlyArray<RunComparison.Ignored>
+  /** Whether it matters how the workflow is called, as for its callers. */
+  readonly comparesTrigger?: boolean
   /** Volatile paths, by which no item is recognized at another position. */
   readonly unstable?: ReadonlyArray<RunComparison.Ignored>
   readonly redacts: boolean
@@ -244,7 +250,7 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
   const { subject } = workbench
   const ignore = yield* RunComparison.ignored(options.ignore ?? [], subject.nodes.map(({ name }) => name))
   const published = yield* publishedOf(workbench)
-  const comparison: Comparison = { subject, published, ignore, redacts: options.redacts }
+  const comparison: Comparison = { subject, published, ignore, redacts: options.redacts, comparesTrigger: true }
   const ids = yield* Replays.idsOf(workbench, options)
   const replays = yield* Replays.make(workbench, options)
   const notReplayed: Array<Groups.NotReplayed> = []

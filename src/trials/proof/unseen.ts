@@ -49,23 +49,35 @@ const triggers = ({ record, replay }: Options) => {
   return former === undefined || node === undefined ? undefined : { former, node }
 }
 
-/** Differences at paths such as `sent.Model.parameters.model`, and nodes that no longer run because they are gone. */
-export const differences = Effect.fnUntraced(function*(options: Options) {
-  const { nameThen, pinned, record, redacts, replay } = options
+/** Adds the differences of two settings of a node. */
+const comparer = (redacts: boolean) => {
   const into = tally()
   const shown = (stored: unknown) => ({ stored, shown: redacts ? Redact.redact(stored) : stored })
-  const compare = (node: string, before: unknown, after: unknown, path: string) => {
-    const all: Array<Parameters<typeof ItemDifferences.kindOf>[0]> = []
-    ItemDifferences.differences(shown(before), shown(after), path, all)
-    into.addItem({ node, run: 0, item: 0 }, all, (value) => fingerprint.of(value, []))
+  return {
+    into,
+    compare: (node: string, before: unknown, after: unknown, path: string) => {
+      const all: Array<Parameters<typeof ItemDifferences.kindOf>[0]> = []
+      ItemDifferences.differences(shown(before), shown(after), path, all)
+      into.addItem({ node, run: 0, item: 0 }, all, (value) => fingerprint.of(value, []))
+    }
   }
+}
+
+/** Differences of how the workflow is called and answers, at paths such as `parameters.path`. */
+export const ofTrigger = Effect.fnUntraced(function*(options: Options) {
   const trigger = triggers(options)
-  if (trigger !== undefined) {
-    const { former, node } = trigger
-    const find = yield* findAll([former.type, node.type])
-    const settings = (each: Node) => settingsOf([each], find, () => node.name)[node.name]
-    compare(node.name, settings(former), settings(node), "")
-  }
+  if (trigger === undefined) return []
+  const { compare, into } = comparer(options.redacts)
+  const { former, node } = trigger
+  const find = yield* findAll([former.type, node.type])
+  const settings = (each: Node) => settingsOf([each], find, () => node.name)[node.name]
+  compare(node.name, settings(former), settings(node), "")
+  return into.values()
+})
+
+/** Differences at paths such as `sent.Model.parameters.model`, and nodes that no longer run because they are gone. */
+export const differences = Effect.fnUntraced(function*({ nameThen, pinned, record, redacts, replay }: Options) {
+  const { compare, into } = comparer(redacts)
   for (const node of pinned) {
     const former = nameThen(node)
     if (!replay.execution.runs.has(node)) continue
