@@ -5,7 +5,7 @@ What failed, and why? list_executions (groupBy: "failure": hundreds of runs in o
 Which item, and where did it go? search_execution (where: "amount < 0", text: "cus_123"): all nodes and runs in one call. What did nodes change or lose? compare_items (rarest changes first). Ask; do not page through items.
 How is a workflow built? list_workflows -> get_workflow_connections (the graph) -> get_workflow with nodes: ["Name"] (parameters of single nodes).
 Build one: node_search (the type) -> node_get (its parameters, ports and a valid example; never guess them) -> workflow_create, node_add, workflow_edit -> validate_workflow -> test_workflow (really runs it) -> create_workflow_from_file -> activate_workflow.
-Change one: workflow_edit with what changes (nodes by name; dryRun first if unsure) -> test_workflow -> activate_workflow (publish, turn on). Undo: workflow_history -> workflow_restore.
+Change one: workflow_edit with what changes (nodes by name; dryRun first if unsure) -> workflow_prove (recorded runs, sends nothing) -> activate_workflow (publish, turn on). Undo: workflow_history -> workflow_restore.
 Which change broke it? workflow_history (what each version changed) -> workflow_diff -> fix it with workflow_edit. Reading tools also accept a version, ID@VERSION, or the published one, ID@published.
 
 Guides, as resources n8n://guide/: errors, loops, webhooks, agents, expressions, pagination.

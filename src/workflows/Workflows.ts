@@ -126,13 +126,19 @@ export interface Change<A> {
   readonly created?: ReadonlyArray<Created>
 }
 
+/** State after a dry run, had it been written: whether the change would be live, for a workflow that would be published. */
+export interface Outlook {
+  readonly published?: boolean
+  /** Whether n8n's API writes drafts. */
+  readonly hasDrafts: boolean
+}
+
 export interface Changed<A> extends Omit<Change<A>, "created"> {
   readonly place: WorkflowPlace
   readonly before: Obj
   readonly path?: string
   readonly written?: Written
-  /** State after a dry run, had it been written: whether the change would be live, for a workflow that would be published. */
-  readonly outlook?: { readonly published?: boolean }
+  readonly outlook?: Outlook
   readonly made?: ReadonlyArray<subWorkflows.Made>
 }
 
@@ -196,8 +202,9 @@ const changeLive = Effect.fnUntraced(function*<A, R>(
     const { created = [], ...changed } = yield* checked(before)
     for (const { workflow } of created) yield* preview({ after: workflow }, n8n.getWorkflow)
     yield* preview({ before, after: changed.workflow }, n8n.getWorkflow)
-    const isLive = publish || !writesDrafts(yield* n8n.release)
-    return { place, before, outlook: before.active || publish ? { published: isLive } : {}, ...changed }
+    const hasDrafts = writesDrafts(yield* n8n.release)
+    const published = publish || !hasDrafts
+    return { place, before, outlook: { hasDrafts, ...(before.active || publish ? { published } : {}) }, ...changed }
   }
   const made: Array<subWorkflows.Made> = []
   const { before, result, ...written } = yield* (yield* WorkflowStore).modify(

@@ -3,7 +3,6 @@ import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import * as WorkflowEdit from "../../workflows/edit/WorkflowEdit.ts"
-import * as Workflows from "../../workflows/Workflows.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
 
@@ -32,7 +31,7 @@ export const nodeReplace = Tool.make({
     ...editing.outcomeFields
   }),
   handler: ({ newNodeType: type, parameters: overrides, targetNodeId: node, workflowId }) =>
-    Workflows.change(workflowId, { operation: "node_replace" }, (workflow) =>
+    editing.change(workflowId, { operation: "node_replace" }, (workflow) =>
       Effect.gen(function*() {
         const lookups = yield* editing.lookups([...WorkflowEdit.typesOf(workflow, []), type])
         const replacement = defined({ node, type, parameters: overrides })

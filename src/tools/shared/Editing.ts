@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { randomUUID } from "node:crypto"
+import * as Tool from "../../answer/Tool.ts"
 import { truncated } from "../../answer/Truncated.ts"
 import * as Errors from "../../base/Errors.ts"
 import { defined, type Obj } from "../../base/Json.ts"
@@ -55,15 +56,25 @@ export const outcomeFields = {
   workflowData: Schema.optionalKey(Schema.Json)
 }
 
-const outlookHint = ({ published }: { readonly published?: boolean }) =>
+/** Edited workflow; `offered` are the names of the tools that are offered to the caller. */
+type Edited<A> = Workflows.Changed<A> & { readonly offered: ReadonlySet<string> }
+
+/** Ways to prove a change before it takes effect, where n8n's API has no drafts. */
+const provingFirst = ["workflow_save", "workflow_edit", "workflow_prove", "replace_workflow_from_file"] as const
+
+const outlookHint = ({ hasDrafts, published }: Workflows.Outlook, offered: ReadonlySet<string>) =>
   published === undefined
     ? "The workflow is not published: nothing would run."
     : published
-    ? "The change would take effect immediately."
+    ? `The change would take effect immediately.${
+      hasDrafts || !provingFirst.every((name) => offered.has(name))
+        ? ""
+        : " To prove it first: workflow_save to a file, workflow_edit and workflow_prove the file, then replace_workflow_from_file."
+    }`
     : "The change would wait as a draft; publish: true makes it live."
 
 export const outcome = <A>(
-  { made = [], outlook, path, place, workflow, written }: Workflows.Changed<A>,
+  { made = [], offered, outlook, path, place, workflow, written }: Edited<A>,
   raw = false
 ) => {
   const warnings = [...made, ...written === undefined ? [] : [written]].flatMap((each) => each.warnings)
@@ -73,9 +84,9 @@ export const outcome = <A>(
     versionId: written?.workflow.versionId ?? undefined,
     published: (written ?? outlook)?.published,
     hint: outlook !== undefined
-      ? outlookHint(outlook)
+      ? outlookHint(outlook, offered)
       : place.kind === "n8n" && written !== undefined
-      ? writing.draftHint(place.id, written)
+      ? writing.draftHint(place.id, written, offered.has("workflow_prove"))
       : undefined,
     warnings: warnings.length === 0 ? undefined : warnings,
     created: made.length === 0 ? undefined : made.map(({ active, id, name }) => ({ id, name, active })),
@@ -97,12 +108,23 @@ const calleeOf = (id: string) =>
     Effect.catchTag("NotFoundError", () => Effect.succeed([id, undefined] as const))
   )
 
+/** Changes a workflow. */
+export const change = <A, R>(...args: Parameters<typeof Workflows.change<A, R>>) =>
+  Effect.zipWith(
+    Workflows.change(...args),
+    Effect.all([Tool.CurrentTools, Tool.Withheld]),
+    (changed, [tools, withheld]): Edited<A> => ({
+      ...changed,
+      offered: new Set(tools.flatMap(({ name }) => withheld.has(name) ? [] : [name]))
+    })
+  )
+
 export const edit = (
   id: string,
   operations: ReadonlyArray<WorkflowEdit.Operation>,
   options: Workflows.ChangeOptions
 ) =>
-  Workflows.change(id, options, (workflow: Obj) =>
+  change(id, options, (workflow: Obj) =>
     Effect.gen(function*() {
       const callees = new Map(yield* Effect.forEach(WorkflowEdit.calleesOf(operations), calleeOf))
       const nodeTypes = {

@@ -60,16 +60,23 @@ export const warnDuplicateName = <R>(
     return { ...written, warnings: [...written.warnings, warning] }
   })
 
+const resetHint = "The draft equals the published version again; the version that is live did not change."
+
 /** Hint about the version that runs after a change that is not published automatically. */
 export const draftHint = (
   id: string,
-  { changed, published }: Pick<Written, "changed" | "published">
+  { changed, isReset, published }: Pick<Written, "changed" | "isReset" | "published">,
+  canProve = false
 ): string | undefined =>
-  published === undefined || published && changed === "nothing"
+  isReset === true
+    ? resetHint
+    : published === undefined || published && changed === "nothing"
     ? undefined
     : published
     ? "The change is live."
-    : `The published version still runs: activate_workflow(id: '${id}') publishes the change.`
+    : `The published version still runs: ${
+      canProve ? `workflow_prove(workflowId: '${id}') replays recorded runs on the draft, ` : ""
+    }activate_workflow(id: '${id}') publishes the change.`
 
 const maxDependents = 5
 
@@ -84,17 +91,20 @@ export const dependentsHint = (dependents: ReadonlyArray<Dependent> | undefined)
     : `Published workflows still need it: ${names.join(", ")}${more > 0 ? ` and ${more} more: ${all} lists them` : ""}.`
 }
 
-const foreignDraft = (id: string, published: boolean | undefined) =>
-  published === false
+const foreignDraft = (id: string, { isReset, published }: Written) =>
+  isReset === true
+    ? resetHint
+    : published === false
     ? `There is an unpublished draft, perhaps with someone else's changes. activate_workflow(id: '${id}') publishes all of it.`
     : undefined
 
 export const summarize = (
-  { changed, published, url, warnings, workflow }: Written & { readonly url: string },
+  written: Written & { readonly url: string },
   raw: boolean,
-  hint = foreignDraft(workflow.id, published)
-): typeof Output.Type =>
-  defined({
+  hint = foreignDraft(written.workflow.id, written)
+): typeof Output.Type => {
+  const { changed, published, url, warnings, workflow } = written
+  return defined({
     id: workflow.id,
     name: workflow.name,
     active: workflow.active,
@@ -106,6 +116,7 @@ export const summarize = (
     url,
     workflow: raw ? withoutCopies(workflow) as Schema.Json : undefined
   })
+}
 
 /** Removes the second copy of the nodes, and the workflow's shares. */
 const withoutCopies = ({ activeVersion: _, shared: __, ...workflow }: Written["workflow"]) => workflow

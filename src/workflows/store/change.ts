@@ -21,6 +21,8 @@ export interface Written {
   readonly former?: string
   /** Whether the written version runs: `false` for a draft, absent if nothing is published. */
   readonly published?: boolean
+  /** Whether a draft was reset to the published version, which runs as before; `published` is then absent. */
+  readonly isReset?: boolean
 }
 
 /** Parts of a workflow to change; the rest is unchanged. */

@@ -176,18 +176,19 @@ export const notPublished = ({ active, activeVersionId, id }: Workflow.Workflow)
 
 /**
  * Changes by a write, and whether the written version runs. If nothing was written and a draft was published, the
- * changes are those to the version that ran before.
+ * changes are those to the version that ran before. A draft that was reset to what runs is not a publication.
  */
 export const outcome = (
   before: Workflow.Workflow,
   now: Workflow.Workflow,
   written?: string | null
-): Pick<Written, "changed" | "published"> => {
+): Pick<Written, "changed" | "published" | "isReset"> => {
   const runs = now.active && (!Workflow.hasDraft(now) || now.activeVersionId === written)
   const since = written === undefined && runs && Workflow.hasDraft(before) ? Workflow.running(before) : undefined
+  const isReset = runs && Workflow.hasDraft(before) && now.activeVersionId === before.activeVersionId
   return {
     changed: WorkflowDiff.line(WorkflowDiff.make(since ?? before, now)),
-    ...(now.active ? { published: runs } : {})
+    ...(isReset ? { isReset } : now.active ? { published: runs } : {})
   }
 }
 

@@ -53,10 +53,26 @@ export const publishingVersions = (it: It, { drafts }: { readonly drafts: boolea
       assert.strictEqual(activeVersionId, second)
       assert.deepInclude(obj(activeVersion), { name: "Release 2", description: "Says two" })
 
+      // Resetting the draft publishes nothing.
+      const third = str(
+        (yield* tools.workflowEdit.call({
+          workflowId: id,
+          operations: [{ op: "set", node: "Say", path: "jsonOutput", value: "={{ { word: \"three\" } }}" }]
+        })).versionId
+      )
+      const reset = yield* tools.workflowRestore.call({ id, version: "published", confirm: true })
+      assert.notProperty(reset, "published")
+      assert.match(reset.hint ?? "", /did not change/)
+      const afterReset = yield* stored(id)
+      assert.strictEqual(afterReset["activeVersionId"], second)
+      assert.notInclude([second, third], str(afterReset["versionId"]))
+      assert.deepStrictEqual(afterReset["nodes"], obj(afterReset["activeVersion"])?.["nodes"])
+      assert.strictEqual(yield* said, "two")
+
       const back = yield* tools.activateWorkflow.call({ id: `${id}@${first.slice(0, 13)}` })
       assert.deepInclude(back, { versionId: first, published: true, changed: "changed 'Say' (jsonOutput)" })
       assert.strictEqual(yield* said, "one")
-      assert.deepInclude(yield* stored(id), { activeVersionId: first, versionId: second })
+      assert.deepInclude(yield* stored(id), { activeVersionId: first, versionId: afterReset["versionId"] })
     }))
 
   it.effect(

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Hints from "../../../src/answer/Hints.ts"
+import * as Tool from "../../../src/answer/Tool.ts"
 import { obj } from "../../../src/base/Json.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
@@ -40,6 +41,31 @@ const refusing = (isRefused: (method: string, path: string) => boolean) => (clie
       ? Effect.succeed(HttpClientResponse.fromWeb(request, Response.json({ message: "refused here" }, { status: 400 })))
       : client.execute(request)
   )
+
+describe("the hints of workflow_edit", () => {
+  for (const version of ["2", "1"] as const) {
+    it.effect(`name the way to prove a change on ${version}.x, if it is offered`, () =>
+      world(
+        Effect.gen(function*() {
+          const id = yield* create()
+          const edit = Effect.map(
+            tools.workflowEdit.call({ workflowId: id, operations: [rename], dryRun: version === "1" }),
+            ({ hint = "" }) => hint
+          )
+          assert.notInclude(yield* edit, "workflow_prove")
+          const proving = /workflow_prove.*(activate_workflow|replace_workflow_from_file)/
+          const again = { op: "rename" as const, node: version === "1" ? "End" : "Last", to: "Later" }
+          const { hint } = yield* tools.workflowEdit.call({
+            workflowId: id,
+            operations: [again],
+            dryRun: version === "1"
+          }).pipe(Effect.provideService(Tool.CurrentTools, tools.all as never))
+          assert.match(hint ?? "", proving)
+        }),
+        version
+      ))
+  }
+})
 
 describe("workflow_edit with publish", () => {
   for (const version of ["2", "1"] as const) {
