@@ -14,7 +14,7 @@ import * as TestBench from "./TestBench.ts"
 /** Maximum number of cases of a call. */
 export const maxCases = 20
 
-/** Case with a name; by default its position. */
+/** Case with a name; by default the execution that it replays, or its position. */
 export interface NamedCase extends TestBench.Case {
   readonly name?: string | undefined
 }
@@ -39,9 +39,22 @@ const reserve = 12_000
 const bodyOf = (answer: WebhookAnswer | undefined) =>
   answer === undefined ? undefined : `${answer.status} ${answer.headers["content-type"] ?? ""} ${answer.text}`
 
-/** Differences of a case in words, without values that differ from replay to replay. */
+/** Whether a node that reaches outside ran. */
+const reachedOutside = ({ execution, notRun, outside, pinned }: TestBench.TestResult) =>
+  outside.some(({ node: { name } }) => execution.runs.has(name) && !pinned.includes(name) && !notRun.includes(name))
+
+/** Names of cases, each once. */
+const namesOf = (cases: ReadonlyArray<NamedCase>): ReadonlyArray<string> => {
+  const names = new Set<string>()
+  for (const [index, { name, replay }] of cases.entries()) {
+    const own = name ?? replay ?? String(index + 1)
+    names.add(names.has(own) ? `${own} (${index + 1})` : own)
+  }
+  return [...names]
+}
+
+/** Differences of a case in words, without values that differ from run to run. */
 const differencesOf = Effect.fnUntraced(function*(
-  { pins, replay }: NamedCase,
   [bench, result]: readonly [TestBench.Bench, TestBench.TestResult],
   [other, otherResult]: readonly [TestBench.Bench, TestBench.TestResult],
   again: Effect.Effect<
@@ -55,16 +68,18 @@ const differencesOf = Effect.fnUntraced(function*(
   const { connections, nodes } = other.subject
   const side = { execution: otherResult.execution, nodes, connections }
   const { differences, order } = yield* Proof.compare(side, { subject: bench.subject, result }, comparison)
-  const runsNodes = replay === undefined || Object.values(pins ?? {}).includes("run")
-  // Another replay sends nothing.
-  const repeated = differences.length === 0 || runsNodes ? undefined : Result.getOrUndefined(yield* again)
+  // Only what sent nothing is repeated.
+  const repeated = differences.length === 0 || reachedOutside(otherResult)
+    ? undefined
+    : Result.getOrUndefined(yield* again)
   const second = repeated &&
     (yield* Proof.compare(side, { subject: other.subject, result: repeated }, comparison)).differences
   const { real } = Volatility.judge(Volatility.empty, differences, second && { first: [], second })
-  const { groups } = Groups.group([{ execution: result.execution.id, order, differences: real }], [], [])
+  const { groups, more } = Groups.group([{ execution: result.execution.id, order, differences: real }], [], [])
   const isAnsweredAlike = bodyOf(result.response) === bodyOf(otherResult.response) || real.length > 0
   return [
     ...groups.map(({ node, paths }) => `${node}: ${paths.join(", ")}`),
+    ...(more === undefined ? [] : [`${Number.parseInt(more)} more`]),
     ...(isAnsweredAlike ? [] : ["the response"])
   ]
 })
@@ -78,7 +93,9 @@ export const run = Effect.fn("CaseSet.run")(function*(reference: string, options
   const bench = yield* silently(TestBench.open(reference, options))
   const other = against === undefined ? undefined : yield* silently(TestBench.open(against, options))
   const outcomes: Array<Outcome> = []
-  for (const [index, { name = String(index + 1), ...input }] of cases.entries()) {
+  const names = namesOf(cases)
+  for (const [index, { name: _, ...input }] of cases.entries()) {
+    const name = names[index] ?? ""
     const isLate = options.grantsTimeout !== true && (yield* Deadline.left) < reserve
     if (isLate && index > 0) break
     const result = yield* Effect.result(silently(bench.run(input)))
@@ -91,7 +108,7 @@ export const run = Effect.fn("CaseSet.run")(function*(reference: string, options
     }
     const differences = Result.isFailure(otherResult)
       ? [`'${against}' could not run it: ${otherResult.failure.message}`]
-      : yield* differencesOf(input, [bench, result.success], [other, otherResult.success], rerun, redacts)
+      : yield* differencesOf([bench, result.success], [other, otherResult.success], rerun, redacts)
     outcomes.push({ name, result, differences })
   }
   return { outcomes, left: cases.length - outcomes.length }

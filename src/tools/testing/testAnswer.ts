@@ -19,6 +19,8 @@ import * as Connections from "../../n8n/model/Connections.ts"
 import type * as WorkflowTesting from "../../trials/WorkflowTesting.ts"
 import * as conditions from "../shared/Conditions.ts"
 
+const Item = Schema.StructWithRest(Schema.Struct({ json: Schema.Json }), [Schema.Record(Schema.String, Schema.Json)])
+
 /** Fields of the answer about one run. */
 export const fields = {
   executionId: Schema.String,
@@ -32,7 +34,8 @@ export const fields = {
     output: Schema.optionalKey(Schema.String),
     /** Number of items that `show` selects. */
     matched: Schema.optionalKey(Schema.Int),
-    items: Schema.Array(Execution.Item),
+    /** `{node?, output?, json, binary?, error?}`. */
+    items: Schema.Array(Item),
     note: Schema.optionalKey(Schema.String)
   }),
   /** Entries `{node, pinned?, to, items, values}` for nodes that reach outside; a pinned one would have sent them. */
@@ -124,12 +127,23 @@ const lastOutput = (execution: Execution.Execution, namesOf: Connections.OutputN
   return { data, total: totals["output.items"] ?? node.output.items.length }
 }
 
+/** Name of a slot's output, if the node has several. */
+const outputOf = (execution: Execution.Execution, slot: Execution.Slot, namesOf: Connections.OutputNames) => {
+  const node = Execution.nodeOf(execution, slot.node)
+  const run = execution.runs.get(slot.node)?.[slot.run]
+  if (node === undefined || run === undefined || run.outputs.length < 2) return undefined
+  return Execution.outputName(node, run, slot.port, namesOf) ?? Connections.portLabel(slot.port)
+}
+
 /** Items that `show` selects. */
 const selected = Effect.fnUntraced(function*(
   execution: Execution.Execution,
   { fields, nodes, where }: Show,
-  limit: number,
-  redacts: boolean
+  { limit, namesOf, redacts }: {
+    readonly limit: number
+    readonly namesOf: Connections.OutputNames
+    readonly redacts: boolean
+  }
 ) {
   const paths = yield* conditions.parsePaths("show.fields", fields)
   for (const name of nodes ?? []) yield* conditions.checkNode(execution, name, "show.nodes")
@@ -141,21 +155,29 @@ const selected = Effect.fnUntraced(function*(
     redacts
   }).pipe(Effect.mapError((problem) => conditions.wrongExpression(where ?? "", problem)))
   const redact: <A>(value: A) => A = redacts ? Redact.redact : identity
-  const items = search.matches.map(({ item, slot: { node } }) => ({
-    node,
-    ...item,
-    json: paths.length === 0 ? item.json : ItemFields.pick(redact(item.json), paths) as Schema.Json
-  }))
+  const items = search.matches.map(({ item, slot }) =>
+    defined({
+      node: slot.node,
+      output: outputOf(execution, slot, namesOf),
+      ...item,
+      json: paths.length === 0 ? item.json : ItemFields.pick(redact(item.json), paths) as Schema.Json
+    })
+  )
   const missing = ItemFields.missing(search.matches.map(({ item }) => item.json), paths)
   const notes = ItemSearch.notes(execution, search, { slots, redacts, isFoundElsewhere: false })
     .filter((note) => typeof note === "string")
   const jsons = search.matches.map(({ item }) => item.json)
   if (missing.length > 0 && items.length > 0) notes.push(ItemFields.note(missing, jsons))
-  const isOfOne = new Set(items.map(({ node }) => node)).size === 1
+  const isOfOne = (nodes ?? []).length < 2
+  const [first] = items
+  const isOfOneOutput = isOfOne && items.every(({ output }) => output === first?.output)
   const data = defined({
-    node: isOfOne ? items[0]?.node : undefined,
+    node: isOfOne ? first?.node : undefined,
+    output: isOfOneOutput ? first?.output : undefined,
     matched: search.matched,
-    items: isOfOne ? items.map(({ node: _, ...item }) => item) : items,
+    items: items.map(({ node, output, ...item }) =>
+      defined({ node: isOfOne ? undefined : node, output: isOfOneOutput ? undefined : output, ...item })
+    ),
     note: notes.length === 0 ? undefined : notes.join(" ")
   })
   return { data, total: search.matched }
@@ -192,11 +214,15 @@ const responseOf = (
 
 const maxSenders = 8
 
+/** Maximum number of unresolved values of a sender. */
+const maxUnresolved = 3
+
 /** Addresses and values that nodes which reach outside sent in their last runs. */
 const sentBy = Effect.fnUntraced(
   function*({ execution, outside, pinned }: WorkflowTesting.TestResult, redacts: boolean) {
-    const senders = outside.filter(({ node }) => execution.runs.has(node.name)).slice(0, maxSenders)
-    return yield* Effect.forEach(senders, ({ node, type }) =>
+    const senders = outside.filter(({ node }) => execution.runs.has(node.name))
+    const more = senders.length - maxSenders
+    const sent = yield* Effect.forEach(senders.slice(0, maxSenders), ({ node, type }) =>
       Effect.gen(function*() {
         const runs = execution.runs.get(node.name) ?? []
         const run = runs.at(-1)
@@ -213,9 +239,13 @@ const sentBy = Effect.fnUntraced(
           values: isPlain ? undefined : first.values as Schema.Json,
           unresolved: first === undefined || first.unresolved.length === 0
             ? undefined
-            : first.unresolved.slice(0, 3).map(({ path, reason }) => `${path}: ${reason}`)
+            : [
+              ...first.unresolved.slice(0, maxUnresolved).map(({ path, reason }) => `${path}: ${reason}`),
+              ...(first.unresolved.length > maxUnresolved ? [`${first.unresolved.length - maxUnresolved} more`] : [])
+            ]
         })
       }))
+    return more > 0 ? [...sent, { more: counted(more, "node") }] : sent
   }
 )
 
@@ -255,7 +285,7 @@ export const read = Effect.fnUntraced(function*(
   const namesOf = yield* OutputNames.forNodes(execution.workflow?.nodes ?? [])
   const output = show === undefined
     ? lastOutput(execution, namesOf, limit)
-    : yield* selected(execution, show, limit, redacts)
+    : yield* selected(execution, show, { limit, namesOf, redacts })
   return { result, namesOf, output, sent: yield* sentBy(result, redacts) }
 })
 

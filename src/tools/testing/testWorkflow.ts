@@ -7,6 +7,7 @@ import * as Tool from "../../answer/Tool.ts"
 import { CallContext } from "../../base/CallContext.ts"
 import { defined, type Obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Notes from "../../executions/Notes.ts"
 import * as CaseSet from "../../trials/CaseSet.ts"
 import * as WorkflowTesting from "../../trials/WorkflowTesting.ts"
 import * as conditions from "../shared/Conditions.ts"
@@ -40,11 +41,14 @@ const timeouts = { minimum: 1_000, maximum: 3_600_000 }
 /** Default for clients without progress: the whole call ends within the time that they wait. */
 const silentTimeout = 35_000
 
+const oneAlone = "cases: one case alone shows it in full."
+
 /** Maximum number of items of a case that are shown. */
 const maxCaseItems = 3
 
 /** Maximum length: 650 tokens for 20 nodes; get_execution_by_node returns the rest. */
-const maxChars = ({ cases = [], logs }: Output) => 1_700 + 30 * Math.max(0, logs.length - 20) + 300 * cases.length
+const maxChars = ({ cases = [], logs }: Output) =>
+  1_700 + 30 * Math.max(0, logs.length - 20) + (logs.length === 1 ? 1_300 : 300) * cases.length
 
 /** Least room for the items, which give way to the logs. */
 const minDataChars = 400
@@ -81,6 +85,9 @@ const partOf = ({ execution, notRun, pinned, trigger }: WorkflowTesting.TestResu
     notRun: notRun.length === 0 ? undefined : notRun
   })
 }
+
+const notRunOf = (read: testAnswer.Read | undefined) =>
+  read === undefined || read.result.notRun.length === 0 ? {} : { notRun: read.result.notRun }
 
 /** Runs a workflow as a temporary copy. */
 export const testWorkflow = Tool.make({
@@ -171,7 +178,11 @@ export const testWorkflow = Tool.make({
               name,
               differences,
               error: undefined,
-              read: yield* testAnswer.read(result.success, { show, limit: maxCaseItems, redacts })
+              read: yield* testAnswer.read(result.success, {
+                show,
+                redacts,
+                ...(all.length === 1 ? {} : { limit: maxCaseItems })
+              })
             }
         }))
       return { rows, left, isCompared: against !== undefined }
@@ -190,6 +201,10 @@ export const testWorkflow = Tool.make({
     const all = rows.map((row) => ({ ...row, answer: row.read && testAnswer.summarize(row.read) }))
     const last = all.findLast(({ answer }) => answer !== undefined)?.answer
     const failed = all.find(({ answer }) => answer?.status !== "success")
+    const isAlone = all.length === 1 && left === 0
+    const isShort = !isAlone &&
+      rows.some(({ differences, read }) => differences?.length === 0 || (read?.output.total ?? 0) > maxCaseItems)
+    const notRun = [...new Set(rows.flatMap(({ read }) => read?.result.notRun ?? []))]
     return defined({
       executionId: last?.executionId ?? "",
       status: failed === undefined ? "success" : failed.answer?.status ?? "error",
@@ -199,33 +214,44 @@ export const testWorkflow = Tool.make({
           differences === undefined ? "" : differences.length === 0 ? ", the same" : ", differs"
         }`
       ),
-      cases: all.flatMap(({ answer, differences, name }) =>
-        answer === undefined || isCompared && differences?.length === 0 ? [] : [{ case: name, ...answer }]
+      notRun: notRun.length === 0 ? undefined : notRun,
+      cases: all.flatMap(({ answer, differences, error, name, read }) =>
+        !isAlone && isCompared && differences?.length === 0
+          ? []
+          : [{ case: name, ...(error === undefined ? notRunOf(read) : { error }), ...answer }]
       ) as ReadonlyArray<Obj & { readonly [key: string]: Schema.Json }>,
       same: isCompared ? rows.filter(({ differences }) => differences?.length === 0).length : undefined,
       differ: isCompared
         ? differ.map(({ differences = [], name }) => ({ case: name, paths: differences }))
         : undefined,
-      hint: left === 0
-        ? undefined
-        : `No time was left for the last ${counted(left, "case")}: send them in another call.`
+      hint: Notes.join([
+        left > 0 && `No time was left for the last ${counted(left, "case")}: send them in another call.`,
+        isShort && oneAlone
+      ])
     })
   },
-  message: ({ cases, differ, executionTime, logs, notRun, same, status }, { workflowId }) => ({
-    en: differ !== undefined
+  message: ({ cases = [], differ, executionTime, logs, notRun, same, status }, { cases: asked, workflowId }) => {
+    const failed = cases.filter(({ error }) => error !== undefined).length
+    const what = differ !== undefined
       ? `${same ?? 0} the same, ${differ.length} differ`
-      : cases !== undefined
+      : asked !== undefined
       ? `Tested '${workflowId}' with ${counted(logs.length, "case")}: ${status}`
-      : `Test of '${workflowId}': ${status}${executionTime === undefined ? "" : ` after ${executionTime} ms`}${
+      : `Test of '${workflowId}': ${status}${executionTime === undefined ? "" : ` after ${executionTime} ms`}`
+    return {
+      en: `${what}${failed === 0 ? "" : `, ${failed} could not run`}${
         notRun === undefined ? "" : `, but ${counted(notRun.length, "node")} did not run`
       }`,
-    ja: "ワークフローをテストしました"
-  }),
+      ja: "ワークフローをテストしました"
+    }
+  },
   totals: (tested) => "one" in tested ? defined({ "data.items": tested.one.output.total }) : {},
   next: (_input, answer) => nextItems(answer),
   maxChars,
   trim: (tested) => {
-    const answer = summaries.trim(tested)
+    const { hint, ...rest } = summaries.trim(tested)
+    const isCut = rest.cases !== undefined && rest.logs.length > 1 && hint?.includes(oneAlone) !== true &&
+      Minimize.cost(tested) > maxChars(rest)
+    const answer: Output = defined({ ...rest, hint: Notes.join([hint, isCut && oneAlone]) })
     const room = maxChars(answer) - JSON.stringify({ ...answer, data: {} }).length
     return {
       ...answer,

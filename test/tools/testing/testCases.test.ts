@@ -23,6 +23,19 @@ const orders = (id: string, factor: number) =>
     })
   ], { connections: { T: main("Price"), Price: main("Send") } })
 
+const senders = Array.from({ length: 12 }, (_, index) => `S${index}`)
+
+/** Senders one after the other. */
+const wide = (id: string) =>
+  workflow(id, [
+    node("T", "manualTrigger"),
+    ...senders.map((name) => node(name, "httpRequest", 4.2, { url: "https://x.example" }))
+  ], {
+    connections: Object.fromEntries(
+      ["T", ...senders.slice(0, -1)].map((name, index) => [name, main(senders[index] ?? "")])
+    )
+  })
+
 const factorOf = (copy: N8nApi.Workflow) =>
   Number(obj(arr(copy["nodes"]).map(obj).find((each) => each?.["name"] === "Price")?.["parameters"])?.["factor"])
 
@@ -70,6 +83,13 @@ describe("test_workflow", () => {
       const answer = yield* test({ cases: [{ pins: { Prise: [] } }, { testData: {} }] })
       assert.match(String(arr(answer["logs"])[0]), /^1: .*pins name 'Prise', which is not a node/)
       assert.strictEqual(arr(answer["logs"])[1], "2: success")
+      assert.match(String(answer["message"]), /, 1 could not run$/)
+      const [failed] = arr(answer["cases"]).map(obj)
+      assert.match(String(failed?.["error"]), /'Prise', which is not a node/)
+      const compared = yield* test({ cases: [{ pins: { Prise: [] } }, { testData: {} }], against: "w2" })
+      assert.strictEqual(compared["message"], "1 the same, 0 differ, 1 could not run")
+      assert.deepStrictEqual(arr(compared["cases"]).map((each) => obj(each)?.["case"]), ["1"])
+      assert.include(compared["hint"], "one case alone shows it in full")
     }, { seed, runs: running() }))
 
   it.effect("takes 20 cases, and refuses none, more, and a live workflow", () =>
@@ -98,10 +118,65 @@ describe("test_workflow", () => {
       assert.match(missing.message, /'w9' not found/)
     }, { seed, runs: running() }))
 
+  it.effect("shows a case that is alone in full, and says so where cases are short", () =>
+    inMemory(function*() {
+      const many = Array.from({ length: 5 }, (_, n) => ({ n }))
+      const pinned = (count: number) =>
+        Array.from({ length: count }, () => ({ endNode: undefined, pins: { Send: many } })).map(({ pins }) => ({
+          pins
+        }))
+      const alone = yield* test({ cases: pinned(1), against: "w2" })
+      assert.lengthOf(arr(alone["cases"]), 1)
+      assert.notProperty(alone, "hint")
+      const two = yield* test({ cases: cases(2), against: "w2" })
+      assert.include(two["hint"], "one case alone")
+    }, { seed, runs: running() }))
+
+  it.effect("ignores values that differ from run to run, if nothing was sent", () =>
+    inMemory(function*(api) {
+      const pins = { Send: [{ ok: true }] }
+      const same = yield* test({ cases: [{ testData: {}, pins }], against: "w2" })
+      assert.deepInclude(same, { same: 1, differ: [] })
+      assert.strictEqual(cost(yield* api.requests).runs, 3)
+      // Send ran: the other version is not run again.
+      const sent = yield* test({ cases: cases(1), against: "w2" })
+      assert.include(JSON.stringify(sent["differ"]), "Price: at")
+      assert.strictEqual(cost(yield* api.requests).runs, 5)
+    }, {
+      seed,
+      runs: (() => {
+        let at = 0
+        return (copy: N8nApi.Workflow) =>
+          succeededExecution({ workflow: copy, items: { Price: [{ total: 1, at: at++ }], Send: [{ ok: true }] } })
+      })()
+    }))
+
+  it.effect("counts the differences and senders that are left out", () =>
+    inMemory(function*() {
+      const answer = yield* test({ workflowId: "wide", against: "wide2" })
+      const [differ] = arr(answer["differ"]).map(obj)
+      const paths = arr(differ?.["paths"]).map(String)
+      assert.match(paths.at(-1) ?? "", /^\d+ more$/)
+      assert.strictEqual(paths.length - 1 + Number.parseInt(paths.at(-1) ?? ""), 12)
+      const { sent } = yield* test({ workflowId: "wide" })
+      assert.deepStrictEqual(arr(sent).at(-1), { more: "4 nodes" })
+    }, {
+      seed: { workflows: [wide("wide"), wide("wide2")], executions: [] },
+      runs: (copy) =>
+        succeededExecution({
+          workflow: copy,
+          items: Object.fromEntries(
+            senders.map((name, index) => [name, [{ [`v${index}`]: String(copy["name"]).includes("wide2") }]])
+          )
+        })
+    }))
+
   it.effect("shows items by node, condition and field, and refuses an unknown node", () =>
     inMemory(function*() {
       const { data } = yield* test({ show: { nodes: ["Price"], where: "total > 2", fields: ["n"] } })
       assert.deepInclude(obj(data), { node: "Price", matched: 2 })
+      const several = yield* test({ show: { nodes: ["Price", "Send"], where: "total > 4" } })
+      assert.deepStrictEqual(arr(obj(several["data"])?.["items"]).map((item) => obj(item)?.["node"]), ["Price"])
       assert.deepStrictEqual(arr(obj(data)?.["items"]).map((item) => obj(item)?.["json"]), [{ n: 2 }, { n: 3 }])
       const unknown = yield* Effect.flip(test({ show: { nodes: ["Prise"] } }))
       assert.match(unknown.message, /'Prise'/)
