@@ -32,6 +32,12 @@ const checkVersions = Effect.fnUntraced(function*(id: string, field: string, ver
     ? (yield* n8n.workflowHistory(id, { limit: 1 })) !== undefined
     : writesDrafts(release)
   if (can) return
+  if (version === Reference.published && isV1(release)) {
+    return yield* Errors.invalid(field, "n8n 1 has no versions: what is active is the workflow itself", {
+      _tag: "PublishFirst",
+      id
+    })
+  }
   return yield* version === undefined
     ? Errors.invalid(
       field,

@@ -4,6 +4,7 @@ import * as Struct from "effect/Struct"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Visible from "../../base/Visible.ts"
 import type { Execution } from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
 import * as ItemComparison from "../../executions/ItemComparison.ts"
@@ -24,6 +25,9 @@ const Side = Schema.Struct({
 
 const maxChars = 12_000
 
+/** Maximum number of nodes that a hint names. */
+const maxLater = 5
+
 const sideOf = Effect.fnUntraced(function*(execution: Execution, name: string, parameter: string, isInput: boolean) {
   yield* conditions.checkNode(execution, name, parameter)
   if (execution.isRedacted) return yield* parameters.invalid("id", Notes.hidden.execution(execution), Notes.reveal)
@@ -37,6 +41,18 @@ const sideOf = Effect.fnUntraced(function*(execution: Execution, name: string, p
 })
 
 type Compared = Effect.Success<ReturnType<typeof sideOf>>
+
+/** Hint at the nodes that follow a node. */
+const laterNodes = ({ runs, workflow }: Execution, from: string) => {
+  const links = Connections.links(workflow?.connections).filter((link) =>
+    link.from === from && link.output.type === "main" && runs.has(link.to)
+  )
+  const names = [...new Set(links.map(({ to }) => `'${Visible.label(to)}'`))]
+  const more = names.length > maxLater ? ` and ${names.length - maxLater} more` : ""
+  return `Without otherId, name a later node${
+    names.length === 0 ? "" : `: after '${Visible.label(from)}' ran ${names.slice(0, maxLater).join(", ")}${more}`
+  }.`
+}
 
 /** Names the other runs and outputs of both nodes that have items. */
 const notCompared = (sides: ReadonlyArray<Compared>) => {
@@ -133,7 +149,8 @@ export const compareItems = Tool.make({
       const other = input.otherId === undefined || input.otherId === input.id ? execution : yield* get(input.otherId)
       const later = input.to ?? (other === execution ? undefined : input.from)
       if (later === undefined) {
-        return yield* parameters.invalid("to", "to is required", "Without otherId, name a later node.")
+        yield* conditions.checkNode(execution, input.from, "from")
+        return yield* parameters.invalid("to", "to is required", laterNodes(execution, input.from))
       }
       // A run that failed has no output: what differs from another run of the same node is in the input.
       const isInput = execution !== other && later === input.from &&

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import * as Errors from "../../base/Errors.ts"
 import { defined, type Obj, obj, str } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
@@ -185,7 +186,11 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
         const stateOf = (version: string): Effect.Effect<Obj, Errors.N8nError, N8nClient> =>
           Reference.isSnapshot(version)
             ? Effect.map(snapshotState(snapshots, id, version), ({ workflow }) => workflow)
-            : Effect.flatMap(keyOf(id, version), (key) => Cache.get(contents, key))
+            // The name and description of a version are labels, not the workflow's.
+            : Effect.map(
+              Effect.flatMap(keyOf(id, version), (key) => Cache.get(contents, key)),
+              Struct.pick(["nodes", "connections", "nodeGroups"])
+            )
         return Effect.map(
           Effect.all([stateOf(older), stateOf(newer)], { concurrency: 2 }),
           ([before, after]) => WorkflowDiff.step(before, after)

@@ -6,6 +6,7 @@ import * as Executions from "../../../src/executions/Executions.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { document, from, holding, items, node, run } from "../../executions/runData.ts"
+import { main } from "../../support/workflows.ts"
 
 const orders = Array.from({ length: 400 }, (_, index) => ({
   orderNo: `A-${index}`,
@@ -332,5 +333,21 @@ describe("compare_items on the way", () => {
         _tag: "ValidationError",
         message: "n8n hides the items of execution '77' (redaction)"
       })
+    }))
+
+  it.effect("names the nodes that ran after from, where to is missing", () =>
+    Effect.gen(function*() {
+      const connected = document({
+        Orders: [run(0, { main: [linked(orders.slice(0, 2))] })],
+        Shape: [run(1, { main: [linked(orders.slice(0, 2))] }, { source: [from("Orders")] })]
+      }, {
+        nodes: ["Orders", "Shape", "Idle"].map((name) => node(name)),
+        connections: { Orders: main("Shape", "Idle") }
+      })
+      const error = yield* Effect.flip(tools.compareItems.run({ id: "77", from: "Orders" })).pipe(
+        Effect.provide(holding(connected))
+      )
+      assert.deepInclude(error, { _tag: "ValidationError", field: "to" })
+      assert.include(JSON.stringify(error), "a later node: after 'Orders' ran 'Shape'.")
     }))
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as tools from "../../../src/tools/index.ts"
+import { hurried } from "../../support/clock.ts"
 import { inWorld } from "../../support/world.ts"
 import { draft, setCode, versioned } from "../workflows.ts"
 
@@ -55,6 +56,19 @@ describe("workflow_history", () => {
       // The version before the page's last is looked at, too.
       assert.lengthOf((yield* tools.workflowHistory.call({ id, limit: 1 })).versions, 1)
     }))
+
+  it.effect("does not take a version's name for the workflow's", () =>
+    inWorld(() =>
+      hurried(Effect.gen(function*() {
+        const { id, versions: [first, second, third] } = yield* versioned
+        yield* tools.activateWorkflow.call({ id, name: "Release", description: "Wrong prices" })
+        const { versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
+        assert.deepStrictEqual(
+          versions.filter(({ source }) => source === "n8n").map(({ changed, version }) => [version, changed]),
+          [[third, toWrong], [second, toGross], [first, undefined]]
+        )
+      }))
+    ))
 
   it.effect("reads each version once, and only those of the page", () =>
     inWorld(function*({ api }) {

@@ -130,10 +130,11 @@ describe("activate_workflow publishes a version", () => {
       const { first, id } = yield* waiting
       yield* tools.deactivateWorkflow.call({ id })
       for (
-        const [args, step] of [[{ id: `${id}@${first}` }, "workflow_restore"], [
-          { id, name: "R" },
-          "Leave it out"
-        ]] as const
+        const [args, step] of [
+          [{ id: `${id}@${first}` }, "workflow_restore"],
+          [{ id, name: "R" }, "Leave it out"],
+          [{ id: `${id}@published` }, `activate_workflow(id: '${id}')`]
+        ] as const
       ) {
         const error = yield* Effect.flip(tools.activateWorkflow.run(args))
         assert.strictEqual(error._tag, "ValidationError")
