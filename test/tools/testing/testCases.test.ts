@@ -151,6 +151,27 @@ describe("test_workflow", () => {
       })()
     }))
 
+  it.effect("names replays by their execution, and counts the nodes that did not run", () =>
+    inMemory(function*() {
+      const forced = { replay: "900", pins: { Price: [{ total: 1 }] } }
+      const answer = yield* test({ cases: [forced, forced, { testData: {} }] })
+      assert.deepStrictEqual(arr(answer["logs"]), ["900: success", "900 (2): success", "3: success"])
+      assert.strictEqual(answer["message"], "Tested 'w1' with 3 cases: success, but 1 node did not run")
+      assert.deepStrictEqual(answer["notRun"], ["Send"])
+      assert.deepStrictEqual(arr(answer["cases"]).map((each) => obj(each)?.["notRun"]), [["Send"], ["Send"], undefined])
+    }, {
+      seed: {
+        ...seed,
+        executions: [{
+          // It has no items to return.
+          ...failedExecution({ workflow: orders("w1", 2), node: "Send", message: "refused" }),
+          id: "900",
+          mode: "webhook"
+        }]
+      },
+      runs: running()
+    }))
+
   it.effect("counts the differences and senders that are left out", () =>
     inMemory(function*() {
       const answer = yield* test({ workflowId: "wide", against: "wide2" })
