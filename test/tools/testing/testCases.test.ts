@@ -166,7 +166,8 @@ describe("test_workflow", () => {
           // It has no items to return.
           ...failedExecution({ workflow: orders("w1", 2), node: "Send", message: "refused" }),
           id: "900",
-          mode: "webhook"
+          mode: "webhook",
+          startedAt: "2026-01-01T00:00:00.000Z"
         }]
       },
       runs: running()
