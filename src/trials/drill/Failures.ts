@@ -11,6 +11,9 @@ import failures from "./failures.json" with { type: "json" }
 /** Failure of the service that a node calls. */
 export type Kind = "401" | "429" | "500" | "timeout" | "empty"
 
+/** Name in answers: an empty body, 204 or {} is one item for most nodes; only an empty list is none. */
+export const labelOf = (kind: Kind): string => kind === "empty" ? "empty list" : kind
+
 export const kinds: ReadonlyArray<Kind> = ["401", "429", "500", "timeout", "empty"]
 
 /** Whether a failure of this kind can pass before the next try. */
@@ -88,6 +91,16 @@ const typeOf = (node: Node, isV1: boolean): Type => {
   }
 }
 
+/** Item that HTTP Request makes of `[]` where its options say that the whole answer is one; otherwise it makes none. */
+const emptyHttp = (response: Obj | undefined): Empty | undefined =>
+  response?.["fullResponse"] === true
+    ? { json: { body: [], headers: {}, statusCode: 200, statusMessage: "OK" } }
+    : response?.["responseFormat"] === "text"
+    ? { json: { [str(response["outputPropertyName"]) || "data"]: "[]" } }
+    : response?.["responseFormat"] === "file"
+    ? { json: {} }
+    : undefined
+
 /** Shape of a node's failures; the options of HTTP Request can turn failures into answers. */
 const shapeOf = (node: Node, isV1: boolean) => {
   const type = typeOf(node, isV1)
@@ -110,9 +123,7 @@ const shapeOf = (node: Node, isV1: boolean) => {
       ...type.says,
       ...(answers ? { 401: "Bad credentials", 429: "Too many requests", 500: "Internal error" } : {})
     } as Texts,
-    empty: isHttp && response?.["fullResponse"] === true
-      ? { json: { body: [], headers: {}, statusCode: 200, statusMessage: "OK" } }
-      : type.empty ?? family?.empty
+    empty: (isHttp ? emptyHttp(response) : undefined) ?? type.empty ?? family?.empty
   }
 }
 
