@@ -66,10 +66,10 @@ const first = <A>(all: ReadonlyArray<A>, max: number): ReadonlyArray<A> => {
 
 /** Rows whose reason was given before refer to it. */
 const referring = (rows: ReadonlyArray<Row>): ReadonlyArray<Row> => {
-  const given = new Map<string, Row>()
+  const firsts = new Map<string, Row>()
   return rows.map((row) => {
-    const known = given.get(row.why)
-    if (known === undefined) given.set(row.why, row)
+    const known = firsts.get(row.why)
+    if (known === undefined) firsts.set(row.why, row)
     return known === undefined ? row : { ...row, why: `as '${known.node}' (${known.failures[0] ?? ""})` }
   })
 }

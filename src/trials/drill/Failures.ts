@@ -11,7 +11,7 @@ import failures from "./failures.json" with { type: "json" }
 /** Failure of the service that a node calls. */
 export type Kind = "401" | "429" | "500" | "timeout" | "empty"
 
-/** Name in answers: an empty body, 204 or {} is one item for most nodes; only an empty list is none. */
+/** Name in answers: most nodes make one item of an empty body, a 204 or {}, and no item only of an empty list. */
 export const labelOf = (kind: Kind): string => kind === "empty" ? "empty list" : kind
 
 export const kinds: ReadonlyArray<Kind> = ["401", "429", "500", "timeout", "empty"]

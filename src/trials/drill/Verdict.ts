@@ -130,7 +130,7 @@ const total = (counts: ReadonlyArray<number> | undefined) => (counts ?? []).redu
 
 const used = (counts: ReadonlyArray<number> = []) => counts.flatMap((count, index) => count > 0 ? [index] : [])
 
-/** Node of those that an output led to in a run that tells someone: outside, the caller, or another workflow. */
+/** First node that an output led to in a run and that reports it: outside, to the caller, or to another workflow. */
 const teller = (
   { nodes, outside, trigger }: Subject,
   links: ReadonlyArray<Connections.Link>,
@@ -143,12 +143,12 @@ const teller = (
   const usual = reachableFrom(others, trigger?.name ?? outcome.items.keys().next().value ?? name)
   const before = leadingTo(links, name)
   const last = responseMode(trigger) === "lastNode" || trigger !== undefined && isCalled(trigger)
+  const responding = new Set(nodes.filter(isRespond).map((node) => node.name))
   const after = new Set(targets(links, name, output).flatMap((to) => [...reachableFrom(links, to)]))
-  const tells = nodes.find((node) =>
-    after.has(node.name) && outcome.items.has(node.name) && !(usual.has(node.name) && before.has(node.name)) &&
-    (outside.has(node.name) || isRespond(node))
+  const tells = [...after].find((each) =>
+    outcome.items.has(each) && !(usual.has(each) && before.has(each)) && (outside.has(each) || responding.has(each))
   )
-  return tells === undefined ? last ? "the caller" : undefined : quote(tells.name)
+  return tells === undefined ? last ? "the caller" : undefined : quote(tells)
 }
 
 /** End of the way that items of a failed node take as if they were data: lost there, or diverted. */
