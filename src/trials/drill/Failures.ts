@@ -40,7 +40,7 @@ interface Form {
 type Texts = { readonly [kind: string]: unknown }
 
 /** Effect of an empty answer: nothing leaves, the same item for each input item, or an error. */
-type Empty = string | { readonly json?: unknown; readonly throws?: string }
+type Empty = string | { readonly json?: unknown; readonly throws?: string; readonly isInput?: boolean }
 
 interface Shape {
   readonly form?: string
@@ -98,7 +98,7 @@ const emptyHttp = (response: Obj | undefined): Empty | undefined =>
     : response?.["responseFormat"] === "text"
     ? { json: { [str(response["outputPropertyName"]) || "data"]: "[]" } }
     : response?.["responseFormat"] === "file"
-    ? { json: {} }
+    ? { isInput: true }
     : undefined
 
 /** Shape of a node's failures; the options of HTTP Request can turn failures into answers. */
@@ -197,11 +197,11 @@ export const of = (
   if (empty.throws !== undefined) return failing(empty.throws, empty.throws)
   // Old nodes return items whose JSON is a list, which a Code node cannot; expressions find no fields in either.
   // An item without JSON breaks n8n's search for errors, so that the input leaves instead.
-  const isBroken = empty.json === null && hasErrorOutput(node)
+  const isInput = empty.isInput === true || empty.json === null && hasErrorOutput(node)
   return {
     does: "continues",
     output: 0,
-    jsCode: returning(isBroken ? { isInput: true } : { json: obj(empty.json) ?? {} }, undefined, false),
+    jsCode: returning(isInput ? { isInput: true } : { json: obj(empty.json) ?? {} }, undefined, false),
     isUnnoticed: true,
     isSeenByRetry: false
   }

@@ -206,6 +206,13 @@ export const drilling = (it: It, v2: boolean) => {
             answered,
             simple("httpRequest", 4.2, (at) => ({ url: at, options: { response: { response: { neverError: true } } } }))
           ],
+          ...["text", "file"].map((responseFormat) =>
+            [
+              `HTTP Request for a ${responseFormat}`,
+              ["empty"],
+              simple("httpRequest", 4.2, (at) => ({ url: at, options: { response: { response: { responseFormat } } } }))
+            ] as const
+          ),
           ["GraphQL", answered, simple("graphql", 1.1, (endpoint) => ({ endpoint, query: "query { a }" }))],
           [
             "GitHub",
