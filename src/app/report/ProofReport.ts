@@ -103,10 +103,10 @@ export const drill = (result: Drill.Drill, isColoured: boolean): string => {
   ].map((line) => Visible.text(line)).join("\n")
 }
 
-/** An entry for each node of a drill. */
+/** An entry for each verdict of a drill. */
 export const drillCases = (result: Drill.Drill): ReadonlyArray<JUnit.Case> =>
   result.rows.map((row): JUnit.Case => {
-    const entry = { name: row.node, classname: result.workflow.name, milliseconds: 0 }
+    const entry = { name: `${row.node}: ${row.failures.join(", ")}`, classname: result.workflow.name, milliseconds: 0 }
     return Drill.isFine(row)
       ? entry
       : { ...entry, problem: { kind: "failure", type: row.verdict, message: row.why, text: row.why } }

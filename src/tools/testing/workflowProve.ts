@@ -58,7 +58,7 @@ export const workflowProve = Tool.make({
     notReplayed: rows,
     /** Number of entries that are left out. */
     more: Schema.optionalKey(Schema.String),
-    /** Verdicts of a drill, the worst first: `{node, verdict, failures, why}`. */
+    /** Verdicts of a drill, the worst node first: `{node, verdict, failures, why}`. */
     drill: rows,
     /** Arguments that continue. */
     next: Schema.optionalKey(Schema.Struct({ executions: Schema.Array(Schema.String) }))
@@ -77,10 +77,11 @@ export const workflowProve = Tool.make({
     }),
   summarize: (result) => {
     if ("drill" in result) {
-      const { notDrilled, rows } = result.drill
+      const { more, notDrilled, rows } = Drill.bounded(result.drill)
       return defined({
-        verdict: Drill.verdictOf(rows),
+        verdict: Drill.verdictOf(result.drill.rows),
         drill: rows,
+        more,
         notReplayed: notDrilled.length === 0 ? undefined : notDrilled
       })
     }
@@ -94,7 +95,9 @@ export const workflowProve = Tool.make({
     en: `${drill === undefined ? `${counted(runs, "run")}: ` : ""}${verdict}${
       next === undefined ? "" : `; ${counted(next.executions.length, "run")} left for the next call`
     }`,
-    ja: drill === undefined ? `${runs} 件の実行を再現しました` : `${drill.length} 個のノードの障害を試しました`
+    ja: drill === undefined
+      ? `${runs} 件の実行を再現しました`
+      : `${new Set(drill.map(({ node }) => node)).size} 個のノードの障害を試しました`
   }),
   maxChars: () => maxChars
 })

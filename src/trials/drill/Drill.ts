@@ -22,7 +22,7 @@ import type * as TestCopy from "../TestCopy.ts"
 import * as Failures from "./Failures.ts"
 import * as Verdict from "./Verdict.ts"
 
-/** Verdicts on the nodes, the worst first; `failures` are the kinds with this verdict. */
+/** Verdict on failures of a node that have the same outcome. */
 export const Row = Schema.Struct({
   node: Schema.String,
   verdict: Schema.Literals(Verdict.grades),
@@ -44,12 +44,53 @@ export const isFine = ({ verdict }: Row): boolean => verdict === "handled" || ve
 /** Exit code of a command: 2 if a failure stops the workflow silently or loses items, 1 if nothing was drilled. */
 export const exitCode = ({ rows }: Pick<Drill, "rows">): 0 | 1 | 2 => rows.length === 0 ? 1 : rows.every(isFine) ? 0 : 2
 
-/** Number of nodes by verdict, in words, the worst first. */
-export const verdictOf = (rows: ReadonlyArray<Row>): string =>
-  Verdict.grades.toReversed().flatMap((grade) => {
-    const count = rows.filter(({ verdict }) => verdict === grade).length
+/** Number of nodes by their worst verdict, in words, the worst first. */
+export const verdictOf = (rows: ReadonlyArray<Row>): string => {
+  const worst = [...Map.groupBy(rows, ({ node }) => node).values()].map((own) =>
+    Verdict.worst(own.map(({ verdict }) => verdict))
+  )
+  return Verdict.grades.toReversed().flatMap((grade) => {
+    const count = worst.filter((each) => each === grade).length
     return count === 0 ? [] : [`${counted(count, "node")}: ${grade}`]
   }).join("; ") || "no node that reaches outside was drilled"
+}
+
+/** Maximum lengths of a drill in answers, in bytes. */
+const maxBytes = { rows: 2_600, notDrilled: 300 }
+
+const first = <A>(all: ReadonlyArray<A>, max: number): ReadonlyArray<A> => {
+  let bytes = 0
+  const end = all.findIndex((each) => (bytes += Buffer.byteLength(JSON.stringify(each))) > max)
+  return end === -1 ? all : all.slice(0, Math.max(end, 1))
+}
+
+/** Rows whose reason was given before refer to it. */
+const referring = (rows: ReadonlyArray<Row>): ReadonlyArray<Row> => {
+  const firsts = new Map<string, Row>()
+  return rows.map((row) => {
+    const known = firsts.get(row.why)
+    if (known === undefined) firsts.set(row.why, row)
+    return known === undefined ? row : { ...row, why: `as '${known.node}' (${known.failures[0] ?? ""})` }
+  })
+}
+
+/** Worst rows of a drill, and how many are left out. */
+export const bounded = ({ notDrilled, rows }: Pick<Drill, "notDrilled" | "rows">) => {
+  const whole = first(rows, maxBytes.rows)
+  const shown = {
+    rows: whole.length === rows.length ? rows : first(referring(rows), maxBytes.rows),
+    notDrilled: first(notDrilled, maxBytes.notDrilled)
+  }
+  const cut = rows.slice(shown.rows.length)
+  const left = notDrilled.length - shown.notDrilled.length
+  const more = [
+    ...(cut.length === 0
+      ? []
+      : [`${counted(cut.length, "verdict")}, none worse than '${Verdict.worst(cut.map(({ verdict }) => verdict))}'`]),
+    ...(left === 0 ? [] : [`${counted(left, "node")} not drilled`])
+  ]
+  return { ...shown, more: more.length === 0 ? undefined : `${more.join("; ")}; prove --drill shows all` }
+}
 
 /** Items by main output of each node that ran, and how the run ended. */
 const outcomeOf = (execution: Execution.Execution): Verdict.Outcome => ({
@@ -97,13 +138,24 @@ interface Undisturbed {
   readonly outcome: Verdict.Outcome
 }
 
-/** Verdict on a node, merged from those on its failures. */
-const rowOf = (node: string, verdicts: ReadonlyArray<readonly [Failures.Kind, Verdict.Verdict]>) => {
-  const worst = Verdict.worst(verdicts.map(([, verdict]) => verdict))
-  if (worst === undefined) return []
-  const failures = verdicts.flatMap(([kind, { grade }]) => grade === worst.grade ? [kind] : [])
-  const row: Row = { node, verdict: worst.grade, failures, why: worst.because }
-  return [row]
+/** Rows of a node: failures with the same outcome together, the empty list last. */
+export const rowsOf = (
+  node: string,
+  verdicts: ReadonlyArray<readonly [Failures.Kind, Verdict.Verdict]>
+): ReadonlyArray<Row> =>
+  [...Map.groupBy(verdicts, ([, { because, grade }]) => `${grade} ${because}`).values()].flatMap((same) =>
+    same.slice(0, 1).map(([, { because, grade }]) => ({
+      node,
+      verdict: grade,
+      failures: same.map(([kind]) => Failures.labelOf(kind)),
+      why: because
+    }))
+  )
+
+/** Rows of all nodes, those with the worst verdict first. */
+export const inOrder = (rows: ReadonlyArray<ReadonlyArray<Row>>): ReadonlyArray<Row> => {
+  const rank = (own: ReadonlyArray<Row>) => Verdict.grades.indexOf(Verdict.worst(own.map(({ verdict }) => verdict)))
+  return rows.toSorted((a, b) => rank(b) - rank(a)).flat()
 }
 
 /** Maximum number of runs that are searched for one in which a node ran. */
@@ -163,6 +215,7 @@ export const drill = Effect.fn("Drill.drill")(function*(
     ...subject,
     trigger: subject.nodes.find((node) => node.disabled !== true && bench.isTrigger(node)),
     errorWorkflow: yield* errorWorkflowOf(subject.settings),
+    outside: new Set(bench.outside.map(({ node }) => node.name)),
     isV1: release === undefined || isV1(release)
   }
 
@@ -197,16 +250,19 @@ export const drill = Effect.fn("Drill.drill")(function*(
           break
         }
         const verdict = yield* Effect.result(verdictOf({ node, kind, outputs }, undisturbed))
-        if (Result.isFailure(verdict)) left.push({ node: node.name, why: `${kind}: ${verdict.failure}` })
-        else if (verdict.success !== undefined) verdicts.push([kind, verdict.success])
+        if (Result.isFailure(verdict)) {
+          left.push({ node: node.name, why: `${Failures.labelOf(kind)}: ${verdict.failure}` })
+        } else if (verdict.success !== undefined) {
+          verdicts.push([kind, verdict.success])
+        }
       }
       done++
       yield* progress(done, nodes.length + 1, `drilled ${done} of ${counted(nodes.length, "node")}`)
-      return rowOf(node.name, verdicts)
+      return rowsOf(node.name, verdicts)
     }), { concurrency: Replays.concurrency })
   const result: Drill = {
     workflow: { id: reference, name: subject.name },
-    rows: rows.flat().toSorted((a, b) => Verdict.grades.indexOf(b.verdict) - Verdict.grades.indexOf(a.verdict)),
+    rows: inOrder(rows),
     notDrilled: left
   }
   return result

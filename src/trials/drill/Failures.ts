@@ -11,6 +11,9 @@ import failures from "./failures.json" with { type: "json" }
 /** Failure of the service that a node calls. */
 export type Kind = "401" | "429" | "500" | "timeout" | "empty"
 
+/** Name in answers: most nodes make one item of an empty body, a 204 or {}, and no item only of an empty list. */
+export const labelOf = (kind: Kind): string => kind === "empty" ? "empty list" : kind
+
 export const kinds: ReadonlyArray<Kind> = ["401", "429", "500", "timeout", "empty"]
 
 /** Whether a failure of this kind can pass before the next try. */
@@ -37,7 +40,7 @@ interface Form {
 type Texts = { readonly [kind: string]: unknown }
 
 /** Effect of an empty answer: nothing leaves, the same item for each input item, or an error. */
-type Empty = string | { readonly json?: unknown; readonly throws?: string }
+type Empty = string | { readonly json?: unknown; readonly throws?: string; readonly isInput?: boolean }
 
 interface Shape {
   readonly form?: string
@@ -88,6 +91,16 @@ const typeOf = (node: Node, isV1: boolean): Type => {
   }
 }
 
+/** Item that HTTP Request makes of `[]` where its options say that the whole answer is one; otherwise it makes none. */
+const emptyHttp = (response: Obj | undefined): Empty | undefined =>
+  response?.["fullResponse"] === true
+    ? { json: { body: [], headers: {}, statusCode: 200, statusMessage: "OK" } }
+    : response?.["responseFormat"] === "text"
+    ? { json: { [str(response["outputPropertyName"]) || "data"]: "[]" } }
+    : response?.["responseFormat"] === "file"
+    ? { isInput: true }
+    : undefined
+
 /** Shape of a node's failures; the options of HTTP Request can turn failures into answers. */
 const shapeOf = (node: Node, isV1: boolean) => {
   const type = typeOf(node, isV1)
@@ -110,9 +123,7 @@ const shapeOf = (node: Node, isV1: boolean) => {
       ...type.says,
       ...(answers ? { 401: "Bad credentials", 429: "Too many requests", 500: "Internal error" } : {})
     } as Texts,
-    empty: isHttp && response?.["fullResponse"] === true
-      ? { json: { body: [], headers: {}, statusCode: 200, statusMessage: "OK" } }
-      : type.empty ?? family?.empty
+    empty: (isHttp ? emptyHttp(response) : undefined) ?? type.empty ?? family?.empty
   }
 }
 
@@ -186,11 +197,11 @@ export const of = (
   if (empty.throws !== undefined) return failing(empty.throws, empty.throws)
   // Old nodes return items whose JSON is a list, which a Code node cannot; expressions find no fields in either.
   // An item without JSON breaks n8n's search for errors, so that the input leaves instead.
-  const isBroken = empty.json === null && hasErrorOutput(node)
+  const isInput = empty.isInput === true || empty.json === null && hasErrorOutput(node)
   return {
     does: "continues",
     output: 0,
-    jsCode: returning(isBroken ? { isInput: true } : { json: obj(empty.json) ?? {} }, undefined, false),
+    jsCode: returning(isInput ? { isInput: true } : { json: obj(empty.json) ?? {} }, undefined, false),
     isUnnoticed: true,
     isSeenByRetry: false
   }

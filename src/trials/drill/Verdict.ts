@@ -6,7 +6,7 @@
 import { obj, str } from "../../base/Json.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
-import { reachableFrom } from "../flow.ts"
+import { leadingTo, reachableFrom } from "../flow.ts"
 import * as Failures from "./Failures.ts"
 
 /** From the best to the worst. */
@@ -19,9 +19,11 @@ export interface Verdict {
   readonly because: string
 }
 
-/** Worst of a node's verdicts. */
-export const worst = (verdicts: ReadonlyArray<Verdict>): Verdict | undefined =>
-  verdicts.toSorted((a, b) => grades.indexOf(b.grade) - grades.indexOf(a.grade))[0]
+/** Worst of some grades. */
+export const worst = (given: Iterable<Grade>): Grade => {
+  const all = new Set(given)
+  return grades.findLast((grade) => all.has(grade)) ?? "handled"
+}
 
 /** Error workflow that the settings name. */
 export interface ErrorWorkflow {
@@ -36,6 +38,8 @@ export interface Subject {
   readonly trigger: Node | undefined
   /** Absent where the settings name none, or one that does not exist. */
   readonly errorWorkflow?: ErrorWorkflow | undefined
+  /** Names of the nodes that reach outside. */
+  readonly outside: ReadonlySet<string>
   readonly isV1: boolean
 }
 
@@ -62,6 +66,7 @@ const isOf = (types: string) => {
 }
 const isErrorTrigger = isOf("errorTrigger")
 const isRespond = isOf("respondToWebhook")
+const isBatches = isOf("splitInBatches")
 const isCalled = isOf("executeWorkflowTrigger")
 /** Nodes that decide by an item where it goes. */
 const decides = isOf("if switch filter")
@@ -73,6 +78,16 @@ const passes = isOf(
 const verdict = (grade: Grade, because: string): Verdict => ({ grade, because })
 const quote = (name: string) => `'${name}'`
 
+/** When the trigger answers its caller; `undefined` if it has none that waits. */
+const responseMode = (trigger: Node | undefined) => {
+  if (trigger === undefined) return undefined
+  const { options, responseMode } = obj(trigger.parameters) ?? {}
+  const isChat = trigger.type.endsWith(".chatTrigger")
+  if (!isChat && !/\.(webhook|formTrigger)$/.test(trigger.type)) return undefined
+  const mode = str(responseMode) ?? str(obj(options)?.["responseMode"]) ?? (isChat ? "lastNode" : "onReceived")
+  return mode === "onReceived" ? undefined : mode
+}
+
 /** Alert about a run that stops at the node, by n8n or to the caller; `undefined` if there is none. */
 const alertOf = ({ errorWorkflow, isV1, nodes, trigger }: Subject, before: ReadonlyArray<string>, node: string) => {
   if (errorWorkflow?.hasErrorTrigger === true && (isV1 || errorWorkflow.isPublished)) {
@@ -82,10 +97,8 @@ const alertOf = ({ errorWorkflow, isV1, nodes, trigger }: Subject, before: Reado
   if (errorWorkflow === undefined && nodes.some(isErrorTrigger)) return "n8n starts the workflow's own Error Trigger"
   if (trigger === undefined) return undefined
   if (isCalled(trigger)) return "the workflow that calls this one gets the error"
-  const { options, responseMode } = obj(trigger.parameters) ?? {}
-  const isChat = trigger.type.endsWith(".chatTrigger")
-  const mode = str(responseMode) ?? str(obj(options)?.["responseMode"]) ?? (isChat ? "lastNode" : "onReceived")
-  if (!isChat && !/\.(webhook|formTrigger)$/.test(trigger.type) || mode === "onReceived") return undefined
+  const mode = responseMode(trigger)
+  if (mode === undefined) return undefined
   const failing = before.indexOf(node)
   const responds = nodes.filter(isRespond).map(({ name }) => before.indexOf(name))
   const isAnswered = mode !== "lastNode" && responds.some((at) => at !== -1 && at < failing)
@@ -93,7 +106,7 @@ const alertOf = ({ errorWorkflow, isV1, nodes, trigger }: Subject, before: Reado
 }
 
 const whyNoAlert = ({ errorWorkflow }: Subject) => {
-  if (errorWorkflow === undefined) return "set an error workflow in the workflow's settings"
+  if (errorWorkflow === undefined) return "set an error workflow in the settings"
   const name = quote(errorWorkflow.name)
   return errorWorkflow.hasErrorTrigger
     ? `publish the error workflow ${name}: n8n does not start an unpublished one`
@@ -101,12 +114,10 @@ const whyNoAlert = ({ errorWorkflow }: Subject) => {
 }
 
 const stopped = (subject: Subject, before: ReadonlyArray<string>, node: string, failed: string, canRetry: boolean) => {
-  const at = node === failed
-    ? `The run stops at ${quote(node)}`
-    : `${quote(failed)} fails, and the run stops at ${quote(node)}`
+  const at = node === failed ? "The run stops here" : `The run stops at ${quote(node)}`
   const alert = alertOf(subject, before, node)
   if (alert !== undefined) return verdict("stops with alert", `${at}, and ${alert}.`)
-  const retry = canRetry ? `, or retryOnFail with maxTries and waitBetweenTries on ${quote(failed)}` : ""
+  const retry = canRetry ? ", or retryOnFail for failures that pass" : ""
   return verdict("stops silently", `${at}, and no one is alerted: ${whyNoAlert(subject)}${retry}.`)
 }
 
@@ -119,17 +130,40 @@ const total = (counts: ReadonlyArray<number> | undefined) => (counts ?? []).redu
 
 const used = (counts: ReadonlyArray<number> = []) => counts.flatMap((count, index) => count > 0 ? [index] : [])
 
+/** First node that an output led to in a run and that reports it: outside, to the caller, or to another workflow. */
+const teller = (
+  { nodes, outside, trigger }: Subject,
+  links: ReadonlyArray<Connections.Link>,
+  name: string,
+  output: number,
+  outcome: Outcome
+): string | undefined => {
+  const others = links.filter((link) => link.from !== name || link.output.index !== output)
+  // Nodes of a loop around the node run whether it fails or not.
+  const usual = reachableFrom(others, trigger?.name ?? outcome.items.keys().next().value ?? name)
+  const before = leadingTo(links, name)
+  const last = responseMode(trigger) === "lastNode" || trigger !== undefined && isCalled(trigger)
+  const responding = new Set(nodes.filter(isRespond).map((node) => node.name))
+  const after = new Set(targets(links, name, output).flatMap((to) => [...reachableFrom(links, to)]))
+  const tells = [...after].find((each) =>
+    outcome.items.has(each) && !(usual.has(each) && before.has(each)) && (outside.has(each) || responding.has(each))
+  )
+  return tells === undefined ? last ? "the caller" : undefined : quote(tells)
+}
+
 /** End of the way that items of a failed node take as if they were data: lost there, or diverted. */
 type End = { readonly isDiverted: true } | { readonly isDiverted: false; readonly because: string }
 
 /** Ways from an output to the nodes that received items before as well. */
 const ways = (
+  subject: Subject,
   links: ReadonlyArray<Connections.Link>,
-  byName: ReadonlyMap<string, Node>,
   start: readonly [name: string, output: number],
   undisturbed: Outcome,
-  outcome: Outcome
+  outcome: Outcome,
+  isEmpty: boolean
 ): ReadonlyArray<End> => {
+  const byName = new Map(subject.nodes.map((node) => [node.name, node]))
   const seen = new Set<string>()
   const lost = (because: string): ReadonlyArray<End> => [{ isDiverted: false, because }]
   const follow = (name: string, output: number): ReadonlyArray<End> => {
@@ -151,16 +185,40 @@ const ways = (
           const on = follow(to, index)
           return on.length > 0 ? on : lost(`${quote(to)} lets what failed pass`)
         }
-        return targets(links, to, index).length > 0
+        if (targets(links, to, index).length === 0) {
+          return lost(`${quote(to)} sends what failed to an output to which nothing is connected`)
+        }
+        return isEmpty || teller(subject, links, to, index, outcome) !== undefined
           ? [{ isDiverted: true }]
-          : lost(`${quote(to)} sends what failed to an output to which nothing is connected`)
+          : lost(`${quote(to)} sends what failed only to nodes that tell no one`)
       })
     })
   }
   return follow(...start)
 }
 
-/** Verdict on an empty answer after which nothing leaves the node. */
+/** Node that decides whether the loop around a node goes on, where it went on less often than in another run. */
+const stoppedLoop = (
+  { nodes }: Subject,
+  links: ReadonlyArray<Connections.Link>,
+  name: string,
+  { items: before }: Outcome,
+  { items: now }: Outcome
+): string | undefined => {
+  const leading = leadingTo(links, name)
+  const after = new Set(targets(links, name, 0).flatMap((to) => [...reachableFrom(links, to)]))
+  if (!after.has(name)) return undefined
+  const stops = (each: string) =>
+    (before.get(each) ?? []).some((count, index) => {
+      const left = now.get(each)?.[index] ?? 0
+      return targets(links, each, index).some((to) => leading.has(to)) ? left < count : count > 0 && left === 0
+    })
+  const inLoop = nodes.filter((node) => leading.has(node.name) && after.has(node.name) && node.name !== name)
+  const head = inLoop.find(isBatches) ?? inLoop.find(decides)
+  return head !== undefined && stops(head.name) ? head.name : undefined
+}
+
+/** Verdict on an empty list, after which nothing leaves the node. */
 const empty = (
   subject: Subject,
   { node: { alwaysOutputData, name } }: Case,
@@ -168,8 +226,8 @@ const empty = (
   undisturbed: Outcome,
   outcome: Outcome | undefined
 ): Verdict | undefined => {
-  if (targets(links, name, 0).length === 0) return verdict("handled", `Nothing follows ${quote(name)}.`)
-  const fix = "if that is not intended, set alwaysOutputData and follow it with an If"
+  if (targets(links, name, 0).length === 0) return verdict("handled", "Nothing follows it.")
+  const fix = "if not intended, set alwaysOutputData and follow it with an If"
   const after = reachableFrom(links, name)
   const isClosed = links.every(({ from, output, to }) =>
     output.type !== "main" || !after.has(to) || to === name || after.has(from)
@@ -181,23 +239,24 @@ const empty = (
   if (outcome === undefined) {
     return alwaysOutputData === true || isAwaited || !isClosed
       ? undefined
-      : verdict(
-        "stops silently",
-        `After an empty answer nothing after ${quote(name)} runs, and the run succeeds: ${fix}.`
-      )
+      : verdict("stops silently", `After an empty list nothing after it runs, and the run succeeds: ${fix}.`)
   }
+  const loop = stoppedLoop(subject, links, name, undisturbed, outcome)
   const missing = [...undisturbed.items].find(([each, counts]) =>
     each !== name && after.has(each) && total(counts) > 0 && !outcome.items.has(each)
   )?.[0]
-  if (missing === undefined) return verdict("handled", `After an empty answer every node after ${quote(name)} runs.`)
+  if (loop === undefined && missing === undefined) {
+    return verdict("handled", "After an empty list every node after it runs.")
+  }
+  const stops = loop === undefined ? `${quote(missing ?? "")} does not run` : `the loop of ${quote(loop)} stops here`
   return (outcome.response ?? 0) >= 400
-    ? verdict("stops with alert", `After an empty answer ${quote(missing)} does not run, and the caller gets an error.`)
-    : verdict("stops silently", `After an empty answer ${quote(missing)} does not run, and the run succeeds: ${fix}.`)
+    ? verdict("stops with alert", `After an empty list ${stops}, and the caller gets an error.`)
+    : verdict("stops silently", `After an empty list ${stops}, and the run succeeds: ${fix}.`)
 }
 
 /** Verdict on items of the failed node that leave by its regular output. */
 const regular = (
-  { nodes }: Subject,
+  subject: Subject,
   { kind, node: { name, onError } }: Case,
   links: ReadonlyArray<Connections.Link>,
   undisturbed: Outcome,
@@ -205,21 +264,21 @@ const regular = (
 ): Verdict | undefined => {
   const item = kind === "empty" ? "empty items" : "the failure"
   const fix = onError === "continueErrorOutput"
-    ? "its error output gets nothing, so check its output with an If"
-    : "connect an error output (onError: continueErrorOutput), or check the result with an If"
+    ? "its error output gets nothing, so check the result with an If"
+    : "use an error output (onError: continueErrorOutput) or an If"
   const loses = (because: string) => verdict("continues and loses items", `${because}: ${fix}.`)
   if (targets(links, name, 0).length === 0) {
     return kind === "empty"
-      ? verdict("handled", `Nothing follows ${quote(name)}.`)
-      : loses(`The run goes on and nothing checks ${item} of ${quote(name)}`)
+      ? verdict("handled", "Nothing follows it.")
+      : loses(`The run goes on, and nothing checks ${item}`)
   }
   if (outcome === undefined) return undefined
-  const ends = ways(links, new Map(nodes.map((node) => [node.name, node])), [name, 0], undisturbed, outcome)
+  const ends = ways(subject, links, [name, 0], undisturbed, outcome, kind === "empty")
   const lost = ends.find((end) => !end.isDiverted)
-  if (lost !== undefined && !lost.isDiverted) return loses(`${quote(name)} passes on ${item}, and ${lost.because}`)
+  if (lost !== undefined && !lost.isDiverted) return loses(`It passes on ${item}, and ${lost.because}`)
   return ends.length > 0
-    ? verdict("handled", `What failed at ${quote(name)} takes another branch.`)
-    : loses(`${quote(name)} passes on ${item}, and nothing receives it`)
+    ? verdict("handled", "What failed takes another branch.")
+    : loses(`It passes on ${item}, and nothing receives it`)
 }
 
 /** Verdict, or `undefined` where a run on a copy must decide: call it again with the outcome. */
@@ -232,14 +291,14 @@ export const of = (
   const { kind, node, outputs } = failing
   const { name } = node
   const failure = Failures.of(node, kind, { isV1: subject.isV1, outputs })
-  if (failure === undefined) return verdict("handled", `${quote(name)} cannot meet this failure.`)
+  if (failure === undefined) return verdict("handled", "It cannot meet this failure.")
   const isTransient = Failures.isTransient(kind)
   if (isTransient && node["retryOnFail"] === true && failure.isSeenByRetry) {
-    return verdict("handled", `${quote(name)} tries again when it fails (retryOnFail).`)
+    return verdict("handled", "It tries again (retryOnFail).")
   }
   const links = Connections.links(subject.connections).filter(({ output }) => output.type === "main")
   const order = [...undisturbed.items.keys()]
-  const canRetry = isTransient && node["retryOnFail"] !== true
+  const canRetry = node["retryOnFail"] !== true
   if (failure.does === "stops") return stopped(subject, order, name, name, canRetry)
   if (outcome?.status === "error" || outcome?.status === "crashed") {
     return stopped(subject, [...outcome.items.keys()], outcome.failedAt ?? name, name, canRetry)
@@ -253,27 +312,24 @@ export const of = (
   const loses = (because: string) => verdict("continues and loses items", because)
   const handlers = targets(links, name, output)
   if (handlers.length === 0) {
-    return loses(
-      `Nothing is connected to the error output of ${quote(name)}: connect it to what reports or repairs the failure.`
-    )
+    return loses("Nothing is connected to its error output: connect what reports or repairs the failure.")
   }
   const next = new Set(Array.from({ length: output }, (_, index) => targets(links, name, index)).flat())
   const same = handlers.find((to) => next.has(to))
   if (same !== undefined) {
-    return loses(
-      `Both the results and the failures of ${quote(name)} go to ${
-        quote(same)
-      }: connect the error output to a node of its own.`
-    )
+    return loses(`Results and failures both go to ${quote(same)}: connect the error output to a node of its own.`)
   }
   if (handlers.every((to) => subject.nodes.some((each) => each.name === to && each.disabled === true))) {
-    return loses(`The error output of ${quote(name)} leads to a disabled node: enable it.`)
+    return loses("The error output leads to a disabled node: enable it.")
   }
   if (outcome === undefined) return undefined
-  const handler = handlers.find((to) => outcome.items.has(to))
-  return handler === undefined
-    ? loses(`The failure of ${quote(name)} does not reach ${quote(handlers[0] ?? "")}.`)
-    : verdict("handled", `${quote(handler)} gets what failed at ${quote(name)}, by its error output.`)
+  if (!handlers.some((to) => outcome.items.has(to))) {
+    return loses(`The failure does not reach ${quote(handlers[0] ?? "")}.`)
+  }
+  const receiver = teller(subject, links, name, output, outcome)
+  return receiver === undefined
+    ? loses("The error output leads only to nodes that tell no one: connect what reports the failure.")
+    : verdict("handled", `By the error output, ${receiver} gets what failed.`)
 }
 
 /**

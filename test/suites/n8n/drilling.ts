@@ -1,18 +1,21 @@
 /** Failures of real nodes beside those of the nodes that repeat them, and verdicts on workflows with weak places. */
 import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import type * as Services from "../../../src/app/Services.ts"
 import { arr, num, type Obj, obj, str } from "../../../src/base/Json.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import * as tools from "../../../src/tools/index.ts"
 import * as Failures from "../../../src/trials/drill/Failures.ts"
 import * as Verdict from "../../../src/trials/drill/Verdict.ts"
 import { node } from "../../support/workflows.ts"
-import { chain, connected, happened, type Link, made, set } from "./builders.ts"
+import { chain, connected, copiesLeft, happened, type Link, made, set } from "./builders.ts"
 import type { RealN8n } from "./RealN8n.ts"
+import * as Recorder from "./Recorder.ts"
 import * as scenarios from "./scenarios.ts"
-import { weak } from "./weakWorkflows.ts"
+import { outsideOf, weak } from "./weakWorkflows.ts"
 
 type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Services>
 
@@ -134,15 +137,20 @@ const received = (execution: unknown, name: string) =>
 const outcomeOf = (execution: unknown, response?: number): Verdict.Outcome => {
   const { failedAt, runs } = runsOf(execution)
   const status = str(obj(execution)?.["status"]) ?? ""
-  const inOrder = Object.entries(runs).map(([name, all]) => [name, obj(arr(all)[0])] as const)
-    .toSorted(([, a], [, b]) => (num(a?.["executionIndex"]) ?? 0) - (num(b?.["executionIndex"]) ?? 0))
+  const inOrder = Object.entries(runs).map(([name, all]) => [name, arr(all).map(obj)] as const)
+    .toSorted(([, [a]], [, [b]]) => (num(a?.["executionIndex"]) ?? 0) - (num(b?.["executionIndex"]) ?? 0))
   return {
     status,
     failedAt: status === "error" ? failedAt : undefined,
-    items: new Map(inOrder.map(([name, run]) => [
-      name,
-      arr(obj(run?.["data"])?.["main"]).map((items) => arr(items).length)
-    ])),
+    items: new Map(inOrder.map(([name, all]) => {
+      const counts: Array<number> = []
+      for (const run of all) {
+        arr(obj(run?.["data"])?.["main"]).forEach((items, index) => {
+          counts[index] = (counts[index] ?? 0) + arr(items).length
+        })
+      }
+      return [name, counts]
+    })),
     response
   }
 }
@@ -198,6 +206,13 @@ export const drilling = (it: It, v2: boolean) => {
             answered,
             simple("httpRequest", 4.2, (at) => ({ url: at, options: { response: { response: { neverError: true } } } }))
           ],
+          ...["text", "file"].map((responseFormat) =>
+            [
+              `HTTP Request for a ${responseFormat}`,
+              ["empty"],
+              simple("httpRequest", 4.2, (at) => ({ url: at, options: { response: { response: { responseFormat } } } }))
+            ] as const
+          ),
           ["GraphQL", answered, simple("graphql", 1.1, (endpoint) => ({ endpoint, query: "query { a }" }))],
           [
             "GitHub",
@@ -414,6 +429,7 @@ export const drilling = (it: It, v2: boolean) => {
             connections: connected(links),
             trigger,
             errorWorkflow: errorWorkflows.get(str(settings["errorWorkflow"]) ?? ""),
+            outside: outsideOf(nodes),
             isV1: !v2
           }
           const path = String(obj(trigger?.parameters)?.["path"])
@@ -460,5 +476,66 @@ export const drilling = (it: It, v2: boolean) => {
         assert.strictEqual(arr(alerts).length, 2)
       }).pipe(Effect.scoped),
     300_000
+  )
+
+  it.effect(
+    "drill: the tool's verdicts on workflows with weak places; nothing is sent, and no copies are left",
+    () =>
+      Effect.gen(function*() {
+        const sink = yield* Recorder.make
+        const alert = yield* made("Alert", [node("T", "errorTrigger"), set("Out", "{}")], chain("T", "Out"))
+        yield* Effect.when(scenarios.publish(alert), Effect.succeed(v2))
+        const deaf = yield* made("Deaf", [node("T", "manualTrigger")], [])
+        const token = crypto.randomUUID()
+        const path = (name: string) => `${name.replaceAll(/\W/g, "-")}-${token}`
+        const cases = weak({
+          failing: `${sink.url}/lookup`,
+          working: sink.url,
+          path,
+          errorWorkflow: alert,
+          noErrorTrigger: deaf
+        })
+        const ids = yield* Effect.forEach(cases, ({ links, name, nodes, settings = {} }) =>
+          Effect.gen(function*() {
+            const id = yield* made(name, nodes, links, { settings: { executionOrder: "v1", ...settings } })
+            yield* scenarios.publish(id)
+            yield* scenarios.callWebhook(path(name), { body: orders })
+            return id
+          }))
+        for (const id of ids) {
+          yield* scenarios.fetchJson(`executions?workflowId=${id}`).pipe(
+            Effect.filterOrFail((page) => obj(arr(obj(page)?.["data"])[0])?.["status"] === "success"),
+            Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 200 }),
+            scenarios.live
+          )
+        }
+        const sent = sink.lines().length
+        assert.isAbove(sent, cases.length)
+        const answers = yield* Effect.forEach(
+          ids,
+          (workflowId) => tools.workflowProve.call({ workflowId, drill: true }),
+          // SQLite of n8n 1 refuses transactions side by side.
+          { concurrency: v2 ? 3 : 1 }
+        )
+        cases.forEach(({ because, grade, kind, name }, index) => {
+          const { drill: rows = [], verdict } = answers[index] ?? {}
+          const own = rows.filter((row) => row["node"] === "Lookup")
+          const label = Failures.labelOf(kind)
+          const row = own.find(({ failures }) => arr(failures).includes(label))
+          assert.strictEqual(row?.["verdict"], grade, `${name}: ${JSON.stringify(rows)}`)
+          assert.match(String(row?.["why"]), because)
+          // Each kind once, and each outcome once.
+          assert.deepStrictEqual(
+            own.flatMap(({ failures }) => arr(failures)),
+            Failures.kinds.map(Failures.labelOf),
+            name
+          )
+          assert.lengthOf(new Set(own.map((each) => `${String(each["verdict"])} ${String(each["why"])}`)), own.length)
+          assert.match(verdict ?? "", /^\d+ nodes?: /)
+        })
+        assert.lengthOf(sink.lines(), sent)
+        assert.deepStrictEqual(yield* copiesLeft, [])
+      }).pipe(Effect.scoped),
+    120_000
   )
 }

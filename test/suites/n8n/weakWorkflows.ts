@@ -29,6 +29,20 @@ export interface Places {
   readonly noErrorTrigger: string
 }
 
+/** Names of the nodes that reach outside. */
+export const outsideOf = (nodes: Weak["nodes"]): ReadonlySet<string> =>
+  new Set(nodes.flatMap(({ name, type }) => type === "n8n-nodes-base.httpRequest" ? [name] : []))
+
+/** Condition that a value is a number. */
+const equals = (leftValue: string, rightValue: number) => ({
+  conditions: {
+    options: { caseSensitive: true, leftValue: "", typeValidation: "loose", version: 2 },
+    conditions: [{ id: "equal", leftValue, rightValue, operator: { type: "number", operation: "equals" } }],
+    combinator: "and"
+  },
+  options: {}
+})
+
 /** An If node that asks whether an item has an error. */
 const hasError = node("Failed?", "if", 2.2, {
   conditions: {
@@ -98,7 +112,7 @@ export const weak = ({ errorWorkflow, failing, noErrorTrigger, path, working }: 
       ...ordinary("retries cannot help", { retryOnFail: true }),
       kind: "401",
       grade: "stops silently",
-      because: /workflow's settings\./
+      because: /in the settings\./
     },
     {
       ...ordinary("saves errors", { onError: "continueRegularOutput" }),
@@ -109,7 +123,7 @@ export const weak = ({ errorWorkflow, failing, noErrorTrigger, path, working }: 
     {
       ...ordinary("open end", { onError: "continueErrorOutput" }),
       grade: "continues and loses items",
-      because: /Nothing is connected to the error output of 'Lookup'/
+      because: /Nothing is connected to its error output/
     },
     {
       ...ordinary("reports", { onError: "continueErrorOutput" }),
@@ -123,7 +137,75 @@ export const weak = ({ errorWorkflow, failing, noErrorTrigger, path, working }: 
       links: [...chain("Orders", "Each", "Lookup", "Save"), ["Lookup", "Report", 1]],
       isPlain: false,
       grade: "handled",
-      because: /'Report' gets what failed at 'Lookup'/
+      because: /'Report' gets what failed/
+    },
+    {
+      ...ordinary("tells no one"),
+      nodes: [
+        orders("tells no one", "onReceived"),
+        each,
+        lookup({ onError: "continueErrorOutput" }),
+        sends("Save"),
+        set("Mark", "{ failed: true }"),
+        node("Ignore", "noOp")
+      ],
+      links: [...chain("Orders", "Each", "Lookup", "Save"), ["Lookup", "Mark", 1], ["Mark", "Ignore"]],
+      isPlain: false,
+      grade: "continues and loses items",
+      because: /only to nodes that tell no one/
+    },
+    {
+      ...ordinary("tells after a note"),
+      nodes: [
+        orders("tells after a note", "onReceived"),
+        each,
+        lookup({ onError: "continueErrorOutput" }),
+        sends("Save"),
+        set("Mark", "{ failed: true }"),
+        sends("Alert team")
+      ],
+      links: [...chain("Orders", "Each", "Lookup", "Save"), ["Lookup", "Mark", 1], ["Mark", "Alert team"]],
+      isPlain: false,
+      grade: "handled",
+      because: /'Alert team' gets what failed/
+    },
+    {
+      ...ordinary("answers with the failure"),
+      nodes: [
+        orders("answers with the failure", "responseNode"),
+        each,
+        lookup({ onError: "continueErrorOutput" }),
+        node("Yes", "respondToWebhook", 1.1, { respondWith: "text", responseBody: "ok", options: {} }),
+        node("No", "respondToWebhook", 1.1, { respondWith: "text", responseBody: "failed", options: {} })
+      ],
+      links: [...chain("Orders", "Each", "Lookup", "Yes"), ["Lookup", "No", 1]],
+      isPlain: false,
+      grade: "handled",
+      because: /'No' gets what failed/
+    },
+    {
+      ...ordinary("ends the loop"),
+      nodes: [
+        orders("ends the loop", "onReceived"),
+        each,
+        node("Loop", "splitInBatches", 3, { batchSize: 1, options: {} }),
+        node("Is first?", "if", 2.2, equals("={{ $json.id }}", 1)),
+        lookup(),
+        sends("Other"),
+        sends("Save")
+      ],
+      links: [
+        ...chain("Orders", "Each", "Loop"),
+        ["Loop", "Save"],
+        ["Loop", "Is first?", 1],
+        ...chain("Is first?", "Lookup", "Loop"),
+        ["Is first?", "Other", 1],
+        ["Other", "Loop"]
+      ],
+      kind: "empty",
+      isPlain: false,
+      grade: "stops silently",
+      because: /the loop of 'Loop' stops here/
     },
     {
       ...ordinary("report breaks", { onError: "continueErrorOutput" }),
@@ -137,7 +219,7 @@ export const weak = ({ errorWorkflow, failing, noErrorTrigger, path, working }: 
       links: [...chain("Orders", "Each", "Lookup", "Save"), ["Lookup", "Report", 1]],
       isPlain: false,
       grade: "stops silently",
-      because: /'Lookup' fails, and the run stops at 'Report'/
+      because: /The run stops at 'Report'/
     },
     {
       ...ordinary("asks first", { onError: "continueRegularOutput" }),
@@ -162,14 +244,14 @@ export const weak = ({ errorWorkflow, failing, noErrorTrigger, path, working }: 
       ...ordinary("nothing found"),
       kind: "empty",
       grade: "stops silently",
-      because: /After an empty answer .*alwaysOutputData/
+      because: /After an empty list .*alwaysOutputData/
     },
     {
       ...ordinary("saves nothing", { alwaysOutputData: true }),
       kind: "empty",
       isPlain: false,
       grade: "continues and loses items",
-      because: /passes on empty items, and 'Save'/
+      because: /It passes on empty items, and 'Save'/
     }
   ]
 }

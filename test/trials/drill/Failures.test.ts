@@ -65,3 +65,22 @@ describe("recorded failures", () => {
     }
   })
 })
+
+describe("HTTP Request that gets []", () => {
+  const after = (parameters: object, typeVersion = 4.2) => {
+    const node: Node = { name: "N", type: "n8n-nodes-base.httpRequest", typeVersion, parameters }
+    return Failures.of(node, "empty", { isV1: false, outputs: 1 })
+  }
+  const response = (options: object) => ({ options: { response: { response: options } } })
+
+  it("returns no items, unless its options make the answer one", () => {
+    assert.strictEqual(after({})?.does, "nothing")
+    assert.strictEqual(after(response({ neverError: true, responseFormat: "json" }))?.does, "nothing")
+    for (const options of [{ fullResponse: true }, { responseFormat: "text" }, { responseFormat: "file" }]) {
+      assert.deepInclude(after(response(options)), { does: "continues", output: 0, isUnnoticed: true })
+    }
+    const text = after(response({ responseFormat: "text", outputPropertyName: "page" }))
+    assert.include(text?.does === "continues" ? text.jsCode : "", JSON.stringify({ page: "[]" }))
+    assert.strictEqual(after({}, 1)?.does, "continues")
+  })
+})

@@ -3,7 +3,7 @@ import { str } from "../../../src/base/Json.ts"
 import * as Failures from "../../../src/trials/drill/Failures.ts"
 import * as Verdict from "../../../src/trials/drill/Verdict.ts"
 import { connected } from "../../suites/n8n/builders.ts"
-import { weak } from "../../suites/n8n/weakWorkflows.ts"
+import { outsideOf, weak } from "../../suites/n8n/weakWorkflows.ts"
 
 const workflows = weak({
   failing: "http://failing",
@@ -23,6 +23,7 @@ const subjectOf = ({ links, nodes, settings }: typeof workflows[number], more: P
   connections: connected(links),
   trigger: nodes.find(({ name }) => name === "Orders"),
   errorWorkflow: errorWorkflows.get(str(settings?.["errorWorkflow"]) ?? ""),
+  outside: outsideOf(nodes),
   isV1: false,
   ...more
 })
@@ -97,14 +98,71 @@ describe("verdicts", () => {
     assert.strictEqual(found(ran(after, { response: 200 }))?.grade, "stops silently")
   })
 
-  it("the worst is the node's", () => {
-    const [silent, handled] = [workflowOf("no one hears"), workflowOf("tries again")].map(({ node, workflow }) =>
-      Verdict.of(subjectOf(workflow), { node, kind: workflow.kind, outputs: 1 }, good)
-    )
-    assert.isDefined(silent)
-    assert.isDefined(handled)
-    assert.deepStrictEqual(Verdict.worst([handled, silent, handled]), silent)
-    assert.isUndefined(Verdict.worst([]))
+  it("a loop that ends with an empty list is named, not a branch of its other items", () => {
+    const start = { Orders: [1], Each: [3] }
+    const before = ran({ ...start, Loop: [3, 3], "Is first?": [1, 2], Lookup: [1], Other: [2], Save: [3] })
+    const stops = ran({ ...start, Loop: [0, 1], "Is first?": [1, 0], Lookup: [0] })
+    const verdict = decided("ends the loop", before, stops)
+    assert.strictEqual(verdict?.grade, "stops silently")
+    assert.match(verdict?.because ?? "", /the loop of 'Loop' stops here/)
+    assert.notInclude(verdict?.because, "Other")
+    const last = ran({ ...start, Loop: [0, 3], "Is first?": [1, 2], Lookup: [0], Other: [2] })
+    assert.include(decided("ends the loop", before, last)?.because, "the loop of 'Loop' stops here")
+    // With its own way back, the loop goes on.
+    const goesOn = ran({ ...start, Loop: [2, 3], "Is first?": [1, 2], Lookup: [0], Other: [2], Save: [2] })
+    assert.strictEqual(decided("ends the loop", before, goesOn)?.grade, "handled")
+  })
+
+  it("an error output handles failures if it leads to a node that tells someone", () => {
+    const start = { Orders: [1], Each: [3], Lookup: [0, 3] }
+    const silent = decided("tells no one", good, ran({ ...start, Mark: [3], Ignore: [3] }))
+    assert.strictEqual(silent?.grade, "continues and loses items")
+    assert.include(silent?.because, "only to nodes that tell no one")
+    const after = ran({ ...start, Mark: [3], "Alert team": [3] })
+    assert.include(decided("tells after a note", good, after)?.because, "'Alert team' gets what failed")
+    // Not if the items do not come so far.
+    const dropped = decided("tells after a note", good, ran({ ...start, Mark: [0] }))
+    assert.strictEqual(dropped?.grade, "continues and loses items")
+    const answered = decided("answers with the failure", good, ran({ ...start, No: [3] }))
+    assert.include(answered?.because, "'No' gets what failed")
+  })
+
+  it("a caller that gets the last node's items gets the failure", () => {
+    const { node, workflow } = workflowOf("tells no one")
+    const outcome = ran({ Orders: [1], Each: [3], Lookup: [0, 3], Mark: [3], Ignore: [3] })
+    const trigger = workflowOf("caller waits").workflow.nodes[0]
+    const verdict = Verdict.of(subjectOf(workflow, { trigger }), { node, kind: "500", outputs: 1 }, good, outcome)
+    assert.strictEqual(verdict?.grade, "handled")
+    assert.include(verdict?.because, "the caller gets what failed")
+  })
+
+  it("an error output that only leads back into the loop tells no one, unless something after the loop does", () => {
+    const { node, workflow } = workflowOf("ends the loop")
+    const failing = { ...node, onError: "continueErrorOutput" }
+    const outcome = ran({
+      Orders: [1],
+      Each: [3],
+      Loop: [3, 3],
+      "Is first?": [1, 2],
+      Lookup: [0, 1],
+      Other: [2],
+      Save: [3]
+    })
+    const grade = (links: typeof workflow.links) =>
+      Verdict.of(
+        subjectOf({ ...workflow, links: [...links, ["Lookup", "Mark", 1], ["Mark", "Loop"]] }),
+        { node: failing, kind: "500", outputs: 1 },
+        outcome,
+        { ...outcome, items: new Map([...outcome.items, ["Mark", [1]]]) }
+      )
+    const isLast = ([from, to]: typeof workflow.links[number]) => from === "Loop" && to === "Save"
+    assert.include(grade(workflow.links)?.because, "'Save' gets what failed")
+    assert.include(grade(workflow.links.filter((link) => !isLast(link)))?.because, "tell no one")
+  })
+
+  it("the worst grade is the worst in any order", () => {
+    assert.strictEqual(Verdict.worst(["handled", "stops silently", "stops with alert"]), "stops silently")
+    assert.strictEqual(Verdict.worst(["continues and loses items", "handled"]), "continues and loses items")
   })
 
   it("one run decides for all errors, unless something after the node reads them", () => {

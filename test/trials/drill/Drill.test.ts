@@ -1,0 +1,64 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Drill from "../../../src/trials/drill/Drill.ts"
+import type * as Failures from "../../../src/trials/drill/Failures.ts"
+import type * as Verdict from "../../../src/trials/drill/Verdict.ts"
+
+const says = (grade: Verdict.Grade, because: string): Verdict.Verdict => ({ grade, because })
+const handled = says("handled", "It tries again (retryOnFail).")
+const silent = says("stops silently", "After an empty list nothing after it runs.")
+const alert = says("stops with alert", "The run stops here, and n8n starts the error workflow 'Alert'.")
+
+const verdicts = (
+  [errors, transient, empty]: readonly [Verdict.Verdict, Verdict.Verdict, Verdict.Verdict]
+): ReadonlyArray<readonly [Failures.Kind, Verdict.Verdict]> => [
+  ["401", errors],
+  ["429", transient],
+  ["500", transient],
+  ["timeout", transient],
+  ["empty", empty]
+]
+
+const rows = Drill.inOrder([
+  Drill.rowsOf("A", verdicts([alert, handled, handled])),
+  Drill.rowsOf("B", verdicts([alert, alert, silent])),
+  Drill.rowsOf("C", verdicts([handled, handled, handled]))
+])
+
+describe("rows of a drill", () => {
+  it("failures with the same outcome are together, the empty list last, the worst node first", () => {
+    assert.deepStrictEqual(rows.map(({ failures, node, verdict }) => [node, verdict, failures.join(" ")]), [
+      ["B", "stops with alert", "401 429 500 timeout"],
+      ["B", "stops silently", "empty list"],
+      ["A", "stops with alert", "401"],
+      ["A", "handled", "429 500 timeout empty list"],
+      ["C", "handled", "401 429 500 timeout empty list"]
+    ])
+    assert.strictEqual(rows[1]?.why, silent.because)
+  })
+
+  it("nodes count by their worst verdict, and any row decides the exit code", () => {
+    assert.strictEqual(Drill.verdictOf(rows), "1 node: stops silently; 1 node: stops with alert; 1 node: handled")
+    assert.strictEqual(Drill.exitCode({ rows }), 2)
+    assert.strictEqual(Drill.exitCode({ rows: rows.filter(({ node }) => node !== "B") }), 0)
+    assert.strictEqual(Drill.exitCode({ rows: [] }), 1)
+  })
+
+  it("answers are bounded, and say what they leave out", () => {
+    const many = Drill.inOrder(
+      Array.from(
+        { length: 250 },
+        (_, n) => Drill.rowsOf(`請求 ${n}`, verdicts([alert, n === 0 ? silent : handled, handled]))
+      )
+    )
+    const notDrilled = Array.from({ length: 40 }, (_, n) => ({ node: `N${n}`, why: "it did not run" }))
+    const answer = Drill.bounded({ rows: many, notDrilled })
+    assert.isAtMost(Buffer.byteLength(JSON.stringify(answer)), 3_300)
+    assert.strictEqual(answer.rows[0]?.node, "請求 0")
+    assert.strictEqual(answer.rows[0]?.why, alert.because)
+    assert.deepInclude(answer.rows[3], { node: "請求 1", verdict: "stops with alert", why: "as '請求 0' (401)" })
+    const left = many.length - answer.rows.length
+    assert.include(answer.more, `${left} verdicts, none worse than 'stops with alert'`)
+    assert.include(answer.more, `${40 - answer.notDrilled.length} nodes not drilled`)
+    assert.deepStrictEqual(Drill.bounded({ rows, notDrilled: [] }), { rows, notDrilled: [], more: undefined })
+  })
+})
