@@ -126,6 +126,7 @@ const expression: Compilation["expression"] = (node, scope) =>
     return refuse(node)
   })
 
+/** Compiles one expression; throws a {@link Problem}. @internal */
 export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled => {
   const compilation: Compilation = { isItem, expression, reads: new Map(), patterns: 0, cost: 0, level: 0, deepest: 0 }
   const evaluate = expression(root, { compilation, names: new Map(), parent: undefined })
