@@ -31,7 +31,7 @@ describe("prove", () => {
     Effect.gen(function*() {
       const { code, folder, output, stdout } = yield* prove("without email", "--junit", "reports/proof.xml")
       assert.strictEqual(code, 2, output)
-      assert.match(stdout, /^≠ 0 same; 4 lose `email` at 'Map'\n/)
+      assert.match(stdout, /^≠ 0 same; 4 lose `email` at 'Map'; all send and answer the same\n/)
       const fs = yield* FileSystem.FileSystem
       const xml = yield* fs.readFileString(`${folder}/reports/proof.xml`)
       const { testsuites } = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: "" }).parse(xml)
