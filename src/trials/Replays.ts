@@ -115,8 +115,8 @@ export const make = Effect.fnUntraced(
       )
     return {
       open,
-      /** Whether there is time for another replay. */
-      hasTime: Effect.map(Deadline.left, (millis) => grantsTimeout || millis > reserve),
+      /** Whether there is time for another replay, and this many milliseconds more. */
+      hasTime: (more = 0) => Effect.map(Deadline.left, (millis) => grantsTimeout || millis > reserve + more),
       /** Replays a run on a version, or fails with the reason why it cannot be. */
       replay: Effect.fnUntraced(
         function*(subject: TestCopy.Subject, id: string, rows?: TestCopy.Rows) {

@@ -173,7 +173,7 @@ const undisturbedOf = Effect.fnUntraced(function*(
   const runs = new Map<string, Undisturbed>()
   const faults: Array<string> = []
   for (const execution of ids.slice(0, maxSearched)) {
-    if (left.size === 0 || !(yield* hasTime)) break
+    if (left.size === 0 || !(yield* hasTime())) break
     const record = yield* executions.get(execution)
     const names = nodes.filter((node) =>
       left.has(node.name) && record.runs.get(Replay.formerName(record)(node))?.every(({ error }) => error === undefined)
@@ -245,7 +245,7 @@ export const drill = Effect.fn("Drill.drill")(function*(
       const outputs = namesOf(node)?.length ?? 1
       const verdicts: Array<readonly [Failures.Kind, Verdict.Verdict]> = []
       for (const kind of Failures.kindsOf(node, about.isV1)) {
-        if (!(yield* replays.hasTime)) {
+        if (!(yield* replays.hasTime())) {
           left.push({ node: node.name, why: "the call had no more time" })
           break
         }

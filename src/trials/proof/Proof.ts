@@ -25,6 +25,9 @@ import * as unexercised from "./unexercised.ts"
 import * as unseen from "./unseen.ts"
 import * as Volatility from "./Volatility.ts"
 
+/** Milliseconds reserved for learning what always differs. */
+const learningTime = 12_000
+
 /** Number of sampled runs with the same differences. */
 const samplesOfAlike = 2
 
@@ -194,11 +197,11 @@ const learnFrom = Effect.fnUntraced(function*(
   const faults = new Map<string, string>()
   for (let round = 0; round < maxRounds; round++) {
     const samples = toSample(runs, learned).filter(({ run }) => !faults.has(run.execution))
-    if (samples.length === 0 || !(yield* replays.hasTime)) break
+    if (samples.length === 0 || !(yield* replays.hasTime())) break
     const bases = new Map<string, Volatility.Base>()
     yield* Effect.forEach(samples, ({ isTwice, run }) =>
       Effect.gen(function*() {
-        if (!(yield* replays.hasTime)) return
+        if (!(yield* replays.hasTime())) return
         const base = yield* Effect.result(baseOf(run, comparison, replays, isTwice))
         if (Result.isFailure(base)) return faults.set(run.execution, reasonOf(base.failure))
         bases.set(run.execution, base.success)
@@ -209,7 +212,17 @@ const learnFrom = Effect.fnUntraced(function*(
       return base === undefined ? run : { ...run, base }
     })
   }
-  return { learned, runs, faults: [...new Set(faults.values())] }
+  // Nothing can be said of runs of which there was no time to learn from one that differs alike.
+  const known = new Set(runs.flatMap(({ base, differences }) => base === undefined ? [] : [signature(differences)]))
+  const isLate = ({ base, differences, execution }: Compared) =>
+    base === undefined && differences.length > 0 && !faults.has(execution) && !known.has(signature(differences))
+  const late = (yield* replays.hasTime()) ? [] : runs.filter(isLate).map(({ execution }) => execution)
+  return {
+    learned,
+    runs: runs.filter(({ execution }) => !late.includes(execution)),
+    late,
+    faults: [...new Set(faults.values())]
+  }
 })
 
 /** Published version on n8n of a workflow that differs from it; otherwise the version that ran is the one before. */
@@ -275,7 +288,7 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
   })
   const compared = yield* Effect.forEach(ids, (id) =>
     Effect.gen(function*() {
-      if (!(yield* replays.hasTime)) {
+      if (!(yield* replays.hasTime(learningTime))) {
         left.push(id)
         return []
       }
@@ -287,10 +300,11 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
       return []
     }), { concurrency: Replays.concurrency })
 
-  const { faults, learned, runs } = yield* learnFrom(compared.flat(), comparison, replays)
+  const { faults, late, learned, runs } = yield* learnFrom(compared.flat(), comparison, replays)
   for (const why of faults) {
     notReplayed.push({ why: `The version before the change, to learn what always differs: ${why}` })
   }
+  left.unshift(...late)
   const unstable = Volatility.unstable(learned)
   const verdicts = yield* Effect.forEach(runs, (run) =>
     Effect.gen(function*() {

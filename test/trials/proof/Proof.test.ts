@@ -195,4 +195,22 @@ describe("a proof", () => {
       )
       assert.deepStrictEqual([left, runs, verdict], [["108", "107", "106"], 0, "nothing was replayed"])
     }))
+
+  it.effect("claims no difference of runs without the time to learn what always differs", () => {
+    const deadline: Deadline.Deadline = { until: Infinity, waitingFor: undefined }
+    const next = running()
+    let count = 0
+    return proving("plain", function*() {
+      const { groups, left, runs } = yield* prove().pipe(Effect.provideService(Deadline.Current, deadline))
+      assert.deepStrictEqual([groups, runs], [[], 0])
+      // The last one ends too late to be read.
+      assert.lengthOf(left, 7)
+      assert.strictEqual(count, 8)
+    }, {
+      runs: (copy) => {
+        if (++count === 8) deadline.until = 0
+        return next(copy)
+      }
+    })
+  })
 })
