@@ -9,6 +9,7 @@
 import * as Result from "effect/Result"
 import { arr, type Obj, obj, str, without } from "../base/Json.ts"
 import * as Visible from "../base/Visible.ts"
+import { respond } from "../catalogue/types/Outside.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import { nodeIdLength } from "../n8n/model/Limits.ts"
 import { isNote, type Node } from "../n8n/model/Workflow.ts"
@@ -68,7 +69,6 @@ export interface Refusal {
 }
 
 const errorTrigger = "n8n-nodes-base.errorTrigger"
-const respond = "n8n-nodes-base.respondToWebhook"
 
 const quoteNames = (nodes: ReadonlyArray<Node>) =>
   nodes.slice(0, 8).map(({ name }) => `'${Visible.label(name)}'`).join(", ")

@@ -107,6 +107,19 @@ const codeNode = (node: Place, call: string, index: number): Node => ({
   }
 })
 
+/** Set node that returns its input items, whose items n8n 1.x lets later nodes read. */
+export const copying = {
+  type: "n8n-nodes-base.set",
+  typeVersion: 3.4,
+  parameters: {
+    mode: "manual",
+    includeOtherFields: true,
+    include: "all",
+    assignments: { assignments: [] },
+    options: {}
+  }
+}
+
 /**
  * Row of nodes with a Code node that returns the items; the last has the name. They share one position, by which n8n
  * orders branches.
@@ -115,18 +128,7 @@ const returningNodes = (node: Place, index: number, added: Added): ReadonlyArray
   if (!added.isCopied) return [codeNode(node, added.call, index)]
   return [
     codeNode({ ...added(`pin ${node.name}`), position: node.position }, added.call, index),
-    {
-      ...placed(node),
-      type: "n8n-nodes-base.set",
-      typeVersion: 3.4,
-      parameters: {
-        mode: "manual",
-        includeOtherFields: true,
-        include: "all",
-        assignments: { assignments: [] },
-        options: {}
-      }
-    }
+    { ...placed(node), ...copying }
   ]
 }
 

@@ -30,13 +30,14 @@ const list = (title: string, lines: ReadonlyArray<string>) =>
 const colours = ["\u001b[32m", "\u001b[31m", "\u001b[33m"] as const
 const marks = ["✓", "✗", "≠"] as const
 
+const markOf = (code: 0 | 1 | 2, isColoured: boolean) =>
+  isColoured ? `${colours[code]}${marks[code]}\u001b[0m` : marks[code]
+
 /** Whole report: the verdict first, then the cause with its example. */
 export const text = (result: Groups.Result, isColoured: boolean): string => {
   const { groups, ignored, more, notReplayed, verdict } = result
-  const code = Groups.exitCode(result)
-  const mark = isColoured ? `${colours[code]}${marks[code]}\u001b[0m` : marks[code]
   const lines = [
-    `${mark} ${verdict}`,
+    `${markOf(Groups.exitCode(result), isColoured)} ${verdict}`,
     ...(groups.length === 0 ? [] : ["", ...groups.flatMap((group, index) => groupLines(group, index === 0))]),
     ...list(
       "ignored",
@@ -91,10 +92,8 @@ export const junit = (
 /** Report of a drill: the verdicts in a line, then each node. */
 export const drill = (result: Drill.Drill, isColoured: boolean): string => {
   const { notDrilled, rows } = result
-  const code = Drill.exitCode(result)
-  const mark = isColoured ? `${colours[code]}${marks[code]}\u001b[0m` : marks[code]
   return [
-    `${mark} ${Drill.verdictOf(rows)}`,
+    `${markOf(Drill.exitCode(result), isColoured)} ${Drill.verdictOf(rows)}`,
     ...(rows.length === 0 ? [] : [""]),
     ...rows.flatMap((
       { failures, node, verdict, why }

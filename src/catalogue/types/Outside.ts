@@ -8,7 +8,7 @@ import * as Parameters from "../parameters/Parameters.ts"
 import * as NodeType from "./NodeType.ts"
 
 /** Node that answers the workflow's own caller. */
-const respond = "n8n-nodes-base.respondToWebhook"
+export const respond = "n8n-nodes-base.respondToWebhook"
 
 /** Node that starts GraphicsMagick, which loads files and URLs that images refer to. */
 const editImage = "n8n-nodes-base.editImage"

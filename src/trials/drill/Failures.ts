@@ -5,7 +5,7 @@
  */
 import { type Obj, obj, str } from "../../base/Json.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
-import type * as pins from "../pins.ts"
+import * as pins from "../pins.ts"
 import failures from "./failures.json" with { type: "json" }
 
 /** Failure of the service that a node calls. */
@@ -226,20 +226,7 @@ export const nodes = (node: Node, failure: Failure, added: Naming): ReadonlyArra
     ...(alwaysOutputData === true ? { alwaysOutputData } : {})
   }
   const output = failure.does === "nothing" ? 0 : failure.output
-  // On n8n 1.x, later nodes can read the items of a Set node, but not those of a Code node.
-  const copies = added.isCopied && failure.does !== "nothing"
-    ? [{
-      type: `${base}set`,
-      typeVersion: 3.4,
-      parameters: {
-        mode: "manual",
-        includeOtherFields: true,
-        include: "all",
-        assignments: { assignments: [] },
-        options: {}
-      }
-    }]
-    : []
+  const copies = added.isCopied && failure.does !== "nothing" ? [pins.copying] : []
   const parameters = { mode: "expression", numberOutputs: output + 1, output: `={{ ${output} }}` }
   const switches = output === 0 ? [] : [{ type: `${base}switch`, typeVersion: 3, parameters }]
   const row = [code, ...copies, ...switches]

@@ -88,7 +88,7 @@ const responseMode = (trigger: Node | undefined) => {
   return mode === "onReceived" ? undefined : mode
 }
 
-/** Alert about a run that stops at the node, by n8n or to the caller; `undefined` if there is none. */
+/** Alert that someone gets when a run stops at the node, from n8n or as its caller; `undefined` if no one does. */
 const alertOf = ({ errorWorkflow, isV1, nodes, trigger }: Subject, before: ReadonlyArray<string>, node: string) => {
   if (errorWorkflow?.hasErrorTrigger === true && (isV1 || errorWorkflow.isPublished)) {
     return `n8n starts the error workflow ${quote(errorWorkflow.name)}`

@@ -8,6 +8,7 @@ import { CallContext } from "../../base/CallContext.ts"
 import * as Errors from "../../base/Errors.ts"
 import { equals, obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import { respond } from "../../catalogue/types/Outside.ts"
 import * as Execution from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
@@ -327,15 +328,12 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
     runs.map(({ names, record, replayed }) => ({ names, record, replay: replayed.result.execution }))
   )
   const result = Groups.group(outcomes, verdicts.flatMap(({ ignored }) => ignored), [...unseenChanges, ...notReplayed])
-  const sending = runs.flatMap(({ execution, replayed: { result } }) => {
-    const answers = subject.nodes.filter(({ type }) => type === sent.respond)
-    const names = new Set([...result.pinned, ...result.notRun, ...answers.map(({ name }) => name)])
-    const own = outcomes.find((each) => each.execution === execution)?.differences ?? []
-    return own.some(({ kind, node, path }) =>
-        node === result.trigger || path.startsWith("sent") || names.has(node) && (kind === "ran" || kind === "notRun")
-      )
-      ? [execution]
-      : []
+  const answering = subject.nodes.flatMap(({ name, type }) => type === respond ? [name] : [])
+  const sending = verdicts.filter(({ real, run: { replayed: { result: { notRun, pinned, trigger } } } }) => {
+    const names = new Set([...pinned, ...notRun, ...answering])
+    return real.some(({ kind, node, path }) =>
+      node === trigger || path.startsWith("sent") || names.has(node) && (kind === "ran" || kind === "notRun")
+    )
   })
   const differing = result.runs - result.same
   const notes = [

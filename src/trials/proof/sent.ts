@@ -4,15 +4,13 @@ import { equals } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { findAll } from "../../catalogue/NodeCatalogue.ts"
 import * as Sending from "../../catalogue/parameters/Sending.ts"
+import { respond } from "../../catalogue/types/Outside.ts"
 import type * as Execution from "../../executions/Execution.ts"
 import * as Sent from "../../executions/Sent.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
 import * as fingerprint from "./fingerprint.ts"
 import { covers, type Ignored } from "./ignored.ts"
 import { type Difference, tally } from "./tally.ts"
-
-/** Type of nodes that answer the caller. */
-export const respond = "n8n-nodes-base.respondToWebhook"
 
 /** Execution, and the version that ran. */
 export interface Side {
