@@ -49,6 +49,10 @@ export const workflowEdit = Tool.make({
     added: Schema.optionalKey(Objects),
     /** New workflows that this one calls: id, name, active. */
     created: Schema.optionalKey(Objects),
+    /** Nodes that an upgrade left, with the decision that a person has to make. */
+    left: Schema.optionalKey(
+      Schema.Array(Schema.Struct({ node: Schema.String, why: Schema.String, decision: Schema.String }))
+    ),
     unchanged: Schema.Record(Schema.String, Schema.Int),
     ...editing.findingsFields,
     ...editing.outcomeFields
@@ -68,6 +72,7 @@ export const workflowEdit = Tool.make({
     applied: !dryRun,
     changes: changed.result.changes,
     ...(changed.result.added.length === 0 ? {} : { added: addedNodes(changed) }),
+    ...(changed.result.left.length === 0 ? {} : { left: changed.result.left }),
     unchanged: WorkflowDiff.unchanged(changed.before, changed.workflow),
     ...editing.findings(changed),
     ...editing.outcome(changed, raw)

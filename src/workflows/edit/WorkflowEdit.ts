@@ -2,6 +2,7 @@
 import * as Result from "effect/Result"
 import type { Obj } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
+import * as Upgrade from "../upgrade/Upgrade.ts"
 import * as Add from "./add.ts"
 import * as Connect from "./connect.ts"
 import * as Extract from "./extract.ts"
@@ -10,6 +11,7 @@ import * as Rename from "./rename.ts"
 import type { Added, Created, Edit, Lookups, Refusal } from "./step.ts"
 import { tidy } from "./tidy.ts"
 import * as Update from "./update.ts"
+import { upgrade } from "./upgrade.ts"
 import * as Value from "./value.ts"
 
 export { fault, Operation } from "./operation.ts"
@@ -22,6 +24,8 @@ export interface Edited {
   readonly changes: ReadonlyArray<string>
   readonly added: ReadonlyArray<Added>
   readonly created: ReadonlyArray<Created>
+  /** Nodes that an upgrade could not bring to the newest version. */
+  readonly left: ReadonlyArray<Upgrade.Left>
 }
 
 const edits: { readonly [Op in Operation["op"]]: Edit<Op> } = {
@@ -39,6 +43,7 @@ const edits: { readonly [Op in Operation["op"]]: Edit<Op> } = {
   settings: Update.settings,
   name: Update.name,
   tidy,
+  upgrade,
   extract: Extract.extract
 }
 
@@ -53,6 +58,7 @@ export const apply = (
     const added: Array<string> = []
     const removed: Array<readonly [line: number, name: string]> = []
     const created: Array<Created> = []
+    const left: Array<Upgrade.Left> = []
     let current = workflow
     for (const [index, operation] of operations.entries()) {
       const edit = edits[operation.op] as Edit<Operation["op"]>
@@ -64,6 +70,7 @@ export const apply = (
       changes.push(...step.changes)
       if (step.added !== undefined) added.push(step.added)
       if (step.created !== undefined) created.push(step.created)
+      left.push(...step.left ?? [])
       if (step.removed !== undefined) removed.push([changes.length - 1, step.removed])
     }
     // A later operation may have replaced the references.
@@ -73,6 +80,7 @@ export const apply = (
       workflow: current,
       changes,
       created,
+      left,
       // A later operation may have removed a node.
       added: added.flatMap((id) => nodes.has(id) ? [{ id, name: Workflow.nameOf(nodes.get(id)) }] : [])
     }
@@ -88,6 +96,12 @@ export const typesOf = (
 ): ReadonlyArray<string> => [
   ...new Set([
     ...Workflow.typesOf(workflow),
-    ...operations.flatMap((each) => each["op"] === "extract" ? Extract.types : Workflow.typeOf(each) || [])
+    ...operations.flatMap((each) =>
+      each["op"] === "extract"
+        ? Extract.types
+        : each["op"] === "upgrade"
+        ? Upgrade.types(workflow)
+        : Workflow.typeOf(each) || []
+    )
   ])
 ]

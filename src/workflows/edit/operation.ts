@@ -51,6 +51,7 @@ const members = {
   settings: operation("settings", { settings: Fields }),
   name: operation("name", { name: Name }),
   tidy: operation("tidy", {}),
+  upgrade: operation("upgrade", { node: optional(Name) }),
   extract: operation("extract", {
     nodes: Schema.Array(Name).check(Schema.isMinLength(1), Schema.isMaxLength(250)),
     name: optional(Name),
@@ -76,7 +77,7 @@ const explained: { readonly [op: string]: string } = {
   set: "node, path below parameters (rules.values[2]; [+] appends), value (null removes)",
   replace: "node, path, find (literal), with, all?",
   move: "node, position [x, y]",
-  extract: "nodes (to a sub-workflow), name or workflowId (an equal one)",
+  extract: "nodes (to a sub-workflow), name or workflowId",
   ...Object.fromEntries(
     ["connect", "disconnect"].map((op) => [op, "from, to, sourceOutput?, targetInput? (port: index or name)"])
   )

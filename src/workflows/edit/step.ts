@@ -4,6 +4,7 @@ import type { Hint } from "../../base/Advice.ts"
 import { arr, num, type Obj, str, without } from "../../base/Json.ts"
 import { nameOf, nodes } from "../../n8n/model/Workflow.ts"
 import * as Checked from "../check/CheckedWorkflow.ts"
+import type { Left } from "../upgrade/Upgrade.ts"
 import type { Of, Operation } from "./operation.ts"
 
 export interface Lookups extends Checked.Lookups {
@@ -31,6 +32,7 @@ export interface Step {
   /** Name of the removed node; its line is the last of `changes`. */
   readonly removed?: string
   readonly created?: Created
+  readonly left?: ReadonlyArray<Left>
 }
 
 export interface Refusal {

@@ -1,0 +1,236 @@
+/** Upgrades nodes to the newest version of their type, or to the successor of a deprecated type, with the same meaning. */
+import * as Result from "effect/Result"
+import { arr, num, type Obj, str } from "../../base/Json.ts"
+import * as Parameters from "../../catalogue/parameters/Parameters.ts"
+import * as NodeType from "../../catalogue/types/NodeType.ts"
+import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
+import type * as Checked from "../check/CheckedWorkflow.ts"
+import * as ai from "./ai.ts"
+import * as core from "./core.ts"
+import * as inputs from "./inputs.ts"
+import { carry, type Mapping, type New, type Old, type Undecided } from "./mapping.ts"
+import * as requests from "./requests.ts"
+import * as services from "./services.ts"
+
+/** One upgraded node: `n8n-nodes-base.set 2` and `n8n-nodes-base.set 3.5`. */
+export interface Upgraded {
+  readonly node: string
+  readonly from: string
+  readonly to: string
+}
+
+/** Node that is not at the newest version, and the decision that a person has to make. */
+export interface Left extends Undecided {
+  readonly node: string
+}
+
+/** Workflow after an upgrade. */
+export interface Outcome {
+  readonly workflow: Obj
+  readonly upgraded: ReadonlyArray<Upgraded>
+  readonly left: ReadonlyArray<Left>
+}
+
+export interface Lookups extends Checked.Lookups {
+  readonly newest: (type: string) => number | undefined
+}
+
+const rooms = [core, requests, inputs, services, ai]
+const allSteps = Object.assign({}, ...rooms.map((room) => room.steps)) as typeof core.steps
+const allSuccessors = Object.assign({}, ...rooms.map((room) => room.successors)) as typeof core.successors
+
+const successorOf = (type: string) => Object.hasOwn(allSuccessors, type) ? allSuccessors[type] : undefined
+
+/** Steps of a type; a tool variant has those of its base. */
+const stepsOf = (type: string) => {
+  const base = ToolVariant.baseOf(type)
+  return Object.hasOwn(allSteps, type)
+    ? allSteps[type]
+    : base !== undefined && Object.hasOwn(allSteps, base)
+    ? allSteps[base]
+    : undefined
+}
+
+/** Types that an upgrade of the workflow looks up besides its own. */
+export const types = (workflow: Obj): ReadonlyArray<string> =>
+  Workflow.typesOf(workflow).flatMap((type) => successorOf(type)?.to ?? [])
+
+const typed = (type: string, version: number) => `${type} ${version}`
+
+interface Move {
+  readonly node: Obj
+  readonly outputs: ReadonlyArray<(index: number) => number>
+}
+
+interface Progress extends Move {
+  readonly left?: Undecided
+}
+
+const errorsOf = (node: Obj, { find, suggest }: Lookups): ReadonlyArray<string> => {
+  const [type, version] = [find(Workflow.typeOf(node)), num(node["typeVersion"]) ?? 1]
+  const description = type && NodeType.at(type, version)
+  return description === undefined ? [] : Parameters.problems(
+    description,
+    { typeVersion: version, parameters: Workflow.parametersOf(node), isTool: description.name.endsWith("Tool") },
+    suggest
+  ).flatMap(({ message, severity }) => severity === "error" ? [message] : [])
+}
+
+/** Refuses a node of which n8n would refuse what it accepted before. */
+const refusalOf = (before: Obj, after: Obj, lookups: Lookups): Undecided | undefined => {
+  const [wrong] = errorsOf(after, lookups)
+  return wrong === undefined || errorsOf(before, lookups).length > 0
+    ? undefined
+    : { why: `${typed(Workflow.typeOf(after), num(after["typeVersion"]) ?? 1)}: ${wrong}`, decision: "Set it by hand." }
+}
+
+const apply = (
+  workflow: Obj,
+  { node, outputs }: Move,
+  target: { readonly type: string; readonly version: number },
+  change: Mapping,
+  lookups: Lookups
+): Result.Result<Move, Undecided> => {
+  const type = Workflow.typeOf(node)
+  const version = num(node["typeVersion"]) ?? 1
+  const [before, after] = [lookups.find(type), lookups.find(target.type)]
+  const description = before && NodeType.at(before, version)
+  const next = after && NodeType.at(after, target.version)
+  if (description === undefined || next === undefined) {
+    const [missing, at] = description === undefined ? [type, version] : [target.type, target.version]
+    return Result.fail({
+      why: `The catalogue has no version ${at} of ${missing}.`,
+      decision: `Set a version that exists, then upgrade again.`
+    })
+  }
+  const own = Workflow.parametersOf(node)
+  const isTool = description.name.endsWith("Tool")
+  const old: Old = {
+    node,
+    name: Workflow.nameOf(node),
+    version,
+    own,
+    parameters: Parameters.complete(description, { typeVersion: version, parameters: own, isTool }),
+    workflow,
+    lookups,
+    description,
+    next,
+    nextVersion: target.version
+  }
+  return Result.flatMap(change(old), (made: New) => {
+    const changed = new Map<string, unknown>(Object.entries({
+      ...node,
+      parameters: made.parameters,
+      type: made.type ?? target.type,
+      typeVersion: made.type === undefined ? target.version : lookups.newest(made.type) ?? target.version,
+      ...made.keys
+    }))
+    for (const [key, value] of Object.entries(made.keys ?? {})) if (value === null) changed.delete(key)
+    const result = Object.fromEntries(changed)
+    const refusal = refusalOf(node, result, lookups)
+    return refusal === undefined
+      ? Result.succeed({
+        node: result,
+        outputs: made.outputs === undefined ? outputs : [...outputs, made.outputs]
+      })
+      : Result.fail(refusal)
+  })
+}
+
+/** Moves a node through the versions of its type, as far as its meaning can be carried over. */
+const throughVersions = (workflow: Obj, start: Move, lookups: Lookups): Progress => {
+  const type = Workflow.typeOf(start.node)
+  const newest = lookups.newest(type)
+  const version = num(start.node["typeVersion"])
+  if (newest === undefined || version === undefined || version >= newest) return start
+  const list = (stepsOf(type) ?? []).filter(({ to }) => to > version && to <= newest)
+  let progress: Progress = start
+  for (const { change = carry, to } of list) {
+    const result = apply(workflow, progress, { type, version: to }, change, lookups)
+    if (Result.isFailure(result)) return { ...progress, left: result.failure }
+    progress = result.success
+  }
+  const last = list.at(-1)?.to ?? version
+  return last === newest ? progress : {
+    ...progress,
+    left: {
+      why: `It is not known what changed in ${type} between ${last} and ${newest}.`,
+      decision: `Compare both versions, then set typeVersion ${newest} by an update.`
+    }
+  }
+}
+
+const upgradeNode = (workflow: Obj, node: Obj, lookups: Lookups): Progress => {
+  const start: Move = { node, outputs: [] }
+  const type = Workflow.typeOf(node)
+  const version = num(node["typeVersion"])
+  if (version === undefined) return start
+  const use = lookups.successors?.(type)
+  if (use === undefined) return throughVersions(workflow, start, lookups)
+  const successor = successorOf(type)
+  if (successor === undefined) {
+    return {
+      ...start,
+      left: {
+        why: `${type} is deprecated${use.length === 0 ? " and has no successor" : ""}.`,
+        decision: use.length === 0 ? "Choose other nodes for what it does." : `Replace it by ${use.join(" or ")}.`
+      }
+    }
+  }
+  const [to] = successor.to.filter((each) => lookups.newest(each) !== undefined)
+  const newest = to === undefined ? undefined : lookups.newest(to)
+  if (to === undefined || newest === undefined) {
+    return {
+      ...start,
+      left: { why: `This n8n lacks ${successor.to.join(", ")}.`, decision: "Upgrade n8n first." }
+    }
+  }
+  const result = apply(workflow, start, { type: to, version: newest }, successor.change, lookups)
+  return Result.isFailure(result) ? { ...start, left: result.failure } : result.success
+}
+
+const withOutputs = (
+  connections: Obj,
+  name: string,
+  outputs: Move["outputs"]
+): Obj => {
+  if (outputs.length === 0) return connections
+  const types = connections[name] as Obj | undefined
+  if (types === undefined || !Array.isArray(types["main"])) return connections
+  const main: Array<unknown> = []
+  for (const [index, targets] of types["main"].entries()) {
+    const at = outputs.reduce((place, move) => move(place), index)
+    main[at] = [...arr(main[at]), ...arr(targets)]
+  }
+  return { ...connections, [name]: { ...types, main: Array.from(main, (targets) => targets ?? []) } }
+}
+
+/**
+ * Upgrades the named nodes, or all: to the newest version that the connected n8n has, or to their successor. Links,
+ * positions, ids, notes and everything else stay; upgrading again changes nothing.
+ */
+export const upgrade = (workflow: Obj, names: ReadonlyArray<string> | undefined, lookups: Lookups): Outcome => {
+  const wanted = names === undefined ? undefined : new Set(names)
+  const upgraded: Array<Upgraded> = []
+  const left: Array<Left> = []
+  let connections = workflow["connections"] as Obj
+  const nodes = arr(workflow["nodes"]).map((entry, index) => {
+    const node = Workflow.nodes(workflow)[index] ?? {}
+    const [name, type, version] = [Workflow.nameOf(node), Workflow.typeOf(node), num(node["typeVersion"])]
+    if (wanted?.has(name) === false || version === undefined || str(node["type"]) === undefined) return entry
+    const progress = upgradeNode(workflow, node, lookups)
+    if (progress.left !== undefined) left.push({ node: name, ...progress.left })
+    if (progress.node === node) return entry
+    upgraded.push({
+      node: name,
+      from: typed(type, version),
+      to: typed(Workflow.typeOf(progress.node), num(progress.node["typeVersion"]) ?? version)
+    })
+    connections = withOutputs(connections, name, progress.outputs)
+    return progress.node
+  })
+  return upgraded.length === 0
+    ? { workflow, upgraded, left }
+    : { workflow: { ...workflow, nodes, connections }, upgraded, left }
+}

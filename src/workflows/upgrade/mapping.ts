@@ -1,0 +1,160 @@
+/** Mappings of old nodes to new ones: how a version or a type follows another with the same meaning. */
+import * as Result from "effect/Result"
+import { equals, type Obj } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
+import * as Parameters from "../../catalogue/parameters/Parameters.ts"
+import type { Description } from "../../catalogue/types/NodeType.ts"
+import type * as Checked from "../check/CheckedWorkflow.ts"
+
+/** Reason why a node's meaning cannot be carried over, and the decision that a person has to make. */
+export interface Undecided {
+  readonly why: string
+  readonly decision: string
+}
+
+/** Node before a mapping. */
+export interface Old {
+  /** Whole node; its `parameters` as they are. */
+  readonly node: Obj
+  readonly name: string
+  readonly version: number
+  /** Parameters as they are. */
+  readonly own: Obj
+  /** Parameters that are visible in the node's version, with that version's defaults. */
+  readonly parameters: Obj
+  readonly workflow: Obj
+  readonly lookups: Checked.Lookups
+  /** Description of the node's type in its version, and in the version (or type) that follows. */
+  readonly description: Description
+  readonly next: Description
+  readonly nextVersion: number
+}
+
+/** Node after a mapping; what is absent stays. */
+export interface New {
+  /** Type that follows; its newest version is used. Absent: the same type in the version of the step. */
+  readonly type?: string
+  readonly parameters: Obj
+  /** Further keys of the node; `null` removes one. */
+  readonly keys?: Obj
+  /** New index of a main output; absent: outputs stay where they are. */
+  readonly outputs?: (index: number) => number
+}
+
+export type Outcome = Result.Result<New, Undecided>
+export type Mapping = (old: Old) => Outcome
+
+/** Step to a version from any earlier one; without `change` the parameters are carried over by their descriptions. */
+export interface Step {
+  readonly to: number
+  readonly change?: Mapping
+}
+
+/** Steps of a type in ascending order. A version that no step names is passed over. */
+export type Steps = { readonly [type: string]: ReadonlyArray<Step> }
+
+/** Types that replace a deprecated one; the mapping chooses one of `to` (in `New.type`, by default the first). */
+export interface Successor {
+  readonly to: ReadonlyArray<string>
+  readonly change: Mapping
+}
+export type Successors = { readonly [type: string]: Successor }
+
+export const left = (why: string, decision: string) => Result.fail<Undecided>({ why, decision })
+
+/**
+ * Carries parameters over by their descriptions: defaults that differ become explicit. `given` are values for the next
+ * version that the mapping has already made. A value without a parameter in the next version is left to a person.
+ */
+export const carry = ({ description, next, nextVersion, node, own, version }: Old, given: Obj = {}): Outcome => {
+  const isTool = next.name.endsWith("Tool")
+  const before = Parameters.complete(description, { typeVersion: version, parameters: own, isTool })
+  let parameters: Obj = { ...own, ...given }
+  const after = () => Parameters.complete(next, { typeVersion: nextVersion, parameters, isTool })
+  // A value that becomes explicit can show others.
+  for (let round = 0; round < 3; round++) {
+    const shown = after()
+    const changed = Object.keys(before).filter((key) =>
+      Object.hasOwn(shown, key) && !Object.hasOwn(given, key) && !equals(shown[key], before[key])
+    )
+    if (changed.length === 0) break
+    parameters = { ...parameters, ...Object.fromEntries(changed.map((key) => [key, before[key]])) }
+  }
+  const shown = after()
+  const lost = Object.keys(own).find((key) =>
+    Object.hasOwn(before, key) && !Object.hasOwn(shown, key) && !Object.hasOwn(given, key) && own[key] !== null
+  )
+  return lost === undefined
+    ? Result.succeed({ parameters })
+    : left(
+      `Version ${nextVersion} of ${String(node["type"])} has no parameter '${lost}'.`,
+      `Decide what takes the place of '${lost}'.`
+    )
+}
+
+/** Case of a step as data; cases apply in order, each to what the one before made. */
+interface Case {
+  /** Values, by path, of completed parameters, of which one must match; `null` is an absent value. */
+  readonly when?: { readonly [path: string]: ReadonlyArray<unknown> }
+  /** Values, by path, that the older version assumed where the node has none. */
+  readonly absent?: Obj
+  /** Values, by path, whatever the node has. */
+  readonly set?: Obj
+  /** New paths by old path. */
+  readonly rename?: { readonly [path: string]: string }
+  readonly left?: Undecided
+}
+
+/** Steps as data; `source` says where the difference can be read. */
+export interface StepData {
+  readonly to: number
+  readonly source?: string
+  readonly cases?: ReadonlyArray<Case>
+}
+
+const path = (text: string) => text.split(".")
+
+const applies = ({ when = {} }: Case, parameters: Obj): boolean =>
+  Object.entries(when).every(([at, values]) =>
+    values.some((value) => equals(JsonPath.get(parameters, path(at)) ?? null, value))
+  )
+
+const withCase = (given: Obj, each: Case): Obj => {
+  let next = given
+  for (const [from, to] of Object.entries(each.rename ?? {})) {
+    const value = JsonPath.get(next, path(from))
+    if (value !== undefined) next = put(put(next, path(from), undefined), path(to), value)
+  }
+  for (const [at, value] of Object.entries(each.absent ?? {})) {
+    if (JsonPath.get(next, path(at)) === undefined) next = put(next, path(at), value)
+  }
+  for (const [at, value] of Object.entries(each.set ?? {})) next = put(next, path(at), value)
+  return next
+}
+
+const put = (parameters: Obj, [key = "", ...rest]: ReadonlyArray<string>, value: unknown): Obj => {
+  const inner = rest.length === 0 ? value : put((parameters[key] ?? {}) as Obj, rest, value)
+  const { [key]: _, ...others } = parameters
+  return inner === undefined ? others : { ...parameters, [key]: inner }
+}
+
+const ofCases = (cases: ReadonlyArray<Case>): Mapping => (old) => {
+  const matching = cases.filter((each) => applies(each, old.parameters))
+  const undecided = matching.find((each) => each.left !== undefined)?.left
+  if (undecided !== undefined) return Result.fail(undecided)
+  const changed = matching.reduce<Obj>(withCase, old.own)
+  const renamed = { ...old, own: changed }
+  return carry(
+    renamed,
+    Object.fromEntries(Object.entries(changed).filter(([key, value]) => !equals(old.own[key], value)))
+  )
+}
+
+/** Steps from data. */
+export const steps = (data: { readonly [type: string]: ReadonlyArray<StepData> }): Steps =>
+  Object.fromEntries(
+    Object.entries(data).map(([type, list]) => [
+      type,
+      list.map(({ cases, to }) => cases === undefined ? { to } : { to, change: ofCases(cases) })
+    ])
+  )
