@@ -8,7 +8,6 @@ import * as Workflow from "../../n8n/model/Workflow.ts"
 import type * as Checked from "../check/CheckedWorkflow.ts"
 import * as ai from "./ai.ts"
 import * as core from "./core.ts"
-import * as inputs from "./inputs.ts"
 import { carry, type Mapping, type New, type Old, type Undecided } from "./mapping.ts"
 import * as requests from "./requests.ts"
 import * as services from "./services.ts"
@@ -36,9 +35,9 @@ export interface Lookups extends Checked.Lookups {
   readonly newest: (type: string) => number | undefined
 }
 
-const rooms = [core, requests, inputs, services, ai]
-const allSteps = Object.assign({}, ...rooms.map((room) => room.steps)) as typeof core.steps
-const allSuccessors = Object.assign({}, ...rooms.map((room) => room.successors)) as typeof core.successors
+const modules = [core, requests, services, ai]
+const allSteps = Object.assign({}, ...modules.map((each) => each.steps)) as typeof core.steps
+const allSuccessors = Object.assign({}, ...modules.map((each) => each.successors)) as typeof core.successors
 
 const successorOf = (type: string) => Object.hasOwn(allSuccessors, type) ? allSuccessors[type] : undefined
 
@@ -178,7 +177,7 @@ const upgradeNode = (workflow: Obj, node: Obj, lookups: Lookups): Progress => {
       }
     }
   }
-  const [to] = successor.to.filter((each) => lookups.newest(each) !== undefined)
+  const to = successor.to.find((each) => lookups.newest(each) !== undefined)
   const newest = to === undefined ? undefined : lookups.newest(to)
   if (to === undefined || newest === undefined) {
     return {
@@ -211,14 +210,14 @@ const withOutputs = (
  * positions, ids, notes and everything else stay; upgrading again changes nothing.
  */
 export const upgrade = (workflow: Obj, names: ReadonlyArray<string> | undefined, lookups: Lookups): Outcome => {
-  const wanted = names === undefined ? undefined : new Set(names)
+  const chosen = names === undefined ? undefined : new Set(names)
   const upgraded: Array<Upgraded> = []
   const left: Array<Left> = []
   let connections = workflow["connections"] as Obj
   const nodes = arr(workflow["nodes"]).map((entry, index) => {
     const node = Workflow.nodes(workflow)[index] ?? {}
     const [name, type, version] = [Workflow.nameOf(node), Workflow.typeOf(node), num(node["typeVersion"])]
-    if (wanted?.has(name) === false || version === undefined || str(node["type"]) === undefined) return entry
+    if (chosen?.has(name) === false || version === undefined || str(node["type"]) === undefined) return entry
     const progress = upgradeNode(workflow, node, lookups)
     if (progress.left !== undefined) left.push({ node: name, ...progress.left })
     if (progress.node === node) return entry

@@ -78,7 +78,7 @@ export const carry = ({ description, next, nextVersion, node, own, version }: Ol
       Object.hasOwn(shown, key) && !Object.hasOwn(given, key) && !equals(shown[key], before[key])
     )
     if (changed.length === 0) break
-    parameters = { ...parameters, ...Object.fromEntries(changed.map((key) => [key, before[key]])) }
+    parameters = Object.assign({}, parameters, Object.fromEntries(changed.map((key) => [key, before[key]])))
   }
   const shown = after()
   const lost = Object.keys(own).find((key) =>

@@ -190,7 +190,7 @@ export const differences = Effect.fnUntraced(function*(place: Place, pairs: Read
       const response = await fetch(`${place.url.replace(/\/$/, "")}/webhook/${lane.path}`, {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify({ set, items, second: [...items].reverse() })
+        body: JSON.stringify({ set, items, second: items.toReversed() })
       })
       await response.arrayBuffer()
       return response.status
