@@ -9,7 +9,8 @@ const benches = {
   sync: () => import("./sync.ts"),
   runs: () => import("./runs.ts"),
   changes: () => import("./changes.ts"),
-  proof: () => import("./proof.ts")
+  proof: () => import("./proof.ts"),
+  upgrade: () => import("./upgrade.ts")
 }
 
 const isBench = (name: string): name is keyof typeof benches => Object.hasOwn(benches, name)

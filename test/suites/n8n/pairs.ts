@@ -13,6 +13,9 @@ export interface Place {
   readonly apiKey: string
 }
 
+/** Name in parameters that stands for the node that passes the items. */
+export const itemsNode = "«items»"
+
 /** A node before and after its upgrade. */
 export interface Pair {
   readonly id: string
@@ -84,7 +87,7 @@ const laneOf = ({ node, pair, path, side }: Lane) => {
     split(items, "body.items"),
     ...prepared.map((each) => ({ position: [300, 0], ...each })),
     ...(pair.hasSecond === true ? [split(second, "body.second")] : []),
-    { position: [400, 0], ...pair[side], name: node }
+    { position: [400, 0], ...JSON.parse(JSON.stringify(pair[side]).replaceAll(itemsNode, items)) as Obj, name: node }
   ]
   const connections: Record<string, unknown> = {
     [hook]: { main: [[link(items), ...(pair.hasSecond === true ? [link(second)] : [])]] },
