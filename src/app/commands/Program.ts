@@ -29,6 +29,7 @@ import { serve, StdioTransport } from "./serve.ts"
 import { diff, pull, push, status } from "./sync.ts"
 import { test } from "./test.ts"
 import { call, tools } from "./tools.ts"
+import { upgrade } from "./upgrade.ts"
 
 const presenter: CliOutput.Presenter = {
   present: (event) => {
@@ -69,6 +70,7 @@ const commandLine = serve.pipe(
     credential,
     test,
     prove,
+    upgrade,
     pull,
     status,
     diff,

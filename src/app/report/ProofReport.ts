@@ -30,7 +30,7 @@ const list = (title: string, lines: ReadonlyArray<string>) =>
 const colours = ["\u001b[32m", "\u001b[31m", "\u001b[33m"] as const
 const marks = ["✓", "✗", "≠"] as const
 
-const markOf = (code: 0 | 1 | 2, isColoured: boolean) =>
+export const markOf = (code: 0 | 1 | 2, isColoured: boolean) =>
   isColoured ? `${colours[code]}${marks[code]}\u001b[0m` : marks[code]
 
 /** Whole report: the verdict first, then the cause with its example. */

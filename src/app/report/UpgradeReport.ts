@@ -1,0 +1,62 @@
+/** Upgrades of many workflows, as text for people and as JSON. Pure. */
+import { counted } from "../../base/Plural.ts"
+import * as Visible from "../../base/Visible.ts"
+import * as Upgrades from "../../trials/Upgrades.ts"
+import { markOf } from "./ProofReport.ts"
+import { explain } from "./SyncReport.ts"
+
+const maxPlaces = 5
+
+const text = (value: string) => Visible.label(value, 200)
+
+const shortType = (typed: string) => typed.slice(typed.lastIndexOf(".", typed.indexOf(" ")) + 1)
+
+const quoted = (names: ReadonlyArray<string>) => {
+  const unique = [...new Set(names)]
+  const more = unique.length - maxPlaces
+  return unique.slice(0, maxPlaces).map((name) => `'${text(name)}'`).join(", ") + (more > 0 ? ` and ${more} more` : "")
+}
+
+/** Entries with the same text as one, the most frequent first. */
+const groups = <A>(entries: ReadonlyArray<A>, textOf: (entry: A) => string) =>
+  [...Map.groupBy(entries, textOf)].toSorted(([, a], [, b]) => b.length - a.length)
+
+const why = (error: Upgrades.Report["notProven"][number]["error"]) => typeof error === "string" ? error : explain(error)
+
+const section = (title: string, lines: ReadonlyArray<string>) => lines.length === 0 ? [] : ["", title, ...lines]
+
+export const lines = (report: Upgrades.Report, isDryRun: boolean, isColoured: boolean): ReadonlyArray<string> => {
+  const { different, failed, left, notProven, proven, upgraded, workflows } = report
+  const code = Upgrades.exitCode(report)
+  const count = new Set(upgraded.map(({ workflow }) => workflow)).size
+  return [
+    `${markOf(code, isColoured)} ${isDryRun ? "Would upgrade" : "Upgraded"} ${counted(upgraded.length, "node")} in ${
+      count === workflows ? counted(count, "workflow") : `${count} of ${counted(workflows, "workflow")}`
+    }` + (left.length === 0 ? "" : `; ${counted(left.length, "node")} left`) +
+    (proven.runs === 0 ? "" : `; ${proven.same} of ${counted(proven.runs, "replayed run")} the same`),
+    ...groups(upgraded, ({ from, to }) => `${shortType(from)} → ${shortType(to)}`).map(([change, entries]) =>
+      `  ${change}: ${counted(entries.length, "node")} in ${quoted(entries.map(({ name }) => name))}`
+    ),
+    ...section(
+      "left",
+      groups(left, ({ decision, why }) => `${why} ${decision}`).flatMap(([reason, entries]) => [
+        `  ${text(reason)}`,
+        `    ${quoted(entries.map(({ name, node }) => `${name}: ${node}`))}`
+      ])
+    ),
+    ...section("differ", different.map(({ name, verdict }) => `  '${text(name)}': ${Visible.label(verdict, 400)}`)),
+    ...section(
+      "not proven",
+      groups(notProven, ({ error }) => why(error)).map(([reason, entries]) =>
+        `  ${quoted(entries.map(({ name }) => name))}: ${Visible.label(reason, 300)}`
+      )
+    ),
+    ...section("failed", failed.map(({ error, name }) => `  '${text(name)}': ${explain(error)}`))
+  ]
+}
+
+export const json = ({ failed, notProven, ...report }: Upgrades.Report) => ({
+  ...report,
+  failed: failed.map(({ error, ...subject }) => ({ ...subject, why: explain(error) })),
+  notProven: notProven.map(({ error, ...subject }) => ({ ...subject, why: why(error) }))
+})

@@ -1,0 +1,124 @@
+/** Upgrades of many workflows, each proven on its recorded runs: nothing is published, and nothing is sent. */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Errors from "../base/Errors.ts"
+import { type Obj, obj, str } from "../base/Json.ts"
+import * as Workflow from "../n8n/model/Workflow.ts"
+import { N8nClient, writesDrafts } from "../n8n/N8nClient.ts"
+import * as NodeLookups from "../workflows/NodeLookups.ts"
+import * as Upgrade from "../workflows/upgrade/Upgrade.ts"
+import * as Workflows from "../workflows/Workflows.ts"
+import * as Groups from "./proof/Groups.ts"
+import * as Proof from "./proof/Proof.ts"
+
+export interface Options {
+  /** Release whose node types the upgrade may use; default: that of the connected n8n, else the newest known. */
+  readonly to?: string | undefined
+  readonly dryRun?: boolean | undefined
+  /** Number of recorded runs to replay for each workflow. */
+  readonly last?: number | undefined
+  /** Milliseconds for one replay. */
+  readonly timeout: number
+  /** Whether secrets are redacted in what is shown. */
+  readonly redacts: boolean
+  readonly onDone?: (done: number, total: number) => Effect.Effect<void>
+}
+
+/** Workflow by its reference, an id or a path, and its name. */
+export interface Subject {
+  readonly workflow: string
+  readonly name: string
+}
+
+/** Comparison of an upgraded workflow's recorded runs with their replays. */
+export interface Proven extends Subject, Pick<Groups.Result, "groups" | "runs" | "same" | "verdict"> {}
+
+export interface Report {
+  /** Number of workflows that were looked at. */
+  readonly workflows: number
+  readonly upgraded: ReadonlyArray<Subject & Upgrade.Upgraded>
+  readonly left: ReadonlyArray<Subject & Upgrade.Left>
+  /** Workflows that could not be read or written; nothing of them has changed. */
+  readonly failed: ReadonlyArray<Subject & { readonly error: Errors.N8nError }>
+  readonly proven: { readonly runs: number; readonly same: number; readonly differ: number }
+  /** Workflows with runs that differ. */
+  readonly different: ReadonlyArray<Proven>
+  /** Upgraded workflows without a proof. */
+  readonly notProven: ReadonlyArray<Subject & { readonly error: Errors.N8nError | string }>
+}
+
+/** Exit code of a command: 0 everything is at its newest version, 2 something was left or differs, 1 a failure. */
+export const exitCode = ({ different, failed, left }: Report): 0 | 1 | 2 =>
+  failed.length > 0 ? 1 : left.length + different.length > 0 ? 2 : 0
+
+const upgradeOne = (workflow: Obj, release: string | undefined) =>
+  Effect.map(
+    NodeLookups.make([...Workflow.typesOf(workflow), ...Upgrade.types(workflow)], release),
+    (lookups) => Upgrade.upgrade(workflow, undefined, lookups)
+  )
+
+/** Upgrades workflows by reference, ids on n8n or paths of files, one after the other. */
+export const run = Effect.fn("Upgrades.run")(function*(references: ReadonlyArray<string>, options: Options) {
+  const n8n = yield* N8nClient
+  const connected = yield* n8n.release
+  const release = options.to ?? connected
+  const upgraded: Array<Report["upgraded"][number]> = []
+  const left: Array<Report["left"][number]> = []
+  const failed: Array<Report["failed"][number]> = []
+  const notProven: Array<Report["notProven"][number]> = []
+  const different: Array<Proven> = []
+  const proven = { runs: 0, same: 0, differ: 0 }
+
+  const write = Effect.fnUntraced(function*(reference: string) {
+    const { place, value } = yield* Workflows.open(reference)
+    const workflow = obj(value) ?? {}
+    const subject: Subject = { workflow: reference, name: str(workflow["name"]) ?? reference }
+    const planned = yield* upgradeOne(workflow, release)
+    left.push(...planned.left.map((each) => ({ ...subject, ...each })))
+    if (planned.upgraded.length === 0) return
+    if (options.dryRun !== true) {
+      if (place.kind === "n8n" && workflow["active"] === true && !writesDrafts(connected)) {
+        return yield* new Errors.ValidationError({
+          reason: "It is published, and this n8n has no drafts: the upgrade would take effect before its proof",
+          field: "workflowId",
+          hint: "Pull it into a folder, upgrade it there, prove the file, and push it."
+        })
+      }
+      yield* Workflows.change(
+        reference,
+        { operation: "upgrade" },
+        (before) => Effect.map(upgradeOne(before, release), ({ workflow }) => ({ workflow, result: undefined }))
+      )
+    }
+    upgraded.push(...planned.upgraded.map((each) => ({ ...subject, ...each })))
+    return subject
+  })
+
+  const prove = Effect.fnUntraced(function*(subject: Subject) {
+    if (options.dryRun === true || connected === undefined) return
+    const proof = yield* Effect.result(
+      Proof.prove(subject.workflow, { last: options.last, timeout: options.timeout, redacts: options.redacts })
+    )
+    if (Result.isFailure(proof)) {
+      notProven.push({ ...subject, error: proof.failure })
+      return
+    }
+    const { groups, runs, same, verdict } = proof.success
+    if (runs === 0) notProven.push({ ...subject, error: verdict })
+    if (same < runs) different.push({ ...subject, groups, runs, same, verdict })
+    proven.runs += runs
+    proven.same += same
+    proven.differ += runs - same
+  })
+
+  let done = 0
+  for (const reference of references) {
+    const subject = yield* Effect.result(write(reference))
+    if (Result.isFailure(subject)) {
+      failed.push({ workflow: reference, name: reference, error: subject.failure })
+    } else if (subject.success !== undefined) yield* prove(subject.success)
+    done++
+    yield* options.onDone?.(done, references.length) ?? Effect.void
+  }
+  return { workflows: references.length, upgraded, left, failed, proven, different, notProven } satisfies Report
+})
