@@ -24,6 +24,7 @@ import * as RunComparison from "./RunComparison.ts"
 import * as sent from "./sent.ts"
 import * as unexercised from "./unexercised.ts"
 import * as unseen from "./unseen.ts"
+import * as upgraded from "./upgraded.ts"
 import * as Volatility from "./Volatility.ts"
 
 /** Milliseconds reserved for learning what always differs. */
@@ -86,7 +87,7 @@ export const compare = Effect.fnUntraced(function*(
     redacts
   })
   const sending: sent.Options = {
-    record: then,
+    record: { ...then, nodes: yield* upgraded.nodesOf(then, subject, nameThen) },
     replay: { execution: result.execution, nodes: subject.nodes, connections: subject.connections },
     nameThen,
     pinned,
