@@ -4,16 +4,20 @@ import * as Visible from "../base/Visible.ts"
 
 const checkUrl = "check N8N_URL (--n8n-url); use the address of n8n's editor in a browser"
 
+const proxied =
+  "If a login page or proxy is in front of n8n, --n8n-header NAME=VARIABLE (N8N_MCP_N8N_HEADER) sends the headers that it asks for"
+
 const connection: Readonly<Record<ConnectionProblem, string>> = {
   NoAnswer: `n8n could not be reached, even after retries. Is it running? If so, ${checkUrl}.`,
   NothingListens: `Nothing is listening there: start n8n, or ${checkUrl}.`,
   UnknownHost: `That host name cannot be resolved: ${checkUrl}.`,
   OtherHostName: `The TLS certificate is for another host name: ${checkUrl}.`,
   NotHttps: "That port speaks http, not https: N8N_URL must start with http://.",
-  NoApi: `There is no n8n API at this address: ${checkUrl}. If n8n has just started, retry in a few seconds.`,
-  Unreadable: `The response is not from n8n's API: ${checkUrl}; a proxy or login page may be in front of it.`,
+  NoApi:
+    `There is no n8n API at this address: ${checkUrl}. If n8n has just started, retry in a few seconds. ${proxied}.`,
+  Unreadable: `The response is not from n8n's API: ${checkUrl}. ${proxied}.`,
   Redirected:
-    "n8n redirects to another address; the redirect was not followed, to protect the API key. Set N8N_URL to the address it names."
+    `The redirect was not followed, to protect the API key. If that is n8n's address, set N8N_URL to it. ${proxied}.`
 }
 
 const setFilesRoot = "set --files-root (N8N_MCP_FILES_ROOT) where the server is started"

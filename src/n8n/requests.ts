@@ -32,6 +32,8 @@ export interface Options {
   /** The address of the editor; a trailing slash or `/api/v1` is ignored. */
   readonly url: URL
   readonly apiKey: Redacted.Redacted<string>
+  /** Headers that a proxy in front of n8n asks for, by name; sent to n8n's own origin only. */
+  readonly headers?: Readonly<Record<string, Redacted.Redacted<string>>> | undefined
   /** The base address of production webhooks if it differs, as in n8n's WEBHOOK_URL. */
   readonly webhookUrl?: URL | undefined
   /**
@@ -208,17 +210,18 @@ const uncertain =
 /** n8n's keys are longer: replacing a shorter one could garble words. */
 const minKey = 8
 
-/** Redacts the API key, which a proxy or the HTTP client may repeat in a message; a cause with the key is dropped. */
-const redactKey = (apiKey: Redacted.Redacted<string>) => {
-  const key = Redacted.value(apiKey)
+/** Redacts secrets, which a proxy or the HTTP client may repeat in a message; a cause with one is dropped. */
+const redactSecrets = ({ apiKey, headers = {} }: Options) => {
+  const secrets = [apiKey, ...Object.values(headers)].map((each) => Redacted.value(each))
+    .filter(({ length }) => length >= minKey)
   return (error: Errors.N8nError): Errors.N8nError => {
-    if (error._tag !== "ApiError" || key.length < minKey) return error
+    if (error._tag !== "ApiError") return error
     const { cause, errorDetails = "", ...rest } = { ...error }
-    const leaks = cause !== undefined && HttpErrors.says(cause, key)
-    return leaks || errorDetails.includes(key)
+    const leaks = cause !== undefined && secrets.some((secret) => HttpErrors.says(cause, secret))
+    return leaks || secrets.some((secret) => errorDetails.includes(secret))
       ? new Errors.ApiError({
         ...rest,
-        errorDetails: errorDetails.replaceAll(key, marker),
+        errorDetails: secrets.reduce((text, secret) => text.replaceAll(secret, marker), errorDetails),
         ...(leaks || cause === undefined ? {} : { cause })
       })
       : error
@@ -351,7 +354,7 @@ const sendAny = Effect.fnUntraced(function*<A>(
       return HttpErrors.fromHttp(error, target)
     }),
     Effect.scoped,
-    Effect.mapError(redactKey(options.apiKey)),
+    Effect.mapError(redactSecrets(options)),
     Effect.retry(retries(options.retry, () => last, isWrite(request), until)),
     spans.annotated({ method, url, resends: () => attempts - 1, isPrivate: to === "webhook" })
   )
@@ -361,7 +364,10 @@ const sendAny = Effect.fnUntraced(function*<A>(
   })
   return yield* Deadline.before(answered, until, () => late).pipe(
     Effect.ensuring(Deadline.answered),
-    Effect.updateService(Headers.CurrentRedactedNames, (names) => [...names, apiKeyHeader]),
+    Effect.updateService(
+      Headers.CurrentRedactedNames,
+      (names) => [...names, apiKeyHeader, ...Object.keys(options.headers ?? {})]
+    ),
     // Query parameters of a webhook are private to its workflow.
     Effect.provideService(UrlParams.CurrentRedactedNames, anyName)
   )
@@ -387,9 +393,15 @@ export const make = Effect.fnUntraced(function*(options: Options) {
   const webhooks = options.webhookUrl === undefined ? base : baseUrl(options.webhookUrl)
   // An unread body (of a failure that is retried, of a DELETE) would occupy its connection until it is collected as
   // garbage: each request releases it when it ends.
+  const headers = Object.entries(options.headers ?? {}).map(([name, value]) => [name, Redacted.value(value)] as const)
   const anonymous = (yield* HttpClient.HttpClient).pipe(
     HttpClient.mapRequest((request) =>
       request.headers["accept"] === undefined ? HttpClientRequest.acceptJson(request) : request
+    ),
+    HttpClient.mapRequest((request) =>
+      headers.length > 0 && new URL(request.url).origin === base.origin
+        ? HttpClientRequest.setHeaders(request, headers)
+        : request
     ),
     HttpClient.withScope
   )

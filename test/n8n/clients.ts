@@ -75,7 +75,7 @@ interface RecordedRequest {
 /** A client of an n8n that gives these answers in turn and repeats the last; `requests` are those received so far. */
 export const scriptedClient = Effect.fnUntraced(function*(
   script: readonly [Answer, ...ReadonlyArray<Answer>],
-  options: Partial<Pick<N8nClient.Options, "retry" | "timeout">> & {
+  options: Partial<Pick<N8nClient.Options, "headers" | "retry" | "timeout" | "webhookUrl">> & {
     readonly url?: string
     readonly apiKey?: string
   } = {}
@@ -90,7 +90,9 @@ export const scriptedClient = Effect.fnUntraced(function*(
     url: new URL(options.url ?? "https://n8n.test/"),
     apiKey: Redacted.make(options.apiKey ?? apiKey),
     retry: options.retry,
-    timeout: options.timeout
+    timeout: options.timeout,
+    headers: options.headers,
+    webhookUrl: options.webhookUrl
   }).pipe(Effect.provideService(HttpClient.HttpClient, http))
   return { n8n, requests }
 })

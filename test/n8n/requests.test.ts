@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as TestClock from "effect/testing/TestClock"
 import * as Hints from "../../src/answer/Hints.ts"
@@ -287,6 +288,32 @@ describe("the timeout", () => {
       assert.isFalse(requests[0]?.signal.aborted)
       yield* Fiber.interrupt(fiber)
       assert.isTrue(requests[0]?.signal.aborted)
+    }))
+})
+
+describe("headers for a proxy", () => {
+  const secret = "proxy-secret-value"
+  const headers = { "cf-access-client-secret": Redacted.make(secret) }
+  const names = (all: ReadonlyArray<{ readonly headers: Readonly<Record<string, string>> }>) =>
+    all.map((request) => request.headers["cf-access-client-secret"])
+
+  it.effect("go to n8n's own origin only", () =>
+    Effect.gen(function*() {
+      const { n8n, requests } = yield* scriptedClient([answers], { headers })
+      yield* n8n.getWorkflow("1")
+      yield* n8n.callWebhook("orders", { method: "POST", seconds: 5 })
+      assert.deepStrictEqual(names(requests), [secret, secret])
+      const other = yield* scriptedClient([answers], { headers, webhookUrl: new URL("https://hooks.test/") })
+      yield* other.n8n.getWorkflow("1")
+      yield* other.n8n.callWebhook("orders", { method: "POST", seconds: 5 })
+      assert.deepStrictEqual(names(other.requests), [secret, undefined])
+    }))
+
+  it.effect("are in no error", () =>
+    Effect.gen(function*() {
+      const { n8n } = yield* scriptedClient([says({ message: `no ${secret}` }, { status: 403 })], { headers })
+      const error = yield* apiFailure(n8n.getWorkflow("1"))
+      assert.strictEqual(error.errorDetails, "no [redacted]")
     }))
 })
 

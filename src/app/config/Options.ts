@@ -47,6 +47,11 @@ export const general = {
     "Base URL of production webhooks if it differs from N8N_URL (n8n's WEBHOOK_URL)",
     { defaultText: "N8N_URL" }
   ),
+  n8nHeader: several(
+    list,
+    "n8n-header NAME=VARIABLE",
+    `Header that a proxy in front of n8n asks for, and the environment variable with its value; ${repeatable}`
+  ),
   readOnly: toggle("read-only", "Offer no tool that changes anything; overrides all other options"),
   policy: optional(
     file,

@@ -19,6 +19,8 @@ export interface Profile {
   readonly url: string
   readonly apiKey: Redacted.Redacted<string>
   readonly webhookUrl: string | undefined
+  /** Headers for a proxy in front of n8n, as `NAME=VARIABLE`. */
+  readonly headers: ReadonlyArray<string>
   /** Whether tools that change something are left out. */
   readonly readOnly: boolean
   /** Tokens of its callers over HTTP. */
@@ -43,6 +45,7 @@ const Entry = Schema.Struct({
   apiKey: Schema.optionalKey(text),
   apiKeyEnv: Schema.optionalKey(variable),
   webhookUrl: Schema.optionalKey(text),
+  headersEnv: Schema.optionalKey(Schema.Record(text, variable)),
   readOnly: Schema.optionalKey(Schema.Boolean),
   tokens: Schema.optionalKey(Schema.Array(text)),
   tokensEnv: Schema.optionalKey(variable),
@@ -90,6 +93,7 @@ const resolve = Effect.fnUntraced(function*(entry: typeof Entry.Type, env: Env, 
     url: entry.url,
     apiKey: Redacted.make(key),
     webhookUrl: entry.webhookUrl,
+    headers: Object.entries(entry.headersEnv ?? {}).map((pair) => pair.join("=")),
     readOnly: entry.readOnly ?? false,
     tokens: [...entry.tokens ?? [], ...fromEnv].map((token) => Redacted.make(token)),
     filesRoots: filesRoot === undefined ? undefined : [filesRoot].flat().map((folder) => absolute(base, folder)),
@@ -98,8 +102,8 @@ const resolve = Effect.fnUntraced(function*(entry: typeof Entry.Type, env: Env, 
 })
 
 /**
- * Reads `{"profiles":[{name, url, apiKey or apiKeyEnv, webhookUrl?, readOnly?, tokens?, tokensEnv?, filesRoot?, state or
- * stateEnv?}]}`; comments and trailing commas are allowed, commas separate several tokens in a variable, and
+ * Reads `{"profiles":[{name, url, apiKey or apiKeyEnv, webhookUrl?, headersEnv?, readOnly?, tokens?, tokensEnv?, filesRoot?,
+ * state or stateEnv?}]}`; comments and trailing commas are allowed, commas separate several tokens in a variable, and
  * relative folders start at the file's.
  */
 export const load = (file: string, env: Env): Effect.Effect<

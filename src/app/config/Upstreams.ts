@@ -52,22 +52,47 @@ export interface Upstream {
   readonly state?: State.Place | undefined
 }
 
-type Address = Pick<Profiles.Profile, "url" | "apiKey" | "webhookUrl">
+/** Headers from `NAME=VARIABLE`, with the values of these variables. */
+const readHeaders = Effect.fnUntraced(function*(pairs: ReadonlyArray<string>, name: string) {
+  const variables = Options.variables(process.env)
+  const headers: Record<string, Redacted.Redacted<string>> = {}
+  for (const pair of pairs) {
+    const [, header, variable] = /^([!#$%&'*+.^_`|~\w-]+)=([A-Za-z_]\w*)$/.exec(pair) ?? []
+    if (header === undefined || variable === undefined) {
+      return yield* Options.refuse(
+        `${name}: write it as CF-Access-Client-Id=CF_ID, the name of a header and that of a variable with its value`
+      )
+    }
+    if (/^(?:x-n8n-api-key|host|content-length)$/i.test(header)) {
+      return yield* Options.refuse(`${name}: the server sets '${header}' itself`)
+    }
+    const value = Object.hasOwn(variables, variable) ? variables[variable]?.trim() : undefined
+    if (value === undefined || value === "") return yield* Options.refuse(`${name}: ${variable} is not set`)
+    if (!/^[\t\x20-\x7e]*$/.test(value)) {
+      return yield* Options.refuse(`${name}: ${variable} has a character that no header may have`)
+    }
+    headers[header.toLowerCase()] = Redacted.make(value)
+  }
+  return headers
+})
+
+type Address = Pick<Profiles.Profile, "url" | "apiKey" | "headers" | "webhookUrl">
 
 const configured = Effect.fnUntraced(function*(
-  { apiKey, url, webhookUrl }: Address,
+  { apiKey, headers, url, webhookUrl }: Address,
   nameOf: (key: keyof Address) => string
 ) {
   return N8nClient.layer({
     url: yield* parseUrl(url, nameOf("url")),
     apiKey: yield* checkKey(apiKey, nameOf("apiKey")),
+    headers: yield* readHeaders(headers, nameOf("headers")),
     webhookUrl: webhookUrl === undefined ? undefined : yield* parseUrl(webhookUrl, nameOf("webhookUrl"))
   }).pipe(Layer.provide(FetchHttpClient.layer))
 })
 
 const withoutProfile = Effect.fnUntraced(function*(options: Options.Options) {
   if (options.demo) return yield* demo
-  const { apiKey, n8nUrl, webhookUrl } = options
+  const { apiKey, n8nHeader, n8nUrl, webhookUrl } = options
   if (Option.isNone(n8nUrl) || Option.isNone(apiKey)) {
     return N8nClient.layerUnconfigured([
       ...(Option.isNone(n8nUrl) ? ["N8N_URL"] : []),
@@ -77,9 +102,15 @@ const withoutProfile = Effect.fnUntraced(function*(options: Options.Options) {
   const names = {
     url: "N8N_URL (--n8n-url)",
     apiKey: "N8N_API_KEY (--api-key)",
-    webhookUrl: "N8N_MCP_WEBHOOK_URL (--webhook-url)"
+    webhookUrl: "N8N_MCP_WEBHOOK_URL (--webhook-url)",
+    headers: "N8N_MCP_N8N_HEADER (--n8n-header)"
   }
-  const address = { url: n8nUrl.value, apiKey: apiKey.value, webhookUrl: Option.getOrUndefined(webhookUrl) }
+  const address = {
+    url: n8nUrl.value,
+    apiKey: apiKey.value,
+    webhookUrl: Option.getOrUndefined(webhookUrl),
+    headers: n8nHeader
+  }
   return yield* configured(address, (key) => names[key])
 })
 

@@ -39,6 +39,24 @@ const failedBy = (name: string, error: Errors.N8nError): Check => {
 
 const skipped = (name: string): Check => ({ name, status: "skipped", detail: "not reached" })
 
+/** Check of the variables that name a proxy, which Node's `fetch` reads only if it is asked to. */
+export const proxy = (variables: Readonly<Record<string, string | undefined>>): ReadonlyArray<Check> => {
+  const set = Object.keys(variables).filter((name) =>
+    /^https?_proxy$/i.test(name) && (variables[name] ?? "").trim() !== ""
+  ).toSorted()
+  if (set.length === 0) return []
+  const named = set.join(", ")
+  return [
+    variables["NODE_USE_ENV_PROXY"] === "1"
+      ? ok("Proxy", `${named} in effect, except for hosts in NO_PROXY`)
+      : warning(
+        "Proxy",
+        `${named} set, but not in effect: requests to n8n go there directly`,
+        "If n8n is only reached through the proxy, set NODE_USE_ENV_PROXY=1 beside it (Node 22.21, or 24 and later)."
+      )
+  ]
+}
+
 const versionCheck = (version: string | undefined): Check =>
   version === undefined
     ? warning(
@@ -203,6 +221,7 @@ export const examine = Effect.fnUntraced(function*(
   const local = [
     // Older versions of Node end before this.
     ok("Node", process.versions.node),
+    ...proxy(process.env),
     ...yield* Effect.forEach(filesRoots.length > 0 || !offersFiles ? filesRoots : [undefined], filesRoot),
     yield* typeof state === "string" ? stateFolder(state) : stateDatabase(state),
     yield* catalogue

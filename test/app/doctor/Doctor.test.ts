@@ -102,6 +102,13 @@ const n8nWithScopes = (scopes: ReadonlyArray<string>, workflows: typeof forbidde
   }))
 
 describe("doctor", () => {
+  it("says whether proxy variables are in effect", () => {
+    const status = (variables: Record<string, string>) => Doctor.proxy(variables).map((check) => check.status)
+    assert.deepStrictEqual(status({ HTTPS_PROXY: "" }), [])
+    assert.deepStrictEqual(status({ HTTPS_PROXY: "http://proxy:3128" }), ["warning"])
+    assert.deepStrictEqual(status({ https_proxy: "http://proxy:3128", NODE_USE_ENV_PROXY: "1" }), ["ok"])
+  })
+
   it.live("finds a good n8n good", () =>
     Effect.gen(function*() {
       const all = new Set(reading.flatMap((tool) => tool.scopes))

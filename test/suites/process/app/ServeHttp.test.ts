@@ -44,6 +44,7 @@ const serving = (args: ReadonlyArray<string>, env: Record<string, string> = {}) 
 const options: Options.Options = {
   n8nUrl: Option.none(),
   apiKey: Option.none(),
+  n8nHeader: [],
   webhookUrl: Option.none(),
   config: Option.none(),
   profile: Option.none(),
