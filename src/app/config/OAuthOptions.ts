@@ -22,7 +22,7 @@ const parse = (text: string, name: string) => {
 
 /** Public address of the server, and the issuer with the resource of its tokens, as far as they are set. */
 export const load = Effect.fnUntraced(function*(options: Options.Options) {
-  const { oauthIssuer, oauthProfileClaim, publicUrl, readOnly } = options
+  const { oauthAudience, oauthIssuer, oauthProfileClaim, publicUrl, readOnly } = options
   const address = Option.isNone(publicUrl) ? undefined : yield* parse(publicUrl.value, "--public-url")
   if (Option.isNone(oauthIssuer)) return { address, issued: undefined }
   if (address === undefined) {
@@ -31,5 +31,6 @@ export const load = Effect.fnUntraced(function*(options: Options.Options) {
   const issuer = oauthIssuer.value
   yield* parse(issuer, "--oauth-issuer")
   const resource = OAuth.resource({ issuer, publicUrl: address, readOnly })
-  return { address, issued: { issuer, profileClaim: oauthProfileClaim, resource } }
+  const audience = Option.getOrUndefined(oauthAudience)
+  return { address, issued: { issuer, audience, profileClaim: oauthProfileClaim, resource } }
 })

@@ -132,6 +132,11 @@ const http = {
     "public-url URL",
     "Address under which clients reach the server; with /mcp at its end it is the audience of access tokens"
   ),
+  oauthAudience: optional(
+    text,
+    "oauth-audience AUDIENCE",
+    "Audience of access tokens that is not the server's address, such as an application id of Entra"
+  ),
   oauthProfileClaim: withDefault(
     text,
     "n8n_profile",

@@ -1,8 +1,8 @@
-/** OAuth 2.1 resource server: accepts access tokens (JWT, RFC 9068) of one issuer, announced by RFC 9728. */
+/** OAuth 2.1 resource server: accepts access tokens (JWT) of one issuer, announced by RFC 9728. */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import { decodeJwt, errors, type JWTPayload, jwtVerify, type JWTVerifyOptions } from "jose"
+import { decodeJwt, errors, type JWTPayload, jwtVerify, type JWTVerifyOptions, type JWTVerifyResult } from "jose"
 import { sha256 } from "../../base/Hash.ts"
 import { str } from "../../base/Json.ts"
 import { type Access, bearer, type Known } from "./Access.ts"
@@ -79,6 +79,8 @@ export interface Target {
 export interface Options {
   readonly issuer: string
   readonly resource: Resource
+  /** Audience that the provider uses instead of the server's address, such as an application id. */
+  readonly audience?: string | undefined
   readonly profileClaim: string
   /** Target for the claim's value, which may be absent; `undefined` refuses the token. */
   readonly targetOf: (profile: string | undefined) => Target | undefined
@@ -88,13 +90,12 @@ class Unverified extends Data.TaggedError("Unverified")<{ readonly cause: unknow
 
 class InvalidToken extends Data.TaggedError("InvalidToken")<{ readonly message: string }> {}
 
-const reasonOf = (error: unknown, resource: Resource): string => {
+const reasonOf = (error: unknown, audiences: ReadonlyArray<string>): string => {
   if (error instanceof errors.JWTExpired) return "It has expired"
   if (error instanceof errors.JWTClaimValidationFailed) {
     const { claim } = error
-    if (claim === "aud") return `Its audience is not ${resource.id}`
+    if (claim === "aud") return `Its audience is not ${audiences.join(" or ")}`
     if (claim === "iss") return "It is of another issuer"
-    if (claim === "typ") return "Its type is not at+jwt"
     if (claim === "nbf") return "It is not valid yet"
     return `Its claim ${["sub", "exp", "iat"].includes(claim) ? claim : "set"} is missing or wrong`
   }
@@ -106,14 +107,14 @@ const reasonOf = (error: unknown, resource: Resource): string => {
 }
 
 /** Tries all matching keys for a token that names none. */
-const verified = async (token: string, keys: Issuer.Keys, options: JWTVerifyOptions): Promise<JWTPayload> => {
+const verified = async (token: string, keys: Issuer.Keys, options: JWTVerifyOptions): Promise<JWTVerifyResult> => {
   try {
-    return (await jwtVerify(token, keys, options)).payload
+    return await jwtVerify(token, keys, options)
   } catch (error) {
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
     for await (const key of error) {
       try {
-        return (await jwtVerify(token, key, options)).payload
+        return await jwtVerify(token, key, options)
       } catch (other) {
         if (!(other instanceof errors.JWSSignatureVerificationFailed)) throw other
       }
@@ -122,15 +123,40 @@ const verified = async (token: string, keys: Issuer.Keys, options: JWTVerifyOpti
   }
 }
 
-/** Scopes of a token, as text or list under either claim name. */
-const scopesOf = ({ scope, scp }: JWTPayload): ReadonlyArray<string> =>
-  [scope, scp].flatMap((value) =>
-    typeof value === "string"
-      ? value.split(" ")
-      : Array.isArray(value)
-      ? value.filter((each) => typeof each === "string")
-      : []
-  )
+/** Claims that only ID tokens have. */
+const ofIdTokens = ["nonce", "at_hash", "c_hash"]
+
+/**
+ * Reason why a token is not an access token. Its header says `at+jwt` (RFC 9068) or, as by default with most providers,
+ * only `JWT`; then Keycloak's claim `typ` decides, and without it no claim may be one of ID tokens.
+ */
+const otherKind = ({ payload, protectedHeader }: JWTVerifyResult): string | undefined => {
+  const kind = (protectedHeader.typ ?? "").toLowerCase().replace(/^application\//, "")
+  if (kind === "at+jwt") return undefined
+  if (kind !== "jwt") return "Its type is neither at+jwt nor JWT"
+  const { typ } = payload
+  const isAccess = typ === undefined
+    ? !ofIdTokens.some((claim) => Object.hasOwn(payload, claim))
+    : typeof typ === "string" && typ.toLowerCase() === "bearer"
+  return isAccess ? undefined : "It is not an access token, but an ID token or another kind"
+}
+
+const words = (value: unknown): ReadonlyArray<string> =>
+  typeof value === "string"
+    ? value.split(" ")
+    : Array.isArray(value)
+    ? value.filter((each) => typeof each === "string")
+    : []
+
+/** Whether the token belongs to a program that logged in with its own secret, as Entra marks it. */
+const isOfProgram = ({ appid, azp, idtyp, oid, sub }: JWTPayload) =>
+  idtyp === undefined ? (azp ?? appid) !== undefined && oid !== undefined && oid === sub : idtyp === "app"
+
+/** Scopes of a token, as text or list under either claim name; a program of Entra has roles instead. */
+const scopesOf = (claims: JWTPayload): ReadonlyArray<string> => {
+  const own = [claims["scope"], claims["scp"]].flatMap(words)
+  return own.length === 0 && isOfProgram(claims) ? words(claims["roles"]) : own
+}
 
 const maxSubjectChars = 255
 
@@ -143,7 +169,11 @@ const unavailable = Refusal.make(
 )
 
 /** Access by tokens of the issuer; unknown keys cause a refresh. */
-export const access = ({ issuer, profileClaim, resource, targetOf }: Options, keys: Issuer.KeyStore): Access => {
+export const access = (
+  { audience, issuer, profileClaim, resource, targetOf }: Options,
+  keys: Issuer.KeyStore
+): Access => {
+  const audiences = audience === undefined ? [resource.id] : [resource.id, audience]
   const spellings = Issuer.spellings(issuer)
   const challenge = (details: string) => ({
     "www-authenticate": `Bearer realm="effect-n8n-mcp"${details}, resource_metadata="${quoted(resource.metadataUrl)}"`
@@ -182,22 +212,23 @@ export const access = ({ issuer, profileClaim, resource, targetOf }: Options, ke
     yield* checkIssuer(token)
     const options: JWTVerifyOptions = {
       issuer: spellings,
-      audience: resource.id,
+      audience: audiences,
       algorithms: [...algorithms],
-      typ: "at+jwt",
       requiredClaims: ["sub", "exp"],
       clockTolerance,
       currentDate: new Date(yield* Clock.currentTimeMillis)
     }
     const verify = (keys: Issuer.Keys) =>
       Effect.tryPromise({ try: () => verified(token, keys, options), catch: (cause) => new Unverified({ cause }) })
-    return yield* verify(yield* keys.current).pipe(
+    const result = yield* verify(yield* keys.current).pipe(
       Effect.catchIf(
         ({ cause }) => cause instanceof errors.JWKSNoMatchingKey,
         () => Effect.flatMap(keys.renewed, verify)
       ),
-      Effect.catchTag("Unverified", ({ cause }) => new InvalidToken({ message: reasonOf(cause, resource) }))
+      Effect.catchTag("Unverified", ({ cause }) => new InvalidToken({ message: reasonOf(cause, audiences) }))
     )
+    const message = otherKind(result)
+    return message === undefined ? result.payload : yield* new InvalidToken({ message })
   })
 
   const known = Effect.fnUntraced(function*(claims: JWTPayload) {

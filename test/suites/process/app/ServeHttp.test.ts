@@ -67,6 +67,7 @@ const options: Options.Options = {
   port: 0,
   authToken: [],
   oauthIssuer: Option.none(),
+  oauthAudience: Option.none(),
   publicUrl: Option.none(),
   oauthProfileClaim: "n8n_profile",
   allowedHosts: [],
