@@ -1,5 +1,5 @@
 /** Manifests of what people install; `node src/packaging/manifests.ts` writes `.claude-plugin` before a release. */
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import * as Options from "../app/config/Options.ts"
 import * as tools from "../tools/index.ts"
 import { metadata, repositoryUrl, root, title, writeJson } from "./metadata.ts"
@@ -64,6 +64,19 @@ const bundleQuestions: ReadonlyArray<Question> = [
 
 export const entryPoint = "server/main.js"
 
+/** Icon of 512 pixels, in the repository and, under its last name, in the bundle. */
+export const icon = ".github/images/icon.png"
+
+const privacy = `${repositoryUrl}/blob/main/.github/docs/security.md#what-leaves-your-machine`
+
+const longDescription = [
+  "Ask why a run failed, build and change workflows, test them without sending anything, prove a change on recorded runs, and publish it.",
+  "- *Why did last night's run of the order import fail?*",
+  "- *Build a workflow that posts new leads to Slack, and test it.*",
+  "- *Upgrade this workflow's old nodes, and prove that it still does the same.*",
+  "Data goes from your n8n to your MCP client, and nowhere else; there is no telemetry."
+].join("\n\n")
+
 /** The bundle's `manifest.json`, version 0.3: 0.4 only adds support for Python. */
 export const bundleManifest = {
   manifest_version: "0.3",
@@ -71,6 +84,9 @@ export const bundleManifest = {
   display_name: title,
   version: metadata.version,
   description: metadata.description,
+  long_description: longDescription,
+  icon: basename(icon),
+  privacy_policies: [privacy],
   author: { name: metadata.author },
   repository: { type: metadata.repository.type, url: repositoryUrl },
   homepage: metadata.homepage,
@@ -138,6 +154,9 @@ export const serverJson = {
   description: metadata.description,
   version: metadata.version,
   websiteUrl: metadata.homepage,
+  icons: [
+    { src: `${repositoryUrl.replace("//github.com", "//raw.githubusercontent.com")}/main/${icon}`, sizes: ["512x512"] }
+  ],
   repository: { url: repositoryUrl, source: "github" },
   packages: [
     {

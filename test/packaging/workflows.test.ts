@@ -30,7 +30,7 @@ describe("the workflows of the repository", () => {
 
   it("publish what another job has built", () => {
     const { text = "" } = files.find(({ name }) => name === "release.yml") ?? {}
-    assert.deepStrictEqual([...jobsOf(text).keys()], ["check", "build", "publish"])
+    assert.deepStrictEqual([...jobsOf(text).keys()], ["check", "build", "publish", "register"])
     assert.include(jobsOf(text).get("publish"), "download-artifact")
   })
 })
