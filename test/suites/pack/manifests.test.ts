@@ -46,7 +46,13 @@ describe("the .mcpb bundle", () => {
       assert.isBelow(statSync(bundle).size, 3_000_000)
       run(mcpb, ["unpack", bundle, folder], root)
       assert.include(run(mcpb, ["validate", join(folder, "manifest.json")], root), "passes")
-      assert.deepStrictEqual(readdirSync(folder).toSorted(), ["LICENSE", "README.md", "icon.png", "manifest.json", "server"])
+      assert.deepStrictEqual(readdirSync(folder).toSorted(), [
+        "LICENSE",
+        "README.md",
+        "icon.png",
+        "manifest.json",
+        "server"
+      ])
 
       const config = await getMcpConfigForManifest({
         manifest: { ...bundleManifest, keywords: [...bundleManifest.keywords] } as never,
