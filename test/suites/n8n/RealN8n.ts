@@ -19,6 +19,7 @@ import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { createServer } from "node:net"
 import * as processes from "../../support/processes.ts"
+import * as elsewhere from "./elsewhere.ts"
 import * as FakeOpenAi from "./FakeOpenAi.ts"
 import { install, type Installed } from "./install.ts"
 import { RealN8nError } from "./RealN8nError.ts"
@@ -39,6 +40,8 @@ export interface Service {
   readonly crash: Effect.Effect<void, RealN8nError>
   /** The base URL of the simulated OpenAI for the scenarios' AI nodes. */
   readonly openAiUrl: URL
+  /** Address at which n8n reaches the servers of a test. */
+  readonly host: string
   /** The last lines of n8n's output. */
   readonly log: Effect.Effect<string>
 }
@@ -60,7 +63,10 @@ export class RealN8n extends Context.Service<RealN8n, Service>()("effect-n8n-mcp
     version: string,
     options: { readonly env?: Readonly<Record<string, string>> } = {}
   ): Layer.Layer<RealN8n, RealN8nError | processes.ProcessError> =>
-    Layer.effect(RealN8n, make(version, options.env ?? {})).pipe(
+    Layer.effect(
+      RealN8n,
+      elsewhere.named === undefined ? make(version, options.env ?? {}) : makeElsewhere(version, elsewhere.named)
+    ).pipe(
       Layer.provide([NodeServices.layer, FetchHttpClient.layer, Layer.succeed(Clock.Clock, Clock.Clock.defaultValue())])
     )
 }
@@ -268,6 +274,37 @@ const make = Effect.fn("RealN8n.make")(function*(version: string, env: Readonly<
     ownerEmail: owner.email,
     ownerPassword: Redacted.make(owner.password),
     openAiUrl,
+    host: "127.0.0.1",
     log: Effect.sync(place.tail.text)
   })
 })
+
+/** An n8n by URL; a test that needs more than its public API is skipped. */
+const makeElsewhere = Effect.fn("RealN8n.makeElsewhere")(
+  function*(version: string, named: NonNullable<typeof elsewhere.named>) {
+    return RealN8n.of({
+      version,
+      ...yield* elsewhere.make(named),
+      ownerEmail: "",
+      ownerPassword: Redacted.make(""),
+      get createApiKey() {
+        return elsewhere.skip("keys with fewer scopes need the owner's session")
+      },
+      get crash() {
+        return elsewhere.skip("its process cannot be killed")
+      },
+      get log() {
+        return elsewhere.skip("its log cannot be read")
+      },
+      get asOwner() {
+        return elsewhere.skip("the editor's API needs the owner's session")
+      },
+      get openAiUrl() {
+        return elsewhere.skip("n8n may not reach the simulated OpenAI")
+      },
+      get host() {
+        return elsewhere.skip("n8n may not reach a server of this test")
+      }
+    })
+  }
+)

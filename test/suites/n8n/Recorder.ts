@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import { createServer as createHttpServer } from "node:http"
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net"
+import { RealN8n } from "./RealN8n.ts"
 
 /** What reached them, a line each, and where they listen. */
 export interface Recorder {
@@ -67,6 +68,7 @@ const redis = (record: (line: string) => void) => (socket: Socket) => {
 
 /** Starts the servers; `GET /lookup?id=2` answers 404. */
 export const make = Effect.gen(function*() {
+  const { host } = yield* RealN8n
   const recorded: Array<string> = []
   const bodies: Array<unknown> = []
   const record = (line: string) => void recorded.push(line)
@@ -83,7 +85,7 @@ export const make = Effect.gen(function*() {
   })
   const httpPort = yield* listen(http)
   const recorder: Recorder = {
-    url: `http://127.0.0.1:${httpPort}`,
+    url: `http://${host}:${httpPort}`,
     smtpPort: yield* listen(createServer(smtp(record))),
     redisPort: yield* listen(createServer(redis(record))),
     lines: () => recorded,

@@ -17,7 +17,7 @@ const remove = (ids: ReadonlyArray<string>) => Effect.forEach(ids, scenarios.rem
 
 /** Adds the tests to a suite. */
 export const choosing = (it: It, version: string) => {
-  const v2 = version.startsWith("2.")
+  const v2 = !version.startsWith("1.")
 
   it.effect("list_workflows: deleting what a page listed hides and repeats no other", () =>
     Effect.gen(function*() {

@@ -12,7 +12,7 @@ import * as Failures from "../../../src/trials/drill/Failures.ts"
 import * as Verdict from "../../../src/trials/drill/Verdict.ts"
 import { node } from "../../support/workflows.ts"
 import { chain, connected, copiesLeft, happened, type Link, made, set } from "./builders.ts"
-import type { RealN8n } from "./RealN8n.ts"
+import { RealN8n } from "./RealN8n.ts"
 import * as Recorder from "./Recorder.ts"
 import * as scenarios from "./scenarios.ts"
 import { outsideOf, weak } from "./weakWorkflows.ts"
@@ -28,29 +28,33 @@ const bodies: { readonly [status: string]: string } = {
 
 /** A service that fails as the first part of the path says, or below `/state` as is set. */
 const service = Effect.acquireRelease(
-  Effect.callback<{ readonly url: string; kind: string; readonly close: () => void }>((resume) => {
-    const server = createServer((request, response) => {
-      const [, first = ""] = (request.url ?? "").split("/")
-      const kind = first === "state" ? self.kind : first
-      if (kind === "timeout") return
-      response.setHeader("content-type", "application/json")
-      response.statusCode = Number(bodies[kind] === undefined ? 200 : kind)
-      response.end(kind === "empty" ? "[]" : bodies[kind] ?? bodies[200])
-    })
-    const self = {
-      url: "",
-      kind: "200",
-      close: () => {
-        server.closeAllConnections()
-        server.close()
-      }
-    }
-    server.listen(0, "127.0.0.1", () => {
-      // oxlint-disable-next-line no-unsafe-type-assertion -- a server that listens on a port has one
-      self.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-      resume(Effect.succeed(self))
-    })
-  }),
+  Effect.flatMap(
+    RealN8n,
+    ({ host }) =>
+      Effect.callback<{ readonly url: string; kind: string; readonly close: () => void }>((resume) => {
+        const server = createServer((request, response) => {
+          const [, first = ""] = (request.url ?? "").split("/")
+          const kind = first === "state" ? self.kind : first
+          if (kind === "timeout") return
+          response.setHeader("content-type", "application/json")
+          response.statusCode = Number(bodies[kind] === undefined ? 200 : kind)
+          response.end(kind === "empty" ? "[]" : bodies[kind] ?? bodies[200])
+        })
+        const self = {
+          url: "",
+          kind: "200",
+          close: () => {
+            server.closeAllConnections()
+            server.close()
+          }
+        }
+        server.listen(0, "127.0.0.1", () => {
+          // oxlint-disable-next-line no-unsafe-type-assertion -- a server that listens on a port has one
+          self.url = `http://${host}:${(server.address() as AddressInfo).port}`
+          resume(Effect.succeed(self))
+        })
+      })
+  ),
   ({ close }) => Effect.sync(close)
 )
 

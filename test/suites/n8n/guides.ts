@@ -39,10 +39,10 @@ const serveOrders = Effect.gen(function*() {
 
 /** Creates a workflow of a guide, with the API on loopback, and its model's credential if it has one. */
 const make = Effect.fnUntraced(function*(topic: string, index = 0) {
+  const { openAiUrl } = yield* RealN8n
   const origin = yield* serveOrders
   const text = (yield* Guides.read(topic)).replaceAll("https://api.example.com", origin)
   const { connections, nodes } = examplesIn(text)[index] ?? { connections: {}, nodes: [] }
-  const { openAiUrl } = yield* RealN8n
   const withCredentials = yield* Effect.forEach(nodes, (node) =>
     node.type.endsWith("lmChatOpenAi")
       ? Effect.map(scenarios.openAiCredential("Guide", openAiUrl.href), (openAiApi) => ({

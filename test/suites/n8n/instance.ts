@@ -13,7 +13,7 @@ type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>
 
 /** Adds the tests to a suite. */
 export const instance = (it: It, version: string) => {
-  const v2 = version.startsWith("2.")
+  const v2 = !version.startsWith("1.")
 
   it.effect("instance_overview: reports the version, the counts and what failed, within 800 tokens", () =>
     Effect.gen(function*() {

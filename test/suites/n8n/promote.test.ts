@@ -14,6 +14,7 @@ import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
 import { folderWith } from "../../support/folders.ts"
 import { node } from "../../support/workflows.ts"
 import { chain, code, connected } from "./builders.ts"
+import { startsOwn } from "./elsewhere.ts"
 import { RealN8n } from "./RealN8n.ts"
 import { inCi } from "./releases.ts"
 import * as scenarios from "./scenarios.ts"
@@ -80,7 +81,7 @@ const parameters = (workflow: { readonly nodes: ReadonlyArray<{ readonly name: s
   obj(obj(workflow.nodes.find((each) => each.name === name))?.["parameters"]) ?? {}
 
 layer(Services.layerMemory)("promote", (it) => {
-  for (const target of Object.values(inCi)) {
+  for (const target of startsOwn("promotion") ? Object.values(inCi) : []) {
     it.effect(
       `from n8n ${inCi["2"]} to ${target}: created, the same, updated, published, in conflict`,
       () =>

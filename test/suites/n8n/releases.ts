@@ -1,4 +1,5 @@
 /** The releases of n8n that the suite runs against, and what came of it: what README says of versions is made of this. */
+import * as elsewhere from "./elsewhere.ts"
 
 /** A major version of n8n that is supported. */
 export type Major = "2" | "1"
@@ -56,14 +57,14 @@ export const table = [
   `| ${inCi["1"]} | at every change | no drafts, versions or list of credentials in its API |`
 ].join("\n")
 
-/** The releases to test now: those of `N8N_MCP_VERSIONS`, with commas between, or CI's. */
-const asked = (process.env["N8N_MCP_VERSIONS"] ?? Object.values(inCi).join()).split(",").map((version) =>
-  version.trim()
-)
+/** The releases to test now: that of `N8N_SUITE_URL`, those of `N8N_MCP_VERSIONS`, with commas between, or CI's. */
+const asked = elsewhere.version === undefined
+  ? (process.env["N8N_MCP_VERSIONS"] ?? Object.values(inCi).join()).split(",").map((version) => version.trim())
+  : [elsewhere.version]
 
 /** Those of a major version. */
 export const ofMajor = (major: Major): ReadonlyArray<string> =>
-  asked.filter((version) => version.startsWith(`${major}.`))
+  asked.filter((version) => version.startsWith("1.") === (major === "1"))
 
 /** Those that are not a version which there is a recipe for, such as `2.30`. */
-export const notTestable: ReadonlyArray<string> = asked.filter((version) => !/^[12]\.\d+\.\d+$/.test(version))
+export const notTestable: ReadonlyArray<string> = asked.filter((version) => !/^[1-9]\.\d+\.\d+/.test(version))

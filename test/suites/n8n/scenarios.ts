@@ -141,7 +141,7 @@ const editor = Effect.fn("scenarios.editor")(function*(
 /** Saves a workflow in the editor: on 2.x what is published goes on. */
 export const edit = (id: string, body: object) => editor(`workflows/${id}`, body, "PATCH")
 
-const isV2 = Effect.map(RealN8n, ({ version }) => version.startsWith("2."))
+const isV2 = Effect.map(RealN8n, ({ version }) => !version.startsWith("1."))
 
 /** Creates a workflow from a body for POST /workflows. */
 export const create = (body: { readonly name: string }) =>
@@ -281,14 +281,14 @@ export const openAiCredential = Effect.fn("scenarios.openAiCredential")(function
 
 /** Creates the unpublished workflow of a scenario. */
 export const make = Effect.fn("scenarios.make")(function*(scenario: workflows.Name, name: string = scenario) {
-  const { openAiUrl, url } = yield* RealN8n
+  const real = yield* RealN8n
   const openAi = !scenario.startsWith("ai")
     ? { id: "", name: "" }
     : yield* scenario === "aiFail"
       ? openAiCredential("No OpenAI", workflows.closedUrl)
-      : openAiCredential("Fake OpenAI", openAiUrl.href)
+      : openAiCredential("Fake OpenAI", real.openAiUrl.href)
   const webhookPath = `${scenario}-${crypto.randomUUID()}`
-  const draft = workflows.drafts[scenario]({ url, openAi })
+  const draft = workflows.drafts[scenario]({ url: real.url, openAi })
   const workflowId = yield* create(workflows.body(name, webhookPath, draft))
   return { workflowId, name, webhookPath } satisfies Made
 })

@@ -14,7 +14,7 @@ import type { Node } from "../../../src/n8n/model/Workflow.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import { node } from "../../support/workflows.ts"
 import { chain, code, connected, happened, type Link, made, webhook } from "./builders.ts"
-import type { RealN8n } from "./RealN8n.ts"
+import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 
 type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Services>
@@ -41,7 +41,8 @@ const sink = Effect.gen(function*() {
     }),
     () => Effect.sync(() => server.close())
   )
-  return { url: `http://127.0.0.1:${port}`, received }
+  const { host } = yield* RealN8n
+  return { url: `http://${host}:${port}`, received }
 })
 
 const orders = [

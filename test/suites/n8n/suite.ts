@@ -163,7 +163,7 @@ const overStdio = (env: Record<string, string>, calls: ReadonlyArray<{ name: str
 
 /** The suite for one version of n8n. */
 export const suite = (version: string) => {
-  const v2 = version.startsWith("2.")
+  const v2 = !version.startsWith("1.")
   const drafts = N8nClient.writesDrafts(version)
 
   layer(everything(version), { timeout: "15 minutes", excludeTestServices: true })(`n8n ${version}`, (it) => {

@@ -142,7 +142,7 @@ const there = Effect.fnUntraced(function*(nodes: ReadonlyArray<ReturnType<typeof
 
 /** Adds the tests of the catalogue to a suite. */
 export const validation = (it: It, version: string) => {
-  const v2 = version.startsWith("2.")
+  const v2 = !version.startsWith("1.")
   // n8n 2.31 still has 4.4.
   const httpVersion = !v2 ? 4.3 : writesDrafts(version) ? 4.5 : 4.4
 
