@@ -63,6 +63,14 @@ const sentence = (advice: Advice): string =>
     SearchNodeTypes: () => "node_search finds types by what they do.",
     ShowParameters: () => "node_get shows its parameters.",
     ReplaceNode: () => "Use node_replace: it keeps the parameters and connections that fit the new type.",
+    UpgradeNodes: ({ more, nodes }) =>
+      `This n8n refuses to create or change deprecated nodes: ${
+        nodes.map(({ node, type }) => `'${Visible.label(node)}' (${type})`).join(", ")
+      }${
+        more === 0 ? "" : ` and ${more} more`
+      }. They may only be moved, removed or replaced: workflow_edit(operations: [{op: 'upgrade', node: ${
+        literal(nodes[0]?.node)
+      }}]) replaces one, in a file too; the command \`upgrade\`, those of a folder.`,
     LoadPackage: () => "It is a community node: the operator has to start this server with --nodes and its package.",
     LookForCreated: ({ name }) =>
       `It may have been created anyway: check with list_workflows(name: '${

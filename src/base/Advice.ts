@@ -41,6 +41,11 @@ export const Advice = Schema.TaggedUnion({
   ShowParameters: {},
   /** A node becomes one of another type. */
   ReplaceNode: {},
+  /** Deprecated nodes, which n8n refuses to create or change; `more` is the number of those that are left out. */
+  UpgradeNodes: {
+    nodes: Schema.Array(Schema.Struct({ node: Schema.String, type: Schema.String })),
+    more: Schema.Int
+  },
   /** A type of a community package. */
   LoadPackage: {},
   /** n8n may have created a workflow of this name although it answered with an error. */

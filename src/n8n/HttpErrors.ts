@@ -8,6 +8,7 @@ import type { ConnectionProblem, Hint } from "../base/Advice.ts"
 import { ApiError, NotFoundError, type Target, targetFields } from "../base/Errors.ts"
 import { redactText } from "../base/Redact.ts"
 import * as body from "./body.ts"
+import * as Deprecated from "./Deprecated.ts"
 
 /** n8n's message for a path that it does not have, which differs from that for a missing resource. */
 export const noRoute = "not found"
@@ -22,7 +23,9 @@ const isEverywhere = ({ operation, resourceType }: Target) =>
 const older = "This n8n has no such endpoint: it is older than this operation."
 
 const hintForStatus = (status: number, detail: string | undefined): Hint => {
-  if (status === 400) return "n8n refused a value; errorDetails names it. Correct it and call again."
+  if (status === 400) {
+    return Deprecated.hint(detail) ?? "n8n refused a value; errorDetails names it. Correct it and call again."
+  }
   if (status === 401) return { _tag: "CheckApiKey" }
   if (status === 403) {
     return isAboutLicense(detail)

@@ -7,7 +7,7 @@ import * as Stream from "effect/Stream"
 
 const megabyte = 1_000_000
 
-export const maxBytes = { json: 64 * megabyte, page: 4 * megabyte, webhook: megabyte, error: 64_000 } as const
+export const maxBytes = { json: 64 * megabyte, page: 4 * megabyte, webhook: megabyte, error: 256_000 } as const
 
 export interface Read {
   readonly bytes: Uint8Array

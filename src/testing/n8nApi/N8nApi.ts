@@ -82,6 +82,11 @@ export interface Options {
   readonly webhookLag?: number
   /** On 2.x, number of attempts to delete a workflow after unpublishing that fail with 409. Default: 0. */
   readonly deletionLag?: number
+  /**
+   * On 2.x, whether deprecated nodes (Function, Function Item, LangChain Code) are refused as since n8n 2.42.6: in a new
+   * workflow, and on an update unless they are only moved, removed or replaced. Default: false.
+   */
+  readonly blockDeprecated?: boolean
   /** Returns the execution of a call of a production webhook, which is stored; by default nothing runs. */
   readonly runs?: (workflow: State.Workflow) => State.NewExecution | undefined
 }
@@ -162,7 +167,15 @@ const record = ({ body, headers, method }: HttpClientRequest.HttpClientRequest, 
 /** Creates a simulated n8n with this seed; its refusals are HTTP responses with a status. */
 export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =>
   Effect.sync(() => {
-    const { after, before, deletionLag = 0, runs = () => undefined, version = "2", webhookLag = 0 } = options
+    const {
+      after,
+      before,
+      blockDeprecated = false,
+      deletionLag = 0,
+      runs = () => undefined,
+      version = "2",
+      webhookLag = 0
+    } = options
     const state = State.make(seed, version)
     const requests: Array<RecordedRequest> = []
     const failures: Array<Effect.Effect<Response, Disconnected>> = []
@@ -191,6 +204,7 @@ export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =
         now,
         webhookLag,
         deletionLag,
+        blocksDeprecated: blockDeprecated && version === "2",
         runs
       })
     }, Effect.catchTag("Refusal", ({ message, status }) => Effect.succeed(Response.json({ message }, { status }))))

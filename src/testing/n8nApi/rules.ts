@@ -1,4 +1,5 @@
 /** Rules for storing (2.x) and publishing a workflow. */
+import * as Equal from "effect/Equal"
 import { kindOf } from "./body.ts"
 import type { Major } from "./refusal.ts"
 import { type Content, list, type Node, obj } from "./state.ts"
@@ -112,6 +113,44 @@ export const groupFault = ({ nodeGroups, nodes }: Content): string | undefined =
       : [`Node group "${name}" cannot contain trigger nodes: ${triggers.map((node) => node.name).join(", ")}.`]
   })
   return [...faults, ...withTriggers][0]
+}
+
+/** Types that n8n 2.42.6 is known to mark as deprecated; other hidden types may be created. */
+const deprecated = new Set([
+  "n8n-nodes-base.function",
+  "n8n-nodes-base.functionItem",
+  "@n8n/n8n-nodes-langchain.code"
+])
+
+const isDeprecated = (node: Node) => deprecated.has(node.type ?? "")
+
+/** Part of a deprecated node that must not change, in the form in which the editor saves it. */
+const frozen = ({ position: _, ...node }: Node) => ({
+  ...node,
+  parameters: obj(node["parameters"]),
+  credentials: obj(node["credentials"]),
+  disabled: node["disabled"] === true,
+  continueOnFail: node["continueOnFail"] === true,
+  onError: node["onError"] ?? "stopWorkflow",
+  notes: node["notes"] ?? ""
+})
+
+/** Refusal of deprecated nodes that are new or were changed; nodes are matched by id. */
+export const deprecationFault = (
+  nodes: ReadonlyArray<Node>,
+  before: ReadonlyArray<Node> = []
+): string | undefined => {
+  const stored = new Map(before.filter(isDeprecated).map((node) => [node.id, node]))
+  const faults = nodes.filter(isDeprecated).flatMap((node) => {
+    const own = node.id === undefined ? undefined : stored.get(node.id)
+    return own !== undefined && Equal.equals(frozen(own), frozen(node))
+      ? []
+      : [
+        `Cannot ${own === undefined ? "use" : "modify"} a "${node.type}" node ("${node.name}"): this node type is ` +
+        "deprecated. Replace it with a supported alternative or remove it from the workflow."
+      ]
+  })
+  return faults.length === 0 ? undefined : faults.join(" ")
 }
 
 const ownPackages = /^(n8n-nodes-base|@n8n\/n8n-nodes-langchain)\.\w+$/

@@ -20,6 +20,7 @@ export interface Call {
   readonly now: string
   readonly webhookLag: number
   readonly deletionLag: number
+  readonly blocksDeprecated: boolean
   readonly runs: (workflow: Workflow) => NewExecution | undefined
 }
 

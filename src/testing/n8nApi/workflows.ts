@@ -5,7 +5,7 @@ import { nameFault } from "../../n8n/model/Limits.ts"
 import { publish, republish } from "./publishing.ts"
 import { flag, only2, pageQuery, paginate, text, whole } from "./query.ts"
 import { type Major, refuse } from "./refusal.ts"
-import { groupFault, structureFault, wantsWebhookId } from "./rules.ts"
+import { deprecationFault, groupFault, structureFault, wantsWebhookId } from "./rules.ts"
 import { api, type Call, type Handler } from "./server.ts"
 import * as State from "./state.ts"
 import { answer, detail, findWorkflow, item, permissionDenied } from "./views.ts"
@@ -100,6 +100,16 @@ const checkContent = (workflow: State.Stored) => {
   return fault === undefined ? Effect.void : refuse(400, fault)
 }
 
+/** Refuses deprecated nodes, compared with those that are stored, if this n8n does. */
+const checkDeprecated = (
+  { blocksDeprecated }: Call,
+  nodes: ReadonlyArray<State.Node>,
+  before?: ReadonlyArray<State.Node>
+) => {
+  const fault = blocksDeprecated ? deprecationFault(nodes, before) : undefined
+  return fault === undefined ? Effect.void : refuse(400, fault)
+}
+
 /** Refuses any folder, since the simulated n8n has no folders. */
 const checkFolder = ({ body }: Call) => {
   const { parentFolderId: folder = null } = State.obj(body)
@@ -121,6 +131,7 @@ const createWorkflow: Handler = Effect.fnUntraced(function*(call) {
     ...content
   }
   if (version === "2") yield* Effect.andThen(checkContent(workflow), checkFolder(call))
+  yield* checkDeprecated(call, nodes)
   state.workflows.set(id, workflow)
   State.addVersion(state, workflow, State.owner.name, now)
   return version === "2"
@@ -178,6 +189,7 @@ const updateWorkflow: Handler = Effect.fnUntraced(function*(call) {
   const settings = mergeSettings(before.settings, change.settings, version)
   const after: State.Stored = { ...before, ...change, settings, nodes: withIds(change.nodes, call) }
   if (version === "2" && isNew) yield* checkContent(after)
+  yield* checkDeprecated(call, change.nodes, before.nodes)
   if (nameFault(after.name) !== undefined) return yield* refuseName()
   yield* checkFolder(call)
   const saved = save(call, before, after, { isNew, author: State.owner.name })

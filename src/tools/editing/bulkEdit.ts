@@ -1,10 +1,13 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
+import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
+import * as Notes from "../../executions/Notes.ts"
+import * as Deprecated from "../../n8n/Deprecated.ts"
 import * as Fleet from "../../workflows/fleet/Fleet.ts"
 import { Operation } from "../../workflows/fleet/Operations.ts"
 import * as Plans from "../../workflows/fleet/Plans.ts"
@@ -111,6 +114,7 @@ export const bulkEdit = Tool.make({
     const { changes, entries, id } = state.plan
     const isPlan = step === "planned"
     const outcome = batches.summarize(state, raw, leftOut({ state, step }))
+    const deprecated = Deprecated.hint([...state.outcomes.values()].map(({ why }) => why).join("\n"))
     const published = entries.filter(({ active }) => active).length
     return defined({
       plan: entries.length === 0 ? undefined : id,
@@ -127,9 +131,10 @@ export const bulkEdit = Tool.make({
           : `Nothing was written. bulk_edit(plan: '${id}') applies exactly this.`
         : outcome.notDone !== undefined
         ? `bulk_edit(plan: '${id}') continues.`
-        : dryRun || outcome.done === undefined
-        ? undefined
-        : `workflow_restore(batch: '${id}') takes it back.`
+        : Notes.join([
+          !dryRun && outcome.done !== undefined && `workflow_restore(batch: '${id}') takes it back.`,
+          deprecated !== undefined && Hints.text(deprecated)
+        ])
     })
   },
   message: ({ changes, done = 0, leftOut, notDone = 0, refused, workflows }) => {
