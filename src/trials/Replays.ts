@@ -10,8 +10,10 @@ import * as Execution from "../executions/Execution.ts"
 import * as Selection from "../executions/Selection.ts"
 import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { maxPage } from "../n8n/model/Limits.ts"
+import type { Upgraded } from "../workflows/upgrade/Upgrade.ts"
 import * as TestBench from "./TestBench.ts"
 import type * as TestCopy from "./TestCopy.ts"
+import * as UpgradedCopies from "./UpgradedCopies.ts"
 
 /** Maximum number of runs that one call replays. */
 export const maxRuns = 50
@@ -95,6 +97,7 @@ export const make = Effect.fnUntraced(
     const permits = Semaphore.makeUnsafe(concurrency)
     const opening = Semaphore.makeUnsafe(1)
     const benches = new Map<string, Result.Result<TestBench.Bench, Errors.N8nError>>()
+    const upgraded = new Map<string, Upgraded>()
     const grantsTimeout = context.hearsProgress === true
     // The runs are counted, not their nodes.
     const silently = Effect.provideService(CallContext, { ...context, progress: () => Effect.void })
@@ -115,6 +118,8 @@ export const make = Effect.fnUntraced(
       )
     return {
       open,
+      /** Note on the nodes that are others in the copies. */
+      note: () => UpgradedCopies.note([...upgraded.values()]),
       /** Whether there is time for another replay, and this many milliseconds more. */
       hasTime: (more = 0) => Effect.map(Deadline.left, (millis) => grantsTimeout || millis > reserve + more),
       /** Replays a run on a version, or fails with the reason why it cannot be. */
@@ -122,6 +127,7 @@ export const make = Effect.fnUntraced(
         function*(subject: TestCopy.Subject, id: string, rows?: TestCopy.Rows) {
           const { run } = yield* open(subject)
           const result = yield* permits.withPermit(run({ replay: id, rows }))
+          for (const each of result.upgraded) upgraded.set(each.node, each)
           return { subject, result } satisfies Replayed
         },
         silently,

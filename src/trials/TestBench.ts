@@ -34,6 +34,7 @@ import * as pins from "./pins.ts"
 import * as Replay from "./Replay.ts"
 import * as TestCopies from "./TestCopies.ts"
 import * as TestCopy from "./TestCopy.ts"
+import * as UpgradedCopies from "./UpgradedCopies.ts"
 
 /** Items by node, or lists of them by output; plain objects are items too. */
 export type Pins = Readonly<Record<string, ReadonlyArray<unknown> | "run">>
@@ -97,6 +98,8 @@ export interface TestResult {
   readonly response: WebhookAnswer | undefined
   /** Nodes that reach outside, with their types. */
   readonly outside: ReadonlyArray<Outside>
+  /** Deprecated nodes that n8n refuses, and their replacements in the copy. */
+  readonly upgraded: ReadonlyArray<{ readonly node: string; readonly from: string; readonly to: string }>
 }
 
 /** Node that reaches outside; an unknown type does. */
@@ -236,6 +239,7 @@ const checkPins = Effect.fnUntraced(function*(
 interface Published {
   readonly id: string
   readonly path: string
+  readonly upgraded: TestResult["upgraded"]
   /** Ids of its executions. */
   readonly executions: Set<string>
   /** Number of its runs that have not ended. */
@@ -332,13 +336,17 @@ export const of = Effect.fn("TestBench.of")(
       yield* checks.checkRunnable(subject.name, body, release)
       if (copies.size === 0) yield* Effect.ignore(Effect.timeout(TestCopies.sweep, sweepTimeout))
       const published = yield* Effect.acquireRelease(
-        Effect.map(TestCopies.create(body, projectId), ({ id }): Published => ({
-          id,
-          path,
-          executions: new Set(),
-          unfinished: 0,
-          turn: Semaphore.makeUnsafe(1)
-        })),
+        Effect.map(
+          UpgradedCopies.create(body, { name: subject.name, projectId, release }),
+          ({ id, upgraded }): Published => ({
+            id,
+            upgraded,
+            path,
+            executions: new Set(),
+            unfinished: 0,
+            turn: Semaphore.makeUnsafe(1)
+          })
+        ),
         (published, exit) => Exit.hasInterrupts(exit) ? removal(published) : withinDeadline(removal(published))
       ).pipe(Scope.provide(scope))
       yield* publish(published.id, subject.name)
@@ -387,7 +395,8 @@ export const of = Effect.fn("TestBench.of")(
         timedOut,
         timeout,
         response: copy.responds ? answer : undefined,
-        outside
+        outside,
+        upgraded: published.upgraded
       } satisfies TestResult
     })
 

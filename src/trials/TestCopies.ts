@@ -6,6 +6,7 @@ import { hostname } from "node:os"
 import type * as Errors from "../base/Errors.ts"
 import { sha256 } from "../base/Hash.ts"
 import type { Obj } from "../base/Json.ts"
+import * as Deprecated from "../n8n/Deprecated.ts"
 import * as TestMark from "../n8n/model/TestMark.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
@@ -84,7 +85,7 @@ export const sweep = Effect.gen(function*() {
 
 const isRefused = (error: Errors.N8nError) =>
   error._tag === "NotFoundError" ||
-  error._tag === "ApiError" && error.statusCode !== undefined && [400, 403, 404].includes(error.statusCode)
+  error._tag === "ApiError" && [400, 403, 404].includes(error.statusCode ?? 0) && !Deprecated.isRefusal(error)
 
 /** Creates a copy, in the project if n8n allows it; if n8n does not answer, the copy is looked up by name. */
 export const create = Effect.fn("WorkflowTesting.create")(function*(

@@ -55,6 +55,7 @@ const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options
     pinned: [],
     notRun: [],
     shortOfRuns: [],
+    upgraded: [],
     timedOut,
     timeout,
     response: answer,

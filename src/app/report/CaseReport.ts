@@ -7,6 +7,7 @@ import * as Visible from "../../base/Visible.ts"
 import type * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
 import type * as CaseRun from "../../trials/cases/CaseRun.ts"
 import type { Difference } from "../../trials/cases/Expected.ts"
+import * as UpgradedCopies from "../../trials/UpgradedCopies.ts"
 import * as TextDiff from "../../workflows/diff/TextDiff.ts"
 import type * as JUnit from "./JUnit.ts"
 
@@ -80,11 +81,16 @@ export const details = (outcome: CaseRun.Outcome): string => {
   return Visible.text(lines.join("\n"))
 }
 
-/** Nodes left out by a replay, even if the case passed. */
+/** Nodes that a replay left out or the copy replaced, even if the case passed. */
 const notes = (outcome: CaseRun.Outcome) =>
-  outcome._tag === "Error" || outcome.notRun.length === 0
+  outcome._tag === "Error"
     ? ""
-    : `  not run, nothing is stored for it: ${outcome.notRun.map((name) => Visible.label(name)).join(", ")}`
+    : [
+      outcome.notRun.length === 0
+        ? undefined
+        : `not run, nothing is stored for it: ${outcome.notRun.map((name) => Visible.label(name)).join(", ")}`,
+      UpgradedCopies.note(outcome.upgraded)
+    ].flatMap((note) => note === undefined ? [] : `  ${note}`).join("")
 
 const marks = { Passed: "✓", Updated: "↻", Failed: "✗", Error: "✗" } as const
 
@@ -123,8 +129,15 @@ export const json = (outcomes: ReadonlyArray<Named>, milliseconds: number) => ({
     if (outcome._tag === "Error") {
       return { ...head, error: { ...Errors.report(outcome.error), hint: Hints.text(outcome.error.hint) } }
     }
-    const { differences, executionId, failure, notRun } = outcome
-    return { ...head, executionId, differences, ...(failure === undefined ? {} : { failure }), notRun }
+    const { differences, executionId, failure, notRun, upgraded } = outcome
+    return {
+      ...head,
+      executionId,
+      differences,
+      ...(failure === undefined ? {} : { failure }),
+      notRun,
+      ...(upgraded.length === 0 ? {} : { upgraded })
+    }
   })
 })
 

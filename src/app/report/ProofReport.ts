@@ -91,9 +91,9 @@ export const junit = (
 
 /** Report of a drill: the verdicts in a line, then each node. */
 export const drill = (result: Drill.Drill, isColoured: boolean): string => {
-  const { notDrilled, rows } = result
+  const { notDrilled, note, rows } = result
   return [
-    `${markOf(Drill.exitCode(result), isColoured)} ${Drill.verdictOf(rows)}`,
+    `${markOf(Drill.exitCode(result), isColoured)} ${Drill.verdictOf(rows, note)}`,
     ...(rows.length === 0 ? [] : [""]),
     ...rows.flatMap((
       { failures, node, verdict, why }

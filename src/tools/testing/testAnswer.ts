@@ -14,8 +14,10 @@ import * as ItemFields from "../../executions/ItemFields.ts"
 import * as ItemSearch from "../../executions/ItemSearch.ts"
 import * as NodeExecution from "../../executions/NodeExecution.ts"
 import * as Noise from "../../executions/Noise.ts"
+import * as Notes from "../../executions/Notes.ts"
 import * as Sent from "../../executions/Sent.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
+import * as UpgradedCopies from "../../trials/UpgradedCopies.ts"
 import type * as WorkflowTesting from "../../trials/WorkflowTesting.ts"
 import * as conditions from "../shared/Conditions.ts"
 
@@ -262,7 +264,7 @@ const pinHint = ({ notRun, shortOfRuns }: WorkflowTesting.TestResult) => {
     : `'${first.node}' ran ${first.runs} times, but the execution has data for ${first.stored} runs: the others returned no items.`
 }
 
-const hintOf = (result: WorkflowTesting.TestResult) => {
+const endOf = (result: WorkflowTesting.TestResult) => {
   const { execution, timedOut, timeout } = result
   if (timedOut) return `Stopped after ${timeout} ms; this is what ran until then. Raise timeout to run more.`
   if (execution.status !== "waiting") return pinHint(result)
@@ -271,6 +273,8 @@ const hintOf = (result: WorkflowTesting.TestResult) => {
     node ?? "?"
   }' (for a time, a call or a form), where the test ended; to continue, set startNode to a node after it.`
 }
+
+const hintOf = (result: WorkflowTesting.TestResult) => Notes.join([endOf(result), UpgradedCopies.note(result.upgraded)])
 
 /** Reads what an answer shows of a run. */
 export const read = Effect.fnUntraced(function*(

@@ -79,7 +79,7 @@ export const workflowProve = Tool.make({
     if ("drill" in result) {
       const { more, notDrilled, rows } = Drill.bounded(result.drill)
       return defined({
-        verdict: Drill.verdictOf(result.drill.rows),
+        verdict: Drill.verdictOf(result.drill.rows, result.drill.note),
         drill: rows,
         more,
         notReplayed: notDrilled.length === 0 ? undefined : notDrilled

@@ -47,7 +47,7 @@ const tested = Effect.fnUntraced(function*(file: string, { redacts, update }: Op
   const { expect = {}, replay, testData, timeout = defaultTimeout, workflow, ...rest } = caseFile.testCase
   const workflowId = yield* referenceIn(file, workflow)
   yield* checkNames(workflowId, caseFile.testCase)
-  const { execution, notRun, timedOut } = yield* WorkflowTesting.run(workflowId, {
+  const { execution, notRun, timedOut, upgraded } = yield* WorkflowTesting.run(workflowId, {
     ...rest,
     testData,
     replay: replay === undefined ? undefined : String(replay),
@@ -76,7 +76,9 @@ const tested = Effect.fnUntraced(function*(file: string, { redacts, update }: Op
     /** Unexpected failure of the execution, without secrets. */
     failure: unexpected === undefined ? undefined : redact(ExecutionSummary.failureOf(unexpected)),
     /** Nodes that reach outside and for which the replayed execution has no data. */
-    notRun
+    notRun,
+    /** Deprecated nodes that were upgraded in the copy. */
+    upgraded
   }
 })
 

@@ -36,6 +36,8 @@ export interface Drill {
   readonly workflow: { readonly id: string; readonly name: string }
   readonly rows: ReadonlyArray<Row>
   readonly notDrilled: ReadonlyArray<{ readonly node: string; readonly why: string }>
+  /** Note on the copies. */
+  readonly note?: string | undefined
 }
 
 /** Whether someone notices the failures, or they are handled. */
@@ -44,15 +46,16 @@ export const isFine = ({ verdict }: Row): boolean => verdict === "handled" || ve
 /** Exit code of a command: 2 if a failure stops the workflow silently or loses items, 1 if nothing was drilled. */
 export const exitCode = ({ rows }: Pick<Drill, "rows">): 0 | 1 | 2 => rows.length === 0 ? 1 : rows.every(isFine) ? 0 : 2
 
-/** Number of nodes by their worst verdict, in words, the worst first. */
-export const verdictOf = (rows: ReadonlyArray<Row>): string => {
+/** Number of nodes by their worst verdict, in words, the worst first, and a note. */
+export const verdictOf = (rows: ReadonlyArray<Row>, note?: string): string => {
   const worst = [...Map.groupBy(rows, ({ node }) => node).values()].map((own) =>
     Verdict.worst(own.map(({ verdict }) => verdict))
   )
-  return Verdict.grades.toReversed().flatMap((grade) => {
+  const verdict = Verdict.grades.toReversed().flatMap((grade) => {
     const count = worst.filter((each) => each === grade).length
     return count === 0 ? [] : [`${counted(count, "node")}: ${grade}`]
   }).join("; ") || "no node that reaches outside was drilled"
+  return note === undefined ? verdict : `${verdict}; ${note}`
 }
 
 /** Maximum lengths of a drill in answers, in bytes. */
@@ -263,7 +266,8 @@ export const drill = Effect.fn("Drill.drill")(function*(
   const result: Drill = {
     workflow: { id: reference, name: subject.name },
     rows: inOrder(rows),
-    notDrilled: left
+    notDrilled: left,
+    note: replays.note()
   }
   return result
 }, Effect.scoped)

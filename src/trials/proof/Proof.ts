@@ -345,6 +345,6 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
     ]),
     ...(unseenChanges.length === 0 ? [] : [`${counted(unseenChanges.length, "change")} in no run (notReplayed)`])
   ]
-  const verdict = [result.verdict, ...notes].join("; ")
+  const verdict = [result.verdict, ...notes, replays.note() ?? []].flat().join("; ")
   return { ...result, verdict, workflow: { id: reference, name: subject.name }, left, outcomes } satisfies Proof
 }, Effect.scoped)

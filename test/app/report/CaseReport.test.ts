@@ -6,7 +6,8 @@ describe("the report of cases", () => {
   it("has a line for each, and below it what is not as expected", () => {
     assert.strictEqual(
       CaseReport.text(passed, false),
-      "✓ a.test.json  412 ms  not run, nothing is stored for it: Send mail"
+      "✓ a.test.json  412 ms  not run, nothing is stored for it: Send mail  This n8n refuses deprecated nodes; " +
+        "upgraded in the copy only: 'Old' (n8n-nodes-base.function 1 → n8n-nodes-base.code 2)."
     )
     assert.strictEqual(CaseReport.text(updated, false), "↻ d.test.json  400 ms")
     assert.strictEqual(
@@ -83,6 +84,8 @@ describe("the report of cases", () => {
     ])
     const [first, second, third] = cases
     assert.deepInclude(first, { executionId: "77", notRun: ["Send mail"], differences: [] })
+    assert.include(JSON.stringify(first), "\"upgraded\":[{\"node\":\"Old\"")
+    assert.notInclude(JSON.stringify(second), "upgraded")
     assert.include(JSON.stringify(second), "\"failure\":{\"node\":\"Sum\"")
     assert.include(JSON.stringify(third), "\"statusCode\":401")
   })

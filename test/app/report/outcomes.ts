@@ -2,7 +2,7 @@
 import type * as CaseReport from "../../../src/app/report/CaseReport.ts"
 import * as Errors from "../../../src/base/Errors.ts"
 
-const ran = { executionId: "77", differences: [], failure: undefined, notRun: [] }
+const ran = { executionId: "77", differences: [], failure: undefined, notRun: [], upgraded: [] }
 
 /** One that passed. */
 export const passed: CaseReport.Named = {
@@ -11,7 +11,8 @@ export const passed: CaseReport.Named = {
   name: "a.test.json",
   milliseconds: 411.6,
   ...ran,
-  notRun: ["Send mail"]
+  notRun: ["Send mail"],
+  upgraded: [{ node: "Old", from: "n8n-nodes-base.function 1", to: "n8n-nodes-base.code 2" }]
 }
 
 /** One that came to something else, in every way. */
