@@ -4,6 +4,7 @@ import { version } from "../base/Version.ts"
 import { instructions } from "../tools/Instructions.ts"
 import * as prompts from "../tools/Prompts.ts"
 import * as resources from "../tools/Resources.ts"
+import * as skills from "../tools/Skills.ts"
 
 export const name = "effect-n8n-mcp"
 
@@ -13,5 +14,6 @@ export const options = <T extends Tool.Any>(tools: ReadonlyArray<T>) => ({
   instructions,
   tools,
   resources: resources.all,
-  prompts: prompts.all
+  prompts: prompts.all,
+  skills: skills.all
 })

@@ -15,6 +15,7 @@ import * as Arguments from "../answer/Arguments.ts"
 import * as Envelope from "../answer/Envelope.ts"
 import type * as Prompt from "../answer/Prompt.ts"
 import type * as Resource from "../answer/Resource.ts"
+import type * as Skill from "../answer/Skill.ts"
 import * as Tool from "../answer/Tool.ts"
 import { Author } from "../base/CallContext.ts"
 import * as Errors from "../base/Errors.ts"
@@ -30,6 +31,7 @@ import * as Methods from "./Methods.ts"
 import * as promptMethods from "./promptMethods.ts"
 import * as resourceMethods from "./resourceMethods.ts"
 import * as Rpc from "./Rpc.ts"
+import * as skillMethods from "./skillMethods.ts"
 import { traced } from "./tracing.ts"
 
 /** Contents of the server. */
@@ -42,6 +44,8 @@ export interface Options<T extends Tool.Any> {
   /** Resources; each is served only together with its tool. */
   readonly resources?: ReadonlyArray<Resource.Resource<Tool.Services<T>>> | undefined
   readonly prompts?: ReadonlyArray<Prompt.Prompt<Tool.Services<T>>> | undefined
+  /** Skills: instructions with files for clients that know the extension. */
+  readonly skills?: ReadonlyArray<Skill.Skill> | undefined
   /** Sealing of the state that a client holds between a question and its answer; by default for this process only. */
   readonly sealing?: Sealing.Sealing
 }
@@ -161,6 +165,8 @@ const makeServed = <T extends Tool.Any>(
     const resources = (options.resources ?? []).filter(isServed)
     const apps = tools.flatMap(({ app }) => app ?? [])
     const prompts = options.prompts ?? []
+    const skills = options.skills ?? []
+    const hasResources = resources.length + apps.length + skills.length > 0
     /** Tools of this caller, before the read-only filter. */
     const served = Effect.map(
       Tool.Withheld,
@@ -214,10 +220,16 @@ const makeServed = <T extends Tool.Any>(
         const answer = Methods.showsApps(request.capabilities) ? respondWithView : respond
         return yield* callContext.provide(request)(answer(tool, argumentsOf(request)))
       })),
-      ...(resources.length === 0 && apps.length === 0 ? {} : {
+      ...(!hasResources ? {} : {
         "resources/list": forCaller((request) => resourceMethods.list(resources, request)),
         "resources/templates/list": () => Effect.succeed(resourceMethods.templates(resources)),
-        "resources/read": forCaller((request) => resourceMethods.read(resources, apps, request))
+        "resources/read": forCaller((request) =>
+          skillMethods.read(skills, request) ?? resourceMethods.read(resources, apps, request)
+        )
+      }),
+      ...(skills.length === 0 ? {} : {
+        "skills/list": () => skillMethods.list(skills),
+        "skills/get": (request) => skillMethods.get(skills, request)
       }),
       ...(prompts.length === 0 ? {} : {
         "prompts/list": () => Effect.succeed(promptMethods.list(prompts)),
@@ -233,9 +245,10 @@ const makeServed = <T extends Tool.Any>(
       instructions: options.instructions,
       capabilities: {
         tools: {},
-        ...(resources.length === 0 && apps.length === 0 ? {} : { resources: {} }),
+        ...(hasResources ? { resources: {} } : {}),
         ...(prompts.length === 0 ? {} : { prompts: {} }),
-        ...(resources.length === 0 && prompts.length === 0 ? {} : { completions: {} })
+        ...(resources.length === 0 && prompts.length === 0 ? {} : { completions: {} }),
+        ...(skills.length === 0 ? {} : { extensions: skillMethods.extension })
       }
     }
     const sealing = options.sealing ?? (yield* Sealing.memory)

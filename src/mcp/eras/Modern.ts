@@ -25,6 +25,8 @@ const cached: { readonly [method: string]: { readonly ttlMs: number; readonly ca
   "tools/list": { ttlMs: untilRestart, cacheScope: "private" },
   "prompts/list": { ttlMs: untilRestart, cacheScope: "public" },
   "resources/templates/list": { ttlMs: untilRestart, cacheScope: "public" },
+  "skills/list": { ttlMs: untilRestart, cacheScope: "public" },
+  "skills/get": { ttlMs: untilRestart, cacheScope: "public" },
   "resources/list": { ttlMs: 0, cacheScope: "private" },
   "resources/read": { ttlMs: 0, cacheScope: "private" }
 }

@@ -42,8 +42,11 @@ export const program: ReadonlyArray<Expected> = [
     "sep-2164-resource-not-found",
     "caching",
     "http-header-validation",
-    "input-required-result-unsupported-methods"
-  ])
+    "input-required-result-unsupported-methods",
+    "sep-2640-skills-enumeration",
+    "sep-2640-skills-manifest"
+  ]),
+  ...older(passing("demo", ["sep-2640-skills-enumeration", "sep-2640-skills-manifest"]))
 ]
 
 /** Scenarios that need the suite's own tools, resources and prompts. */
@@ -142,9 +145,7 @@ export const exceptions: ReadonlyArray<Expected> = [
     "tasks-capability-negotiation": "tasks"
   })),
   ...older(except("demo", "untested", extension, {
-    "sep-2640-skills-directory": "skills as resources",
-    "sep-2640-skills-enumeration": "skills as resources",
-    "sep-2640-skills-manifest": "skills as resources"
+    "sep-2640-skills-directory": "folders of skills are an optional feature"
   }))
 ]
 
