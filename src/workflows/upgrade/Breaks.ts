@@ -3,6 +3,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Errors from "../../base/Errors.ts"
 import { defined, num, type Obj, obj, str } from "../../base/Json.ts"
+import type { Problem } from "../../base/Problem.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { isNewer } from "../../catalogue/types/Releases.ts"
 import { nodes, parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
@@ -115,13 +116,48 @@ export const find = (workflow: Obj, upgrade: Upgrade, lookups: Lookups): Readonl
   ...nodes(workflow).flatMap((node) => ofNode(workflow, node, upgrade, lookups))
 ]
 
-/** Ids of workflows whose content `find` asks for: those called by a node that waits for them. */
-export const asked = (workflow: Obj): ReadonlyArray<string> => {
+/** Ids of the workflows whose content `find` asks for: those called by a node that waits for them. */
+export const asked = (workflow: Obj, upgrade: Upgrade): ReadonlyArray<string> => {
   const ids = new Set<string>()
-  const note = (id: string) => {
+  const add = (id: string) => {
     ids.add(id)
     return undefined
   }
-  for (const node of nodes(workflow)) callsWaiting(node, workflow, note)
+  if (rules.some((rule) => rule.special === "calls-waiting" && isBetween(rule, upgrade))) {
+    for (const node of nodes(workflow)) callsWaiting(node, workflow, add)
+  }
   return [...ids]
 }
+
+/** Break of one node or of several. */
+export const Brief = Schema.Struct({
+  since: Schema.String,
+  node: Schema.optionalKey(Schema.String),
+  nodes: Schema.optionalKey(Schema.Array(Schema.String)),
+  what: Schema.String,
+  fix: Schema.String
+})
+
+/** Merges the breaks that differ only by their nodes; errors first. */
+export const brief = (breaks: ReadonlyArray<Break>): ReadonlyArray<typeof Brief.Type> => {
+  const errorsFirst = breaks.toSorted((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"))
+  const groups = Map.groupBy(errorsFirst, ({ fix, since, what }) => JSON.stringify([since, what, fix]))
+  return [...groups.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return []
+    const { fix, node, since, what } = first
+    const nodes = [first, ...others].flatMap((each) => each.node ?? [])
+    return [defined({ since, ...nodes.length > 1 ? { nodes } : { node }, what, fix })]
+  })
+}
+
+/** The break as a problem of the workflow. */
+export const problem = ({ fix, node, severity, since, what }: Break): Problem =>
+  defined({ severity, node, path: "", message: `n8n ${since}: ${what}`, fix })
+
+/** Remark on a target that is older than this n8n, or newer than what is known. */
+export const remark = ({ from, to }: Upgrade): string | undefined =>
+  from !== undefined && isNewer(from, to)
+    ? `n8n ${to} is older than this n8n (${from}): breaks are the types and versions that it lacks.`
+    : isNewer(to, newest)
+    ? `Changes after n8n ${newest} are not known.`
+    : undefined
