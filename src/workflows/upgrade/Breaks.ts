@@ -28,7 +28,7 @@ export type Break = typeof Break.Type
 
 /** Lookups of `NodeLookups`, and other workflows by id where the caller has them. */
 export type Lookups =
-  & Pick<NodeLookups, "find" | "isLackedIn" | "removed" | "knownReleases">
+  & Pick<NodeLookups, "find" | "isLackedIn" | "removed" | "knownReleases" | "parse">
   & { readonly workflow?: (id: string) => Obj | undefined }
 
 /** Rules in the order in which they are tried: of one name, the first that matches a node counts. */
@@ -60,14 +60,17 @@ const isBetween = ({ since, until }: Pick<Rule, "since" | "until">, { from, to }
 const breakOf = ({ fix, rule, severity = "error", since, what }: Omit<Rule, "source">, name: string | undefined) =>
   defined({ since, node: name || undefined, what, fix, rule, severity })
 
+const typeRemoved = "type-removed"
+
 /** Type or version that the target lacks, and a removed type without a rule of its own. */
 const absence = (node: Obj, { from, to }: Upgrade, lookups: Lookups): Omit<Rule, "source"> | undefined => {
   const [type, version] = [typeOf(node), num(node["typeVersion"])]
   const last = lookups.removed(type)
   if (last !== undefined) {
+    if (rules.some(({ rule, types }) => rule === typeRemoved && types?.includes(type))) return undefined
     const since = lookups.knownReleases.find((release) => isNewer(release, last)) ?? to
     return isBetween({ since }, { from, to })
-      ? { rule: "type-removed", since, what: "This type is removed.", fix: "Use another node." }
+      ? { rule: typeRemoved, since, what: "This type is removed.", fix: "Use another node." }
       : undefined
   }
   const nodeType = lookups.find(type)
@@ -90,6 +93,7 @@ const ofNode = (workflow: Obj, node: Obj, upgrade: Upgrade, lookups: Lookups): R
   const facts = {
     node,
     parameters: parametersOf(node),
+    parse: lookups.parse,
     types: [typeOf(node), ...nodeType?.base === undefined ? [] : [nodeType.base]],
     "several-outputs": () => hasSeveralOutputs(node, nodeType),
     "calls-waiting": () => callsWaiting(node, workflow, lookups.workflow ?? (() => undefined))
@@ -100,7 +104,7 @@ const ofNode = (workflow: Obj, node: Obj, upgrade: Upgrade, lookups: Lookups): R
       applying.set(rule.rule, rule)
     }
   }
-  const absent = applying.has("type-removed") ? undefined : absence(node, upgrade, lookups)
+  const absent = applying.has(typeRemoved) ? undefined : absence(node, upgrade, lookups)
   return [...applying.values(), ...absent === undefined ? [] : [absent]].map((rule) => breakOf(rule, str(node["name"])))
 }
 
@@ -144,9 +148,9 @@ export const brief = (breaks: ReadonlyArray<Break>): ReadonlyArray<typeof Brief.
   const groups = Map.groupBy(errorsFirst, ({ fix, since, what }) => JSON.stringify([since, what, fix]))
   return [...groups.values()].flatMap(([first, ...others]) => {
     if (first === undefined) return []
-    const { fix, node, since, what } = first
-    const nodes = [first, ...others].flatMap((each) => each.node ?? [])
-    return [defined({ since, ...nodes.length > 1 ? { nodes } : { node }, what, fix })]
+    const { fix, since, what } = first
+    const nodes = [first, ...others].flatMap(({ node }) => node ?? [])
+    return [defined({ since, ...nodes.length > 1 ? { nodes } : { node: nodes[0] }, what, fix })]
   })
 }
 

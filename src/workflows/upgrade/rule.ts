@@ -1,6 +1,8 @@
 /** Form of a rule about a change of n8n, and the code that compares a node with it. */
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { type Obj, obj, own, str } from "../../base/Json.ts"
+import type { Parse } from "../../base/JavaScript.ts"
+import { type Obj, own, str } from "../../base/Json.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { nodes, parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
 import waiting from "./waiting.json" with { type: "json" }
@@ -24,8 +26,8 @@ export const Rule = Schema.Struct({
   parameters: Schema.optionalKey(Values),
   /** Regular expression for the JSON of the parameters. */
   text: Schema.optionalKey(Schema.String),
-  /** Regular expression for expressions and code. */
-  expression: Schema.optionalKey(Schema.String),
+  /** Variable that expressions or code use. */
+  variable: Schema.optionalKey(Schema.String),
   /** Condition that needs code. */
   special: Schema.optionalKey(Schema.Literals(["several-outputs", "calls-waiting"])),
   /** Values of the workflow's settings; such a rule is not about nodes. */
@@ -43,29 +45,40 @@ export type Facts = {
   readonly parameters: Obj
   /** Its type, and for a tool variant the type that it is a variant of. */
   readonly types: ReadonlyArray<string>
+  readonly parse: Parse
 } & { readonly [S in NonNullable<Rule["special"]>]: () => boolean }
 
 /** Whether each key has one of its values. */
 export const hasValues = (value: Obj, expected: NonNullable<Rule["settings"]>): boolean =>
   Object.entries(expected).every(([key, values]) => values.includes(str(own(value, key)) ?? null))
 
-/** Whether the text occurs in an expression (`=…`) or in code. */
-const isInExpression = (pattern: RegExp, value: unknown, key = ""): boolean => {
-  if (typeof value === "string") return (value.startsWith("=") || /code$/i.test(key)) && pattern.test(value)
-  return Object.entries(Array.isArray(value) ? value : obj(value) ?? {}).some(([key, inner]) =>
-    isInExpression(pattern, inner, key)
-  )
+const hasIdentifier = (tree: unknown, name: string): boolean =>
+  Predicate.isObjectOrArray(tree) &&
+  (own(tree, "type") === "Identifier" && own(tree, "name") === name ||
+    Object.values(tree).some((inner) => hasIdentifier(inner, name)))
+
+/** Whether a `{{ … }}` of an expression or the code of a parameter uses a variable; code that does not parse may. */
+const uses = (name: string, value: unknown, parse: Parse, key = ""): boolean => {
+  if (typeof value !== "string") {
+    return Predicate.isObjectOrArray(value) &&
+      Object.entries(value).some(([key, inner]) => uses(name, inner, parse, key))
+  }
+  if (!value.includes(name)) return false
+  if (value.startsWith("=")) return value.split("{{").slice(1).some((part) => part.split("}}", 1)[0]?.includes(name))
+  if (!/code$/i.test(key)) return false
+  const parsed = parse(value, "body")
+  return parsed === undefined || !("program" in parsed) || hasIdentifier(parsed.program, name)
 }
 
 /** Whether a node meets all conditions of a rule. */
 export const matches = (rule: Rule, facts: Facts): boolean => {
-  const { below, expression, parameters = {}, special, text, types } = rule
+  const { below, parameters = {}, special, text, types, variable } = rule
   const version = facts.node["typeVersion"]
   return (types === undefined || types.some((type) => facts.types.includes(type))) &&
     (below === undefined || typeof version === "number" && version < below) &&
     hasValues(facts.parameters, parameters) &&
     (text === undefined || new RegExp(text).test(JSON.stringify(facts.parameters))) &&
-    (expression === undefined || isInExpression(new RegExp(expression), facts.parameters)) &&
+    (variable === undefined || uses(variable, facts.parameters, facts.parse)) &&
     (special === undefined || facts[special]())
 }
 
