@@ -133,24 +133,24 @@ export const asked = (workflow: Obj, upgrade: Upgrade): ReadonlyArray<string> =>
   return [...ids]
 }
 
-/** Break of one node or of several. */
-export const Brief = Schema.Struct({
-  since: Schema.String,
-  node: Schema.optionalKey(Schema.String),
-  nodes: Schema.optionalKey(Schema.Array(Schema.String)),
-  what: Schema.String,
-  fix: Schema.String
-})
+const briefly = { since: Schema.String, what: Schema.String, fix: Schema.String }
+
+/** Break of one node or the workflow, or of several nodes. */
+export const Brief = Schema.Union([
+  Schema.Struct({ ...briefly, nodes: Schema.Array(Schema.String) }),
+  Schema.Struct({ ...briefly, node: Schema.optionalKey(Schema.String) })
+])
+export type Brief = typeof Brief.Type
 
 /** Merges the breaks that differ only by their nodes; errors first. */
-export const brief = (breaks: ReadonlyArray<Break>): ReadonlyArray<typeof Brief.Type> => {
+export const brief = (breaks: ReadonlyArray<Break>): ReadonlyArray<Brief> => {
   const errorsFirst = breaks.toSorted((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"))
   const groups = Map.groupBy(errorsFirst, ({ fix, since, what }) => JSON.stringify([since, what, fix]))
   return [...groups.values()].flatMap(([first, ...others]) => {
     if (first === undefined) return []
     const { fix, since, what } = first
     const nodes = [first, ...others].flatMap(({ node }) => node ?? [])
-    return [defined({ since, ...nodes.length > 1 ? { nodes } : { node: nodes[0] }, what, fix })]
+    return [nodes.length > 1 ? { since, nodes, what, fix } : defined({ since, node: nodes[0], what, fix })]
   })
 }
 

@@ -212,7 +212,7 @@ layer(catalogue)("breaks", (it) => {
         const lookups = yield* NodeLookups.make(types)
         const found = Breaks.find(value, { to: "3.0" }, { ...lookups, workflow: () => value })
         assert.deepStrictEqual(Schema.decodeUnknownSync(Schema.Array(Breaks.Break))(found), found)
-        const named = Breaks.brief(found).flatMap(({ node, nodes }) => nodes ?? node ?? [])
+        const named = Breaks.brief(found).flatMap((each) => "nodes" in each ? each.nodes : each.node ?? [])
         assert.sameMembers(named, found.flatMap(({ node }) => node ?? []))
         assert.isTrue(Breaks.asked(value, { to: "3.0" }).every((id) => typeof id === "string"))
       })
