@@ -20,7 +20,7 @@ export interface Validation {
   readonly problems: ReadonlyArray<Problem>
   readonly missingCredentials: ReadonlyArray<MissingCredential>
   readonly outdated: ReadonlyArray<Outdated>
-  /** What breaks between this n8n and the target; empty without a target. */
+  /** Breaks between this n8n and the target; empty without a target. */
   readonly breaks: ReadonlyArray<Breaks.Break>
 }
 

@@ -58,7 +58,7 @@ export const validateWorkflow = Tool.make({
     ...editing.findingsFields,
     /** Nodes with a newer version or of a deprecated type, which are not problems. */
     outdated: Schema.optionalKey(Schema.Array(Outdated)),
-    /** What an upgrade to the target breaks or changes; present with `to`. */
+    /** Changes on the way to the target that concern the workflow; present with `to`. */
     breaks: Schema.optionalKey(Schema.Array(Breaks.Brief))
   }),
   handler: ({ to, workflow, workflowId }) =>

@@ -68,8 +68,7 @@ export const nodeGet = Tool.make({
   name: "node_get",
   title: "Get node type",
   searchHint: "node documentation, parameters, options, operations, ports, example",
-  description:
-    "Look up a node type before using it: versions, credentials, ports, parameters, an example.",
+  description: "Look up a node type before using it: versions, credentials, ports, parameters, an example.",
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct(input),

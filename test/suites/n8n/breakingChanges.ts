@@ -43,9 +43,10 @@ const nodeTypes = (require: NodeJS.Require, packages: string) => {
       join(folder, "dist", "known", "nodes.json")
     )
     const entry = known[type]
-    if (entry === undefined) throw new Error(`n8n has no ${name}`)
-    const module: Record<string, new() => Type> = require(join(folder, entry.sourcePath))
-    return new module[entry.className]!()
+    const module: Record<string, new() => Type> = entry === undefined ? {} : require(join(folder, entry.sourcePath))
+    const Type = module[entry?.className ?? ""]
+    if (Type === undefined) throw new Error(`n8n has no ${name}`)
+    return new Type()
   }
   const get = (name: string) => {
     const type = loaded.get(name) ?? load(name)
@@ -64,7 +65,8 @@ const nodeTypes = (require: NodeJS.Require, packages: string) => {
 export const load = (bin: string) => {
   const root = realpathSync(join(dirname(bin), ".."))
   const require = createRequire(join(root, "package.json"))
-  require("reflect-metadata")
+  // It defines what the rules' decorators call.
+  void require("reflect-metadata")
   // These turn rules off, as they would on n8n.
   delete process.env["NODES_EXCLUDE"]
   delete process.env["N8N_BLOCK_ENV_ACCESS_IN_NODE"]

@@ -2,7 +2,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import type { Obj } from "../../../src/base/Json.ts"
+import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import * as NodeLookups from "../../../src/workflows/NodeLookups.ts"
 import * as Breaks from "../../../src/workflows/upgrade/Breaks.ts"
 import { catalogue } from "../../support/catalogue.ts"
@@ -16,23 +16,12 @@ const langchain = (name: string) => `@n8n/n8n-nodes-langchain.${name}`
 
 /** Types that no rule names, or only together with something else. */
 const others = [
-  ...[
-    "code",
-    "set",
-    "if",
-    "switch",
-    "filter",
-    "httpRequest",
-    "executeWorkflowTrigger",
-    "stickyNote",
-    "executeCommandTool"
-  ],
-  ...["gmail", "slackTool", "compareDatasets", "splitInBatches", "merge", "readWriteFileTool"]
-].map(base).concat([
-  ...["agentTool", "textClassifier", "toolCode", "chainLlm", "openAi"].map(langchain),
+  ..."code set if switch filter httpRequest executeWorkflowTrigger stickyNote executeCommandTool".split(" ").map(base),
+  ..."gmail slackTool compareDatasets splitInBatches merge readWriteFileTool".split(" ").map(base),
+  ..."agentTool textClassifier toolCode chainLlm openAi".split(" ").map(langchain),
   "acme.none",
   ""
-])
+]
 
 const types = [...new Set([...Breaks.rules.flatMap(({ types = [] }) => types), ...others])]
 
@@ -60,19 +49,8 @@ const texts = [
 const parameters: ReadonlyArray<Obj> = [
   {},
   ...values("mode", "each", "once", "webhook", "hostedChat", null, ["each"]),
-  ...values(
-    "agent",
-    ...[
-      "conversationalAgent",
-      "openAiFunctionsAgent",
-      "planAndExecuteAgent",
-      "reActAgent",
-      "sqlAgent",
-      "toolsAgent",
-      "",
-      5
-    ]
-  ),
+  ...values("agent", ..."conversationalAgent openAiFunctionsAgent planAndExecuteAgent".split(" ")),
+  ...values("agent", "reActAgent", "sqlAgent", "toolsAgent", "", 5),
   ...values("source", "localFile", "url", "database", "parameter", null),
   ...values(
     "workflowId",
@@ -194,7 +172,7 @@ it.effect(`names every break that the rules of n8n ${inCi["2"]} name`, () =>
     assert.deepStrictEqual([...theirs].filter((each) => !ours.has(each)), [])
     const unexplained = breaks.filter((each) =>
       !theirs.has(key(each.rule, each.since, each.workflow, each.node)) &&
-      !(byId.get(each.workflow)?.["nodes"] as ReadonlyArray<Obj>).some((node) =>
+      !arr(byId.get(each.workflow)?.["nodes"]).map((node) => obj(node) ?? {}).some((node) =>
         node["name"] === each.node && isAccepted(each, node)
       )
     )

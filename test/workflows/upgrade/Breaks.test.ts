@@ -104,13 +104,11 @@ layer(catalogue)("breaks", (it) => {
     Effect.gen(function*() {
       const start = ["2.0", "Go", "type-removed"]
       const refused = ["2.42", "古い関数", "deprecated-refused"]
-      const later = [
-        ["3.0", "古い関数", "type-removed"],
-        ["3.0", "Ask", "agent-version"],
-        ["3.0", "Mail", "gmail-trigger"]
-      ]
+      const removed = ["3.0", "古い関数", "type-removed"]
+      const changed = [["3.0", "Ask", "agent-version"], ["3.0", "Mail", "gmail-trigger"]]
+      const later = [removed, ...changed]
       const value = nodes(...old)
-      assert.deepStrictEqual(yield* of(value, { to: "3.0" }), [later[0]!, start, later[1]!, later[2]!])
+      assert.deepStrictEqual(yield* of(value, { to: "3.0" }), [removed, start, ...changed])
       assert.deepStrictEqual(yield* of(value, { from: "2.41.1", to: "3.0" }), later)
       assert.deepStrictEqual(yield* of(value, { from: "2.41.1", to: "3.4" }), later)
       assert.deepStrictEqual(yield* of(value, { from: "1.123.81", to: "2.0.0" }), [start])
@@ -135,7 +133,8 @@ layer(catalogue)("breaks", (it) => {
         Breaks.find(value, upgrade, lookups).map(({ fix, node, what }) => [node, what, fix])
       const last = lookups.knownReleases.findLast((each) =>
         lookups.isLackedIn("n8n-nodes-base.gmailTrigger", 1.4, each)
-      )!
+      )
+      if (last === undefined) return assert.fail("Every known release has version 1.4.")
       assert.deepStrictEqual(lacking({ from: lookups.release, to: last }), [[
         "New",
         `n8n ${last} does not have version 1.4 of this type yet.`,
