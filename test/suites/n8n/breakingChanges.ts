@@ -65,8 +65,6 @@ const nodeTypes = (require: NodeJS.Require, packages: string) => {
 export const load = (bin: string) => {
   const root = realpathSync(join(dirname(bin), ".."))
   const require = createRequire(join(root, "package.json"))
-  // It defines what the rules' decorators call.
-  void require("reflect-metadata")
   // These turn rules off, as they would on n8n.
   delete process.env["NODES_EXCLUDE"]
   delete process.env["N8N_BLOCK_ENV_ACCESS_IN_NODE"]
