@@ -26,8 +26,9 @@ export const make = Effect.fn("NodeLookups.make")(function*(
   const find = yield* findAll(types)
   /** Listed type: for a tool variant its base. */
   const listed = (type: string) => known.includes(type) ? type : ToolVariant.baseOf(type) ?? type
-  const isLacked = (type: string, version: number) =>
-    connected !== undefined && Releases.isLacked(releases, listed(type), version, connected)
+  const isLackedIn = (type: string, version: number, release: string) =>
+    Releases.isLacked(releases, listed(type), version, release)
+  const isLacked = (type: string, version: number) => connected !== undefined && isLackedIn(type, version, connected)
   return {
     find,
     types: known,
@@ -35,6 +36,8 @@ export const make = Effect.fn("NodeLookups.make")(function*(
     connected,
     isV1: isV1(connected),
     isLacked,
+    isLackedIn,
+    knownReleases: Releases.known(releases, release),
     /** Version of a new node: the newest that the connected n8n has. */
     newest: (type: string) => {
       const nodeType = find(type)

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Errors from "../base/Errors.ts"
-import { type Obj, obj } from "../base/Json.ts"
+import { defined, type Obj, obj } from "../base/Json.ts"
 import type { MissingCredential, Problem } from "../base/Problem.ts"
 import { typesOf } from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
@@ -11,6 +11,7 @@ import { check } from "./check/WorkflowProblems.ts"
 import * as NodeLookups from "./NodeLookups.ts"
 import { type Outdated, outdated } from "./Outdated.ts"
 import { prepare } from "./repair/WorkflowInput.ts"
+import * as Breaks from "./upgrade/Breaks.ts"
 
 /** Result of a validation. */
 export interface Validation {
@@ -19,6 +20,14 @@ export interface Validation {
   readonly problems: ReadonlyArray<Problem>
   readonly missingCredentials: ReadonlyArray<MissingCredential>
   readonly outdated: ReadonlyArray<Outdated>
+  /** Breaks between this n8n and the target; empty without a target. */
+  readonly breaks: ReadonlyArray<Breaks.Break>
+}
+
+/** Release to upgrade n8n to, and the workflows, by id, that are known. */
+export interface Target {
+  readonly to: string
+  readonly workflow?: (id: string) => Obj | undefined
 }
 
 /** The workflow in an input, unchanged; one in a wrapper is repaired, with warnings. */
@@ -44,7 +53,8 @@ export const warnings = (messages: ReadonlyArray<string>): ReadonlyArray<Problem
 /** Validates a workflow; `connected` is the release of the n8n it is for. */
 export const validate = Effect.fn("WorkflowValidation.validate")(function*(
   input: unknown,
-  connected?: string
+  connected?: string,
+  target?: Target
 ) {
   const [workflow, remarks] = yield* unwrapped(input)
   const lookups = yield* NodeLookups.make(typesOf(workflow), connected)
@@ -53,14 +63,36 @@ export const validate = Effect.fn("WorkflowValidation.validate")(function*(
     valid: problems.every(({ severity }) => severity !== "error"),
     problems: [...problems, ...remarks],
     missingCredentials,
-    outdated: outdated(workflow, lookups)
+    outdated: outdated(workflow, lookups),
+    breaks: target === undefined
+      ? []
+      : Breaks.find(workflow, { from: connected, to: target.to }, defined({ ...lookups, workflow: target.workflow }))
   } satisfies Validation
 })
 
-/** Validates a workflow for the connected n8n, including the workflows that it calls. */
-export const validateConnected = Effect.fn("WorkflowValidation.validateConnected")(function*(input: unknown) {
+/** The workflows on the connected n8n that decide what an upgrade breaks. */
+const calledBy = Effect.fnUntraced(function*(workflow: Obj, upgrade: Breaks.Upgrade) {
+  const n8n = yield* N8nClient
+  const called = yield* Effect.forEach(
+    upgrade.from === undefined ? [] : Breaks.asked(workflow, upgrade),
+    (id) => Effect.orElseSucceed(Effect.map(n8n.getWorkflow(id), (found) => [[id, found] as const]), () => []),
+    { concurrency: 4 }
+  )
+  const byId = new Map<string, Obj>(called.flat())
+  return (id: string) => byId.get(id)
+})
+
+/** Validates a workflow for the connected n8n, including the workflows that it calls; `to` is as in `Target`. */
+export const validateConnected = Effect.fn("WorkflowValidation.validateConnected")(function*(
+  input: unknown,
+  to?: string
+) {
   const release = yield* N8nClient.use((n8n) => n8n.release)
-  const validation = yield* validate(input, release)
+  const validation = yield* validate(
+    input,
+    release,
+    to === undefined ? undefined : { to, workflow: yield* calledBy(obj(input) ?? {}, { from: release, to }) }
+  )
   const callees = release === undefined ? [] : yield* Callees.problems(obj(input) ?? {}, release)
   return {
     ...validation,

@@ -11,7 +11,8 @@ export type Deprecations = typeof Deprecations.Type
  * Deprecations that only n8n's documentation mentions. List of deprecated nodes:
  * https://docs.n8n.io/integrations/builtin/deprecated-nodes/. Item Lists was split into one node per operation:
  * https://github.com/n8n-io/n8n/pull/7760. File nodes that both read and wrote were split in two. Tool Executor links
- * to another node's documentation by mistake.
+ * to another node's documentation by mistake. AI Transform and LangChain Code end with n8n 3:
+ * https://docs.n8n.io/changelog/v30-breaking-changes.
  */
 const documented: Deprecations = listed
 

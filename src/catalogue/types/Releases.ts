@@ -40,6 +40,11 @@ export const isNewer = (one: string, other: string): boolean => {
   return major > otherMajor || major === otherMajor && minor > otherMinor
 }
 
+/** Releases whose types are known, oldest first; the last is that of the catalogue. */
+export const known = ({ lacking, removed }: Releases, release: string): ReadonlyArray<string> =>
+  [...new Set([...Object.values(lacking), ...Object.values(removed), release])]
+    .toSorted((a, b) => isNewer(a, b) ? 1 : isNewer(b, a) ? -1 : 0)
+
 /** Whether n8n of this release certainly lacks all versions of the type. */
 export const isTypeLacked = ({ lacking }: Releases, name: string, release: string): boolean => {
   const last = Object.hasOwn(lacking, name) ? lacking[name] : undefined

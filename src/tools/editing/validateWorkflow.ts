@@ -4,7 +4,9 @@ import * as Tool from "../../answer/Tool.ts"
 import { obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import type { Problem } from "../../base/Problem.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
 import { Outdated } from "../../workflows/Outdated.ts"
+import * as Breaks from "../../workflows/upgrade/Breaks.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as WorkflowValidation from "../../workflows/WorkflowValidation.ts"
 import * as editing from "../shared/Editing.ts"
@@ -13,7 +15,8 @@ import * as page from "../shared/WorkflowPage.ts"
 
 const input = {
   workflowId: Schema.optionalKey(Schema.String.annotate({ description: parameters.referenceForms })),
-  workflow: parameters.optional(Schema.Record(Schema.String, Schema.Unknown), "Or the whole workflow itself.")
+  workflow: parameters.optional(Schema.Record(Schema.String, Schema.Unknown), "Or the workflow itself."),
+  to: parameters.optional(Schema.String, "n8n to upgrade to (3.0): adds breaks.")
 }
 
 const oneOf = parameters.invalid(
@@ -42,7 +45,7 @@ export const validateWorkflow = Tool.make({
   title: "Validate workflow",
   app: page.app,
   searchHint: "check, lint, find mistakes, errors before running",
-  description: "Check a workflow before writing or publishing it. Set missingCredentials before publishing.",
+  description: "Check a workflow before writing or publishing. Set missingCredentials first.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct(input),
@@ -54,34 +57,45 @@ export const validateWorkflow = Tool.make({
     counts: Schema.Struct({ errors: Schema.Int, warnings: Schema.Int }),
     ...editing.findingsFields,
     /** Nodes with a newer version or of a deprecated type, which are not problems. */
-    outdated: Schema.optionalKey(Schema.Array(Outdated))
+    outdated: Schema.optionalKey(Schema.Array(Outdated)),
+    /** Changes on the way to the target that concern the workflow; present with `to`. */
+    breaks: Schema.optionalKey(Schema.Array(Breaks.Brief))
   }),
-  handler: ({ workflow, workflowId }) =>
+  handler: ({ to, workflow, workflowId }) =>
     Effect.gen(function*() {
+      const target = to === undefined ? undefined : yield* Effect.fromResult(Breaks.parseTarget(to))
       const { notes, place, repairs, value } = yield* source(workflowId, workflow)
-      const validation = yield* WorkflowValidation.validateConnected(value)
+      const validation = yield* WorkflowValidation.validateConnected(value, target)
+      const from = yield* N8nClient.use((n8n) => n8n.release)
+      const remark = target === undefined ? undefined : Breaks.remark({ from, to: target })
       return {
         ...validation,
+        breaks: target === undefined ? undefined : validation.breaks,
         value,
         place,
-        notes,
+        notes: remark === undefined ? notes : [...notes, remark],
         problems: [...validation.problems, ...WorkflowValidation.warnings(repairs)]
       }
     }),
-  summarize: ({ notes, outdated, place, valid, ...findings }) => ({
+  summarize: ({ breaks, notes, outdated, place, valid, ...findings }) => ({
     valid,
     source: place.kind,
     ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
     counts: counts(findings.problems),
     ...editing.findings(findings),
-    ...(outdated.length === 0 ? {} : { outdated })
+    ...(outdated.length === 0 ? {} : { outdated }),
+    ...(breaks === undefined ? {} : { breaks: Breaks.brief(breaks) })
   }),
-  view: ({ missingCredentials, problems, value }) =>
-    page.view(obj(value) ?? {}, { _tag: "Problems", problems, missingCredentials }),
-  message: ({ counts: { errors, warnings }, missingCredentials, valid }) => ({
+  view: ({ breaks = [], missingCredentials, problems, value }) =>
+    page.view(obj(value) ?? {}, {
+      _tag: "Problems",
+      problems: [...problems, ...breaks.map(Breaks.problem)],
+      missingCredentials
+    }),
+  message: ({ breaks, counts: { errors, warnings }, missingCredentials, valid }) => ({
     en: `${valid ? "Valid" : `Not valid: ${counted(errors, "error")}`}, ${counted(warnings, "warning")}${
       editing.missing(missingCredentials)
-    }`,
+    }${breaks === undefined ? "" : `; ${counted(breaks.length, "break")}`}`,
     ja: valid ? "ワークフローに問題はありません" : "ワークフローに問題があります"
   })
 })

@@ -50,9 +50,7 @@ export const workflowEdit = Tool.make({
     /** New workflows that this one calls: id, name, active. */
     created: Schema.optionalKey(Objects),
     /** Nodes that an upgrade left, with the decision that a person has to make. */
-    left: Schema.optionalKey(
-      Schema.Array(Schema.Struct({ node: Schema.String, why: Schema.String, decision: Schema.String }))
-    ),
+    left: Schema.optionalKey(Objects),
     unchanged: Schema.Record(Schema.String, Schema.Int),
     ...editing.findingsFields,
     ...editing.outcomeFields
@@ -72,7 +70,7 @@ export const workflowEdit = Tool.make({
     applied: !dryRun,
     changes: changed.result.changes,
     ...(changed.result.added.length === 0 ? {} : { added: addedNodes(changed) }),
-    ...(changed.result.left.length === 0 ? {} : { left: changed.result.left }),
+    ...(changed.result.left.length === 0 ? {} : { left: changed.result.left.map((each) => ({ ...each })) }),
     unchanged: WorkflowDiff.unchanged(changed.before, changed.workflow),
     ...editing.findings(changed),
     ...editing.outcome(changed, raw)

@@ -44,8 +44,8 @@ export const workflowSave = Tool.make({
   scopes: ["workflow:read"],
   input: Schema.Struct({
     workflowId: Schema.String.annotate({ description: "Workflow to write." }),
-    workflowData: Schema.optionalKey(writing.jsonObject("Or the whole workflow itself.")),
-    filePath: parameters.required("File path", "A .json path under the files root, or a draft.")
+    workflowData: Schema.optionalKey(writing.jsonObject("Or the workflow itself.")),
+    filePath: parameters.required("File path", ".json path under the files root, or draft.")
   }),
   output: Schema.Struct({ filePath: Schema.String, warnings: Schema.optionalKey(Schema.Array(Schema.String)) }),
   handler: ({ filePath, workflowData, workflowId }) =>

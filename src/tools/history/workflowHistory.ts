@@ -135,7 +135,7 @@ export const workflowHistory = Tool.make({
   name: "workflow_history",
   title: "Workflow history",
   searchHint: "versions, snapshots, who changed what, which change broke it, undo",
-  description: "List a workflow's versions, also a deleted one's, and what each changed.",
+  description: "List versions, also of a deleted workflow, and what each changed.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({ id: parameters.anyWorkflowId, limit: parameters.limit }),

@@ -15,16 +15,16 @@ import * as parameters from "../shared/Parameters.ts"
 const maxTypes = 8
 
 const input = {
-  type: parameters.optional(Schema.String, "Such as n8n-nodes-base.slack, from node_search."),
+  type: parameters.optional(Schema.String, "From node_search: n8n-nodes-base.slack."),
   types: parameters.optional(
     Schema.Array(Schema.String).check(
       Schema.isBetweenLength(1, maxTypes, { message: `types must have 1 to ${maxTypes} entries` })
     ),
     `At most ${maxTypes}.`
   ),
-  version: parameters.optional(Schema.Finite, "typeVersion; default: that of a new node."),
-  resource: parameters.optional(Schema.String, "Only what applies to this resource."),
-  operation: parameters.optional(Schema.String, "Only what applies to this operation."),
+  version: parameters.optional(Schema.Finite, "typeVersion; default: a new node's."),
+  resource: parameters.optional(Schema.String, "Only for this resource."),
+  operation: parameters.optional(Schema.String, "Only for this operation."),
   parameters: parameters.optional(
     Schema.Array(Schema.String),
     "Names (outer.inner) to return in full."
@@ -68,8 +68,7 @@ export const nodeGet = Tool.make({
   name: "node_get",
   title: "Get node type",
   searchHint: "node documentation, parameters, options, operations, ports, example",
-  description:
-    "Look up a node type before using it: versions, credentials, ports, applicable parameters, a valid example.",
+  description: "Look up a node type before using it: versions, credentials, ports, parameters, an example.",
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct(input),

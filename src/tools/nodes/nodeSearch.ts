@@ -32,9 +32,9 @@ export const nodeSearch = Tool.make({
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct({
-    keyword: words("A service, a task or a type: slack, call an api."),
-    category: words("Such as trigger, http, database, ai, communication."),
-    functionality: words("Purpose: more search words."),
+    keyword: words("Service, task or type: slack, call an api."),
+    category: words("trigger, http, database, ai, communication, …"),
+    functionality: words("More search words."),
     limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Rows.")
   }),
   output: Schema.Struct({ count: Schema.Int, nodes: Schema.Array(Row) }),

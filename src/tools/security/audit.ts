@@ -17,7 +17,7 @@ export const audit = Tool.make({
   title: "Security audit",
   searchHint: "risk, leaked secrets, unused credentials, public webhooks, hardening",
   description:
-    "Find risks: secrets, open webhooks, unused credentials, missing error workflows, outdated nodes, n8n's own audit; with places and fixes.",
+    "Find risks: secrets, open webhooks, unused credentials, missing error workflows, outdated nodes, n8n's own audit.",
   annotations: Tool.readOnly,
   // An answer is as long as an answer should be.
   unlisted: { limit: "never" },

@@ -139,7 +139,7 @@ export const confirm = parameters.flag("The user has agreed.")
 
 export const raw = parameters.flag("Adds the workflow.")
 
-export const dryRun = parameters.flag("Only show what would change.")
+export const dryRun = parameters.flag("Show what would change.")
 
 /** Version that the caller has seen; the write fails if it is no longer the current one. */
 export const expectedVersionId = parameters.optional(Schema.String, "Fail if changed since.")

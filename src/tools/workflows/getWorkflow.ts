@@ -74,7 +74,7 @@ export const getWorkflow = Tool.make({
   scopes: ["workflow:read"],
   input: Schema.Struct({
     id: parameters.reference,
-    nodes: parameters.optional(Schema.Array(Schema.String), "Names of nodes to return in full; ['*'] for all."),
+    nodes: parameters.optional(Schema.Array(Schema.String), "Nodes to return in full; ['*']: all."),
     raw: parameters.flag("Adds nodes (without parameters), connections, settings.")
   }),
   output: Output,

@@ -40,9 +40,9 @@ export const getWorkflowConnections = Tool.make({
   input: Schema.Struct({
     id: parameters.reference,
     format: Schema.Literals(["graph", "mermaid"])
-      .annotate({ description: "mermaid: a flowchart to show a person.", default: "graph" })
+      .annotate({ description: "mermaid: to show a person.", default: "graph" })
       .pipe(Schema.withDecodingDefaultKey(Effect.succeed("graph" as const))),
-    raw: parameters.flag("Adds n8n's connections object.")
+    raw: parameters.flag("Adds n8n's connections.")
   }),
   output: Schema.Struct({
     id: Schema.String,

@@ -75,6 +75,51 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
       assert.notProperty(current, "outdated")
     }))
 
+  it.effect("names what an upgrade breaks, once for all its nodes", () =>
+    Effect.gen(function*() {
+      const names = Array.from({ length: 60 }, (_, index) => `関数 ${index}`)
+      const nodes = [
+        hook,
+        ...names.map((name) => node(name, "function")),
+        node("Call", "executeWorkflow", 1.2, { mode: "each", workflowId: "7" })
+      ]
+      const workflow = { ...good, nodes }
+      assert.notProperty(yield* validate({ workflow }), "breaks")
+      const answer = yield* validateWorkflow.run({ workflow, to: "v3" })
+      const { breaks = [] } = answer.data as { breaks?: ReadonlyArray<{ [key: string]: unknown }> }
+      same(breaks.map(({ node, nodes, since }) => [since, node ?? nodes]), [["3.0", names], ["3.0", "Call"]])
+      assert.include(answer.message, "; 2 breaks")
+      assert.isBelow(countTokens(JSON.stringify(breaks)), 700)
+      same((yield* validate({ workflow, to: "2.41.1" })).breaks, [])
+      const many = Array.from({ length: 1_000 }, (_, index) => node(`N${index}`, "function"))
+      const long = yield* validateWorkflow.run({ workflow: { ...good, nodes: many }, to: "3" })
+      assert.isBelow(JSON.stringify(long).length, 40_000)
+    }))
+
+  it.effect("says that a target is older, and refuses one that is not a release", () =>
+    Effect.gen(function*() {
+      const set = node("Set", "set", 3.5)
+      const workflow = { ...good, nodes: [hook, set], connections: { Hook: main("Set") } }
+      const { breaks = [], note } = yield* validate({ workflow, to: "1.123" })
+      same(breaks.map((each) => [each.since, "node" in each && each.node]), [["1.123", "Set"]])
+      assert.include(note, "n8n 1.123 is older than this n8n (2.41.1)")
+      for (const to of ["next", "", "41"]) {
+        const { context, hint, name } = yield* refused({ workflow, to })
+        same([name, context["field"]], ["ValidationError", "to"])
+        assert.include(hint, "up to n8n 3.0")
+      }
+    }))
+
+  it.effect("names breaks of workflows of any shape", () =>
+    Effect.gen(function*() {
+      const shapes = [{ nodes: [] }, { nodes: [null, 3, {}] }, {
+        nodes: [{ type: "n8n-nodes-base.cron" }],
+        settings: 3
+      }]
+      const breaks = yield* Effect.forEach(shapes, (workflow) => validate({ workflow, to: "3" }))
+      same(breaks.map(({ breaks = [] }) => breaks.map(({ what }) => what)), [[], [], ["Cron is removed."]])
+    }))
+
   it.effect("judges the workflows that are called", () =>
     Effect.gen(function*() {
       const call = (name: string, value: unknown, more: object = {}) => ({
@@ -232,6 +277,17 @@ layer(Layer.merge(offline, N8nClient.layerUnconfigured(["N8N_URL", "N8N_API_KEY"
 })
 
 layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed, { version: "1" })))("with an older n8n", (it) => {
+  it.effect("reads called workflows, which may wait after an upgrade", () =>
+    Effect.gen(function*() {
+      const n8n = yield* N8nClient.N8nClient
+      const called = (type: string) =>
+        n8n.createWorkflow({ ...good, nodes: [node("In", "executeWorkflowTrigger", 1.1), node("Then", type)] })
+      const [waits, runs] = [yield* called("wait"), yield* called("noOp")]
+      const nodes = [waits.id, runs.id, "none"].map((id) => node(id, "executeWorkflow", 1.2, { workflowId: id }))
+      const { breaks = [] } = yield* validate({ workflow: { ...good, nodes }, to: "2" })
+      same(breaks.map((each) => [each.since, "node" in each && each.node]), [["2.0", waits.id]])
+    }))
+
   it.effect("names the versions that it lacks", () =>
     Effect.gen(function*() {
       const set = { ...hook, id: "2", name: "Set", type: "n8n-nodes-base.set", typeVersion: 3.5, parameters: {} }
