@@ -221,7 +221,13 @@ const makeServed = <T extends Tool.Any>(
         return yield* callContext.provide(request)(answer(tool, argumentsOf(request)))
       })),
       ...(!hasResources ? {} : {
-        "resources/list": forCaller((request) => resourceMethods.list(resources, request)),
+        "resources/list": forCaller((request) =>
+          Effect.zipWith(
+            request.params["cursor"] === undefined ? skillMethods.resources(skills) : Effect.succeed([]),
+            resourceMethods.list(resources, request),
+            (own, page) => ({ ...page, resources: [...own, ...page.resources] })
+          )
+        ),
         "resources/templates/list": () => Effect.succeed(resourceMethods.templates(resources)),
         "resources/read": forCaller((request) =>
           skillMethods.read(skills, request) ?? resourceMethods.read(resources, apps, request)

@@ -44,6 +44,13 @@ export const get = Effect.fnUntraced(function*(skills: ReadonlyArray<Skill.Skill
   return yield* Rpc.invalidParams(`No skill '${shorten(uri)}': there is ${all}`, { uri: shorten(uri) })
 })
 
+/** Entries of `resources/list`: the first file of each skill. */
+export const resources = (skills: ReadonlyArray<Skill.Skill>) =>
+  Effect.map(
+    Effect.forEach(skills, entry),
+    (entries) => entries.map(({ frontmatter, uri }) => ({ uri, ...frontmatter, mimeType: "text/markdown" }))
+  )
+
 /** Content of a file of a skill; `undefined` if the request is for another resource. */
 export const read = (skills: ReadonlyArray<Skill.Skill>, { params }: Request) => {
   const uri = str(params["uri"])
