@@ -68,16 +68,17 @@ export const left = (why: string, decision: string) => Result.fail<Undecided>({ 
  * Carries parameters over by their descriptions: defaults that differ become explicit. `given` are values for the next
  * version that the mapping has already made. A value without a parameter in the next version is left to a person.
  */
-export const carry = ({ description, next, nextVersion, node, own, version }: Old, given: Obj = {}): Outcome => {
+export const carry = ({ next, nextVersion, node, own, parameters: before }: Old, given: Obj = {}): Outcome => {
   const isTool = next.name.endsWith("Tool")
-  const before = Parameters.complete(description, { typeVersion: version, parameters: own, isTool })
+  const original = obj(node["parameters"]) ?? {}
+  const isMade = (key: string) => Object.hasOwn(given, key) || !equals(own[key], original[key])
   let parameters: Obj = { ...own, ...given }
   const after = () => Parameters.complete(next, { typeVersion: nextVersion, parameters, isTool })
   // A value that becomes explicit can show others.
   for (let round = 0; round < 3; round++) {
     const shown = after()
     const changed = Object.keys(before).filter((key) =>
-      Object.hasOwn(shown, key) && !Object.hasOwn(given, key) && !equals(shown[key], before[key])
+      Object.hasOwn(shown, key) && !isMade(key) && !equals(shown[key], before[key])
     )
     if (changed.length === 0) break
     parameters = Object.assign({}, parameters, Object.fromEntries(changed.map((key) => [key, before[key]])))
