@@ -22,6 +22,13 @@ const toolsOnly: Mapping = (old) => {
       "Set agent to toolsAgent in version 1.9, compare the model's answers, then upgrade again."
     )
   }
+  const steps = obj(old.own["options"])?.["returnIntermediateSteps"] ?? false
+  if (steps !== false) {
+    return left(
+      "From 2 on the model's messages in intermediateSteps have another form.",
+      "Change the expressions that read intermediateSteps, then set the version by an update."
+    )
+  }
   return withOptions(
     { ...old, own: without(old.own, (_, key) => key === "agent") },
     (options) => options["systemMessage"] === undefined && old.version < 1.9 ? { systemMessage, ...options } : options
