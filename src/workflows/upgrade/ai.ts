@@ -33,9 +33,9 @@ const chainPrompt: Mapping = (old) => {
   return carry({ ...old, own }, {
     promptType: "define",
     text: old.parameters["prompt"] ?? "",
-    ...(Object.hasOwn(old.parameters, "hasOutputParser")
+    ...(Object.hasOwn(old.parameters, "hasOutputParser") || linked(old, "ai_outputParser").length === 0
       ? {}
-      : { hasOutputParser: linked(old, "ai_outputParser").length > 0 })
+      : { hasOutputParser: true })
   })
 }
 

@@ -226,15 +226,6 @@ export const lanes: ReadonlyArray<Lane> = [
     subs: [embeddings]
   },
   {
-    id: "questions",
-    root: langchain("chainRetrievalQa", 1.2, { query: "={{ $json.a.replaceAll(/[{}]/g, '') }}" }),
-    subs: [model(), {
-      via: "ai_retriever",
-      node: langchain("retrieverVectorStore", 1, { topK: 2 }),
-      subs: [{ via: "ai_vectorStore", node: store({ mode: "retrieve", memoryKey: "docs" }), subs: [embeddings] }]
-    }]
-  },
-  {
     id: "core chat",
     root: {
       type: "n8n-nodes-base.openAi",
