@@ -1,6 +1,7 @@
 /** Mappings of AI nodes: a model gets the same prompts, tools and options, and the workflow the same answers. */
 import * as Result from "effect/Result"
-import { obj, str, without } from "../../base/Json.ts"
+import { equals, obj, str, without } from "../../base/Json.ts"
+import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { agent } from "./agent.ts"
@@ -99,7 +100,7 @@ const sharedSession: Mapping = (old) => {
   return loads || triggers.length > 1
     ? left(
       "From this version on the session belongs to this memory alone, and the Chat Trigger would not find its history.",
-      "Set sessionIdType customKey with the same key in all memories, or accept that conversations start anew."
+      "Set sessionIdType customKey with the same key in all memories, or let conversations start again."
     )
     : carry(old, {
       sessionIdType: "customKey",
@@ -160,12 +161,43 @@ const code: { readonly [type: string]: { readonly [to: string]: Mapping } } = {
   )
 }
 
+/** Parameter of the model: which one it is by default depends on the release of n8n. */
+const models: { readonly [type: string]: string } = {
+  lmChatAnthropic: "model",
+  lmChatGoogleGemini: "modelName",
+  lmChatOpenAi: "model"
+}
+
+const minor = (release: string) => release.split(".", 2).join(".")
+
+/** A default becomes explicit only if it is that of the connected n8n, which may have another than the catalogue. */
+const withOwnDefault = (key: string, change: Mapping): Mapping => (old) => {
+  const { connected, release } = old.lookups
+  const { next, nextVersion, own, parameters } = old
+  const isOther = connected !== undefined && minor(connected) !== minor(release) &&
+    own[key] === undefined &&
+    !equals(
+      Parameters.complete(next, { typeVersion: nextVersion, parameters: own, isTool: false })[key],
+      parameters[key]
+    )
+  return isOther
+    ? left("Its model is the default of its version in the connected n8n.", `Set ${key}, then upgrade again.`)
+    : change(old)
+}
+
 const fromData = ofData(data as { readonly [type: string]: ReadonlyArray<StepData> })
 
 export const steps = Object.fromEntries(
   Object.entries(fromData).map(([type, list]) => {
-    const own = code[type.slice(langchain.length)]
-    return [type, list.map((step) => own?.[step.to] === undefined ? step : { to: step.to, change: own[step.to] })]
+    const name = type.slice(langchain.length)
+    const model = models[name]
+    return [
+      type,
+      list.map(({ change = carry, to }) => {
+        const own = code[name]?.[to] ?? change
+        return { to, change: model === undefined ? own : withOwnDefault(model, own) }
+      })
+    ]
   })
 )
 

@@ -90,6 +90,9 @@ const embeddings = (body: Obj) => ({
   usage
 })
 
+/** One pixel. */
+const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
 const answers: ReadonlyArray<readonly [string, (body: Obj) => unknown]> = [
   ["/chat/completions", chat],
   ["/messages", messages],
@@ -97,7 +100,7 @@ const answers: ReadonlyArray<readonly [string, (body: Obj) => unknown]> = [
   ["/embeddings", embeddings],
   ["/images/generations", ({ response_format }) => ({
     created: 1,
-    data: [response_format === "url" ? { url: "http://127.0.0.1/1.png" } : { b64_json: "iVBORw0KGgo=" }]
+    data: [response_format === "url" ? { url: "http://127.0.0.1/1.png" } : { b64_json: png }]
   })]
 ]
 
