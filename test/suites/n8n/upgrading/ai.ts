@@ -183,7 +183,7 @@ export const upgradingAi = (it: Vitest.MethodsNonLive<RealN8n>) =>
       for (const { after, before, id, upgraded } of rows) {
         assert.isAbove(upgraded.length, 0, id)
         assert.isUndefined(str(before?.["error"]), id)
-        assert.isNotEmpty(arr(before?.["asked"] ?? before?.["outputs"]), id)
+        assert.isNotEmpty([...arr(before?.["asked"]), ...arr(before?.["outputs"]).flatMap(arr)], id)
         assert.strictEqual(canonical(after), canonical(before), id)
       }
     }).pipe(Effect.provide(catalogue), live), 120_000)
