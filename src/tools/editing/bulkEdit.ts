@@ -77,6 +77,8 @@ export const bulkEdit = Tool.make({
     workflows: Schema.Int,
     published: Schema.optionalKey(Schema.Int),
     changes: Schema.optionalKey(Schema.Array(Plans.Group)),
+    /** Nodes that an upgrade left, with the decision that a person has to make. */
+    left: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
     ...batches.fields,
     leftOut: Schema.optionalKey(Schema.Int),
     unchanged: Schema.optionalKey(Schema.Int),
@@ -111,7 +113,7 @@ export const bulkEdit = Tool.make({
       return { state: yield* Fleet.apply(made.id), unchanged, step: "applied" as const }
     }),
   summarize: ({ state, step, unchanged }, { dryRun, raw }) => {
-    const { changes, entries, id } = state.plan
+    const { changes, entries, id, left = [] } = state.plan
     const isPlan = step === "planned"
     const outcome = batches.summarize(state, raw, leftOut({ state, step }))
     const deprecated = Deprecated.hint([...state.outcomes.values()].map(({ why }) => why).join("\n"))
@@ -121,13 +123,14 @@ export const bulkEdit = Tool.make({
       workflows: entries.length,
       published: isPlan && published > 0 ? published : undefined,
       changes: isPlan ? changes.slice(0, raw ? Infinity : maxGroups) : undefined,
+      left: left.length === 0 || step === "continued" ? undefined : left.slice(0, raw ? Infinity : maxGroups),
       ...(isPlan ? Struct.pick(outcome, ["refused"]) : outcome),
       // The dry run has listed them.
       leftOut: step === "continued" && state.plan.refused.length > 0 ? state.plan.refused.length : undefined,
       unchanged,
       hint: isPlan
         ? entries.length === 0
-          ? "Nothing would change."
+          ? left.length === 0 ? "Nothing would change." : "Nothing can be upgraded without a decision; see left."
           : `Nothing was written. bulk_edit(plan: '${id}') applies exactly this.`
         : outcome.notDone !== undefined
         ? `bulk_edit(plan: '${id}') continues.`
@@ -149,6 +152,7 @@ export const bulkEdit = Tool.make({
       : { en: `Would change ${counted(workflows, "workflow")}${also}`, ja: "一括編集の内容を確認しました" }
   },
   totals: ({ state, step }) => ({
+    left: step === "continued" ? 0 : state.plan.left?.length ?? 0,
     refused: leftOut({ state, step }).length,
     ...(step === "planned" ? { changes: state.plan.changes.length } : {})
   }),

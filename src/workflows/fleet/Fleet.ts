@@ -22,8 +22,9 @@ import { formerSettings } from "../store/FormerSettings.ts"
 import { settled, Unsettled } from "../store/Publishing.ts"
 import { Snapshots } from "../store/Snapshots.ts"
 import { type Modification, type UpdateOptions, WorkflowStore } from "../store/WorkflowStore.ts"
+import * as Upgrade from "../upgrade/Upgrade.ts"
 import * as Change from "./change.ts"
-import type { Operation } from "./Operations.ts"
+import type { Left, Operation } from "./Operations.ts"
 import * as Plans from "./Plans.ts"
 import * as Selection from "./Selection.ts"
 import * as swaps from "./swaps.ts"
@@ -43,8 +44,10 @@ const meansOf = Effect.fnUntraced(function*(
   workflows: ReadonlyArray<{ readonly nodes: ReadonlyArray<unknown> }>
 ) {
   const release = yield* N8nClient.use((n8n) => n8n.release)
+  const isUpgrade = plan.operations.some(({ op }) => op === "upgrade")
   const types = [
     ...workflows.flatMap(Workflow.typesOf),
+    ...(isUpgrade ? workflows.flatMap(Upgrade.types) : []),
     ...plan.operations.flatMap((each) => Workflow.typeOf(each) || [])
   ]
   const lookups = yield* NodeLookups.make(new Set(types), release)
@@ -89,6 +92,13 @@ const grouped = (steps: ReadonlyArray<Change.Changed["steps"][number] & Pick<Pla
     })
   }).toSorted((a, b) => b.workflows - a.workflows)
 
+const leftByDecision = (left: ReadonlyArray<Left & { readonly workflow: string }>): ReadonlyArray<Plans.Left> =>
+  [...Map.groupBy(left, ({ decision, type, why }) => JSON.stringify([type, why, decision])).values()].map((all) => {
+    const { decision = "", type = "", why = "" } = all[0] ?? {}
+    const names = [...new Set(all.map(({ workflow }) => workflow))]
+    return { type, nodes: all.length, workflows: names.length, why, decision, names: names.slice(0, maxNames) }
+  }).toSorted((a, b) => b.nodes - a.nodes)
+
 const reasonOf = (error: Errors.N8nError) => {
   const { context, message } = Errors.report(error)
   return String(context["errorDetails"] ?? message)
@@ -114,6 +124,7 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish, sel
   const read = swaps.readOnce((yield* N8nClient).getWorkflow)
   const entries: Array<Plans.Entry> = []
   const allSteps: Array<Parameters<typeof grouped>[0][number]> = []
+  const left: Array<Parameters<typeof leftByDecision>[0][number]> = []
   const refused: Array<Plans.Refused> = missing.map(({ id, why }) => ({ id, name: "", why }))
   let unchanged = 0
   for (const listed of workflows) {
@@ -127,6 +138,7 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish, sel
       continue
     }
     const { steps, workflow: after } = changed.success
+    left.push(...changed.success.left.map((each) => ({ ...each, workflow: listed.name })))
     if (publish === "keep" && !steps.some(isOfNode) && changesRunning(listed, means)) {
       refuse("only the published version would change, and a draft waits")
       continue
@@ -147,7 +159,14 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish, sel
     allSteps.push(...steps.map((step) => ({ ...step, id: listed.id, name })))
   }
   const createdAt = new Date(yield* Clock.currentTimeMillis).toISOString()
-  const plan: Plans.Plan = { ...draft, createdAt, entries, changes: grouped(allSteps), refused }
+  const plan: Plans.Plan = {
+    ...draft,
+    createdAt,
+    entries,
+    changes: grouped(allSteps),
+    refused,
+    left: leftByDecision(left)
+  }
   if (entries.length > 0) yield* Plans.save(plan)
   return { plan, unchanged }
 })

@@ -7,6 +7,7 @@ import * as Workflow from "../../n8n/model/Workflow.ts"
 import { callOf } from "../Calls.ts"
 import * as WorkflowEdit from "../edit/WorkflowEdit.ts"
 import { isUnset } from "../store/FormerSettings.ts"
+import * as Upgrade from "../upgrade/Upgrade.ts"
 
 const Reference = Schema.Struct({ id: Schema.String, name: Schema.String })
 export type Reference = typeof Reference.Type
@@ -214,6 +215,37 @@ const described = ({ node: _, op, ...rest }: Obj, type: string) =>
   op === "set"
     ? `${type} ${String(rest["path"])} = ${brief(rest["value"])}`
     : `${String(op)} ${type}${Object.keys(rest).length === 0 ? "" : ` ${brief(rest, 120)}`}`
+
+/** Node that an upgrade leaves, with its type. */
+export interface Left extends Upgrade.Left {
+  readonly type: string
+}
+
+/** Short type and version of a text such as `n8n-nodes-base.set 2`. */
+const short = (typed: string) => {
+  const [type = "", version = ""] = typed.split(" ")
+  return { type: shortType(type), version }
+}
+
+/** Upgrades the nodes that match, or all. */
+export const upgraded = (workflow: Obj, { node: target }: Operation, lookups: Upgrade.Lookups) => {
+  const names = target === undefined ? undefined : matching(workflow, target).map(Workflow.nameOf)
+  const outcome = Upgrade.upgrade(workflow, names, lookups)
+  const typeOf = new Map(Workflow.nodes(workflow).map((node) => [Workflow.nameOf(node), Workflow.typeOf(node)]))
+  return {
+    workflow: outcome.workflow,
+    steps: outcome.upgraded.map(({ from, node, to }): Step => {
+      const [before, after] = [short(from), short(to)]
+      return {
+        operation: { op: "upgrade", node },
+        change: `${before.type} ${before.version} → ${
+          after.type === before.type ? "" : `${after.type} `
+        }${after.version}`
+      }
+    }),
+    left: outcome.left.map((each): Left => ({ ...each, type: shortType(typeOf.get(each.node) ?? "") }))
+  }
+}
 
 /** Whether the nodes that an operation between nodes names exist; without them it is not for this workflow. */
 const hasEnds = (workflow: Obj, { after, from, to }: Obj) =>

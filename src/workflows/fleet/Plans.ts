@@ -31,6 +31,17 @@ export const Group = Schema.Struct({
 export const Refused = Schema.Struct({ id: Schema.String, name: Schema.String, why: Schema.String })
 export type Refused = typeof Refused.Type
 
+/** Nodes that an upgrade left for the same reason. */
+export const Left = Schema.Struct({
+  type: Schema.String,
+  nodes: Schema.Int,
+  workflows: Schema.Int,
+  why: Schema.String,
+  decision: Schema.String,
+  names: Schema.Array(Schema.String)
+})
+export type Left = typeof Left.Type
+
 /** Whether published workflows are published again with the change, or get a draft. */
 export const Publish = Schema.Literals(["keep", "draft"])
 
@@ -42,7 +53,8 @@ export const Plan = Schema.Struct({
   publish: Publish,
   entries: Schema.Array(Entry),
   changes: Schema.Array(Group),
-  refused: Schema.Array(Refused)
+  refused: Schema.Array(Refused),
+  left: Schema.optionalKey(Schema.Array(Left))
 })
 export type Plan = typeof Plan.Type
 

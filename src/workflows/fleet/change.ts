@@ -7,7 +7,7 @@ import * as Workflow from "../../n8n/model/Workflow.ts"
 import { newProblems } from "../check/NewProblems.ts"
 import * as WorkflowEdit from "../edit/WorkflowEdit.ts"
 import { isUnset } from "../store/FormerSettings.ts"
-import { type Operation, type Step, stepsFor, type Swap } from "./Operations.ts"
+import { type Left, type Operation, type Step, stepsFor, type Swap, upgraded } from "./Operations.ts"
 
 /** Node with the fields that a write does not change on its own. */
 const nodeOf = (node: Obj) => {
@@ -52,6 +52,8 @@ const idsOf = (plan: string, workflow: string) => {
 export interface Changed {
   readonly workflow: Obj
   readonly steps: ReadonlyArray<Step & { readonly operationIndex: number }>
+  /** Nodes that an upgrade left. */
+  readonly left: ReadonlyArray<Left>
 }
 
 export interface Means {
@@ -69,8 +71,16 @@ export const make = (before: Obj, { lookups, operations, plan, swaps }: Means): 
   Result.gen(function*() {
     const newId = idsOf(plan, String(before["id"]))
     const steps: Array<Changed["steps"][number]> = []
+    const left: Array<Left> = []
     let workflow = before
     for (const [operationIndex, operation] of operations.entries()) {
+      if (operation.op === "upgrade") {
+        const outcome = upgraded(workflow, operation, lookups)
+        steps.push(...outcome.steps.map((step) => ({ ...step, operationIndex })))
+        left.push(...outcome.left)
+        workflow = outcome.workflow
+        continue
+      }
       const own = stepsFor(workflow, operation, swaps[operationIndex])
       const edits = yield* Result.mapError(decode(own.map((step) => step.operation)), ({ message }) => message)
       for (const [index, edit] of edits.entries()) {
@@ -91,7 +101,7 @@ export const make = (before: Obj, { lookups, operations, plan, swaps }: Means): 
         return yield* Result.fail(`${problem.node === undefined ? "" : `'${problem.node}': `}${problem.message}`)
       }
     }
-    return { workflow, steps }
+    return { workflow, steps, left }
   })
 
 export const patchOf = (before: Obj, after: Obj): Obj =>

@@ -1,6 +1,6 @@
 /** Upgrades nodes to the newest version of their type, or to the successor of a deprecated type, with the same meaning. */
 import * as Result from "effect/Result"
-import { arr, num, type Obj, str } from "../../base/Json.ts"
+import { arr, num, type Obj, str, without } from "../../base/Json.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
@@ -60,6 +60,7 @@ const typed = (type: string, version: number) => `${type} ${version}`
 interface Move {
   readonly node: Obj
   readonly outputs: ReadonlyArray<(index: number) => number>
+  readonly absorbed: ReadonlyArray<string>
 }
 
 interface Progress extends Move {
@@ -86,7 +87,7 @@ const refusalOf = (before: Obj, after: Obj, lookups: Lookups): Undecided | undef
 
 const apply = (
   workflow: Obj,
-  { node, outputs }: Move,
+  { absorbed, node, outputs }: Move,
   target: { readonly type: string; readonly version: number },
   change: Mapping,
   lookups: Lookups
@@ -131,7 +132,8 @@ const apply = (
     return refusal === undefined
       ? Result.succeed({
         node: result,
-        outputs: made.outputs === undefined ? outputs : [...outputs, made.outputs]
+        outputs: made.outputs === undefined ? outputs : [...outputs, made.outputs],
+        absorbed: made.absorbs === undefined ? absorbed : [...absorbed, made.absorbs]
       })
       : Result.fail(refusal)
   })
@@ -161,7 +163,7 @@ const throughVersions = (workflow: Obj, start: Move, lookups: Lookups): Progress
 }
 
 const upgradeNode = (workflow: Obj, node: Obj, lookups: Lookups): Progress => {
-  const start: Move = { node, outputs: [] }
+  const start: Move = { node, outputs: [], absorbed: [] }
   const type = Workflow.typeOf(node)
   const version = num(node["typeVersion"])
   if (version === undefined) return start
@@ -186,7 +188,10 @@ const upgradeNode = (workflow: Obj, node: Obj, lookups: Lookups): Progress => {
     }
   }
   const result = apply(workflow, start, { type: to, version: newest }, successor.change, lookups)
-  return Result.isFailure(result) ? { ...start, left: result.failure } : result.success
+  // A mapping can choose an earlier version of the successor.
+  return Result.isFailure(result)
+    ? { ...start, left: result.failure }
+    : throughVersions(workflow, result.success, lookups)
 }
 
 const withOutputs = (
@@ -213,6 +218,7 @@ export const upgrade = (workflow: Obj, names: ReadonlyArray<string> | undefined,
   const chosen = names === undefined ? undefined : new Set(names)
   const upgraded: Array<Upgraded> = []
   const left: Array<Left> = []
+  const absorbed = new Set<string>()
   let connections = workflow["connections"] as Obj
   const nodes = arr(workflow["nodes"]).map((entry, index) => {
     const node = Workflow.nodes(workflow)[index] ?? {}
@@ -227,9 +233,20 @@ export const upgrade = (workflow: Obj, names: ReadonlyArray<string> | undefined,
       to: typed(Workflow.typeOf(progress.node), num(progress.node["typeVersion"]) ?? version)
     })
     connections = withOutputs(connections, name, progress.outputs)
+    for (const each of progress.absorbed) absorbed.add(each)
     return progress.node
   })
-  return upgraded.length === 0
-    ? { workflow, upgraded, left }
-    : { workflow: { ...workflow, nodes, connections }, upgraded, left }
+  const remains = (name: string) => !absorbed.has(name)
+  if (upgraded.length === 0) return { workflow, upgraded, left }
+  const ofRemaining = <A extends { readonly node: string }>(all: ReadonlyArray<A>) =>
+    all.filter(({ node }) => remains(node))
+  return {
+    workflow: {
+      ...workflow,
+      nodes: nodes.filter((node) => remains(Workflow.nameOf(node))),
+      connections: without(connections, (_, name) => !remains(name))
+    },
+    upgraded: ofRemaining(upgraded),
+    left: ofRemaining(left)
+  }
 }

@@ -1,6 +1,259 @@
-/** Mappings. */
-import type { Steps, Successors } from "./mapping.ts"
+/** Mappings of AI nodes: a model gets the same prompts, tools and options, and the workflow the same answers. */
+import * as Result from "effect/Result"
+import { equals, obj, str, without } from "../../base/Json.ts"
+import * as Parameters from "../../catalogue/parameters/Parameters.ts"
+import * as Connections from "../../n8n/model/Connections.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
+import { agent } from "./agent.ts"
+import data from "./ai.json" with { type: "json" }
+import {
+  carry,
+  left,
+  locator,
+  type Mapping,
+  type Old,
+  type StepData,
+  steps as ofData,
+  type Successors
+} from "./mapping.ts"
+import { openAi } from "./openAi.ts"
 
-export const steps: Steps = {}
+const langchain = "@n8n/n8n-nodes-langchain."
 
-export const successors: Successors = {}
+const linked = ({ name, workflow }: Old, type: string) =>
+  Connections.links(workflow["connections"]).filter(({ input, to }) => to === name && input.type === type)
+
+const nodesLinked = (old: Old, type: string) => {
+  const names = new Set(linked(old, type).map(({ from }) => from))
+  return Workflow.nodes(old.workflow).filter((node) => names.has(Workflow.nameOf(node)))
+}
+
+/** Until 1.3 the prompt is one parameter, and a linked parser is used without being required. */
+const chainPrompt: Mapping = (old) => {
+  const { prompt: _, ...own } = old.own
+  return carry({ ...old, own }, {
+    promptType: "define",
+    text: old.parameters["prompt"] ?? "",
+    ...(Object.hasOwn(old.parameters, "hasOutputParser") || linked(old, "ai_outputParser").length === 0
+      ? {}
+      : { hasOutputParser: true })
+  })
+}
+
+/** From 1.6 on a chain without a parser returns an answer that is an object as the item, not as its text. */
+const chainObjects: Mapping = (old) =>
+  old.parameters["hasOutputParser"] !== true &&
+    nodesLinked(old, "ai_languageModel").some((model) =>
+      /json|think|\bcode$|selector/i.test(`${JSON.stringify(model["parameters"] ?? {})} ${Workflow.typeOf(model)}`)
+    )
+    ? left(
+      "From 1.6 on an answer in JSON becomes the item itself instead of `text`.",
+      "Change the expressions that read `text`, then set the version by an update."
+    )
+    : carry(old)
+
+const continues = ({ node }: Old) =>
+  node["continueOnFail"] === true || !["stopWorkflow", undefined].includes(str(node["onError"]))
+
+/** Batches of one give what the versions without batches do, save for the pairing of items with an error. */
+const retrievalBatches: Mapping = (old) =>
+  continues(old)
+    ? left("From 1.6 on an item with an error is paired with the first item.", "Set version 1.6 by an update.")
+    : carry(old, { options: { ...obj(old.own["options"]), batching: { batchSize: 1 } } })
+
+/** As n8n names the tool of a node: `nodeNameToToolName` of n8n-workflow. */
+const toolNameOf = (node: string) => {
+  const name = node.replace(/[^a-zA-Z0-9_-]+/g, "_")
+  return name.length > 64 ? name.slice(0, 64).replace(/[_-]+$/, "") : name
+}
+
+/** A tool that had a name of its own is called by its node's name. */
+const named = (key: string, fixed?: string): Mapping => (old) => {
+  const name = fixed ?? old.parameters[key]
+  return name === toolNameOf(old.name)
+    ? carry({ ...old, own: without(old.own, (_, each) => each === key) })
+    : left(
+      `From this version on the model calls the tool by its node's name, ${toolNameOf(old.name)}, instead of ${
+        String(name)
+      }.`,
+      `Rename the node to '${String(name)}', or set the version by an update if the prompts do not name the tool.`
+    )
+}
+
+/** Keys that cannot be empty: from 1.2 on an empty one is an error. */
+const isFilled = (key: unknown) =>
+  typeof key === "string" && (key.startsWith("=") ? key.slice(1).replaceAll(/\{\{[^]*?\}\}/g, "") : key).trim() !== ""
+
+const customKey: Mapping = (old) =>
+  isFilled(old.parameters["sessionKey"])
+    ? carry(old, { sessionIdType: "customKey", sessionKey: old.parameters["sessionKey"] })
+    : left("Its session key can be empty, which is an error from 1.2 on.", "Set sessionIdType and sessionKey.")
+
+/** A session that comes from the chat is the memory's own from here on; as a key it stays shared, and its history. */
+const sharedSession: Mapping = (old) => {
+  if (old.parameters["sessionIdType"] !== "fromInput") return carry(old)
+  const triggers = Workflow.nodes(old.workflow).filter((node) => Workflow.typeOf(node) === `${langchain}chatTrigger`)
+  const [trigger] = triggers
+  const loads = Connections.links(old.workflow["connections"]).some(({ from, to }) =>
+    from === old.name && triggers.some((node) => Workflow.nameOf(node) === to)
+  )
+  return loads || triggers.length > 1
+    ? left(
+      "From this version on the session belongs to this memory alone, and the Chat Trigger would not find its history.",
+      "Set sessionIdType customKey with the same key in all memories, or let conversations start again."
+    )
+    : carry(old, {
+      sessionIdType: "customKey",
+      sessionKey: trigger === undefined
+        ? "={{ $json.sessionId }}"
+        : `={{ String($json.sessionId ?? '') || $(${
+          JSON.stringify(Workflow.nameOf(trigger))
+        }).first().json.sessionId }}`
+    })
+}
+
+const ofItem =
+  /\$json|\$binary|\$item|\$node\b|\$input|\$data|\$position|\.item\b|\.all\(|itemMatching|pairedItem|random|now/i
+
+/** From 1.1 on all documents are stored together, with the parameters of the first item. */
+const insertsTogether: Mapping = (old) => {
+  if (old.parameters["mode"] !== "insert") return carry(old)
+  const options = obj(old.own["options"]) ?? {}
+  const clears = [old.own["clearStore"], options["clearNamespace"], options["clearCollection"]]
+  return clears.some((each) => each !== undefined && each !== false)
+    ? left(
+      "Version 1 clears the store before each item, later ones once.",
+      "Set version 1.1 by an update if the store is to be cleared once."
+    )
+    : ofItem.test(JSON.stringify(old.own))
+    ? left(
+      "From 1.1 on the parameters of the first item apply to all.",
+      "Insert one item at a time, or make the parameters independent of the item."
+    )
+    : carry(old)
+}
+
+/** From 1.2 on keys are shared between workflows. */
+const memoryKey: Mapping = (old) => {
+  const key = str(old.parameters["memoryKey"])
+  return key === undefined
+    ? carry(old)
+    : carry(old, { memoryKey: locator(`={{ $workflow.id }}__${key.startsWith("=") ? key.slice(1) : key}`) })
+}
+
+const code: { readonly [type: string]: { readonly [to: string]: Mapping } } = {
+  agent: agent(linked),
+  chainLlm: { 1.4: chainPrompt, 1.6: chainObjects },
+  chainRetrievalQa: { 1.6: retrievalBatches },
+  memoryBufferWindow: { 1.2: customKey, 1.4: sharedSession },
+  memoryPostgresChat: { 1.4: sharedSession },
+  memoryMongoDbChat: { 1.1: sharedSession },
+  openAi: openAi.steps,
+  toolCode: { 1.2: named("name") },
+  toolThink: { 1.1: named("name", "thinking_tool") },
+  toolVectorStore: { 1.1: named("name") },
+  ...Object.fromEntries(
+    ["InMemory", "PGVector", "Pinecone", "Qdrant", "Supabase"].map((store) => [`vectorStore${store}`, {
+      1.1: insertsTogether,
+      ...(store === "InMemory" ? { 1.2: memoryKey } : {}),
+      1.3: (old: Old) => old.parameters["mode"] === "retrieve-as-tool" ? named("toolName")(old) : carry(old)
+    }])
+  )
+}
+
+/** Parameter of the model: which one it is by default depends on the release of n8n. */
+const models: { readonly [type: string]: string } = {
+  lmChatAnthropic: "model",
+  lmChatGoogleGemini: "modelName",
+  lmChatOpenAi: "model"
+}
+
+const minor = (release: string) => release.split(".", 2).join(".")
+
+/** A default becomes explicit only if it is that of the connected n8n, which may have another than the catalogue. */
+const withOwnDefault = (key: string, change: Mapping): Mapping => (old) => {
+  const { connected, release } = old.lookups
+  const { next, nextVersion, own, parameters } = old
+  const isOther = connected !== undefined && minor(connected) !== minor(release) &&
+    own[key] === undefined &&
+    !equals(
+      Parameters.complete(next, { typeVersion: nextVersion, parameters: own, isTool: false })[key],
+      parameters[key]
+    )
+  return isOther
+    ? left("Its model is the default of its version in the connected n8n.", `Set ${key}, then upgrade again.`)
+    : change(old)
+}
+
+const fromData = ofData(data as { readonly [type: string]: ReadonlyArray<StepData> })
+
+export const steps = Object.fromEntries(
+  Object.entries(fromData).map(([type, list]) => {
+    const name = type.slice(langchain.length)
+    const model = models[name]
+    return [
+      type,
+      list.map(({ change = carry, to }) => {
+        const own = code[name]?.[to] ?? change
+        return { to, change: model === undefined ? own : withOwnDefault(model, own) }
+      })
+    ]
+  })
+)
+
+/** A parser that repairs another's answers is a setting of that parser now. */
+const autofixing: Mapping = (old) => {
+  const [inner, ...others] = nodesLinked(old, "ai_outputParser")
+  const name = Workflow.nameOf(inner)
+  const uses = Connections.links(old.workflow["connections"]).filter(({ from }) => from === name)
+  if (
+    inner === undefined || others.length > 0 || uses.length > 1 || inner["disabled"] === true ||
+    Workflow.typeOf(inner) !== `${langchain}outputParserStructured` || Workflow.parametersOf(inner)["autoFix"] === true
+  ) {
+    return left(
+      "Only a Structured Output Parser of its own can repair answers itself.",
+      "Connect a Structured Output Parser with autoFix in place of both nodes."
+    )
+  }
+  const prompt = obj(old.own["options"])?.["prompt"]
+  return Result.succeed({
+    parameters: {
+      ...Workflow.parametersOf(inner),
+      autoFix: true,
+      ...(prompt === undefined ? {} : { customizeRetryPrompt: true, prompt })
+    },
+    keys: { typeVersion: inner["typeVersion"] },
+    absorbs: name
+  })
+}
+
+/** Chats in the editor only, as the chat trigger does while it is not public. */
+const manualChat: Mapping = (old) =>
+  old.version < 1.1
+    ? left(
+      "Its message is in `input`; the Chat Trigger's is in `chatInput`.",
+      "Replace it, and `input` by `chatInput`."
+    )
+    : Result.succeed({
+      parameters: { options: {} },
+      keys: str(old.node["id"]) === undefined ? {} : { webhookId: old.node["id"] }
+    })
+
+/** Loaders of JSON and of one file; both split with the linked splitter. */
+const loader = (dataType: "json" | "binary"): Mapping => (old) => {
+  const { binaryDataKey: _, loader, options, ...rest } = old.own
+  return carry({ ...old, own: {} }, {
+    dataType,
+    textSplittingMode: "custom",
+    ...(dataType === "binary" ? { loader: loader ?? "jsonLoader" } : {}),
+    options: { ...obj(options), ...rest }
+  })
+}
+
+export const successors: Successors = {
+  "n8n-nodes-base.openAi": { to: [`${langchain}openAi`], change: openAi.successor },
+  [`${langchain}outputParserAutofixing`]: { to: [`${langchain}outputParserStructured`], change: autofixing },
+  [`${langchain}manualChatTrigger`]: { to: [`${langchain}chatTrigger`], change: manualChat },
+  [`${langchain}documentJsonInputLoader`]: { to: [`${langchain}documentDefaultDataLoader`], change: loader("json") },
+  [`${langchain}documentBinaryInputLoader`]: { to: [`${langchain}documentDefaultDataLoader`], change: loader("binary") }
+}

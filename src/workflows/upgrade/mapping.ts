@@ -1,6 +1,6 @@
 /** Mappings of old nodes to new ones: how a version or a type follows another with the same meaning. */
 import * as Result from "effect/Result"
-import { equals, type Obj } from "../../base/Json.ts"
+import { equals, type Obj, obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import type { Description } from "../../catalogue/types/NodeType.ts"
@@ -37,6 +37,8 @@ export interface New {
   readonly parameters: Obj
   /** Further keys of the node; `null` removes one. */
   readonly keys?: Obj
+  /** Name of a sub-node of which this node does the work now: it is removed with its link. */
+  readonly absorbs?: string
   /** New index of a main output; absent: outputs stay where they are. */
   readonly outputs?: (index: number) => number
 }
@@ -66,16 +68,17 @@ export const left = (why: string, decision: string) => Result.fail<Undecided>({ 
  * Carries parameters over by their descriptions: defaults that differ become explicit. `given` are values for the next
  * version that the mapping has already made. A value without a parameter in the next version is left to a person.
  */
-export const carry = ({ description, next, nextVersion, node, own, version }: Old, given: Obj = {}): Outcome => {
+export const carry = ({ next, nextVersion, node, own, parameters: before }: Old, given: Obj = {}): Outcome => {
   const isTool = next.name.endsWith("Tool")
-  const before = Parameters.complete(description, { typeVersion: version, parameters: own, isTool })
+  const original = obj(node["parameters"]) ?? {}
+  const isMade = (key: string) => Object.hasOwn(given, key) || !equals(own[key], original[key])
   let parameters: Obj = { ...own, ...given }
   const after = () => Parameters.complete(next, { typeVersion: nextVersion, parameters, isTool })
   // A value that becomes explicit can show others.
   for (let round = 0; round < 3; round++) {
     const shown = after()
     const changed = Object.keys(before).filter((key) =>
-      Object.hasOwn(shown, key) && !Object.hasOwn(given, key) && !equals(shown[key], before[key])
+      Object.hasOwn(shown, key) && !isMade(key) && !equals(shown[key], before[key])
     )
     if (changed.length === 0) break
     parameters = Object.assign({}, parameters, Object.fromEntries(changed.map((key) => [key, before[key]])))
@@ -96,12 +99,21 @@ export const carry = ({ description, next, nextVersion, node, own, version }: Ol
 interface Case {
   /** Values, by path, of completed parameters, of which one must match; `null` is an absent value. */
   readonly when?: { readonly [path: string]: ReadonlyArray<unknown> }
+  /** Like `when`, of which none may match. */
+  readonly unless?: { readonly [path: string]: ReadonlyArray<unknown> }
+  /** Paths of completed parameters that must have a value. */
+  readonly has?: ReadonlyArray<string>
   /** Values, by path, that the older version assumed where the node has none. */
   readonly absent?: Obj
   /** Values, by path, whatever the node has. */
   readonly set?: Obj
   /** New paths by old path. */
   readonly rename?: { readonly [path: string]: string }
+  /** New paths by old path; moves what the node has or its default. */
+  readonly move?: { readonly [path: string]: string }
+  /** Paths of texts, or of their defaults, that become resource locators in mode `id`. */
+  readonly locator?: ReadonlyArray<string>
+  readonly remove?: ReadonlyArray<string>
   readonly left?: Undecided
 }
 
@@ -114,23 +126,45 @@ export interface StepData {
 
 const path = (text: string) => text.split(".")
 
-const applies = ({ when = {} }: Case, parameters: Obj): boolean =>
-  Object.entries(when).every(([at, values]) =>
-    values.some((value) => equals(JsonPath.get(parameters, path(at)) ?? null, value))
-  )
+const isOneOf = (parameters: Obj) => ([at, values]: readonly [string, ReadonlyArray<unknown>]) =>
+  values.some((value) => equals(JsonPath.get(parameters, path(at)) ?? null, value))
 
-const withCase = (given: Obj, each: Case): Obj => {
+const applies = ({ has = [], unless = {}, when = {} }: Case, parameters: Obj): boolean =>
+  Object.entries(when).every(isOneOf(parameters)) && !Object.entries(unless).some(isOneOf(parameters)) &&
+  has.every((at) => (JsonPath.get(parameters, path(at)) ?? null) !== null)
+
+/** Text as a resource locator in mode `id`; a locator stays. */
+export const locator = (value: unknown): unknown =>
+  obj(value) === undefined ? { __rl: true, mode: "id", value: value ?? "" } : value
+
+const withCase = (parameters: Obj) => (given: Obj, each: Case): Obj => {
   let next = given
+  const get = (at: string) => JsonPath.get(next, path(at)) ?? JsonPath.get(parameters, path(at))
   for (const [from, to] of Object.entries(each.rename ?? {})) {
     const value = JsonPath.get(next, path(from))
     if (value !== undefined) next = put(put(next, path(from), undefined), path(to), value)
   }
+  for (const [from, to] of Object.entries(each.move ?? {})) {
+    next = put(put(next, path(to), get(from)), path(from), undefined)
+  }
+  for (const at of each.locator ?? []) next = put(next, path(at), locator(get(at)))
   for (const [at, value] of Object.entries(each.absent ?? {})) {
     if (JsonPath.get(next, path(at)) === undefined) next = put(next, path(at), value)
   }
   for (const [at, value] of Object.entries(each.set ?? {})) next = put(next, path(at), value)
-  return next
+  return (each.remove ?? []).reduce((rest, at) => put(rest, path(at), undefined), next)
 }
+
+/** Whether something on a path is no object, such as a collection that is an expression. */
+const isBlocked = (parameters: Obj, { absent, locator, move, remove, rename, set }: Case) =>
+  [absent, move, rename, set].flatMap((paths) => Object.keys(paths ?? {}))
+    .concat(locator ?? [], remove ?? [], Object.values({ ...rename, ...move }))
+    .some((at) =>
+      path(at).slice(0, -1).some((_, depth, steps) => {
+        const outer = JsonPath.get(parameters, steps.slice(0, depth + 1))
+        return outer !== undefined && obj(outer) === undefined
+      })
+    )
 
 const put = (parameters: Obj, [key = "", ...rest]: ReadonlyArray<string>, value: unknown): Obj => {
   const inner = rest.length === 0 ? value : put((parameters[key] ?? {}) as Obj, rest, value)
@@ -142,7 +176,10 @@ const ofCases = (cases: ReadonlyArray<Case>): Mapping => (old) => {
   const matching = cases.filter((each) => applies(each, old.parameters))
   const undecided = matching.find((each) => each.left !== undefined)?.left
   if (undecided !== undefined) return Result.fail(undecided)
-  const changed = matching.reduce<Obj>(withCase, old.own)
+  if (matching.some((each) => isBlocked(old.own, each))) {
+    return left("A group of its parameters is an expression.", "Set these parameters one by one, then upgrade again.")
+  }
+  const changed = matching.reduce<Obj>(withCase(old.parameters), old.own)
   const renamed = { ...old, own: changed }
   return carry(
     renamed,

@@ -241,6 +241,72 @@ describe("a change of many workflows", () => {
     }, { seed: several }))
 })
 
+const langchain = "@n8n/n8n-nodes-langchain."
+
+const asks = (id: string, more: Obj = {}) =>
+  workflow(id, [
+    node("Chat", `${langchain}chatTrigger`, 1.1, { options: {} }, { webhookId: `chat-${id}` }),
+    node("花子", `${langchain}chainLlm`, 1.5, { promptType: "define", text: "={{ $json.chatInput }}" }),
+    node(`Model ${id}`, `${langchain}lmChatOpenAi`, 1, { model: "gpt-4o", options: {} }),
+    node("Moderate", "openAi", 1, { operation: "moderate", input: "x" })
+  ], {
+    name: `問 ${id}`,
+    connections: joined(["Chat", "花子"], [`Model ${id}`, "花子", "ai_languageModel"], ["花子", "Moderate"]),
+    ...more
+  })
+
+const versionsIn = (api: N8nApi.N8nApi, id: string) =>
+  Effect.map(
+    api.workflows,
+    (all) => arr(all.find((each) => each.id === id)?.nodes).map((each) => obj(each)?.["typeVersion"])
+  )
+
+describe("an upgrade of many workflows", () => {
+  const asking = seed([asks("a", { active: true }), asks("b"), asks("c"), orders("d")])
+  const models = { name: "Model a", type: "lmChatOpenAi" }
+  const all = { ids: ["a", "b", "c"] }
+
+  it.effect("groups changes by versions and what is left by decision, and is taken back", () =>
+    inMemory(function*(api) {
+      const { changes, left, plan, workflows } = yield* dryRun([{ op: "upgrade" }], all)
+      assert.strictEqual(workflows, 3)
+      const names = ["問 a", "問 b", "問 c"]
+      assert.deepStrictEqual(
+        arr(changes),
+        [
+          ["chatTrigger 1.1 → 1.5"],
+          ["chainLlm 1.5 → 1.9"],
+          ["lmChatOpenAi 1 → 1.3"]
+        ].map(([change]) => ({ change, workflows: 3, nodes: 3, names }))
+      )
+      assert.deepStrictEqual(arr(left).map((each) => obj(each)?.["type"]), ["openAi"])
+      assert.deepInclude(obj(arr(left)[0]), { nodes: 3, workflows: 3, names })
+      assert.deepStrictEqual(yield* versionsIn(api, "a"), [1.1, 1.5, 1, 1])
+      assert.deepInclude(yield* apply(plan), { done: 3 })
+      assert.deepStrictEqual(yield* versionsIn(api, "a"), [1.5, 1.9, 1.3, 1])
+      const again = yield* dryRun([{ op: "upgrade" }], all)
+      assert.deepInclude(again, { workflows: 0, unchanged: 3, left: left ?? [] })
+      assert.include(again.hint, "see left")
+      assert.deepInclude(yield* restore(plan), { restored: 3 })
+      assert.deepStrictEqual(yield* versionsIn(api, "a"), [1.1, 1.5, 1, 1])
+    }, { seed: asking }))
+
+  it.effect("of the nodes that match, as drafts, reports what it left when it is applied", () =>
+    inMemory(function*(api) {
+      const { changes, left } = yield* dryRun([{ op: "upgrade", node: models }], all)
+      assert.deepStrictEqual(left, undefined)
+      assert.deepStrictEqual(arr(changes).map((each) => obj(each)?.["nodes"]), [1])
+      const done = yield* tools.bulkEdit.call({
+        select: { ids: ["a"] },
+        operations: [{ op: "upgrade", node: { type: "openAi" } }, { op: "upgrade", node: "Model a" }] as never,
+        publish: "draft"
+      })
+      assert.deepInclude(done, { done: 1 })
+      assert.deepInclude(obj(arr(done.left)[0]), { type: "openAi", names: ["問 a"] })
+      assert.deepStrictEqual(yield* versionsIn(api, "a"), [1.1, 1.5, 1.3, 1])
+    }, { seed: asking }))
+})
+
 /** Ends a batch at its k-th write, before or after n8n handles it. */
 const killed = (at: number, isAfter: boolean) => {
   let count = 0
