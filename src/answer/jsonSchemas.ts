@@ -76,6 +76,7 @@ const outline = (schema: unknown, level = 0): unknown => {
   if (typeof schema !== "object" || schema === null) return schema
   const isObject = "properties" in schema || "additionalProperties" in schema
   if (isObject && level > maxLevel) return { type: "object" }
+  if ("type" in schema && Array.isArray(schema.type)) return {}
   const [type, ...others] = objectTypes(schema)
   if (type !== undefined) return { type: others.length === 0 ? type : [type, ...others] }
   const isShown = (key: string) => key === "required" ? level <= 1 : key !== "type" || !("enum" in schema)
