@@ -1,6 +1,6 @@
 /** Mappings of old nodes to new ones: how a version or a type follows another with the same meaning. */
 import * as Result from "effect/Result"
-import { equals, type Obj } from "../../base/Json.ts"
+import { equals, type Obj, obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import type { Description } from "../../catalogue/types/NodeType.ts"
@@ -96,6 +96,10 @@ export const carry = ({ description, next, nextVersion, node, own, version }: Ol
 interface Case {
   /** Values, by path, of completed parameters, of which one must match; `null` is an absent value. */
   readonly when?: { readonly [path: string]: ReadonlyArray<unknown> }
+  /** Paths of which one must have a value. */
+  readonly present?: ReadonlyArray<string>
+  /** Versions below which the node must be. */
+  readonly below?: number
   /** Values, by path, that the older version assumed where the node has none. */
   readonly absent?: Obj
   /** Values, by path, whatever the node has. */
@@ -114,10 +118,16 @@ export interface StepData {
 
 const path = (text: string) => text.split(".")
 
-const applies = ({ when = {} }: Case, parameters: Obj): boolean =>
-  Object.entries(when).every(([at, values]) =>
-    values.some((value) => equals(JsonPath.get(parameters, path(at)) ?? null, value))
-  )
+const isEmpty = (value: unknown) => value === undefined || value === null || value === "" || equals(value, {})
+
+/** Whether a case applies; what an expression results in may be any value, which leaves the node. */
+const applies = ({ below, left, present, when = {} }: Case, { parameters, version }: Old): boolean =>
+  (below === undefined || version < below) &&
+  (present === undefined || present.some((at) => !isEmpty(JsonPath.get(parameters, path(at))))) &&
+  Object.entries(when).every(([at, values]) => {
+    const own = JsonPath.get(parameters, path(at)) ?? null
+    return left !== undefined && Parameters.isExpression(own) || values.some((value) => equals(own, value))
+  })
 
 const withCase = (given: Obj, each: Case): Obj => {
   let next = given
@@ -138,10 +148,19 @@ const put = (parameters: Obj, [key = "", ...rest]: ReadonlyArray<string>, value:
   return inner === undefined ? others : { ...parameters, [key]: inner }
 }
 
+const pathsOf = ({ absent = {}, rename = {}, set = {} }: Case) =>
+  [absent, set, rename].flatMap(Object.keys).concat(Object.values(rename))
+
+/** Whether a value that is not an object is in the way of a path. */
+const isClosed = (value: unknown, [key, ...rest]: ReadonlyArray<string>): boolean =>
+  value !== undefined && (obj(value) === undefined || key !== undefined && rest.length > 0 && isClosed(obj(value)?.[key], rest))
+
 const ofCases = (cases: ReadonlyArray<Case>): Mapping => (old) => {
-  const matching = cases.filter((each) => applies(each, old.parameters))
+  const matching = cases.filter((each) => applies(each, old))
   const undecided = matching.find((each) => each.left !== undefined)?.left
   if (undecided !== undefined) return Result.fail(undecided)
+  const closed = matching.flatMap(pathsOf).find((at) => isClosed(old.own, path(at)))
+  if (closed !== undefined) return left(`'${closed}' cannot be set beside an expression.`, `Set '${closed}' by hand.`)
   const changed = matching.reduce<Obj>(withCase, old.own)
   const renamed = { ...old, own: changed }
   return carry(

@@ -1,6 +1,14 @@
-/** Mappings. */
-import type { Steps, Successors } from "./mapping.ts"
+/** Mappings of services and databases. */
+import { type StepData, steps as ofData, type Steps, type Successors } from "./mapping.ts"
+import data from "./services.json" with { type: "json" }
+import { sheets } from "./sheets.ts"
+import { mySql, postgres } from "./sql.ts"
 
-export const steps: Steps = {}
+export const steps: Steps = {
+  ...ofData(data as { readonly [type: string]: ReadonlyArray<StepData> }),
+  "n8n-nodes-base.googleSheets": sheets,
+  "n8n-nodes-base.mySql": mySql,
+  "n8n-nodes-base.postgres": postgres
+}
 
 export const successors: Successors = {}
