@@ -102,7 +102,7 @@ interface Case {
   readonly below?: number
   /** Values, by path, that the older version assumed where the node has none. */
   readonly absent?: Obj
-  /** Values, by path, whatever the node has. */
+  /** Values, by path, whatever the node has; `null` removes one. */
   readonly set?: Obj
   /** New paths by old path. */
   readonly rename?: { readonly [path: string]: string }
@@ -138,7 +138,7 @@ const withCase = (given: Obj, each: Case): Obj => {
   for (const [at, value] of Object.entries(each.absent ?? {})) {
     if (JsonPath.get(next, path(at)) === undefined) next = put(next, path(at), value)
   }
-  for (const [at, value] of Object.entries(each.set ?? {})) next = put(next, path(at), value)
+  for (const [at, value] of Object.entries(each.set ?? {})) next = put(next, path(at), value ?? undefined)
   return next
 }
 

@@ -92,31 +92,11 @@ const to45 = of((operation, options, old) => {
   })
 })
 
-/** One field of an item: an expression that results in `undefined` where the field is missing, and never fails. */
-const field =
-  /^=\s*\{\{\s*((?:\$json|\$\((?:"[^"{}]*"|'[^'{}]*')\)\.(?:item|first\(\)|last\(\))\.json)(?:\.[\w$]+|\[(?:"[^"{}]*"|'[^'{}]*')\]))\s*\}\}$/
-
-/** From 4.6 on a row number of `undefined` fails, `null` is written as before. */
-const rowOf = (value: unknown) => {
-  const text = str(value) ?? ""
-  const [, path] = field.exec(text) ?? []
-  if (path !== undefined) return `={{ ${path} ?? null }}`
-  // A text around an expression is never undefined; a model gives the argument that it is asked for.
-  return text.startsWith("=") && !text.includes("$fromAI") && /^=\s*\{\{[^{}]*\}\}\s*$/.test(text) ? undefined : value
-}
-
-const missing = left(
-  "From 4.6 on an update fails where its `row_number` is missing.",
-  "Make sure that each item has a row number, then set the newest typeVersion."
-)
-
+/**
+ * From 4.6 on an update without its row number fails here; before, Google refused it (a range such as `Sheet1!B`), and
+ * a filter that wants one match finds the first of any filter, no more the first of each.
+ */
 const to46 = of((operation, options, old) => {
-  const columns = obj(old.own["columns"])
-  const values = obj(columns?.["value"])
-  if (operation === "update" && columns?.["mappingMode"] !== "autoMapInputData" && values?.["row_number"] !== undefined) {
-    const row = rowOf(values["row_number"])
-    return row === undefined ? missing : carry(old, { columns: { ...columns, value: { ...values, row_number: row } } })
-  }
   const filters = filtersOf(old)
   const isSame = operation !== "read" || [undefined, false].includes(options["returnFirstMatch"] as undefined) ||
     old.parameters["combineFilters"] === "AND" || filters === undefined || Array.isArray(filters) && arr(filters).length < 2
