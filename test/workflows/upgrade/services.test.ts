@@ -116,7 +116,8 @@ const rows: ReadonlyArray<Row> = [
 ]
 
 describe("upgrading nodes of services", () => {
-  it.each(rows)("%s %s %j", (type, version, before, reached, after, left) => {
+  it.each(rows.map((row) => ({ row, name: `${row[0]} ${row[1]} ${JSON.stringify(row[2])}` })))("$name", ({ row }) => {
+    const [type, version, before, reached, after, left] = row
     const outcome = upgrade([node("結果", `${base}${type}`, version, before)])
     const [made] = outcome.workflow["nodes"] as ReadonlyArray<Obj>
     const parameters = made?.["parameters"] as Obj
