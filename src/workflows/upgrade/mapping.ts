@@ -153,7 +153,8 @@ const pathsOf = ({ absent = {}, rename = {}, set = {} }: Case) =>
 
 /** Whether a value that is not an object is in the way of a path. */
 const isClosed = (value: unknown, [key, ...rest]: ReadonlyArray<string>): boolean =>
-  value !== undefined && (obj(value) === undefined || key !== undefined && rest.length > 0 && isClosed(obj(value)?.[key], rest))
+  value !== undefined &&
+  (obj(value) === undefined || key !== undefined && rest.length > 0 && isClosed(obj(value)?.[key], rest))
 
 const ofCases = (cases: ReadonlyArray<Case>): Mapping => (old) => {
   const matching = cases.filter((each) => applies(each, old))

@@ -1,5 +1,5 @@
 /** Mappings of services and databases. */
-import { type StepData, steps as ofData, type Steps, type Successors } from "./mapping.ts"
+import { type StepData, type Steps, steps as ofData, type Successors } from "./mapping.ts"
 import data from "./services.json" with { type: "json" }
 import { sheets } from "./sheets.ts"
 import { mySql, postgres } from "./sql.ts"

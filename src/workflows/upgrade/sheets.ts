@@ -3,7 +3,7 @@ import { arr, type Obj, obj, str } from "../../base/Json.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import { carry, left, type Mapping, type Old, type Step } from "./mapping.ts"
 
-const writes = ["append", "update", "appendOrUpdate"]
+const writes = new Set(["append", "update", "appendOrUpdate"])
 
 const operationOf = ({ parameters }: Old) =>
   parameters["resource"] === "sheet" || Parameters.isExpression(parameters["resource"])
@@ -35,7 +35,7 @@ const auto = (matching: ReadonlyArray<unknown>) => ({
 })
 
 const to4 = of((operation, _, old) => {
-  if (!writes.includes(operation)) return carry(old)
+  if (!writes.has(operation)) return carry(old)
   const { columnToMatchOn, dataMode } = old.parameters
   if (dataMode !== "autoMapInputData") {
     return left(
@@ -49,7 +49,7 @@ const to4 = of((operation, _, old) => {
 
 /** Up to 4.0 values were written as they are. */
 const to41 = of((operation, options, old) =>
-  writes.includes(operation) && options["cellFormat"] === undefined
+  writes.has(operation) && options["cellFormat"] === undefined
     ? carry(old, { options: { ...options, cellFormat: "RAW" } })
     : carry(old)
 )
@@ -99,7 +99,8 @@ const to45 = of((operation, options, old) => {
 const to46 = of((operation, options, old) => {
   const filters = filtersOf(old)
   const isSame = operation !== "read" || [undefined, false].includes(options["returnFirstMatch"] as undefined) ||
-    old.parameters["combineFilters"] === "AND" || filters === undefined || Array.isArray(filters) && arr(filters).length < 2
+    old.parameters["combineFilters"] === "AND" || filters === undefined ||
+    Array.isArray(filters) && arr(filters).length < 2
   return isSame ? carry(old) : left(
     "From 4.6 on the first match of any filter is returned, not the first of each.",
     "Decide which rows are wanted, then set the newest typeVersion."

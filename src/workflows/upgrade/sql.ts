@@ -3,7 +3,10 @@ import { obj, str } from "../../base/Json.ts"
 import { carry, left, type Mapping, type Old, type Step } from "./mapping.ts"
 
 const asNew = () =>
-  left("Version 2 is a new node: queries, parameters and output differ.", "Create the node again in its newest version.")
+  left(
+    "Version 2 is a new node: queries, parameters and output differ.",
+    "Create the node again in its newest version."
+  )
 
 /** Text of a query without expressions. */
 const literal = ({ parameters }: Old) => {
@@ -41,7 +44,9 @@ const postgresTo27: Mapping = (old) => {
 
 /** Whether the placeholders of a query are $1, $2 …, each once and outside of quotes, and each has a value. */
 const isPlain = (query: string, replacements: unknown) => {
-  const used = [...query.matchAll(/\$(\d+)(:name)?/g)].map(([, digits, name]) => name === undefined ? Number(digits) : 0)
+  const used = [...query.matchAll(/\$(\d+)(:name)?/g)].map(([, digits, name]) =>
+    name === undefined ? Number(digits) : 0
+  )
   if (used.length === 0) return true
   const text = str(replacements)?.replace(/\{\{.*?\}\}/gs, "x") ?? ""
   const values = text.split(",").length

@@ -70,7 +70,14 @@ const rows: ReadonlyArray<Row> = [
   ["slack", 2, { text: "t", otherOptions: "={{ {} }}" }, 2, {}, /expression/],
   ["slack", 2.1, { resource: "file", operation: "upload" }, 2.1, {}, /uploaded/],
   ["slack", 2.2, { operation: "search", query: "q" }, 2.6, {}, /Real-time Search/],
-  ["slack", 2.2, { authentication: "oAuth2", otherOptions: { botProfile: { imageValues: { icon_url: "u" } } } }, 2.5, {}, /photo/],
+  [
+    "slack",
+    2.2,
+    { authentication: "oAuth2", otherOptions: { botProfile: { imageValues: { icon_url: "u" } } } },
+    2.5,
+    {},
+    /photo/
+  ],
   ["telegram", 1, { text: "a" }, 1.2, {
     additionalFields: { appendAttribution: false, disable_web_page_preview: preview }
   }],
@@ -84,12 +91,18 @@ const rows: ReadonlyArray<Row> = [
   ["notion", 2.2, { resource: "databasePage", operation: "getAll" }, 2.2, {}, /data sources/],
   ["hubspot", 2, { resource: "contact" }, 2.2, { authentication: undefined }],
   ["hubspot", 2, { resource: "deal", operation: "getAll", filters: { propertiesCollection: deal } }, 2, {}, /deal/],
-  ["googleCalendar", 1.1, {
-    operation: "update",
-    updateFields: { attendees: ["a@b.c"], timezone: "UTC" }
-  }, 1.3, {
-    updateFields: { attendeesUi: { values: { attendees: ["a@b.c"], mode: "replace" } }, timezone: "UTC" }
-  }],
+  [
+    "googleCalendar",
+    1.1,
+    {
+      operation: "update",
+      updateFields: { attendees: ["a@b.c"], timezone: "UTC" }
+    },
+    1.3,
+    {
+      updateFields: { attendeesUi: { values: { attendees: ["a@b.c"], mode: "replace" } }, timezone: "UTC" }
+    }
+  ],
   ["googleCalendar", 1.2, { operation: "getAll", options: { singleEvents: true, timeMin: "={{ $now }}" } }, 1.3, {
     options: {},
     timeMin: "={{ $now }}",
@@ -108,7 +121,14 @@ const rows: ReadonlyArray<Row> = [
   ["mySql", 2.4, { operation: "executeQuery", query: "SELECT $1, $2", options: { queryReplacement: "a" } }, 2.4, {
     query: "SELECT $1, $2"
   }, /\$1/],
-  ["mySql", 2.4, { operation: "executeQuery", query: "SELECT '$1'", options: { queryReplacement: "a" } }, 2.4, {}, /\$1/],
+  [
+    "mySql",
+    2.4,
+    { operation: "executeQuery", query: "SELECT '$1'", options: { queryReplacement: "a" } },
+    2.4,
+    {},
+    /\$1/
+  ],
   ["whatsApp", 1, { operation: "send", textBody: "t" }, 1.1, {}],
   ["whatsApp", 1, { operation: "send", messageType: "contacts" }, 1, {}, /phone/],
   ["googleBooks", 1, { resource: "volume", operation: "get" }, 2, { authentication: "serviceAccount" }],
