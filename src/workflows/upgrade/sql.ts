@@ -2,12 +2,6 @@
 import { obj, str } from "../../base/Json.ts"
 import { carry, left, type Mapping, type Old, type Step } from "./mapping.ts"
 
-const asNew = () =>
-  left(
-    "Version 2 is a new node: queries, parameters and output differ.",
-    "Create the node again in its newest version."
-  )
-
 /** Text of a query without expressions. */
 const literal = ({ parameters }: Old) => {
   const query = str(parameters["query"])
@@ -70,13 +64,11 @@ const mySqlTo25: Mapping = (old) => {
 }
 
 export const postgres: ReadonlyArray<Step> = [
-  { to: 2, change: asNew },
   { to: 2.6, change: postgresTo26 },
   { to: 2.7, change: postgresTo27 }
 ]
 
 export const mySql: ReadonlyArray<Step> = [
-  { to: 2, change: asNew },
   { to: 2.4, change: mySqlTo24 },
   { to: 2.5, change: mySqlTo25 }
 ]
