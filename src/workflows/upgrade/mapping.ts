@@ -101,11 +101,13 @@ interface Case {
   readonly when?: { readonly [path: string]: ReadonlyArray<unknown> }
   /** Like `when`, of which none may match. */
   readonly unless?: { readonly [path: string]: ReadonlyArray<unknown> }
-  /** Paths of completed parameters that must have a value. */
-  readonly has?: ReadonlyArray<string>
+  /** Paths of completed parameters of which one must have a value. */
+  readonly present?: ReadonlyArray<string>
+  /** Version below which the node must be. */
+  readonly below?: number
   /** Values, by path, that the older version assumed where the node has none. */
   readonly absent?: Obj
-  /** Values, by path, whatever the node has. */
+  /** Values, by path, whatever the node has; `null` removes one. */
   readonly set?: Obj
   /** New paths by old path. */
   readonly rename?: { readonly [path: string]: string }
@@ -126,12 +128,18 @@ export interface StepData {
 
 const path = (text: string) => text.split(".")
 
-const isOneOf = (parameters: Obj) => ([at, values]: readonly [string, ReadonlyArray<unknown>]) =>
-  values.some((value) => equals(JsonPath.get(parameters, path(at)) ?? null, value))
+const isEmpty = (value: unknown) => value === undefined || value === null || value === "" || equals(value, {})
 
-const applies = ({ has = [], unless = {}, when = {} }: Case, parameters: Obj): boolean =>
-  Object.entries(when).every(isOneOf(parameters)) && !Object.entries(unless).some(isOneOf(parameters)) &&
-  has.every((at) => (JsonPath.get(parameters, path(at)) ?? null) !== null)
+const isOneOf = ({ parameters }: Old, hasAny: boolean) => ([at, values]: readonly [string, ReadonlyArray<unknown>]) => {
+  const own = JsonPath.get(parameters, path(at)) ?? null
+  return hasAny && Parameters.isExpression(own) || values.some((value) => equals(own, value))
+}
+
+/** Whether a case applies; what an expression results in may be any value, which leaves the node. */
+const applies = ({ below, left, present, unless = {}, when = {} }: Case, old: Old): boolean =>
+  (below === undefined || old.version < below) &&
+  (present === undefined || present.some((at) => !isEmpty(JsonPath.get(old.parameters, path(at))))) &&
+  Object.entries(when).every(isOneOf(old, left !== undefined)) && !Object.entries(unless).some(isOneOf(old, false))
 
 /** Text as a resource locator in mode `id`; a locator stays. */
 export const locator = (value: unknown): unknown =>
@@ -151,7 +159,7 @@ const withCase = (parameters: Obj) => (given: Obj, each: Case): Obj => {
   for (const [at, value] of Object.entries(each.absent ?? {})) {
     if (JsonPath.get(next, path(at)) === undefined) next = put(next, path(at), value)
   }
-  for (const [at, value] of Object.entries(each.set ?? {})) next = put(next, path(at), value)
+  for (const [at, value] of Object.entries(each.set ?? {})) next = put(next, path(at), value ?? undefined)
   return (each.remove ?? []).reduce((rest, at) => put(rest, path(at), undefined), next)
 }
 
@@ -173,7 +181,7 @@ const put = (parameters: Obj, [key = "", ...rest]: ReadonlyArray<string>, value:
 }
 
 const ofCases = (cases: ReadonlyArray<Case>): Mapping => (old) => {
-  const matching = cases.filter((each) => applies(each, old.parameters))
+  const matching = cases.filter((each) => applies(each, old))
   const undecided = matching.find((each) => each.left !== undefined)?.left
   if (undecided !== undefined) return Result.fail(undecided)
   if (matching.some((each) => isBlocked(old.own, each))) {

@@ -47,6 +47,7 @@ import { testing } from "./testing.ts"
 import { testingLeftovers } from "./testingLeftovers.ts"
 import { triage } from "./triage.ts"
 import { upgradingAi } from "./upgrading/ai.ts"
+import { upgradingServices } from "./upgrading/services.ts"
 import { validation } from "./validation.ts"
 import { versions } from "./versions.ts"
 import * as workflows from "./workflows.ts"
@@ -652,6 +653,7 @@ export const suite = (version: string) => {
     testingLeftovers(it)
     cases(it)
     drilling(it, v2)
+    upgradingServices(it)
     guarding(it, v2)
     resources(it, version)
     instance(it, version)
