@@ -1,6 +1,7 @@
 /** Uses of a node's items by the rest of a workflow. */
 import { arr, obj, type Obj, str } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
+import types from "./downstream.json" with { type: "json" }
 import type { Old } from "./mapping.ts"
 
 /** Nodes after an output of a node; `undefined` for all outputs. */
@@ -14,9 +15,94 @@ const after = (workflow: Obj, name: string, output?: number): ReadonlyArray<stri
   )
 }
 
-/** Whether an output of a node leads nowhere. */
-export const endsHere = (workflow: Obj, name: string, output: number): boolean =>
-  after(workflow, name, output).length === 0
+const texts = (value: unknown): ReadonlyArray<string> =>
+  typeof value === "string" ? [value] : typeof value === "object" && value !== null
+    ? Object.values(value).flatMap(texts)
+    : []
+
+const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")
+
+const nodesAfter = (workflow: Obj, name: string, output?: number): ReadonlyArray<Obj> => {
+  const targets = new Set(after(workflow, name, output))
+  return Workflow.nodes(workflow).filter((node) =>
+    targets.has(Workflow.nameOf(node)) || targets.has(str(node["id"]) ?? "-")
+  )
+}
+
+/** Nodes that a node leads to, or that lead to it. */
+export const connected = (workflow: Obj, name: string, direction: "after" | "before"): ReadonlyArray<Obj> => {
+  const nodes = Workflow.nodes(workflow)
+  const next = new Map(nodes.map((node) => [node, nodesAfter(workflow, Workflow.nameOf(node))]))
+  const reached = new Set<Obj>()
+  const work = nodes.filter((node) => Workflow.nameOf(node) === name)
+  for (let node = work.pop(); node !== undefined; node = work.pop()) {
+    const here = node
+    const more = direction === "after"
+      ? next.get(here) ?? []
+      : nodes.filter((each) => next.get(each)?.includes(here) === true)
+    for (const each of more) {
+      if (reached.has(each)) continue
+      reached.add(each)
+      work.push(each)
+    }
+  }
+  return [...reached]
+}
+
+const shortOf = (node: Obj) => Workflow.typeOf(node).replace(/^.*\./, "")
+
+/** Whether a node's items have the fields of its input. */
+const passes = (node: Obj): boolean => {
+  const parameters = Workflow.parametersOf(node)
+  if (node["disabled"] === true) return true
+  if (shortOf(node) === "set") {
+    const { include, includeOtherFields, keepOnlySet } = parameters
+    return Number(node["typeVersion"] ?? 1) < 3
+      ? keepOnlySet !== true
+      : includeOtherFields === true || include !== undefined && include !== "none"
+  }
+  return types.passing.includes(shortOf(node)) || JSON.stringify(parameters).includes(`"responseFormat":"file"`)
+}
+
+/** Whether a node reads only the fields that its parameters name. */
+const isClosed = (node: Obj): boolean =>
+  node["disabled"] === true ||
+  (["set", ...types.closed, ...types.passing].includes(shortOf(node)) &&
+    !/autoMap|addAllFields|sendInputData|"defineBelow":false|convertToHtmlTable|"mode":"combine|usesAllFields/i
+      .test(JSON.stringify(Workflow.parametersOf(node))))
+
+/** Reads of whole items, `$json` without a field. */
+const whole = /(?:\$json|\bjson|\$input\.item|\.item|\.all\(\)|\.first\(\)|\.last\(\))(?!\w|\??\.?\[|\??\.\w)|\$items\(|\$binary\b(?!\.|\[)/
+
+/**
+ * Whether something after a node may notice an additional field of its items: it takes all their fields, or reads that
+ * one. Nodes of unknown kinds take all.
+ */
+export const seesMore = (workflow: Obj, name: string, field: string, output?: number): boolean => {
+  const isReturned = Workflow.nodes(workflow).some((node) =>
+    Workflow.parametersOf(node)["responseMode"] === "lastNode" ||
+    ["executeWorkflowTrigger", "chatTrigger"].includes(shortOf(node))
+  )
+  const reads = new RegExp(`(?:\\.|["'])${field}(?:["']\\])?(?![\\w.?\\[])`)
+  const reached = new Set<Obj>()
+  const work = [...nodesAfter(workflow, name, output)]
+  if (work.length === 0 && output === undefined && isReturned) return true
+  for (let node = work.pop(); node !== undefined; node = work.pop()) {
+    if (reached.has(node)) continue
+    reached.add(node)
+    const expressions = texts(node["parameters"]).filter((text) => text.startsWith("=")).join("\n")
+    if (!isClosed(node) || whole.test(expressions) || reads.test(expressions)) return true
+    if (!passes(node)) continue
+    const next = nodesAfter(workflow, Workflow.nameOf(node))
+    if (next.length === 0 && isReturned) return true
+    work.push(...next)
+  }
+  const names = [name, ...[...reached].filter(passes).map(Workflow.nameOf)].map(escaped).join("|")
+  const byName = new RegExp(`(?:\\$node\\[|\\$\\(|\\$items\\()["'\`](?:${names})["'\`]`)
+  return Workflow.nodes(workflow).some((node) =>
+    texts(node["parameters"]).some((text) => byName.test(text) && (!text.startsWith("=") || whole.test(text)))
+  )
+}
 
 /** Kind of response that what follows expects. */
 export type Shape = "object" | "text" | "unknown"
@@ -24,13 +110,6 @@ export type Shape = "object" | "text" | "unknown"
 const isListMember = (key: string) => /^\d+$/.test(key) || key === "length" || key in Array.prototype
 
 const key = String.raw`(?:\??\.([A-Za-z_$][\w$]*)|\??\.?\[["']([^"'\]]+)["']\]|\[(\d+)\])`
-
-const texts = (value: unknown): ReadonlyArray<string> =>
-  typeof value === "string" ? [value] : typeof value === "object" && value !== null
-    ? Object.values(value).flatMap(texts)
-    : []
-
-const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")
 
 const readers = ["htmlExtract", "html", "xml", "markdown"].map((name) => `n8n-nodes-base.${name}`)
 const textMembers = ["split", "match", "matchAll", "replace", "replaceAll", "trim", "toLowerCase", "substring"]

@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import { arr, equals, obj, type Obj, str } from "../../base/Json.ts"
 import { isExpression } from "../../catalogue/parameters/ParameterDisplay.ts"
 import * as Template from "../../n8n/model/Template.ts"
-import { endsHere, type Shape, shapeOf } from "./downstream.ts"
+import { seesMore, type Shape, shapeOf } from "./downstream.ts"
 import { left, type Mapping, type Old, type Outcome, type Undecided } from "./mapping.ts"
 
 /** Code of an expression that is nothing but `={{ code }}`, so that its value may be of any type. */
@@ -394,7 +394,7 @@ const toCredentialsStay: Mapping = ({ own, parameters: p }) => {
 
 const toDetails: Mapping = ({ name, node, own, workflow }) => {
   const onError = continuing(node)
-  const isUnread = onError === "stopWorkflow" || onError === "continueErrorOutput" && endsHere(workflow, name, 1)
+  const isUnread = onError === "stopWorkflow" || !seesMore(workflow, name, "details", onError === "continueErrorOutput" ? 1 : undefined)
   return isUnread ? Result.succeed({ parameters: own }) : left(
     "From version 4.5 on, the item of a failed request has 'details' beside 'error'.",
     "If nothing takes all fields of such an item, set typeVersion 4.5 by an update."
