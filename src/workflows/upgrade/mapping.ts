@@ -94,7 +94,7 @@ export const carry = ({ description, next, nextVersion, node, own, version }: Ol
 
 /** Case of a step as data; cases apply in order, each to what the one before made. */
 interface Case {
-  /** Values, by path, of completed parameters, of which one must match; `null` is an absent value. */
+  /** Values, by path, of completed parameters (or `@version`), of which one must match; `null` is an absent value. */
   readonly when?: { readonly [path: string]: ReadonlyArray<unknown> }
   /** Values, by path, that the older version assumed where the node has none. */
   readonly absent?: Obj
@@ -139,7 +139,7 @@ const put = (parameters: Obj, [key = "", ...rest]: ReadonlyArray<string>, value:
 }
 
 const ofCases = (cases: ReadonlyArray<Case>): Mapping => (old) => {
-  const matching = cases.filter((each) => applies(each, old.parameters))
+  const matching = cases.filter((each) => applies(each, { ...old.parameters, "@version": old.version }))
   const undecided = matching.find((each) => each.left !== undefined)?.left
   if (undecided !== undefined) return Result.fail(undecided)
   const changed = matching.reduce<Obj>(withCase, old.own)
