@@ -20,12 +20,19 @@ const toHtmlText: Mapping = (old) =>
 
 export const html: ReadonlyArray<Step> = [{ to: 1.1 }, { to: 1.2, change: toHtmlText }]
 
-/** HTML 1.1 takes text from a page as HTML Extract does. */
 export const fromHtmlExtract: Mapping = (old) =>
-  Result.succeed({
-    parameters: { operation: "extractHtmlContent", ...old.own },
-    ...(isText(old.own) ? { keys: { typeVersion: 1.1 } } : {})
-  })
+  isText(old.own)
+    ? left(
+      "HTML takes text from a page in another way: with line breaks, lists and links.",
+      "If that is fine, replace it by HTML with the operation extractHtmlContent."
+    )
+    : Result.succeed({
+      parameters: {
+        operation: "extractHtmlContent",
+        ...old.own,
+        options: { trimValues: true, ...optionsOf(old) }
+      }
+    })
 
 export const fromReadPdf: Mapping = ({ own, parameters: p }) =>
   isExpression(p["encrypted"]) ? left("An expression decides whether there is a password.", "Choose.") : Result.succeed({

@@ -225,7 +225,7 @@ const oldAuthentication = ({ parameters: p, version }: Old): Obj | Undecided => 
   if (value === "genericCredentialType" && p["genericAuthType"] === "httpCustomAuth") {
     return problem("Version 2 ignores the custom authentication, version 4 uses it.", "Choose one.")
   }
-  return Object.fromEntries(
+  return value === "none" ? {} : Object.fromEntries(
     ["authentication", "genericAuthType", "nodeCredentialType"].flatMap((key) =>
       p[key] === undefined ? [] : [[key, p[key]]]
     )

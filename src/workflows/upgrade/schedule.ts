@@ -1,7 +1,8 @@
 /** Schedule Trigger, and the triggers before it, with equal starts. */
 import * as Result from "effect/Result"
-import { arr, int, obj, type Obj, str } from "../../base/Json.ts"
+import { arr, int, obj, type Obj } from "../../base/Json.ts"
 import { isExpression } from "../../catalogue/parameters/ParameterDisplay.ts"
+import * as Schedules from "../Schedules.ts"
 import { seesMore } from "./downstream.ts"
 import { left, type Mapping, type Step } from "./mapping.ts"
 
@@ -34,44 +35,27 @@ const within = (value: unknown, low: number, high: number) => {
   return number !== undefined && number >= low && number <= high ? number : undefined
 }
 
-const cron = (expression: string): Obj => ({ field: "cronExpression", expression })
-
 /** Rule of one trigger time; n8n chooses the second, and the minute of every so many hours, itself. */
-const ruleOf = (time: Obj): Obj => {
+const ruleOf = (time: Obj): Obj | undefined => {
   const { dayOfMonth = 1, hour = 14, minute = 0, mode = "everyDay", unit = "hours", value = 2, weekday = "1" } = time
   const [m, h] = [within(minute, 0, 59), within(hour, 0, 23)]
   const at = m === undefined || h === undefined ? undefined : { triggerAtHour: h, triggerAtMinute: m }
   const [day, date] = [within(weekday, 0, 6), within(dayOfMonth, 1, 31)]
-  switch (mode) {
-    case "everyMinute":
-      return { field: "minutes", minutesInterval: 1 }
-    case "everyHour":
-      return m === undefined
-        ? cron(`0 ${String(minute)} * * * *`)
-        : { field: "hours", hoursInterval: 1, triggerAtMinute: m }
-    case "everyX": {
-      const isMinutes = unit === "minutes"
-      const every = within(value, 1, isMinutes ? 59 : 23)
-      if (every === undefined || (isMinutes ? 60 : 24) % every !== 0) {
-        return cron(isMinutes ? `0 */${String(value)} * * * *` : `0 0 */${String(value)} * * *`)
-      }
-      return isMinutes ? { field: "minutes", minutesInterval: every } : { field: "hours", hoursInterval: every }
-    }
-    case "everyDay":
-      return at === undefined
-        ? cron(`0 ${String(minute)} ${String(hour)} * * *`)
-        : { field: "days", daysInterval: 1, ...at }
-    case "everyWeek":
-      return at === undefined || day === undefined
-        ? cron(`0 ${String(minute)} ${String(hour)} * * ${String(weekday)}`)
-        : { field: "weeks", weeksInterval: 1, triggerAtDay: [day], ...at }
-    case "everyMonth":
-      return at === undefined || date === undefined
-        ? cron(`0 ${String(minute)} ${String(hour)} ${String(dayOfMonth)} * *`)
-        : { field: "months", monthsInterval: 1, triggerAtDayOfMonth: date, ...at }
-    default:
-      return cron((str(time["cronExpression"]) ?? "* * * * * *").trim())
+  const every = within(value, 1, unit === "minutes" ? 59 : 23)
+  if (mode === "everyMinute") return { field: "minutes", minutesInterval: 1 }
+  if (mode === "everyHour" && m !== undefined) return { field: "hours", hoursInterval: 1, triggerAtMinute: m }
+  if (mode === "everyX" && every !== undefined && (unit === "minutes" ? 60 : 24) % every === 0) {
+    return unit === "minutes" ? { field: "minutes", minutesInterval: every } : { field: "hours", hoursInterval: every }
   }
+  if (mode === "everyDay" && at !== undefined) return { field: "days", daysInterval: 1, ...at }
+  if (mode === "everyWeek" && at !== undefined && day !== undefined) {
+    return { field: "weeks", weeksInterval: 1, triggerAtDay: [day], ...at }
+  }
+  if (mode === "everyMonth" && at !== undefined && date !== undefined) {
+    return { field: "months", monthsInterval: 1, triggerAtDayOfMonth: date, ...at }
+  }
+  const expression = Schedules.pollExpression(time)
+  return expression === undefined ? undefined : { field: "cronExpression", expression }
 }
 
 const fields = left(
@@ -82,27 +66,23 @@ const fields = left(
 export const fromCron: Mapping = ({ name, own, workflow }) => {
   const times = arr(obj(own["triggerTimes"])?.["item"]).map((time) => obj(time) ?? {})
   if (times.length === 0) return left("It has no times, so it never starts.", "Add a time, or replace it.")
-  if (times.some((time) => Object.values(time).some(isExpression))) {
-    return left("An expression decides when it starts.", "Write the times.")
+  const interval = times.map(ruleOf)
+  if (times.some((time) => Object.values(time).some(isExpression)) || interval.includes(undefined)) {
+    return left("An expression or an unknown mode decides when it starts.", "Write the times.")
   }
-  return seesMore(workflow, name, "timestamp")
-    ? fields
-    : Result.succeed({ parameters: { rule: { interval: times.map(ruleOf) } } })
+  return seesMore(workflow, name, "timestamp") ? fields : Result.succeed({ parameters: { rule: { interval } } })
 }
 
 const seconds: Readonly<Record<string, number>> = { seconds: 1, minutes: 60, hours: 3600 }
-const units = [["hours", 3600, 24], ["minutes", 60, 60], ["seconds", 1, 60]] as const
+const units = [["days", 86_400, 2], ["hours", 3600, 24], ["minutes", 60, 60], ["seconds", 1, 60]] as const
 
 export const fromInterval: Mapping = ({ name, parameters, workflow }) => {
   const total = Number(parameters["interval"]) * (seconds[String(parameters["unit"])] ?? Number.NaN)
-  const found = units.find(([, size, cycle]) => total % size === 0 && total >= size && cycle % (total / size) === 0)
-  if (total === 86_400) return seesMore(workflow, name, "timestamp") ? fields : Result.succeed({
-    parameters: { rule: { interval: [{ field: "days", daysInterval: 1 }] } }
-  })
-  if (found === undefined || found[2] === total / found[1]) {
+  const unit = units.find(([, size, cycle]) => total >= size && total < size * cycle && (size * cycle) % total === 0)
+  if (unit === undefined) {
     return left("Its interval divides neither a minute, an hour nor a day.", "Choose another interval.")
   }
-  const [field, size] = found
+  const [field, size] = unit
   return seesMore(workflow, name, "timestamp")
     ? fields
     : Result.succeed({ parameters: { rule: { interval: [{ field, [`${field}Interval`]: total / size }] } } })
