@@ -46,6 +46,7 @@ import { syncing } from "./syncing.ts"
 import { testing } from "./testing.ts"
 import { testingLeftovers } from "./testingLeftovers.ts"
 import { triage } from "./triage.ts"
+import { upgradingRequests } from "./upgrading/requests.ts"
 import { validation } from "./validation.ts"
 import { versions } from "./versions.ts"
 import * as workflows from "./workflows.ts"
@@ -625,6 +626,7 @@ export const suite = (version: string) => {
     validation(it, version)
     guides(it, v2)
     building(it, { drafts })
+    upgradingRequests(it)
     manyRuns(it, { v2 })
     mapping(it, { v2 })
     if (v2) balanced(it)
