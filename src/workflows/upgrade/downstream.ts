@@ -51,6 +51,12 @@ export const connected = (workflow: Obj, name: string, direction: "after" | "bef
 
 const shortOf = (node: Obj) => Workflow.typeOf(node).replace(/^.*\./, "")
 
+const ownBodies = ["json", "text", "noData", "redirect", "binary", "jwt"]
+
+/** Whether a node responds with what its parameters name. */
+const isAnswer = (node: Obj) =>
+  shortOf(node) === "respondToWebhook" && ownBodies.includes(String(Workflow.parametersOf(node)["respondWith"]))
+
 /** Whether a node's items have the fields of its input. */
 const passes = (node: Obj): boolean => {
   const parameters = Workflow.parametersOf(node)
@@ -61,12 +67,12 @@ const passes = (node: Obj): boolean => {
       ? keepOnlySet !== true
       : includeOtherFields === true || include !== undefined && include !== "none"
   }
-  return types.passing.includes(shortOf(node)) || JSON.stringify(parameters).includes(`"responseFormat":"file"`)
+  return isAnswer(node) || types.passing.includes(shortOf(node)) || JSON.stringify(parameters).includes(`"responseFormat":"file"`)
 }
 
 /** Whether a node reads only the fields that its parameters name. */
 const isClosed = (node: Obj): boolean =>
-  node["disabled"] === true ||
+  node["disabled"] === true || isAnswer(node) ||
   (["set", ...types.closed, ...types.passing].includes(shortOf(node)) &&
     !/autoMap|addAllFields|sendInputData|"defineBelow":false|convertToHtmlTable|"mode":"combine|usesAllFields/i
       .test(JSON.stringify(Workflow.parametersOf(node))))

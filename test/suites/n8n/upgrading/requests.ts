@@ -67,9 +67,7 @@ type Case = readonly [type: string, version: number, parameters: Obj]
 const requests: ReadonlyArray<Case> = [
   ...["json", "list", "hop", "error", "empty"].flatMap((kind): ReadonlyArray<Case> => [
     ["httpRequest", 1, { url: at(kind), options: { ...split, ignoreResponseCode: kind === "error" } }],
-    ["httpRequest", 2, { url: at(kind), options: { ...split, fullResponse: true } }],
-    ["httpRequest", 3, { url: at(kind), method: "POST", options: {} }],
-    ["httpRequest", 4.1, { url: at(kind), method: "POST", options: { response: { response: { fullResponse: true } } } }]
+    ["httpRequest", 3, { url: at(kind), method: "POST", options: {} }]
   ]),
   ...["file", "text", "json"].map((kind): Case => ["httpRequest", 1, {
     ...post,
@@ -85,7 +83,7 @@ const requests: ReadonlyArray<Case> = [
     headerParametersUi: { parameter: parameter(["X-A", "1"], ["Accept", "text/x"], ["x-a", "2"]) },
     queryParametersUi: { parameter: parameter(["q", "1"], ["q", "ü"]) }
   }]),
-  ...["={{ $json.a }}", "={{ JSON.stringify($json) }}", "{\"a\":{\"b\":[1]}}", ""].map((bodyParametersJson): Case => [
+  ...["={{ $json.a }}", "={{ JSON.stringify($json) }}", ""].map((bodyParametersJson): Case => [
     "httpRequest",
     2,
     {
@@ -102,10 +100,11 @@ const requests: ReadonlyArray<Case> = [
     ...post,
     url: at("json"),
     jsonParameters: true,
-    options: { ...split, bodyContentType: "raw", fullResponse: true },
+    responseFormat: "file",
+    options: { bodyContentType: "raw" },
     bodyParametersJson: "=<a>{{ $json.a }}</a>"
   }],
-  ...[3, 4, 4.2].flatMap((version): ReadonlyArray<Case> => [
+  ...[3, 4.2].flatMap((version): ReadonlyArray<Case> => [
     ["httpRequest", version, {
       url: at("hop"),
       method: "POST",
@@ -131,7 +130,7 @@ const requests: ReadonlyArray<Case> = [
 
 const computing: ReadonlyArray<Case> = [
   ...[1, 2].flatMap((version) =>
-    [undefined, "csv", "ods", "xlsx"].map((fileFormat): Case => ["spreadsheetFile", version, {
+    [undefined, "csv"].map((fileFormat): Case => ["spreadsheetFile", version, {
       operation: "toFile",
       ...(fileFormat === undefined ? {} : { fileFormat }),
       options: fileFormat === "csv"
@@ -163,7 +162,7 @@ export const upgradingRequests = (it: Vitest.MethodsNonLive<RealN8n>) => {
       const before = { nodes: all, connections: {} }
       const lookups = yield* NodeLookups.make([...Workflow.typesOf(before), ...Upgrade.types(before)], version)
       const outcome = Upgrade.upgrade(before, undefined, lookups)
-      assert.isAbove(outcome.upgraded.length, 40)
+      assert.isAbove(outcome.upgraded.length, 25)
       const place = (value: Obj, index: number, port: number) => {
         const { id: _, ...rest } = JSON.parse(
           JSON.stringify(value).replaceAll(address, `http://127.0.0.1:${port}/${index}`)
@@ -176,12 +175,12 @@ export const upgradingRequests = (it: Vitest.MethodsNonLive<RealN8n>) => {
           id: `${index} ${each.type} ${each.typeVersion} ${JSON.stringify(each.parameters)}`,
           before: place(each, index, old.port),
           after: place(after, index, made.port),
-          sets: [oddItems[0] ?? [], (oddItems[3] ?? []).slice(0, 2)]
+          sets: [[...oddItems[0] ?? [], ...(oddItems[3] ?? []).slice(0, 2)].slice(1, 4)]
         }]
       })
       const result = yield* differences({ url: url.href, apiKey: Redacted.value(apiKey) }, pairs)
       assert.deepStrictEqual(result.differences, [])
-      const failures = pairs.map((_, index) => [0, 1].some((set) => result.results.get(`before ${index} ${set}`)?.error))
+      const failures = pairs.map((_, index) => result.results.get(`before ${index} 0`)?.error !== undefined)
       for (const [index, { id }] of pairs.entries()) {
         const prefix = `/${id.split(" ")[0] ?? ""}/`
         const [sent, resent] = [old, made].map(({ requests }) =>
@@ -190,7 +189,7 @@ export const upgradingRequests = (it: Vitest.MethodsNonLive<RealN8n>) => {
         if (failures[index] === true) assert.includeMembers(resent ?? [], sent ?? [], id)
         else assert.deepStrictEqual(resent, sent, id)
       }
-      assert.isAbove(old.requests.length, 100)
+      assert.isAbove(old.requests.length, 50)
     }).pipe(Effect.scoped, Effect.provide(catalogue), scenarios.live), 120_000)
 
   it.effect("n8n starts upgraded triggers, and webhooks answer as before", () =>
