@@ -1,5 +1,5 @@
 /** Uses of a node's items by the rest of a workflow. */
-import { arr, obj, type Obj, str } from "../../base/Json.ts"
+import { arr, type Obj, obj, str } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import types from "./downstream.json" with { type: "json" }
 import type { Old } from "./mapping.ts"
@@ -67,7 +67,8 @@ const passes = (node: Obj): boolean => {
       ? keepOnlySet !== true
       : includeOtherFields === true || include !== undefined && include !== "none"
   }
-  return isAnswer(node) || types.passing.includes(shortOf(node)) || JSON.stringify(parameters).includes(`"responseFormat":"file"`)
+  return isAnswer(node) || types.passing.includes(shortOf(node)) ||
+    JSON.stringify(parameters).includes(`"responseFormat":"file"`)
 }
 
 /** Whether a node reads only the fields that its parameters name. */
@@ -78,7 +79,8 @@ const isClosed = (node: Obj): boolean =>
       .test(JSON.stringify(Workflow.parametersOf(node))))
 
 /** Reads of whole items, `$json` without a field. */
-const whole = /(?:\$json|\bjson|\$input\.item|\.item|\.all\(\)|\.first\(\)|\.last\(\))(?!\w|\??\.?\[|\??\.\w)|\$items\(|\$binary\b(?!\.|\[)/
+const whole =
+  /(?:\$json|\bjson|\$input\.item|\.item|\.all\(\)|\.first\(\)|\.last\(\))(?!\w|\??\.?\[|\??\.\w)|\$items\(|\$binary\b(?!\.|\[)/
 
 /**
  * Whether something after a node may notice an additional field of its items: it takes all their fields, or reads that
@@ -127,7 +129,8 @@ export const shapeOf = ({ name, parameters, workflow }: Old, isFull: boolean): S
   const field = escaped(String(parameters["dataPropertyName"] ?? "data"))
   const by = `(?:\\$node\\[["']${escaped(name)}["']\\]|\\$\\(["']${escaped(name)}["']\\)(?:\\.\\w+(?:\\(\\))?)?|` +
     `\\$items\\(["']${escaped(name)}["']\\)\\[0\\])\\.json`
-  const direct = String.raw`(?:\$json|items\[0\]\.json|\$input\.(?:first|last)\(\)\.json|\$input\.item\.json|item\.json)`
+  const direct = String
+    .raw`(?:\$json|items\[0\]\.json|\$input\.(?:first|last)\(\)\.json|\$input\.item\.json|item\.json)`
   const keys: Array<string> = []
   for (const node of Workflow.nodes(workflow)) {
     const isNext = next.has(Workflow.nameOf(node)) || next.has(str(node["id"]) ?? "-")

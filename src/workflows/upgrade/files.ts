@@ -1,6 +1,6 @@
 /** Nodes for files and pages. */
 import * as Result from "effect/Result"
-import { arr, obj, type Obj } from "../../base/Json.ts"
+import { arr, type Obj, obj } from "../../base/Json.ts"
 import { isExpression } from "../../catalogue/parameters/ParameterDisplay.ts"
 import { carry, left, type Mapping, type Old, type Step } from "./mapping.ts"
 
@@ -35,16 +35,18 @@ export const fromHtmlExtract: Mapping = (old) =>
     })
 
 export const fromReadPdf: Mapping = ({ own, parameters: p }) =>
-  isExpression(p["encrypted"]) ? left("An expression decides whether there is a password.", "Choose.") : Result.succeed({
-    parameters: {
-      operation: "pdf",
-      ...(own["binaryPropertyName"] === undefined ? {} : { binaryPropertyName: own["binaryPropertyName"] }),
-      options: {
-        keepSource: "binary",
-        ...(p["encrypted"] === true && p["password"] !== undefined ? { password: p["password"] } : {})
+  isExpression(p["encrypted"]) ?
+    left("An expression decides whether there is a password.", "Choose.") :
+    Result.succeed({
+      parameters: {
+        operation: "pdf",
+        ...(own["binaryPropertyName"] === undefined ? {} : { binaryPropertyName: own["binaryPropertyName"] }),
+        options: {
+          keepSource: "binary",
+          ...(p["encrypted"] === true && p["password"] !== undefined ? { password: p["password"] } : {})
+        }
       }
-    }
-  })
+    })
 
 export const fromWriteBinaryFile: Mapping = (old) =>
   isExpression(optionsOf(old)["append"]) || old.node["onError"] !== undefined || old.node["continueOnFail"] === true
@@ -78,7 +80,9 @@ export const fromSpreadsheet: Mapping = (old) => {
         : { binaryPropertyName: p["binaryPropertyName"] }),
       options: {
         ...Object.fromEntries(
-          ["compression", "headerRow", "sheetName"].flatMap((key) => options[key] === undefined ? [] : [[key, options[key]]])
+          ["compression", "headerRow", "sheetName"].flatMap((key) =>
+            options[key] === undefined ? [] : [[key, options[key]]]
+          )
         ),
         fileName
       }

@@ -1,6 +1,6 @@
 /** HTTP Request from any version to 4.5, with equal requests and equal items. */
 import * as Result from "effect/Result"
-import { arr, equals, obj, type Obj, str } from "../../base/Json.ts"
+import { arr, equals, type Obj, obj, str } from "../../base/Json.ts"
 import { isExpression } from "../../catalogue/parameters/ParameterDisplay.ts"
 import * as Template from "../../n8n/model/Template.ts"
 import { seesMore, type Shape, shapeOf } from "./downstream.ts"
@@ -176,7 +176,10 @@ const oldHeaders = ({ parameters: p }: Old, added: ReadonlyArray<Field>): Obj | 
   if (p["jsonParameters"] === true && value !== "" && value !== undefined) {
     const known = obj(literalJson(value))
     if (added.length > 0 && known === undefined) {
-      return problem("The headers are an expression, and the node sets a content type as well.", "Write both as headers.")
+      return problem(
+        "The headers are an expression, and the node sets a content type as well.",
+        "Write both as headers."
+      )
     }
     const all = { ...known, ...Object.fromEntries(added.map(({ name, value }) => [name, value])) }
     const isLower = known !== undefined && Object.keys(known).every((name) => name === name.toLowerCase())
@@ -320,7 +323,9 @@ const fromOld: Mapping = (old) => {
   const body = oldBody(old, kind, mime)
   if (isUndecided(body)) return Result.fail(body)
   const isBare = isForm && p["responseFormat"] === "file" && kind !== "raw" && body.parameters["sendBody"] === undefined
-  const added = isBare && mime === undefined ? [{ name: "content-type", value: "application/json" }] : body.headers ?? []
+  const added = isBare && mime === undefined
+    ? [{ name: "content-type", value: "application/json" }]
+    : body.headers ?? []
   const isTyped = mime !== undefined && body.parameters["contentType"] !== "raw"
   const headers = oldHeaders(old, isTyped ? [...added, { name: "content-type", value: mime }] : added)
   const [query, authentication, rest] = [
@@ -342,7 +347,10 @@ const fromOld: Mapping = (old) => {
   })
 }
 
-const lists = [["sendQuery", "queryParameters"], ["sendHeaders", "headerParameters"], ["sendBody", "bodyParameters"]] as const
+const lists = [["sendQuery", "queryParameters"], ["sendHeaders", "headerParameters"], [
+  "sendBody",
+  "bodyParameters"
+]] as const
 
 const ofList = (value: unknown): ReadonlyArray<Obj> => arr(obj(value)?.["parameters"]).map((each) => obj(each) ?? {})
 
@@ -357,7 +365,9 @@ const fromThree: Mapping = ({ own, parameters: p, version }): Outcome => {
   }
   const fields = ofList(parameters["bodyParameters"])
   if (p["sendBody"] === true && p["contentType"] === "multipart-form-data" && version < 4.2) {
-    const form = multipart(fields.map((field) => field["parameterType"] === "formBinaryData" ? { ...field, value: "" } : field))
+    const form = multipart(
+      fields.map((field) => field["parameterType"] === "formBinaryData" ? { ...field, value: "" } : field)
+    )
     if (isUndecided(form)) return Result.fail(form)
   }
   if (version >= 4) return Result.succeed({ parameters })
@@ -394,7 +404,8 @@ const toCredentialsStay: Mapping = ({ own, parameters: p }) => {
 
 const toDetails: Mapping = ({ name, node, own, workflow }) => {
   const onError = continuing(node)
-  const isUnread = onError === "stopWorkflow" || !seesMore(workflow, name, "details", onError === "continueErrorOutput" ? 1 : undefined)
+  const isUnread = onError === "stopWorkflow" ||
+    !seesMore(workflow, name, "details", onError === "continueErrorOutput" ? 1 : undefined)
   return isUnread ? Result.succeed({ parameters: own }) : left(
     "From version 4.5 on, the item of a failed request has 'details' beside 'error'.",
     "If nothing takes all fields of such an item, set typeVersion 4.5 by an update."

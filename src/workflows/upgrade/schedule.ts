@@ -1,6 +1,6 @@
 /** Schedule Trigger, and the triggers before it, with equal starts. */
 import * as Result from "effect/Result"
-import { arr, int, obj, type Obj } from "../../base/Json.ts"
+import { arr, int, type Obj, obj } from "../../base/Json.ts"
 import { isExpression } from "../../catalogue/parameters/ParameterDisplay.ts"
 import * as Schedules from "../Schedules.ts"
 import { seesMore } from "./downstream.ts"

@@ -1,6 +1,6 @@
 /** Webhooks, their responses, and forms. */
 import * as Result from "effect/Result"
-import { arr, obj, type Obj, str } from "../../base/Json.ts"
+import { arr, type Obj, obj, str } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { connected, seesMore } from "./downstream.ts"
 import { carry, left, type Mapping, type Old, type Step } from "./mapping.ts"
@@ -114,12 +114,16 @@ const withFields = (old: Old, change: (field: Obj) => Obj): Obj => {
 
 /** Checkboxes take the place of a list with several choices. */
 const toCheckboxes: Mapping = (old) => {
-  const several = fieldsOf(old).filter(({ fieldType, multiselect }) => fieldType === "dropdown" && multiselect !== undefined)
+  const several = fieldsOf(old).filter(({ fieldType, multiselect }) =>
+    fieldType === "dropdown" && multiselect !== undefined
+  )
   return several.some(({ multiselect }) => typeof multiselect !== "boolean")
     ? left("An expression decides whether a list has several choices.", "Choose Checkboxes or Dropdown.")
     : Result.succeed({
-      parameters: withFields(old, ({ multiselect, ...field }) =>
-        field["fieldType"] === "dropdown" && multiselect === true ? { ...field, fieldType: "checkbox" } : field
+      parameters: withFields(
+        old,
+        ({ multiselect, ...field }) =>
+          field["fieldType"] === "dropdown" && multiselect === true ? { ...field, fieldType: "checkbox" } : field
       )
     })
 }
@@ -128,8 +132,7 @@ const toCheckboxes: Mapping = (old) => {
 const toNames: Mapping = (old) =>
   Result.succeed({
     parameters: withFields(old, ({ fieldName, ...field }) =>
-      field["fieldType"] === "hiddenField" && fieldName !== undefined ? { ...field, fieldName } : field
-    )
+      field["fieldType"] === "hiddenField" && fieldName !== undefined ? { ...field, fieldName } : field)
   })
 
 const toTimezone: Mapping = (old) =>
@@ -148,7 +151,9 @@ const toPath: Mapping = (old) => {
       "Replace that node by a Form node with the page type Form Ending; then upgrade again."
     )
   }
-  return Result.succeed({ parameters: path === undefined || path === "" ? own : withOptions({ ...old, own }, { path }) })
+  return Result.succeed({
+    parameters: path === undefined || path === "" ? own : withOptions({ ...old, own }, { path })
+  })
 }
 
 const newAddress: Mapping = () =>

@@ -51,115 +51,156 @@ const rows: ReadonlyArray<Row> = [
     url,
     options: { response: { response: { responseFormat: "file", outputPropertyName: "f" } }, ...hour }
   }],
-  ["httpRequest", 1, {
-    url,
-    requestMethod: "POST",
-    authentication: "headerAuth",
-    allowUnauthorizedCerts: true,
-    options: { ...split, timeout: 5000, batchSize: 2, batchInterval: 10 },
-    bodyParametersUi: { parameter: fields(["a", "1"], ["a", "2"]) },
-    headerParametersUi: { parameter: fields(["X-A", "1"], ["x-a", "2"]) },
-    queryParametersUi: { parameter: fields(["q", "1"], ["q", "2"]) }
-  }, "httpRequest 4.5", {
-    method: "POST",
-    url,
-    authentication: "genericCredentialType",
-    genericAuthType: "httpHeaderAuth",
-    sendQuery: true,
-    queryParameters: { parameters: fields(["q", "1"], ["q", "2"]) },
-    sendHeaders: true,
-    headerParameters: { parameters: fields(["x-a", "2"]) },
-    sendBody: true,
-    bodyParameters: { parameters: fields(["a", "2"]) },
-    options: {
-      batching: { batch: { batchSize: 2, batchInterval: 10 } },
+  [
+    "httpRequest",
+    1,
+    {
+      url,
+      requestMethod: "POST",
+      authentication: "headerAuth",
       allowUnauthorizedCerts: true,
-      ...stays,
-      ...json,
-      timeout: 5000
-    }
-  }],
-  ["httpRequest", 1, {
-    url,
-    requestMethod: "POST",
-    jsonParameters: true,
-    options: { ...split, bodyContentType: "raw" },
-    bodyParametersJson: "=<a>{{ $json.a }}</a>"
-  }, "httpRequest 4.5", {
-    method: "POST",
-    url,
-    sendBody: true,
-    contentType: "raw",
-    rawContentType: "application/x-www-form-urlencoded",
-    body: "=<a>{{ $json.a }}</a>",
-    options: { ...stays, ...json, ...hour }
-  }],
-  ["httpRequest", 1, {
-    url,
-    requestMethod: "PUT",
-    jsonParameters: true,
-    options: split,
-    bodyParametersJson: "={{ $json.x }}",
-    queryParametersJson: "={{ $json }}"
-  }, "httpRequest 4.5", {
-    method: "PUT",
-    url,
-    sendQuery: true,
-    specifyQuery: "json",
-    jsonQuery: "={{ (value => typeof value === \"string\" ? value || \"{}\" : JSON.stringify(value))($json) }}",
-    sendBody: true,
-    specifyBody: "json",
-    jsonBody: "={{ (body => body === \"\" ? null : body)($json.x) }}",
-    options: { ...stays, ...json, ...hour }
-  }],
-  ["httpRequest", 1, {
-    url,
-    requestMethod: "POST",
-    jsonParameters: true,
-    sendBinaryData: true,
-    binaryPropertyName: "a:data, b:other",
-    options: { ...split, bodyContentType: "multipart-form-data" }
-  }, "httpRequest 4.5", {
-    method: "POST",
-    url,
-    sendBody: true,
-    contentType: "multipart-form-data",
-    bodyParameters: {
-      parameters: [
-        { parameterType: "formBinaryData", name: "a", inputDataFieldName: "data" },
-        { parameterType: "formBinaryData", name: "b", inputDataFieldName: "other" }
-      ]
+      options: { ...split, timeout: 5000, batchSize: 2, batchInterval: 10 },
+      bodyParametersUi: { parameter: fields(["a", "1"], ["a", "2"]) },
+      headerParametersUi: { parameter: fields(["X-A", "1"], ["x-a", "2"]) },
+      queryParametersUi: { parameter: fields(["q", "1"], ["q", "2"]) }
     },
-    options: { ...stays, ...json, ...hour }
-  }],
-  ["httpRequest", 3, { url, options: {}, sendBody: true, bodyParameters: { parameters: fields(["a.b", "1"]) } },
-    "httpRequest 4.5", {
+    "httpRequest 4.5",
+    {
+      method: "POST",
+      url,
+      authentication: "genericCredentialType",
+      genericAuthType: "httpHeaderAuth",
+      sendQuery: true,
+      queryParameters: { parameters: fields(["q", "1"], ["q", "2"]) },
+      sendHeaders: true,
+      headerParameters: { parameters: fields(["x-a", "2"]) },
+      sendBody: true,
+      bodyParameters: { parameters: fields(["a", "2"]) },
+      options: {
+        batching: { batch: { batchSize: 2, batchInterval: 10 } },
+        allowUnauthorizedCerts: true,
+        ...stays,
+        ...json,
+        timeout: 5000
+      }
+    }
+  ],
+  [
+    "httpRequest",
+    1,
+    {
+      url,
+      requestMethod: "POST",
+      jsonParameters: true,
+      options: { ...split, bodyContentType: "raw" },
+      bodyParametersJson: "=<a>{{ $json.a }}</a>"
+    },
+    "httpRequest 4.5",
+    {
+      method: "POST",
+      url,
+      sendBody: true,
+      contentType: "raw",
+      rawContentType: "application/x-www-form-urlencoded",
+      body: "=<a>{{ $json.a }}</a>",
+      options: { ...stays, ...json, ...hour }
+    }
+  ],
+  [
+    "httpRequest",
+    1,
+    {
+      url,
+      requestMethod: "PUT",
+      jsonParameters: true,
+      options: split,
+      bodyParametersJson: "={{ $json.x }}",
+      queryParametersJson: "={{ $json }}"
+    },
+    "httpRequest 4.5",
+    {
+      method: "PUT",
+      url,
+      sendQuery: true,
+      specifyQuery: "json",
+      jsonQuery: "={{ (value => typeof value === \"string\" ? value || \"{}\" : JSON.stringify(value))($json) }}",
+      sendBody: true,
+      specifyBody: "json",
+      jsonBody: "={{ (body => body === \"\" ? null : body)($json.x) }}",
+      options: { ...stays, ...json, ...hour }
+    }
+  ],
+  [
+    "httpRequest",
+    1,
+    {
+      url,
+      requestMethod: "POST",
+      jsonParameters: true,
+      sendBinaryData: true,
+      binaryPropertyName: "a:data, b:other",
+      options: { ...split, bodyContentType: "multipart-form-data" }
+    },
+    "httpRequest 4.5",
+    {
+      method: "POST",
+      url,
+      sendBody: true,
+      contentType: "multipart-form-data",
+      bodyParameters: {
+        parameters: [
+          { parameterType: "formBinaryData", name: "a", inputDataFieldName: "data" },
+          { parameterType: "formBinaryData", name: "b", inputDataFieldName: "other" }
+        ]
+      },
+      options: { ...stays, ...json, ...hour }
+    }
+  ],
+  [
+    "httpRequest",
+    3,
+    { url, options: {}, sendBody: true, bodyParameters: { parameters: fields(["a.b", "1"]) } },
+    "httpRequest 4.5",
+    {
       url,
       options: stays,
       sendBody: true,
       specifyBody: "json",
       jsonBody: "{\n  \"a.b\": \"1\"\n}"
-    }],
-  ["httpRequest", 4.2, {
-    url,
-    authentication: "predefinedCredentialType",
-    nodeCredentialType: "slackApi",
-    sendQuery: true,
-    queryParameters: { parameters: fields(["q", "1"], ["q", "2"]) }
-  }, "httpRequest 4.5", {
-    url,
-    authentication: "predefinedCredentialType",
-    nodeCredentialType: "slackApi",
-    sendQuery: true,
-    queryParameters: { parameters: fields(["q", "2"]) },
-    options: { sendCredentialsOnCrossOriginRedirect: true }
-  }],
-  ["httpRequest", 4.1, {
-    url,
-    sendBody: true,
-    contentType: "multipart-form-data",
-    bodyParameters: { parameters: fields(["a", "={{ $json.list }}"]) }
-  }, "httpRequest 4.1", /form field/],
+    }
+  ],
+  [
+    "httpRequest",
+    4.2,
+    {
+      url,
+      authentication: "predefinedCredentialType",
+      nodeCredentialType: "slackApi",
+      sendQuery: true,
+      queryParameters: { parameters: fields(["q", "1"], ["q", "2"]) }
+    },
+    "httpRequest 4.5",
+    {
+      url,
+      authentication: "predefinedCredentialType",
+      nodeCredentialType: "slackApi",
+      sendQuery: true,
+      queryParameters: { parameters: fields(["q", "2"]) },
+      options: { sendCredentialsOnCrossOriginRedirect: true }
+    }
+  ],
+  [
+    "httpRequest",
+    4.1,
+    {
+      url,
+      sendBody: true,
+      contentType: "multipart-form-data",
+      bodyParameters: { parameters: fields(["a", "={{ $json.list }}"]) }
+    },
+    "httpRequest 4.1",
+    /form field/
+  ],
   ["graphql", 1, { endpoint: url, query: "{ a }" }, "graphql 1.1", {
     endpoint: url,
     query: "{ a }",
@@ -177,20 +218,36 @@ const rows: ReadonlyArray<Row> = [
     formTitle: "t",
     options: { useWorkflowTimezone: false, path: "p" }
   }],
-  ["form", 1, {
-    formFields: { values: [{ fieldLabel: "a", fieldName: "b", fieldType: "dropdown", multiselect: true }] }
-  }, "form 2.5", { formFields: { values: [{ fieldLabel: "a", fieldType: "checkbox" }] } }],
-  ["scheduleTrigger", 1.1, { rule: { interval: [{ field: "minutes", minutesInterval: 90 }] } }, "scheduleTrigger 1.2",
-    /interval/],
-  ["cron", 1, { triggerTimes: { item: [{ mode: "everyWeek", weekday: "0" }, { mode: "everyX", value: 5 }] } },
-    "scheduleTrigger 1.4", {
+  [
+    "form",
+    1,
+    {
+      formFields: { values: [{ fieldLabel: "a", fieldName: "b", fieldType: "dropdown", multiselect: true }] }
+    },
+    "form 2.5",
+    { formFields: { values: [{ fieldLabel: "a", fieldType: "checkbox" }] } }
+  ],
+  [
+    "scheduleTrigger",
+    1.1,
+    { rule: { interval: [{ field: "minutes", minutesInterval: 90 }] } },
+    "scheduleTrigger 1.2",
+    /interval/
+  ],
+  [
+    "cron",
+    1,
+    { triggerTimes: { item: [{ mode: "everyWeek", weekday: "0" }, { mode: "everyX", value: 5 }] } },
+    "scheduleTrigger 1.4",
+    {
       rule: {
         interval: [
           { field: "weeks", weeksInterval: 1, triggerAtDay: [0], triggerAtHour: 14, triggerAtMinute: 0 },
           { field: "cronExpression", expression: "0 0 */5 * * *" }
         ]
       }
-    }],
+    }
+  ],
   ["cron", 1, { triggerTimes: { item: [{ hour: "={{ 3 }}" }] } }, "cron 1", /expression/],
   ["interval", 1, { unit: "minutes", interval: 120 }, "scheduleTrigger 1.4", {
     rule: { interval: [{ field: "hours", hoursInterval: 2 }] }
@@ -204,14 +261,24 @@ const rows: ReadonlyArray<Row> = [
     options: { fileAttachments: "f", appendAttribution: false }
   }],
   ["readWriteFile", 1, { fileSelector: "/x" }, "readWriteFile 1", /fails/],
-  ["readWriteFile", 1, { operation: "write", fileName: "/x" }, "readWriteFile 1.1", { operation: "write", fileName: "/x" }],
-  ["editImage", 1, { operation: "multiStep", operations: { operations: [{ operation: "text" }, { operation: "blur" }] } },
-    "editImage 1.1", {
+  ["readWriteFile", 1, { operation: "write", fileName: "/x" }, "readWriteFile 1.1", {
+    operation: "write",
+    fileName: "/x"
+  }],
+  [
+    "editImage",
+    1,
+    { operation: "multiStep", operations: { operations: [{ operation: "text" }, { operation: "blur" }] } },
+    "editImage 1.1",
+    {
       operation: "multiStep",
       operations: {
-        operations: [{ operation: "text", horizontalAlignment: "west", verticalAlignment: "north" }, { operation: "blur" }]
+        operations: [{ operation: "text", horizontalAlignment: "west", verticalAlignment: "north" }, {
+          operation: "blur"
+        }]
       }
-    }],
+    }
+  ],
   ["html", 1, { operation: "extractHtmlContent", extractionValues: { values: [{ key: "a" }] } }, "html 1.1", /text/],
   ["htmlExtract", 1, { extractionValues: { values: [{ key: "a", returnValue: "html" }] } }, "html 1.2", {
     operation: "extractHtmlContent",
@@ -220,11 +287,17 @@ const rows: ReadonlyArray<Row> = [
   }],
   ["readPDF", 1, {}, "extractFromFile 1.1", { operation: "pdf", options: { keepSource: "binary" } }],
   ["writeBinaryFile", 1, { fileName: "/x" }, "readWriteFile 1.1", { operation: "write", fileName: "/x" }],
-  ["spreadsheetFile", 1, {
-    operation: "toFile",
-    fileFormat: "csv",
-    options: { fileName: "=a.{{ $parameter[\"fileFormat\"] }}", headerRow: false }
-  }, "convertToFile 1.1", { operation: "csv", options: { headerRow: false, fileName: "=a.{{ \"csv\" }}" } }],
+  [
+    "spreadsheetFile",
+    1,
+    {
+      operation: "toFile",
+      fileFormat: "csv",
+      options: { fileName: "=a.{{ $parameter[\"fileFormat\"] }}", headerRow: false }
+    },
+    "convertToFile 1.1",
+    { operation: "csv", options: { headerRow: false, fileName: "=a.{{ \"csv\" }}" } }
+  ],
   ["spreadsheetFile", 1, {}, "spreadsheetFile 1", /format/]
 ]
 
@@ -271,7 +344,9 @@ describe("upgrades of nodes that send, receive and start", () => {
       assert.match((yield* after(set("={{ $json.data.name }}"), text))[0] ?? "", /JSON/)
       const failing = { ...node("要求", "httpRequest", 4.2, { url }), onError: "continueRegularOutput" }
       assert.deepStrictEqual(yield* after(set("={{ $json.error.message }}"), failing), [])
-      for (const next of [set("={{ JSON.stringify($json) }}"), node("Next", "code", 2, { jsCode: "return $input.all()" })]) {
+      for (
+        const next of [set("={{ JSON.stringify($json) }}"), node("Next", "code", 2, { jsCode: "return $input.all()" })]
+      ) {
         assert.match((yield* after(next, failing))[0] ?? "", /details/)
       }
     }))
@@ -310,7 +385,9 @@ describe("upgrades of nodes that send, receive and start", () => {
       const next = random(11)
       for (const type of types) {
         const versions = known.find(type)?.descriptions.flatMap(({ version }) => version) ?? []
-        const names = [...new Set(known.find(type)?.descriptions.flatMap(({ properties }) => properties.map(({ name }) => name)))]
+        const names = [
+          ...new Set(known.find(type)?.descriptions.flatMap(({ properties }) => properties.map(({ name }) => name)))
+        ]
         for (let round = 0; round < 25; round++) {
           const parameters = Object.fromEntries(names.filter(() => next(3) > 0).map((name) => [name, garbage(next)]))
           const version = versions[next(versions.length)]

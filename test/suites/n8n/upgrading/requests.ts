@@ -34,7 +34,12 @@ const sink = Effect.gen(function*() {
     request.on("end", () => {
       const { connection: _, host: __, ...headers } = request.headers
       const boundary = /boundary=(\S+)/.exec(headers["content-type"] ?? "")?.[1] ?? "\0"
-      const text = JSON.stringify({ method: request.method, url: request.url, headers, body: Buffer.concat(chunks).toString() })
+      const text = JSON.stringify({
+        method: request.method,
+        url: request.url,
+        headers,
+        body: Buffer.concat(chunks).toString()
+      })
       requests.push(JSON.parse(text.replaceAll(boundary, "boundary")) as Obj)
       const [path = ""] = (request.url ?? "").split("?")
       const kind = path.split("/").at(-1) ?? ""
@@ -196,9 +201,13 @@ export const upgradingRequests = (it: Vitest.MethodsNonLive<RealN8n>) => {
     Effect.gen(function*() {
       const { version } = yield* RealN8n
       const path = randomUUID()
-      const item = ["everyMinute", "everyHour", "everyDay", "everyWeek", "everyMonth", "everyX"].map((mode) => ({ mode }))
+      const item = ["everyMinute", "everyHour", "everyDay", "everyWeek", "everyMonth", "everyX"].map((mode) => ({
+        mode
+      }))
       const nodes = [
-        node("Cron", "cron", 1, { triggerTimes: { item: [...item, { mode: "custom", cronExpression: "0 9 * * 1-5" }] } }),
+        node("Cron", "cron", 1, {
+          triggerTimes: { item: [...item, { mode: "custom", cronExpression: "0 9 * * 1-5" }] }
+        }),
         node("Every", "interval", 1, { unit: "minutes", interval: 15 }),
         node("Schedule", "scheduleTrigger", 1, { rule: { interval: [{ field: "weeks", triggerAtDay: [1, 3] }] } }),
         node("Form", "formTrigger", 2.1, { path: `${path}-form`, formTitle: "t" }, { webhookId: randomUUID() }),
