@@ -51,11 +51,11 @@ export const connected = (workflow: Obj, name: string, direction: "after" | "bef
 
 const shortOf = (node: Obj) => Workflow.typeOf(node).replace(/^.*\./, "")
 
-const ownBodies = ["json", "text", "noData", "redirect", "binary", "jwt"]
+const ownBodies = new Set(["json", "text", "noData", "redirect", "binary", "jwt"])
 
 /** Whether a node responds with what its parameters name. */
 const isAnswer = (node: Obj) =>
-  shortOf(node) === "respondToWebhook" && ownBodies.includes(String(Workflow.parametersOf(node)["respondWith"]))
+  shortOf(node) === "respondToWebhook" && ownBodies.has(String(Workflow.parametersOf(node)["respondWith"]))
 
 /** Whether a node's items have the fields of its input. */
 const passes = (node: Obj): boolean => {
@@ -119,8 +119,8 @@ const isListMember = (key: string) => /^\d+$/.test(key) || key === "length" || k
 
 const key = String.raw`(?:\??\.([A-Za-z_$][\w$]*)|\??\.?\[["']([^"'\]]+)["']\]|\[(\d+)\])`
 
-const readers = ["htmlExtract", "html", "xml", "markdown"].map((name) => `n8n-nodes-base.${name}`)
-const textMembers = ["split", "match", "matchAll", "replace", "replaceAll", "trim", "toLowerCase", "substring"]
+const readers = new Set(["htmlExtract", "html", "xml", "markdown"].map((name) => `n8n-nodes-base.${name}`))
+const textMembers = new Set(["split", "match", "matchAll", "replace", "replaceAll", "trim", "toLowerCase", "substring"])
 
 /** Shape of a node's response by the fields that other nodes read of it. */
 export const shapeOf = ({ name, parameters, workflow }: Old, isFull: boolean): Shape => {
@@ -134,7 +134,7 @@ export const shapeOf = ({ name, parameters, workflow }: Old, isFull: boolean): S
   const keys: Array<string> = []
   for (const node of Workflow.nodes(workflow)) {
     const isNext = next.has(Workflow.nameOf(node)) || next.has(str(node["id"]) ?? "-")
-    if (isNext && isText && readers.includes(Workflow.typeOf(node))) return "text"
+    if (isNext && isText && readers.has(Workflow.typeOf(node))) return "text"
     const split = Workflow.parametersOf(node)["fieldToSplitOut"]
     if (isNext && typeof split === "string" && !split.startsWith("=") && split !== "") keys.push(split)
     const inner = isText ? `(?:\\.${field}|\\[["']${field}["']\\])` : isFull ? "\\.body" : ""
@@ -143,6 +143,6 @@ export const shapeOf = ({ name, parameters, workflow }: Old, isFull: boolean): S
       for (const [, dotted, quoted, index] of text.matchAll(pattern)) keys.push(dotted ?? quoted ?? index ?? "")
     }
   }
-  if (isText) return keys.length > 0 && keys.every((each) => textMembers.includes(each)) ? "text" : "unknown"
+  if (isText) return keys.length > 0 && keys.every((each) => textMembers.has(each)) ? "text" : "unknown"
   return keys.length > 0 && !keys.some(isListMember) ? "object" : "unknown"
 }

@@ -56,13 +56,13 @@ export const fromWriteBinaryFile: Mapping = (old) =>
     )
     : Result.succeed({ parameters: { operation: "write", ...old.own } })
 
-const spreadsheets = ["csv", "html", "rtf", "ods", "xls", "xlsx"]
+const spreadsheets = new Set(["csv", "html", "rtf", "ods", "xls", "xlsx"])
 
 /** Spreadsheet File writes as Convert to File does; what it reads depends on the file. */
 export const fromSpreadsheet: Mapping = (old) => {
   const { fileFormat, ...p } = old.parameters
   const options = optionsOf(old)
-  if (p["operation"] !== "toFile" || typeof fileFormat !== "string" || !spreadsheets.includes(fileFormat)) {
+  if (p["operation"] !== "toFile" || typeof fileFormat !== "string" || !spreadsheets.has(fileFormat)) {
     return left(
       "Spreadsheet File finds out the format of a file itself.",
       "Replace it by Extract from File with the operation for the file's format."

@@ -26,7 +26,7 @@ const generic: Readonly<Record<string, string>> = {
   oAuth2: "oAuth2Api"
 }
 
-const withBody = ["PATCH", "POST", "PUT"]
+const withBody = new Set(["PATCH", "POST", "PUT"])
 
 interface Field {
   readonly name: unknown
@@ -162,7 +162,7 @@ const oldBody = ({ parameters: p }: Old, kind: unknown, mime: unknown): Body | U
   if (value === "" || value === undefined) return none
   if (kind === "raw") {
     const text = typeof value === "object" ? JSON.stringify(value) : value
-    return codeOf(value) !== undefined && mime === undefined
+    return mime === undefined && (codeOf(value) !== undefined || p["responseFormat"] === "file")
       ? sink
       : body({ contentType: kind, rawContentType: mime ?? plain, body: text })
   }
@@ -310,7 +310,7 @@ const fromOld: Mapping = (old) => {
   }
   const method = p["requestMethod"]
   const options = obj(p["options"]) ?? {}
-  const isForm = withBody.includes(String(method))
+  const isForm = withBody.has(String(method))
   const kind = isForm ? options["bodyContentType"] ?? "json" : "json"
   if (isOpen(method) && options["bodyContentType"] !== undefined || isOpen(kind)) {
     return Result.fail(problem("The method or the body's type is an expression.", "Choose one, then upgrade again."))
@@ -361,7 +361,7 @@ const fromThree: Mapping = ({ own, parameters: p, version }): Outcome => {
     const fields = ofList(p[key])
     // From version 4.3 on, fields of one name are a list; before, the last one counted.
     if (p[sends] !== true || lastOfEach(fields).length === fields.length) continue
-    parameters = { ...parameters, [key]: { parameters: lastOfEach(fields) } }
+    parameters = Object.assign({}, parameters, { [key]: { parameters: lastOfEach(fields) } })
   }
   const fields = ofList(parameters["bodyParameters"])
   if (p["sendBody"] === true && p["contentType"] === "multipart-form-data" && version < 4.2) {

@@ -20,7 +20,7 @@ const toBodies: Mapping = (old) => {
   const options = optionsOf(old)
   if (options["binaryData"] !== undefined && options["binaryData"] !== false) {
     return left(
-      "Option 'Binary File' makes a file of every request; later versions only of those that are no text or JSON.",
+      "Option 'Binary File' makes a file of every request; later versions leave text and JSON as they are.",
       "Remove the option, upgrade, and read 'body' or the file in what follows."
     )
   }
@@ -66,12 +66,14 @@ const toCodes: Mapping = (old) => {
 
 export const webhook: ReadonlyArray<Step> = [{ to: 1.1, change: toBodies }, { to: 2, change: toCodes }, { to: 2.1 }]
 
-const triggers = ["webhook", "formTrigger", "wait"].map((name) => `n8n-nodes-base.${name}`)
-  .concat("@n8n/n8n-nodes-langchain.chatTrigger")
+const triggers = new Set(
+  ["webhook", "formTrigger", "wait"].map((name) => `n8n-nodes-base.${name}`)
+    .concat("@n8n/n8n-nodes-langchain.chatTrigger")
+)
 
 const toChecks: Mapping = (old) => {
   const before = connected(old.workflow, old.name, "before")
-  return before.length === 0 || before.some((node) => triggers.includes(Workflow.typeOf(node)))
+  return before.length === 0 || before.some((node) => triggers.has(Workflow.typeOf(node)))
     ? Result.succeed({ parameters: old.own })
     : left(
       "Later versions fail when no Webhook, Form Trigger, Chat Trigger or Wait node leads to them.",

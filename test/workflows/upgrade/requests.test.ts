@@ -310,10 +310,10 @@ const garbage = (next: (below: number) => number, depth = 3): unknown => {
     : Object.fromEntries(keys.slice(next(keys.length)).slice(0, 3).map((key) => [key, garbage(next, depth - 1)]))
 }
 
-const keys = [
-  ...["parameter", "parameters", "values", "item", "interval", "operations", "name", "value", "field", "mode", "unit"],
-  ...["fieldType", "fieldName", "multiselect", "redirect", "response", "returnValue", "batch", "operation"]
-]
+const keys = (
+  "parameter parameters values item interval operations name value field mode unit fieldType fieldName multiselect " +
+  "redirect response returnValue batch operation"
+).split(" ")
 
 describe("upgrades of nodes that send, receive and start", () => {
   it.effect("gives each the parameters with the same meaning, or leaves it with the reason", () =>

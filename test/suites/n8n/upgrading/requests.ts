@@ -106,7 +106,7 @@ const requests: ReadonlyArray<Case> = [
     url: at("json"),
     jsonParameters: true,
     responseFormat: "file",
-    options: { bodyContentType: "raw" },
+    options: { bodyContentType: "raw", bodyContentCustomMimeType: "text/xml" },
     bodyParametersJson: "=<a>{{ $json.a }}</a>"
   }],
   ...[3, 4.2].flatMap((version): ReadonlyArray<Case> => [
