@@ -360,7 +360,8 @@ const fromThree: Mapping = ({ own, parameters: p, version }): Outcome => {
   for (const [sends, key] of lists) {
     const fields = ofList(p[key])
     // From version 4.3 on, fields of one name are a list; before, the last one counted.
-    if (p[sends] !== true || lastOfEach(fields).length === fields.length) continue
+    const isForm = key === "bodyParameters" && p["contentType"] === "multipart-form-data"
+    if (p[sends] !== true || isForm && version >= 4.2 || lastOfEach(fields).length === fields.length) continue
     parameters = Object.assign({}, parameters, { [key]: { parameters: lastOfEach(fields) } })
   }
   const fields = ofList(parameters["bodyParameters"])
