@@ -129,8 +129,7 @@ const requests: ReadonlyArray<Case> = [
     }]
   ]),
   ["graphql", 1, { endpoint: at("json"), query: "{ a }" }],
-  ["graphql", 1, { endpoint: at("json"), requestFormat: "json", query: "{ a }", variables: "={{ {} }}" }],
-  ["rssFeedRead", 1.1, { url: at("text") }]
+  ["graphql", 1, { endpoint: at("json"), requestFormat: "json", query: "{ a }", variables: "={{ {} }}" }]
 ]
 
 const computing: ReadonlyArray<Case> = [
