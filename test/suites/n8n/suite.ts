@@ -47,6 +47,7 @@ import { testing } from "./testing.ts"
 import { testingLeftovers } from "./testingLeftovers.ts"
 import { triage } from "./triage.ts"
 import { upgradingAi } from "./upgrading/ai.ts"
+import { upgradingRequests } from "./upgrading/requests.ts"
 import { upgradingServices } from "./upgrading/services.ts"
 import { validation } from "./validation.ts"
 import { versions } from "./versions.ts"
@@ -628,6 +629,7 @@ export const suite = (version: string) => {
     guides(it, v2)
     building(it, { drafts })
     upgradingAi(it)
+    upgradingRequests(it)
     manyRuns(it, { v2 })
     mapping(it, { v2 })
     if (v2) balanced(it)
