@@ -206,7 +206,7 @@ const renewedSwitch: Mapping = (old) => {
     return conditions && { ...each, conditions }
   })
   if (values.includes(undefined)) return hard(String(nextVersion))
-  const all = values.flatMap((each) => obj(each?.["conditions"]) ?? [])
+  const all = values.map((each) => obj(each?.["conditions"])).filter((each) => each !== undefined)
   if (all.length === 0) return Result.succeed<New>({ parameters: own })
   const distinct = new Set(all.map((each) => JSON.stringify([
     obj(each["options"])?.["caseSensitive"],
