@@ -8,7 +8,8 @@ const lacking: ReadonlyArray<readonly [pattern: RegExp, what: string]> = [
   [/\bgetNodeParameter\b/, "reads its own parameters"],
   [/\b[gs]etBinaryData(?:Async)?\b/, "reads or writes files"],
   [/\bhelpers\b/, "calls n8n's helpers"],
-  [/\b(?:get|set)PrototypeOf\b|\bdefinePropert|\.prototype\b|\bcaptureStackTrace\b|\bglobalThis\b|\bprocess\b/, "uses JavaScript that a Code node restricts"]
+  [/\bjson["']?\s*(?::|=(?!=))\s*\[/, "returns a list as data of an item"],
+  [/\b(?:get|set)PrototypeOf\b|\bdefinePropert|\.prototype\b|\bcaptureStackTrace\b|\bglobalThis\b|\bprocess\b|\bBuffer\s*\(/, "uses JavaScript that a Code node restricts"]
 ]
 
 const isContinuing = (node: Obj) =>
@@ -22,7 +23,7 @@ const script = (code: string, isEach: boolean): string => {
   ]
   const inner = isEach
     ? [
-      "const item = $input.item.json;",
+      "let item = $input.item.json;",
       "const json = await (async () => {",
       code,
       "})();",

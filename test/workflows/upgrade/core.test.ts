@@ -103,7 +103,7 @@ const rows: ReadonlyArray<readonly [string, number, Obj, string, Obj | RegExp]> 
   ["function", 1, { functionCode: "return await helpers.request({})" }, "function 1", /helpers/],
   ["functionItem", 1, { functionCode: "item.x = 1; return item" }, "code 2", {
     mode: "runOnceForEachItem",
-    jsCode: "const item = $input.item.json;\nconst json = await (async () => {\nitem.x = 1; return item\n})();\n" +
+    jsCode: "let item = $input.item.json;\nconst json = await (async () => {\nitem.x = 1; return item\n})();\n" +
       "return { json, binary: $input.item.binary };"
   }],
   ["itemLists", 1, { operation: "removeDuplicates", compare: "selectedFields", fieldsToCompare: { fields: [{ fieldName: "a" }] }, options: {} },
@@ -113,7 +113,6 @@ const rows: ReadonlyArray<readonly [string, number, Obj, string, Obj | RegExp]> 
   ["executionData", 1, { dataToSave: { values: [{ key: "k", value: data }] } }, "executionData 1.1", {
     dataToSave: { values: [{ key: "k", value: "={{ $json.a === 0 ? \"0\" : $json.a }}" }] }
   }],
-  ["start", 1, {}, "manualTrigger 1", {}]
 ]
 
 const garbage = (next: (limit: number) => number, depth = 0): unknown => {
