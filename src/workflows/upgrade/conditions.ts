@@ -44,7 +44,11 @@ const equality = (one: Operand, other: Operand, is: boolean): Condition | undefi
 /** Text that the old operations made of a value. */
 const text = (each: Operand): unknown | undefined => {
   if (each.isLiteral) return String(each.value || "")
-  return each.kind === "string" ? each.raw : each.code === undefined ? undefined : `={{ (${each.code} || "").toString() }}`
+  return each.kind === "string"
+    ? each.raw
+    : each.code === undefined
+    ? undefined
+    : `={{ (${each.code} || "").toString() }}`
 }
 
 /** Text that JavaScript makes of an argument. */
@@ -83,8 +87,10 @@ const numeric = (operation: string, one: Operand, other: Operand): Condition | u
   const isNumber = (each: Operand) => each.kind === "number" || each.isLiteral && !each.value
   if (isNumber(one) || isNumber(other)) {
     const [before, after] = [value(one), value(other)]
-    if (before !== undefined && after !== undefined && !(typeof before === "string" && one.isLiteral) &&
-      !(typeof after === "string" && other.isLiteral)) {
+    if (
+      before !== undefined && after !== undefined && !(typeof before === "string" && one.isLiteral) &&
+      !(typeof after === "string" && other.isLiteral)
+    ) {
       return native("number", name, before, after)
     }
   }

@@ -75,7 +75,10 @@ const third: Mapping = (old) => {
   if (parameters["mode"] !== "combineBySql") return done(own)
   const query = str(parameters["query"]) ?? ""
   return version < 3.1 && (query.startsWith("=") || query.includes("{{") || query.toLowerCase().startsWith("select"))
-    ? left("The new version runs a SELECT with pairs of items, which some queries do not allow.", "Try the query in the new version.")
+    ? left(
+      "The new version runs a SELECT with pairs of items, which some queries do not allow.",
+      "Try the query in the new version."
+    )
     : done({ ...own, options: { emptyQueryResult: "success", ...obj(own["options"]) } })
 }
 
@@ -102,7 +105,10 @@ export const loop: Mapping = (old) => {
       "When the loop ends, the new version returns all items, which whoever called this workflow gets.",
       "Connect what should be returned to its output 'done'."
     )
-    : Result.map(carry(old), (made): New => ({ ...made, outputs: (index) => index === 0 ? 1 : index === 1 ? 0 : index }))
+    : Result.map(
+      carry(old),
+      (made): New => ({ ...made, outputs: (index) => index === 0 ? 1 : index === 1 ? 0 : index })
+    )
 }
 
 /** Whether each node runs at most once: not in a loop, and not once for each of several branches. */
@@ -149,25 +155,36 @@ const workflowInputs = {
 export const called: Mapping = ({ node, own, nextVersion, parameters }) => {
   const { workflowId } = own
   if (nextVersion === 1.1) {
-    return done(parameters["source"] === "database" && typeof workflowId === "string"
-      ? { ...own, workflowId: { __rl: true, mode: "id", value: workflowId } }
-      : own)
+    return done(
+      parameters["source"] === "database" && typeof workflowId === "string"
+        ? { ...own, workflowId: { __rl: true, mode: "id", value: workflowId } }
+        : own
+    )
   }
   if (nextVersion === 1.2) {
     if (parameters["source"] === "localFile" || parameters["source"] === "url") {
-      return left("The new version calls only workflows on n8n, or one defined in it.", "Import the workflow, then choose it.")
+      return left(
+        "The new version calls only workflows on n8n, or one defined in it.",
+        "Import the workflow, then choose it."
+      )
     }
     return done({ ...own, ...(parameters["source"] === "database" ? { workflowInputs } : {}) })
   }
   const isContinuing = node["continueOnFail"] === true || (str(node["onError"]) ?? "stopWorkflow") !== "stopWorkflow"
   if (nextVersion === 1.3) {
     return isContinuing && parameters["mode"] === "each"
-      ? left("It passes each failed item to an output of its own; the new version all to one.", "Connect the outputs by hand.")
+      ? left(
+        "It passes each failed item to an output of its own; the new version all to one.",
+        "Connect the outputs by hand."
+      )
       : done(own)
   }
   const inputs = obj(own["workflowInputs"])
   const isTyped = arr(inputs?.["schema"]).some((each) => obj(each)?.["type"] === "string")
   return isTyped && inputs?.["convertFieldsToString"] !== true
-    ? left("The new version converts inputs to text.", "Check the inputs' types, then set typeVersion 1.4 by an update.")
+    ? left(
+      "The new version converts inputs to text.",
+      "Check the inputs' types, then set typeVersion 1.4 by an update."
+    )
     : done(own)
 }

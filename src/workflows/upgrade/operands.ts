@@ -92,7 +92,14 @@ const kindOf = (node: Obj | undefined): Kind => {
   }
 }
 
-const simple = new Set(["Identifier", "MemberExpression", "CallExpression", "Literal", "TemplateLiteral", "ChainExpression"])
+const simple = new Set([
+  "Identifier",
+  "MemberExpression",
+  "CallExpression",
+  "Literal",
+  "TemplateLiteral",
+  "ChainExpression"
+])
 
 /** `$node`, `$input` or `$('Name')`. */
 const isNodes = (node: Obj | undefined): boolean =>
@@ -157,7 +164,9 @@ const templateOf = (text: string, parse: Parse): string | undefined => {
   for (const { end, start } of parts(text)) {
     const { guarded, kind } = operand(`=${text.slice(start, end)}`, parse)
     if (end === undefined || guarded === undefined) return undefined
-    made += `${plain(text.slice(from, start))}\${${kind === "number" ? `[${guarded}].find((each) => each || each === 0)` : guarded} ?? ""}`
+    made += `${plain(text.slice(from, start))}\${${
+      kind === "number" ? `[${guarded}].find((each) => each || each === 0)` : guarded
+    } ?? ""}`
     from = end
   }
   const template = `\`${made}${plain(text.slice(from))}\``
@@ -189,7 +198,8 @@ export const operand = (raw: unknown, parse: Parse): Operand => {
     raw,
     isLiteral: false,
     code: simple.has(String(expression["type"])) ? code : `(${code})`,
-    guarded: optional(expression, code) ?? (kindOf(expression) !== undefined && !variable.test(code) ? `(${code})` : attempt(code)),
+    guarded: optional(expression, code) ??
+      (kindOf(expression) !== undefined && !variable.test(code) ? `(${code})` : attempt(code)),
     kind: kindOf(expression),
     isSure: kindOf(expression) !== undefined && !variable.test(code),
     isDated

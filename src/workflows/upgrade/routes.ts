@@ -23,7 +23,8 @@ const boolean = (raw: unknown, parse: Parse): unknown | undefined => {
 
 const isNonzero = (value: unknown, parse: Parse) => {
   const read = operand(value, parse)
-  return read.isLiteral && (typeof read.value === "number" || typeof read.value === "string") && Number(read.value) !== 0
+  return read.isLiteral && (typeof read.value === "number" || typeof read.value === "string") &&
+    Number(read.value) !== 0
 }
 
 /** Condition with the same meaning in a newer kind of filter; `undefined` where it is not known. */
@@ -61,12 +62,17 @@ const renewed = (given: Obj, to: number, parse: Parse): Obj | undefined => {
 
 const full = (given: unknown): Obj => ({
   ...obj(given),
-  options: { caseSensitive: true, leftValue: "", typeValidation: "strict", version: 1, ...obj(obj(given)?.["options"]) },
+  options: {
+    caseSensitive: true,
+    leftValue: "",
+    typeValidation: "strict",
+    version: 1,
+    ...obj(obj(given)?.["options"])
+  },
   combinator: obj(given)?.["combinator"] ?? "and"
 })
 
-const hard = (what: string) =>
-  left(`Version ${what} converts empty values of a condition in another way.`, byHand)
+const hard = (what: string) => left(`Version ${what} converts empty values of a condition in another way.`, byHand)
 
 /** Options that show in n8n's editor what its filters do: it rewrites the filters by them. */
 const shown = (own: Obj, filters: ReadonlyArray<Obj>, isLooseOption: boolean): Obj => {
@@ -89,27 +95,34 @@ const shown = (own: Obj, filters: ReadonlyArray<Obj>, isLooseOption: boolean): O
 const kindOf = (version: number, [second, third]: readonly [number, number]) =>
   version >= third ? 3 : version >= second ? 2 : 1
 
-const filters = (combinator: (parameters: Obj) => string): Mapping => ({ lookups, nextVersion, own, parameters, version }) => {
-  const kind = kindOf(nextVersion, [2.2, 2.3])
-  if (version < 2) {
-    const made = ofTypes(parameters["conditions"], combinator(parameters), lookups.parse)
-    if ("_tag" in made) return made as Outcome
-    const conditions = renewed(obj(made["conditions"]) ?? {}, kind, lookups.parse) ?? {}
-    return Result.succeed<New>({ parameters: { conditions, ...shown({}, [conditions], nextVersion < 2.1) } })
+const filters =
+  (combinator: (parameters: Obj) => string): Mapping => ({ lookups, nextVersion, own, parameters, version }) => {
+    const kind = kindOf(nextVersion, [2.2, 2.3])
+    if (version < 2) {
+      const made = ofTypes(parameters["conditions"], combinator(parameters), lookups.parse)
+      if ("_tag" in made) return made as Outcome
+      const conditions = renewed(obj(made["conditions"]) ?? {}, kind, lookups.parse) ?? {}
+      return Result.succeed<New>({ parameters: { conditions, ...shown({}, [conditions], nextVersion < 2.1) } })
+    }
+    const { looseTypeValidation: _, ...rest } = own
+    if (obj(own["conditions"]) === undefined) return Result.succeed<New>({ parameters: own })
+    const conditions = renewed(full(own["conditions"]), kind, lookups.parse)
+    return conditions === undefined
+      ? hard(String(nextVersion))
+      : Result.succeed<New>({ parameters: { ...rest, conditions, ...shown(own, [conditions], nextVersion < 2.1) } })
   }
-  const { looseTypeValidation: _, ...rest } = own
-  if (obj(own["conditions"]) === undefined) return Result.succeed<New>({ parameters: own })
-  const conditions = renewed(full(own["conditions"]), kind, lookups.parse)
-  return conditions === undefined
-    ? hard(String(nextVersion))
-    : Result.succeed<New>({ parameters: { ...rest, conditions, ...shown(own, [conditions], nextVersion < 2.1) } })
-}
 
 const through = (versions: ReadonlyArray<number>, change: Mapping): ReadonlyArray<Step> =>
   versions.map((to) => ({ to, change }))
 
-export const ifs = through([2, 2.1, 2.2, 2.3], filters(({ combineOperation }) => combineOperation === "any" ? "or" : "and"))
-export const filterNodes = through([2, 2.1, 2.2, 2.3], filters(({ combineConditions }) => combineConditions === "OR" ? "or" : "and"))
+export const ifs = through(
+  [2, 2.1, 2.2, 2.3],
+  filters(({ combineOperation }) => combineOperation === "any" ? "or" : "and")
+)
+export const filterNodes = through(
+  [2, 2.1, 2.2, 2.3],
+  filters(({ combineConditions }) => combineConditions === "OR" ? "or" : "and")
+)
 
 interface Route {
   readonly output: number
@@ -135,7 +148,8 @@ const failing = /^=?(?:not)?(?:startsWith|endsWith|after|before)$/i
 
 const switched: Mapping = ({ lookups, name, nextVersion, node, own, parameters, version, workflow }) => {
   const isFirst = version < 2
-  const expects = (what: string) => left(`${what} of the old version cannot be carried over.`, "Set up the outputs by hand.")
+  const expects = (what: string) =>
+    left(`${what} of the old version cannot be carried over.`, "Set up the outputs by hand.")
   if (parameters["mode"] === "expression") {
     const count = isFirst ? 4 : num(parameters["outputsAmount"])
     return count === undefined || parameters["output"] === undefined
@@ -146,13 +160,20 @@ const switched: Mapping = ({ lookups, name, nextVersion, node, own, parameters, 
   const rules = arr(obj(parameters["rules"])?.["rules"]).map((each) => obj(each) ?? {})
   const isContinuing = node["continueOnFail"] === true || (str(node["onError"]) ?? "stopWorkflow") !== "stopWorkflow"
   const dataType = str(parameters["dataType"]) ?? "number"
-  if (rules.length === 0 || isContinuing && (dataType === "dateTime" || rules.some((each) => failing.test(String(each["operation"]))))) {
+  if (
+    rules.length === 0 ||
+    isContinuing && (dataType === "dateTime" || rules.some((each) => failing.test(String(each["operation"]))))
+  ) {
     return expects(rules.length === 0 ? "A fallback without rules" : "What it does with items that fail")
   }
   const routes: Array<Route> = []
   for (const [index, rule] of rules.entries()) {
     const old = { ...rule, value1: parameters["value1"] }
-    const made = condition(old, dataType === "dateTime" ? "after" : dataType === "number" ? "smaller" : "equal", lookups.parse)
+    const made = condition(
+      old,
+      dataType === "dateTime" ? "after" : dataType === "number" ? "smaller" : "equal",
+      lookups.parse
+    )
     if (made === undefined) return undecided(old)
     const output = isFirst ? num(rule["output"]) : index
     if (output === undefined || output < 0 || isFirst && output > 3) return expects("An output that does not exist")
@@ -184,7 +205,9 @@ const switched: Mapping = ({ lookups, name, nextVersion, node, own, parameters, 
   return Result.succeed<New>({
     parameters: {
       rules: { values },
-      ...(nextVersion < 3.1 ? { options: { ...options, looseTypeValidation: true } } : { looseTypeValidation: true, options })
+      ...(nextVersion < 3.1
+        ? { options: { ...options, looseTypeValidation: true } }
+        : { looseTypeValidation: true, options })
     },
     ...(isFirst ? { outputs: (index: number) => places.get(index) ?? index } : {})
   })
@@ -196,7 +219,10 @@ const renewedSwitch: Mapping = (old) => {
   const { looseTypeValidation: _, ...rest } = own
   const count = own["numberOutputs"]
   if (nextVersion >= 3.3 && typeof count === "string" && count.startsWith("=")) {
-    return left("Its number of outputs is an expression, which 3.3 does not accept.", "Set the number of outputs by hand.")
+    return left(
+      "Its number of outputs is an expression, which 3.3 does not accept.",
+      "Set the number of outputs by hand."
+    )
   }
   const rules = arr(obj(own["rules"])?.["values"]).map((each) => obj(each) ?? {})
   const kind = kindOf(nextVersion, [3.2, 3.4])
@@ -208,10 +234,12 @@ const renewedSwitch: Mapping = (old) => {
   if (values.includes(undefined)) return hard(String(nextVersion))
   const all = values.map((each) => obj(each?.["conditions"])).filter((each) => each !== undefined)
   if (all.length === 0) return Result.succeed<New>({ parameters: own })
-  const distinct = new Set(all.map((each) => JSON.stringify([
-    obj(each["options"])?.["caseSensitive"],
-    obj(each["options"])?.["typeValidation"]
-  ])))
+  const distinct = new Set(all.map((each) =>
+    JSON.stringify([
+      obj(each["options"])?.["caseSensitive"],
+      obj(each["options"])?.["typeValidation"]
+    ])
+  ))
   return distinct.size > 1
     ? left("Its rules compare in different ways, which n8n's editor cannot show.", byHand)
     : Result.succeed<New>({

@@ -9,7 +9,10 @@ const lacking: ReadonlyArray<readonly [pattern: RegExp, what: string]> = [
   [/\b[gs]etBinaryData(?:Async)?\b/, "reads or writes files"],
   [/\bhelpers\b/, "calls n8n's helpers"],
   [/\bjson["']?\s*(?::|=(?!=))\s*\[/, "returns a list as data of an item"],
-  [/\b(?:get|set)PrototypeOf\b|\bdefinePropert|\.prototype\b|\bcaptureStackTrace\b|\bglobalThis\b|\bprocess\b|\bBuffer\s*\(/, "uses JavaScript that a Code node restricts"]
+  [
+    /\b(?:get|set)PrototypeOf\b|\bdefinePropert|\.prototype\b|\bcaptureStackTrace\b|\bglobalThis\b|\bprocess\b|\bBuffer\s*\(/,
+    "uses JavaScript that a Code node restricts"
+  ]
 ]
 
 const isContinuing = (node: Obj) =>
@@ -19,7 +22,9 @@ const isContinuing = (node: Obj) =>
 const script = (code: string, isEach: boolean): string => {
   const before = [
     ...(/(?<!\$)\bgetWorkflowStaticData\b/.test(code) ? ["const getWorkflowStaticData = $getWorkflowStaticData;"] : []),
-    ...(!isEach && /\.index\b|\["index"\]|\['index'\]/.test(code) ? ["items.forEach((item, index) => { item.index = index; });"] : [])
+    ...(!isEach && /\.index\b|\["index"\]|\['index'\]/.test(code)
+      ? ["items.forEach((item, index) => { item.index = index; });"]
+      : [])
   ]
   const inner = isEach
     ? [

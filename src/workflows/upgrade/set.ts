@@ -47,7 +47,13 @@ const entry = (value: Value, version: number): string | undefined => {
   const { group, name, operand: { guarded, isLiteral } } = value
   const code = isLiteral ? literal(constant(value, version)) : guarded
   if (code === undefined) return undefined
-  const made = isLiteral ? code : group === "boolean" ? `!!${code}` : group === "number" && version >= 2 ? conversion(code) : code
+  const made = isLiteral
+    ? code
+    : group === "boolean"
+    ? `!!${code}`
+    : group === "number" && version >= 2
+    ? conversion(code)
+    : code
   return `  ${literal(name)}: ${made}`
 }
 
@@ -81,7 +87,9 @@ const first: Mapping = ({ lookups, node, parameters, version }) => {
     ...(keep ? {} : { includeOtherFields: true }),
     options: dotNotation === false ? { dotNotation: false } : {}
   }
-  const assignments = values.map((value, index) => assignment(value, version, `${String(node["id"] ?? "set")}-${index}`))
+  const assignments = values.map((value, index) =>
+    assignment(value, version, `${String(node["id"] ?? "set")}-${index}`)
+  )
   if (assignments.every((each) => each !== undefined)) {
     return done({ assignments: { assignments }, ...shared })
   }
@@ -89,7 +97,9 @@ const first: Mapping = ({ lookups, node, parameters, version }) => {
   const entries = values.map((value) => entry(value, version))
   return entries.includes(undefined) || date !== undefined
     ? left(
-      date === undefined ? "A value has code that cannot be read." : `'${date.name}' can be a date, which the new version converts to text.`,
+      date === undefined
+        ? "A value has code that cannot be read."
+        : `'${date.name}' can be a date, which the new version converts to text.`,
       byHand
     )
     : done({ mode: "raw", jsonOutput: `={{ {\n${entries.join(",\n")}\n} }}`, ...shared })
@@ -120,7 +130,10 @@ const third: Mapping = (old) => {
   const { include: _, includeOtherFields: __, fields, options: ___, ...rest } = own
   const { includeBinary, ...others } = options
   const isBinary = includeBinary === true
-  if (include === undefined || include.startsWith("=") || includeBinary !== undefined && typeof includeBinary !== "boolean") {
+  if (
+    include === undefined || include.startsWith("=") ||
+    includeBinary !== undefined && typeof includeBinary !== "boolean"
+  ) {
     return left("Which fields or files it includes depends on data.", byHand)
   }
   if (isBinary && include === "none") {

@@ -19,7 +19,9 @@ const plainText = (type: string) =>
   )
 
 export const html: Mapping = (old) =>
-  old.parameters["operation"] === "extractHtmlContent" && extractsText(old.parameters) ? plainText("Version 1") : carry(old)
+  old.parameters["operation"] === "extractHtmlContent" && extractsText(old.parameters)
+    ? plainText("Version 1")
+    : carry(old)
 
 export const htmlExtract: Mapping = ({ own, parameters }) => {
   const { options, ...rest } = own
@@ -41,7 +43,11 @@ export const summarize: Mapping = (old) => {
 /** Value that is stored as `0` too, which the new version takes for nothing. */
 const stored = (value: unknown, parse: Parse): unknown => {
   const { code, isLiteral, kind } = operand(value, parse)
-  return value === 0 ? "0" : isLiteral || kind === "string" || kind === "boolean" ? value : code && `={{ ${code} === 0 ? "0" : ${code} }}`
+  return value === 0
+    ? "0"
+    : isLiteral || kind === "string" || kind === "boolean"
+    ? value
+    : code && `={{ ${code} === 0 ? "0" : ${code} }}`
 }
 
 export const executionData: Mapping = ({ lookups, own, parameters }) => {
@@ -74,8 +80,13 @@ export const itemLists: Mapping = ({ own, parameters, version }) => {
   const { operation: _, resource: __, ...rest } = own
   const byHand = (why: string) => left(why, "Set up the node that replaces it by hand.")
   if (type === undefined) return byHand(`Its operation '${operation}' is not known.`)
-  if (type === "summarize" && (str(parameters["fieldsToSplitBy"]) ?? "").trim() !== "" || type === "aggregate" && version < 3) {
-    return byHand(type === "summarize" ? "It groups by the text of fields." : "The first versions aggregate fields in another way.")
+  if (
+    type === "summarize" && (str(parameters["fieldsToSplitBy"]) ?? "").trim() !== "" ||
+    type === "aggregate" && version < 3
+  ) {
+    return byHand(
+      type === "summarize" ? "It groups by the text of fields." : "The first versions aggregate fields in another way."
+    )
   }
   const given: Record<string, unknown> = { ...rest }
   if (version < 3) {

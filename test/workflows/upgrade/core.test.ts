@@ -45,7 +45,16 @@ const conditions: ReadonlyArray<readonly [string, string, unknown, unknown, stri
   ["number", "equal", data, 5, "boolean", "true", "={{ $json.a === 5 }}", ""],
   ["boolean", "equal", "={{ $json.a === 1 }}", false, "boolean", "equals", "={{ $json.a === 1 }}", false],
   ["boolean", "equal", data, true, "boolean", "true", "={{ $json.a === true }}", ""],
-  ["dateTime", "after", "={{ $now }}", "2024-01-01", "number", "gt", "={{ new Date($now).getTime() }}", "={{ new Date(\"2024-01-01\").getTime() }}"]
+  [
+    "dateTime",
+    "after",
+    "={{ $now }}",
+    "2024-01-01",
+    "number",
+    "gt",
+    "={{ new Date($now).getTime() }}",
+    "={{ new Date(\"2024-01-01\").getTime() }}"
+  ]
 ]
 
 const values = (group: string, ...list: ReadonlyArray<readonly [name: string, value: unknown]>) => ({
@@ -97,7 +106,8 @@ const rows: ReadonlyArray<readonly [string, number, Obj, string, Obj | RegExp]> 
   }],
   ["function", 1, { functionCode: "return items;" }, "code 2", { jsCode: "return items;" }],
   ["function", 1, { functionCode: "getWorkflowStaticData('node').n = items[0].index; return items" }, "code 2", {
-    jsCode: "const getWorkflowStaticData = $getWorkflowStaticData;\nitems.forEach((item, index) => { item.index = index; });\n" +
+    jsCode:
+      "const getWorkflowStaticData = $getWorkflowStaticData;\nitems.forEach((item, index) => { item.index = index; });\n" +
       "getWorkflowStaticData('node').n = items[0].index; return items"
   }],
   ["function", 1, { functionCode: "return await helpers.request({})" }, "function 1", /helpers/],
@@ -106,13 +116,23 @@ const rows: ReadonlyArray<readonly [string, number, Obj, string, Obj | RegExp]> 
     jsCode: "let item = $input.item.json;\nconst json = await (async () => {\nitem.x = 1; return item\n})();\n" +
       "return { json, binary: $input.item.binary };"
   }],
-  ["itemLists", 1, { operation: "removeDuplicates", compare: "selectedFields", fieldsToCompare: { fields: [{ fieldName: "a" }] }, options: {} },
-    "removeDuplicates 2", { compare: "selectedFields", fieldsToCompare: "a", options: {} }],
+  [
+    "itemLists",
+    1,
+    {
+      operation: "removeDuplicates",
+      compare: "selectedFields",
+      fieldsToCompare: { fields: [{ fieldName: "a" }] },
+      options: {}
+    },
+    "removeDuplicates 2",
+    { compare: "selectedFields", fieldsToCompare: "a", options: {} }
+  ],
   ["itemLists", 3, { fieldToSplitOut: "a", options: {} }, "splitOut 1", { fieldToSplitOut: "a", options: {} }],
   ["wait", 1, { amount: 2 }, "wait 1.1", { amount: 2, unit: "hours" }],
   ["executionData", 1, { dataToSave: { values: [{ key: "k", value: data }] } }, "executionData 1.1", {
     dataToSave: { values: [{ key: "k", value: "={{ $json.a === 0 ? \"0\" : $json.a }}" }] }
-  }],
+  }]
 ]
 
 const garbage = (next: (limit: number) => number, depth = 0): unknown => {
@@ -155,7 +175,11 @@ describe("upgrades of nodes that shape data", () => {
       for (const [type, version, before, to, after] of rows) {
         const { left, node: made } = yield* upgrade([node("花", type, version, before, { id: "id" })])
         const at = `${type} ${version} ${JSON.stringify(before)}`
-        assert.strictEqual(`${String(made["type"]).replace(/^.*\./, "")} ${String(made["typeVersion"])}`, to, at + JSON.stringify(left))
+        assert.strictEqual(
+          `${String(made["type"]).replace(/^.*\./, "")} ${String(made["typeVersion"])}`,
+          to,
+          at + JSON.stringify(left)
+        )
         if (after instanceof RegExp) assert.match(left[0]?.why ?? "", after, at)
         else assert.deepStrictEqual([made["parameters"], left], [after, []], at)
       }
@@ -168,7 +192,10 @@ describe("upgrades of nodes that shape data", () => {
         "花": { main: outputs.map((name) => name === "" ? [] : [{ node: name, type: "main", index: 0 }]) }
       })
       const loop = yield* upgrade([node("花", "splitInBatches", 2, {}), ...next], links("A", "B"))
-      assert.deepStrictEqual([loop.after["connections"], obj(loop.node["parameters"])?.["batchSize"]], [links("B", "A"), 10])
+      assert.deepStrictEqual([loop.after["connections"], obj(loop.node["parameters"])?.["batchSize"]], [
+        links("B", "A"),
+        10
+      ])
       const rule = (value2: unknown, output: number) => ({ value2, output, operation: "equal" })
       const route = node("花", "switch", 1, {
         dataType: "string",
