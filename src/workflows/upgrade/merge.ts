@@ -102,7 +102,7 @@ export const loop: Mapping = (old) => {
   }
   return answersLast(workflow) && arr(main[1]).length === 0
     ? left(
-      "When the loop ends, the new version returns all items, which whoever called this workflow gets.",
+      "When the loop ends, the new version returns all items, which are returned to the caller of this workflow.",
       "Connect what should be returned to its output 'done'."
     )
     : Result.map(
@@ -133,10 +133,10 @@ const runsOnce = (workflow: Obj): boolean => {
 
 export const calledFields: Mapping = ({ own, nextVersion, parameters, version, workflow }) => {
   const { returnOutput, ...rest } = own
-  const given: Obj = version < 1.1 ? { ...rest, inputSource: "passthrough" } : rest
-  if (nextVersion < 1.2) return done(returnOutput === undefined ? given : { ...given, returnOutput })
+  const taken: Obj = version < 1.1 ? { ...rest, inputSource: "passthrough" } : rest
+  if (nextVersion < 1.2) return done(returnOutput === undefined ? taken : { ...taken, returnOutput })
   return parameters["returnOutput"] === "allRuns" || runsOnce(workflow)
-    ? done(given)
+    ? done(taken)
     : left(
       "If its last node runs several times, the new version returns the items of all runs; the old one those of the last.",
       "Check what callers of this workflow expect, then set typeVersion 1.2 by an update."

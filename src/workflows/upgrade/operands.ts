@@ -117,7 +117,7 @@ const isSolid = (node: Obj | undefined): boolean =>
 const isBase = (node: Obj): boolean => {
   const callee = inner(node, "callee")
   return node["type"] === "Literal" || isSolid(node) ||
-    node["type"] === "CallExpression" && (/^\$/.test(String(callee?.["name"])) || isEntry(callee))
+    node["type"] === "CallExpression" && (String(callee?.["name"]).startsWith("$") || isEntry(callee))
 }
 
 /** Path that is `undefined` where n8n's expression fails, and so is; `undefined` for other code. */

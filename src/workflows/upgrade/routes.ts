@@ -44,7 +44,7 @@ const newer = (each: Obj, from: number, to: number, parse: Parse): Obj | undefin
     return !isAlone && (isNonzero(leftValue, parse) || isNonzero(rightValue, parse)) ? each : both(number)
   }
   const rightType = obj(each["operator"])?.["rightType"]
-  if (rightType !== "number" || to < 3 || !/Equals$/.test(String(operation))) return each
+  if (rightType !== "number" || to < 3 || !String(operation).endsWith("Equals")) return each
   const after = number(rightValue, parse)
   return after === undefined ? undefined : { ...each, rightValue: after }
 }

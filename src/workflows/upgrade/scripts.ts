@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import { type Obj, str } from "../../base/Json.ts"
 import { left, type Mapping, type New } from "./mapping.ts"
 
-/** What the old nodes offer, or allow, and a Code node does not. */
+/** Code that the old nodes accept and a Code node does not. */
 const lacking: ReadonlyArray<readonly [pattern: RegExp, what: string]> = [
   [/\bgetNodeParameter\b/, "reads its own parameters"],
   [/\b[gs]etBinaryData(?:Async)?\b/, "reads or writes files"],

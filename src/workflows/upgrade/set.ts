@@ -62,12 +62,12 @@ const valuesOf = (values: unknown, parse: Parse): ReadonlyArray<Value> | undefin
   const all = new Map<string, Value>()
   for (const group of ["boolean", "number", "string"]) {
     for (const each of arr(obj(values)?.[group])) {
-      const given = obj(each) ?? {}
-      const named = operand(given["name"], parse)
+      const entry = obj(each) ?? {}
+      const named = operand(entry["name"], parse)
       const name = str(named.value)
       if (name === undefined || name.includes("__proto__")) return undefined
       all.delete(name)
-      all.set(name, { name, group, operand: operand(given["value"], parse) })
+      all.set(name, { name, group, operand: operand(entry["value"], parse) })
     }
   }
   return [...all.values()]
@@ -127,7 +127,7 @@ const third: Mapping = (old) => {
         parameters["includeOtherFields"] === ""
     ? "none"
     : undefined
-  const { include: _, includeOtherFields: __, fields, options: ___, ...rest } = own
+  const { include: _, includeOtherFields: __, fields: ___, options: ____, ...rest } = own
   const { includeBinary, ...others } = options
   const isBinary = includeBinary === true
   if (
@@ -150,16 +150,16 @@ const third: Mapping = (old) => {
   if (version >= 3.3 || parameters["mode"] === "raw") return done(shared)
   const assignments: Array<Obj> = []
   for (const [index, each] of arr(obj(parameters["fields"])?.["values"]).entries()) {
-    const given = obj(each) ?? {}
-    const value = field(given, version, lookups.parse)
+    const entry = obj(each) ?? {}
+    const value = field(entry, version, lookups.parse)
     if (value === undefined) {
-      return left(`The new version reads the value of '${String(given["name"])}' in another way.`, byHand)
+      return left(`The new version reads the value of '${String(entry["name"])}' in another way.`, byHand)
     }
     assignments.push({
       id: `${String(node["id"] ?? "set")}-${index}`,
-      name: given["name"],
+      name: entry["name"],
       value,
-      type: (str(given["type"]) ?? "stringValue").replace("Value", "")
+      type: (str(entry["type"]) ?? "stringValue").replace("Value", "")
     })
   }
   return done({ assignments: { assignments }, ...shared })

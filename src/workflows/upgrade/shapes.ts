@@ -88,19 +88,19 @@ export const itemLists: Mapping = ({ own, parameters, version }) => {
       type === "summarize" ? "It groups by the text of fields." : "The first versions aggregate fields in another way."
     )
   }
-  const given: Record<string, unknown> = { ...rest }
+  const next: Record<string, unknown> = { ...rest }
   if (version < 3) {
     for (const key of ["fieldsToInclude", "fieldsToExclude", "fieldsToCompare"]) {
-      if (given[key] === undefined) continue
-      const joined = typeof given[key] === "string" ? given[key] : names(given[key])
+      if (next[key] === undefined) continue
+      const joined = typeof next[key] === "string" ? next[key] : names(next[key])
       if (joined === undefined) return byHand(`Names in '${key}' are expressions or contain commas.`)
-      given[key] = joined
+      next[key] = joined
     }
   }
-  const { continueIfFieldNotFound: ___, ...options } = obj(given["options"]) ?? {}
+  const { continueIfFieldNotFound: ___, ...options } = obj(next["options"]) ?? {}
   return Result.succeed<New>({
     type: `${base}${type}`,
-    parameters: type === "summarize" ? { ...given, options } : given
+    parameters: type === "summarize" ? { ...next, options } : next
   })
 }
 export const itemListTypes = [...new Set(Object.values(newer))].map((name) => `${base}${name}`)

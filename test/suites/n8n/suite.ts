@@ -51,6 +51,7 @@ import { validation } from "./validation.ts"
 import { versions } from "./versions.ts"
 import * as workflows from "./workflows.ts"
 import { writes } from "./writes.ts"
+import { core } from "./upgrading/core.ts"
 
 /** The number of requests that our client has sent. */
 class Sent extends Context.Service<Sent, { count: number }>()("test/n8n/Sent") {}
@@ -629,6 +630,7 @@ export const suite = (version: string) => {
     upgradingAi(it)
     manyRuns(it, { v2 })
     mapping(it, { v2 })
+    if (v2) core(it, version)
     if (v2) balanced(it)
 
     it.effect("after a crash of n8n: reports what it stored, without an exception", () =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { type Obj, obj } from "../../../src/base/Json.ts"
+import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import * as Workflow from "../../../src/n8n/model/Workflow.ts"
 import * as NodeLookups from "../../../src/workflows/NodeLookups.ts"
 import * as core from "../../../src/workflows/upgrade/core.ts"
@@ -154,7 +154,7 @@ describe("upgrades of nodes that shape data", () => {
           assert.deepStrictEqual(left, [], JSON.stringify(old))
           assert.strictEqual(made["typeVersion"], 2.3)
           const filter = obj(obj(made["parameters"])?.["conditions"])
-          const [each] = filter?.["conditions"] as ReadonlyArray<Obj>
+          const each = obj(arr(filter?.["conditions"])[0])
           const operator = obj(each?.["operator"])
           const actual = [operator?.["type"], operator?.["operation"], each?.["leftValue"], each?.["rightValue"]]
           if (leftValue !== "") assert.deepStrictEqual(actual, [newType, newOperation, leftValue, rightValue])

@@ -103,7 +103,6 @@ const merges: ReadonlyArray<Obj> = [
     combinationMode: "multiplex",
     options: { clashHandling: { values: { resolveClash: "preferInput1" } } }
   },
-  { mode: "combine", combinationMode: "mergeByPosition", options: { includeUnpaired: true } },
   {
     mode: "combine",
     mergeByFields: { values: [{ field1: "a", field2: "a" }] },
