@@ -7,6 +7,7 @@ import { left, type Mapping, type New } from "./mapping.ts"
 const lacking: ReadonlyArray<readonly [pattern: RegExp, what: string]> = [
   [/\bgetNodeParameter\b/, "reads its own parameters"],
   [/\b[gs]etBinaryData(?:Async)?\b/, "reads or writes files"],
+  [/\bthis\b(?!\.getWorkflowStaticData\b)/, "uses `this`"],
   [/\bhelpers\b/, "calls n8n's helpers"],
   [/\bjson["']?\s*(?::|=(?!=))\s*\[/, "returns a list as data of an item"],
   [
@@ -19,7 +20,8 @@ const isContinuing = (node: Obj) =>
   node["continueOnFail"] === true || (str(node["onError"]) ?? "stopWorkflow") !== "stopWorkflow"
 
 /** Code with what it needs of the old node; `isEach` wraps it, because its result is data of one item and keeps the file. */
-const script = (code: string, isEach: boolean): string => {
+const script = (old: string, isEach: boolean): string => {
+  const code = old.replace(/\bthis\.(?=getWorkflowStaticData\b)/g, "")
   const before = [
     ...(/(?<!\$)\bgetWorkflowStaticData\b/.test(code) ? ["const getWorkflowStaticData = $getWorkflowStaticData;"] : []),
     ...(!isEach && /\.index\b|\["index"\]|\['index'\]/.test(code)
