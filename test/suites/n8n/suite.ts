@@ -47,11 +47,11 @@ import { testing } from "./testing.ts"
 import { testingLeftovers } from "./testingLeftovers.ts"
 import { triage } from "./triage.ts"
 import { upgradingAi } from "./upgrading/ai.ts"
+import { core } from "./upgrading/core.ts"
 import { validation } from "./validation.ts"
 import { versions } from "./versions.ts"
 import * as workflows from "./workflows.ts"
 import { writes } from "./writes.ts"
-import { core } from "./upgrading/core.ts"
 
 /** The number of requests that our client has sent. */
 class Sent extends Context.Service<Sent, { count: number }>()("test/n8n/Sent") {}

@@ -131,8 +131,8 @@ export const core = (it: It, version: string) =>
         const [after = {}] = Workflow.nodes(workflow)
         return [{
           id,
-          before: each,
-          after,
+          before: { ...each, id: undefined },
+          after: { ...after, id: undefined },
           sets: [oddItems[0] ?? [], (oddItems[2] ?? []).slice(0, 3), (oddItems[3] ?? []).slice(0, 2)],
           hasSecond: index >= old.length
         }]
