@@ -95,14 +95,30 @@ const first: Mapping = ({ lookups, node, parameters, version }) => {
   }
   const date = values.find(({ operand: { isDated, kind } }) => isDated && kind === undefined)
   const entries = values.map((value) => entry(value, version))
-  return entries.includes(undefined) || date !== undefined
-    ? left(
+  if (entries.includes(undefined) || date !== undefined) {
+    return left(
       date === undefined
         ? "A value has code that cannot be read."
         : `'${date.name}' can be a date, which the new version converts to text.`,
       byHand
     )
-    : done({ mode: "raw", jsonOutput: `={{ {\n${entries.join(",\n")}\n} }}`, ...shared })
+  }
+  // A missing value removes a field that the item has.
+  const missing = values.filter(({ group, operand: { isLiteral, isMixed, isSure } }) =>
+    group !== "boolean" && !isLiteral && isMixed !== true && isSure !== true
+  ).map(({ name }) => name)
+  const unclear = missing.find((name) =>
+    dotNotation !== false && /[.[\]]/.test(name) || !keep && /^$|^\s|\s$|,/.test(name)
+  )
+  if (unclear !== undefined) {
+    return left(`The new version writes nothing where the value of '${unclear}' is missing.`, byHand)
+  }
+  return done({
+    mode: "raw",
+    jsonOutput: `={{ {\n${entries.join(",\n")}\n} }}`,
+    ...shared,
+    ...(keep || missing.length === 0 ? {} : { include: "except", excludeFields: missing.join(", ") })
+  })
 }
 
 /** Value of an assignment that replaces a field of 3 to 3.2. */

@@ -82,6 +82,15 @@ const rows: ReadonlyArray<readonly [string, number, Obj, string, Obj | RegExp]> 
     options: {}
   }],
   ["set", 1, { ...values("string", ["={{ $json.name }}", "x"]) }, "set 1", /names/],
+  ["set", 1, values("string", ["a", data]), "set 3.5", {
+    mode: "raw",
+    jsonOutput: "={{ {\n  \"a\": $json.a\n} }}",
+    includeOtherFields: true,
+    include: "except",
+    excludeFields: "a",
+    options: {}
+  }],
+  ["set", 1, values("string", ["n.a", data]), "set 1", /missing/],
   ["set", 3.2, { fields: { values: [{ name: "a", stringValue: "x" }] }, options: {} }, "set 3.5", {
     ...assignments(["a", "x", "string"]),
     includeOtherFields: true,

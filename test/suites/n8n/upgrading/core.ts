@@ -66,7 +66,7 @@ const old: ReadonlyArray<Obj> = [
   set(1, {
     values: {
       boolean: [value("t", data)],
-      number: [value("n.m", data)],
+      number: [value("b", inner)],
       string: [value("s", inner), value("s", "={{ $json.b }}!")]
     }
   }),
