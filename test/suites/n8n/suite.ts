@@ -47,6 +47,7 @@ import { testing } from "./testing.ts"
 import { testingLeftovers } from "./testingLeftovers.ts"
 import { triage } from "./triage.ts"
 import { upgradingAi } from "./upgrading/ai.ts"
+import { core } from "./upgrading/core.ts"
 import { upgradingRequests } from "./upgrading/requests.ts"
 import { upgradingServices } from "./upgrading/services.ts"
 import { validation } from "./validation.ts"
@@ -632,6 +633,7 @@ export const suite = (version: string) => {
     upgradingRequests(it)
     manyRuns(it, { v2 })
     mapping(it, { v2 })
+    if (v2) core(it, version)
     if (v2) balanced(it)
 
     it.effect("after a crash of n8n: reports what it stored, without an exception", () =>

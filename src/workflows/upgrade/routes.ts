@@ -1,0 +1,250 @@
+/** If, Filter and Switch: routes of items by conditions. */
+import * as Result from "effect/Result"
+import type { Parse } from "../../base/JavaScript.ts"
+import { arr, num, type Obj, obj, str } from "../../base/Json.ts"
+import { condition, filter, ofTypes, undecided } from "./conditions.ts"
+import { left, type Mapping, type New, type Outcome, type Step } from "./mapping.ts"
+import { operand } from "./operands.ts"
+
+const byHand = "Write the conditions for the new version by hand."
+
+/** Number that an operand of a newer filter is, where that filter takes an empty text for nothing. */
+const number = (raw: unknown, parse: Parse): unknown | undefined => {
+  const { code, isLiteral, kind, value } = operand(raw, parse)
+  if (isLiteral) return typeof value === "string" && value.trim() === "" ? 0 : raw
+  return kind === "number" ? raw : code && `={{ ${code} == null ? ${code} : Number(${code}) }}`
+}
+
+const boolean = (raw: unknown, parse: Parse): unknown | undefined => {
+  const { code, isLiteral, kind, value } = operand(raw, parse)
+  if (isLiteral) return value === null || value === undefined ? raw : Boolean(value)
+  return kind === "boolean" ? raw : code && `={{ ${code} == null ? ${code} : Boolean(${code}) }}`
+}
+
+const isNonzero = (value: unknown, parse: Parse) => {
+  const read = operand(value, parse)
+  return read.isLiteral && (typeof read.value === "number" || typeof read.value === "string") &&
+    Number(read.value) !== 0
+}
+
+/** Condition with the same meaning in a newer kind of filter; `undefined` where it is not known. */
+const newer = (each: Obj, from: number, to: number, parse: Parse): Obj | undefined => {
+  const { operation, singleValue, type } = obj(each["operator"]) ?? {}
+  const { leftValue, rightValue } = each
+  const isAlone = singleValue === true || /^(?:not)?(?:exists|empty|true|false)$/i.test(String(operation))
+  const both = (convert: typeof number): Obj | undefined => {
+    const [before, after] = [convert(leftValue, parse), isAlone ? rightValue ?? "" : convert(rightValue, parse)]
+    return before === undefined && leftValue !== undefined || after === undefined && rightValue !== undefined
+      ? undefined
+      : { ...each, leftValue: before, rightValue: after }
+  }
+  if (type === "boolean" && from < 2 && to >= 2) return both(boolean)
+  if (type === "number" && to >= 3) {
+    if (/^(?:gt|lt|gte|lte)$/.test(String(operation))) return each
+    return !isAlone && (isNonzero(leftValue, parse) || isNonzero(rightValue, parse)) ? each : both(number)
+  }
+  const rightType = obj(each["operator"])?.["rightType"]
+  if (rightType !== "number" || to < 3 || !String(operation).endsWith("Equals")) return each
+  const after = number(rightValue, parse)
+  return after === undefined ? undefined : { ...each, rightValue: after }
+}
+
+/** Filter in the kind that a version of its node has, or `undefined`. */
+const renewed = (given: Obj, to: number, parse: Parse): Obj | undefined => {
+  const options = obj(given["options"]) ?? {}
+  const from = num(options["version"]) ?? 1
+  if (!Array.isArray(given["conditions"])) return given
+  const conditions = options["typeValidation"] === "loose" && from < to
+    ? arr(given["conditions"]).map((each) => newer(obj(each) ?? {}, from, to, parse))
+    : given["conditions"]
+  return conditions.includes(undefined) ? undefined : { ...given, conditions, options: { ...options, version: to } }
+}
+
+const full = (given: unknown): Obj => ({
+  ...obj(given),
+  options: {
+    caseSensitive: true,
+    leftValue: "",
+    typeValidation: "strict",
+    version: 1,
+    ...obj(obj(given)?.["options"])
+  },
+  combinator: obj(given)?.["combinator"] ?? "and"
+})
+
+const hard = (what: string) => left(`Version ${what} converts empty values of a condition in another way.`, byHand)
+
+/** Options that show in n8n's editor what its filters do: it rewrites the filters by them. */
+const shown = (own: Obj, filters: ReadonlyArray<Obj>, isLooseOption: boolean): Obj => {
+  const all = filters.map((each) => obj(each["options"]) ?? {})
+  const [isLoose, ignoresCase] = [
+    all.some(({ typeValidation }) => typeValidation === "loose"),
+    all.some(({ caseSensitive }) => caseSensitive === false)
+  ]
+  const { ignoreCase: _, looseTypeValidation: __, ...options } = obj(own["options"]) ?? {}
+  return {
+    ...(isLooseOption || !isLoose ? {} : { looseTypeValidation: true }),
+    options: {
+      ...options,
+      ...(ignoresCase ? { ignoreCase: true } : {}),
+      ...(isLooseOption && isLoose ? { looseTypeValidation: true } : {})
+    }
+  }
+}
+
+const kindOf = (version: number, [second, third]: readonly [number, number]) =>
+  version >= third ? 3 : version >= second ? 2 : 1
+
+const filters =
+  (combinator: (parameters: Obj) => string): Mapping => ({ lookups, nextVersion, own, parameters, version }) => {
+    const kind = kindOf(nextVersion, [2.2, 2.3])
+    if (version < 2) {
+      const made = ofTypes(parameters["conditions"], combinator(parameters), lookups.parse)
+      if ("_tag" in made) return made as Outcome
+      const conditions = renewed(obj(made["conditions"]) ?? {}, kind, lookups.parse) ?? {}
+      return Result.succeed<New>({ parameters: { conditions, ...shown({}, [conditions], nextVersion < 2.1) } })
+    }
+    const { looseTypeValidation: _, ...rest } = own
+    if (obj(own["conditions"]) === undefined) return Result.succeed<New>({ parameters: own })
+    const conditions = renewed(full(own["conditions"]), kind, lookups.parse)
+    return conditions === undefined
+      ? hard(String(nextVersion))
+      : Result.succeed<New>({ parameters: { ...rest, conditions, ...shown(own, [conditions], nextVersion < 2.1) } })
+  }
+
+const through = (versions: ReadonlyArray<number>, change: Mapping): ReadonlyArray<Step> =>
+  versions.map((to) => ({ to, change }))
+
+export const ifs = through(
+  [2, 2.1, 2.2, 2.3],
+  filters(({ combineOperation }) => combineOperation === "any" ? "or" : "and")
+)
+export const filterNodes = through(
+  [2, 2.1, 2.2, 2.3],
+  filters(({ combineConditions }) => combineConditions === "OR" ? "or" : "and")
+)
+
+interface Route {
+  readonly output: number
+  readonly conditions: ReadonlyArray<Obj>
+  readonly name?: string
+}
+
+/** Routes of the first Switch, a route for each output; `undefined` if a rule between two of an output can matter. */
+const merged = (routes: ReadonlyArray<Route>, areDisjoint: boolean): ReadonlyArray<Route> | undefined => {
+  const all = new Map<number, Route>()
+  let last: number | undefined
+  for (const route of routes) {
+    const before = all.get(route.output)
+    if (before !== undefined && last !== route.output && !areDisjoint) return undefined
+    all.set(route.output, { ...route, conditions: [...before?.conditions ?? [], ...route.conditions] })
+    last = route.output
+  }
+  const list = [...all.values()]
+  return areDisjoint ? list.toSorted((a, b) => a.output - b.output) : list
+}
+
+const failing = /^=?(?:not)?(?:startsWith|endsWith|after|before)$/i
+
+const switched: Mapping = ({ lookups, name, nextVersion, node, own, parameters, version, workflow }) => {
+  const isFirst = version < 2
+  const expects = (what: string) =>
+    left(`${what} of the old version cannot be carried over.`, "Set up the outputs by hand.")
+  if (parameters["mode"] === "expression") {
+    const count = isFirst ? 4 : num(parameters["outputsAmount"])
+    return count === undefined || parameters["output"] === undefined
+      ? expects("A number of outputs that depends on data")
+      : Result.succeed<New>({ parameters: { mode: "expression", numberOutputs: count, output: parameters["output"] } })
+  }
+  if (parameters["mode"] !== "rules") return expects("The mode")
+  const rules = arr(obj(parameters["rules"])?.["rules"]).map((each) => obj(each) ?? {})
+  const isContinuing = node["continueOnFail"] === true || (str(node["onError"]) ?? "stopWorkflow") !== "stopWorkflow"
+  const dataType = str(parameters["dataType"]) ?? "number"
+  if (
+    rules.length === 0 ||
+    isContinuing && (dataType === "dateTime" || rules.some((each) => failing.test(String(each["operation"]))))
+  ) {
+    return expects(rules.length === 0 ? "A fallback without rules" : "What it does with items that fail")
+  }
+  const routes: Array<Route> = []
+  for (const [index, rule] of rules.entries()) {
+    const old = { ...rule, value1: parameters["value1"] }
+    const made = condition(
+      old,
+      dataType === "dateTime" ? "after" : dataType === "number" ? "smaller" : "equal",
+      lookups.parse
+    )
+    if (made === undefined) return undecided(old)
+    const output = isFirst ? num(rule["output"]) : index
+    if (output === undefined || output < 0 || isFirst && output > 3) return expects("An output that does not exist")
+    const title = str(rule["outputKey"])
+    routes.push({ output, conditions: [made], ...(title ? { name: title } : {}) })
+  }
+  const texts = rules.map((rule) => operand(rule["value2"], lookups.parse))
+  const areDisjoint = rules.every(({ operation }) => (operation ?? "equal") === "equal") &&
+    texts.every(({ isLiteral }) => isLiteral)
+  const list = isFirst ? merged(routes, areDisjoint) : routes
+  const fallback = num(parameters["fallbackOutput"])
+  if (list === undefined || fallback === undefined) return expects("The order of its rules, or its fallback,")
+  const places = new Map(list.map(({ output }, index) => [output, index]))
+  const isExtra = fallback >= 0 && !places.has(fallback)
+  if (isExtra && !isFirst || fallback > 3 && isFirst) return expects("A fallback to an output that does not exist")
+  if (isExtra) places.set(fallback, list.length)
+  const linked = arr(obj(obj(workflow["connections"])?.[name])?.["main"])
+    .findIndex((targets, index) => arr(targets).length > 0 && !places.has(index))
+  if (linked >= 0) {
+    return left(`No rule leads to its linked output ${linked}.`, "Remove the links of that output, then upgrade again.")
+  }
+  const kind = kindOf(nextVersion, [3.2, 3.4])
+  const values = list.map(({ conditions, name: title }) => ({
+    conditions: renewed(filter(conditions, conditions.length > 1 ? "or" : "and"), kind, lookups.parse),
+    ...(title === undefined ? {} : { renameOutput: true, outputKey: title })
+  }))
+  const to = fallback < 0 ? undefined : isExtra ? "extra" : places.get(fallback)
+  const options = { ...obj(own["options"]), ...(to === undefined ? {} : { fallbackOutput: to }) }
+  return Result.succeed<New>({
+    parameters: {
+      rules: { values },
+      ...(nextVersion < 3.1
+        ? { options: { ...options, looseTypeValidation: true } }
+        : { looseTypeValidation: true, options })
+    },
+    ...(isFirst ? { outputs: (index: number) => places.get(index) ?? index } : {})
+  })
+}
+
+const renewedSwitch: Mapping = (old) => {
+  const { lookups, nextVersion, own, version } = old
+  if (version < 3) return switched(old)
+  const { looseTypeValidation: _, ...rest } = own
+  const count = own["numberOutputs"]
+  if (nextVersion >= 3.3 && typeof count === "string" && count.startsWith("=")) {
+    return left(
+      "Its number of outputs is an expression, which 3.3 does not accept.",
+      "Set the number of outputs by hand."
+    )
+  }
+  const rules = arr(obj(own["rules"])?.["values"]).map((each) => obj(each) ?? {})
+  const kind = kindOf(nextVersion, [3.2, 3.4])
+  const values = rules.map((each): Obj | undefined => {
+    if (obj(each["conditions"]) === undefined) return each
+    const conditions = renewed(full(each["conditions"]), kind, lookups.parse)
+    return conditions && { ...each, conditions }
+  })
+  if (values.includes(undefined)) return hard(String(nextVersion))
+  const all = values.map((each) => obj(each?.["conditions"])).filter((each) => each !== undefined)
+  if (all.length === 0) return Result.succeed<New>({ parameters: own })
+  const distinct = new Set(all.map((each) =>
+    JSON.stringify([
+      obj(each["options"])?.["caseSensitive"],
+      obj(each["options"])?.["typeValidation"]
+    ])
+  ))
+  return distinct.size > 1
+    ? left("Its rules compare in different ways, which n8n's editor cannot show.", byHand)
+    : Result.succeed<New>({
+      parameters: { ...rest, rules: { ...obj(own["rules"]), values }, ...shown(own, all, nextVersion < 3.1) }
+    })
+}
+
+export const switches = through([3, 3.1, 3.2, 3.3, 3.4], renewedSwitch)

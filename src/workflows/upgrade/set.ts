@@ -1,0 +1,197 @@
+/** Edit Fields (Set) 1 to 3.5. */
+import * as Result from "effect/Result"
+import type { Parse } from "../../base/JavaScript.ts"
+import { arr, type Obj, obj, str } from "../../base/Json.ts"
+import { left, type Mapping, type New, type Outcome } from "./mapping.ts"
+import { literal, type Operand, operand } from "./operands.ts"
+
+interface Value {
+  readonly name: string
+  /** Group of the old node: `boolean`, `number` or `string`. */
+  readonly group: string
+  readonly operand: Operand
+}
+
+const byHand = "Write the values for the new version by hand."
+const done = (parameters: Obj): Outcome => Result.succeed<New>({ parameters })
+
+const conversion = (code: string) =>
+  `(typeof ${code} === "string" && !Number.isNaN(Number(${code})) ? Number(${code}) : ${code})`
+
+/** Value that the old node writes, if it does not depend on data. */
+const constant = ({ group, operand: { value } }: Value, version: number): unknown =>
+  group === "boolean"
+    ? Boolean(value)
+    : group === "number" && version >= 2 && typeof value === "string" && !Number.isNaN(Number(value))
+    ? Number(value)
+    : value
+
+const isPrimitive = (value: unknown) => value === null || ["string", "number", "boolean"].includes(typeof value)
+
+const assignment = (value: Value, version: number, id: string): Obj | undefined => {
+  const { group, name, operand: { isLiteral, isSure, kind, raw } } = value
+  if (isLiteral) {
+    const made = constant(value, version)
+    return isPrimitive(made)
+      ? { id, name, value: made, type: made === null ? "string" : typeof made }
+      : undefined
+  }
+  if (value.operand.isMixed === true && group === "string") return { id, name, value: raw, type: "string" }
+  return isSure === true && (kind === "string" && group === "string" || kind === "boolean" && group !== "number")
+    ? { id, name, value: raw, type: kind }
+    : undefined
+}
+
+/** Entry of an object in JavaScript. */
+const entry = (value: Value, version: number): string | undefined => {
+  const { group, name, operand: { guarded, isLiteral } } = value
+  const code = isLiteral ? literal(constant(value, version)) : guarded
+  if (code === undefined) return undefined
+  const made = isLiteral
+    ? code
+    : group === "boolean"
+    ? `!!${code}`
+    : group === "number" && version >= 2
+    ? conversion(code)
+    : code
+  return `  ${literal(name)}: ${made}`
+}
+
+/** Values in their order, each name once: the last wins. */
+const valuesOf = (values: unknown, parse: Parse): ReadonlyArray<Value> | undefined => {
+  const all = new Map<string, Value>()
+  for (const group of ["boolean", "number", "string"]) {
+    for (const each of arr(obj(values)?.[group])) {
+      const entry = obj(each) ?? {}
+      const named = operand(entry["name"], parse)
+      const name = str(named.value)
+      if (name === undefined || name.includes("__proto__")) return undefined
+      all.delete(name)
+      all.set(name, { name, group, operand: operand(entry["value"], parse) })
+    }
+  }
+  return [...all.values()]
+}
+
+const first: Mapping = ({ lookups, node, parameters, version }) => {
+  const values = valuesOf(parameters["values"], lookups.parse)
+  const keep = parameters["keepOnlySet"]
+  if (values === undefined || typeof keep !== "boolean") {
+    return left("The names of its fields, or 'keepOnlySet', depend on data.", byHand)
+  }
+  const dotNotation = obj(parameters["options"])?.["dotNotation"]
+  if (dotNotation !== undefined && typeof dotNotation !== "boolean") {
+    return left("Its 'dotNotation' depends on data.", byHand)
+  }
+  const shared = {
+    ...(keep ? {} : { includeOtherFields: true }),
+    options: dotNotation === false ? { dotNotation: false } : {}
+  }
+  const assignments = values.map((value, index) =>
+    assignment(value, version, `${String(node["id"] ?? "set")}-${index}`)
+  )
+  if (assignments.every((each) => each !== undefined)) {
+    return done({ assignments: { assignments }, ...shared })
+  }
+  const date = values.find(({ operand: { isDated, kind } }) => isDated && kind === undefined)
+  const entries = values.map((value) => entry(value, version))
+  if (entries.includes(undefined) || date !== undefined) {
+    return left(
+      date === undefined
+        ? "A value has code that cannot be read."
+        : `'${date.name}' can be a date, which the new version converts to text.`,
+      byHand
+    )
+  }
+  // A missing value removes a field that the item has.
+  const missing = values.filter(({ group, operand: { isLiteral, isMixed, isSure } }) =>
+    group !== "boolean" && !isLiteral && isMixed !== true && isSure !== true
+  ).map(({ name }) => name)
+  const unclear = missing.find((name) =>
+    dotNotation !== false && /[.[\]]/.test(name) || !keep && /^$|^\s|\s$|,/.test(name)
+  )
+  if (unclear !== undefined) {
+    return left(`The new version writes nothing where the value of '${unclear}' is missing.`, byHand)
+  }
+  return done({
+    mode: "raw",
+    jsonOutput: `={{ {\n${entries.join(",\n")}\n} }}`,
+    ...shared,
+    ...(keep || missing.length === 0 ? {} : { include: "except", excludeFields: missing.join(", ") })
+  })
+}
+
+/** Value of an assignment that replaces a field of 3 to 3.2. */
+const field = (given: Obj, version: number, parse: Parse): unknown | undefined => {
+  const type = str(given["type"]) ?? "stringValue"
+  const value = given[type]
+  const read = operand(value, parse)
+  if (type === "objectValue" && !read.isLiteral && (read.isMixed === true || read.code === undefined)) return undefined
+  if (version > 3 || type !== "stringValue" || read.isLiteral || read.isMixed === true) return value
+  return read.guarded === undefined || read.isDated ? undefined : `={{ ${read.guarded} ?? String(${read.guarded}) }}`
+}
+
+const third: Mapping = (old) => {
+  const { lookups, node, own, parameters, version } = old
+  if (version < 3) return first(old)
+  const options = obj(own["options"]) ?? {}
+  const include = version < 3.3
+    ? str(parameters["include"]) ?? "all"
+    : parameters["includeOtherFields"] === true
+    ? str(parameters["include"]) ?? "all"
+    : parameters["includeOtherFields"] === undefined || parameters["includeOtherFields"] === false ||
+        parameters["includeOtherFields"] === ""
+    ? "none"
+    : undefined
+  const { include: _, includeOtherFields: __, fields: ___, options: ____, ...rest } = own
+  const { includeBinary, ...others } = options
+  const isBinary = includeBinary === true
+  if (
+    include === undefined || include.startsWith("=") ||
+    includeBinary !== undefined && typeof includeBinary !== "boolean"
+  ) {
+    return left("Which fields or files it includes depends on data.", byHand)
+  }
+  if (isBinary && include === "none") {
+    return left(
+      "It passes files on, but not the other fields; the new version passes both or neither.",
+      "Include the other fields, or pass the files on by another node."
+    )
+  }
+  const shared = {
+    ...rest,
+    ...(include === "none" ? {} : { includeOtherFields: true, ...(include === "all" ? {} : { include }) }),
+    options: include === "none" || isBinary ? others : { ...others, stripBinary: true }
+  }
+  if (version >= 3.3 || parameters["mode"] === "raw") return done(shared)
+  const assignments: Array<Obj> = []
+  for (const [index, each] of arr(obj(parameters["fields"])?.["values"]).entries()) {
+    const entry = obj(each) ?? {}
+    const value = field(entry, version, lookups.parse)
+    if (value === undefined) {
+      return left(`The new version reads the value of '${String(entry["name"])}' in another way.`, byHand)
+    }
+    assignments.push({
+      id: `${String(node["id"] ?? "set")}-${index}`,
+      name: entry["name"],
+      value,
+      type: (str(entry["type"]) ?? "stringValue").replace("Value", "")
+    })
+  }
+  return done({ assignments: { assignments }, ...shared })
+}
+
+const dates = /\bnew Date\b|DateTime|\$now|\$today|toJSDate|toDateTime/
+
+/** 3.5 converts dates in values to text. */
+const fifth: Mapping = ({ own }) => {
+  const live = arr(obj(own["assignments"])?.["assignments"]).map((each) => obj(each) ?? {}).find(({ type, value }) =>
+    type === "dateTime" || type !== "string" && type !== "number" && type !== "boolean" && dates.test(String(value))
+  )
+  return live === undefined ? done(own) : left(
+    `'${String(live["name"])}' can be a date that later nodes use as one; version 3.5 converts it to text.`,
+    "Check that no later node calls a method of it, then set typeVersion 3.5 by an update."
+  )
+}
+
+export const set = [{ to: 3.4, change: third }, { to: 3.5, change: fifth }]

@@ -1,0 +1,146 @@
+/** Nodes that shape and route data, before and after their upgrade on a real n8n. */
+import { assert, type Vitest } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import type { Obj } from "../../../../src/base/Json.ts"
+import * as Workflow from "../../../../src/n8n/model/Workflow.ts"
+import * as NodeLookups from "../../../../src/workflows/NodeLookups.ts"
+import * as Upgrade from "../../../../src/workflows/upgrade/Upgrade.ts"
+import { catalogue } from "../../../support/catalogue.ts"
+import { node } from "../../../support/workflows.ts"
+import { differences, oddItems, type Pair } from "../pairs.ts"
+import { RealN8n } from "../RealN8n.ts"
+import * as scenarios from "../scenarios.ts"
+
+const [data, inner] = ["={{ $json.a }}", "={{ $json.a.b.c }}"]
+
+type Condition = readonly [operation: string, value1: unknown, value2?: unknown]
+
+/** Conditions of each type that are hard to carry over, all in one node. */
+const hard: { readonly [type: string]: ReadonlyArray<Condition> } = {
+  boolean: [["equal", data, true], ["notEqual", "={{ $json.b === 'y' }}", false]],
+  number: [["smaller", data, 5], ["larger", inner, -1], ["equal", data, 1], ["isEmpty", data], [
+    "smallerEqual",
+    data,
+    "={{ $json.b }}"
+  ]],
+  string: [
+    ["equal", data, "1"],
+    ["notEqual", inner, ""],
+    ["equal", data, "={{ $json.a.b }}"],
+    ["contains", data, "1"],
+    ["notContains", "={{ $json.b }}", "={{ $json.a }}"],
+    ["isEmpty", data],
+    ["isNotEmpty", "={{ $json.c }}"],
+    ["regex", "={{ $json.b }}", "/^[XY]$/i"],
+    ["equal", "={{ $json.b.toUpperCase() }}", "={{ $json.b }}"]
+  ]
+}
+
+const entry = ([operation, value1, value2]: Condition) => ({
+  operation,
+  value1,
+  ...(value2 === undefined ? {} : { value2 })
+})
+const list = Object.entries(hard).flatMap(([type, all]) => all.map((each) => [type, each] as const))
+
+const set = (version: number, parameters: Obj) => node("要求", "set", version, { options: {}, ...parameters })
+const value = (name: string, value: unknown) => ({ name, value })
+const fields = {
+  values: [{ name: "s", stringValue: data }, { name: "o", type: "objectValue", objectValue: "={{ { x: $json.a } }}" }]
+}
+
+const old: ReadonlyArray<Obj> = [
+  ...list.map(([type, each], index) =>
+    index % 2 === 0
+      ? node("要求", "if", 1, { conditions: { [type]: [entry(each)] } })
+      : node("要求", "filter", 1, { conditions: { [type]: [entry(each)] }, combineConditions: "OR" })
+  ),
+  node("要求", "switch", 2, {
+    dataType: "string",
+    value1: "={{ $json.b }}",
+    rules: { rules: ["x", "5", "y"].map((value2) => ({ value2, outputKey: value2 })) },
+    fallbackOutput: 1
+  }),
+  node("要求", "switch", 1, { mode: "expression", output: "={{ $itemIndex % 4 }}" }),
+  set(1, {
+    values: {
+      boolean: [value("t", data)],
+      number: [value("b", inner)],
+      string: [value("s", inner), value("s", "={{ $json.b }}!")]
+    }
+  }),
+  set(2, {
+    keepOnlySet: true,
+    values: { number: [value("n", "5")], string: [value("x.y", "v"), value("z", "=a{{ $json.a }}")] }
+  }),
+  set(3.2, { fields, include: "selected", includeFields: "a, b" }),
+  set(3.3, {
+    includeOtherFields: true,
+    assignments: { assignments: [{ id: "1", name: "q", value: "x", type: "string" }] }
+  }),
+  node("要求", "function", 1, {
+    functionCode: "items[0].json.n = items.length; return items.filter((item) => item.index !== 1);"
+  }),
+  node("要求", "function", 1, {
+    functionCode: "return items.map(({ json }) => ({ day: new Date(0), text: String(json.b) }))"
+  }),
+  node("要求", "functionItem", 1, {
+    functionCode: "item.json = { a: 1 }; item.twice = [item.b, item.b]; return item;"
+  }),
+  node("要求", "itemLists", 3, { fieldToSplitOut: "c", options: {} }),
+  node("要求", "summarize", 1, {
+    fieldsToSummarize: { values: [{ field: "a", aggregation: "countUnique" }] },
+    options: {}
+  }),
+  node("要求", "executionData", 1, { dataToSave: { values: [{ key: "k", value: data }] } })
+]
+
+const merges: ReadonlyArray<Obj> = [
+  { options: {} },
+  {
+    mode: "combine",
+    combinationMode: "multiplex",
+    options: { clashHandling: { values: { resolveClash: "preferInput1" } } }
+  },
+  {
+    mode: "combine",
+    mergeByFields: { values: [{ field1: "a", field2: "a" }] },
+    joinMode: "enrichInput1",
+    options: { clashHandling: { values: { resolveClash: "preferInput2" } } }
+  },
+  { mode: "chooseBranch", output: "input2" }
+].map((parameters) => node("要求", "merge", 2.1, parameters))
+
+type It = Vitest.MethodsNonLive<RealN8n>
+
+/** Tests of upgraded nodes that shape and route data. */
+export const core = (it: It, version: string) =>
+  it.effect("keeps what nodes that shape and route data do", () =>
+    Effect.gen(function*() {
+      const { apiKey, url } = yield* RealN8n
+      const all = [...old, ...merges]
+      const lookups = yield* NodeLookups.make(
+        [...Workflow.typesOf({ nodes: all }), ...Upgrade.types({ nodes: all })],
+        version
+      )
+      const pairs = all.flatMap((each, index): ReadonlyArray<Pair> => {
+        const { upgraded, workflow } = Upgrade.upgrade({ nodes: [each], connections: {} }, undefined, lookups)
+        const id = `${index} ${JSON.stringify([each["type"], each["parameters"]])}`
+        assert.strictEqual(upgraded.length, 1, id)
+        const [after = {}] = Workflow.nodes(workflow)
+        return [{
+          id,
+          before: { ...each, id: undefined },
+          after: { ...after, id: undefined },
+          sets: [oddItems[0] ?? [], (oddItems[2] ?? []).slice(0, 3), (oddItems[3] ?? []).slice(0, 2)],
+          hasSecond: index >= old.length
+        }]
+      })
+      const { compared, differences: found } = yield* differences(
+        { url: url.href, apiKey: Redacted.value(apiKey) },
+        pairs
+      )
+      assert.deepStrictEqual(found, [])
+      assert.strictEqual(compared, pairs.length * 3)
+    }).pipe(Effect.provide(catalogue), scenarios.live), 120_000)
