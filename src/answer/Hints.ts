@@ -16,6 +16,8 @@ const connection: Readonly<Record<ConnectionProblem, string>> = {
   NoApi:
     `There is no n8n API at this address: ${checkUrl}. If n8n has just started, retry in a few seconds. ${proxied}.`,
   Unreadable: `The response is not from n8n's API: ${checkUrl}. ${proxied}.`,
+  LoginPage:
+    "A login page answers instead of n8n: a proxy with single sign-on is in front of it. --n8n-header NAME=VARIABLE (N8N_MCP_N8N_HEADER) sends the headers that it asks for; or set N8N_URL to an address that needs no login.",
   Redirected:
     `The redirect was not followed, to protect the API key. If that is n8n's address, set N8N_URL to it. ${proxied}.`
 }
@@ -95,9 +97,24 @@ const sentence = (advice: Advice): string =>
       "Fix the values named in errorDetails (validate_workflow shows where they are), then test again."
   })
 
-/** Text of a hint. */
-export const text = (hint: Hint): string =>
-  [hint].flat().map((part) => typeof part === "string" ? part : sentence(part)).filter((part) => part !== "").join(" ")
+const joined = (hint: Hint, textOf: (advice: Advice) => string): string =>
+  [hint].flat().map((part) => typeof part === "string" ? part : textOf(part)).filter((part) => part !== "").join(" ")
+
+/** Text of a hint for a model. */
+export const text = (hint: Hint): string => joined(hint, sentence)
+
+/** Advice that names commands instead of tools. */
+const atTerminal = {
+  Configure: "Run `effect-n8n-mcp init`, or set N8N_URL and N8N_API_KEY; --demo shows an n8n in memory.",
+  ListWorkflows: "`effect-n8n-mcp workflows` lists them with their ids.",
+  ListExistingWorkflows: "`effect-n8n-mcp workflows` lists them.",
+  ListExecutions: "`effect-n8n-mcp executions` lists them with their ids; n8n prunes old ones.",
+  RaiseExecutionLimit: "Raise --max-execution-mb, or open the execution in n8n."
+} as const
+
+/** Text of a hint for a person at a terminal. */
+export const textForPerson = (hint: Hint): string =>
+  joined(hint, (advice) => advice._tag in atTerminal ? atTerminal[advice._tag as keyof typeof atTerminal] : sentence(advice))
 
 /** Arguments of a suggested call; those that are `undefined` are left out. */
 export type Values = { readonly [name: string]: string | number | boolean | ReadonlyArray<string> | undefined }

@@ -10,6 +10,7 @@ import { McpTransport, type Served } from "../mcp/McpTransport.ts"
 import * as Methods from "../mcp/Methods.ts"
 import * as Stdio from "../mcp/stdio/Stdio.ts"
 import { isApiKey } from "./config/ApiKey.ts"
+import * as ConfigPlace from "./config/ConfigPlace.ts"
 
 /** Description of the server before the program is loaded. */
 export interface Prepared {
@@ -33,11 +34,25 @@ export const affectsPrepared: ReadonlyArray<string> = [
   "N8N_MCP_TRANSPORT"
 ]
 
+/** Whether a configuration is one profile as `init` writes it, which changes no prepared result. */
+const isPlain = (place: ConfigPlace.Place | undefined): boolean => {
+  if (place === undefined || place.isOpen) return true
+  try {
+    const { profiles: [profile, ...others] } = JSON.parse(readFileSync(place.file, "utf8"))
+    const { apiKey, name, url, ...rest } = profile
+    return others.length === 0 && Object.keys(rest).length === 0 && typeof name === "string" && name !== "" &&
+      isApiKey(apiKey) && URL.canParse(url)
+  } catch {
+    return false
+  }
+}
+
 /** Whether the prepared results hold for this command line and environment, and neither can be refused. */
 export const usesPrepared = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv): boolean => {
   const { N8N_API_KEY: key, N8N_URL: url } = env
   return args.every((arg) => arg === "--demo") && affectsPrepared.every((name) => !env[name]) &&
-    (!key || isApiKey(key)) && (!url || URL.canParse(url))
+    (!key || isApiKey(key)) && (!url || URL.canParse(url)) &&
+    (Boolean(key) || Boolean(url) || args.length > 0 || isPlain(ConfigPlace.find(env)))
 }
 
 /** Reads the file that the build writes beside the program; `undefined` when running from source. */

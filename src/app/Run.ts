@@ -20,7 +20,8 @@ for (const stream of [process.stdout, process.stderr]) {
 
 const program = Effect.promise(() => import("./commands/Program.ts")).pipe(Effect.map(({ make }) => make))
 
-const prepared = LeanStart.usesPrepared(process.argv.slice(2), process.env)
+// A person at a terminal is not in a hurry, and is advised by the program.
+const prepared = !process.stdin.isTTY && LeanStart.usesPrepared(process.argv.slice(2), process.env)
   ? LeanStart.read(new URL("start.json", import.meta.url))
   : undefined
 

@@ -10,6 +10,7 @@ export const ConnectionProblem = Schema.Literals([
   "NotHttps",
   "NoApi",
   "Unreadable",
+  "LoginPage",
   "Redirected"
 ])
 export type ConnectionProblem = typeof ConnectionProblem.Type

@@ -24,7 +24,7 @@ const maxBytes = 1_000_000_000
 
 const concurrency = 4
 
-const statuses = ["success", "error", "waiting", "running", "canceled", "crashed"] as const
+export const statuses = ["success", "error", "waiting", "running", "canceled", "crashed"] as const
 
 const text = (description: string) =>
   Schema.optionalKey(Schema.String.check(Schema.isMinLength(1)).annotate({ description }))

@@ -106,22 +106,33 @@ export const timeoutError = (target: Target, seconds: number, hint: Hint = lateH
     hint
   })
 
-export const unreadableError = (target: Target, detail: string): ApiError =>
-  new ApiError({
-    ...targetFields(target),
-    reason: "Unreadable",
-    errorDetails: detail,
-    hint: checkConnection("Unreadable")
-  })
+export const unreadableError = (
+  target: Target,
+  detail: string,
+  problem: ConnectionProblem = "Unreadable"
+): ApiError =>
+  new ApiError({ ...targetFields(target), reason: "Unreadable", errorDetails: detail, hint: checkConnection(problem) })
+
+/** Words of an address or title that ask for a login. */
+const login = /(?:^|[./_\s>-])(?:log-?\s?[io]n|sign-?\s?in|sso|saml2?|oauth2?|auth|authorize|cdn-cgi\/access)(?:[./_?\s<-]|$)/i
+
+/** The error for a web page instead of JSON. */
+export const pageError = (target: Target, page: string): ApiError => {
+  const title = /<title[^>]*>[^<]*/i.exec(page)?.[0] ?? ""
+  const isLogin = /type=["']?password/i.test(page) || login.test(title)
+  return isLogin
+    ? unreadableError(target, "a login page instead of JSON", "LoginPage")
+    : unreadableError(target, "a web page instead of JSON")
+}
 
 /** The error for a redirect to another origin, which is never followed: the API key would be sent there. */
-export const redirectError = (target: Target, status: number, location: string): ApiError =>
+export const redirectError = (target: Target, status: number, location: string, to: URL | undefined): ApiError =>
   new ApiError({
     ...targetFields(target),
     reason: "Status",
     statusCode: status,
-    errorDetails: `redirect to ${location}`,
-    hint: checkConnection("Redirected")
+    errorDetails: `redirect to ${to?.origin ?? location}`,
+    hint: checkConnection(login.test(`${to?.host ?? ""}${to?.pathname ?? ""}`) ? "LoginPage" : "Redirected")
   })
 
 const Body = Schema.fromJsonString(Schema.Struct({ message: Schema.String }))

@@ -140,10 +140,9 @@ export const isTooLarge = (error: Errors.N8nError): boolean =>
 
 /** The error for a body that is not JSON, mostly the page of a proxy or a login. */
 export const notJson = (target: Errors.Target, beginning: string) =>
-  HttpErrors.unreadableError(
-    target,
-    /^\s*</.test(beginning) ? "a web page instead of JSON" : "an answer that is not JSON"
-  )
+  /^\s*</.test(beginning)
+    ? HttpErrors.pageError(target, beginning)
+    : HttpErrors.unreadableError(target, "an answer that is not JSON")
 
 /** Reads and decodes a JSON response; an empty body is `undefined`. */
 export const readJson = <S extends Schema.ConstraintDecoder<unknown>>(
@@ -288,7 +287,7 @@ const execute = (
     const to = URL.canParse(location, request.url) ? new URL(location, request.url) : undefined
     return request.method === "GET" && to?.origin === origin && redirects < maxRedirects
       ? execute(http, HttpClientRequest.setUrl(request, to), target, origin, redirects + 1)
-      : Effect.fail(HttpErrors.redirectError(target, response.status, to?.origin ?? location))
+      : Effect.fail(HttpErrors.redirectError(target, response.status, location, to))
   })
 
 const timeoutOf = ({ method, seconds }: Request, timeout: Duration.Input | undefined) => {

@@ -30,6 +30,20 @@ const unknownName = (option: string, kind: string, choices: ReadonlyArray<string
     : [`${option}: there is no ${kind} '${unknown}'. ${suggestion(unknown, names, names.length)}`]
 }
 
+/** Says why a tool is not among the selected ones, with the option that adds it; `undefined` if there is no such tool. */
+export const absence = (name: string, { excludeTools }: Pick<Selection, "excludeTools">): string | undefined => {
+  const tool = all.find((each) => each.name === name)
+  if (tool === undefined) return undefined
+  if (excludeTools.includes(name)) return `${name} is left out by --exclude-tools (N8N_MCP_EXCLUDE_TOOLS)`
+  if (tool === credentialCreate) {
+    return `${name} needs --credential-env with the names of the variables that it may send to n8n`
+  }
+  const toolset = Object.entries(toolsets).find(([, tools]: [string, ReadonlyArray<Tool.Any>]) => tools.includes(tool))
+  return needsFiles.has(name)
+    ? `${name} needs --toolsets ${toolset?.[0]} and, over HTTP, a folder: --files-root`
+    : `${name} is in the toolset '${toolset?.[0]}', which is off: add --toolsets ${toolset?.[0]}`
+}
+
 /** Selects tools, in their order, or says what is wrong with the selection. */
 export const select = (selection: Selection): Result.Result<ReadonlyArray<Any>, string> => {
   const names = all.map(({ name }) => name)

@@ -1,9 +1,12 @@
 /** Complete program: every command with its services. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Cause from "effect/Cause"
+import * as Argument from "effect/cli/Argument"
+import * as CliConfig from "effect/cli/CliConfig"
 import type * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -20,6 +23,9 @@ import { audit } from "./audit.ts"
 import { credential } from "./credential.ts"
 import { doctor } from "./doctor.ts"
 import { edit } from "./edit.ts"
+import * as Help from "./help.ts"
+import { init } from "./init.ts"
+import { executions, why, workflows } from "./look.ts"
 import { map } from "./map.ts"
 import { picture } from "./picture.ts"
 import { promote } from "./promote.ts"
@@ -33,17 +39,18 @@ import { upgrade } from "./upgrade.ts"
 
 const presenter: CliOutput.Presenter = {
   present: (event) => {
-    const formatter = CliOutput.defaultFormatter()
     switch (event._tag) {
       case "Help":
-        return print(formatter.formatHelpDoc(event.helpDoc))
+        return print(Help.page(event.helpDoc))
       case "Version":
         return print(event.version)
       case "InvalidInvocation":
-        return warn(`${formatter.formatErrors(event.errors).trim()}\n\nSee ${name} --help`)
+        return warn(Help.refusal(event.errors, event.helpDoc))
     }
   }
 }
+
+const builtIns = GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.Wizard)
 
 type Failure = CliError.CliError | Options.InvalidOption | Profiles.InvalidProfile | UnreadablePackage
 
@@ -61,24 +68,39 @@ const explain = (cause: Cause.Cause<Failure>) => {
   return Effect.forEach(Cause.prettyErrors(cause), (error) => warn(`${name}: ${error.stack ?? error.message}`))
 }
 
+const showHelp = (topics: ReadonlyArray<string>): Effect.Effect<void, Failure, Command.Environment> => {
+  const [topic] = topics
+  const names = Help.namesIn(commandLine.subcommands)
+  const show = (...args: ReadonlyArray<string>) =>
+    Effect.orDie(Command.runWith(commandLine, { version })([...args, "--help"]))
+  if (topic === "options") {
+    const present = (event: CliOutput.Presenter.Event) =>
+      event._tag === "Help" ? print(Help.options(event.helpDoc)) : Effect.void
+    return Effect.provideService(show(), CliOutput.Presenter, { present })
+  }
+  return topic === undefined || names.includes(topic)
+    ? show(...topics)
+    : Options.refuse(Help.unknownCommand(topic, names))
+}
+
+const help = Command.make(
+  "help",
+  {
+    topics: Argument.String("command").pipe(
+      Argument.withDescription("Command to explain, or 'options' for the options that all commands share"),
+      Argument.variadic()
+    )
+  },
+  ({ topics }) => showHelp(topics)
+).pipe(Command.withDescription("Explain a command, or the options that all commands share"))
+
 const commandLine = serve.pipe(
   Command.withSubcommands([
-    tools,
-    call,
-    doctor,
-    audit,
-    credential,
-    test,
-    prove,
-    upgrade,
-    pull,
-    status,
-    diff,
-    push,
-    promote,
-    edit,
-    picture,
-    map
+    { group: "Start", commands: [init, doctor, help] },
+    { group: "See what happens", commands: [why, executions, workflows, picture, map] },
+    { group: "Check and change", commands: [audit, test, prove, edit, upgrade, credential] },
+    { group: "Workflows as files", commands: [pull, status, diff, push, promote] },
+    { group: "What AI clients use", commands: [tools, call] }
   ])
 )
 
@@ -89,11 +111,12 @@ export const make = (stdio: Layer.Layer<McpTransport> = Stdio.layer) =>
       Effect.tapCause(explain),
       Effect.provideService(StdioTransport, stdio),
       Effect.provide(
-        Layer.mergeAll(NodeServices.layer, Layer.succeed(CliOutput.Presenter, presenter)).pipe(
-          Layer.provideMerge(Telemetry.layer(variables)),
-          Layer.provideMerge(Logging.layer),
-          Layer.provideMerge(ConfigProvider.layer(ConfigProvider.fromEnv({ env: variables })))
-        )
+        Layer.mergeAll(NodeServices.layer, Layer.succeed(CliOutput.Presenter, presenter), CliConfig.layer({ builtIns }))
+          .pipe(
+            Layer.provideMerge(Telemetry.layer(variables)),
+            Layer.provideMerge(Logging.layer),
+            Layer.provideMerge(ConfigProvider.layer(ConfigProvider.fromEnv({ env: variables })))
+          )
       )
     )
   })

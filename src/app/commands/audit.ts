@@ -137,6 +137,6 @@ export const audit = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Find risks on n8n: secrets, open webhooks, unused credentials …; exits with 2 for findings, 1 if incomplete"
+    "Find risks on n8n: secrets, open webhooks, unused credentials …"
   )
 )

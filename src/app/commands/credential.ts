@@ -99,7 +99,7 @@ const create = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Create a credential: asks for its fields, secrets hidden, or reads them from stdin as a JSON object"
+    "Create a credential: asks for its fields, or reads them from stdin as a JSON object"
   )
 )
 

@@ -46,4 +46,4 @@ export const doctor = Command.make(
       if (!Doctor.isHealthy(checks)) process.exitCode = 1
     }
   }, Effect.scoped)
-).pipe(Command.withDescription("Check address, key, scopes and version of n8n; exits with 1 if a check fails"))
+).pipe(Command.withDescription("Check address, key, scopes and version of n8n"))

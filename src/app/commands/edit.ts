@@ -158,6 +158,6 @@ export const edit = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Change many workflows: shows the plan, asks, applies it; --restore takes it back. Exits with 2 if some were left out, 1 if it did not end"
+    "Change many workflows: shows the plan, asks, applies it; --restore takes it back"
   )
 )

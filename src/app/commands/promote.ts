@@ -96,6 +96,6 @@ export const promote = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Copy workflows from one n8n to another and bind its credentials; exits with 1, and writes nothing, if something cannot be resolved"
+    "Copy workflows from one n8n to another, and bind its credentials"
   )
 )

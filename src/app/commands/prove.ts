@@ -88,6 +88,6 @@ export const prove = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Replay recorded runs on a changed workflow, send nothing, and compare; exits with 2 if they differ"
+    "Replay recorded runs on a changed workflow, send nothing, and compare"
   )
 )

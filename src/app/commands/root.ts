@@ -16,7 +16,7 @@ export { name } from "../Mcp.ts"
 export const root = Command.make(name).pipe(
   Command.withSharedFlags(Options.flags),
   Command.withDescription(
-    "MCP server for n8n, over stdio or HTTP. Without a command it serves until stdin ends, or until it is stopped."
+    "Without a command it is an MCP server, over stdio or HTTP: it serves until stdin ends, or until it is stopped."
   )
 )
 
@@ -57,7 +57,7 @@ export const checkWrites = (deed: string, otherwise = "") =>
 
 export const exit = (code: number) => Effect.sync(() => void (process.exitCode = code))
 
-export const isColoured = process.stdout.isTTY && process.env["NO_COLOR"] === undefined
+export const isColoured = process.stdout.isTTY && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb"
 
 /** Converts errors into refusals, which are printed in one line. */
 export const explained = Effect.mapError((error: Errors.N8nError | Options.InvalidOption) =>

@@ -15,7 +15,7 @@ import type * as Options from "../config/Options.ts"
 import * as State from "../config/State.ts"
 import * as Mcp from "../Mcp.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { root, servedTools } from "./root.ts"
+import { name, root, servedTools, warn } from "./root.ts"
 
 /** Transport of a server without `--transport`: stdio, unless a connection is already open. */
 export const StdioTransport = Context.Reference<Layer.Layer<McpTransport>>("effect-n8n-mcp/StdioTransport", {
@@ -71,6 +71,11 @@ export const serve = root.pipe(
     if (options.transport === "http") {
       const ServeHttp = yield* Effect.promise(() => import("../ServeHttp.ts"))
       return yield* ServeHttp.serve(mcp, options)
+    }
+    if (process.stdin.isTTY) {
+      yield* warn(
+        `${name} is waiting for an MCP client on stdin; Ctrl+C ends it. To use it here: ${name} help. To set it up: ${name} init`
+      )
     }
     yield* endInTime
     yield* McpServer.serve(mcp).pipe(Effect.provide(Layer.mergeAll(yield* StdioTransport, ToolContext.layer(options))))

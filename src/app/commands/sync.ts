@@ -122,7 +122,7 @@ export const status = Command.make(
     yield* printReport(report, json)
     yield* conclude(report, !report.isSame)
   })
-).pipe(Command.withDescription("Compare a folder of workflows with n8n; exits with 2 if they differ"))
+).pipe(Command.withDescription("Compare a folder of workflows with n8n"))
 
 export const pull = Command.make(
   "pull",
@@ -162,7 +162,7 @@ export const pull = Command.make(
     yield* printReport(report, json)
     yield* conclude(report, report.hasConflicts)
   })
-).pipe(Command.withDescription("Write n8n's workflows into a folder; exits with 2 if some changed on both sides"))
+).pipe(Command.withDescription("Write n8n's workflows into a folder"))
 
 export const diff = Command.make(
   "diff",
@@ -178,7 +178,7 @@ export const diff = Command.make(
     else yield* Effect.forEach(differences, (entry) => print(SyncReport.difference(entry)), { discard: true })
     yield* exit(differences.some(({ status }) => status === "invalid") ? 1 : differences.length > 0 ? 2 : 0)
   })
-).pipe(Command.withDescription("Show the differences between a folder and n8n; exits with 2 if there are any"))
+).pipe(Command.withDescription("Show the differences between a folder and n8n"))
 
 export const push = Command.make(
   "push",
@@ -228,5 +228,5 @@ export const push = Command.make(
     yield* conclude(report, report.hasConflicts)
   })
 ).pipe(
-  Command.withDescription("Write a folder's changes to n8n; exits with 2, and writes nothing, if both sides changed")
+  Command.withDescription("Write a folder's changes to n8n")
 )

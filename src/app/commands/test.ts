@@ -110,4 +110,4 @@ export const test = Command.make(
     }
     if (!outcomes.every(CaseReport.isFine)) process.exitCode = 1
   })
-).pipe(Command.withDescription("Test workflows by cases in files; exits with 1 unless all pass"))
+).pipe(Command.withDescription("Test workflows by cases in files"))

@@ -1,37 +1,189 @@
-/** `tools` and `call`: lists the tools, and runs one. */
+/** `tools` and `call`: lists the tools, shows one with an example, and runs one. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import { text as textOf } from "node:stream/consumers"
+import type * as Tool from "../../answer/Tool.ts"
+import { arr, type Obj, obj, str } from "../../base/Json.ts"
+import { nearest } from "../../base/Nearest.ts"
+import * as Visible from "../../base/Visible.ts"
 import * as McpServer from "../../mcp/McpServer.ts"
+import * as all from "../../tools/index.ts"
+import * as Selection from "../../tools/Selection.ts"
+import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Options from "../config/Options.ts"
+import * as Layout from "../report/Layout.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { offeredTools, print, root, servedTools } from "./root.ts"
+import json from "./examples.json" with { type: "json" }
+import { didYouMean } from "./help.ts"
+import { json as jsonFlag, name as program, offeredTools, print, root, servedTools } from "./root.ts"
+
+/** Arguments that work with `--demo`, or need files or data tables that it lacks, by tool. */
+export const examples: { readonly [tool: string]: object } = json
+
+const width = 100
+
+const isWriting = ({ annotations }: Tool.Any) => !annotations.readOnlyHint
+
+/** Type of a parameter as a person writes it. */
+const typeOf = (schema: unknown): string => {
+  const { anyOf, const: constant, enum: choices, items, properties, type } = obj(schema) ?? {}
+  if (constant !== undefined) return JSON.stringify(constant)
+  if (Array.isArray(choices)) return choices.map((each) => JSON.stringify(each)).join(" | ")
+  if (Array.isArray(anyOf)) return [...new Set(anyOf.map(typeOf))].join(" | ")
+  if (type === "array") return `list of ${typeOf(items)}`
+  if (type === "object" && properties !== undefined) {
+    return `{${Object.entries(obj(properties) ?? {}).map(([name, each]) => `${name}: ${typeOf(each)}`).join(", ")}}`
+  }
+  return [type].flat().filter((each) => typeof each === "string").join(" | ") || "any JSON"
+}
+
+const boundsOf = (schema: unknown) => {
+  const { maximum, minimum } = obj(schema) ?? {}
+  return typeof minimum === "number" && typeof maximum === "number" ? `, ${minimum} to ${maximum}` : ""
+}
+
+/** Parameters of a tool: name, type, default and description. */
+export const parametersOf = ({ inputSchema }: Tool.Any): ReadonlyArray<Layout.Pair> =>
+  Object.entries(obj(inputSchema.properties) ?? {}).map(([name, schema]) => {
+    const { default: usual, description } = obj(schema) ?? {}
+    const isRequired = arr(inputSchema["required"]).includes(name)
+    const about = [
+      `${typeOf(schema)}${boundsOf(schema)}${usual === undefined ? "" : `, default ${JSON.stringify(usual)}`}.`,
+      ...(isRequired ? ["Required."] : []),
+      ...(str(description) === undefined ? [] : [str(description)])
+    ]
+    return [name, about.join(" ")]
+  })
+
+const toolsetOf = (tool: Tool.Any) =>
+  Object.entries(all.toolsets).find(([, tools]: [string, ReadonlyArray<Tool.Any>]) =>
+    tools.some(({ name }) => name === tool.name)
+  )?.[0] ?? ""
+
+/** Arguments as one word of a shell. */
+const quoted = (args: object) => `'${JSON.stringify(args).replaceAll("'", "'\\''")}'`
+
+export const page = (tool: Tool.Any): ReadonlyArray<string> => {
+  const toolset = toolsetOf(tool)
+  const isOptional = (all.optional as ReadonlyArray<string>).includes(toolset)
+  const parameters = parametersOf(tool)
+  return [
+    `${tool.name}: ${tool.description}`.split("\n").flatMap((line) => Layout.wrap(line, width)),
+    "",
+    `Toolset ${toolset}${isOptional ? `, off by default (--toolsets ${toolset})` : ""}; ${
+      isWriting(tool) ? "changes something" : "only reads"
+    }.`,
+    "",
+    ...(parameters.length === 0 ? ["It takes no parameters."] : ["Parameters", ...Layout.pairs(parameters, width)]),
+    "",
+    "Example",
+    `  ${program} --demo ${isOptional ? `--toolsets ${toolset} ` : ""}call ${tool.name} ${
+      quoted(examples[tool.name] ?? {})
+    }`,
+    ...(isWriting(tool) ? ["  (--demo changes an n8n in memory only)"] : [])
+  ].flat()
+}
+
+const list = (served: ReadonlyArray<Tool.Any>) => {
+  const lineWidth = process.stdout.isTTY ? process.stdout.columns || width : Infinity
+  return Object.entries(all.toolsets).flatMap(([toolset, tools]: [string, ReadonlyArray<Tool.Any>]) => {
+    const on = tools.filter(({ name }) => served.some((tool) => tool.name === name))
+    const option = (all.optional as ReadonlyArray<string>).includes(toolset) ? ` (off: --toolsets ${toolset})` : ""
+    return on.length === 0 ? option === "" ? [] : [`${toolset}${option}`] : [
+      toolset,
+      ...on.map((tool) =>
+        Layout.fit(
+          `  ${Layout.pad(`${tool.name}${isWriting(tool) ? " ✎" : ""}`, 29)} ${Visible.line(tool.description)}`,
+          lineWidth
+        )
+      )
+    ]
+  })
+}
+
+/** Served tool, or the reason why it is not there. */
+const find = <T extends Tool.Any>(served: ReadonlyArray<T>, name: string, options: Options.Options) => {
+  const tool = McpServer.find(served, name)
+  return tool === undefined
+    ? Options.refuse(
+      Selection.absence(name, options) ??
+        `There is no tool '${Visible.label(name)}'.${
+          didYouMean(nearest(name, all.all.map((each) => each.name), 3))
+        } ${program} tools lists them`
+    )
+    : Effect.succeed(tool)
+}
 
 export const tools = Command.make(
   "tools",
-  {},
-  Effect.fnUntraced(function*() {
-    for (const tool of yield* offeredTools(yield* root)) {
-      yield* print(`${tool.name.padEnd(28)}${tool.description}`)
+  {
+    tool: Argument.String("tool").pipe(
+      Argument.withDescription("Name of a tool: its parameters, with an example"),
+      Argument.optional
+    ),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*({ json, tool: name }) {
+    const options = yield* root
+    if (Option.isSome(name)) {
+      // One that is off can be read about, too.
+      const tool = all.all.find((each) => each.name === name.value) ?? (yield* find([], name.value, options))
+      return yield* json
+        ? print(JSON.stringify(McpServer.listing(tool)))
+        : Effect.forEach(page(tool), print, { discard: true })
     }
+    const offered = yield* offeredTools(options)
+    yield* json
+      ? print(JSON.stringify(offered.map(McpServer.listing)))
+      : Effect.forEach(
+        [...list(offered), "", `✎ changes something. Parameters and an example: ${program} tools NAME`],
+        print,
+        { discard: true }
+      )
   })
-).pipe(Command.withDescription("List the tools"))
+).pipe(Command.withDescription("List the tools by toolset, or show one tool's parameters with an example"))
+
+/** Arguments of a call: JSON, `@FILE`, or `-` for stdin. */
+const argumentsIn = Effect.fnUntraced(function*(text: string) {
+  const source = text === "-"
+    ? { name: "stdin", text: yield* Effect.promise(() => textOf(process.stdin)) }
+    : text.startsWith("@")
+    ? {
+      name: text.slice(1),
+      text: yield* FileSystem.FileSystem.use((fs) => fs.readFileString(text.slice(1))).pipe(
+        Effect.mapError(({ reason }) => Options.refuse(`'${text.slice(1)}' cannot be read: ${reason.message}`))
+      )
+    }
+    : { name: "The arguments", text }
+  const value = yield* Effect.mapError(
+    ConfigFile.parseText(source.text),
+    (reason) =>
+      Options.refuse(`${source.name}: ${reason}. Write an object such as {"id": "239"}, @FILE, or - for stdin`)
+  )
+  return (obj(value) as Obj | undefined) ??
+    (yield* Options.refuse(`${source.name}: not an object such as {"id": "239"}`))
+})
 
 export const call = Command.make(
   "call",
   {
     tool: Argument.String("tool").pipe(Argument.withDescription("Name of a tool")),
-    json: Argument.String("arguments").pipe(Argument.withDescription("Arguments as JSON"), Argument.withDefault("{}"))
+    json: Argument.String("arguments").pipe(
+      Argument.withDescription("Arguments: JSON, @FILE, or - for stdin; {} by default"),
+      Argument.withDefault("{}")
+    )
   },
   Effect.fnUntraced(function*({ json, tool: name }) {
     const options = yield* root
-    const served = yield* servedTools(options)
-    const tool = McpServer.find(served, name)
-    if (tool === undefined) {
-      return yield* Options.refuse(McpServer.unknownTool(served, name))
-    }
-    const result = yield* McpServer.respond(tool, json).pipe(Effect.provide(ToolContext.layer(options)))
-    yield* print(result.content.map((block) => block.type === "text" ? block.text : "").join("\n"))
+    const tool = yield* find(yield* servedTools(options), name, options)
+    const args = yield* argumentsIn(json)
+    const result = yield* McpServer.respond(tool, args).pipe(Effect.provide(ToolContext.layer(options)))
+    const text = result.content.map((block) => block.type === "text" ? block.text : "").join("\n")
+    // For a person, indented; a program gets one line.
+    yield* print(process.stdout.isTTY ? JSON.stringify(JSON.parse(text), null, 2) : text)
     if (result.isError === true) process.exitCode = 1
   })
-).pipe(Command.withDescription("Call one tool and print its answer"))
+).pipe(Command.withDescription("Call one tool with JSON, and print its answer"))

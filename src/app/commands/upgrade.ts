@@ -74,6 +74,6 @@ export const upgrade = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Upgrade outdated and deprecated nodes, and prove each workflow on its recorded runs; exits with 2 if some were left or differ"
+    "Upgrade outdated nodes, and prove each workflow on its recorded runs"
   )
 )

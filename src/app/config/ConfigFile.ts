@@ -8,15 +8,30 @@ import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import type * as Errors from "../../base/Errors.ts"
 
-const parseText = (text: string) => {
+/** Meanings of the parser's codes. */
+const faults: { readonly [code: string]: string } = {
+  InvalidSymbol: "a word that JSON does not have",
+  PropertyNameExpected: "a name in double quotes is missing",
+  ValueExpected: "a value is missing",
+  ColonExpected: "a colon is missing",
+  CommaExpected: "a comma is missing",
+  CloseBraceExpected: "a closing } is missing",
+  CloseBracketExpected: "a closing ] is missing",
+  EndOfFileExpected: "text after the end",
+  UnexpectedEndOfString: "a closing quote is missing"
+}
+
+/** Parses JSON with comments and trailing commas; the failure says where it is not JSON. */
+export const parseText = (text: string): Effect.Effect<unknown, string> => {
   const errors: Array<ParseError> = []
   const value: unknown = parse(text, errors, { allowTrailingComma: true })
   const [first] = errors
-  return first === undefined
-    ? Effect.succeed(value)
-    : Effect.fail(
-      `not JSON: ${printParseErrorCode(first.error)} in line ${text.slice(0, first.offset).split("\n").length}`
-    )
+  if (first === undefined) return Effect.succeed(value)
+  const before = text.slice(0, first.offset).split("\n")
+  const code = printParseErrorCode(first.error)
+  return Effect.fail(
+    `not JSON: ${faults[code] ?? code} in line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`
+  )
 }
 
 export const explain = (error: Errors.ValidationError): string => `${error.reason}. ${Hints.text(error.hint)}`.trim()

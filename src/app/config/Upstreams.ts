@@ -8,6 +8,7 @@ import * as Tool from "../../answer/Tool.ts"
 import { redactText } from "../../base/Redact.ts"
 import * as N8nClient from "../../n8n/N8nClient.ts"
 import { isApiKey } from "./ApiKey.ts"
+import * as ConfigPlace from "./ConfigPlace.ts"
 import * as Options from "./Options.ts"
 import * as Profiles from "./Profiles.ts"
 import * as State from "./State.ts"
@@ -15,11 +16,18 @@ import * as State from "./State.ts"
 /** Address for messages, without user, password and anything that looks like a key in the wrong variable. */
 const withoutSecrets = (text: string) => redactText(text.replace(/^([a-z]+:\/\/)?.*@/is, "$1…@"))
 
-const parseUrl = (text: string, name: string) => {
+/** The text with a scheme, if it begins like an address without one. */
+const withScheme = (text: string) => {
+  const host = /^(localhost|[\d.]+|[\w-]+(?=:\d)|[\w-]+(?:\.[\w-]+)+)(:\d+)?(\/|$)/.exec(text)
+  if (host === null || withoutSecrets(text) !== text) return "http://localhost:5678"
+  return `${host[2] === undefined && !/^(localhost|[\d.]+)$/.test(host[1] ?? "") ? "https" : "http"}://${text}`
+}
+
+export const parseUrl = (text: string, name: string) => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== "http:" && url?.protocol !== "https:") {
     return Options.refuse(
-      `${name} is not an http address: '${withoutSecrets(text)}'. Write it as http://localhost:5678`
+      `${name} is not an http address: '${withoutSecrets(text)}'. Write it as ${withScheme(text)}`
     )
   }
   return url.username === "" && url.password === "" ? Effect.succeed(url) : Options.refuse(
@@ -78,7 +86,7 @@ const readHeaders = Effect.fnUntraced(function*(pairs: ReadonlyArray<string>, na
 
 type Address = Pick<Profiles.Profile, "url" | "apiKey" | "headers" | "webhookUrl">
 
-const configured = Effect.fnUntraced(function*(
+export const configured = Effect.fnUntraced(function*(
   { apiKey, headers, url, webhookUrl }: Address,
   nameOf: (key: keyof Address) => string
 ) {
@@ -127,17 +135,32 @@ const ofProfile = Effect.fnUntraced(function*(profile: Profiles.Profile, readOnl
   return upstream
 })
 
+/** File of profiles: that of `--config`, else the one that `init` wrote, unless an address or a key is set. */
+const configFile = Effect.fnUntraced(function*({ apiKey, config, demo, n8nUrl }: Options.Options) {
+  if (demo) return undefined
+  if (Option.isSome(config)) return config.value
+  if (Option.isSome(apiKey) || Option.isSome(n8nUrl)) return undefined
+  const place = ConfigPlace.find(process.env)
+  if (place?.isOpen !== true) return place?.file
+  yield* Effect.logWarning(
+    `${place.file} is not used, since other users could read or change it: chmod 600 it if it is yours`
+  )
+})
+
 /** Every n8n of the options, and the default, which several profiles may lack. */
 export const load = Effect.fnUntraced(function*(options: Options.Options) {
-  if (options.demo || Option.isNone(options.config)) {
+  const file = yield* configFile(options)
+  if (file === undefined) {
     if (Option.isSome(options.profile)) {
-      return yield* Options.refuse("--profile needs a file of profiles: set it with --config")
+      return yield* Options.refuse(
+        "--profile needs a file of profiles: set it with --config, or write one with effect-n8n-mcp init"
+      )
     }
     const client = yield* withoutProfile(options)
     const only: Upstream = { name: undefined, client, readOnly: options.readOnly, tokens: [] }
     return { upstreams: [only], defaultUpstream: only }
   }
-  const profiles = yield* Profiles.load(options.config.value, process.env)
+  const profiles = yield* Profiles.load(file, process.env)
   const upstreams = yield* Effect.forEach(profiles, (profile) => ofProfile(profile, options.readOnly))
   return { upstreams, defaultUpstream: yield* Profiles.pick(upstreams, Option.getOrUndefined(options.profile)) }
 })

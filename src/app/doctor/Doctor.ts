@@ -215,6 +215,9 @@ const upstream = Effect.fnUntraced(function*(tools: ReadonlyArray<Tool.Any>) {
   ]
 })
 
+/** Checks of address, key and scopes. */
+export const connection = (tools: ReadonlyArray<Tool.Any>) => Deadline.renewed(timeoutSeconds)(upstream(tools))
+
 export const examine = Effect.fnUntraced(function*(
   { filesRoots, offersFiles = false, state, tools }: Subject
 ) {
@@ -226,7 +229,7 @@ export const examine = Effect.fnUntraced(function*(
     yield* typeof state === "string" ? stateFolder(state) : stateDatabase(state),
     yield* catalogue
   ]
-  return [...local, ...yield* Deadline.renewed(timeoutSeconds)(upstream(tools))]
+  return [...local, ...yield* connection(tools)]
 })
 
 export const isHealthy = (checks: ReadonlyArray<Check>): boolean => checks.every((check) => check.status !== "failed")

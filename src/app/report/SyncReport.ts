@@ -13,7 +13,7 @@ export const explain = (error: Errors.N8nError): string => {
   const { context, message } = Errors.report(error)
   const details = context["errorDetails"]
   const what = `${message}${details === undefined ? "" : `: ${details}`}.`
-  return Visible.label([what, Hints.text(error.hint)].filter(Boolean).join(" ").replace("..", "."), 1_000)
+  return Visible.label([what, Hints.textForPerson(error.hint)].filter(Boolean).join(" ").replace("..", "."), 1_000)
 }
 
 const label = ({ file, id, name }: Sync.Entry) =>

@@ -1,0 +1,140 @@
+/** Texts in the columns of a terminal; wide characters, such as Japanese ones, take two. Pure. */
+import { displayWidth } from "effect/cli/CliOutput"
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" })
+
+export const pad = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - displayWidth(text)))
+
+/** Cuts a text to a number of columns, with an ellipsis. */
+export const fit = (text: string, width: number): string => {
+  if (displayWidth(text) <= width) return text
+  let cut = ""
+  let used = 0
+  for (const { segment } of graphemes.segment(text)) {
+    used += displayWidth(segment)
+    if (used > width - 1) break
+    cut += segment
+  }
+  return width < 1 ? "" : `${cut}…`
+}
+
+/** Breaks a text between words into lines of at most this width; longer words are not broken. */
+export const wrap = (text: string, width: number): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1)
+    if (last === undefined || displayWidth(last) + 1 + displayWidth(word) > width) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines
+}
+
+export type Pair = readonly [term: string, text: string]
+
+/** Terms with their texts in a second column, which begins at the same place; a long term has a line of its own. */
+export const pairs = (pairs: ReadonlyArray<Pair>, width: number, maxTerm = 28): ReadonlyArray<string> => {
+  const widths = pairs.map(([term]) => displayWidth(term)).filter((each) => each <= maxTerm)
+  const term = Math.max(0, ...widths)
+  const indent = " ".repeat(term + 4)
+  return pairs.flatMap(([name, text]) => {
+    const [first = "", ...rest] = wrap(text, width - term - 4)
+    const more = rest.map((line) => indent + line)
+    return displayWidth(name) > term
+      ? [`  ${name}`, ...(text === "" ? [] : [indent + first, ...more])]
+      : [`  ${pad(name, term)}  ${first}`.trimEnd(), ...more]
+  })
+}
+
+export interface Column<A> {
+  readonly title: string
+  readonly of: (row: A) => string
+  /** Whether the values are numbers, which end at the same place. */
+  readonly isRight?: boolean
+  /** Narrowest width if the terminal is narrow; columns without it are never cut. */
+  readonly min?: number
+  readonly colour?: (row: A) => number | undefined
+}
+
+const gap = 2
+
+/** Widths of the columns: those with a `min` give way, the widest first, until the table fits. */
+const widthsOf = <A>(columns: ReadonlyArray<Column<A>>, natural: ReadonlyArray<number>, width: number) => {
+  const widths = [...natural]
+  const minOf = (index: number) => columns[index]?.min ?? Infinity
+  let excess = widths.reduce((sum, each) => sum + each + gap, -gap) - width
+  while (excess > 0) {
+    const [widest] = widths.map((each, index) => ({ each, index })).filter(({ each, index }) => each > minOf(index))
+      .toSorted((a, b) => b.each - a.each)
+    if (widest === undefined) break
+    widths[widest.index] = widest.each - 1
+    excess--
+  }
+  return widths
+}
+
+export const paint = (text: string, colour: number | undefined): string =>
+  colour === undefined || text === "" ? text : `\u001b[${colour}m${text}\u001b[0m`
+
+/** Red, yellow or green for the status of a run or a node. */
+export const statusColour = (status: string): number | undefined =>
+  /error|crash|fail/.test(status)
+    ? 31
+    : /success/.test(status)
+    ? 32
+    : /wait|running|cancel/.test(status)
+    ? 33
+    : undefined
+
+/** Table with a heading; columns that are empty in every row are left out. */
+export const table = <A>(
+  all: ReadonlyArray<Column<A>>,
+  rows: ReadonlyArray<A>,
+  { isColoured, width }: Screen
+): ReadonlyArray<string> => {
+  const columns = all.filter(({ of }) => rows.some((row) => of(row) !== ""))
+  const cells = rows.map((row) => columns.map(({ of }) => of(row)))
+  const widths = widthsOf(
+    columns,
+    columns.map(({ title }, at) => Math.max(displayWidth(title), ...cells.map((cell) => displayWidth(cell[at] ?? "")))),
+    width
+  )
+  const line = (values: ReadonlyArray<string>, row?: A) =>
+    values.map((value, at) => {
+      const column = columns[at]
+      const text = fit(value, widths[at] ?? 0)
+      const space = " ".repeat(Math.max(0, (widths[at] ?? 0) - displayWidth(text)))
+      const painted = isColoured && row !== undefined ? paint(text, column?.colour?.(row)) : text
+      return column?.isRight === true ? space + painted : painted + space
+    }).join(" ".repeat(gap)).trimEnd()
+  return [
+    line(columns.map(({ title }) => title)),
+    ...cells.map((values, at) => line(values, rows[at]))
+  ]
+}
+
+/** What is known about the terminal. */
+export interface Screen {
+  readonly width: number
+  readonly isColoured: boolean
+}
+
+const two = (value: number) => String(value).padStart(2, "0")
+
+/** Local time to the second. */
+export const time = (iso: string | null | undefined): string => {
+  const date = new Date(iso ?? "")
+  if (Number.isNaN(date.getTime())) return ""
+  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join("-")
+  return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(":")}`
+}
+
+export const duration = (milliseconds: number | null | undefined): string =>
+  milliseconds === null || milliseconds === undefined
+    ? ""
+    : milliseconds < 1_000
+    ? `${Math.round(milliseconds)} ms`
+    : milliseconds < 60_000
+    ? `${(milliseconds / 1_000).toFixed(1)} s`
+    : milliseconds < 3_600_000
+    ? `${Math.floor(milliseconds / 60_000)} min ${Math.round(milliseconds % 60_000 / 1_000)} s`
+    : `${Math.floor(milliseconds / 3_600_000)} h ${Math.round(milliseconds % 3_600_000 / 60_000)} min`
