@@ -7,6 +7,8 @@ export default defineConfig(({ mode }) => {
   const setup = `test/suites/${suite}/setup.ts`
   return {
     test: {
+      // Not the configuration of the person who runs the tests.
+      env: { XDG_CONFIG_HOME: "/nonexistent" },
       globalSetup: existsSync(setup) ? setup : "test/support/setup.ts",
       ...suite === undefined
         ? {

@@ -54,7 +54,7 @@ export const label = (value: string, length = 60): string => {
 }
 
 /** Colours that this program prints. */
-const colours = new RegExp(`(${String.fromCharCode(27)}\\[(?:0|3[1-3])m)`)
+const colours = new RegExp(`(${String.fromCharCode(27)}\\[(?:0|3[1-3]|90)m)`)
 
 const inUnits = (characters: string): string =>
   characters.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)

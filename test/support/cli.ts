@@ -19,7 +19,7 @@ export const runIn = (cwd: string, env: Readonly<Record<string, string>>, ...arg
   Effect.callback<Exit>((resume) => {
     const child = spawn(process.execPath, [main, ...args], {
       cwd,
-      env: { PATH: process.env["PATH"], XDG_STATE_HOME: `${cwd}/.state`, ...env }
+      env: { PATH: process.env["PATH"], XDG_STATE_HOME: `${cwd}/.state`, XDG_CONFIG_HOME: `${cwd}/.config`, ...env }
     })
     const read = { stdout: "", stderr: "", output: "" }
     for (const name of ["stdout", "stderr"] as const) {

@@ -94,7 +94,7 @@ const help = Command.make(
   ({ topics }) => showHelp(topics)
 ).pipe(Command.withDescription("Explain a command, or the options that all commands share"))
 
-const commandLine = serve.pipe(
+export const commandLine = serve.pipe(
   Command.withSubcommands([
     { group: "Start", commands: [init, doctor, help] },
     { group: "See what happens", commands: [why, executions, workflows, picture, map] },

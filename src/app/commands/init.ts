@@ -94,7 +94,7 @@ const access = Effect.fnUntraced(
       const access = { url: yield* addressOf(url), apiKey }
       return (yield* test(access)) ? access : undefined
     }
-    let usual = given.url ?? "http://localhost:5678"
+    let usual = given.url ?? ""
     while (true) {
       const url = yield* addressOf(given.url ?? (yield* askAddress(usual)))
       const access = { url, apiKey: given.apiKey ?? (yield* askKey(url)) }

@@ -20,8 +20,20 @@ import json from "./examples.json" with { type: "json" }
 import { didYouMean } from "./help.ts"
 import { json as jsonFlag, name as program, offeredTools, print, root, servedTools } from "./root.ts"
 
-/** Arguments that work with `--demo`, or need files or data tables that it lacks, by tool. */
+/** Arguments by tool, which work with `--demo`. */
 export const examples: { readonly [tool: string]: object } = json
+
+/** Tools whose example needs what the demo lacks: a file, a credential, a licence, or an n8n that runs workflows. */
+export const notInDemo: ReadonlyArray<string> = [
+  "create_workflow_from_file",
+  "replace_workflow_from_file",
+  "workflow_load",
+  "sync_push",
+  "credential_test",
+  "project_list",
+  "test_workflow",
+  "workflow_prove"
+]
 
 const width = 100
 
@@ -70,6 +82,12 @@ export const page = (tool: Tool.Any): ReadonlyArray<string> => {
   const toolset = toolsetOf(tool)
   const isOptional = (all.optional as ReadonlyArray<string>).includes(toolset)
   const parameters = parametersOf(tool)
+  const demo = notInDemo.includes(tool.name) ? [] : ["--demo"]
+  const option = isOptional
+    ? ["--toolsets", toolset]
+    : tool.name === "credential_create"
+    ? ["--credential-env", "SHOP_KEY"]
+    : []
   return [
     `${tool.name}: ${tool.description}`.split("\n").flatMap((line) => Layout.wrap(line, width)),
     "",
@@ -80,10 +98,12 @@ export const page = (tool: Tool.Any): ReadonlyArray<string> => {
     ...(parameters.length === 0 ? ["It takes no parameters."] : ["Parameters", ...Layout.pairs(parameters, width)]),
     "",
     "Example",
-    `  ${program} --demo ${isOptional ? `--toolsets ${toolset} ` : ""}call ${tool.name} ${
-      quoted(examples[tool.name] ?? {})
-    }`,
-    ...(isWriting(tool) ? ["  (--demo changes an n8n in memory only)"] : [])
+    `  ${[program, ...demo, ...option, "call", tool.name, quoted(examples[tool.name] ?? {})].join(" ")}`,
+    ...(demo.length === 0
+      ? ["  (with a name or id of yours)"]
+      : isWriting(tool)
+      ? ["  (--demo changes an n8n in memory only)"]
+      : [])
   ].flat()
 }
 

@@ -57,17 +57,16 @@ export interface Column<A> {
 
 const gap = 2
 
-/** Widths of the columns: those with a `min` give way, the widest first, until the table fits. */
+/** Widths of the columns: the widest with a `min` gives way first, then the last columns are left out. */
 const widthsOf = <A>(columns: ReadonlyArray<Column<A>>, natural: ReadonlyArray<number>, width: number) => {
   const widths = [...natural]
-  const minOf = (index: number) => columns[index]?.min ?? Infinity
-  let excess = widths.reduce((sum, each) => sum + each + gap, -gap) - width
-  while (excess > 0) {
-    const [widest] = widths.map((each, index) => ({ each, index })).filter(({ each, index }) => each > minOf(index))
-      .toSorted((a, b) => b.each - a.each)
-    if (widest === undefined) break
-    widths[widest.index] = widest.each - 1
-    excess--
+  const excess = () => widths.reduce((sum, each) => sum + each + gap, -gap) - width
+  while (excess() > 0) {
+    const [widest] = widths.map((each, index) => ({ each, index }))
+      .filter(({ each, index }) => each > (columns[index]?.min ?? Infinity)).toSorted((a, b) => b.each - a.each)
+    if (widest !== undefined) widths[widest.index] = widest.each - 1
+    else if (widths.length > 1) widths.pop()
+    else return [width]
   }
   return widths
 }
@@ -99,10 +98,10 @@ export const table = <A>(
     width
   )
   const line = (values: ReadonlyArray<string>, row?: A) =>
-    values.map((value, at) => {
+    widths.map((width, at) => {
       const column = columns[at]
-      const text = fit(value, widths[at] ?? 0)
-      const space = " ".repeat(Math.max(0, (widths[at] ?? 0) - displayWidth(text)))
+      const text = fit(values[at] ?? "", width)
+      const space = " ".repeat(width - displayWidth(text))
       const painted = isColoured && row !== undefined ? paint(text, column?.colour?.(row)) : text
       return column?.isRight === true ? space + painted : painted + space
     }).join(" ".repeat(gap)).trimEnd()
