@@ -114,7 +114,10 @@ const atTerminal = {
 
 /** Text of a hint for a person at a terminal. */
 export const textForPerson = (hint: Hint): string =>
-  joined(hint, (advice) => advice._tag in atTerminal ? atTerminal[advice._tag as keyof typeof atTerminal] : sentence(advice))
+  joined(
+    hint,
+    (advice) => advice._tag in atTerminal ? atTerminal[advice._tag as keyof typeof atTerminal] : sentence(advice)
+  )
 
 /** Arguments of a suggested call; those that are `undefined` are left out. */
 export type Values = { readonly [name: string]: string | number | boolean | ReadonlyArray<string> | undefined }

@@ -33,8 +33,11 @@ export const fieldsOf = Effect.fnUntraced(function*(type: string) {
   const { properties } = yield* N8nClient.use((n8n) => n8n.credentialSchema(type)).pipe(
     Effect.catchTag(
       "NotFoundError",
-      (error) =>
-        Effect.fail(new Errors.NotFoundError({ ...error, hint: suggestion(type, nearest(type, Object.keys(known))) }))
+      (error) => {
+        const near = nearest(type, Object.keys(known))
+        const hint = near.length === 0 ? "Types are named as in nodes, such as slackApi." : suggestion(type, near)
+        return Effect.fail(new Errors.NotFoundError({ ...error, hint }))
+      }
     )
   )
   return CredentialFields.fields(properties, Object.hasOwn(known, type) ? known[type] : undefined)

@@ -114,7 +114,8 @@ export const unreadableError = (
   new ApiError({ ...targetFields(target), reason: "Unreadable", errorDetails: detail, hint: checkConnection(problem) })
 
 /** Words of an address or title that ask for a login. */
-const login = /(?:^|[./_\s>-])(?:log-?\s?[io]n|sign-?\s?in|sso|saml2?|oauth2?|auth|authorize|cdn-cgi\/access)(?:[./_?\s<-]|$)/i
+const login =
+  /(?:^|[./_\s>-])(?:log-?\s?[io]n|sign-?\s?in|sso|saml2?|oauth2?|auth|authorize|cdn-cgi\/access)(?:[./_?\s<-]|$)/i
 
 /** The error for a web page instead of JSON. */
 export const pageError = (target: Target, page: string): ApiError => {

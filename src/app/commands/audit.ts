@@ -11,9 +11,10 @@ import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Findings from "../../tools/security/Findings.ts"
 import * as Audit from "../../workflows/Audit.ts"
+import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Options from "../config/Options.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { explained, json, optional, print, root, toggle } from "./root.ts"
+import { explained, json, optional, printMarked as print, root, toggle } from "./root.ts"
 
 interface Data {
   readonly findings: ReturnType<typeof Findings.show>
@@ -40,8 +41,8 @@ const Baseline = Schema.fromJsonString(Schema.Array(Schema.Array(Schema.String))
 
 const readBaseline = Effect.fnUntraced(function*(file: string) {
   return yield* (yield* FileSystem.FileSystem).readFileString(file).pipe(
-    Effect.mapError(({ reason }) =>
-      Options.refuse(`--baseline: '${file}' cannot be read: ${reason.message}. --update-baseline writes it`)
+    Effect.mapError((error) =>
+      Options.refuse(`--baseline: '${file}' cannot be read: ${ConfigFile.fault(error)}. --update-baseline writes it`)
     ),
     Effect.flatMap((text) =>
       Effect.mapError(
@@ -68,7 +69,7 @@ const writeBaseline = Effect.fnUntraced(function*(
   Effect.catchTag(
     effect,
     "PlatformError",
-    ({ reason }) => Effect.fail(Options.refuse(`--baseline: '${file}' cannot be written: ${reason.message}`))
+    (error) => Effect.fail(Options.refuse(`--baseline: '${file}' cannot be written: ${ConfigFile.fault(error)}`))
   ))
 
 const repeated = (name: string, description: string) =>

@@ -4,7 +4,6 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Prompt from "effect/cli/Prompt"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import { CallContext } from "../../base/CallContext.ts"
 import { defined } from "../../base/Json.ts"
@@ -15,6 +14,7 @@ import * as Options from "../config/Options.ts"
 import * as ToolContext from "../ToolContext.ts"
 import { checkWrites, exit, explained, json, name, optional, print, root, toggle } from "./root.ts"
 import { dryRun } from "./sync.ts"
+import { jsonIn } from "./tools.ts"
 
 type Planned = Effect.Success<ReturnType<typeof tools.bulkEdit.call>>
 type Outcome = Partial<Pick<Planned, "done" | "notDone" | "refused" | "stopped" | "warnings">> & {
@@ -56,17 +56,8 @@ const outcomeLines = ({ done, notDone, refused, restored, stopped, warnings = []
   ].join(", ")
 ]
 
-/** Operations of an argument: JSON, or `@FILE`. */
-const operationsIn = Effect.fnUntraced(function*(argument: string) {
-  const fs = yield* FileSystem.FileSystem
-  const source = argument.startsWith("@")
-    ? yield* Effect.mapError(fs.readFileString(argument.slice(1)), ({ message }) => Options.refuse(message))
-    : argument
-  return yield* Effect.try({
-    try: () => [JSON.parse(source) as unknown].flat(),
-    catch: () => Options.refuse(`${text(argument)} is not JSON such as {"op": "replace", "find": "old", "with": "new"}`)
-  })
-})
+const operationsIn = (argument: string) =>
+  Effect.map(jsonIn(argument, "{\"op\": \"replace\", \"find\": \"old\", \"with\": \"new\"}"), (value) => [value].flat())
 
 const watched = Effect.provideService(CallContext, {
   confirm: () => Effect.succeed("unasked" as const),

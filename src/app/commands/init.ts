@@ -113,7 +113,7 @@ const readExisting = Effect.fnUntraced(function*(file: string) {
   const fs = yield* FileSystem.FileSystem
   if (!(yield* fs.exists(file).pipe(Effect.orElseSucceed(() => false)))) return undefined
   const text = yield* fs.readFileString(file).pipe(
-    Effect.mapError(({ reason }) => Options.refuse(`${file} cannot be read: ${reason.message}`))
+    Effect.mapError((error) => Options.refuse(`${file} cannot be read: ${ConfigFile.fault(error)}`))
   )
   const value = yield* Effect.mapError(
     ConfigFile.parseText(text),
@@ -133,7 +133,7 @@ const write = Effect.fnUntraced(
     })
   },
   (effect, file) =>
-    Effect.mapError(effect, ({ reason }) => Options.refuse(`${file} cannot be written: ${reason.message}`))
+    Effect.mapError(effect, (error) => Options.refuse(`${file} cannot be written: ${ConfigFile.fault(error)}`))
 )
 
 /** Adds a project's file to the .gitignore beside it, in a git repository. */
@@ -148,7 +148,7 @@ const ignore = Effect.fnUntraced(function*(folder: string) {
     `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${ConfigPlace.projectFile}\n`
   )
   yield* print(`Added ${ConfigPlace.projectFile} to ${file}, since it contains the key`)
-}, Effect.mapError(({ reason }) => Options.refuse(`.gitignore cannot be written: ${reason.message}`)))
+}, Effect.mapError((error) => Options.refuse(`.gitignore cannot be written: ${ConfigFile.fault(error)}`)))
 
 /** Command that starts this program, from a client that does not know this shell. */
 export const start = (node: string, script: string): ReadonlyArray<string> =>

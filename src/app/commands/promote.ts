@@ -14,7 +14,19 @@ import * as Profiles from "../config/Profiles.ts"
 import * as Upstreams from "../config/Upstreams.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { exit, explained, folder, json, name, only, optional, print, root, toggle, warn } from "./root.ts"
+import {
+  exit,
+  explained,
+  folder,
+  json,
+  name,
+  only,
+  optional,
+  printMarked as print,
+  root,
+  toggle,
+  warn
+} from "./root.ts"
 import { dryRun } from "./sync.ts"
 
 const profile = (flag: string, description: string) =>
@@ -85,7 +97,7 @@ export const promote = Command.make(
         } else if (entry.status === "conflict") yield* print(SyncReport.promotionLine(entry))
       }
       for (const obstacle of report.obstacles) yield* print(SyncReport.obstacleLine(obstacle))
-      yield* print(SyncReport.promotionSummary(report))
+      yield* print(SyncReport.promotionSummary(report, dryRun))
       if (report.hasConflicts) {
         yield* warn(
           `${name}: changes made on '${to}' since the last promotion are not overwritten: bring them back to '${from}', or add --overwrite`

@@ -9,6 +9,7 @@ import * as Visible from "../../base/Visible.ts"
 import * as Options from "../config/Options.ts"
 import * as Upstreams from "../config/Upstreams.ts"
 import { name } from "../Mcp.ts"
+import * as Layout from "../report/Layout.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 
 export { name } from "../Mcp.ts"
@@ -67,6 +68,21 @@ export const explained = Effect.mapError((error: Errors.N8nError | Options.Inval
 export const print = printOn(process.stdout)
 
 export const warn = printOn(process.stderr)
+
+/** States and severities at the beginning of a line, and before them a count. */
+const marks = /^(\[\d+\/\d+\] )?((failed|invalid|both|conflict|high)|(gone|changed|medium)|created|updated|new)(?= )/
+
+/** Prints a line with its first word in red, yellow or green. */
+export const printMarked = (line: string) =>
+  print(
+    isColoured
+      ? line.replace(
+        marks,
+        (_, count = "", word: string, bad?: string, doubtful?: string) =>
+          count + Layout.paint(word, bad !== undefined ? 31 : doubtful !== undefined ? 33 : 32)
+      )
+      : line
+  )
 
 /** Served tools: over stdio those for files too if there is no folder for them, to say what to set. */
 export const servedTools = Effect.fnUntraced(function*(options: Options.Options) {

@@ -21,7 +21,7 @@ import {
   name,
   only as onlyOf,
   optional,
-  print,
+  printMarked as print,
   root,
   toggle,
   warn
@@ -68,23 +68,26 @@ const conclude = (report: Sync.Report, isDifferent: boolean) =>
 const inFolder = Effect.fnUntraced(function*<A, R>(
   userPath: string,
   run: Effect.Effect<A, Errors.N8nError | Options.InvalidOption, R>,
-  { creates }: { readonly creates: boolean } = { creates: false }
+  whenMissing: "refuse" | "create" | "pretend" = "refuse"
 ) {
   const options = yield* root
-  const absolute = (yield* Path.Path).resolve(userPath)
   const fs = yield* FileSystem.FileSystem
-  if (creates) {
+  let absolute = (yield* Path.Path).resolve(userPath)
+  const isMissing = !(yield* Effect.orElseSucceed(fs.exists(absolute), () => false))
+  if (isMissing && whenMissing === "create") {
     yield* fs.makeDirectory(absolute, { recursive: true }).pipe(
       Effect.mapError(({ reason }) => Options.refuse(`Folder '${userPath}' cannot be created: ${reason.message}`))
     )
-  } else if (!(yield* Effect.orElseSucceed(fs.exists(absolute), () => false))) {
+  } else if (isMissing && whenMissing === "pretend") {
+    absolute = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "n8n-mcp-pull-" }))
+  } else if (isMissing) {
     return yield* Options.refuse(`Folder '${userPath}' does not exist; pull creates it`)
   }
   return yield* run.pipe(
     explained,
     Effect.provide(ToolContext.layer({ ...options, transport: "stdio" }, () => [absolute]))
   )
-})
+}, Effect.scoped)
 
 /** Prints steps immediately: warnings about secrets on stderr, once, and each workflow on stdout. */
 const onStep = (json: boolean, isDryRun: boolean) => {
@@ -104,14 +107,14 @@ const onStep = (json: boolean, isDryRun: boolean) => {
   }
 }
 
-const printReport = (report: Sync.Report<Sync.Outcome>, json: boolean) =>
+const printReport = (report: Sync.Report<Sync.Outcome>, json: boolean, isDryRun = false) =>
   json ? print(JSON.stringify(SyncReport.json(report))) : Effect.gen(function*() {
     for (const entry of report.entries) {
       if (entry.action === undefined && entry.error === undefined && entry.status !== "same") {
         yield* print(SyncReport.entryLine(entry))
       }
     }
-    yield* print(SyncReport.summary(report))
+    yield* print(SyncReport.summary(report, isDryRun))
   })
 
 export const status = Command.make(
@@ -157,9 +160,9 @@ export const pull = Command.make(
         splitsCode: Option.getOrUndefined(splitCode),
         onStep: onStep(json, dryRun)
       }),
-      { creates: !dryRun }
+      dryRun ? "pretend" : "create"
     )
-    yield* printReport(report, json)
+    yield* printReport(report, json, dryRun)
     yield* conclude(report, report.hasConflicts)
   })
 ).pipe(Command.withDescription("Write n8n's workflows into a folder"))
@@ -208,7 +211,7 @@ export const push = Command.make(
         })
       })
     )
-    yield* printReport(report, json)
+    yield* printReport(report, json, dryRun)
     if (report.hasConflicts && !json) {
       const ids = report.entries.flatMap(({ id, status }) => status === "both" && id !== undefined ? [id] : [])
       const conflicts = yield* inFolder(folder, Sync.diff(".", { ...optionsOf(options), only: ids }))

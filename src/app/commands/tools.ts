@@ -6,7 +6,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import { text as textOf } from "node:stream/consumers"
 import type * as Tool from "../../answer/Tool.ts"
-import { arr, type Obj, obj, str } from "../../base/Json.ts"
+import { arr, obj, str } from "../../base/Json.ts"
 import { nearest } from "../../base/Nearest.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as McpServer from "../../mcp/McpServer.ts"
@@ -166,26 +166,25 @@ export const tools = Command.make(
   })
 ).pipe(Command.withDescription("List the tools by toolset, or show one tool's parameters with an example"))
 
-/** Arguments of a call: JSON, `@FILE`, or `-` for stdin. */
-const argumentsIn = Effect.fnUntraced(function*(text: string) {
-  const source = text === "-"
-    ? { name: "stdin", text: yield* Effect.promise(() => textOf(process.stdin)) }
-    : text.startsWith("@")
-    ? {
-      name: text.slice(1),
-      text: yield* FileSystem.FileSystem.use((fs) => fs.readFileString(text.slice(1))).pipe(
-        Effect.mapError(({ reason }) => Options.refuse(`'${text.slice(1)}' cannot be read: ${reason.message}`))
+/** JSON of an argument: itself, `@FILE`, or `-` for stdin. */
+export const jsonIn = Effect.fnUntraced(function*(argument: string, example: string) {
+  const [name, text] = argument === "-"
+    ? ["stdin", yield* Effect.promise(() => textOf(process.stdin))]
+    : argument.startsWith("@")
+    ? [
+      argument.slice(1),
+      yield* FileSystem.FileSystem.use((fs) => fs.readFileString(argument.slice(1))).pipe(
+        Effect.mapError((error) => Options.refuse(`'${argument.slice(1)}' cannot be read: ${ConfigFile.fault(error)}`))
       )
-    }
-    : { name: "The arguments", text }
-  const value = yield* Effect.mapError(
-    ConfigFile.parseText(source.text),
-    (reason) =>
-      Options.refuse(`${source.name}: ${reason}. Write an object such as {"id": "239"}, @FILE, or - for stdin`)
+    ]
+    : ["The argument", argument]
+  return yield* Effect.mapError(
+    ConfigFile.parseText(text),
+    (reason) => Options.refuse(`${name}: ${reason}. Write JSON such as ${example}, @FILE, or - for stdin`)
   )
-  return (obj(value) as Obj | undefined) ??
-    (yield* Options.refuse(`${source.name}: not an object such as {"id": "239"}`))
 })
+
+const example = "{\"id\": \"239\"}"
 
 export const call = Command.make(
   "call",
@@ -199,7 +198,8 @@ export const call = Command.make(
   Effect.fnUntraced(function*({ json, tool: name }) {
     const options = yield* root
     const tool = yield* find(yield* servedTools(options), name, options)
-    const args = yield* argumentsIn(json)
+    const args = obj(yield* jsonIn(json, example)) ??
+      (yield* Options.refuse(`The arguments are not an object such as ${example}`))
     const result = yield* McpServer.respond(tool, args).pipe(Effect.provide(ToolContext.layer(options)))
     const text = result.content.map((block) => block.type === "text" ? block.text : "").join("\n")
     // For a person, indented; a program gets one line.

@@ -1,6 +1,7 @@
 /** Reading of the operator's files: JSON with comments and trailing commas. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import type * as PlatformError from "effect/PlatformError"
 import type * as Schema from "effect/Schema"
 import { parse, type ParseError, printParseErrorCode } from "jsonc-parser"
 import * as Arguments from "../../answer/Arguments.ts"
@@ -34,6 +35,14 @@ export const parseText = (text: string): Effect.Effect<unknown, string> => {
   )
 }
 
+/** Reason why a file cannot be read or written, for a person. */
+export const fault = ({ reason }: PlatformError.PlatformError): string =>
+  reason._tag === "NotFound"
+    ? "it does not exist"
+    : reason._tag === "PermissionDenied"
+    ? "its permissions do not allow it"
+    : reason.message
+
 export const explain = (error: Errors.ValidationError): string => `${error.reason}. ${Hints.text(error.hint)}`.trim()
 
 /** Reads files with this content; fails with the reason. Messages call the content `name`, such as "A policy". */
@@ -41,7 +50,7 @@ export const reader = <A>(name: string, schema: Schema.ConstraintCodec<A, unknow
   const decode = Arguments.decoder<A, never>(name, schema, Tool.jsonSchema(schema))
   return (file: string): Effect.Effect<A, string, FileSystem.FileSystem> =>
     FileSystem.FileSystem.use((fs) => fs.readFileString(file)).pipe(
-      Effect.mapError(({ message }) => message),
+      Effect.mapError(fault),
       Effect.flatMap(parseText),
       Effect.flatMap((value) => Effect.mapError(decode(value), explain))
     )

@@ -82,8 +82,10 @@ const words = (entry: Sync.Outcome) =>
     ? entry.action ?? (entry.status === "both" ? "changed on both sides" : entry.status)
     : "failed"
 
-export const summary = ({ entries }: Sync.Report<Sync.Outcome>): string =>
-  tally(
+const dry = (isDryRun: boolean) => isDryRun ? "Nothing was written; without --dry-run: " : ""
+
+export const summary = ({ entries }: Sync.Report<Sync.Outcome>, isDryRun = false): string =>
+  dry(isDryRun) + tally(
     entries.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status)),
     words,
     "No workflows on either side"
@@ -107,9 +109,9 @@ export const obstacleLine = ({ node, reason, workflow }: Sync.Obstacle): string 
     node === undefined ? "" : `, '${Visible.label(node, 80)}'`
   }: ${Visible.label(reason, 400)}`
 
-export const promotionSummary = ({ entries, obstacles }: Sync.PromotionReport): string =>
+export const promotionSummary = ({ entries, obstacles }: Sync.PromotionReport, isDryRun: boolean): string =>
   [
-    tally(
+    dry(isDryRun) + tally(
       entries,
       ({ action, error, status }) => error === undefined ? action ?? status : "failed",
       "No workflows to promote"

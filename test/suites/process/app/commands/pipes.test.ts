@@ -65,6 +65,16 @@ describe("a command whose reader closes its pipe", () => {
 
         yield* fs.writeFileString(`${folder}/flows/w9.json`, "{")
         assert.strictEqual(yield* runInto(reader, folder, env, "status", "flows"), 1)
-      }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+
+        const others: ReadonlyArray<readonly [status: number, ...args: ReadonlyArray<string>]> = [
+          [0, "workflows"],
+          [0, "tools"],
+          [0, "help", "options"],
+          [1, "why"],
+          [1, "call", "get_workflow", "{\"id\": \"nope\"}"]
+        ]
+        const statuses = yield* Effect.forEach(others, ([, ...args]) => runInto(reader, folder, env, ...args))
+        assert.deepStrictEqual(statuses, others.map(([status]) => status))
+      }).pipe(Effect.scoped, Effect.provide(platform)), 120_000)
   }
 })

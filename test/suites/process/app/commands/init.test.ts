@@ -1,0 +1,144 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { runIn } from "../../../../support/cli.ts"
+import { folderWith, platform } from "../../../../support/folders.ts"
+import { serve } from "../../../../support/HttpN8n.ts"
+import { listening } from "../../../../support/listening.ts"
+import { freePort } from "../../../../support/Process.ts"
+import { body } from "../../../../sync/workflows.ts"
+
+const main = fileURLToPath(new URL("../../../../../src/main.ts", import.meta.url))
+
+const workflow = (name: string) => ({ ...body(name), id: name, name, nodes: [], connections: {} })
+
+const key = "k-0123456789abcdef"
+
+/** An n8n that refuses other keys. */
+const n8n = (name: string) =>
+  Effect.map(
+    serve({ workflows: [workflow(name)], executions: [] }, {
+      before: ({ headers }) =>
+        Effect.sync(() =>
+          headers["x-n8n-api-key"] === undefined || headers["x-n8n-api-key"] === key
+            ? undefined
+            : Response.json({ message: "unauthorized" }, { status: 401 })
+        )
+    }),
+    ({ url }) => url.href
+  )
+
+/** Runs `init` with lines on stdin. */
+const init = (folder: string, input: string, ...args: ReadonlyArray<string>) =>
+  Effect.callback<{ readonly code: number | null; readonly output: string }>((resume) => {
+    const child = spawn(process.execPath, [main, "init", ...args], {
+      cwd: folder,
+      env: { PATH: process.env["PATH"], XDG_STATE_HOME: `${folder}/.state`, XDG_CONFIG_HOME: `${folder}/.config` }
+    })
+    let output = ""
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)))
+    child.stdin.end(input)
+    child.on("close", (code) => resume(Effect.succeed({ code, output })))
+  })
+
+const names = (stdout: string) =>
+  (JSON.parse(stdout) as { readonly workflows: ReadonlyArray<{ readonly name: string }> }).workflows.map(({ name }) =>
+    name
+  )
+
+describe("init", () => {
+  it.live(
+    "writes what every command finds, readable by its owner only; flags and variables win",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* folderWith()
+        const file = `${folder}/.config/effect-n8n-mcp/n8n.json`
+        const [mine, other] = [yield* n8n("mine"), yield* n8n("other")]
+        const { code, output } = yield* init(folder, `${mine}api/v1\n${key}\n`)
+        assert.strictEqual(code, 0, output)
+        assert.notInclude(output, key)
+        for (const part of ["claude mcp add n8n", "\"mcpServers\"", "code --add-mcp", `Wrote ${file}`]) {
+          assert.include(output, part)
+        }
+        assert.strictEqual(Number((yield* fs.stat(file)).mode) & 0o777, 0o600)
+        assert.deepStrictEqual(JSON.parse(yield* fs.readFileString(file)), {
+          profiles: [{ name: "n8n", url: mine.replace(/\/$/, ""), apiKey: key }]
+        })
+        assert.deepStrictEqual(names((yield* runIn(folder, {}, "workflows")).stdout), ["mine"])
+        const env = { N8N_URL: other, N8N_API_KEY: key }
+        assert.deepStrictEqual(names((yield* runIn(folder, env, "workflows")).stdout), ["other"])
+        const flags = ["--n8n-url", other, "--api-key", key, "workflows"]
+        assert.deepStrictEqual(names((yield* runIn(folder, {}, ...flags)).stdout), ["other"])
+
+        // A second one only with --yes, beside the first.
+        const before = yield* fs.readFileString(file)
+        const refused = yield* init(folder, `${other}\n${key}\n`, "--name", "other")
+        assert.strictEqual(refused.code, 1)
+        assert.include(refused.output, "--yes would add 'other'")
+        assert.strictEqual(yield* fs.readFileString(file), before)
+        assert.strictEqual((yield* init(folder, `${other}\n${key}\n`, "--name", "other", "--yes")).code, 0)
+        assert.deepStrictEqual(names((yield* runIn(folder, {}, "--profile", "other", "workflows")).stdout), ["other"])
+        assert.include((yield* runIn(folder, {}, "workflows")).stderr, "choose one with --profile: 'n8n', 'other'")
+
+        // A project's configuration is nearer, unless it came with a repository.
+        yield* fs.makeDirectory(`${folder}/.git`)
+        assert.strictEqual((yield* init(folder, `${other}\n${key}\n`, "--project", "--read-only")).code, 0)
+        assert.strictEqual(yield* fs.readFileString(`${folder}/.gitignore`), ".n8n-mcp.json\n")
+        yield* fs.makeDirectory(`${folder}/below`)
+        const below = { XDG_CONFIG_HOME: `${folder}/.config`, XDG_STATE_HOME: `${folder}/.state` }
+        assert.deepStrictEqual(names((yield* runIn(`${folder}/below`, below, "workflows")).stdout), ["other"])
+        const writes = yield* runIn(
+          folder,
+          {},
+          "call",
+          "delete_workflow",
+          JSON.stringify({ id: "other", confirm: true })
+        )
+        assert.include(writes.output, "read-only")
+        yield* fs.chmod(`${folder}/.n8n-mcp.json`, 0o644)
+        const open = yield* runIn(folder, {}, "--profile", "n8n", "workflows")
+        assert.include(open.stderr, "is not used")
+      }).pipe(Effect.scoped, Effect.provide(platform)),
+    120_000
+  )
+
+  it.live(
+    "writes nothing for a wrong key, a login page, a proxy with single sign-on, or where nothing is",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* folderWith()
+        const url = yield* n8n("mine")
+        const login = yield* listening((_, response) =>
+          void response.setHeader("content-type", "text/html").end("<title>Log in</title><input type=\"password\">")
+        )
+        const proxy = yield* listening((_, response) =>
+          void response.writeHead(302, { location: "https://acme.example.com/cdn-cgi/access/login/n8n?x=1" }).end()
+        )
+        const cases: ReadonlyArray<readonly [string, string, string]> = [
+          [url, "wrong-key", "n8n rejected the API key"],
+          [login, key, "A login page"],
+          [proxy, key, "A login page"],
+          [`http://127.0.0.1:${yield* freePort}`, key, "Nothing is listening there"],
+          ["localhost:5691", key, "Write it as http://localhost:5691"],
+          ["n8n.example.com", key, "Write it as https://n8n.example.com"],
+          [url, "", "init needs an API key"],
+          ["", "", "init needs the address of n8n and an API key"]
+        ]
+        yield* Effect.forEach(cases, ([address, key, part]) =>
+          Effect.gen(function*() {
+            const { code, output } = yield* init(folder, `${address}\n${key}\n`)
+            assert.strictEqual(code, 1, output)
+            assert.include(output, part)
+            assert.notInclude(output, "    at ")
+          }), { concurrency: 2 })
+        assert.isFalse(yield* fs.exists(`${folder}/.config`))
+        const unset = yield* runIn(folder, {}, "workflows")
+        assert.include(unset.stderr, "effect-n8n-mcp init")
+      }).pipe(Effect.scoped, Effect.provide(platform)),
+    120_000
+  )
+})

@@ -1,0 +1,72 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { runIn } from "../../../../support/cli.ts"
+import { folderWith, platform } from "../../../../support/folders.ts"
+
+const main = fileURLToPath(new URL("../../../../../src/main.ts", import.meta.url))
+
+/** What a person sees: `script` gives the command a terminal of this many columns. */
+const shown = (
+  folder: string,
+  columns: number,
+  env: Readonly<Record<string, string>>,
+  ...args: ReadonlyArray<string>
+) =>
+  Effect.callback<string>((resume) => {
+    const command = ["stty", "cols", String(columns), ";", process.execPath, main, ...args].join(" ")
+    const child = spawn("script", ["-qec", command, "/dev/null"], {
+      cwd: folder,
+      env: {
+        PATH: process.env["PATH"],
+        TERM: "xterm",
+        XDG_CONFIG_HOME: `${folder}/.config`,
+        XDG_STATE_HOME: `${folder}/.state`,
+        ...env
+      }
+    })
+    let output = ""
+    child.stdin.on("error", () => undefined)
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      output += chunk
+      // Ctrl+C
+      if (output.includes("waiting for an MCP client")) child.stdin.write("\u0003")
+    })
+    child.on("close", () => resume(Effect.succeed(output.replaceAll("\r\n", "\n"))))
+  })
+
+const demo = ["--demo", "executions"]
+
+describe("the command line", () => {
+  it.live(
+    "prints tables in a terminal, coloured unless NO_COLOR is set, and JSON in a pipe",
+    () =>
+      Effect.gen(function*() {
+        const folder = yield* folderWith()
+        const [coloured, plain, narrow, json] = yield* Effect.all([
+          shown(folder, 100, {}, ...demo),
+          shown(folder, 100, { NO_COLOR: "1" }, ...demo),
+          shown(folder, 60, { NO_COLOR: "1" }, ...demo),
+          Effect.map(runIn(folder, {}, ...demo), ({ stdout }) => stdout)
+        ], { concurrency: 2 })
+        assert.include(coloured, "\u001b[31merror")
+        assert.notMatch(plain, /\u001b/)
+        assert.match(plain, /^ID +STATUS +WORKFLOW +STARTED +TIME$/m)
+        assert.include(plain, "請求書リマインダー")
+        for (const line of narrow.split("\n")) assert.isAtMost(line.length, 60, line)
+        assert.include(narrow, "…")
+        const { count, executions } = JSON.parse(json) as { count: number; executions: ReadonlyArray<{ id: string }> }
+        assert.strictEqual(count, executions.length)
+        for (const { id } of executions) assert.match(plain, new RegExp(`^${id} `, "m"))
+      }).pipe(Effect.scoped, Effect.provide(platform)),
+    120_000
+  )
+
+  it.live("without a command says that it waits for a client, and what to do instead", () =>
+    Effect.gen(function*() {
+      const folder = yield* folderWith()
+      const output = yield* shown(folder, 100, {})
+      for (const part of ["effect-n8n-mcp help", "effect-n8n-mcp init"]) assert.include(output, part)
+    }).pipe(Effect.scoped, Effect.provide(platform)), 120_000)
+})
