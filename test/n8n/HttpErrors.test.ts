@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Envelope from "../../src/answer/Envelope.ts"
 import * as Errors from "../../src/base/Errors.ts"
+import * as HttpErrors from "../../src/n8n/HttpErrors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import { type Answer, answers, fails, failure, readText, refuses, says, scriptedClient } from "./clients.ts"
 
@@ -146,5 +147,31 @@ describe("an envelope", () => {
       new Errors.NotFoundError({ resourceType: "Workflow", resourceId: secret, hint: "" })
     ].map(Envelope.fromError)
     for (const envelope of envelopes) assert.notInclude(JSON.stringify(envelope), "eyJ")
+  })
+})
+
+const target = { operation: "list workflows" }
+
+describe("advice about an address", () => {
+  it.each<readonly [string, "LoginPage" | "Unreadable" | "Redirected"]>([
+    ["<title>Log in - Company</title>", "LoginPage"],
+    ["<html><head><title lang=\"de\">Sign-in | Okta</title>", "LoginPage"],
+    ["<form><input name=\"p\" type=\"password\"></form>", "LoginPage"],
+    ["<title>n8n.io - Workflow Automation</title>", "Unreadable"],
+    ["<title>Authors of blogs: 502 Bad Gateway</title>", "Unreadable"]
+  ])("of the page %s is about %s", (page, problem) => {
+    assert.deepStrictEqual(HttpErrors.pageError(target, page).hint, { _tag: "CheckConnection", problem })
+  })
+
+  it.each<readonly [string, "LoginPage" | "Unreadable" | "Redirected"]>([
+    ["https://acme.cloudflareaccess.com/cdn-cgi/access/login/n8n.example.com?kid=1", "LoginPage"],
+    ["https://sso.example.com/?next=n8n", "LoginPage"],
+    ["https://accounts.example.com/oauth2/authorize?client_id=1", "LoginPage"],
+    ["https://n8n.example.com/api/v1/workflows", "Redirected"],
+    ["https://authors.example.com/blog", "Redirected"]
+  ])("of a redirect to %s is about %s", (location, problem) => {
+    const error = HttpErrors.redirectError(target, 302, location, new URL(location))
+    assert.deepStrictEqual(error.hint, { _tag: "CheckConnection", problem })
+    assert.strictEqual(error.errorDetails, `redirect to ${new URL(location).origin}`)
   })
 })

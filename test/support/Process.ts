@@ -43,7 +43,9 @@ interface ExitResult {
 
 /** Starts the server as a client does, with an environment of its own. */
 export const start = (args: ReadonlyArray<string>, env: Record<string, string> = {}, program = main) => {
-  const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env["PATH"], XDG_CONFIG_HOME: folder, ...env } })
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { PATH: process.env["PATH"], XDG_CONFIG_HOME: folder, ...env }
+  })
   let stdout = ""
   let stderr = ""
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk))

@@ -34,7 +34,7 @@ describe("Profiles", () => {
   const one = (entry: unknown) => JSON.stringify({ profiles: [entry] })
 
   it.effect.each<readonly [string, string, RegExp]>([
-    ["no JSON", "{\n\"profiles\": [}", /not JSON: \w+ in line 2/],
+    ["no JSON", "{\n\"profiles\": [}", /not JSON: a value is missing in line 2, column 14\b/],
     ["no object", "[]", /arguments must be a JSON object|object/],
     ["no profiles", "{}", /profiles/],
     ["none", "{\"profiles\": []}", /profiles/],

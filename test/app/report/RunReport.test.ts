@@ -44,7 +44,7 @@ describe("RunReport", () => {
         const screen = { width, isColoured: true }
         const lines = [
           ...RunReport.workflows(workflows, screen),
-          ...answers.flatMap((answer) => RunReport.executions({ ...answer, hint: undefined }, screen))
+          ...answers.flatMap(({ hint: _, ...answer }) => RunReport.executions(answer, screen))
         ]
         for (const line of lines) assert.isAtMost(displayWidth(line), width, line)
         assert.include(lines.join("\n"), "請求書")
