@@ -109,13 +109,13 @@ export const page = (doc: HelpDoc.HelpDoc): string => {
 
 /** Text of `help options`, from the help of the root. */
 export const options = (doc: HelpDoc.HelpDoc): string => {
-  const general: ReadonlyArray<string> = Object.values(Options.general).map(({ name }) => name)
+  const general: ReadonlySet<string> = new Set(Object.values(Options.general).map(({ name }) => name))
   const of = (flags: ReadonlyArray<HelpDoc.FlagDoc> = []) => Layout.pairs(flags.map(flagPair), width)
   return [
     "Options that all commands share, with their environment variables; the command line wins.",
     "",
-    ...section("General", of(doc.flags.filter(({ name }) => general.includes(name)))),
-    ...section("Server over HTTP", of(doc.flags.filter(({ name }) => !general.includes(name)))),
+    ...section("General", of(doc.flags.filter(({ name }) => general.has(name)))),
+    ...section("Server over HTTP", of(doc.flags.filter(({ name }) => !general.has(name)))),
     ...section("Program", of(doc.globalFlags))
   ].join("\n").trimEnd()
 }

@@ -78,11 +78,13 @@ const access = Effect.fnUntraced(
     options: Options.Options,
     test: (access: Access) => Effect.Effect<boolean, Options.InvalidOption | UnreadablePackage, R>
   ) {
-    const given = { url: Option.getOrUndefined(options.n8nUrl), apiKey: Option.getOrUndefined(options.apiKey) }
-    if (!isInteractive() || given.url !== undefined && given.apiKey !== undefined) {
-      const lines = given.url !== undefined && given.apiKey !== undefined || process.stdin.isTTY ? [] : yield* readLines
-      const url = given.url ?? lines.shift()
-      const apiKey = given.apiKey ??
+    const preset = { url: Option.getOrUndefined(options.n8nUrl), apiKey: Option.getOrUndefined(options.apiKey) }
+    if (!isInteractive() || preset.url !== undefined && preset.apiKey !== undefined) {
+      const lines = preset.url !== undefined && preset.apiKey !== undefined || process.stdin.isTTY
+        ? []
+        : yield* readLines
+      const url = preset.url ?? lines.shift()
+      const apiKey = preset.apiKey ??
         Option.getOrUndefined(Option.map(Option.fromUndefinedOr(lines.shift()), Redacted.make))
       if (url === undefined || apiKey === undefined) {
         return yield* Options.refuse(
@@ -94,10 +96,10 @@ const access = Effect.fnUntraced(
       const access = { url: yield* addressOf(url), apiKey }
       return (yield* test(access)) ? access : undefined
     }
-    let usual = given.url ?? ""
+    let usual = preset.url ?? ""
     while (true) {
-      const url = yield* addressOf(given.url ?? (yield* askAddress(usual)))
-      const access = { url, apiKey: given.apiKey ?? (yield* askKey(url)) }
+      const url = yield* addressOf(preset.url ?? (yield* askAddress(usual)))
+      const access = { url, apiKey: preset.apiKey ?? (yield* askKey(url)) }
       const isFine = yield* test(access).pipe(
         Effect.catch(({ message }) => Effect.as(warn(message), false))
       )
@@ -211,15 +213,15 @@ export const init = Command.make(
         yield* print(Doctor.render(checks, isColoured))
         return Doctor.isHealthy(checks)
       })
-    const found = yield* access(options, test)
-    if (found === undefined) {
+    const chosen = yield* access(options, test)
+    if (chosen === undefined) {
       process.exitCode = 1
       return yield* warn(`${program}: nothing was written`)
     }
     const profile = {
       name,
-      url: found.url,
-      apiKey: Redacted.value(found.apiKey).trim(),
+      url: chosen.url,
+      apiKey: Redacted.value(chosen.apiKey).trim(),
       ...(options.readOnly ? { readOnly: true } : {})
     }
     const text = existing?.text ?? "{\"profiles\":[]}"
