@@ -43,8 +43,8 @@ interface Access {
 const examine = Effect.fnUntraced(
   function*({ apiKey, url }: Access, options: Options.Options, tools: ReadonlyArray<Tool.Any>) {
     const client = yield* Upstreams.configured(
-      { url, apiKey, webhookUrl: undefined },
-      (key) => key === "url" ? "The address" : "The key"
+      { url, apiKey, webhookUrl: undefined, headers: options.n8nHeader },
+      (key) => key === "url" ? "The address" : key === "apiKey" ? "The key" : "--n8n-header"
     )
     const upstream: Upstreams.Upstream = { name: undefined, client, readOnly: true, tokens: [] }
     return yield* Doctor.connection(tools).pipe(Effect.provide(ToolContext.layerOf(options, upstream)), Effect.scoped)
@@ -222,6 +222,9 @@ export const init = Command.make(
       name,
       url: chosen.url,
       apiKey: Redacted.value(chosen.apiKey).trim(),
+      ...(options.n8nHeader.length > 0
+        ? { headersEnv: Object.fromEntries(options.n8nHeader.map((pair) => pair.split("="))) }
+        : {}),
       ...(options.readOnly ? { readOnly: true } : {})
     }
     const text = existing?.text ?? "{\"profiles\":[]}"

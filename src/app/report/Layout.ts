@@ -111,7 +111,7 @@ export const table = <A>(
   ]
 }
 
-/** What is known about the terminal. */
+/** Terminal, as far as a layout depends on it. */
 export interface Screen {
   readonly width: number
   readonly isColoured: boolean
