@@ -75,6 +75,6 @@ describe("a command whose reader closes its pipe", () => {
         ]
         const statuses = yield* Effect.forEach(others, ([, ...args]) => runInto(reader, folder, env, ...args))
         assert.deepStrictEqual(statuses, others.map(([status]) => status))
-      }).pipe(Effect.scoped, Effect.provide(platform)), 120_000)
+      }).pipe(Effect.scoped, Effect.provide(platform)), 300_000)
   }
 })

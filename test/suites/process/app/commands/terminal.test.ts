@@ -68,5 +68,5 @@ describe("the command line", () => {
       const folder = yield* folderWith()
       const output = yield* shown(folder, 100, {})
       for (const part of ["effect-n8n-mcp help", "effect-n8n-mcp init"]) assert.include(output, part)
-    }).pipe(Effect.scoped, Effect.provide(platform)), 120_000)
+    }).pipe(Effect.scoped, Effect.provide(platform)), 300_000)
 })
