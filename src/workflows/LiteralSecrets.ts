@@ -8,10 +8,12 @@ const maxPlaces = 10
 const sentence = (name: string | undefined, path: string) =>
   `${name === undefined ? path : `'${name}': ${path}`} contains a literal secret: store it in a credential instead`
 
-/** All places, those in nodes first: the node of a secret, and the path in it or, without a node, in the workflow. */
+/** All places, those in nodes first: `at` in the workflow; `path` in the node, if there is one. */
 export const places = ({ nodes, ...rest }: Obj) => [
-  ...arr(nodes).flatMap((node) => Redact.places(node).map((path) => ({ node: nameOf(node) || undefined, path }))),
-  ...Redact.places(rest).map((path) => ({ node: undefined, path }))
+  ...arr(nodes).flatMap((node, index) =>
+    Redact.places(node).map((path) => ({ node: nameOf(node) || undefined, path, at: `nodes[${index}].${path}` }))
+  ),
+  ...Redact.places(rest).map((path) => ({ node: undefined, path, at: path }))
 ]
 
 /** A line for each place, such as `'HTTP Request': parameters.url contains a literal secret …`; ten, then a count. */
