@@ -17,6 +17,7 @@ import type * as Profiles from "../config/Profiles.ts"
 import * as Logging from "../Logging.ts"
 import * as Telemetry from "../Telemetry.ts"
 import { audit } from "./audit.ts"
+import { check } from "./check.ts"
 import { credential } from "./credential.ts"
 import { doctor } from "./doctor.ts"
 import { edit } from "./edit.ts"
@@ -67,6 +68,7 @@ const commandLine = serve.pipe(
     call,
     doctor,
     audit,
+    check,
     credential,
     test,
     prove,

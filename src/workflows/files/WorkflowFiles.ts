@@ -15,13 +15,13 @@ import * as Lock from "./lock.ts"
 import * as Read from "./read.ts"
 import * as Write from "./write.ts"
 
-export type { Beside } from "./codeFiles.ts"
+export { type Beside, codePlaces } from "./codeFiles.ts"
 export type { CodePlace, CodePlaces } from "./codeParts.ts"
 export type { WorkflowFolder } from "./folder.ts"
 export type { Listed, Listing, Page } from "./list.ts"
 export { isIgnored } from "./locate.ts"
-export { references } from "./codeParts.ts"
 export { isListed, isWorkflow, type WorkflowFile } from "./read.ts"
+export { maxBytes } from "./refusals.ts"
 export type { CodeOptions, Keep, Written } from "./write.ts"
 
 /**
