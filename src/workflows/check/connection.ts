@@ -124,7 +124,7 @@ const ofInputs = (node: Node, into: ReadonlyArray<Connections.PlacedLink>, byNam
           : problemOf(node, "missing-sub-node", "error", `${needs}, and the one connected is disabled.`)
       ]
     }
-    const names = quoted(enabled.map(({ from }) => from))
+    const names = quoted(enabled.map(({ from }) => from).toSorted())
     const message = `'${node.name}' takes ${most} ${label}, and ${enabled.length} are connected: ${names}.`
     return enabled.length > most ? [problemOf(node, "too-many-connections", "error", message, undefined, enabled[most]?.at)] : []
   })
