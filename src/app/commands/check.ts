@@ -46,7 +46,10 @@ const inFolder = Effect.fnUntraced(function*(userPath: string, to: string | unde
   )
   if (report.places.length === 0) return yield* Options.refuse(`No workflows found in '${userPath}'`)
   const folder = place.shownAs === "" ? "" : `${place.shownAs}/`
-  return { ...report, hasRead: (name: string) => place.only === undefined ? name.startsWith(folder) : report.places.includes(name) }
+  return {
+    ...report,
+    hasRead: (name: string) => place.only === undefined ? name.startsWith(folder) : report.places.includes(name)
+  }
 })
 
 const onN8n = Effect.fnUntraced(function*(to: string | undefined) {
@@ -104,7 +107,9 @@ export const check = Command.make(
         yield* print(JSON.stringify(Sarif.document(news)))
         break
       case "github":
-        yield* Effect.sync(() => void process.stdout.write(CheckReport.github(report).map((each) => `${each}\n`).join("")))
+        yield* Effect.sync(() =>
+          void process.stdout.write(CheckReport.github(report).map((each) => `${each}\n`).join(""))
+        )
         yield* print(CheckReport.summary(report))
         break
       case "junit": {

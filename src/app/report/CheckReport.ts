@@ -22,7 +22,7 @@ const severities = ["error", "warning", "note"] as const
 const tally = ({ findings }: Report) =>
   severities.map((each) => [each, findings.filter(({ severity }) => severity === each).length] as const)
 
-export const json = (report: Report) => ({
+export const json = (report: Report): { readonly [key: string]: unknown } => ({
   ok: isFine(report),
   [report.isOnN8n ? "workflows" : "files"]: report.places.length,
   ...Object.fromEntries(tally(report).map(([severity, count]) => [`${severity}s`, count])),
@@ -47,16 +47,18 @@ const isMany = ({ rule, severity }: Finding.Finding) => severity === "note" || r
 
 /** Findings of rules that concern many nodes in one line. */
 const merged = (findings: ReadonlyArray<Finding.Finding>): ReadonlyArray<Finding.Finding> =>
-  [...Map.groupBy(findings, (each) => isMany(each) ? `${each.rule} ${each.severity}` : each).values()].flatMap((group) => {
-    const [first] = group
-    if (first === undefined || group.length === 1) return group
-    const { fix, node: _, ...rest } = first
-    const nodes = group.flatMap(({ node }) => node === undefined ? [] : [`'${Visible.label(node, 40)}'`])
-    const more = nodes.length > maxNames ? ` and ${nodes.length - maxNames} more` : ""
-    const names = nodes.length === 0 ? "" : `: ${nodes.slice(0, maxNames).join(", ")}${more}`
-    const message = `${Finding.ruleOf(first.rule).name} (${group.length})${names}.`
-    return [{ ...rest, message, ...(group.every((each) => each.fix === fix) ? defined({ fix }) : {}) }]
-  })
+  [...Map.groupBy(findings, (each) => isMany(each) ? `${each.rule} ${each.severity}` : each).values()].flatMap(
+    (group) => {
+      const [first] = group
+      if (first === undefined || group.length === 1) return group
+      const { fix, node: _, ...rest } = first
+      const nodes = group.flatMap(({ node }) => node === undefined ? [] : [`'${Visible.label(node, 40)}'`])
+      const more = nodes.length > maxNames ? ` and ${nodes.length - maxNames} more` : ""
+      const names = nodes.length === 0 ? "" : `: ${nodes.slice(0, maxNames).join(", ")}${more}`
+      const message = `${Finding.ruleOf(first.rule).name} (${group.length})${names}.`
+      return [{ ...rest, message, ...(group.every((each) => each.fix === fix) ? defined({ fix }) : {}) }]
+    }
+  )
 
 const titleOf = (finding: Finding.Finding) =>
   "file" in finding ? Visible.label(finding.file, 300) : `${Visible.label(finding.name, 128)} (${finding.workflow})`

@@ -13,22 +13,21 @@ const ruleOf = (id: string) => {
 
 const locationOf = (finding: Finding.Finding) => {
   const { node } = finding
-  if ("workflow" in finding) {
-    const { name, workflow } = finding
-    const own = { name, fullyQualifiedName: workflow, kind: "workflow" }
-    return {
-      logicalLocations: node === undefined
-        ? [own]
-        : [{ name: node, fullyQualifiedName: `${workflow}/${node}`, kind: "node" }, own]
-    }
-  }
-  const { column, file, line } = finding
+  const inside = "file" in finding ? "" : `${finding.workflow}/`
+  const logical = [
+    ...(node === undefined ? [] : [{ name: node, fullyQualifiedName: `${inside}${node}`, kind: "node" }]),
+    ...("file" in finding
+      ? []
+      : [{ name: finding.name, fullyQualifiedName: finding.workflow, kind: "workflow" }])
+  ]
   return defined({
-    physicalLocation: {
-      artifactLocation: { uri: file.split("/").map(encodeURIComponent).join("/") },
-      region: { startLine: line, startColumn: column }
-    },
-    logicalLocations: node === undefined ? undefined : [{ name: node, kind: "node" }]
+    physicalLocation: "file" in finding
+      ? {
+        artifactLocation: { uri: finding.file.split("/").map(encodeURIComponent).join("/") },
+        region: { startLine: finding.line, startColumn: finding.column }
+      }
+      : undefined,
+    logicalLocations: logical.length === 0 ? undefined : logical
   })
 }
 

@@ -44,7 +44,12 @@ const unknownType = (node: Node, lookups: Lookups): Ruled => {
   const isSame = candidates.some((each) => fold(shortName(each)) === fold(shortName(type)))
   const severity = isYounger && !isSame && own.test(type) ? "warning" : "error"
   const fix = isSame ? `Use ${either(candidates)}.` : `Did you mean ${either(candidates)}?`
-  return problem("unknown-type", severity, `n8n ${release} has no type '${type}'.`, candidates.length === 0 ? undefined : fix)
+  return problem(
+    "unknown-type",
+    severity,
+    `n8n ${release} has no type '${type}'.`,
+    candidates.length === 0 ? undefined : fix
+  )
 }
 
 const unknownVersion = (node: Node, nodeType: NodeType.NodeType, version: number, lookups: Lookups): Ruled => {
@@ -73,7 +78,14 @@ const lacked = (node: Node, nodeType: NodeType.NodeType, version: number, { conn
   const [what, fix] = there === undefined
     ? [`type '${node.type}'`, "Use another type, or update n8n."]
     : [`version ${version} of '${node.type}'`, `Use ${there}, the newest it has, or update n8n.`]
-  return problemOf(node, "unavailable-type", "error", `The connected n8n ${connected} has no ${what}.`, fix, `${node.at}.typeVersion`)
+  return problemOf(
+    node,
+    "unavailable-type",
+    "error",
+    `The connected n8n ${connected} has no ${what}.`,
+    fix,
+    `${node.at}.typeVersion`
+  )
 }
 
 const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Ruled> => {
@@ -84,7 +96,16 @@ const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Ruled> => {
   if (description === undefined) return [unknownVersion(node, nodeType, version, lookups)]
   const own = ToolVariant.baseOf(type) ?? type
   if (internal.has(own)) {
-    return [problemOf(node, "unavailable-type", "error", `'${type}' is for n8n's own tests.`, "Use another type.", `${at}.type`)]
+    return [
+      problemOf(
+        node,
+        "unavailable-type",
+        "error",
+        `'${type}' is for n8n's own tests.`,
+        "Use another type.",
+        `${at}.type`
+      )
+    ]
   }
   if (disabled.has(own) && lookups.isV1 !== true) {
     const fix = "Use another type, or ask the operator of n8n to start it with NODES_EXCLUDE=[]."

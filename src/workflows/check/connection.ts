@@ -100,7 +100,9 @@ const atTarget = (link: Connections.PlacedLink, from: Node, to: Node): Fault | u
 const ofLink = (link: Connections.PlacedLink, byName: ReadonlyMap<string, Node>): ReadonlyArray<Ruled> => {
   const [from, to] = [byName.get(link.from), byName.get(link.to)]
   const fault = from && to && (atSource(link, from, to) ?? atTarget(link, from, to))
-  return from === undefined || fault === undefined ? [] : [problemOf(from, "connection-port", "error", fault.message, fault.fix, link.at)]
+  return from === undefined || fault === undefined
+    ? []
+    : [problemOf(from, "connection-port", "error", fault.message, fault.fix, link.at)]
 }
 
 const ofInputs = (node: Node, into: ReadonlyArray<Connections.PlacedLink>, byName: ReadonlyMap<string, Node>) => {
@@ -126,7 +128,9 @@ const ofInputs = (node: Node, into: ReadonlyArray<Connections.PlacedLink>, byNam
     }
     const names = quoted(enabled.map(({ from }) => from).toSorted())
     const message = `'${node.name}' takes ${most} ${label}, and ${enabled.length} are connected: ${names}.`
-    return enabled.length > most ? [problemOf(node, "too-many-connections", "error", message, undefined, enabled[most]?.at)] : []
+    return enabled.length > most
+      ? [problemOf(node, "too-many-connections", "error", message, undefined, enabled[most]?.at)]
+      : []
   })
 }
 

@@ -16,7 +16,14 @@ const ofParameters = (node: Node, { suggest }: Lookups): ReadonlyArray<Ruled> =>
   if (description === undefined || version === undefined) return []
   const shape = { typeVersion: version, parameters: parametersOf(node.json) }
   return Parameters.problems(description, shape, suggest).map((problem) =>
-    problemOf(node, "parameter", problem.severity, problem.message, problem.fix, `${node.at}.parameters.${problem.path}`)
+    problemOf(
+      node,
+      "parameter",
+      problem.severity,
+      problem.message,
+      problem.fix,
+      `${node.at}.parameters.${problem.path}`
+    )
   )
 }
 

@@ -56,7 +56,12 @@ const twice = (nodes: ReadonlyArray<unknown>, key: "name" | "id"): ReadonlyArray
   return nodes.flatMap((node, index) => {
     const [value, before = index] = [values[index], first.get(values[index])]
     if (value === undefined || before === index) return []
-    const problem = error(`duplicate-${key}`, `nodes[${index}].${key}`, `nodes[${before}] also has the ${key} '${value}'.`, fix)
+    const problem = error(
+      `duplicate-${key}`,
+      `nodes[${index}].${key}`,
+      `nodes[${before}] also has the ${key} '${value}'.`,
+      fix
+    )
     return [defined({ ...problem, node: str(obj(node)?.["name"]) })]
   })
 }
@@ -115,7 +120,9 @@ const ofTarget = (value: unknown, at: string): ReadonlyArray<Ruled> => {
   if (target === undefined) return [error("connection-shape", at, "A connection is {node, type, index}.")]
   return [
     ...(str(target["node"]) ? [] : [error("connection-shape", `${at}.node`, "The connection has no node.")]),
-    ...(str(target["type"]) ? [] : [error("connection-shape", `${at}.type`, "The connection has no type.", "Add type: \"main\".")]),
+    ...(str(target["type"])
+      ? []
+      : [error("connection-shape", `${at}.type`, "The connection has no type.", "Add type: \"main\".")]),
     ...(Number.isInteger(target["index"]) && Number(target["index"]) >= 0
       ? []
       : [error("connection-shape", `${at}.index`, "index must be the number of an input: 0, 1, …", "Add index: 0.")])
@@ -127,7 +134,9 @@ const shape = "It must be {[type]: [[{node, type, index}]]}: a list of outputs, 
 const ofShape = (connections: Obj): ReadonlyArray<Ruled> =>
   Object.entries(connections).flatMap(([from, value]) => {
     const types = obj(value)
-    if (types === undefined) return [error("connection-shape", `connections.${from}`, "These are not connections.", shape)]
+    if (types === undefined) {
+      return [error("connection-shape", `connections.${from}`, "These are not connections.", shape)]
+    }
     return Object.entries(types).flatMap(([type, outputs]) => {
       const at = `connections.${from}.${type}`
       if (!Array.isArray(outputs)) return [error("connection-shape", at, "These are not connections.", shape)]
@@ -148,7 +157,9 @@ export const structureProblems = (workflow: Obj, lookups: Lookups): ReadonlyArra
     ...ofRoot(workflow),
     ...nodes.flatMap((value, index) => {
       const node = obj(value)
-      return node === undefined ? [error("node-shape", `nodes[${index}]`, "A node is an object.")] : ofNode(node, `nodes[${index}]`)
+      return node === undefined
+        ? [error("node-shape", `nodes[${index}]`, "A node is an object.")]
+        : ofNode(node, `nodes[${index}]`)
     }),
     ...twice(nodes, "name"),
     ...twice(nodes, "id"),

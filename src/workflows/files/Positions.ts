@@ -49,11 +49,12 @@ export const make = (text: string): (path: string) => Place => {
   let root: Jsonc.Node | undefined
   let starts: ReadonlyArray<number> | undefined
   return (path) => {
-    root ??= Result.try(() => Jsonc.parseTree(text.replace(/^\uFEFF/, " "), undefined, { allowTrailingComma: true })).pipe(
-      Result.getSuccess,
-      Option.flatMapNullishOr((tree) => tree),
-      Option.getOrElse((): Jsonc.Node => ({ type: "null", offset: 0, length: 0 }))
-    )
+    root ??= Result.try(() => Jsonc.parseTree(text.replace(/^\uFEFF/, " "), undefined, { allowTrailingComma: true }))
+      .pipe(
+        Result.getSuccess,
+        Option.flatMapNullishOr((tree) => tree),
+        Option.getOrElse((): Jsonc.Node => ({ type: "null", offset: 0, length: 0 }))
+      )
     starts ??= [0, ...[...text.matchAll(/\r\n|\r|\n/g)].map(({ 0: { length }, index }) => index + length)]
     const offset = offsetOf(root, path)
     let [low, high] = [0, starts.length]

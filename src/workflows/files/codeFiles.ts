@@ -28,7 +28,8 @@ export interface Beside {
 }
 
 /** Places of a workflow whose text is in files beside it. */
-export const codePlaces = ({ raw }: Pick<Beside, "raw">): ReadonlyArray<codeParts.Reference> => codeParts.references(valueOf(raw))
+export const codePlaces = ({ raw }: Pick<Beside, "raw">): ReadonlyArray<codeParts.Reference> =>
+  codeParts.references(valueOf(raw))
 
 const placeWith = (path: Path.Path) => (file: string, name: string) => path.join(path.dirname(file), ...name.split("/"))
 

@@ -113,9 +113,9 @@ const besideOf = (shown: string, file: string) => `${shown.slice(0, shown.lastIn
 const placing = ({ beside, raw, shown }: Entry) => {
   const positionOf = Positions.make(raw)
   const code = new Map(
-    beside === undefined ? [] : WorkflowFiles.codePlaces(beside).map(({ file, path }) =>
-      [path.reduce<string>(deeper, ""), file] as const
-    )
+    beside === undefined ?
+      [] :
+      WorkflowFiles.codePlaces(beside).map(({ file, path }) => [path.reduce<string>(deeper, ""), file] as const)
   )
   return ({ line, ...finding }: Draft): Finding => {
     const file = code.get(finding.path)
@@ -184,11 +184,16 @@ export const inFolder = Effect.fn("Inspection.inFolder")(function*({ only, root,
   }
   const all = yield* Effect.forEach(entries, (entry) => {
     const place = placing(entry)
-    return Effect.forEach(entry.inside, ({ prefix, workflow }) =>
-      Effect.map(findings(workflow, true, context), (drafts) =>
-        drafts.map((draft) => place({ ...draft, path: `${prefix}${draft.path}` })))).pipe(
-        Effect.map((own) => [...entry.flaws, ...own.flat()].toSorted(order))
-      )
+    return Effect.forEach(
+      entry.inside,
+      ({ prefix, workflow }) =>
+        Effect.map(
+          findings(workflow, true, context),
+          (drafts) => drafts.map((draft) => place({ ...draft, path: `${prefix}${draft.path}` }))
+        )
+    ).pipe(
+      Effect.map((own) => [...entry.flaws, ...own.flat()].toSorted(order))
+    )
   })
   const report: Report = {
     findings: all.flat(),
@@ -209,16 +214,19 @@ export const onN8n = Effect.fn("Inspection.onN8n")(function*(to?: string) {
   const others = yield* Cache.make({ capacity: 1_000, lookup: (id: string) => n8n.getWorkflow(id) })
   const getWorkflow = (id: string) => Cache.get(others, id)
   const context: Context = { connected, to, workflow: (id) => byId.get(id), read: getWorkflow }
-  const all = yield* Effect.forEach(workflows, Effect.fnUntraced(function*(workflow) {
-    const own = yield* findings({ ...workflow }, workflow.active, context)
-    const callees = connected === undefined ? [] : yield* Callees.problems({ ...workflow }, connected).pipe(
-      Effect.provideService(N8nClient, { ...n8n, getWorkflow })
-    )
-    const called = callees.map(({ fix, message, node, path, severity }): Located =>
-      defined({ rule: "unknown-callee", severity, node, message: Visible.label(message, 1_000), fix, path })
-    )
-    return [...called, ...own].map((finding): Finding => ({ workflow: workflow.id, name: workflow.name, ...finding }))
-  }))
+  const all = yield* Effect.forEach(
+    workflows,
+    Effect.fnUntraced(function*(workflow) {
+      const own = yield* findings({ ...workflow }, workflow.active, context)
+      const callees = connected === undefined ? [] : yield* Callees.problems({ ...workflow }, connected).pipe(
+        Effect.provideService(N8nClient, { ...n8n, getWorkflow })
+      )
+      const called = callees.map(({ fix, message, node, path, severity }): Located =>
+        defined({ rule: "unknown-callee", severity, node, message: Visible.label(message, 1_000), fix, path })
+      )
+      return [...called, ...own].map((finding): Finding => ({ workflow: workflow.id, name: workflow.name, ...finding }))
+    })
+  )
   const report: Report = { findings: all.flat(), places: workflows.map(({ id }) => id) }
   return report
 })

@@ -1,5 +1,5 @@
 /** Workflows in the JSON of a file, and files that look like broken ones. Pure. */
-import { obj, type Obj, str } from "../../base/Json.ts"
+import { type Obj, obj, str } from "../../base/Json.ts"
 
 /** Keys of exported workflows. */
 const keys: ReadonlySet<string> = new Set(

@@ -27,7 +27,7 @@ export interface Context {
 /** Finding with the line in the code at its path. */
 export type Draft = Located & { readonly line?: number }
 
-/** Problems that nobody has to solve. */
+/** Rules whose problems are only remarks here. */
 const notes: ReadonlySet<string> = new Set(["manual-only", "community-node"])
 
 const ofProblem = ({ fix, line, message, node, path, rule, severity }: Ruled): Draft =>
@@ -103,7 +103,9 @@ export const findings = Effect.fnUntraced(function*(workflow: Obj, counts: boole
       rule: deprecated === true ? "deprecated-node" : "outdated-node",
       severity: "note" as const,
       node,
-      message: deprecated === true ? `'${type}' is deprecated.` : `Version ${has} of '${type}'; the newest is ${newest}.`,
+      message: deprecated === true
+        ? `'${type}' is deprecated.`
+        : `Version ${has} of '${type}'; the newest is ${newest}.`,
       fix: use.length === 0 ? undefined : `Use ${use.map((each) => `'${each}'`).join(" or ")}.`,
       path: pathOf(node, deprecated === true ? "type" : "typeVersion")
     })

@@ -8,7 +8,14 @@ import * as Visible from "../../base/Visible.ts"
 import { findAll, NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { type Fault, IsTestCopy, type ReadWorkflow, type Service, type Write, WriteGuard } from "../../n8n/WriteGuard.ts"
+import {
+  type Fault,
+  IsTestCopy,
+  type ReadWorkflow,
+  type Service,
+  type Write,
+  WriteGuard
+} from "../../n8n/WriteGuard.ts"
 import { enabled, inWords, isOpen, rulesOf, shortestGap } from "./schedule.ts"
 
 const Names = Schema.Array(Schema.String.check(Schema.isMinLength(1)))

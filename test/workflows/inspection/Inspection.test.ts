@@ -48,8 +48,8 @@ layer(Layer.merge(platform, catalogue))("a folder of workflows", (it) => {
       assert.deepStrictEqual(places, ["flows/a/faulty.json"])
       const at = (rule: string, part: string, severity: string, name?: string) => {
         const { column, line } = placeIn(text, part)
-        const { node, ...finding } = findings.find((each) => each.rule === rule && each.node === name) ?? {}
-        assert.deepInclude(finding, { file: "flows/a/faulty.json", rule, line, column, severity }, rule)
+        const finding = findings.find((each) => each.rule === rule && each.node === name) ?? {}
+        assert.deepInclude(finding, { file: "flows/a/faulty.json", rule, line, column, severity }, `${rule} ${name}`)
       }
       at("code-syntax", "\"jsCode\"", "error", "Sum")
       at("literal-secret", "\"value\": \"7285", "error", "Fetch")
@@ -138,7 +138,10 @@ layer(Layer.merge(platform, catalogue))("a folder of workflows", (it) => {
       assert.include(brief("nodes"), "2:3 error workflow-shape nodes must be a list.")
       assert.deepStrictEqual(brief("utf16"), ["1:1 error unreadable-file The file is not UTF-8 text."])
       assert.match(brief("gone").join(), /^\d\d:9 error unreadable-file The file refers to 'gone\.js', which does not/)
-      assert.match(brief("large").join(), /^1:1 error unreadable-file The file is over 10 MB: it has 10,000,0\d\d bytes/)
+      assert.match(
+        brief("large").join(),
+        /^1:1 error unreadable-file The file is over 10 MB: it has 10,000,0\d\d bytes/
+      )
       assert.match(brief("all").join(), /^\d+:5 error workflow-shape The workflow has no name\.$/)
       assert.match(brief("wrapped").join(), /^2:3 warning workflow-shape The workflow is inside of 'data'/)
       assert.lengthOf(places, 11)
@@ -189,7 +192,9 @@ layer(Layer.merge(platform, catalogue))("a folder of workflows", (it) => {
         Effect.provide(Policy.layer({ bannedNodes: ["ssh"], requireErrorWorkflow: true }))
       )
       assert.deepStrictEqual(
-        findings.flatMap((each) => each.rule === "policy" && "file" in each ? [[each.file, each.path, each.severity]] : []),
+        findings.flatMap((each) =>
+          each.rule === "policy" && "file" in each ? [[each.file, each.path, each.severity]] : []
+        ),
         [
           ["flows/bad.json", "nodes[0].type", "error"],
           ["flows/bad.json", "settings.errorWorkflow", "error"],
@@ -204,11 +209,22 @@ layer(Layer.merge(platform, catalogue))("a folder of workflows", (it) => {
       const fs = yield* FileSystem.FileSystem
       const root = yield* folderWith()
       const values: ReadonlyArray<unknown> = [
-        null, 1, "x", [], {}, { nodes: null, connections: {} }, { nodes: [null, 1, { name: 1 }], connections: { a: 1 } },
-        { nodes: {}, name: 1 }, { nodes: [{ type: "a.b", parameters: [] }], connections: [], settings: "x", name: [] },
-        { workflow: { workflow: { workflow: { nodes: "x" } } } }, [[[[{ nodes: "x" }]]]]
+        null,
+        1,
+        "x",
+        [],
+        {},
+        { nodes: null, connections: {} },
+        { nodes: [null, 1, { name: 1 }], connections: { a: 1 } },
+        { nodes: {}, name: 1 },
+        { nodes: [{ type: "a.b", parameters: [] }], connections: [], settings: "x", name: [] },
+        { workflow: { workflow: { workflow: { nodes: "x" } } } },
+        [[[[{ nodes: "x" }]]]]
       ]
-      yield* Effect.forEach(values, (value, index) => fs.writeFileString(`${root}/${index}.json`, JSON.stringify(value)))
+      yield* Effect.forEach(
+        values,
+        (value, index) => fs.writeFileString(`${root}/${index}.json`, JSON.stringify(value))
+      )
       const { findings } = yield* check(root, { to: "3.0" })
       assert.isNotEmpty(findings)
       yield* Schema.decodeUnknownEffect(

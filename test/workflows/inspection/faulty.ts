@@ -13,7 +13,9 @@ export const faulty: Obj = workflow("faulty", [
     sendHeaders: true,
     headerParameters: { parameters: [{ name: "X-Api-Key", value: "72858adea87ad16865d5b0a24c3d9b9f58a6e7b1" }] }
   }),
-  node("Example", "set", 3.4, { assignments: { assignments: [{ name: "apiKey", value: "[ADD YOUR API KEY HERE]", id: "1" }] } }),
+  node("Example", "set", 3.4, {
+    assignments: { assignments: [{ name: "apiKey", value: "[ADD YOUR API KEY HERE]", id: "1" }] }
+  }),
   node("Lost", "noSuchThing", 1),
   node("Mail", "emailSend", 2.1, { subject: "={{ $('Nowhere').item.json.a }}", toEmail: "={{ $json. }}" }),
   node("Alone", "noOp", 1),

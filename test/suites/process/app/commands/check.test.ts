@@ -28,7 +28,10 @@ describe("check", () => {
         assert.strictEqual(broken.code, 2)
         assert.deepInclude(JSON.parse(broken.stdout), { ok: false, files: 1, errors: 1 })
         const log = yield* run(folder, "check", "flows/daily.json", "--format", "github")
-        assert.match(log.stdout, /^::error file=flows\/daily\.json,line=1,col=\d+,title=Code does not parse::'Code': The /)
+        assert.match(
+          log.stdout,
+          /^::error file=flows\/daily\.json,line=1,col=\d+,title=Code does not parse::'Code': The /
+        )
         const failures = [["nowhere"], ["--to", "99"], [".", "--n8n"], ["--policy", "nowhere.json"]]
         for (const args of failures) {
           const failure = yield* run(folder, "check", ...args)
@@ -75,7 +78,9 @@ describe("check", () => {
             workflowInputs: { mappingMode: "defineBelow", value: {} }
           })
         ], { connections: { "Every day": main("Call") } })
-        const { url } = yield* serve({ workflows: [{ ...caller, active: true }], executions: [] } as unknown as N8nApi.Seed)
+        const { url } = yield* serve(
+          { workflows: [{ ...caller, active: true }], executions: [] } as unknown as N8nApi.Seed
+        )
         const env = { N8N_URL: url.href, N8N_API_KEY: "k" }
         const checked = yield* runIn(yield* folderWith(), env, "check", "--n8n", "--format", "json")
         assert.strictEqual(checked.code, 2)
