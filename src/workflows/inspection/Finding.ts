@@ -50,7 +50,7 @@ export const upgradeRule = "upgrade-"
 export const ruleOf = (id: string): { readonly name: string; readonly help: string } =>
   Rules.describe(id) ?? {
     name: `Upgrade: ${id.slice(upgradeRule.length).replaceAll("-", " ")}`,
-    help: "n8n changes this on the way to the release of --to: the message names the release, and what to do instead."
+    help: "n8n changes this on the way to the target: the message names the release, and the fix what to do instead."
   }
 
 /** Whether a finding fails the check. */
