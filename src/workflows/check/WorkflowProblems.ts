@@ -52,7 +52,7 @@ const ruledOf = (
 const problemsOf = (...input: Parameters<typeof ruledOf>): ReadonlyArray<Problem> =>
   onceEach(ruledOf(...input).map(({ line: _, rule: __, ...problem }) => problem))
 
-/** Problems with their rules, each with its fix. */
+/** Problems with their rules, each with its fix. @internal */
 export const ruled = (workflow: Obj, lookups: Checked.Lookups): ReadonlyArray<Ruled> => {
   const checked = Checked.make(workflow, lookups)
   return ruledOf(workflow, checked, lookups, typeProblems(checked, lookups))

@@ -27,7 +27,7 @@ export interface Beside {
   readonly files: ReadonlyMap<string, string>
 }
 
-/** Places of a workflow whose text is in files beside it. */
+/** Places of a workflow whose text is in files beside it. @internal */
 export const codePlaces = ({ raw }: Pick<Beside, "raw">): ReadonlyArray<codeParts.Reference> =>
   codeParts.references(valueOf(raw))
 
