@@ -11,6 +11,7 @@ import * as Demo from "../src/demo/Demo.ts"
 import * as McpServer from "../src/mcp/McpServer.ts"
 import * as FakeN8n from "../src/testing/FakeN8n.ts"
 import * as tools from "../src/tools/index.ts"
+import rules from "../src/workflows/check/rules.json" with { type: "json" }
 import * as Releases from "./suites/n8n/releases.ts"
 import { folderWith } from "./support/folders.ts"
 
@@ -59,11 +60,18 @@ const options = [
   "| `--log-level LEVEL` | `LOG_LEVEL` | info | Lowest level of log lines on stderr; stdout carries the protocol alone |"
 ].join("\n")
 
+const ruleTable = [
+  "| rule | | |",
+  "| --- | --- | --- |",
+  ...Object.entries(rules).map(([id, [name, help]]) => `| \`${id}\` | ${name} | ${help} |`)
+].join("\n")
+
 /** What the code says, by page and marker. */
 const generated: ReadonlyArray<readonly [page: string, marker: string, content: string]> = [
   ["README.md", "tools", names],
   [`${docs}/tools.md`, "tools", table],
   [`${docs}/options.md`, "options", options],
+  [`${docs}/checking.md`, "rules", ruleTable],
   [`${docs}/versions.md`, "versions", Releases.table]
 ]
 

@@ -107,7 +107,8 @@ const noFiles = Layer.succeed(WorkflowFiles.WorkflowFiles, {
   save: refuse,
   remove: refuse,
   folder: refuse,
-  list: refuse
+  list: refuse,
+  paths: refuse
 })
 
 /** Services in memory, for tests; the node catalogue is the only file. */

@@ -52,6 +52,10 @@ const common = (options: Options.Options) =>
     Layer.succeed(Tool.RedactSecrets, !options.showSecrets)
   )
 
+/** Services for files and node types, without an n8n and without state. */
+export const layerOffline = (options: Options.Options, roots: ReadonlyArray<string>) =>
+  Layer.merge(common(options), Services.files(roots))
+
 const stateIn = Effect.fnUntraced(function*(place: State.Place, options: Options.Options) {
   const bounds = { maxBodyBytes: options.maxExecutionMb * 1_000_000 }
   if (place._tag === "Folder") {

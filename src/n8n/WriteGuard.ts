@@ -15,13 +15,19 @@ export interface Write {
 
 export type ReadWorkflow = (id: string) => Effect.Effect<unknown, Errors.N8nError>
 
+export interface Fault {
+  readonly message: string
+  /** From the workflow: `nodes[3].parameters`. */
+  readonly path: string
+}
+
 export interface Service {
   /** Fails if the write must not be sent. */
   readonly check: (write: Write) => Effect.Effect<void, Errors.N8nError>
   /** Fails if a test must not run these nodes. */
   readonly checkTest: (nodes: ReadonlyArray<unknown>) => Effect.Effect<void, Errors.N8nError>
-  /** Faults of a workflow as stored on n8n, a sentence each. */
-  readonly faults: (workflow: Obj, read: ReadWorkflow) => Effect.Effect<ReadonlyArray<string>, Errors.N8nError>
+  /** Faults of a workflow as stored. */
+  readonly faults: (workflow: Obj, read: ReadWorkflow) => Effect.Effect<ReadonlyArray<Fault>, Errors.N8nError>
 }
 
 const open: Service = { check: () => Effect.void, checkTest: () => Effect.void, faults: () => Effect.succeed([]) }

@@ -119,17 +119,40 @@ const isOpen = (node: Obj) => {
     (str(obj(parameters["options"])?.["ipWhitelist"]) ?? "") === ""
 }
 
-const look = Effect.fnUntraced(function*(workflow: Subject, isAlone: boolean, read: ReadWorkflow) {
-  // No one calls an unpublished workflow, but a caller who audits a single one wants to know before publishing it.
-  const counts = isAlone || workflow.active
-  const secrets = LiteralSecrets.places({ nodes: workflow.nodes })
-  const isUnwatched = counts && workflow.nodes.length > 0 && !hasErrorWorkflow({ ...workflow })
+/** Finding in a workflow: `at` for people, `path` from the workflow. */
+export interface Risk {
+  readonly check: Check & ("literal-secret" | "open-webhook" | "policy" | "no-error-workflow")
+  readonly at: string
+  readonly path: string
+  readonly node?: string
+}
+
+/** Risks of a workflow; `counts` is whether someone can start it. */
+export const look = Effect.fnUntraced(function*(
+  workflow: Obj & { readonly nodes: ReadonlyArray<unknown> },
+  counts: boolean,
+  read: ReadWorkflow
+): Effect.fn.Return<ReadonlyArray<Risk>, Errors.N8nError> {
+  const isUnwatched = counts && workflow.nodes.length > 0 && !hasErrorWorkflow(workflow)
   return [
-    ["literal-secret", secrets.map(({ node, path }) => `'${node ?? "?"}': ${path}`)],
-    ["open-webhook", counts ? Workflow.nodes(workflow).filter(isOpen).map((node) => Workflow.nameOf(node) || "?") : []],
-    ["policy", yield* (yield* WriteGuard).faults({ ...workflow }, read)],
-    ["no-error-workflow", isUnwatched ? ["settings.errorWorkflow"] : []]
-  ] as const
+    ...LiteralSecrets.places({ nodes: workflow.nodes }).map(({ at, node, path }) =>
+      defined({ check: "literal-secret" as const, at: `'${node ?? "?"}': ${path}`, path: at, node })
+    ),
+    ...workflow.nodes.flatMap((value, index) => {
+      const node = obj(value)
+      if (!counts || node === undefined || !isOpen(node)) return []
+      const name = Workflow.nameOf(node) || "?"
+      return [{ check: "open-webhook" as const, at: name, path: `nodes[${index}].parameters`, node: name }]
+    }),
+    ...(yield* (yield* WriteGuard).faults(workflow, read)).map(({ message, path }) => ({
+      check: "policy" as const,
+      at: message,
+      path
+    })),
+    ...(isUnwatched
+      ? [{ check: "no-error-workflow" as const, at: "settings.errorWorkflow", path: "settings.errorWorkflow" }]
+      : [])
+  ]
 })
 
 /** Ordinary node types, which n8n reports as risky wherever they are used. */
@@ -216,9 +239,10 @@ export const run = Effect.fn("Audit.run")(function*(
   const seen: Array<Pick<Subject, "id" | "name"> & { readonly nodes: ReadonlyArray<Obj> }> = []
   const others = yield* Cache.make({ capacity: 100, lookup: (id: string) => n8n.getWorkflow(id) })
   const lookAt = Effect.fnUntraced(function*(workflow: Subject) {
-    for (const [check, at] of yield* look(workflow, workflowId !== undefined, (id) => Cache.get(others, id))) {
-      note(check, workflow, at)
-    }
+    // No one calls an unpublished workflow, but a caller who audits a single one wants to know before publishing it.
+    const counts = workflowId !== undefined || workflow.active
+    const risks = yield* look({ ...workflow }, counts, (id) => Cache.get(others, id))
+    for (const { at, check } of risks) note(check, workflow, [at])
     const nodes = Workflow.nodes(workflow).map(({ name, type, typeVersion }) => ({ name, type, typeVersion }))
     seen.push({ id: workflow.id, name: workflow.name, nodes })
   })

@@ -20,6 +20,7 @@ import type * as Profiles from "../config/Profiles.ts"
 import * as Logging from "../Logging.ts"
 import * as Telemetry from "../Telemetry.ts"
 import { audit } from "./audit.ts"
+import { check } from "./check.ts"
 import { credential } from "./credential.ts"
 import { doctor } from "./doctor.ts"
 import { edit } from "./edit.ts"
@@ -98,7 +99,7 @@ export const commandLine = serve.pipe(
   Command.withSubcommands([
     { group: "Start", commands: [init, doctor, help] },
     { group: "See what happens", commands: [why, executions, workflows, picture, map] },
-    { group: "Check and change", commands: [audit, test, prove, edit, upgrade, credential] },
+    { group: "Check and change", commands: [check, audit, test, prove, edit, upgrade, credential] },
     { group: "Workflows as files", commands: [pull, status, diff, push, promote] },
     { group: "What AI clients use", commands: [tools, call] }
   ])

@@ -1,4 +1,5 @@
 /** `upgrade`: moves outdated and deprecated nodes on, and proves each workflow on its recorded runs. */
+import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
@@ -6,13 +7,16 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
 import * as Tool from "../../answer/Tool.ts"
+import * as Releases from "../../catalogue/types/Releases.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Replays from "../../trials/Replays.ts"
 import * as Upgrades from "../../trials/Upgrades.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
+import * as Breaks from "../../workflows/upgrade/Breaks.ts"
+import * as Options from "../config/Options.ts"
 import * as UpgradeReport from "../report/UpgradeReport.ts"
 import { withFolders } from "./picture.ts"
-import { checkWrites, exit, explained, folder, isColoured, json, optional, print, root, toggle } from "./root.ts"
+import { checkWrites, exit, explained, isColoured, json, optional, print, root, toggle } from "./root.ts"
 import { dryRun } from "./sync.ts"
 
 /** Milliseconds for one replay. */
@@ -38,7 +42,10 @@ const references = Effect.fnUntraced(function*(folder: string, isLive: boolean) 
 export const upgrade = Command.make(
   "upgrade",
   {
-    folder: folder("Folder of workflow files, which are changed in place"),
+    folder: Argument.String("folder").pipe(
+      Argument.withDescription("Folder of workflow files, changed in place; the working directory by default"),
+      Argument.optional
+    ),
     n8n: toggle("n8n", "Instead, all workflows of the connected n8n, as drafts"),
     to: optional("to", "VERSION", "Release of n8n to upgrade to; by default the connected one, else the newest known"),
     last: Flag.Int("last").pipe(
@@ -50,12 +57,23 @@ export const upgrade = Command.make(
     dryRun,
     json
   },
-  Effect.fnUntraced(function*({ dryRun, folder, json, last, n8n, to }) {
+  Effect.fnUntraced(function*({ dryRun, json, last, n8n, ...flags }) {
     const options = yield* root
+    if (n8n && Option.isSome(flags.folder)) return yield* Options.refuse("Pass a folder or --n8n, not both")
+    const folder = Option.getOrElse(flags.folder, () => ".")
+    const to = Option.isNone(flags.to)
+      ? undefined
+      : yield* explained(Effect.fromResult(Breaks.parseTarget(flags.to.value)))
     const run = Effect.gen(function*() {
       if (!dryRun && n8n) yield* checkWrites("upgrade changes workflows", ", or add --dry-run")
+      const connected = n8n ? yield* N8nClient.use((client) => client.release) : undefined
+      if (to !== undefined && connected !== undefined && Releases.isNewer(to, connected)) {
+        return yield* Options.refuse(
+          `This n8n is ${connected}: it lacks what ${to} has. Upgrade n8n first, or upgrade a folder with --to ${to}`
+        )
+      }
       const report = yield* Upgrades.run(yield* references(folder, n8n), {
-        to: Option.getOrUndefined(to),
+        to,
         last: Option.getOrUndefined(last),
         dryRun,
         timeout,

@@ -8,6 +8,7 @@ import type { Evaluate } from "../../catalogue/types/Ports.ts"
 import * as Ports from "../../catalogue/types/Ports.ts"
 import { type PlacedLink, placedLinks } from "../../n8n/model/Connections.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
+import type { Ruled, RuleId } from "./Rules.ts"
 
 /** Data that the checks look up. */
 export interface Lookups {
@@ -118,11 +119,12 @@ export interface Fault {
 
 export const problemOf = (
   { at, id, name }: Node,
+  rule: RuleId,
   severity: Problem["severity"],
   message: string,
   fix?: string,
   path: string = at
-): Problem => defined({ severity, node: name, nodeId: id, path, message, fix })
+): Ruled => defined({ rule, severity, node: name, nodeId: id, path, message, fix })
 
 export const portTypes = (ports: ReadonlyArray<Ports.Port> = []): ReadonlyArray<string> => [
   ...new Set(ports.map(({ type }) => type))

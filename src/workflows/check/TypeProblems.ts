@@ -6,6 +6,7 @@ import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { isNewer } from "../../catalogue/types/Releases.ts"
 import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
 import { type Checked, either, type Lookups, type Node, problemOf, quoted } from "./CheckedWorkflow.ts"
+import type { Ruled, RuleId } from "./Rules.ts"
 
 const own = /^(?:n8n-nodes-base|@n8n\/n8n-nodes-langchain)\./
 
@@ -22,31 +23,36 @@ const disabled: ReadonlySet<string> = new Set([`${base}executeCommand`, `${base}
 
 const internal: ReadonlySet<string> = new Set([`${base}dynamicCredentialCheck`, `${base}e2eTest`])
 
-const unknownType = (node: Node, lookups: Lookups): Problem => {
+const unknownType = (node: Node, lookups: Lookups): Ruled => {
   const { at, type } = node
   const { connected, release } = lookups
-  const problem = (severity: Problem["severity"], message: string, fix?: string) =>
-    problemOf(node, severity, message, fix, `${at}.type`)
+  const problem = (rule: RuleId, severity: Problem["severity"], message: string, fix?: string) =>
+    problemOf(node, rule, severity, message, fix, `${at}.type`)
   if (isCommunity(type)) {
     const message = `'${type}' is not one of n8n's own types and is not checked.`
-    return problem("warning", message, "Check that its package is installed in n8n.")
+    return problem("community-node", "warning", message, "Check that its package is installed in n8n.")
   }
   const last = lookups.removed?.(type)
   if (last !== undefined) {
     const [successor] = lookups.successors?.(type) ?? []
     const severity = connected !== undefined && !isNewer(connected, last) ? "warning" : "error"
     const message = `n8n ${release} no longer has the type '${type}'; n8n ${last} still had it.`
-    return problem(severity, message, successor && `Use '${successor}'.`)
+    return problem("removed-type", severity, message, successor && `Use '${successor}'.`)
   }
   const candidates = nearestTypes(type, lookups)
   const isYounger = connected !== undefined && isNewer(connected, release)
   const isSame = candidates.some((each) => fold(shortName(each)) === fold(shortName(type)))
   const severity = isYounger && !isSame && own.test(type) ? "warning" : "error"
   const fix = isSame ? `Use ${either(candidates)}.` : `Did you mean ${either(candidates)}?`
-  return problem(severity, `n8n ${release} has no type '${type}'.`, candidates.length === 0 ? undefined : fix)
+  return problem(
+    "unknown-type",
+    severity,
+    `n8n ${release} has no type '${type}'.`,
+    candidates.length === 0 ? undefined : fix
+  )
 }
 
-const unknownVersion = (node: Node, nodeType: NodeType.NodeType, version: number, lookups: Lookups): Problem => {
+const unknownVersion = (node: Node, nodeType: NodeType.NodeType, version: number, lookups: Lookups): Ruled => {
   const versions = NodeType.versions(nodeType)
   const newest = versions.at(-1) ?? 1
   const isYounger = lookups.connected !== undefined && isNewer(lookups.connected, lookups.release)
@@ -59,6 +65,7 @@ const unknownVersion = (node: Node, nodeType: NodeType.NodeType, version: number
     : ""
   return problemOf(
     node,
+    "unknown-version",
     isOverlooked || version > newest && isYounger ? "warning" : "error",
     `'${node.type}' has no version ${version}${more}.`,
     `It has ${quoted(versions.map(String), 20).replaceAll("'", "")}.`,
@@ -71,10 +78,17 @@ const lacked = (node: Node, nodeType: NodeType.NodeType, version: number, { conn
   const [what, fix] = there === undefined
     ? [`type '${node.type}'`, "Use another type, or update n8n."]
     : [`version ${version} of '${node.type}'`, `Use ${there}, the newest it has, or update n8n.`]
-  return problemOf(node, "error", `The connected n8n ${connected} has no ${what}.`, fix, `${node.at}.typeVersion`)
+  return problemOf(
+    node,
+    "unavailable-type",
+    "error",
+    `The connected n8n ${connected} has no ${what}.`,
+    fix,
+    `${node.at}.typeVersion`
+  )
 }
 
-const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Problem> => {
+const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Ruled> => {
   const { at, description, nodeType, type, version } = node
   if (type === "") return []
   if (nodeType === undefined) return [unknownType(node, lookups)]
@@ -82,15 +96,24 @@ const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Problem> => {
   if (description === undefined) return [unknownVersion(node, nodeType, version, lookups)]
   const own = ToolVariant.baseOf(type) ?? type
   if (internal.has(own)) {
-    return [problemOf(node, "error", `'${type}' is for n8n's own tests.`, "Use another type.", `${at}.type`)]
+    return [
+      problemOf(
+        node,
+        "unavailable-type",
+        "error",
+        `'${type}' is for n8n's own tests.`,
+        "Use another type.",
+        `${at}.type`
+      )
+    ]
   }
   if (disabled.has(own) && lookups.isV1 !== true) {
     const fix = "Use another type, or ask the operator of n8n to start it with NODES_EXCLUDE=[]."
-    return [problemOf(node, "error", `n8n 2 disables '${type}' by default.`, fix, `${at}.type`)]
+    return [problemOf(node, "unavailable-type", "error", `n8n 2 disables '${type}' by default.`, fix, `${at}.type`)]
   }
   const isLacked = lookups.connected !== undefined && lookups.isLacked?.(type, version) === true
   return isLacked ? [lacked(node, nodeType, version, lookups)] : []
 }
 
-export const typeProblems = ({ nodes }: Checked, lookups: Lookups): ReadonlyArray<Problem> =>
+export const typeProblems = ({ nodes }: Checked, lookups: Lookups): ReadonlyArray<Ruled> =>
   nodes.flatMap((node) => ofNode(node, lookups))

@@ -8,6 +8,7 @@ import * as Checked from "./CheckedWorkflow.ts"
 import { connectionProblems } from "./connection.ts"
 import { missingCredentials, nodeProblems } from "./node.ts"
 import { reachProblems } from "./reach.ts"
+import type { Ruled } from "./Rules.ts"
 import { structureProblems } from "./structure.ts"
 import { typeProblems } from "./TypeProblems.ts"
 
@@ -31,12 +32,13 @@ const onceEach = (problems: ReadonlyArray<Problem>): ReadonlyArray<Problem> => {
   })
 }
 
-const problemsOf = (
+/** All problems: errors first, then warnings. */
+const ruledOf = (
   workflow: Obj,
   checked: Checked.Checked,
   lookups: Checked.Lookups,
-  ofTypes: ReadonlyArray<Problem>
-): ReadonlyArray<Problem> => {
+  ofTypes: ReadonlyArray<Ruled>
+): ReadonlyArray<Ruled> => {
   const all = [
     ...structureProblems(workflow, lookups),
     ...ofTypes,
@@ -44,7 +46,16 @@ const problemsOf = (
     ...nodeProblems(checked, lookups),
     ...reachProblems(checked)
   ]
-  return onceEach(["error", "warning"].flatMap((each) => all.filter(({ severity }) => severity === each)))
+  return ["error", "warning"].flatMap((each) => all.filter(({ severity }) => severity === each))
+}
+
+const problemsOf = (...input: Parameters<typeof ruledOf>): ReadonlyArray<Problem> =>
+  onceEach(ruledOf(...input).map(({ line: _, rule: __, ...problem }) => problem))
+
+/** Problems with their rules, each with its fix. @internal */
+export const ruled = (workflow: Obj, lookups: Checked.Lookups): ReadonlyArray<Ruled> => {
+  const checked = Checked.make(workflow, lookups)
+  return ruledOf(workflow, checked, lookups, typeProblems(checked, lookups))
 }
 
 /** Result of checking a workflow. */

@@ -1,5 +1,4 @@
 /** Problems with connections: ports that do not exist or do not fit, and inputs that need a connection. */
-import type { Problem } from "../../base/Problem.ts"
 import type { Port } from "../../catalogue/types/Ports.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import {
@@ -12,6 +11,7 @@ import {
   problemOf,
   quoted
 } from "./CheckedWorkflow.ts"
+import type { Ruled } from "./Rules.ts"
 
 /** `main`, `ai_tool and ai_memory`; `none` */
 const listed = (ports: ReadonlyArray<Port>) => portTypes(ports).join(" and ") || "none"
@@ -97,15 +97,17 @@ const atTarget = (link: Connections.PlacedLink, from: Node, to: Node): Fault | u
   }
 }
 
-const ofLink = (link: Connections.PlacedLink, byName: ReadonlyMap<string, Node>): ReadonlyArray<Problem> => {
+const ofLink = (link: Connections.PlacedLink, byName: ReadonlyMap<string, Node>): ReadonlyArray<Ruled> => {
   const [from, to] = [byName.get(link.from), byName.get(link.to)]
   const fault = from && to && (atSource(link, from, to) ?? atTarget(link, from, to))
-  return from === undefined || fault === undefined ? [] : [problemOf(from, "error", fault.message, fault.fix, link.at)]
+  return from === undefined || fault === undefined
+    ? []
+    : [problemOf(from, "connection-port", "error", fault.message, fault.fix, link.at)]
 }
 
 const ofInputs = (node: Node, into: ReadonlyArray<Connections.PlacedLink>, byName: ReadonlyMap<string, Node>) => {
   if (node.isDisabled) return []
-  return (node.inputs ?? []).flatMap((port): ReadonlyArray<Problem> => {
+  return (node.inputs ?? []).flatMap((port): ReadonlyArray<Ruled> => {
     const here = into.filter(({ input }) => Connections.samePort(input, port))
     const enabled = here.filter(({ from }) => byName.get(from)?.isDisabled === false)
     const label = port.name ?? port.type
@@ -116,20 +118,23 @@ const ofInputs = (node: Node, into: ReadonlyArray<Connections.PlacedLink>, byNam
         here.length === 0
           ? problemOf(
             node,
+            "missing-sub-node",
             "error",
             `${needs}: nothing is connected to ${Connections.portLabel(port)}.`,
             `Connect one by ${port.type}, from the sub-node to this one.`
           )
-          : problemOf(node, "error", `${needs}, and the one connected is disabled.`)
+          : problemOf(node, "missing-sub-node", "error", `${needs}, and the one connected is disabled.`)
       ]
     }
-    const names = quoted(enabled.map(({ from }) => from))
+    const names = quoted(enabled.map(({ from }) => from).toSorted())
     const message = `'${node.name}' takes ${most} ${label}, and ${enabled.length} are connected: ${names}.`
-    return enabled.length > most ? [problemOf(node, "error", message, undefined, enabled[most]?.at)] : []
+    return enabled.length > most
+      ? [problemOf(node, "too-many-connections", "error", message, undefined, enabled[most]?.at)]
+      : []
   })
 }
 
-export const connectionProblems = ({ byName, links, nodes }: Checked): ReadonlyArray<Problem> => {
+export const connectionProblems = ({ byName, links, nodes }: Checked): ReadonlyArray<Ruled> => {
   const into = Map.groupBy(links, ({ to }) => to)
   return [
     ...links.flatMap((link) => ofLink(link, byName)),

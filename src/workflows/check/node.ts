@@ -1,21 +1,29 @@
 /** Problems inside single nodes: parameters, expressions and missing credentials. */
 import { obj, own, str } from "../../base/Json.ts"
-import type { MissingCredential, Problem } from "../../base/Problem.ts"
+import type { MissingCredential } from "../../base/Problem.ts"
 import { about } from "../../catalogue/parameters/ParameterDefaults.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import { parametersOf } from "../../n8n/model/Workflow.ts"
 import { type Checked, either, isTriggerLike, type Lookups, type Node, problemOf } from "./CheckedWorkflow.ts"
 import * as Expressions from "./Expressions.ts"
+import type { Ruled } from "./Rules.ts"
 
 /** Whether n8n checks the node: it is connected or n8n starts it. */
 const isLookedInto = (node: Node, connected: ReadonlySet<string>) => connected.has(node.name) || isTriggerLike(node)
 
-const ofParameters = (node: Node, { suggest }: Lookups): ReadonlyArray<Problem> => {
+const ofParameters = (node: Node, { suggest }: Lookups): ReadonlyArray<Ruled> => {
   const { description, version } = node
   if (description === undefined || version === undefined) return []
   const shape = { typeVersion: version, parameters: parametersOf(node.json) }
   return Parameters.problems(description, shape, suggest).map((problem) =>
-    problemOf(node, problem.severity, problem.message, problem.fix, `${node.at}.parameters.${problem.path}`)
+    problemOf(
+      node,
+      "parameter",
+      problem.severity,
+      problem.message,
+      problem.fix,
+      `${node.at}.parameters.${problem.path}`
+    )
   )
 }
 
@@ -52,10 +60,11 @@ const shorten = (text: string) => text.length > 80 ? `${text.slice(0, 77)}…` :
 /** A call of `$fromAI` with a literal key or none, found by pattern as n8n does. */
 const fromAI = /\$fromAI\s*\(\s*(?:(["'`])((?:\\.|(?!\1)[^\\])*)\1\s*[,)]|\))/gi
 
-const fromAIProblems = (node: Node, { path, text }: Expressions.Text): ReadonlyArray<Problem> =>
+const fromAIProblems = (node: Node, { path, text }: Expressions.Text): ReadonlyArray<Ruled> =>
   [...text.matchAll(fromAI)].flatMap(({ 2: key = "" }) =>
     /^[\w-]{1,64}$/.test(key) ? [] : problemOf(
       node,
+      "from-ai-key",
       "error",
       `'${shorten(key)}' is no key that $fromAI takes: the agent fails.`,
       "A key has 1 to 64 letters, digits, _ or -; the description says the rest.",
@@ -67,15 +76,15 @@ const ofExpressions = (
   node: Node,
   names: ReadonlySet<string>,
   { nearest, parse }: Lookups
-): ReadonlyArray<Problem> => {
+): ReadonlyArray<Ruled> => {
   if (node.isNote) return []
   const missing: Array<Expressions.Text & { readonly name: string }> = []
-  const mistakes: Array<Problem> = []
+  const mistakes: Array<Ruled> = []
   for (const text of Expressions.texts(node.parameters)) {
     const path = `${node.at}.${text.path}`
     if (text.kind === "unmarked" && node.description !== undefined) {
       const message = "{{ }} is literal text here: expressions must start with '='."
-      mistakes.push(problemOf(node, "warning", message, "Start it with '='.", path))
+      mistakes.push(problemOf(node, "unmarked-expression", "warning", message, "Start it with '='.", path))
     }
     if (text.kind === "expression") mistakes.push(...fromAIProblems(node, text))
     const findings = Expressions.inText(text, parse)
@@ -84,7 +93,10 @@ const ofExpressions = (
       const fault = text.kind === "script"
         ? `The code does not parse: ${message}, line ${line}: ${shorten(code.split("\n")[line - 1]?.trim() ?? "")}`
         : `{{${shorten(code)}}} does not parse: ${message}.`
-      mistakes.push(problemOf(node, "error", fault, undefined, path))
+      mistakes.push({
+        ...problemOf(node, "code-syntax", "error", fault, undefined, path),
+        ...(text.kind === "script" ? { line } : {})
+      })
     }
     for (const { isGuess, name } of findings.references) {
       if (!isGuess && !names.has(name)) missing.push({ ...text, name })
@@ -97,6 +109,7 @@ const ofExpressions = (
       const times = others.length > 0 ? ` (${others.length + 1} times)` : ""
       return problemOf(
         node,
+        "unknown-reference",
         // A script may never reach the reference.
         first?.kind === "script" ? "warning" : "error",
         `It refers to the node '${name}', which does not exist${times}.`,
@@ -108,7 +121,7 @@ const ofExpressions = (
 }
 
 /** Problems inside nodes that are not disabled; warnings in nodes that n8n does not check. */
-export const nodeProblems = ({ links, nodes }: Checked, lookups: Lookups): ReadonlyArray<Problem> => {
+export const nodeProblems = ({ links, nodes }: Checked, lookups: Lookups): ReadonlyArray<Ruled> => {
   const names = new Set(nodes.map(({ name }) => name))
   const connected = new Set(links.flatMap(({ from, to }) => [from, to]))
   return nodes.flatMap((node) => {

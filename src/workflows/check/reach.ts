@@ -1,6 +1,6 @@
 /** Problems with nodes that never run because nothing starts the workflow or leads to them. */
-import type { Problem } from "../../base/Problem.ts"
 import { type Checked, isSubNode, type Node, problemOf } from "./CheckedWorkflow.ts"
+import type { Ruled } from "./Rules.ts"
 
 const byHand: ReadonlySet<string> = new Set([
   "n8n-nodes-base.manualTrigger",
@@ -30,13 +30,14 @@ const reached = ({ byName, links }: Checked, from: ReadonlyArray<Node>): Readonl
   return names
 }
 
-export const reachProblems = (checked: Checked): ReadonlyArray<Problem> => {
+export const reachProblems = (checked: Checked): ReadonlyArray<Ruled> => {
   const nodes = checked.nodes.filter(({ isNote }) => !isNote)
   const targets = new Set(checked.links.flatMap(({ output, to }) => output.type === "main" ? [to] : []))
   const triggers = nodes.filter((node) => starts(node, (name) => targets.has(name)))
   if (triggers.length === 0) {
     const disabled = nodes.find((node) => starts({ ...node, isDisabled: false }, () => true))
     return [{
+      rule: "no-trigger",
       severity: "warning",
       ...(disabled === undefined ? {} : { node: disabled.name }),
       path: disabled?.at ?? "nodes",
@@ -52,6 +53,7 @@ export const reachProblems = (checked: Checked): ReadonlyArray<Problem> => {
   return [
     ...(triggers.every(({ type }) => byHand.has(type))
       ? [{
+        rule: "manual-only" as const,
         severity: "warning" as const,
         path: "nodes",
         message: "The workflow can only be started manually: n8n does not publish it.",
@@ -63,6 +65,7 @@ export const reachProblems = (checked: Checked): ReadonlyArray<Problem> => {
         ? []
         : [problemOf(
           node,
+          "unreachable-node",
           "warning",
           isSubNode(node)
             ? `'${node.name}' serves no node that runs.`

@@ -1,30 +1,30 @@
 /** Problems with the shape of a workflow, which n8n refuses to store or stores differently. */
 import * as Predicate from "effect/Predicate"
 import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
-import type { Problem } from "../../base/Problem.ts"
 import { placedLinks } from "../../n8n/model/Connections.ts"
 import * as Limits from "../../n8n/model/Limits.ts"
 import * as NodeKeys from "../../n8n/model/NodeKeys.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { either, type Lookups } from "./CheckedWorkflow.ts"
+import type { Ruled, RuleId } from "./Rules.ts"
 
-const error = (path: string, message: string, fix?: string): Problem =>
-  defined({ severity: "error" as const, path, message, fix })
+const error = (rule: RuleId, path: string, message: string, fix?: string): Ruled =>
+  defined({ rule, severity: "error" as const, path, message, fix })
 
-const nameProblems = (name: unknown): ReadonlyArray<Problem> => {
+const nameProblems = (name: unknown): ReadonlyArray<Ruled> => {
   if (!Predicate.isString(name) || name === "") {
-    return [error("name", "The workflow has no name.", "Add name: \"…\".")]
+    return [error("workflow-shape", "name", "The workflow has no name.", "Add name: \"…\".")]
   }
   const fault = Limits.nameFault(name)
-  return fault === undefined ? [] : [error("name", fault)]
+  return fault === undefined ? [] : [error("workflow-shape", "name", fault)]
 }
 
-const ofRoot = ({ name, nodes, settings }: Obj): ReadonlyArray<Problem> => [
+const ofRoot = ({ name, nodes, settings }: Obj): ReadonlyArray<Ruled> => [
   ...nameProblems(name),
-  ...(Array.isArray(nodes) ? [] : [error("nodes", "nodes must be a list.")]),
+  ...(Array.isArray(nodes) ? [] : [error("workflow-shape", "nodes", "nodes must be a list.")]),
   ...(Predicate.isNullish(settings) || obj(settings) !== undefined
     ? []
-    : [error("settings", "settings must be an object.")])
+    : [error("workflow-shape", "settings", "settings must be an object.")])
 ]
 
 /** Messages and fixes for missing keys of a node; parameters and position may be missing. */
@@ -37,7 +37,7 @@ const missing: { readonly [key: string]: readonly [message: string, fix?: string
   ]
 }
 
-const ofNode = (node: Obj, at: string): ReadonlyArray<Problem> => {
+const ofNode = (node: Obj, at: string): ReadonlyArray<Ruled> => {
   const [name, id] = [str(node["name"]), str(node["id"])]
   return [...NodeKeys.nodeKeys].flatMap(([key, nodeKey]) => {
     const value = node[key]
@@ -45,32 +45,38 @@ const ofNode = (node: Obj, at: string): ReadonlyArray<Problem> => {
     const isAbsent = Predicate.isNullish(value)
     if (isAbsent && missing[key] === undefined) return []
     const [message, fix] = isAbsent && missing[key] || [`${key} must be ${NodeKeys.words(nodeKey)}.`]
-    return [{ ...error(`${at}.${key}`, message, fix), ...defined({ node: name, nodeId: id }) }]
+    return [{ ...error("node-shape", `${at}.${key}`, message, fix), ...defined({ node: name, nodeId: id }) }]
   })
 }
 
-const twice = (nodes: ReadonlyArray<unknown>, key: "name" | "id"): ReadonlyArray<Problem> => {
+const twice = (nodes: ReadonlyArray<unknown>, key: "name" | "id"): ReadonlyArray<Ruled> => {
   const values = nodes.map((node) => str(obj(node)?.[key]) || undefined)
   const first = new Map([...values.entries()].toReversed().map(([index, value]) => [value, index]))
   const fix = key === "name" ? "Rename one of them, also in connections and expressions." : "Give it a unique id."
   return nodes.flatMap((node, index) => {
     const [value, before = index] = [values[index], first.get(values[index])]
     if (value === undefined || before === index) return []
-    const problem = error(`nodes[${index}].${key}`, `nodes[${before}] also has the ${key} '${value}'.`, fix)
+    const problem = error(
+      `duplicate-${key}`,
+      `nodes[${index}].${key}`,
+      `nodes[${before}] also has the ${key} '${value}'.`,
+      fix
+    )
     return [defined({ ...problem, node: str(obj(node)?.["name"]) })]
   })
 }
 
 /** Problems with names in connections; a removed node can leave an entry without links. */
-const ofSources = (connections: Obj, nodes: ReadonlyArray<Obj>, { nearest }: Lookups): ReadonlyArray<Problem> => {
+const ofSources = (connections: Obj, nodes: ReadonlyArray<Obj>, { nearest }: Lookups): ReadonlyArray<Ruled> => {
   const names = new Set(nodes.flatMap((node) => str(node["name"]) ?? []))
   const byId = new Map(nodes.map((node) => [node["id"], str(node["name"])]))
   const links = placedLinks(connections)
   const sources = Map.groupBy(links, ({ from }) => from)
-  const unknown = (path: string, name: string, end: string): Problem => {
+  const unknown = (path: string, name: string, end: string): Ruled => {
     const nodeName = byId.get(name)
     const near = nearest(name, names)
     return error(
+      "unknown-connection",
       path,
       nodeName === undefined ? `${end} '${name}', which does not exist.` : `${end} '${name}', a node's id.`,
       nodeName !== undefined
@@ -87,6 +93,7 @@ const ofSources = (connections: Obj, nodes: ReadonlyArray<Obj>, { nearest }: Loo
         : sources.has(name)
         ? [unknown(`connections.${name}`, name, "Connections start at")]
         : [{
+          rule: "unknown-connection" as const,
           severity: "warning" as const,
           path: `connections.${name}`,
           message: `'${name}' does not exist; the entry has no connections.`,
@@ -108,50 +115,56 @@ const ofSources = (connections: Obj, nodes: ReadonlyArray<Obj>, { nearest }: Loo
 
 const leads = "A connection leads to"
 
-const ofTarget = (value: unknown, at: string): ReadonlyArray<Problem> => {
+const ofTarget = (value: unknown, at: string): ReadonlyArray<Ruled> => {
   const target = obj(value)
-  if (target === undefined) return [error(at, "A connection is {node, type, index}.")]
+  if (target === undefined) return [error("connection-shape", at, "A connection is {node, type, index}.")]
   return [
-    ...(str(target["node"]) ? [] : [error(`${at}.node`, "The connection has no node.")]),
-    ...(str(target["type"]) ? [] : [error(`${at}.type`, "The connection has no type.", "Add type: \"main\".")]),
+    ...(str(target["node"]) ? [] : [error("connection-shape", `${at}.node`, "The connection has no node.")]),
+    ...(str(target["type"])
+      ? []
+      : [error("connection-shape", `${at}.type`, "The connection has no type.", "Add type: \"main\".")]),
     ...(Number.isInteger(target["index"]) && Number(target["index"]) >= 0
       ? []
-      : [error(`${at}.index`, "index must be the number of an input: 0, 1, …", "Add index: 0.")])
+      : [error("connection-shape", `${at}.index`, "index must be the number of an input: 0, 1, …", "Add index: 0.")])
   ]
 }
 
 const shape = "It must be {[type]: [[{node, type, index}]]}: a list of outputs, each a list."
 
-const ofShape = (connections: Obj): ReadonlyArray<Problem> =>
+const ofShape = (connections: Obj): ReadonlyArray<Ruled> =>
   Object.entries(connections).flatMap(([from, value]) => {
     const types = obj(value)
-    if (types === undefined) return [error(`connections.${from}`, "These are not connections.", shape)]
+    if (types === undefined) {
+      return [error("connection-shape", `connections.${from}`, "These are not connections.", shape)]
+    }
     return Object.entries(types).flatMap(([type, outputs]) => {
       const at = `connections.${from}.${type}`
-      if (!Array.isArray(outputs)) return [error(at, "These are not connections.", shape)]
+      if (!Array.isArray(outputs)) return [error("connection-shape", at, "These are not connections.", shape)]
       return outputs.flatMap((targets, index) =>
         Array.isArray(targets)
           ? targets.flatMap((target, position) => ofTarget(target, `${at}[${index}][${position}]`))
           : Predicate.isNullish(targets)
           ? []
-          : [error(`${at}[${index}]`, "An output is a list of connections.", shape)]
+          : [error("connection-shape", `${at}[${index}]`, "An output is a list of connections.", shape)]
       )
     })
   })
 
-export const structureProblems = (workflow: Obj, lookups: Lookups): ReadonlyArray<Problem> => {
+export const structureProblems = (workflow: Obj, lookups: Lookups): ReadonlyArray<Ruled> => {
   const nodes = arr(workflow["nodes"])
   const connections = obj(workflow["connections"])
   return [
     ...ofRoot(workflow),
     ...nodes.flatMap((value, index) => {
       const node = obj(value)
-      return node === undefined ? [error(`nodes[${index}]`, "A node is an object.")] : ofNode(node, `nodes[${index}]`)
+      return node === undefined
+        ? [error("node-shape", `nodes[${index}]`, "A node is an object.")]
+        : ofNode(node, `nodes[${index}]`)
     }),
     ...twice(nodes, "name"),
     ...twice(nodes, "id"),
     ...(connections === undefined
-      ? [error("connections", "connections must be an object.", "Write {} if there are none.")]
+      ? [error("workflow-shape", "connections", "connections must be an object.", "Write {} if there are none.")]
       : [...ofShape(connections), ...ofSources(connections, Workflow.nodes(workflow), lookups)])
   ]
 }

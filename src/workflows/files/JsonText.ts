@@ -14,16 +14,27 @@ interface Span {
   readonly length: number
 }
 
-const place = (text: string, { offset }: Span) => {
+export interface Place {
+  /** From 1. */
+  readonly line: number
+  readonly column: number
+}
+
+const placeOf = (text: string, offset: number): Place => {
   const lines = text.slice(0, offset).split(/\r\n|\r|\n/)
-  return `line ${lines.length}, column ${(lines.at(-1) ?? "").length + 1}`
+  return { line: lines.length, column: (lines.at(-1) ?? "").length + 1 }
+}
+
+const place = (text: string, { offset }: Pick<Span, "offset">) => {
+  const { column, line } = placeOf(text, offset)
+  return `line ${line}, column ${column}`
 }
 
 const scan = (text: string) => {
   const comments: Array<Span> = []
   const commas: Array<Span> = []
   let comma: Span | undefined
-  let fault: string | undefined
+  let fault: (Pick<Span, "offset"> & { readonly what: string }) | undefined
   const discard = () => {
     comma = undefined
   }
@@ -42,10 +53,12 @@ const scan = (text: string) => {
     onLiteralValue: discard,
     onObjectEnd: close,
     onArrayEnd: close,
-    onError: (code, offset, length) => {
+    onError: (code, offset) => {
       // `CommaExpected` becomes `comma expected`.
-      fault ??= Jsonc.printParseErrorCode(code).replace(/\B[A-Z]/g, (letter) => ` ${letter}`).toLowerCase() +
-        ` at ${place(text, { offset, length })}`
+      fault ??= {
+        what: Jsonc.printParseErrorCode(code).replace(/\B[A-Z]/g, (letter) => ` ${letter}`).toLowerCase(),
+        offset
+      }
     }
   }, { allowTrailingComma: true })
   return { comments, commas, fault }
@@ -87,9 +100,31 @@ export const parse = (whole: string): Result.Result<Parsed, string> => {
             })
           })
         )
-        : Result.fail(fault)
+        : Result.fail(`${fault.what} at ${place(text, fault)}`)
     )
   )
+}
+
+/** Parts of a text that strict JSON does not allow: each kind once, with its first place. */
+export const flaws = (whole: string): ReadonlyArray<Place & { readonly what: string }> => {
+  const text = whole.startsWith(mark) ? whole.slice(1) : whole
+  const marks = text === whole ? [] : [{ what: "a byte order mark", line: 1, column: 1 }]
+  const strict = strictly(text)
+  if (Result.isSuccess(strict)) return marks
+  const first = (what: string, spans: ReadonlyArray<Span>) =>
+    spans.slice(0, 1).map(({ offset }) => ({
+      what: spans.length === 1 ? `a ${what}` : `${spans.length} ${what}s`,
+      ...placeOf(text, offset)
+    }))
+  return Result.match(Result.try({ try: () => scan(text), catch: () => "it is nested too deeply" }), {
+    onFailure: (what) => [...marks, { what, line: 1, column: 1 }],
+    onSuccess: ({ commas, comments, fault }) => [
+      ...marks,
+      ...(fault === undefined
+        ? [...first("comment", comments), ...first("trailing comma", commas)]
+        : [{ what: fault.what, ...placeOf(text, fault.offset) }])
+    ]
+  })
 }
 
 /**

@@ -15,12 +15,13 @@ import * as Lock from "./lock.ts"
 import * as Read from "./read.ts"
 import * as Write from "./write.ts"
 
-export type { Beside } from "./codeFiles.ts"
+export { type Beside, codePlaces } from "./codeFiles.ts"
 export type { CodePlace, CodePlaces } from "./codeParts.ts"
 export type { WorkflowFolder } from "./folder.ts"
 export type { Listed, Listing, Page } from "./list.ts"
 export { isIgnored } from "./locate.ts"
 export { isListed, isWorkflow, type WorkflowFile } from "./read.ts"
+export { maxBytes } from "./refusals.ts"
 export type { CodeOptions, Keep, Written } from "./write.ts"
 
 /**
@@ -77,6 +78,8 @@ export interface Service {
   readonly folder: (path: string) => Effect.Effect<Folder.WorkflowFolder, Errors.ValidationError>
   /** Lists workflows below a folder, by path, without node_modules and dot folders; at most 20,000 `.json` files. */
   readonly list: (directory?: string, page?: List.Page) => Effect.Effect<List.Listing, Errors.ValidationError>
+  /** Real paths of the `.json` files that `list` reads, workflows or not. */
+  readonly paths: (directory?: string) => Effect.Effect<ReadonlyArray<string>, Errors.ValidationError>
 }
 
 /** The files below the roots. */
@@ -118,7 +121,7 @@ export const layer = (options: Options): Layer.Layer<WorkflowFiles, never, FileS
         save: (path, content, keep = () => Effect.void) => save(fileOf(path), content, keep),
         remove: (path, keep) => remove(fileOf(path), keep),
         folder: yield* Folder.make(locate, lock, code),
-        list: yield* List.make(locate)
+        ...yield* List.make(locate)
       })
     })
   )

@@ -27,6 +27,10 @@ export interface Beside {
   readonly files: ReadonlyMap<string, string>
 }
 
+/** Places of a workflow whose text is in files beside it. @internal */
+export const codePlaces = ({ raw }: Pick<Beside, "raw">): ReadonlyArray<codeParts.Reference> =>
+  codeParts.references(valueOf(raw))
+
 const placeWith = (path: Path.Path) => (file: string, name: string) => path.join(path.dirname(file), ...name.split("/"))
 
 const makeWriter = Effect.gen(function*() {

@@ -98,10 +98,10 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
     return [listed]
   }, Effect.scoped)
 
-  return Effect.fn("WorkflowFiles.list")(function*(directory?: string, { limit = Infinity, offset = 0 }: Page = {}) {
-    const target: Target = { kind: "Folder", path: directory ?? "." }
+  const filesBelow = Effect.fnUntraced(function*(directory = ".") {
+    const target: Target = { kind: "Folder", path: directory }
     yield* Locate.checkName(target)
-    const [files, root] = yield* Effect.gen(function*() {
+    return yield* Effect.gen(function*() {
       const start = yield* locate.existing(target)
       const { type } = yield* fs.lstat(start)
       if (type !== "Directory") {
@@ -110,7 +110,18 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
       const [root = ""] = yield* locate.roots
       return [yield* walk(target, start), root] as const
     }).pipe(Effect.catchTag("PlatformError", (error) => Effect.fail(unreadable(target, error))))
+  })
 
+  const paths = Effect.fn("WorkflowFiles.paths")(function*(directory?: string) {
+    const [files] = yield* filesBelow(directory)
+    return [...files].toSorted()
+  })
+
+  const list = Effect.fn("WorkflowFiles.list")(function*(
+    directory?: string,
+    { limit = Infinity, offset = 0 }: Page = {}
+  ) {
+    const [files, root] = yield* filesBelow(directory)
     const shown = (file: string) =>
       Option.match(path.resolveWithin(root, path.relative(root, file)), {
         onNone: () => file,
@@ -138,4 +149,6 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
     }
     return listing
   })
+
+  return { paths, list }
 })

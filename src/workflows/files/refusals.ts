@@ -86,6 +86,7 @@ export const notOverwritten = "Only workflows are overwritten, and this file is 
 export const notWorkflow = (path: string) =>
   refuse(`File '${path}' is not a workflow: it has no list of nodes`, notOverwritten)
 
+/** Maximum size of a workflow's file. */
 export const maxBytes = 10_000_000
 
 export const tooLarge = (path: string, bytes: number) =>

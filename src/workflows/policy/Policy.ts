@@ -8,7 +8,14 @@ import * as Visible from "../../base/Visible.ts"
 import { findAll, NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { IsTestCopy, type ReadWorkflow, type Service, type Write, WriteGuard } from "../../n8n/WriteGuard.ts"
+import {
+  type Fault,
+  IsTestCopy,
+  type ReadWorkflow,
+  type Service,
+  type Write,
+  WriteGuard
+} from "../../n8n/WriteGuard.ts"
 import { enabled, inWords, isOpen, rulesOf, shortestGap } from "./schedule.ts"
 
 const Names = Schema.Array(Schema.String.check(Schema.isMinLength(1)))
@@ -25,11 +32,6 @@ export const Rules = Schema.Struct({
   requireErrorWorkflow: Schema.optionalKey(Schema.Boolean)
 })
 export type Rules = typeof Rules.Type
-
-interface Fault {
-  readonly message: string
-  readonly path: string
-}
 
 const labelOf = (node: Obj) => Visible.label(Workflow.nameOf(node) || "?")
 
@@ -260,8 +262,7 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
       }
     }),
     checkTest: (nodes) => refuse(bannedIn(Workflow.nodes({ nodes }), rules)),
-    faults: (workflow, read) =>
-      Effect.map(contentFaults(workflow, read), (faults) => faults.map(({ message }) => message))
+    faults: contentFaults
   }
 }
 

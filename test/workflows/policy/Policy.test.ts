@@ -195,6 +195,7 @@ describe("a policy", () => {
 const faults = (rules: Policy.Rules, ...nodes: ReadonlyArray<Obj>) =>
   inWorld(() =>
     WriteGuard.use((guard) => guard.faults(workflow("w", nodes), () => Effect.die("it names none"))).pipe(
+      Effect.map((all) => all.map(({ message }) => message)),
       Effect.provide(Policy.layer(rules))
     )
   )
