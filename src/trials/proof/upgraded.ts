@@ -37,7 +37,8 @@ export const nodesOf = Effect.fnUntraced(function*(
   if (outdated.length === 0) return before.nodes
   const workflow: Obj = { nodes: before.nodes, connections: before.connections }
   const release = yield* N8nClient.use((n8n) => n8n.release)
-  const lookups = yield* NodeLookups.make([...typesOf(workflow), ...Upgrade.types(workflow)], release)
+  const types = yield* NodeLookups.make([...typesOf(workflow), ...Upgrade.types(workflow)], release)
+  const lookups = { ...types, sendsOnly: true }
   const upgraded = Upgrade.upgrade(workflow, outdated, lookups).workflow["nodes"] as ReadonlyArray<Node>
   const nodes = before.nodes.map((node, index) => {
     const [next, current] = [upgraded[index], now.get(node.name)]

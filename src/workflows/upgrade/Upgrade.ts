@@ -32,6 +32,8 @@ export interface Outcome {
 }
 
 export interface Lookups extends Checked.Lookups {
+  /** Whether only what nodes send matters, not what they return: then fewer are left. Default: `false`. */
+  readonly sendsOnly?: boolean
   readonly newest: (type: string) => number | undefined
 }
 
@@ -114,6 +116,7 @@ const apply = (
     parameters: Parameters.complete(description, { typeVersion: version, parameters: own, isTool }),
     workflow,
     lookups,
+    sendsOnly: lookups.sendsOnly === true,
     description,
     next,
     nextVersion: target.version

@@ -269,7 +269,9 @@ const oldOptions = (old: Old): Obj | Undecided => {
   if (!Object.hasOwn(formats, format)) {
     return problem("The response format is an expression.", "Choose a format, then upgrade again.")
   }
-  const doubt = unsure(format, isFull, options["splitIntoItems"] === true, shapeOf(old, isFull))
+  const doubt = old.sendsOnly
+    ? undefined
+    : unsure(format, isFull, options["splitIntoItems"] === true, shapeOf(old, isFull))
   if (doubt !== undefined) return doubt
   const { batchInterval, batchSize, proxy, timeout } = options
   const name = p["dataPropertyName"]
@@ -302,7 +304,7 @@ const continuing = (node: Obj) =>
 
 const fromOld: Mapping = (old) => {
   const { node, parameters: p } = old
-  if (continuing(node) !== "stopWorkflow") {
+  if (continuing(node) !== "stopWorkflow" && !old.sendsOnly) {
     return left(
       "The items of failed requests are others from version 4 on: some have other messages, and from 4.5 on 'details'.",
       "If nothing takes all fields of such an item, set onError to stopWorkflow, upgrade, and set it back."
@@ -403,9 +405,9 @@ const toCredentialsStay: Mapping = ({ own, parameters: p }) => {
   })
 }
 
-const toDetails: Mapping = ({ name, node, own, workflow }) => {
+const toDetails: Mapping = ({ name, node, own, sendsOnly, workflow }) => {
   const onError = continuing(node)
-  const isUnread = onError === "stopWorkflow" ||
+  const isUnread = sendsOnly || onError === "stopWorkflow" ||
     !seesMore(workflow, name, "details", onError === "continueErrorOutput" ? 1 : undefined)
   return isUnread ? Result.succeed({ parameters: own }) : left(
     "From version 4.5 on, the item of a failed request has 'details' beside 'error'.",

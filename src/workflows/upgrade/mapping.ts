@@ -24,6 +24,8 @@ export interface Old {
   readonly parameters: Obj
   readonly workflow: Obj
   readonly lookups: Checked.Lookups
+  /** Whether only what the node sends matters, not what it returns. */
+  readonly sendsOnly: boolean
   /** Description of the node's type in its version, and in the version (or type) that follows. */
   readonly description: Description
   readonly next: Description
