@@ -186,7 +186,7 @@ export const operand = (raw: unknown, parse: Parse): Operand => {
   const code = only.code.trim().replace(/[\s;]+$/, "")
   const parsed = parse(code, "expression")
   const isDated = dated.test(code)
-  if (parsed === undefined || !("program" in parsed) || code.includes("}}")) {
+  if (parsed === undefined || !("program" in parsed) || code.includes("}}") || code.includes("${")) {
     return { raw, isLiteral: false, kind: undefined, isDated }
   }
   const [statement, ...more] = arr(parsed.program["body"])
