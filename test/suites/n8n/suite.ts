@@ -50,6 +50,7 @@ import { upgradingAi } from "./upgrading/ai.ts"
 import { core } from "./upgrading/core.ts"
 import { upgradingRequests } from "./upgrading/requests.ts"
 import { upgradingServices } from "./upgrading/services.ts"
+import { upgradingWhole } from "./upgrading/whole.ts"
 import { validation } from "./validation.ts"
 import { versions } from "./versions.ts"
 import * as workflows from "./workflows.ts"
@@ -631,6 +632,7 @@ export const suite = (version: string) => {
     building(it, { drafts })
     upgradingAi(it)
     upgradingRequests(it)
+    upgradingWhole(it, { drafts })
     manyRuns(it, { v2 })
     mapping(it, { v2 })
     if (v2) core(it, version)

@@ -1,0 +1,71 @@
+/** A workflow of old nodes on a real n8n: upgraded as a draft, proven without sending, published, and run again. */
+import { assert, type Vitest } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import type * as Services from "../../../../src/app/Services.ts"
+import { obj } from "../../../../src/base/Json.ts"
+import * as Workflow from "../../../../src/n8n/model/Workflow.ts"
+import type { N8nClient } from "../../../../src/n8n/N8nClient.ts"
+import * as Upgrades from "../../../../src/trials/Upgrades.ts"
+import { node } from "../../../support/workflows.ts"
+import { chain, copiesLeft, happened, made, webhook } from "../builders.ts"
+import type { RealN8n } from "../RealN8n.ts"
+import * as Recorder from "../Recorder.ts"
+import * as scenarios from "../scenarios.ts"
+
+type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>
+
+const typesOf = (value: unknown) =>
+  Workflow.nodes(obj(value) ?? {}).map(({ type, typeVersion }) =>
+    `${String(type).replace(/^.*\./, "")} ${String(typeVersion)}`
+  )
+
+const old = (path: string, sink: string) => [
+  webhook(path),
+  node("合計", "function", 1, { functionCode: "items[0].json.total = items[0].json.body.amount * 2\nreturn items" }),
+  node("Big?", "if", 1, {
+    conditions: { number: [{ value1: "={{$json[\"total\"]}}", operation: "larger", value2: 5 }] }
+  }),
+  node("Send", "httpRequest", 2, {
+    requestMethod: "POST",
+    url: `${sink}/orders`,
+    options: { splitIntoItems: true },
+    bodyParametersUi: { parameter: [{ name: "total", value: "={{$json[\"total\"]}}" }] }
+  })
+]
+
+/** Tests of the upgrade of a whole workflow. */
+export const upgradingWhole = (it: It, { drafts }: { readonly drafts: boolean }) =>
+  it.effect(
+    "an upgrade is a draft that sends nothing in its proof, and then does what the old did",
+    () =>
+      Effect.gen(function*() {
+        const sink = yield* Recorder.make
+        const path = `upgrade-${crypto.randomUUID()}`
+        const nodes = old(path, sink.url)
+        const id = yield* made("Upgrade 注文", nodes, chain("Orders", "合計", "Big?", "Send"))
+        yield* scenarios.publish(id)
+        for (const amount of [1, 4]) yield* happened(id, path, { amount })
+        const sent = [...sink.bodies()]
+        assert.deepStrictEqual(sent, [{ total: 8 }])
+        const before = yield* scenarios.fetchJson(`workflows/${id}`)
+
+        const report = yield* Upgrades.run([id], { timeout: 60_000, redacts: true })
+        const after = yield* scenarios.fetchJson(`workflows/${id}`)
+        assert.lengthOf(sink.lines(), 1)
+        assert.deepStrictEqual(yield* copiesLeft, [])
+        if (!drafts) {
+          assert.match(report.failed[0]?.error.message ?? "", /has no drafts/)
+          assert.deepStrictEqual(typesOf(after), typesOf(before))
+          return
+        }
+        assert.deepStrictEqual([report.failed, report.left, report.different], [[], [], []])
+        assert.deepStrictEqual(report.proven, { runs: 2, same: 2, differ: 0 })
+        assert.include(typesOf(after), "code 2")
+        assert.deepStrictEqual(typesOf(obj(after)?.["activeVersion"]), typesOf(before))
+
+        yield* scenarios.publish(id)
+        yield* happened(id, path, { amount: 4 })
+        assert.deepStrictEqual(sink.bodies(), [...sent, ...sent])
+      }).pipe(Effect.scoped),
+    120_000
+  )
