@@ -14,6 +14,7 @@ const manifest = Effect.promise(async () => {
   return text
 })
 
+/** All skills: the one that the plugin installs, and the guides as its files. */
 export const all: ReadonlyArray<Skill.Skill> = [{
   name,
   files: [

@@ -67,13 +67,18 @@ export const validateWorkflow = Tool.make({
       const { notes, place, repairs, value } = yield* source(workflowId, workflow)
       const validation = yield* WorkflowValidation.validateConnected(value, target)
       const from = yield* N8nClient.use((n8n) => n8n.release)
-      const remark = target === undefined ? undefined : Breaks.remark({ from, to: target })
+      const remarks = target === undefined ? [] : [
+        Breaks.remark({ from, to: target }) ?? [],
+        validation.outdated.length === 0
+          ? []
+          : "workflow_edit with {op: 'upgrade'} upgrades the outdated nodes with the same meaning."
+      ].flat()
       return {
         ...validation,
         breaks: target === undefined ? undefined : validation.breaks,
         value,
         place,
-        notes: remark === undefined ? notes : [...notes, remark],
+        notes: [...notes, ...remarks],
         problems: [...validation.problems, ...WorkflowValidation.warnings(repairs)]
       }
     }),
