@@ -24,6 +24,8 @@ export const State = Schema.Struct({
   staticData: Schema.optionalKey(Schema.Boolean),
   /** Long code is in files beside the workflows. */
   splitCode: Schema.optionalKey(Schema.Boolean),
+  /** Literal secrets are in a file that git ignores. */
+  extractSecrets: Schema.optionalKey(Schema.Boolean),
   /** Files whose workflows were being created when the state was written. */
   creating: Schema.optionalKey(Schema.Array(Schema.String)),
   workflows: Schema.Record(Schema.String, Base)

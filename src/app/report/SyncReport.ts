@@ -22,8 +22,8 @@ const label = ({ file, id, name }: Sync.Entry) =>
 
 const width = 15
 
-export const entryLine = (entry: Sync.Entry): string =>
-  `${entry.status.padEnd(width)}${label(entry)}${
+export const entryLine = (entry: Sync.Outcome): string =>
+  `${(entry.refused === true ? "refused" : entry.status).padEnd(width)}${label(entry)}${
     entry.detail === undefined ? "" : `: ${Visible.label(entry.detail, 300)}`
   }`
 
@@ -79,7 +79,7 @@ const order: ReadonlyArray<Sync.Status> = [
 
 const words = (entry: Sync.Outcome) =>
   entry.error === undefined
-    ? entry.action ?? (entry.status === "both" ? "changed on both sides" : entry.status)
+    ? entry.refused === true ? "refused" : entry.action ?? (entry.status === "both" ? "changed on both sides" : entry.status)
     : "failed"
 
 const dry = (isDryRun: boolean) => isDryRun ? "Nothing was written; without --dry-run: " : ""
