@@ -103,7 +103,7 @@ export const baseOf = (file: string, workflow: Workflow.Workflow, scope: content
 
 const invalid = (file: string, detail: string): Item => ({ status: "invalid", name: file, file, detail })
 
-const readLocals = Effect.fnUntraced(
+export const readLocals = Effect.fnUntraced(
   function*(folder: WorkflowFolder, userPath: string, state: State.State, scope: content.Scope) {
     if (!folder.exists) return { locals: [], faults: [] }
     const files = yield* WorkflowFiles

@@ -170,6 +170,11 @@ export const pull = Command.make(
       dryRun ? "pretend" : "create"
     )
     yield* printReport(report, json, dryRun)
+    if (report.hasConflicts && !json) {
+      yield* warn(
+        `${name}: changes on both sides are never overwritten. --resolve there takes n8n's state, --resolve here keeps the file's for the next push.`
+      )
+    }
     if (report.hasSecrets && !json) {
       yield* warn(
         `${name}: files with literal secrets were refused: move the secrets into credentials, or add --secrets extract.`

@@ -113,10 +113,11 @@ export const promotionSummary = ({ entries, obstacles }: Sync.PromotionReport, i
   [
     dry(isDryRun) + tally(
       entries,
-      ({ action, error, status }) => error === undefined ? action ?? status : "failed",
+      ({ action, blocked, error, status }) =>
+        error === undefined ? blocked === true ? "blocked" : action ?? status : "failed",
       "No workflows to promote"
     ),
-    ...(obstacles.length === 0 ? [] : [`${counted(obstacles.length, "obstacle")}: nothing was written`])
+    ...(obstacles.length === 0 ? [] : [counted(obstacles.length, "obstacle")])
   ].join("; ")
 
 const shown = (value: unknown) => value === undefined ? "none" : JSON.stringify(value)
