@@ -48,7 +48,10 @@ const folderOutside = Effect.fnUntraced(function*(file: string, folders: Readonl
 })
 
 /** Options with the folders that a picture may be written to: besides the usual ones, that of `out`. */
-export const withFolders = Effect.fnUntraced(function*(options: Options.Options, out = Option.none<string>()) {
+export const withFolders = Effect.fnUntraced(function*(
+  options: Options.Options,
+  out: Option.Option<string> = Option.none()
+) {
   const usual = options.filesRoot.length > 0 ? options.filesRoot : [(yield* Path.Path).resolve(".")]
   const folders = [...usual, ...(Option.isSome(out) ? yield* folderOutside(out.value, usual) : [])]
   return ToolContext.layer(

@@ -69,7 +69,7 @@ describe("the promote command", () => {
         "workflows/b.json": file("B"),
         "workflows/.n8n-sync.json": "{\"version\":1,\"host\":\"http://dev.test\",\"workflows\":{}}"
       })
-      const env = { N8N_URL: to.url, N8N_API_KEY: "k" }
+      const env = { N8N_URL: String(to.url), N8N_API_KEY: "k" }
       const wrong = yield* runIn(folder, env, "promote", "workflows", "--from-folder", "--from", "dev")
       assert.deepStrictEqual([wrong.code, wrong.stdout], [1, ""])
       assert.include(wrong.stderr, "one source: --from PROFILE or --from-folder")
