@@ -73,13 +73,21 @@ const deploying = <A, E>(
       for (const [name, value] of Object.entries(files)) {
         yield* fs.writeFileString(`${folder}/${name}`, JSON.stringify(value, null, 2))
       }
-      yield* fs.writeFileString(`${folder}/.n8n-sync.json`, "{\"version\":1,\"host\":\"http://dev.test\",\"workflows\":{}}")
+      yield* fs.writeFileString(
+        `${folder}/.n8n-sync.json`,
+        "{\"version\":1,\"host\":\"http://dev.test\",\"workflows\":{}}"
+      )
       const target = yield* N8nApi.make(production, options)
       const to = Context.get(
         yield* Layer.build(clientOf(target.client, { host: "production.test" })),
         N8nClient.N8nClient
       )
-      return yield* use({ folder, fs, target, promote: (more = {}) => Sync.promote(".", { from: "folder", to, ...more }) })
+      return yield* use({
+        folder,
+        fs,
+        target,
+        promote: (more = {}) => Sync.promote(".", { from: "folder", to, ...more })
+      })
     }).pipe(Effect.scoped)
   )
 
@@ -202,8 +210,14 @@ describe("promote from a folder", () => {
         const { id: _, ...anonymous } = files["alarm.json"]
         yield* fs.writeFileString(`${folder}/alarm.json`, JSON.stringify(anonymous))
         assert.deepStrictEqual(outcomes(yield* promote({ only })), { Alarm: "created" })
-        yield* fs.writeFileString(`${folder}/alarm.json`, JSON.stringify({ ...files["alarm.json"], settings: { timezone: "UTC" } }))
-        yield* fs.writeFileString(`${folder}/.n8n-sync.json`, "{\"version\":1,\"host\":\"http://dev.test\",\"workflows\":{}}")
+        yield* fs.writeFileString(
+          `${folder}/alarm.json`,
+          JSON.stringify({ ...files["alarm.json"], settings: { timezone: "UTC" } })
+        )
+        yield* fs.writeFileString(
+          `${folder}/.n8n-sync.json`,
+          "{\"version\":1,\"host\":\"http://dev.test\",\"workflows\":{}}"
+        )
         assert.deepStrictEqual(outcomes(yield* promote({ only })), { Alarm: "updated" })
         assert.strictEqual((yield* target.workflows).length, 1)
         assert.deepStrictEqual(outcomes(yield* promote({ only })), { Alarm: "same" })

@@ -23,7 +23,9 @@ const nodes = [
     }
   }),
   node("Code", "code", 2, {
-    jsCode: ["// long", "const a = 1", `const token = "${bearer}"`, "", `const again = "${bearer}"`, "return []"].join("\n")
+    jsCode: ["// long", "const a = 1", `const token = "${bearer}"`, "", `const again = "${bearer}"`, "return []"].join(
+      "\n"
+    )
   }),
   node("Odd", "set", 3.4, { "$secret": "no.reference", options: { "$secret": "looks.like.one" } })
 ]
@@ -46,7 +48,7 @@ const get = (id: string) => N8nClient.use((n8n) => n8n.getWorkflow(id))
 const assertClean = (folder: string) =>
   Effect.map(contents(folder), (files) => {
     for (const [name, text] of Object.entries(files)) {
-      if (name !== store) for (const secret of secrets) assert.notInclude(text, secret, name)
+      if (name !== store) { for (const secret of secrets) assert.notInclude(text, secret, name) }
     }
     return files
   })
@@ -72,7 +74,9 @@ describe("literal secrets", () => {
       assert.deepStrictEqual(outcomes(yield* Sync.pull(".", { secrets: "refuse" })), ["refused", "same"])
       // It is gone on n8n, so the file may follow.
       yield* TestClock.adjust("1 second")
-      yield* N8nClient.use((n8n) => n8n.putWorkflow(id, { name: "Billing", nodes: nodes.slice(0, 1), connections: {}, settings: {} }))
+      yield* N8nClient.use((n8n) =>
+        n8n.putWorkflow(id, { name: "Billing", nodes: nodes.slice(0, 1), connections: {}, settings: {} })
+      )
       const clean = yield* Sync.pull(".", { secrets: "refuse" })
       assert.deepStrictEqual(outcomes(clean), ["updated", "same"])
       assert.isFalse(clean.hasSecrets)
@@ -96,7 +100,10 @@ describe("literal secrets", () => {
       assert.deepStrictEqual(yield* contents(folder), files)
       // All others see the values.
       const { workflow } = yield* Workflows.document("billing.json", "workflowId")
-      assert.deepStrictEqual(arr(workflow["nodes"]).map((each) => obj(each)?.["parameters"]), nodes.map(({ parameters }) => parameters))
+      assert.deepStrictEqual(
+        arr(workflow["nodes"]).map((each) => obj(each)?.["parameters"]),
+        nodes.map(({ parameters }) => parameters)
+      )
 
       // Renamed, moved to another place in the list, and edited around the secrets.
       const file = `${folder}/billing.json`
@@ -113,7 +120,10 @@ describe("literal secrets", () => {
         JSON.stringify(nodes.toReversed()).replaceAll("請求", "Invoice").replace("example.com", "example.org")
           .replace("const a = 1", "const a = 2")
       )
-      assert.deepStrictEqual(pushed.nodes.map(({ parameters }) => parameters), expected.map(({ parameters }: { parameters: unknown }) => parameters))
+      assert.deepStrictEqual(
+        pushed.nodes.map(({ parameters }) => parameters),
+        expected.map(({ parameters }: { parameters: unknown }) => parameters)
+      )
       yield* assertClean(folder)
 
       // A new secret on n8n replaces the value, and the workflow's file stays.
@@ -133,7 +143,9 @@ describe("literal secrets", () => {
       assert.include(after[store] ?? "", "hunter23")
 
       // Allowed again, they return to the file.
-      yield* N8nClient.use((n8n) => n8n.putWorkflow(id, { name: "Billing", nodes, connections: { Start: main("請求") }, settings: {} }))
+      yield* N8nClient.use((n8n) =>
+        n8n.putWorkflow(id, { name: "Billing", nodes, connections: { Start: main("請求") }, settings: {} })
+      )
       yield* TestClock.adjust("1 second")
       yield* Sync.pull(".", { secrets: "allow", splitsCode: false })
       assert.deepStrictEqual(
@@ -165,6 +177,9 @@ describe("literal secrets", () => {
       // With the file it goes on.
       yield* fs.writeFileString(`${folder}/${store}`, values)
       assert.deepStrictEqual(outcomes(yield* Sync.push(".")), ["same", "updated"])
-      assert.deepStrictEqual((yield* get(id)).nodes.map(({ parameters }) => parameters), nodes.map(({ parameters }) => parameters))
+      assert.deepStrictEqual(
+        (yield* get(id)).nodes.map(({ parameters }) => parameters),
+        nodes.map(({ parameters }) => parameters)
+      )
     }))
 })

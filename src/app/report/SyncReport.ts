@@ -79,7 +79,9 @@ const order: ReadonlyArray<Sync.Status> = [
 
 const words = (entry: Sync.Outcome) =>
   entry.error === undefined
-    ? entry.refused === true ? "refused" : entry.action ?? (entry.status === "both" ? "changed on both sides" : entry.status)
+    ? entry.refused === true
+      ? "refused"
+      : entry.action ?? (entry.status === "both" ? "changed on both sides" : entry.status)
     : "failed"
 
 const dry = (isDryRun: boolean) => isDryRun ? "Nothing was written; without --dry-run: " : ""

@@ -32,7 +32,7 @@ const outcomeOf = (entry: Promotion, workflow: Workflow.Workflow, warnings: Read
 export const due = ({ tasks }: Plan, publishes: boolean): ReadonlyArray<Task> =>
   tasks.filter(({ current, entry: { blocked, status } }) =>
     blocked !== true && (status === "new" || status === "changed" ||
-    status === "same" && publishes && current !== undefined && Workflow.awaitsPublishing(current))
+      status === "same" && publishes && current !== undefined && Workflow.awaitsPublishing(current))
   )
 
 export const run = Effect.fnUntraced(function*<R>(

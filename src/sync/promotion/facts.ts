@@ -69,7 +69,9 @@ const choose = (all: Source["refs"], { place }: Source, names: ReadonlyArray<str
     const workflow = all.find(({ file }) => file === idOrName) ?? named(all, idOrName)
     if (typeof workflow !== "string") return Effect.succeed(workflow.id)
     return refuse(
-      workflow === "several" ? `Several workflows are named '${idOrName}'` : `There is no workflow '${idOrName}' on ${place}`,
+      workflow === "several"
+        ? `Several workflows are named '${idOrName}'`
+        : `There is no workflow '${idOrName}' on ${place}`,
       `Use ids, or names exactly as there. ${suggestion(idOrName, all.map(({ name }) => name))}`
     )
   })
@@ -107,7 +109,10 @@ export const read = Effect.fnUntraced(function*(
     uses,
     credentials: isUsed("credential") ? yield* listed(to.streamCredentials, credentialsIn(targets)) : nothing,
     tables: isUsed("table")
-      ? { source: source.tables ? yield* listed(source.tables, []) : nothing, target: yield* listed(to.streamDataTables, []) }
+      ? {
+        source: source.tables ? yield* listed(source.tables, []) : nothing,
+        target: yield* listed(to.streamDataTables, [])
+      }
       : { source: nothing, target: nothing }
   }
 })

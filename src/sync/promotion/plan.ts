@@ -37,7 +37,10 @@ const block = (
   obstacles: Array<Obstacle>
 ): ReadonlySet<string> => {
   const blocked = new Set(obstacles.flatMap(({ id }) => id ?? []))
-  const stopped = new Set([...blocked, ...tasks.flatMap(({ entry: { id, status } }) => status === "conflict" ? [id] : [])])
+  const stopped = new Set([
+    ...blocked,
+    ...tasks.flatMap(({ entry: { id, status } }) => status === "conflict" ? [id] : [])
+  ])
   const nameOf = new Map(tasks.map(({ entry: { id, name } }) => [id, name]))
   for (let before = -1; before < stopped.size;) {
     before = stopped.size
@@ -97,7 +100,9 @@ export const make = Effect.fnUntraced(function*<R>(
     if (counterpart === undefined && isUsed && !counterparts.isBound(id)) {
       add(
         nameOf(id) === undefined
-          ? `It refers to the workflow ${name === undefined ? id : `'${name}' (${id})`}, which ${source.place} does not have. Fix it there, or bind the id.`
+          ? `It refers to the workflow ${
+            name === undefined ? id : `'${name}' (${id})`
+          }, which ${source.place} does not have. Fix it there, or bind the id.`
           : `It refers to the workflow '${nameOf(id)}', which is not on ${url}. Promote it too, or bind it.`
       )
     }
@@ -109,7 +114,9 @@ export const make = Effect.fnUntraced(function*<R>(
     let isIncomplete = false
     const target = references.map(content.of(workflow, scope), placesOf, (reference) => {
       const add = (reason: string) =>
-        isSilent ? undefined : void obstacles.push(defined({ id: workflow.id, workflow: workflow.name, node: reference.node, reason }))
+        isSilent
+          ? undefined
+          : void obstacles.push(defined({ id: workflow.id, workflow: workflow.name, node: reference.node, reason }))
       switch (reference.kind) {
         case "credential":
           return counterparts.credential(reference, add)
@@ -166,7 +173,9 @@ export const make = Effect.fnUntraced(function*<R>(
   return {
     obstacles,
     blocked,
-    tasks: tasks.map((task) => blocked.has(task.id) ? { ...task, entry: { ...task.entry, blocked: true as const } } : task),
+    tasks: tasks.map((task) =>
+      blocked.has(task.id) ? { ...task, entry: { ...task.entry, blocked: true as const } } : task
+    ),
     contentFor,
     targetOf
   }

@@ -54,7 +54,14 @@ export const ofFolder = Effect.fnUntraced(
       if ((byId.get(id) ?? []).length > 1) {
         return Effect.succeed({ file, reason: `Several files have the id '${id}': remove it from the copies.` })
       }
-      return decode({ settings: {}, ...content, tags: [...Workflow.tagNames(content)].map((name) => ({ name })), id, name, active: false }).pipe(
+      return decode({
+        settings: {},
+        ...content,
+        tags: [...Workflow.tagNames(content)].map((name) => ({ name })),
+        id,
+        name,
+        active: false
+      }).pipe(
         Effect.match({
           onFailure: ({ message }) => ({ file, reason: `Not a workflow: ${message.split("\n").join(" ")}` }),
           onSuccess: (workflow) => ({ file, workflow })
@@ -62,7 +69,9 @@ export const ofFolder = Effect.fnUntraced(
       )
     })
     const workflows = new Map(
-      read.flatMap((each) => "workflow" in each ? [[each.workflow.id, { ...each, id: each.workflow.id, name: each.workflow.name }]] : [])
+      read.flatMap((each) =>
+        "workflow" in each ? [[each.workflow.id, { ...each, id: each.workflow.id, name: each.workflow.name }]] : []
+      )
     )
     const source: Source = {
       place: `the folder '${folder.path}'`,

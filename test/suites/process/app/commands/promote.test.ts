@@ -80,7 +80,16 @@ describe("the promote command", () => {
       assert.strictEqual(byFlag.code, 0, byFlag.stderr)
       assert.match(byFlag.stdout, /^\[1\/1\] created +A {2}\(A → \w+\)\n1 created\n$/)
       assert.include(nowhere.stderr, "name a file of profiles with --config")
-      const byProfile = yield* run(folder, "--config", "n8n.json", "promote", "workflows", "--from-folder", "--to", "prod")
+      const byProfile = yield* run(
+        folder,
+        "--config",
+        "n8n.json",
+        "promote",
+        "workflows",
+        "--from-folder",
+        "--to",
+        "prod"
+      )
       assert.match(byProfile.stdout, /^\[1\/1\] created +B .*\n1 same, 1 created\n$/)
       assert.deepStrictEqual((yield* to.api.workflows).map(({ name }) => name), ["A", "B"])
       assert.isTrue(yield* fs.exists(`${folder}/workflows/.n8n-promotion.json`))
