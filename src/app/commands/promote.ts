@@ -139,6 +139,6 @@ export const promote = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Copy workflows from one n8n, or from a folder, to another n8n, and bind its credentials"
+    "Copy workflows from an n8n or a folder to another n8n, and bind its credentials"
   )
 )
