@@ -12,7 +12,7 @@ import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 import { type Entry, entryOf, type Options, reportOf, select } from "./report.ts"
 
-export type { Status } from "./comparison.ts"
+export type { Secrets, Status } from "./comparison.ts"
 export type { Extra } from "./content.ts"
 export * from "./promotion/Promote.ts"
 export { pull, type PullOptions } from "./pull.ts"

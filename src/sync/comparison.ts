@@ -28,6 +28,8 @@ export interface Local {
   readonly value: Obj
   readonly content: Obj
   readonly hash: string
+  /** Whether its secrets are in the file that git ignores. */
+  readonly hasSecrets: boolean
   /** Code files that it refers to, relative to the folder. */
   readonly beside: ReadonlyArray<string>
 }
@@ -54,15 +56,19 @@ export interface Item {
   readonly base?: State.Base
 }
 
-/** Whether long code is moved into files beside the workflows, back into them, or not at all. */
-type CodeMode = "split" | "join" | "stay"
+/** Whether parts are moved into files beside the workflows, back into them, or not at all. */
+type Mode = "split" | "join" | "stay"
+
+/** How a pull treats literal secrets: it writes no file with them, moves them into a file that git ignores, or neither. */
+export type Secrets = "refuse" | "extract" | "allow"
 
 export interface Comparison {
   readonly folder: WorkflowFolder
   readonly state: State.State
   readonly stateText: string | undefined
   readonly scope: content.Scope
-  readonly code: CodeMode
+  readonly code: Mode
+  readonly secrets: Mode
   readonly items: ReadonlyArray<Item>
 }
 
@@ -71,6 +77,8 @@ export interface Options {
   readonly extras?: ReadonlyArray<content.Extra> | undefined
   /** Moves long code into files beside the workflows, from now on; `false` moves it back. */
   readonly splitsCode?: boolean | undefined
+  /** `extract` holds from now on; `allow` moves the values back into the files. Default: as before. */
+  readonly secrets?: Secrets | undefined
   /** Reports the number of changed workflows that were read, and their total. */
   readonly onRead?: ((count: number, total: number) => Effect.Effect<void>) | undefined
 }
@@ -95,7 +103,7 @@ export const baseOf = (file: string, workflow: Workflow.Workflow, scope: content
 
 const invalid = (file: string, detail: string): Item => ({ status: "invalid", name: file, file, detail })
 
-const readLocals = Effect.fnUntraced(
+export const readLocals = Effect.fnUntraced(
   function*(folder: WorkflowFolder, userPath: string, state: State.State, scope: content.Scope) {
     if (!folder.exists) return { locals: [], faults: [] }
     const files = yield* WorkflowFiles
@@ -119,7 +127,16 @@ const readLocals = Effect.fnUntraced(
           const ours = content.of(value, scope)
           const folder = name.slice(0, name.lastIndexOf("/") + 1)
           const beside = [...file.beside?.files.keys() ?? []].map((each) => `${folder}${each}`)
-          return Effect.succeed({ file: name, path: file.path, value, content: ours, hash: content.hash(ours), beside })
+          const hasSecrets = file.beside?.hasSecrets === true
+          return Effect.succeed({
+            file: name,
+            path: file.path,
+            value,
+            content: ours,
+            hash: content.hash(ours),
+            hasSecrets,
+            beside
+          })
         })
       ), { concurrency })
     const others = yield* Effect.forEach(unreadable, ({ path, reason }) => fault(path, reason))
@@ -319,7 +336,7 @@ const itemsOf = (
 const placeOf = ({ file, id = "", name }: Item) => `${file ?? name}\0${id}`
 
 export const make = Effect.fn("Sync.compare")(
-  function*(userPath: string, { extras = [], onRead = () => Effect.void, splitsCode }: Options = {}) {
+  function*(userPath: string, { extras = [], onRead = () => Effect.void, secrets, splitsCode }: Options = {}) {
     const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
     const { state, text } = yield* State.read(folder)
     const asked = (["pinData", "staticData"] as const).filter((key) => state[key] === true || extras.includes(key))
@@ -328,18 +345,21 @@ export const make = Effect.fn("Sync.compare")(
     const { archived, remotes } = yield* readRemotes(state, scope, onRead)
     const { faults, locals } = yield* readLocals(folder, userPath, state, scope)
     const items = itemsOf(locals, faults, remotes, state, archived)
-    const { splitCode: wasSplit = false, ...rest } = state
+    const { extractSecrets: wasExtracted = false, splitCode: wasSplit = false, ...rest } = state
     const isSplit = splitsCode ?? wasSplit
+    const isExtracted = secrets === "extract" || wasExtracted && secrets !== "allow"
     const comparison: Comparison = {
       folder,
       state: {
         ...rest,
         ...(isSplit ? { splitCode: true } : {}),
+        ...(isExtracted ? { extractSecrets: true } : {}),
         ...Object.fromEntries(asked.map((key) => [key, true]))
       },
       stateText: text,
       scope,
       code: isSplit ? "split" : splitsCode === false ? "join" : "stay",
+      secrets: isExtracted ? "split" : secrets === "allow" ? "join" : "stay",
       items: items.toSorted((a, b) => placeOf(a) < placeOf(b) ? -1 : 1)
     }
     return comparison
@@ -349,10 +369,14 @@ export const make = Effect.fn("Sync.compare")(
 export const whole = (remote: Remote) =>
   remote.workflow === undefined ? N8nClient.use((n8n) => n8n.getWorkflow(remote.id)) : Effect.succeed(remote.workflow)
 
-export const codeOptions = ({ code }: Comparison, workflow: Obj) =>
-  code === "split"
-    ? Effect.map(NodeParameters.codePlaces(workflow), (places) => ({ code: places }))
-    : Effect.succeed(code === "join" ? { code } : {})
+/** Options for a workflow's file: which of its parts are in files beside it. */
+export const partOptions = ({ code, secrets }: Comparison, workflow: Obj) =>
+  Effect.gen(function*() {
+    return defined({
+      code: code === "split" ? yield* NodeParameters.codePlaces(workflow) : code === "join" ? code : undefined,
+      secrets: secrets === "split" ? "extract" as const : secrets === "join" ? secrets : undefined
+    })
+  })
 
 export const movedOn = (what: string) =>
   Errors.invalid("folder", `${what} changed while it was being synced`, "It was not overwritten: sync again.")

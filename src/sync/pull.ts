@@ -37,6 +37,8 @@ type Task =
       readonly workflow: Workflow.Workflow
       readonly warnings: ReadonlyArray<string>
     }
+    /** Has literal secrets, and they are refused. */
+    | { readonly kind: "refuse"; readonly file: string; readonly warnings: ReadonlyArray<string> }
     | { readonly kind: "remove"; readonly local: Compare.Local }
     /** Writes no file: at most, the state changes. */
     | { readonly kind: "leave" }
@@ -48,9 +50,9 @@ const concurrency = 8
 
 /** Plans the task of each item, in order, before anything is written. */
 const plan = Effect.fnUntraced(function*(
-  { folder, scope, state }: Compare.Comparison,
+  { folder, scope, secrets: mode, state }: Compare.Comparison,
   items: ReadonlyArray<Compare.Item>,
-  { deletes, resolve, splitsCode }: Pick<PullOptions, "deletes" | "resolve" | "splitsCode">
+  { deletes, resolve, secrets, splitsCode }: Pick<PullOptions, "deletes" | "resolve" | "secrets" | "splitsCode">
 ) {
   const taken = new Set([...yield* folder.names, ...Object.values(state.workflows).map(({ file }) => file)])
   const freeName = (name: string) => {
@@ -59,17 +61,21 @@ const plan = Effect.fnUntraced(function*(
     return file
   }
   const files = new Map(items.map((item) => [item, item.local?.file ?? item.file ?? freeName(item.name)]))
-  return yield* Effect.forEach(items, (item): Effect.Effect<Task, Errors.N8nError, N8nClient> => {
+  const tasks = yield* Effect.forEach(items, (item): Effect.Effect<Task, Errors.N8nError, N8nClient> => {
     const { base, local, remote, status } = item
     const file = files.get(item) ?? ""
     const noted = (workflow: Workflow.Workflow): Noted => [workflow.id, Compare.baseOf(file, workflow, scope)]
+    const isExtracted = mode === "split" || mode === "stay" && local?.hasSecrets === true
     const write = (there: Compare.Remote) =>
       Effect.map(Compare.whole(there), (workflow): Task => {
-        const warnings = LiteralSecrets.warnings(content.of(workflow, scope))
-        return { kind: "write", item, base: noted(workflow), file, workflow, warnings }
+        const warnings = isExtracted ? [] : LiteralSecrets.warnings(content.of(workflow, scope))
+        return secrets === "refuse" && warnings.length > 0
+          ? { kind: "refuse", item, file, warnings }
+          : { kind: "write", item, base: noted(workflow), file, workflow, warnings }
       })
     const note = (there: Compare.Remote) =>
       Effect.map(Compare.whole(there), (workflow): Task => ({ kind: "leave", item, base: noted(workflow) }))
+    const isMoving = secrets === "allow" || secrets === "extract"
     const gone: Noted = [item.id ?? "", undefined]
     const leave = Effect.succeed<Task>({ kind: "leave", item })
     const remove = local === undefined ? leave : Effect.succeed<Task>({ kind: "remove", item, base: gone, local })
@@ -77,7 +83,7 @@ const plan = Effect.fnUntraced(function*(
     if (status === "gone there") return deletes === true ? remove : leave
     if (status === "same") {
       if (remote === undefined || local === undefined) return leave
-      if (str(local.value["id"]) !== remote.id || splitsCode !== undefined) return write(remote)
+      if (str(local.value["id"]) !== remote.id || splitsCode !== undefined || isMoving) return write(remote)
       return base?.hash === local.hash && base.file === file ? leave : note(remote)
     }
     if (status === "both") {
@@ -87,6 +93,14 @@ const plan = Effect.fnUntraced(function*(
     }
     return leave
   }, { concurrency })
+  if (secrets !== "refuse") return tasks
+  // Secrets that a file has already are refused, too.
+  return tasks.map((task): Task => {
+    const { item: { local, status }, kind } = task
+    if (kind !== "leave" || local === undefined || local.hasSecrets || status === "invalid") return task
+    const warnings = LiteralSecrets.warnings(local.content)
+    return warnings.length === 0 ? task : { ...task, kind: "refuse", file: local.file, warnings }
+  })
 })
 
 const writeFile = Effect.fnUntraced(function*(
@@ -96,7 +110,7 @@ const writeFile = Effect.fnUntraced(function*(
   const { folder, scope } = comparison
   const files = yield* WorkflowFiles
   const there = content.of(workflow, scope)
-  const options = yield* Compare.codeOptions(comparison, workflow)
+  const options = yield* Compare.partOptions(comparison, workflow)
   if (local === undefined) {
     const text = JSON.stringify(content.toFile(workflow.id, there, undefined, scope), null, 2)
     yield* files.create(`${folder.path}/${file}`, `${text}\n`, options)
@@ -154,7 +168,7 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
     const items = yield* select(comparison, options)
     const tasks = yield* plan(comparison, items, options)
     for (const task of tasks) {
-      if (task.kind !== "write" || task.warnings.length === 0) continue
+      if (task.kind !== "write" && task.kind !== "refuse" || task.warnings.length === 0) continue
       yield* onStep({ _tag: "Secrets", file: task.file, warnings: task.warnings })
     }
 
@@ -162,6 +176,9 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
       const { base, item } = task
       const entry = entryOf(item)
       if (task.kind === "write") return { outcome: yield* write(comparison, task, dryRun), base }
+      if (task.kind === "refuse") {
+        return { outcome: { ...entry, refused: true as const, warnings: task.warnings }, ...defined({ base }) }
+      }
       if (task.kind === "remove") {
         const { file, hash, path } = task.local
         const removing = files.remove(
@@ -179,7 +196,7 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
       return { outcome: isResolved ? { ...entry, action: "kept" as const } : entry, base }
     })
 
-    const total = tasks.filter(({ kind }) => kind !== "leave").length
+    const total = tasks.filter(({ kind }) => kind !== "leave" && kind !== "refuse").length
     let count = 0
     const all = yield* Effect.forEach(tasks, (task) =>
       Effect.gen(function*() {
@@ -187,7 +204,7 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
           perform(task),
           (error) => Effect.succeed({ outcome: { ...entryOf(task.item), error } })
         )
-        if (task.kind !== "leave") {
+        if (task.kind !== "leave" && task.kind !== "refuse") {
           yield* onStep({ _tag: "Done", outcome: performed.outcome, count: ++count, total })
         }
         return performed

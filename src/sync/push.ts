@@ -82,7 +82,7 @@ const follow = Effect.fnUntraced(function*(
 ) {
   const { scope } = comparison
   const there = content.of(workflow, scope)
-  const options = yield* Compare.codeOptions(comparison, workflow)
+  const options = yield* Compare.partOptions(comparison, workflow)
   yield* WorkflowFiles.use((files) =>
     files.update(
       local.path,

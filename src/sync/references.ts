@@ -12,8 +12,13 @@ export type Reference =
   & { readonly node?: string }
   & (
     | { readonly kind: "credential"; readonly type: string; readonly id?: string; readonly name?: string }
-    /** `isUsed`: whether the workflow would fail without it. */
-    | { readonly kind: "workflow" | "table"; readonly id: string; readonly isUsed: boolean }
+    /** `isUsed`: whether the workflow would fail without it; `name` as the editor last showed it. */
+    | {
+      readonly kind: "workflow" | "table"
+      readonly id: string
+      readonly name?: string
+      readonly isUsed: boolean
+    }
   )
 
 /** Returns the counterpart of a reference on another n8n; `undefined` leaves the reference unchanged. */
@@ -67,7 +72,9 @@ const withParameters = (node: Obj, places: ReadonlyArray<Place>, resolve: Resolv
     if (kind === undefined || path === undefined || id === undefined) continue
     // A hidden parameter is not used, and a plain id may be of another n8n that the node has a credential for.
     const isUsed = same.some(({ isShown }) => isShown) && (kind === "table" || property?.type === "workflowSelector")
-    const ref = resolve(defined({ kind, id, isUsed, node: str(node["name"]) }))
+    const ref = resolve(
+      defined({ kind, id, isUsed, name: str(own(value, "cachedResultName")), node: str(node["name"]) })
+    )
     if (ref !== undefined) parameters = JsonPath.modify(parameters, path, (old) => moved(kind, old, ref))
   }
   return parameters === node["parameters"]

@@ -26,6 +26,8 @@ export interface Outcome extends Entry {
   /** Whether the pushed version is the running one; absent if the workflow is not published. */
   readonly published?: boolean
   readonly warnings?: ReadonlyArray<string>
+  /** Its file was not written because of literal secrets. */
+  readonly refused?: true
   readonly error?: Errors.N8nError
 }
 
@@ -36,6 +38,8 @@ export interface Report<A extends Entry = Entry> {
   readonly isSame: boolean
   /** Whether a workflow changed on both sides and the conflict is not resolved. */
   readonly hasConflicts: boolean
+  /** Whether literal secrets were refused. */
+  readonly hasSecrets: boolean
   /** Whether a file is not a workflow, or an action failed. */
   readonly hasErrors: boolean
 }
@@ -82,7 +86,7 @@ export const select = Effect.fnUntraced(function*({ items }: Compare.Comparison,
     )
 })
 
-export const reportOf = <A extends Entry & Pick<Outcome, "error" | "action">>(
+export const reportOf = <A extends Entry & Pick<Outcome, "error" | "action" | "refused">>(
   entries: ReadonlyArray<A>
 ): Report<A> => ({
   entries,
@@ -93,6 +97,7 @@ export const reportOf = <A extends Entry & Pick<Outcome, "error" | "action">>(
   hasConflicts: entries.some(({ action, error, status }) =>
     status === "both" && action === undefined && error === undefined
   ),
+  hasSecrets: entries.some(({ refused }) => refused === true),
   hasErrors: entries.some(({ error, status }) => status === "invalid" || error !== undefined)
 })
 

@@ -24,6 +24,8 @@ export const State = Schema.Struct({
   staticData: Schema.optionalKey(Schema.Boolean),
   /** Long code is in files beside the workflows. */
   splitCode: Schema.optionalKey(Schema.Boolean),
+  /** Literal secrets are in a file that git ignores. */
+  extractSecrets: Schema.optionalKey(Schema.Boolean),
   /** Files whose workflows were being created when the state was written. */
   creating: Schema.optionalKey(Schema.Array(Schema.String)),
   workflows: Schema.Record(Schema.String, Base)
@@ -38,13 +40,8 @@ export const hostOf = (url: string) => URL.canParse(url) ? new URL(url).href.rep
 
 const refuse = (reason: string, hint: string) => Errors.invalid("folder", reason, hint)
 
-/** Reads the state of a folder; empty by default. Fails if the folder belongs to another n8n. */
-export const read = Effect.fnUntraced(function*(folder: WorkflowFolder) {
-  const { instance } = yield* N8nClient
-  const host = hostOf(instance.url)
-  const text = yield* folder.read(fileName)
-  if (text === undefined) return { text, state: { version: 1, host, workflows: {} } satisfies State as State }
-  const state = yield* decode(text).pipe(
+const parsed = (folder: WorkflowFolder, text: string) =>
+  decode(text).pipe(
     Effect.mapError(() =>
       refuse(
         `'${folder.path}/${fileName}' cannot be read: it is not the state of a synced folder`,
@@ -52,9 +49,23 @@ export const read = Effect.fnUntraced(function*(folder: WorkflowFolder) {
       )
     )
   )
+
+/** Address of the n8n that a folder is synced with, if it is. */
+export const hostIn = Effect.fnUntraced(function*(folder: WorkflowFolder) {
+  const text = yield* folder.read(fileName)
+  return text === undefined ? undefined : (yield* parsed(folder, text)).host
+})
+
+/** Reads the state of a folder; empty by default. Fails if the folder belongs to another n8n. */
+export const read = Effect.fnUntraced(function*(folder: WorkflowFolder) {
+  const { instance } = yield* N8nClient
+  const host = hostOf(instance.url)
+  const text = yield* folder.read(fileName)
+  if (text === undefined) return { text, state: { version: 1, host, workflows: {} } satisfies State as State }
+  const state = yield* parsed(folder, text)
   return state.host === host ? { text, state } : yield* refuse(
     `'${folder.path}' is synced with ${state.host}, not with ${host}`,
-    "Use the n8n that the folder belongs to, or another folder for this n8n."
+    "Use the n8n that the folder belongs to, or another folder for this n8n; promote --from-folder copies its files to another n8n."
   )
 })
 

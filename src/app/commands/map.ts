@@ -35,6 +35,6 @@ export const map = Command.make(
         `${shown.title}, ${shown.subtitle}`
       )
     })
-    yield* draw.pipe(explained, Effect.provide(yield* withFolders(options)))
+    yield* draw.pipe(explained, Effect.provide(yield* withFolders(options, out)))
   })
 ).pipe(Command.withDescription("Draw the links between workflows as SVG or as a page"))

@@ -2,6 +2,7 @@
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import { str } from "../../base/Json.ts"
@@ -36,9 +37,23 @@ export const out = optional(
   "File of the picture: .svg, or .html for an interactive page; SVG on stdout by default"
 )
 
-/** Options with the folders that a picture may be written to. */
-export const withFolders = Effect.fnUntraced(function*(options: Options.Options) {
-  const folders = options.filesRoot.length > 0 ? options.filesRoot : [(yield* Path.Path).resolve(".")]
+/** Folder of a file outside of all these, or the nearest above it that exists. */
+const folderOutside = Effect.fnUntraced(function*(file: string, folders: ReadonlyArray<string>) {
+  const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]
+  const full = path.resolve(file)
+  if (folders.some((folder) => full.startsWith(`${path.resolve(folder)}${path.sep}`))) return []
+  let folder = path.dirname(full)
+  while (!(yield* Effect.orElseSucceed(fs.exists(folder), () => true))) folder = path.dirname(folder)
+  return [folder]
+})
+
+/** Options with the folders that a picture may be written to: besides the usual ones, that of `out`. */
+export const withFolders = Effect.fnUntraced(function*(
+  options: Options.Options,
+  out: Option.Option<string> = Option.none()
+) {
+  const usual = options.filesRoot.length > 0 ? options.filesRoot : [(yield* Path.Path).resolve(".")]
+  const folders = [...usual, ...(Option.isSome(out) ? yield* folderOutside(out.value, usual) : [])]
   return ToolContext.layer(
     { ...options, transport: "stdio", filesRoot: folders },
     // Besides those of a profile, which are for the server.
@@ -136,6 +151,6 @@ export const picture = Command.make(
       const text = format === "html" ? Page.html(yield* Template.read, picture) : `${Svg.render(picture)}\n`
       yield* write(out, text, `${Visible.label(picture.title, 200)}, ${Visible.label(picture.subtitle, 200)}`)
     })
-    yield* draw.pipe(explained, Effect.provide(yield* withFolders(options)))
+    yield* draw.pipe(explained, Effect.provide(yield* withFolders(options, out)))
   })
 ).pipe(Command.withDescription("Draw a workflow as SVG or as a page, with a run, a difference or its problems"))

@@ -110,7 +110,7 @@ const onStep = (json: boolean, isDryRun: boolean) => {
 const printReport = (report: Sync.Report<Sync.Outcome>, json: boolean, isDryRun = false) =>
   json ? print(JSON.stringify(SyncReport.json(report))) : Effect.gen(function*() {
     for (const entry of report.entries) {
-      if (entry.action === undefined && entry.error === undefined && entry.status !== "same") {
+      if (entry.action === undefined && entry.error === undefined && (entry.status !== "same" || entry.refused)) {
         yield* print(SyncReport.entryLine(entry))
       }
     }
@@ -142,6 +142,12 @@ export const pull = Command.make(
       Flag.optional
     ),
     deletes: toggle("delete", "Remove files whose workflow no longer exists on n8n, unless they changed"),
+    secrets: Flag.Literals("secrets", ["refuse", "extract", "allow"]).pipe(
+      Flag.withDescription(
+        "Literal secrets: refuse writes no file that has some (exit 2), extract stores them in .n8n-secrets.json, which git ignores, from now on, and allow writes them into the workflows"
+      ),
+      Flag.optional
+    ),
     resolve: Flag.Literals("resolve", ["here", "there"]).pipe(
       Flag.withDescription(
         "Resolve changes on both sides: there takes n8n's state, here keeps the file's for the next push"
@@ -149,7 +155,7 @@ export const pull = Command.make(
       Flag.optional
     )
   },
-  Effect.fnUntraced(function*({ deletes, dryRun, folder, json, resolve, splitCode, ...options }) {
+  Effect.fnUntraced(function*({ deletes, dryRun, folder, json, resolve, secrets, splitCode, ...options }) {
     const report = yield* inFolder(
       folder,
       Sync.pull(".", {
@@ -157,13 +163,24 @@ export const pull = Command.make(
         deletes,
         dryRun,
         resolve: Option.getOrUndefined(resolve),
+        secrets: Option.getOrUndefined(secrets),
         splitsCode: Option.getOrUndefined(splitCode),
         onStep: onStep(json, dryRun)
       }),
       dryRun ? "pretend" : "create"
     )
     yield* printReport(report, json, dryRun)
-    yield* conclude(report, report.hasConflicts)
+    if (report.hasConflicts && !json) {
+      yield* warn(
+        `${name}: changes on both sides are never overwritten. --resolve there takes n8n's state, --resolve here keeps the file's for the next push.`
+      )
+    }
+    if (report.hasSecrets && !json) {
+      yield* warn(
+        `${name}: files with literal secrets were refused: move the secrets into credentials, or add --secrets extract.`
+      )
+    }
+    yield* conclude(report, report.hasConflicts || report.hasSecrets)
   })
 ).pipe(Command.withDescription("Write n8n's workflows into a folder"))
 

@@ -22,8 +22,8 @@ const label = ({ file, id, name }: Sync.Entry) =>
 
 const width = 15
 
-export const entryLine = (entry: Sync.Entry): string =>
-  `${entry.status.padEnd(width)}${label(entry)}${
+export const entryLine = (entry: Sync.Outcome): string =>
+  `${(entry.refused === true ? "refused" : entry.status).padEnd(width)}${label(entry)}${
     entry.detail === undefined ? "" : `: ${Visible.label(entry.detail, 300)}`
   }`
 
@@ -79,7 +79,9 @@ const order: ReadonlyArray<Sync.Status> = [
 
 const words = (entry: Sync.Outcome) =>
   entry.error === undefined
-    ? entry.action ?? (entry.status === "both" ? "changed on both sides" : entry.status)
+    ? entry.refused === true
+      ? "refused"
+      : entry.action ?? (entry.status === "both" ? "changed on both sides" : entry.status)
     : "failed"
 
 const dry = (isDryRun: boolean) => isDryRun ? "Nothing was written; without --dry-run: " : ""
@@ -113,10 +115,11 @@ export const promotionSummary = ({ entries, obstacles }: Sync.PromotionReport, i
   [
     dry(isDryRun) + tally(
       entries,
-      ({ action, error, status }) => error === undefined ? action ?? status : "failed",
+      ({ action, blocked, error, status }) =>
+        error === undefined ? blocked === true ? "blocked" : action ?? status : "failed",
       "No workflows to promote"
     ),
-    ...(obstacles.length === 0 ? [] : [`${counted(obstacles.length, "obstacle")}: nothing was written`])
+    ...(obstacles.length === 0 ? [] : [counted(obstacles.length, "obstacle")])
   ].join("; ")
 
 const shown = (value: unknown) => value === undefined ? "none" : JSON.stringify(value)

@@ -1,5 +1,6 @@
 /** Writes a planned promotion, one workflow after the other, and records the id of each on the second n8n. */
 import * as Effect from "effect/Effect"
+import * as Errors from "../../base/Errors.ts"
 import { defined, type Obj, obj } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
@@ -29,9 +30,9 @@ const outcomeOf = (entry: Promotion, workflow: Workflow.Workflow, warnings: Read
   })
 
 export const due = ({ tasks }: Plan, publishes: boolean): ReadonlyArray<Task> =>
-  tasks.filter(({ current, entry: { status } }) =>
-    status === "new" || status === "changed" ||
-    status === "same" && publishes && current !== undefined && Workflow.awaitsPublishing(current)
+  tasks.filter(({ current, entry: { blocked, status } }) =>
+    blocked !== true && (status === "new" || status === "changed" ||
+      status === "same" && publishes && current !== undefined && Workflow.awaitsPublishing(current))
   )
 
 export const run = Effect.fnUntraced(function*<R>(
@@ -95,10 +96,17 @@ export const run = Effect.fnUntraced(function*<R>(
   }
   const all = due(plan, publishes)
   const incomplete: Array<Task> = []
+  const failed = new Set<string>()
   for (const [index, task] of all.entries()) {
     const made = contentFor(task.workflow, true)
     if (made.isIncomplete) incomplete.push(task)
-    const result = yield* Effect.result(write(task, made))
+    const missing = tasks.find(({ id }) => failed.has(id) && task.needs.includes(id))
+    const result = yield* Effect.result(
+      missing === undefined ? write(task, made) : Effect.fail(
+        Errors.invalid("only", `It depends on '${missing.entry.name}', which failed`, "Fix that, then promote again.")
+      )
+    )
+    if (result._tag === "Failure") failed.add(task.id)
     const outcome: Promotion = result._tag === "Success" ? result.success : { ...task.entry, error: result.failure }
     outcomes.set(task.entry.id, outcome)
     yield* onStep({ outcome, count: index + 1, total: all.length })

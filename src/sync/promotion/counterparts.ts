@@ -17,14 +17,14 @@ export interface Counterpart {
 }
 
 export const make = (
-  { credentials, sources, tables, targets, workflows }: Facts,
+  { credentials, source, tables, targets, workflows }: Facts,
   bindings: Bindings | undefined,
   route: Record.Route,
   url: string
 ) => {
   const claimed = new Set(Object.values(route.workflows).map(({ id }) => id))
 
-  const nameOf = (id: string) => sources.find((each) => each.id === id)?.name
+  const nameOf = (id: string) => source.refs.find((each) => each.id === id)?.name
 
   const bound = (kind: keyof Bindings, id: string | undefined, name: string | undefined) => {
     const all = bindings?.[kind] ?? {}
@@ -74,8 +74,11 @@ export const make = (
     return undefined
   }
 
-  const table = (id: string, add: Add): NamedRef | undefined => {
-    const name = tables.source.refs.find((each) => each.id === id)?.name
+  const table = (
+    { id, name: shown }: references.Reference & { readonly kind: "workflow" | "table" },
+    add: Add
+  ): NamedRef | undefined => {
+    const name = tables.source.refs.find((each) => each.id === id)?.name ?? (source.tables ? undefined : shown)
     const what = `The data table '${name ?? id}'`
     const { isComplete, refs } = tables.target
     const binding = bound("tables", id, name)

@@ -4,20 +4,18 @@ import * as Stream from "effect/Stream"
 import * as Errors from "../../base/Errors.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { isUnlicensed, isUnsupported, isV1, type Service as Client, writesDrafts } from "../../n8n/N8nClient.ts"
+import { isUnlicensed, isUnsupported, isV1, writesDrafts } from "../../n8n/N8nClient.ts"
+import type { WorkflowFolder } from "../../workflows/files/WorkflowFiles.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import * as NodeParameters from "../../workflows/NodeParameters.ts"
-import * as Compare from "../comparison.ts"
 import type * as content from "../content.ts"
 import * as references from "../references.ts"
 import type { PromoteOptions } from "./options.ts"
+import { live, ofClient, ofFolder, type Source } from "./source.ts"
 
 const concurrency = 8
 
 export const refuse = (reason: string, hint: string) => Errors.invalid("only", reason, hint)
-
-const live = (client: Client) =>
-  Effect.map(Compare.listAll(client), (workflows) => workflows.filter(({ isArchived }) => isArchived !== true))
 
 /** The one thing with this id, else with this name. */
 export const named = <A extends references.NamedRef>(
@@ -65,28 +63,35 @@ const usesOf = (workflow: Workflow.Workflow, placesOf: (node: unknown) => Readon
 
 const nothing = { refs: [], isComplete: true }
 
-const choose = Effect.fnUntraced(
-  function*(sources: ReadonlyArray<Workflow.Listed>, only: ReadonlyArray<string> | undefined, url: string) {
-    if (only === undefined) return sources
-    return yield* Effect.forEach(only, (idOrName) => {
-      const workflow = named(sources, idOrName)
-      if (typeof workflow !== "string") return Effect.succeed(workflow)
-      return refuse(
-        workflow === "several"
-          ? `Several workflows are named '${idOrName}'`
-          : `There is no workflow '${idOrName}' on ${url}`,
-        `Use ids, or names exactly as on n8n. ${suggestion(idOrName, sources.map(({ name }) => name))}`
-      )
-    })
-  }
-)
+/** Finds workflows by id or name, and in a folder by file. */
+const choose = (all: Source["refs"], { place }: Source, names: ReadonlyArray<string>) =>
+  Effect.forEach(names, (idOrName) => {
+    const workflow = all.find(({ file }) => file === idOrName) ?? named(all, idOrName)
+    if (typeof workflow !== "string") return Effect.succeed(workflow.id)
+    return refuse(
+      workflow === "several"
+        ? `Several workflows are named '${idOrName}'`
+        : `There is no workflow '${idOrName}' on ${place}`,
+      `Use ids, or names exactly as there. ${suggestion(idOrName, all.map(({ name }) => name))}`
+    )
+  })
 
-export const read = Effect.fnUntraced(function*({ extras = [], from, only, to }: PromoteOptions<unknown>) {
-  const [sources, targets] = yield* Effect.all([live(from), live(to)], { concurrency: 2 })
+export const read = Effect.fnUntraced(function*(
+  { except = [], extras = [], from, only, to }: PromoteOptions<unknown>,
+  folder: WorkflowFolder,
+  userPath: string
+) {
   const release = yield* to.release
   const scope: content.Scope = { extras, isV1: isV1(release), writesDrafts: writesDrafts(release) }
-  const chosen = new Set((yield* choose(sources, only, from.instance.url)).map(({ id }) => id))
-  const workflows = yield* Effect.forEach([...chosen], (id) => from.getWorkflow(id), { concurrency })
+  const [source, targets] = yield* Effect.all([
+    from === "folder" ? ofFolder(folder, userPath, scope) : ofClient(from),
+    live(to)
+  ], { concurrency: 2 })
+  const all = [...source.refs, ...source.faults.map(({ file }) => ({ id: file, name: file }))]
+  const chosen = new Set(only === undefined ? all.map(({ id }) => id) : yield* choose(all, source, only))
+  for (const id of yield* choose(all, source, except)) chosen.delete(id)
+  const faults = source.faults.filter(({ file }) => chosen.delete(file))
+  const workflows = yield* Effect.forEach([...chosen], source.get, { concurrency })
   const placesOf = yield* NodeParameters.places({ nodes: workflows.flatMap(({ nodes }) => nodes) })
   const lookups = yield* NodeLookups.make(workflows.flatMap(({ nodes }) => nodes.map(({ type }) => type)), release)
   const uses = new Map(workflows.map((workflow) => [workflow.id, usesOf(workflow, placesOf)]))
@@ -94,7 +99,8 @@ export const read = Effect.fnUntraced(function*({ extras = [], from, only, to }:
   return {
     release,
     scope,
-    sources,
+    source,
+    faults,
     targets,
     chosen,
     workflows,
@@ -103,7 +109,10 @@ export const read = Effect.fnUntraced(function*({ extras = [], from, only, to }:
     uses,
     credentials: isUsed("credential") ? yield* listed(to.streamCredentials, credentialsIn(targets)) : nothing,
     tables: isUsed("table")
-      ? { source: yield* listed(from.streamDataTables, []), target: yield* listed(to.streamDataTables, []) }
+      ? {
+        source: source.tables ? yield* listed(source.tables, []) : nothing,
+        target: yield* listed(to.streamDataTables, [])
+      }
       : { source: nothing, target: nothing }
   }
 })

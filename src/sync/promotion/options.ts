@@ -11,8 +11,10 @@ const Names = Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
 export const Bindings = Schema.Struct({ credentials: Names, workflows: Names, tables: Names })
 export type Bindings = typeof Bindings.Type
 
-/** A reason why nothing can be promoted. */
+/** A reason why a workflow, and those that depend on it, cannot be promoted. */
 export interface Obstacle {
+  /** Id of the workflow; absent for a file that is not one. */
+  readonly id?: string
   readonly workflow: string
   readonly node?: string
   /** Sentences that name what is missing or ambiguous, and how to fix it. */
@@ -27,6 +29,8 @@ export interface Promotion {
   readonly target?: string
   /** `conflict`: it changed on the second n8n since it was last promoted. */
   readonly status: "new" | "changed" | "same" | "conflict"
+  /** Whether an obstacle keeps it from being promoted. */
+  readonly blocked?: true
   /** In a dry run, the planned action. Absent if there is nothing to do. */
   readonly action?: "created" | "updated"
   readonly changed?: string
@@ -38,7 +42,7 @@ export interface Promotion {
 /** Report of a promotion. */
 export interface PromotionReport {
   readonly entries: ReadonlyArray<Promotion>
-  /** Nothing is written unless this is empty. */
+  /** Neither their workflows nor those that depend on them are written. */
   readonly obstacles: ReadonlyArray<Obstacle>
   readonly hasConflicts: boolean
   readonly hasErrors: boolean
@@ -53,11 +57,14 @@ export interface PromotionStep {
 
 /** Options of a promotion. */
 export interface PromoteOptions<R = never> {
-  readonly from: Client
+  /** The first n8n, or the files of the folder, whichever n8n they were pulled from. */
+  readonly from: Client | "folder"
   readonly to: Client
   readonly bindings?: Bindings | undefined
-  /** Ids or names of workflows on the first n8n. Default: all that are not archived. */
+  /** Ids or names of workflows on the first n8n; in a folder, also files. Default: all that are not archived. */
   readonly only?: ReadonlyArray<string> | undefined
+  /** Ids or names of workflows that are left out; in a folder, also files. */
+  readonly except?: ReadonlyArray<string> | undefined
   readonly extras?: ReadonlyArray<content.Extra> | undefined
   readonly publishes?: boolean | undefined
   /** Overwrites workflows that changed on the second n8n since the last promotion. */

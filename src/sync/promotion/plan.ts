@@ -31,6 +31,30 @@ export const withTargetSettings = (now: Obj, target: Obj): Obj => {
   return Object.keys(settings).length === 0 ? target : { ...target, settings }
 }
 
+/** Ids of workflows with an obstacle, and of those that depend on them, which get one as well. */
+const block = (
+  tasks: ReadonlyArray<{ readonly entry: Promotion; readonly needs: ReadonlyArray<string> }>,
+  obstacles: Array<Obstacle>
+): ReadonlySet<string> => {
+  const blocked = new Set(obstacles.flatMap(({ id }) => id ?? []))
+  const stopped = new Set([
+    ...blocked,
+    ...tasks.flatMap(({ entry: { id, status } }) => status === "conflict" ? [id] : [])
+  ])
+  const nameOf = new Map(tasks.map(({ entry: { id, name } }) => [id, name]))
+  for (let before = -1; before < stopped.size;) {
+    before = stopped.size
+    for (const { entry: { id, name, status }, needs } of tasks) {
+      const need = stopped.has(id) || status === "same" ? undefined : needs.find((each) => stopped.has(each))
+      if (need === undefined) continue
+      stopped.add(id)
+      blocked.add(id)
+      obstacles.push({ id, workflow: name, reason: `It depends on '${nameOf.get(need)}', which is not promoted.` })
+    }
+  }
+  return blocked
+}
+
 const warningsOf = ({ lookups, release, scope }: Facts, workflow: Workflow.Workflow, target: Obj) => {
   const all = content.of(workflow, { extras: scope.extras, isV1: false, writesDrafts: true })
   const dropped = Object.keys(all).filter((key) => !Object.hasOwn(target, key))
@@ -43,21 +67,23 @@ const warningsOf = ({ lookups, release, scope }: Facts, workflow: Workflow.Workf
 }
 
 export const make = Effect.fnUntraced(function*<R>(
-  { bindings, from, overwrites = false, to }: PromoteOptions<R>,
+  { bindings, overwrites = false, to }: PromoteOptions<R>,
   facts: Facts,
   route: Record.Route
 ) {
-  const { chosen, placesOf, scope, uses, workflows } = facts
+  const { chosen, faults, placesOf, scope, source, uses, workflows } = facts
   const url = to.instance.url
   const counterparts = Counterparts.make(facts, bindings, route, url)
   const { nameOf } = counterparts
-  const obstacles: Array<Obstacle> = []
+  const obstacles: Array<Obstacle> = faults.map(({ file, reason }) => ({ workflow: file, reason }))
 
   const items = inOrder(workflows.map((workflow) => {
     const { id, name } = workflow
-    const add = (reason: string) => void obstacles.push({ workflow: name, reason })
-    const calls = (uses.get(id) ?? []).flatMap((use) => use.kind === "workflow" ? [use.id] : [])
-    return { id, workflow, calls, counterpart: counterparts.workflow(id, add) }
+    const add = (reason: string) => void obstacles.push({ id, workflow: name, reason })
+    const called = (uses.get(id) ?? []).flatMap((use) => use.kind === "workflow" ? [use] : [])
+    const calls = called.map(({ id }) => id)
+    const needs = called.flatMap((use) => use.isUsed && use.id !== id && chosen.has(use.id) ? [use.id] : [])
+    return { id, workflow, calls, needs, counterpart: counterparts.workflow(id, add) }
   }))
   /** Counterparts by id on the first n8n; writing adds those that are created. */
   const targetOf = new Map<string, references.NamedRef>(
@@ -65,7 +91,7 @@ export const make = Effect.fnUntraced(function*<R>(
   )
 
   const called = (
-    { id, isUsed }: references.Reference & { readonly kind: "workflow" | "table" },
+    { id, isUsed, name = nameOf(id) }: references.Reference & { readonly kind: "workflow" | "table" },
     add: Counterparts.Add
   ): references.NamedRef | undefined => {
     const known = targetOf.get(id)
@@ -74,7 +100,9 @@ export const make = Effect.fnUntraced(function*<R>(
     if (counterpart === undefined && isUsed && !counterparts.isBound(id)) {
       add(
         nameOf(id) === undefined
-          ? `It refers to the workflow ${id}, which ${from.instance.url} does not have. Fix it there, or bind the id.`
+          ? `It refers to the workflow ${
+            name === undefined ? id : `'${name}' (${id})`
+          }, which ${source.place} does not have. Fix it there, or bind the id.`
           : `It refers to the workflow '${nameOf(id)}', which is not on ${url}. Promote it too, or bind it.`
       )
     }
@@ -86,12 +114,14 @@ export const make = Effect.fnUntraced(function*<R>(
     let isIncomplete = false
     const target = references.map(content.of(workflow, scope), placesOf, (reference) => {
       const add = (reason: string) =>
-        isSilent ? undefined : void obstacles.push(defined({ workflow: workflow.name, node: reference.node, reason }))
+        isSilent
+          ? undefined
+          : void obstacles.push(defined({ id: workflow.id, workflow: workflow.name, node: reference.node, reason }))
       switch (reference.kind) {
         case "credential":
           return counterparts.credential(reference, add)
         case "table":
-          return counterparts.table(reference.id, reference.isUsed ? add : () => undefined)
+          return counterparts.table(reference, reference.isUsed ? add : () => undefined)
         case "workflow":
           if (chosen.has(reference.id) && !targetOf.has(reference.id)) isIncomplete = true
           return called(reference, add)
@@ -121,6 +151,7 @@ export const make = Effect.fnUntraced(function*<R>(
       const before = route.workflows[id]
       if (counterpart.how === "name") {
         obstacles.push({
+          id,
           workflow: name,
           reason:
             `${url} has a workflow of that name (${current.id}) that was not promoted from here. Bind '${id}' to '${current.id}' to overwrite it, or rename one of them.`
@@ -138,7 +169,16 @@ export const make = Effect.fnUntraced(function*<R>(
       }
     }))
 
-  return { obstacles, tasks, contentFor, targetOf }
+  const blocked = block(tasks, obstacles)
+  return {
+    obstacles,
+    blocked,
+    tasks: tasks.map((task) =>
+      blocked.has(task.id) ? { ...task, entry: { ...task.entry, blocked: true as const } } : task
+    ),
+    contentFor,
+    targetOf
+  }
 })
 
 export type Plan = Effect.Success<ReturnType<typeof make>>

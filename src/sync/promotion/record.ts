@@ -37,10 +37,27 @@ export const read = Effect.fnUntraced(function*(folder: WorkflowFolder, fromUrl:
       )
     )
   )
-  const isRoute = (route: Route) => route.from === from && route.to === to
-  const route: Route = routes.find(isRoute) ?? { from, to, workflows: {} }
-  return { route, others: routes.filter((each) => !isRoute(each)) }
+  // A folder may have been promoted before it was synced with an n8n.
+  const before = routes.find((route) => route.from === from && route.to === to) ??
+    routes.find((route) => route.from === "folder" && route.to === to)
+  const route: Route = { from, to, workflows: before?.workflows ?? {} }
+  return { route, others: routes.filter((each) => each !== before) }
 })
+
+/** The record with the ids of files that had none when they were promoted. */
+export const withIds = (
+  recorded: Effect.Success<ReturnType<typeof read>>,
+  refs: ReadonlyArray<{ readonly id: string; readonly file?: string }>
+) => {
+  const workflows = { ...recorded.route.workflows }
+  for (const { file = "", id } of refs) {
+    const earlier = Object.hasOwn(workflows, file) ? workflows[file] : undefined
+    if (earlier === undefined || file === id || Object.hasOwn(workflows, id)) continue
+    workflows[id] = earlier
+    delete workflows[file]
+  }
+  return { ...recorded, route: { ...recorded.route, workflows } }
+}
 
 const print = (routes: ReadonlyArray<Route>) => {
   const texts = routes.toSorted((a, b) => `${a.from} ${a.to}` < `${b.from} ${b.to}` ? -1 : 1).map(

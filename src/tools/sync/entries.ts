@@ -19,6 +19,8 @@ const Entry = Schema.Struct({
   /** Whether the pushed version is live, for a published workflow. */
   published: Schema.optionalKey(Schema.Boolean),
   warnings: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** Not written because of literal secrets. */
+  refused: Schema.optionalKey(Schema.Boolean),
   error: Schema.optionalKey(Schema.String)
 })
 
@@ -43,8 +45,8 @@ const explain = (error: Errors.N8nError) => {
 export const summarize = (report: Sync.Report<Sync.Outcome>, conflictHint: string): typeof Output.Type =>
   defined({
     counts: report.counts as { readonly [status: string]: number },
-    entries: report.entries.filter(({ action, error, status }) =>
-      status !== "same" || action !== undefined || error !== undefined
+    entries: report.entries.filter(({ action, error, refused, status }) =>
+      status !== "same" || action !== undefined || error !== undefined || refused === true
     ).map(({ error, ...entry }) => defined({ ...entry, error: error && explain(error) })),
     hint: report.hasConflicts ? conflictHint : undefined
   })

@@ -22,6 +22,10 @@ export const syncPull = Tool.make({
       Schema.Literals(["here", "there"]),
       "If both changed: keep the file (here) or n8n's (there)."
     ),
+    secrets: parameters.optional(
+      Schema.Literals(["refuse", "extract", "allow"]),
+      "Literal secrets: write no such file, or move them to one that git ignores."
+    ),
     dryRun: writing.dryRun
   }),
   output: entries.Output,

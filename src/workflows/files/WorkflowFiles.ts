@@ -15,14 +15,14 @@ import * as Lock from "./lock.ts"
 import * as Read from "./read.ts"
 import * as Write from "./write.ts"
 
-export { type Beside, codePlaces } from "./codeFiles.ts"
+export { type Beside, type CodeOptions, codePlaces } from "./codeFiles.ts"
 export type { CodePlace, CodePlaces } from "./codeParts.ts"
 export type { WorkflowFolder } from "./folder.ts"
 export type { Listed, Listing, Page } from "./list.ts"
 export { isIgnored } from "./locate.ts"
 export { isListed, isWorkflow, type WorkflowFile } from "./read.ts"
 export { maxBytes } from "./refusals.ts"
-export type { CodeOptions, Keep, Written } from "./write.ts"
+export type { Keep, Written } from "./write.ts"
 
 /**
  * Reads and writes files and drafts. Every refusal is a `ValidationError` of the field `filePath`, or `directoryPath`
@@ -33,7 +33,8 @@ export interface Service {
   /**
    * Reads the JSON in a file under a files root; a relative path starts at the first root. Regular `.json` files in
    * UTF-8 of at most 10 MB. A byte order mark, comments and trailing commas are repaired. In the parameters of nodes
-   * `{"$file": "code.js"}` stands for the text of that file beside the workflow; callers see the text. A link may lead
+   * `{"$file": "code.js"}` stands for the text of that file beside the workflow, and anywhere `{"$secret": "key"}` for a value of `.n8n-secrets.json`;
+   * callers see text and value. A link may lead
    * to another place under a root. A link that leads out is refused before anything outside is touched, so that no
    * answer shows what exists there.
    */
@@ -44,7 +45,7 @@ export interface Service {
   readonly create: (
     path: string,
     text: string,
-    options?: Write.CodeOptions
+    options?: CodeFiles.CodeOptions
   ) => Effect.Effect<{ readonly path: string }, Errors.ValidationError>
   /** Creates a draft, named after a workflow: `請求書 (2)!` becomes `draft-請求書-2`, `draft-請求書-2-2` … */
   readonly createDraft: (
@@ -61,7 +62,7 @@ export interface Service {
     path: string,
     change: (file: Read.WorkflowFile) => Effect.Effect<string | undefined, E, R>,
     keep?: Write.Keep<E2, R2>,
-    options?: Write.CodeOptions
+    options?: CodeFiles.CodeOptions
   ) => Effect.Effect<Write.Written & { readonly before: string }, Errors.ValidationError | E | E2, R | R2>
   /** Creates a file, or replaces a workflow, by the result of `content`, as `update` does; refuses other files. */
   readonly save: <E, R, E2 = never, R2 = never>(
@@ -106,9 +107,9 @@ export const layer = (options: Options): Layer.Layer<WorkflowFiles, never, FileS
     Effect.gen(function*() {
       const path = yield* Path.Path
       const locate = yield* Locate.make(options.roots)
-      const code = yield* CodeFiles.make
-      const read = yield* Read.make(locate, code)
       const lock = yield* Lock.make
+      const code = yield* CodeFiles.make(locate, lock)
+      const read = yield* Read.make(locate, code)
       const { create, createFree, remove, save, update } = yield* Write.make(locate, read, lock, code)
       return WorkflowFiles.of({
         instance: snapshotsOfFiles,

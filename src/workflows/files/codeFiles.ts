@@ -6,15 +6,28 @@ import * as Result from "effect/Result"
 import { randomBytes } from "node:crypto"
 import { rmdir } from "node:fs/promises"
 import * as AtomicFile from "../../base/AtomicFile.ts"
+import { obj } from "../../base/Json.ts"
 import { decode, isElsewhere, readAll } from "./bytes.ts"
 import * as codeParts from "./codeParts.ts"
 import * as JsonText from "./JsonText.ts"
+import type * as Locate from "./locate.ts"
+import type { Lock } from "./lock.ts"
 import { isNotFound, refuse, unreadable } from "./refusals.ts"
+import * as SecretFiles from "./secretFiles.ts"
+import * as secretParts from "./secretParts.ts"
 
 export interface Change {
   readonly before: string | undefined
   readonly after: string | undefined
 }
+
+/** Whether code and secrets are moved into files beside the workflow, back into it, or not at all. */
+export interface CodeOptions {
+  readonly code?: codeParts.CodePlaces | "join" | undefined
+  readonly secrets?: "extract" | "join" | undefined
+}
+
+const marks = /"\$+(?:file|secret)"/
 
 /** Changes of files beside a workflow's file, by their path from its folder. */
 export type Changes = ReadonlyMap<string, Change>
@@ -24,6 +37,7 @@ const valueOf = (text: string) => Result.getOrUndefined(JsonText.parse(text))?.v
 /** Parts of a workflow that are in files beside it. */
 export interface Beside {
   readonly raw: string
+  readonly hasSecrets: boolean
   readonly files: ReadonlyMap<string, string>
 }
 
@@ -88,7 +102,7 @@ const makeWriter = Effect.gen(function*() {
   return { removeAll, write, remove }
 })
 
-export const make = Effect.gen(function*() {
+export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Lock) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const place = placeWith(path)
@@ -106,6 +120,8 @@ export const make = Effect.gen(function*() {
         isNotFound(error) ? Effect.undefined : Effect.fail(unreadable({ kind: "File", path: full }, error)))
     )
 
+  const secrets = yield* SecretFiles.make(locate, lock, textAt)
+
   const checkName = (shown: string, name: string) =>
     codeParts.isCodeFile(name)
       ? Effect.void
@@ -115,9 +131,10 @@ export const make = Effect.gen(function*() {
       )
 
   const joined = Effect.fnUntraced(function*(shown: string, file: string, raw: string, inFile: unknown) {
-    if (!/"\$+file"/.test(raw)) return { text: raw, value: inFile }
+    if (!marks.test(raw)) return { text: raw, value: inFile }
     const files = new Map<string, string>()
-    for (const { file: name } of codeParts.references(inFile)) {
+    const withSecrets = yield* secrets.joined(shown, file, inFile)
+    for (const { file: name } of codeParts.references(withSecrets)) {
       if (files.has(name)) continue
       yield* checkName(shown, name)
       const text = yield* textAt(place(file, name))
@@ -129,9 +146,10 @@ export const make = Effect.gen(function*() {
       }
       files.set(name, text)
     }
-    const value = codeParts.join(inFile, (name) => files.get(name) ?? "")
+    const value = codeParts.join(withSecrets, (name) => files.get(name) ?? "")
     const text = JsonText.rewrite(raw, value)
-    return text === raw ? { text, value } : { text, value, beside: { raw, files } satisfies Beside }
+    const hasSecrets = secretParts.keysIn(inFile).length > 0
+    return text === raw ? { text, value } : { text, value, beside: { raw, hasSecrets, files } satisfies Beside }
   })
 
   const folderOf = (file: string) => `${path.basename(file, path.extname(file))}.code`
@@ -154,13 +172,16 @@ export const make = Effect.gen(function*() {
     file: string,
     text: string,
     before: Beside | undefined,
-    places: codeParts.CodePlaces | "join" | undefined
+    { code: places, secrets: mode }: CodeOptions
   ) {
     const unchanged: { readonly own: string; readonly changes: Changes } = { own: text, changes: new Map() }
-    if (before === undefined && typeof places !== "function" && !/"\$+file"/.test(text)) return unchanged
-    const whole = valueOf(text)
+    const isPlain = before === undefined && typeof places !== "function" && mode !== "extract"
+    if (isPlain && !marks.test(text)) return unchanged
+    const raw = before === undefined ? undefined : valueOf(before.raw)
+    const joined = obj(valueOf(text))
+    const whole = joined && (yield* secrets.separated(file, joined, raw, mode))
     const { names, texts } = yield* inFolder(file)
-    const inFile = before === undefined || places === "join" ? undefined : valueOf(before.raw)
+    const inFile = places === "join" ? undefined : raw
     const { files, value } = codeParts.split(whole, inFile, places === "join" ? undefined : places, {
       folder: folderOf(file),
       taken: names,
@@ -187,4 +208,4 @@ export const make = Effect.gen(function*() {
   return { joined, parts, write, remove, removeLeft }
 })
 
-export type CodeFiles = Effect.Success<typeof make>
+export type CodeFiles = Effect.Success<ReturnType<typeof make>>

@@ -10,8 +10,7 @@ import { randomBytes } from "node:crypto"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import type * as Errors from "../../base/Errors.ts"
 import { sha256 } from "../../base/Hash.ts"
-import type { CodeFiles } from "./codeFiles.ts"
-import type { CodePlaces } from "./codeParts.ts"
+import type { CodeFiles, CodeOptions } from "./codeFiles.ts"
 import * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
 import * as names from "./names.ts"
@@ -27,11 +26,6 @@ export interface Written {
 
 /** Runs before a file is replaced, with its text and real path; its failure prevents that. */
 export type Keep<E, R> = (before: string, path: string) => Effect.Effect<void, E, R>
-
-/** Whether long code is moved into files beside the workflow, back into it, or not at all. */
-export interface CodeOptions {
-  readonly code?: CodePlaces | "join" | undefined
-}
 
 type Read = (path: string) => Effect.Effect<WorkflowFile, Errors.ValidationError>
 
@@ -181,7 +175,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
       const file = pathOf(place)
       if (names.isReserved(path.basename(file))) return yield* refusals.reserved(userPath)
       yield* makeFolders(userPath, place)
-      const { changes, own } = yield* code.parts(file, text, undefined, options.code)
+      const { changes, own } = yield* code.parts(file, text, undefined, options)
       const bytes = yield* encode(userPath, own)
       yield* code.write(file, changes, beside(userPath, file, bytes, 0o666, linkNew(userPath, file, bytes)))
     }
@@ -203,7 +197,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
       const file = old.path
       const raw = old.beside?.raw ?? old.text
       const result = { path: file, before: old.text, after: text }
-      const { changes, own } = yield* code.parts(file, text, old.beside, options.code)
+      const { changes, own } = yield* code.parts(file, text, old.beside, options)
       if (own === raw && changes.size === 0) return result
       const bytes = yield* encode(userPath, own)
       yield* fs.access(file, { writable: true }).pipe(writable(userPath))
@@ -239,7 +233,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
       const old = yield* read(userPath)
       if (old.path !== file) return yield* refusals.changed(userPath, "rewritten")
       const text = yield* change(old)
-      return text === undefined || text === old.text && options.code === undefined
+      return text === undefined || text === old.text && Object.keys(options).length === 0
         ? { path: file, before: old.text, after: old.text }
         : yield* replace(userPath, old, text, keep, options)
     }).pipe(lock(userPath, file))

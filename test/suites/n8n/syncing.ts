@@ -145,12 +145,33 @@ export const syncing = (it: It, v2: boolean) => {
           assert.strictEqual(after["synced-a-b.code/code.js"], long(2))
           assert.isTrue((yield* Sync.status(".", { only: [again] })).isSame)
 
+          // A secret leaves the file, and comes back with what was edited around it.
+          const secret = { parameters: [{ name: "X-Api-Key", value: "s3cr3t-値-$&" }] }
+          const asking = node("Ask", "httpRequest", 4.2, { url: "https://example.com", headerParameters: secret })
+          yield* n8n.putWorkflow(again, {
+            name,
+            nodes: [...now.nodes, asking],
+            connections: now.connections,
+            settings: {}
+          })
+          assert.isTrue((yield* Sync.pull(".", { only: [again], secrets: "refuse" })).hasSecrets)
+          yield* Sync.pull(".", { only: [again], secrets: "extract" })
+          for (const [each, text] of Object.entries(yield* contents(folder))) {
+            assert.strictEqual(text.includes("s3cr3t"), each === ".n8n-secrets.json", each)
+          }
+          yield* edit(file, "\"Ask\"", "\"Ask again\"")
+          assert.deepStrictEqual((yield* Sync.push(".", { only: [again] })).entries.map(({ action }) => action), [
+            "updated"
+          ])
+          const asked = (yield* get(again)).nodes.find((each) => each.name === "Ask again")
+          assert.deepInclude(asked?.parameters, { headerParameters: secret })
+
           yield* fs.remove(file)
           const removed = yield* Sync.push(".", { only: [again], deletes: true })
           assert.deepStrictEqual(removed.entries.map(({ action }) => action), ["removed"])
           assert.strictEqual((yield* Effect.flip(get(again)))._tag, "NotFoundError")
           // With the code that the file left behind.
-          assert.deepStrictEqual(yield* fs.readDirectory(folder), [".n8n-sync.json"])
+          assert.deepStrictEqual(yield* fs.readDirectory(folder), [".gitignore", ".n8n-secrets.json", ".n8n-sync.json"])
         }).pipe(Effect.provide(WorkflowFiles.layer({ roots: [folder] })))
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     120_000

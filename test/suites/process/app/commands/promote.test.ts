@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { run } from "../../../../support/cli.ts"
+import { run, runIn } from "../../../../support/cli.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
 import { serve } from "../../../../support/HttpN8n.ts"
 import { node } from "../../../../support/workflows.ts"
@@ -45,7 +45,7 @@ describe("the promote command", () => {
       assert.match(wrong.stderr, /^effect-n8n-mcp: wrong\.json: .*Did you mean 'credentials'/)
       assert.strictEqual(blocked.code, 1)
       assert.match(blocked.stdout, /^blocked +Main, 'Ask': The credential 'Header' \(httpHeaderAuth\) is not on http/m)
-      assert.match(blocked.stdout, /\n1 new; 1 obstacle: nothing was written\n$/)
+      assert.match(blocked.stdout, /\n1 blocked; 1 obstacle\n$/)
       const done = yield* run(folder, "promote", ...route, "--bindings", "bindings.json")
       assert.strictEqual(done.code, 0, done.stderr)
       assert.match(done.stdout, /^\[1\/1\] created +Main {2}\(main → \w+\)\n1 created\n$/)
@@ -55,5 +55,43 @@ describe("the promote command", () => {
       assert.strictEqual(conflict.code, 2, conflict.stderr)
       assert.deepInclude(JSON.parse(conflict.stdout), { hasConflicts: true, hasErrors: false })
       assert.isTrue(yield* FileSystem.FileSystem.use((fs) => fs.exists(`${folder}/.n8n-promotion.json`)))
+    }).pipe(Effect.scoped, Effect.provide(platform)))
+
+  it.live("goes from a folder to the n8n of the variables or of --to, without what --except names", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const to = yield* serve({ workflows: [], executions: [] })
+      const file = (id: string) => JSON.stringify({ ...body(id), id })
+      const profiles = [{ name: "prod", url: to.url, apiKey: "k" }]
+      const folder = yield* folderWith({
+        "n8n.json": JSON.stringify({ profiles }),
+        "workflows/a.json": file("A"),
+        "workflows/b.json": file("B"),
+        "workflows/.n8n-sync.json": "{\"version\":1,\"host\":\"http://dev.test\",\"workflows\":{}}"
+      })
+      const env = { N8N_URL: String(to.url), N8N_API_KEY: "k" }
+      const wrong = yield* runIn(folder, env, "promote", "workflows", "--from-folder", "--from", "dev")
+      assert.deepStrictEqual([wrong.code, wrong.stdout], [1, ""])
+      assert.include(wrong.stderr, "one source: --from PROFILE or --from-folder")
+      const [byFlag, nowhere] = yield* Effect.all([
+        runIn(folder, env, "promote", "workflows", "--from-folder", "--except", "B"),
+        run(folder, "promote", "workflows", "--from-folder", "--to", "prod")
+      ])
+      assert.strictEqual(byFlag.code, 0, byFlag.stderr)
+      assert.match(byFlag.stdout, /^\[1\/1\] created +A {2}\(A → \w+\)\n1 created\n$/)
+      assert.include(nowhere.stderr, "name a file of profiles with --config")
+      const byProfile = yield* run(
+        folder,
+        "--config",
+        "n8n.json",
+        "promote",
+        "workflows",
+        "--from-folder",
+        "--to",
+        "prod"
+      )
+      assert.match(byProfile.stdout, /^\[1\/1\] created +B .*\n1 same, 1 created\n$/)
+      assert.deepStrictEqual((yield* to.api.workflows).map(({ name }) => name), ["A", "B"])
+      assert.isTrue(yield* fs.exists(`${folder}/workflows/.n8n-promotion.json`))
     }).pipe(Effect.scoped, Effect.provide(platform)))
 })

@@ -1,0 +1,232 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import { arr, type Obj, obj } from "../../src/base/Json.ts"
+import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import * as Sync from "../../src/sync/Sync.ts"
+import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+import { main, node } from "../support/workflows.ts"
+import { clientOf, inWorld, type Needs } from "../support/world.ts"
+import { contents, edit } from "./workflows.ts"
+
+const trigger = node("Start", "scheduleTrigger", 1.2, { rule: { interval: [{}] } })
+
+const call = (id: string, cachedResultName: string) =>
+  node("Call", "executeWorkflow", 1.2, {
+    source: "database",
+    workflowId: { __rl: true, mode: "list", value: id, cachedResultName }
+  })
+
+const charge = node("Charge", "httpRequest", 4.2, { url: "https://stripe.test" }, {
+  credentials: { stripeApi: { id: "dev-stripe", name: "Stripe" } }
+})
+
+const lookup = node("Store", "dataTable", 1, {
+  resource: "row",
+  operation: "get",
+  dataTableId: { __rl: true, mode: "list", value: "dev-table", cachedResultName: "Orders" }
+})
+
+const missing = node("Odd", "httpRequest", 4.2, {}, { credentials: { oddApi: { id: "x", name: "Nowhere" } } })
+
+const workflow = (id: string, name: string, nodes: ReadonlyArray<Obj>, settings: Obj = {}): Obj => ({
+  id,
+  name,
+  nodes,
+  connections: { Start: main(String(nodes[1]?.["name"] ?? "Start")) },
+  settings,
+  tags: [{ name: "reviewed" }]
+})
+
+const files = {
+  "main.json": workflow("m", "Main", [trigger, call("s", "Sub"), charge, lookup], { errorWorkflow: "a" }),
+  "sub.json": workflow("s", "Sub", [trigger, call("m", "Main")]),
+  "alarm.json": workflow("a", "Alarm", [trigger]),
+  "bad/odd.json": workflow("o", "Odd", [trigger, missing]),
+  "bad/caller.json": workflow("c", "Caller", [trigger, call("o", "Odd")]),
+  "bad/top.json": workflow("t", "Top", [trigger, call("c", "Caller")])
+}
+
+const production: N8nApi.Seed = {
+  executions: [],
+  workflows: [],
+  credentials: [{ id: "prod-stripe", name: "Stripe", type: "stripeApi" }],
+  dataTables: [{ id: "prod-table", name: "Orders", columns: [{ name: "n", type: "number" }] }]
+}
+
+/** A folder that belongs to an n8n which is not there, and another n8n. */
+const deploying = <A, E>(
+  use: (here: {
+    readonly folder: string
+    readonly target: N8nApi.N8nApi
+    readonly fs: FileSystem.FileSystem
+    readonly promote: (options?: Partial<Sync.PromoteOptions>) => ReturnType<typeof Sync.promote<never>>
+  }) => Effect.Effect<A, E, Needs | FileSystem.FileSystem>,
+  options: N8nApi.Options = {}
+) =>
+  inWorld(({ folder }) =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.makeDirectory(`${folder}/bad`)
+      for (const [name, value] of Object.entries(files)) {
+        yield* fs.writeFileString(`${folder}/${name}`, JSON.stringify(value, null, 2))
+      }
+      yield* fs.writeFileString(
+        `${folder}/.n8n-sync.json`,
+        "{\"version\":1,\"host\":\"http://dev.test\",\"workflows\":{}}"
+      )
+      const target = yield* N8nApi.make(production, options)
+      const to = Context.get(
+        yield* Layer.build(clientOf(target.client, { host: "production.test" })),
+        N8nClient.N8nClient
+      )
+      return yield* use({
+        folder,
+        fs,
+        target,
+        promote: (more = {}) => Sync.promote(".", { from: "folder", to, ...more })
+      })
+    }).pipe(Effect.scoped)
+  )
+
+const outcomes = ({ entries }: Sync.PromotionReport) =>
+  Object.fromEntries(
+    entries.map(({ action, blocked, error, name, status }) => [
+      name,
+      blocked ? "blocked" : action ?? error?.message ?? status
+    ])
+  )
+
+const on = (api: N8nApi.N8nApi) =>
+  Effect.map(api.workflows, (all) => Object.fromEntries(all.map((each) => [each.name, each])))
+
+const writes = (api: N8nApi.N8nApi) =>
+  Effect.map(api.requests, (requests) => requests.filter(({ method }) => method !== "GET").length)
+
+describe("promote from a folder", () => {
+  it.effect("writes what the files say to an n8n that has none of it, and to the same workflows again", () =>
+    deploying(({ folder, promote, target }) =>
+      Effect.gen(function*() {
+        const except = ["Odd", "c", "bad/top.json"]
+        assert.deepStrictEqual((yield* promote({ dryRun: true, except })).entries.map(({ action }) => action), [
+          "created",
+          "created",
+          "created"
+        ])
+        assert.strictEqual(yield* writes(target), 0)
+        const report = yield* promote({ except })
+        assert.deepStrictEqual(outcomes(report), { Alarm: "created", Main: "created", Sub: "created" })
+        assert.isFalse(report.hasErrors)
+        const { Alarm: alarm, Main: made, Sub: sub } = yield* on(target)
+        const nodes = arr(made?.["nodes"]).map(obj)
+        assert.deepInclude(obj(obj(nodes[1]?.["parameters"])?.["workflowId"]), { value: sub?.id })
+        assert.deepStrictEqual(nodes[2]?.["credentials"], { stripeApi: { id: "prod-stripe", name: "Stripe" } })
+        assert.deepInclude(obj(obj(nodes[3]?.["parameters"])?.["dataTableId"]), { value: "prod-table" })
+        assert.strictEqual(obj(made?.["settings"])?.["errorWorkflow"], alarm?.id)
+        assert.deepStrictEqual(made?.tags?.map(({ name }) => name), ["reviewed"])
+
+        // The files are as they were, and nothing changes twice.
+        assert.deepStrictEqual(JSON.parse((yield* contents(folder))["main.json"] ?? ""), files["main.json"])
+        const count = yield* writes(target)
+        assert.deepStrictEqual(outcomes(yield* promote({ except })), { Alarm: "same", Main: "same", Sub: "same" })
+        assert.strictEqual(yield* writes(target), count)
+        yield* edit(`${folder}/sub.json`, "\"name\": \"Sub\"", "\"name\": \"Sub 2\"")
+        const live = yield* promote({ except, publishes: true })
+        assert.deepStrictEqual(live.entries.map(({ error, published }) => [error, published]), [
+          [undefined, true],
+          [undefined, true],
+          [undefined, true]
+        ])
+        assert.strictEqual((yield* on(target))["Sub 2"]?.id, sub?.id)
+        // What changed there since is not overwritten, nor is what calls it written.
+        yield* target.edit(sub?.id ?? "", (each) => ({ ...each, name: "Hotfix" }))
+        yield* edit(`${folder}/main.json`, "stripe.test", "stripe.example")
+        const conflict = yield* promote({ except })
+        assert.deepStrictEqual(outcomes(conflict), { Alarm: "same", Main: "blocked", "Sub 2": "conflict" })
+        assert.isTrue(conflict.hasConflicts)
+        assert.include(JSON.stringify(conflict.obstacles), "depends on 'Sub 2'")
+      })
+    ))
+
+  it.effect("leaves out what is blocked and what depends on it, and says so", () =>
+    deploying(({ folder, fs, promote, target }) =>
+      Effect.gen(function*() {
+        yield* fs.writeFileString(`${folder}/broken.json`, "{\"name\": \"Broken\", \"nodes\": [")
+        yield* fs.writeFileString(`${folder}/shape.json`, "{\"name\": \"Shape\", \"nodes\": [1], \"connections\": {}}")
+        yield* fs.writeFileString(
+          `${folder}/secret.json`,
+          JSON.stringify(workflow("k", "Secret", [node("N", "noOp", 1, { apiKey: { $secret: "gone" } })]))
+        )
+        const report = yield* promote()
+        assert.isTrue(report.hasErrors)
+        assert.deepStrictEqual(outcomes(report), {
+          Alarm: "created",
+          Main: "created",
+          Sub: "created",
+          Odd: "blocked",
+          Caller: "blocked",
+          Top: "blocked"
+        })
+        const reasons = Object.fromEntries(report.obstacles.map(({ reason, workflow }) => [workflow, reason]))
+        assert.deepStrictEqual(
+          Object.keys(reasons).toSorted(),
+          ["Caller", "Odd", "Top", "broken.json", "secret.json", "shape.json"]
+        )
+        assert.match(reasons["Odd"] ?? "", /'Nowhere' \(oddApi\) is not on/)
+        assert.match(reasons["Top"] ?? "", /depends on 'Caller'/)
+        assert.match(reasons["secret.json"] ?? "", /refers to the secret 'gone'/)
+        assert.deepStrictEqual(Object.keys(yield* on(target)).toSorted(), ["Alarm", "Main", "Sub"])
+        const unknown = yield* Effect.flip(promote({ except: ["Mian"] }))
+        assert.match(unknown.message, /There is no workflow 'Mian'/)
+      })
+    ))
+
+  it.effect("does not write what calls a workflow that n8n refused", () =>
+    deploying(({ fs, folder, promote, target }) =>
+      Effect.gen(function*() {
+        yield* fs.writeFileString(`${folder}/bad/odd.json`, JSON.stringify(workflow("o", "Odd", [trigger])))
+        const report = yield* promote({ only: ["Alarm", "t", "c", "bad/odd.json"] })
+        assert.isTrue(report.hasErrors)
+        assert.match(outcomes(report)["Odd"] ?? "", /HTTP 400/)
+        assert.match(outcomes(report)["Caller"] ?? "", /depends on 'Odd', which failed/)
+        assert.match(outcomes(report)["Top"] ?? "", /depends on 'Caller', which failed/)
+        assert.deepStrictEqual(Object.keys(yield* on(target)), ["Alarm"])
+      }), {
+      before: ({ body, method }) =>
+        Effect.sync(() =>
+          method === "POST" && JSON.stringify(body ?? "").includes("\"Odd\"")
+            ? Response.json({ message: "refused" }, { status: 400 })
+            : undefined
+        )
+    }))
+
+  it.effect("knows a file again that got its id, and its folder its n8n, after it was promoted", () =>
+    deploying(({ folder, fs, promote, target }) =>
+      Effect.gen(function*() {
+        const only = ["alarm.json"]
+        yield* fs.remove(`${folder}/.n8n-sync.json`)
+        const { id: _, ...anonymous } = files["alarm.json"]
+        yield* fs.writeFileString(`${folder}/alarm.json`, JSON.stringify(anonymous))
+        assert.deepStrictEqual(outcomes(yield* promote({ only })), { Alarm: "created" })
+        yield* fs.writeFileString(
+          `${folder}/alarm.json`,
+          JSON.stringify({ ...files["alarm.json"], settings: { timezone: "UTC" } })
+        )
+        yield* fs.writeFileString(
+          `${folder}/.n8n-sync.json`,
+          "{\"version\":1,\"host\":\"http://dev.test\",\"workflows\":{}}"
+        )
+        assert.deepStrictEqual(outcomes(yield* promote({ only })), { Alarm: "updated" })
+        assert.strictEqual((yield* target.workflows).length, 1)
+        assert.deepStrictEqual(outcomes(yield* promote({ only })), { Alarm: "same" })
+
+        yield* fs.writeFileString(
+          `${folder}/.n8n-sync.json`,
+          "{\"version\":1,\"host\":\"http://production.test\",\"workflows\":{}}"
+        )
+        assert.match((yield* Effect.flip(promote())).message, /is synced with http:\/\/production\.test/)
+      })
+    ))
+})
