@@ -105,6 +105,21 @@ describe("upgrades of many workflows", () => {
       assert.strictEqual(yield* fs.readFileString(file), after)
     }))
 
+  it.effect("leave code in the file where it is, under its new parameter", () =>
+    inWorld(function*({ folder }) {
+      const fs = yield* FileSystem.FileSystem
+      const sum = node("合計", "function", 1, { functionCode: { $file: "sum.js" } })
+      yield* fs.writeFileString(`${folder}/orders.json`, JSON.stringify({ ...orders, nodes: [sum], connections: {} }))
+      yield* fs.writeFileString(`${folder}/sum.js`, "return items\n")
+      yield* Upgrades.run(["orders.json"], options)
+      const [after] = Workflow.nodes(JSON.parse(yield* fs.readFileString(`${folder}/orders.json`)))
+      assert.deepStrictEqual([after?.["type"], obj(after?.["parameters"])?.["jsCode"]], [
+        "n8n-nodes-base.code",
+        { $file: "sum.js" }
+      ])
+      assert.strictEqual(yield* fs.readFileString(`${folder}/sum.js`), "return items\n")
+    }))
+
   it.effect("are reported with what changed by type, and what is left by reason", () =>
     Effect.sync(() => {
       const lines = UpgradeReport.lines(

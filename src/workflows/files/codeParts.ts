@@ -83,10 +83,12 @@ export const join = (inFile: unknown, textOf: (file: string) => string): unknown
 const canBeFile = (text: string) => text.isWellFormed() && !/[\r\0]|^\uFEFF/.test(text)
 
 /** Key of a place, independent of the order of nodes. */
-const keyOf = (workflow: unknown, path: Path) => {
+const keyParts = (workflow: unknown, path: Path): Path => {
   const node = JsonPath.get(workflow, path.slice(0, 2))
-  return JSON.stringify([str(own(node, "id")) ?? str(own(node, "name")) ?? path[1], ...path.slice(2)])
+  return [str(own(node, "id")) ?? str(own(node, "name")) ?? path[1] ?? "", ...path.slice(2)]
 }
+
+const keyOf = (workflow: unknown, path: Path) => JSON.stringify(keyParts(workflow, path))
 
 /**
  * JSON of a workflow's own file, and the texts of its code files. `before` is the current JSON of the file. Without
@@ -115,8 +117,18 @@ export const split = (
     [...taken, ...[...known.values()].map((file) => file.slice(file.lastIndexOf("/") + 1))]
       .map((name) => `${name.slice(0, name.lastIndexOf("."))}.json`)
   )
+  /** File of the node's code under another parameter, which is gone: an upgrade renames `functionCode` to `jsCode`. */
+  const renamed = (path: Path) => {
+    if (!/code$/i.test(String(path.at(-1)))) return undefined
+    const [name] = keyParts(workflow, path)
+    const gone = [...known].filter(([key]) => {
+      const [owner, ...rest] = JSON.parse(key) as Path
+      return owner === name && typeof JsonPath.get(workflow, [...path.slice(0, 2), ...rest]) !== "string"
+    })
+    return gone.length === 1 ? gone[0]?.[1] : undefined
+  }
   const fileFor = (path: Path, text: string) => {
-    const old = known.get(keyOf(workflow, path))
+    const old = known.get(keyOf(workflow, path)) ?? renamed(path)
     if (old !== undefined && !files.has(old)) return old
     const extension = endings.get(JSON.stringify(path))
     if (extension === undefined || !(text.length > 200 || text.split("\n").length > 4)) return undefined
