@@ -26,6 +26,7 @@ export const affectsPrepared: ReadonlyArray<string> = [
   "N8N_MCP_CONFIG",
   "N8N_MCP_CREDENTIAL_ENV",
   "N8N_MCP_EXCLUDE_TOOLS",
+  "N8N_MCP_N8N_HEADER",
   "N8N_MCP_POLICY",
   "N8N_MCP_PROFILE",
   "N8N_MCP_READ_ONLY",

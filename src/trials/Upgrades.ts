@@ -43,13 +43,21 @@ export interface Report {
   readonly proven: { readonly runs: number; readonly same: number; readonly differ: number }
   /** Workflows with runs that differ. */
   readonly different: ReadonlyArray<Proven>
-  /** Upgraded workflows without a proof. */
+  /** Workflows on n8n that had unpublished changes before: publishing the upgrade publishes these too. */
+  readonly waiting: ReadonlyArray<Subject>
+  /** Upgraded workflows without a proof, and upgraded nodes that no replayed run reached. */
   readonly notProven: ReadonlyArray<Subject & { readonly error: Errors.N8nError | string }>
 }
 
 /** Exit code of a command: 0 everything is at its newest version, 2 something was left or differs, 1 a failure. */
 export const exitCode = ({ different, failed, left }: Report): 0 | 1 | 2 =>
   failed.length > 0 ? 1 : left.length + different.length > 0 ? 2 : 0
+
+const withoutDrafts = new Errors.ValidationError({
+  reason: "It is published, and this n8n has no drafts: the upgrade would take effect before its proof",
+  field: "workflowId",
+  hint: "Pull it into a folder, upgrade it there, prove the file, and push it."
+})
 
 const upgradeOne = (workflow: Obj, release: string | undefined) =>
   Effect.map(
@@ -66,6 +74,7 @@ export const run = Effect.fn("Upgrades.run")(function*(references: ReadonlyArray
   const left: Array<Report["left"][number]> = []
   const failed: Array<Report["failed"][number]> = []
   const notProven: Array<Report["notProven"][number]> = []
+  const waiting: Array<Subject> = []
   const different: Array<Proven> = []
   const proven = { runs: 0, same: 0, differ: 0 }
 
@@ -76,14 +85,13 @@ export const run = Effect.fn("Upgrades.run")(function*(references: ReadonlyArray
     const planned = yield* upgradeOne(workflow, release)
     left.push(...planned.left.map((each) => ({ ...subject, ...each })))
     if (planned.upgraded.length === 0) return
+    const isLive = place.kind === "n8n"
+    if (isLive && workflow["active"] === true && !writesDrafts(connected)) {
+      failed.push({ ...subject, error: withoutDrafts })
+      return
+    }
+    if (isLive && Workflow.hasDraft(workflow as Workflow.Workflow)) waiting.push(subject)
     if (options.dryRun !== true) {
-      if (place.kind === "n8n" && workflow["active"] === true && !writesDrafts(connected)) {
-        return yield* new Errors.ValidationError({
-          reason: "It is published, and this n8n has no drafts: the upgrade would take effect before its proof",
-          field: "workflowId",
-          hint: "Pull it into a folder, upgrade it there, prove the file, and push it."
-        })
-      }
       yield* Workflows.change(
         reference,
         { operation: "upgrade" },
@@ -103,8 +111,13 @@ export const run = Effect.fn("Upgrades.run")(function*(references: ReadonlyArray
       notProven.push({ ...subject, error: proof.failure })
       return
     }
-    const { groups, runs, same, verdict } = proof.success
+    const { groups, notReplayed, runs, same, verdict } = proof.success
+    const nodes = new Set(upgraded.flatMap((each) => each.workflow === subject.workflow ? [each.node] : []))
+    const unreached = notReplayed.flatMap(({ node }) => node !== undefined && nodes.has(node) ? [`'${node}'`] : [])
     if (runs === 0) notProven.push({ ...subject, error: verdict })
+    else if (unreached.length > 0) {
+      notProven.push({ ...subject, error: `No run reaches ${[...new Set(unreached)].join(", ")}.` })
+    }
     if (same < runs) different.push({ ...subject, groups, runs, same, verdict })
     proven.runs += runs
     proven.same += same
@@ -120,5 +133,14 @@ export const run = Effect.fn("Upgrades.run")(function*(references: ReadonlyArray
     done++
     yield* options.onDone?.(done, references.length) ?? Effect.void
   }
-  return { workflows: references.length, upgraded, left, failed, proven, different, notProven } satisfies Report
+  return {
+    workflows: references.length,
+    upgraded,
+    left,
+    failed,
+    proven,
+    waiting,
+    different,
+    notProven
+  } satisfies Report
 })

@@ -134,6 +134,7 @@ describe("upgrades of many workflows", () => {
           })),
           left: [{ workflow: "b", name: "b", node: "X", why: "Dates change.", decision: "Check them." }],
           failed: [],
+          waiting: [],
           proven: { runs: 3, same: 2, differ: 1 },
           different: [{
             workflow: "b",

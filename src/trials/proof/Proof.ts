@@ -76,8 +76,10 @@ export const compare = Effect.fnUntraced(function*(
   const names = new Map(nodes.map((node) => [node.name, formerName(node)]))
   const pinned = new Set([...result.pinned, ...result.notRun])
   const nameThen = (name: string) => names.get(name) ?? name
+  const before = yield* upgraded.of(then, subject, nameThen)
+  const record = upgraded.withMoved(then.execution, before.moved)
   const { differences, order: ran } = yield* RunComparison.compare({
-    record: then.execution,
+    record,
     replay: result.execution,
     nodes: [...names.keys()],
     nameThen,
@@ -87,7 +89,7 @@ export const compare = Effect.fnUntraced(function*(
     redacts
   })
   const sending: sent.Options = {
-    record: { ...then, nodes: yield* upgraded.nodesOf(then, subject, nameThen) },
+    record: { ...then, nodes: before.nodes },
     replay: { execution: result.execution, nodes: subject.nodes, connections: subject.connections },
     nameThen,
     pinned,

@@ -1,6 +1,8 @@
 /** Rules behind problems and findings: stable ids, with a name and help for each. */
 import type { Problem } from "../../base/Problem.ts"
-import rules from "./rules.json" with { type: "json" }
+import { rules } from "./ruleTexts.ts"
+
+export { rules } from "./ruleTexts.ts"
 
 export type RuleId = keyof typeof rules
 

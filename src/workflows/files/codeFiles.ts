@@ -41,7 +41,7 @@ export interface Beside {
   readonly files: ReadonlyMap<string, string>
 }
 
-/** Places of a workflow whose text is in files beside it. @internal */
+/** Places of a workflow whose text is in files beside it. */
 export const codePlaces = ({ raw }: Pick<Beside, "raw">): ReadonlyArray<codeParts.Reference> =>
   codeParts.references(valueOf(raw))
 

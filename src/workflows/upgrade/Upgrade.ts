@@ -29,6 +29,8 @@ export interface Outcome {
   readonly workflow: Obj
   readonly upgraded: ReadonlyArray<Upgraded>
   readonly left: ReadonlyArray<Left>
+  /** New indexes of main outputs, by the names of nodes whose outputs have moved. */
+  readonly moved: ReadonlyMap<string, (index: number) => number>
 }
 
 export interface Lookups extends Checked.Lookups {
@@ -222,6 +224,7 @@ export const upgrade = (workflow: Obj, names: ReadonlyArray<string> | undefined,
   const upgraded: Array<Upgraded> = []
   const left: Array<Left> = []
   const absorbed = new Set<string>()
+  const moved = new Map<string, (index: number) => number>()
   let connections = workflow["connections"] as Obj
   const nodes = arr(workflow["nodes"]).map((entry, index) => {
     const node = Workflow.nodes(workflow)[index] ?? {}
@@ -235,12 +238,14 @@ export const upgrade = (workflow: Obj, names: ReadonlyArray<string> | undefined,
       from: typed(type, version),
       to: typed(Workflow.typeOf(progress.node), num(progress.node["typeVersion"]) ?? version)
     })
-    connections = withOutputs(connections, name, progress.outputs)
+    const { outputs } = progress
+    if (outputs.length > 0) moved.set(name, (index) => outputs.reduce((place, move) => move(place), index))
+    connections = withOutputs(connections, name, outputs)
     for (const each of progress.absorbed) absorbed.add(each)
     return progress.node
   })
   const remains = (name: string) => !absorbed.has(name)
-  if (upgraded.length === 0) return { workflow, upgraded, left }
+  if (upgraded.length === 0) return { workflow, upgraded, left, moved }
   const ofRemaining = <A extends { readonly node: string }>(all: ReadonlyArray<A>) =>
     all.filter(({ node }) => remains(node))
   return {
@@ -250,6 +255,7 @@ export const upgrade = (workflow: Obj, names: ReadonlyArray<string> | undefined,
       connections: without(connections, (_, name) => !remains(name))
     },
     upgraded: ofRemaining(upgraded),
-    left: ofRemaining(left)
+    left: ofRemaining(left),
+    moved
   }
 }

@@ -195,6 +195,14 @@ const switched: Mapping = ({ lookups, name, nextVersion, node, own, parameters, 
   if (linked >= 0) {
     return left(`No rule leads to its linked output ${linked}.`, "Remove the links of that output, then upgrade again.")
   }
+  const order = [...places].toSorted(([a], [b]) => a - b).map(([, place]) => place)
+  const isMoved = order.some((place, index) => index > 0 && place < (order[index - 1] ?? 0))
+  if (isMoved && obj(workflow["settings"])?.["executionOrder"] !== "v1") {
+    return left(
+      "The new version has its outputs in the order of its rules, and this workflow runs branches in the order of outputs.",
+      "Put the rules in the order of their outputs, or set executionOrder to v1 in the workflow's settings; then upgrade again."
+    )
+  }
   const kind = kindOf(nextVersion, [3.2, 3.4])
   const values = list.map(({ conditions, name: title }) => ({
     conditions: renewed(filter(conditions, conditions.length > 1 ? "or" : "and"), kind, lookups.parse),

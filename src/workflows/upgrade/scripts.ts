@@ -19,6 +19,9 @@ const lacking: ReadonlyArray<readonly [pattern: RegExp, what: string]> = [
 const isContinuing = (node: Obj) =>
   node["continueOnFail"] === true || (str(node["onError"]) ?? "stopWorkflow") !== "stopWorkflow"
 
+/** Reads of the input, which the old nodes gave as it was: there, `item` and `items` were copies. */
+const reading = /\$json\b|\$input\b|\$items\s*\(\s*\)/
+
 /** Code with what it needs of the old node; `isEach` wraps it, because its result is data of one item and keeps the file. */
 const script = (old: string, isEach: boolean): string => {
   const code = old.replace(/\bthis\.(?=getWorkflowStaticData\b)/g, "")
@@ -30,7 +33,9 @@ const script = (old: string, isEach: boolean): string => {
   ]
   const inner = isEach
     ? [
-      "let item = $input.item.json;",
+      reading.test(code)
+        ? "let item = JSON.parse(JSON.stringify($input.item.json));"
+        : "let item = $input.item.json;",
       "const json = await (async () => {",
       code,
       "})();",
@@ -46,6 +51,8 @@ const toCode = (isEach: boolean): Mapping => ({ node, parameters }) => {
     ? "takes its code from data"
     : isEach && /\$input\s*\.\s*(?:first|last|all|itemMatching)\b/.test(code)
     ? "reads all items where a Code node reads one"
+    : !isEach && reading.test(code) && /(?<![.$\w])items?\b/.test(code)
+    ? "changes copies of the items and also reads the items themselves"
     : isContinuing(node)
     ? "continues after errors, which a Code node words differently"
     : lacking.find(([pattern]) => pattern.test(code))?.[1]

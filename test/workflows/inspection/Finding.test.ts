@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import rules from "../../../src/workflows/check/rules.json" with { type: "json" }
+import { rules } from "../../../src/workflows/check/Rules.ts"
 import * as Finding from "../../../src/workflows/inspection/Finding.ts"
 
 const finding: Finding.Finding = {

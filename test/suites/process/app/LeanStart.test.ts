@@ -56,6 +56,7 @@ describe("LeanStart", () => {
       "N8N_MCP_MAX_EXECUTION_MB",
       "N8N_MCP_MAX_RESULT_CHARS",
       "N8N_MCP_NODES",
+      "N8N_MCP_OAUTH_AUDIENCE",
       "N8N_MCP_OAUTH_ISSUER",
       "N8N_MCP_OAUTH_PROFILE_CLAIM",
       "N8N_MCP_PORT",

@@ -248,6 +248,6 @@ describe("the command line", () => {
   it.live("lists the tools", () =>
     Effect.gen(function*() {
       const { stdout } = yield* talk([], ["tools"])
-      assert.match(stdout, /^list_workflows +Find workflows/)
+      assert.match(stdout, /^ {2}list_workflows +Find workflows/m)
     }))
 })

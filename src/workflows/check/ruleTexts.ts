@@ -1,4 +1,5 @@
-{
+/** Names and helps of rules, by id. */
+export const rules = {
   "unreadable-file": [
     "File cannot be read",
     "A file that may be a workflow cannot be read: it is too large, not UTF-8, or refers to code that is missing. Correct it, or move it out of the folder."
