@@ -132,7 +132,14 @@ describe("upgrades of many workflows", () => {
             from: "n8n-nodes-base.set 2",
             to: "n8n-nodes-base.set 3.5"
           })),
-          left: [{ workflow: "b", name: "b", node: "X", why: "Dates change.", decision: "Check them." }],
+          left: [{
+            workflow: "b",
+            name: "b",
+            node: "X",
+            type: "n8n-nodes-base.postgres 2.5",
+            why: "Dates change.",
+            decision: "Check them."
+          }],
           failed: [],
           waiting: [],
           proven: { runs: 3, same: 2, differ: 1 },
@@ -154,7 +161,7 @@ describe("upgrades of many workflows", () => {
         "  set 2 → set 3.5: 2 nodes in 'a', 'b'",
         "",
         "left",
-        "  Dates change. Check them.",
+        "  postgres 2.5: Dates change. Check them.",
         "    'b: X'",
         "",
         "differ",

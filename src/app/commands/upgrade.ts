@@ -3,6 +3,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
@@ -34,16 +35,30 @@ const references = Effect.fnUntraced(function*(folder: string, isLive: boolean) 
   if (isLive) {
     return yield* N8nClient.use((n8n) => n8n.streamWorkflows().pipe(Stream.map(({ id }) => id), Stream.runCollect))
   }
-  const path = yield* Path.Path
-  const { unreadable, workflows } = yield* WorkflowFiles.use((files) => files.list(path.resolve(folder)))
+  const { unreadable, workflows } = yield* WorkflowFiles.use((files) => files.list(folder))
   return [...workflows, ...unreadable].map((each) => each.path)
+})
+
+/** Absolute folder of the workflows, and the name of the only one if a file is given. */
+const placeOf = Effect.fnUntraced(function*(userPath: string) {
+  const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]
+  const absolute = path.resolve(userPath)
+  const { type } = yield* Effect.mapError(
+    fs.stat(absolute),
+    () => Options.refuse(`'${userPath}' does not exist, or cannot be read`)
+  )
+  return type === "Directory"
+    ? { root: absolute, only: undefined }
+    : { root: path.dirname(absolute), only: path.basename(absolute) }
 })
 
 export const upgrade = Command.make(
   "upgrade",
   {
     folder: Argument.String("folder").pipe(
-      Argument.withDescription("Folder of workflow files, changed in place; the working directory by default"),
+      Argument.withDescription(
+        "Folder of workflow files, or one file, changed in place; the working directory by default"
+      ),
       Argument.optional
     ),
     n8n: toggle("n8n", "Instead, all workflows of the connected n8n, as drafts"),
@@ -60,7 +75,7 @@ export const upgrade = Command.make(
   Effect.fnUntraced(function*({ dryRun, json, last, n8n, ...flags }) {
     const options = yield* root
     if (n8n && Option.isSome(flags.folder)) return yield* Options.refuse("Pass a folder or --n8n, not both")
-    const folder = Option.getOrElse(flags.folder, () => ".")
+    const place = yield* placeOf(Option.getOrElse(flags.folder, () => "."))
     const to = Option.isNone(flags.to)
       ? undefined
       : yield* explained(Effect.fromResult(Breaks.parseTarget(flags.to.value)))
@@ -72,7 +87,9 @@ export const upgrade = Command.make(
           `This n8n is ${connected}: it lacks what ${to} has. Upgrade n8n first, or upgrade a folder with --to ${to}`
         )
       }
-      const report = yield* Upgrades.run(yield* references(folder, n8n), {
+      const all = place.only === undefined || n8n ? yield* references(place.root, n8n) : [place.only]
+      if (all.length === 0) return yield* Options.refuse("No workflows found")
+      const report = yield* Upgrades.run(all, {
         to,
         last: Option.getOrUndefined(last),
         dryRun,
@@ -87,7 +104,7 @@ export const upgrade = Command.make(
     })
     yield* run.pipe(
       explained,
-      Effect.provide(yield* withFolders({ ...options, filesRoot: n8n ? options.filesRoot : [folder] }))
+      Effect.provide(yield* withFolders({ ...options, filesRoot: n8n ? options.filesRoot : [place.root] }))
     )
   })
 ).pipe(

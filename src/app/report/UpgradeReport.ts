@@ -21,13 +21,17 @@ const quoted = (names: ReadonlyArray<string>) => {
 const groups = <A>(entries: ReadonlyArray<A>, textOf: (entry: A) => string) =>
   [...Map.groupBy(entries, textOf)].toSorted(([, a], [, b]) => b.length - a.length)
 
+/** Path of a file, or name of a workflow on n8n. */
+const label = ({ name, workflow }: Upgrades.Subject) => workflow.endsWith(".json") ? workflow : name
+
 const why = (error: Upgrades.Report["notProven"][number]["error"]) => typeof error === "string" ? error : explain(error)
 
 const section = (title: string, lines: ReadonlyArray<string>) => lines.length === 0 ? [] : ["", title, ...lines]
 
 export const lines = (report: Upgrades.Report, isDryRun: boolean, isColoured: boolean): ReadonlyArray<string> => {
-  const { different, failed, left, notProven, proven, upgraded, workflows } = report
-  const code = Upgrades.exitCode(report)
+  const { different, failed, left, notProven, proven, upgraded, waiting, workflows } = report
+  // What is left was so before.
+  const code = Upgrades.exitCode({ ...report, left: [] })
   const count = new Set(upgraded.map(({ workflow }) => workflow)).size
   return [
     `${markOf(code, isColoured)} ${isDryRun ? "Would upgrade" : "Upgraded"} ${counted(upgraded.length, "node")} in ${
@@ -35,23 +39,29 @@ export const lines = (report: Upgrades.Report, isDryRun: boolean, isColoured: bo
     }` + (left.length === 0 ? "" : `; ${counted(left.length, "node")} left`) +
     (proven.runs === 0 ? "" : `; ${proven.same} of ${counted(proven.runs, "replayed run")} the same`),
     ...groups(upgraded, ({ from, to }) => `${shortType(from)} → ${shortType(to)}`).map(([change, entries]) =>
-      `  ${change}: ${counted(entries.length, "node")} in ${quoted(entries.map(({ name }) => name))}`
+      `  ${change}: ${counted(entries.length, "node")} in ${quoted(entries.map(label))}`
     ),
     ...section(
       "left",
-      groups(left, ({ decision, why }) => `${why} ${decision}`).flatMap(([reason, entries]) => [
-        `  ${text(reason)}`,
-        `    ${quoted(entries.map(({ name, node }) => `${name}: ${node}`))}`
+      groups(left, ({ decision, type, why }) => `${shortType(type)}: ${why} ${decision}`).flatMap((
+        [reason, entries]
+      ) => [
+        `  ${Visible.label(reason, 500)}`,
+        `    ${quoted(entries.map((each) => `${label(each)}: ${each.node}`))}`
       ])
     ),
-    ...section("differ", different.map(({ name, verdict }) => `  '${text(name)}': ${Visible.label(verdict, 400)}`)),
+    ...section("differ", different.map((each) => `  '${text(label(each))}': ${Visible.label(each.verdict, 400)}`)),
+    ...section(
+      "had unpublished changes before, which publishing the upgrade publishes too",
+      waiting.map((each) => `  '${text(label(each))}'`)
+    ),
     ...section(
       "not proven",
       groups(notProven, ({ error }) => why(error)).map(([reason, entries]) =>
-        `  ${quoted(entries.map(({ name }) => name))}: ${Visible.label(reason, 300)}`
+        `  ${quoted(entries.map(label))}: ${Visible.label(reason, 300)}`
       )
     ),
-    ...section("failed", failed.map(({ error, name }) => `  '${text(name)}': ${explain(error)}`))
+    ...section("failed", failed.map(({ error, ...each }) => `  '${text(label(each))}': ${explain(error)}`))
   ]
 }
 

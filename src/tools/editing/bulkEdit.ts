@@ -130,8 +130,16 @@ export const bulkEdit = Tool.make({
       unchanged,
       hint: isPlan
         ? entries.length === 0
-          ? left.length === 0 ? "Nothing would change." : "Nothing can be upgraded without a decision; see left."
-          : `Nothing was written. bulk_edit(plan: '${id}') applies exactly this.`
+          ? outcome.refused !== undefined
+            ? "Nothing was written; see refused."
+            : left.length === 0
+            ? "Nothing would change."
+            : "Nothing can be upgraded without a decision; see left."
+          : Notes.join([
+            `Nothing was written. bulk_edit(plan: '${id}') applies exactly this.`,
+            published > 0 && state.plan.publish !== "draft" &&
+            `${published} published ones change immediately; publish: 'draft' leaves drafts, for workflow_prove.`
+          ])
         : outcome.notDone !== undefined
         ? `bulk_edit(plan: '${id}') continues.`
         : Notes.join([

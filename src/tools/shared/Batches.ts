@@ -35,7 +35,7 @@ export const rows = (all: ReadonlyArray<Plans.Refused>, isWhole: boolean) =>
       why: Visible.label(why, isWhole ? 300 : 120)
     }))
 
-const positive = (count: number) => count === 0 ? undefined : count
+const positive = (count: number) => count <= 0 ? undefined : count
 
 export const summarize = (state: Fleet.State, isWhole: boolean, left = leftOut(state)) => {
   const count = (wanted: string) =>

@@ -216,11 +216,6 @@ const described = ({ node: _, op, ...rest }: Obj, type: string) =>
     ? `${type} ${String(rest["path"])} = ${brief(rest["value"])}`
     : `${String(op)} ${type}${Object.keys(rest).length === 0 ? "" : ` ${brief(rest, 120)}`}`
 
-/** Node that an upgrade leaves, with its type. */
-export interface Left extends Upgrade.Left {
-  readonly type: string
-}
-
 /** Short type and version of a text such as `n8n-nodes-base.set 2`. */
 const short = (typed: string) => {
   const [type = "", version = ""] = typed.split(" ")
@@ -243,7 +238,7 @@ export const upgraded = (workflow: Obj, { node: target }: Operation, lookups: Up
         }${after.version}`
       }
     }),
-    left: outcome.left.map((each): Left => ({ ...each, type: shortType(typeOf.get(each.node) ?? "") }))
+    left: outcome.left.map((each): Upgrade.Left => ({ ...each, type: shortType(typeOf.get(each.node) ?? "") }))
   }
 }
 

@@ -7,7 +7,8 @@ import * as Workflow from "../../n8n/model/Workflow.ts"
 import { newProblems } from "../check/NewProblems.ts"
 import * as WorkflowEdit from "../edit/WorkflowEdit.ts"
 import { isUnset } from "../store/FormerSettings.ts"
-import { type Left, type Operation, type Step, stepsFor, type Swap, upgraded } from "./Operations.ts"
+import type { Left } from "../upgrade/Upgrade.ts"
+import { type Operation, type Step, stepsFor, type Swap, upgraded } from "./Operations.ts"
 
 /** Node with the fields that a write does not change on its own. */
 const nodeOf = (node: Obj) => {

@@ -22,6 +22,8 @@ export interface Upgraded {
 /** Node that is not at the newest version, and the decision that a person has to make. */
 export interface Left extends Undecided {
   readonly node: string
+  /** Type and version that the node has now: `n8n-nodes-base.webhook 1`. */
+  readonly type: string
 }
 
 /** Workflow after an upgrade. */
@@ -231,12 +233,13 @@ export const upgrade = (workflow: Obj, names: ReadonlyArray<string> | undefined,
     const [name, type, version] = [Workflow.nameOf(node), Workflow.typeOf(node), num(node["typeVersion"])]
     if (chosen?.has(name) === false || version === undefined || str(node["type"]) === undefined) return entry
     const progress = upgradeNode(workflow, node, lookups)
-    if (progress.left !== undefined) left.push({ node: name, ...progress.left })
+    const now = typed(Workflow.typeOf(progress.node), num(progress.node["typeVersion"]) ?? version)
+    if (progress.left !== undefined) left.push({ node: name, type: now, ...progress.left })
     if (progress.node === node) return entry
     upgraded.push({
       node: name,
       from: typed(type, version),
-      to: typed(Workflow.typeOf(progress.node), num(progress.node["typeVersion"]) ?? version)
+      to: now
     })
     const { outputs } = progress
     if (outputs.length > 0) moved.set(name, (index) => outputs.reduce((place, move) => move(place), index))

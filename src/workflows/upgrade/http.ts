@@ -242,7 +242,7 @@ const unsure = (format: string, isFull: boolean, isSplit: boolean, shape: Shape)
   if (format === "json" && !isFull && !isSplit && shape !== "object") {
     return problem(
       "If the response is a list, the older version put all of it into one item; version 4 makes one item of each entry.",
-      "If the response is never a list, set option splitIntoItems to true and upgrade again; otherwise adapt what follows."
+      "If the response is never a list, set options.splitIntoItems to true and upgrade again; otherwise adapt what follows."
     )
   }
   return format === "string" && shape !== "text"

@@ -28,7 +28,7 @@ const toBodies: Mapping = (old) => {
   return !isRaw && seesMore(old.workflow, old.name, "body")
     ? left(
       "A request without a body has 'body: {}' from version 1.1 on, and one with a file has the file.",
-      "If what follows takes that, set typeVersion 2.1 by an update."
+      "If an empty body or a file does no harm to what follows, set typeVersion 2.1 by an update."
     )
     : Result.succeed({ parameters: old.own })
 }
