@@ -42,7 +42,9 @@ export interface Beside {
 }
 
 /** Places of a workflow whose text is in files beside it. */
-export const codePlaces = ({ raw }: Pick<Beside, "raw">): ReadonlyArray<codeParts.Reference> =>
+export const codePlaces = (
+  { raw }: Pick<Beside, "raw">
+): ReadonlyArray<{ readonly path: ReadonlyArray<string | number>; readonly file: string }> =>
   codeParts.references(valueOf(raw))
 
 const placeWith = (path: Path.Path) => (file: string, name: string) => path.join(path.dirname(file), ...name.split("/"))
