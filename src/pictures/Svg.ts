@@ -57,7 +57,9 @@ const isParent = ({ inputs }: Node): boolean => inputs.some(({ type }) => type !
 /** Text under a node, or the name beside the icon of a node with nodes below it. */
 const linesOf = ({ box: { height, width }, node, room }: Placed): ReadonlyArray<Line> => {
   const isWide = isParent(node)
-  const [left, right] = isWide ? [66, width - (node.kind === "sub" ? 26 : 14)] : [width / 2 - room / 2, width / 2 + room / 2]
+  const [left, right] = isWide
+    ? [66, width - (node.kind === "sub" ? 26 : 14)]
+    : [width / 2 - room / 2, width / 2 + room / 2]
   const names = wrap(node.name, nameSize, right - left, isWide ? 3 : 2)
   const notes: ReadonlyArray<readonly [string, string]> = [
     ...(node.formerName === undefined ? [] : [[ellipsis(`was: ${node.formerName}`, smallSize, room), "dim"] as const]),

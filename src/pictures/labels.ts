@@ -33,7 +33,8 @@ const cell = 128
 const crowd = (boxes: ReadonlyArray<geometry.Box>) => {
   const cells = new Map<string, Array<geometry.Box>>()
   const keys = ({ height, width, x, y }: geometry.Box) => {
-    const to = (start: number, length: number) => [Math.floor(start / cell), Math.floor((start + length) / cell)] as const
+    const to = (start: number, length: number) =>
+      [Math.floor(start / cell), Math.floor((start + length) / cell)] as const
     const [[left, right], [top, bottom]] = [to(x, width), to(y, height)]
     const across = Array.from({ length: right - left + 1 }, (_, index) => left + index)
     return Array.from({ length: bottom - top + 1 }, (_, index) => top + index).flatMap((row) =>
@@ -65,7 +66,13 @@ const labelsOf = ({ box, node }: { readonly node: Node; readonly box: geometry.B
     }).toSorted((a, b) => (a.places[0]?.x ?? 0) - (b.places[0]?.x ?? 0)),
     ...named(node.outputs).map((port): Label => {
       const { x, y } = geometry.outputAt(node, box, port)
-      return { node, label: port.name ?? "", anchor: "start", places: [{ x: x + 11, y: y + 4 }], rooms: [96, 72, 44, 28] }
+      return {
+        node,
+        label: port.name ?? "",
+        anchor: "start",
+        places: [{ x: x + 11, y: y + 4 }],
+        rooms: [96, 72, 44, 28]
+      }
     }),
     ...named(node.inputs).map((port): Label => {
       const { x, y } = geometry.inputAt(node, box, port)
