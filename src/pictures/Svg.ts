@@ -1,4 +1,5 @@
 /** Renders a picture as SVG in the style of n8n's editor, light and dark. Pure. */
+import { counted } from "../base/Plural.ts"
 import * as geometry from "./geometry.ts"
 import * as labels from "./labels.ts"
 import { statusWords } from "./model.ts"
@@ -15,9 +16,14 @@ interface Placed {
   readonly node: Node
   readonly box: geometry.Box
   readonly room: number
+  readonly lines: ReadonlyArray<Line>
 }
 
-const [nameSize, smallSize, lineHeight] = [16, 12, 18]
+interface Line extends labels.Line {
+  readonly classes: string
+}
+
+const [nameSize, smallSize, countSize, lineHeight] = [16, 12, 13, 18]
 /** Distance of text from a node with two rows of labels below it. */
 const belowPorts = 58
 
@@ -48,14 +54,10 @@ const outline = ({ kind }: Node, { height, width }: geometry.Box): string => {
 
 const pin = "M-4 -7h8l-1 2 0 3 3 3H1V8L0 9-1 8V1H-6L-3 -2V-5z"
 
-interface Line extends labels.Line {
-  readonly classes: string
-}
-
 const isParent = ({ inputs }: Node): boolean => inputs.some(({ type }) => type !== "main")
 
 /** Text under a node, or the name beside the icon of a node with nodes below it. */
-const linesOf = ({ box: { height, width }, node, room }: Placed): ReadonlyArray<Line> => {
+const linesOf = (node: Node, { height, width }: geometry.Box, room: number): ReadonlyArray<Line> => {
   const isWide = isParent(node)
   const [left, right] = isWide
     ? [66, width - (node.kind === "sub" ? 26 : 14)]
@@ -146,7 +148,7 @@ const drawNode = (placed: Placed, portLabels: string): string => {
     node.status === undefined ? "" : markAt(node.status, ...markPlace),
     ports(placed),
     portLabels,
-    ...linesOf(placed).map(({ classes, line, x, y }) => text(x, y, line, `mid ${classes}`)),
+    ...placed.lines.map(({ classes, line, x, y }) => text(x, y, line, `mid ${classes}`)),
     "</g>"
   ].join("")
 }
@@ -176,10 +178,10 @@ const drawLink = ({ end: { x, y }, link, path: { d } }: Drawn): string => {
     : `<path class="edge${status} dash" d="${d}"/>`
 }
 
-const drawCount = ({ link: { items, output }, path: { label } }: Drawn): string =>
+const countOf = ({ link: { items, output }, path: { label } }: Drawn): ReadonlyArray<labels.Line> =>
   items === undefined || output.type !== "main"
-    ? ""
-    : text(label.x, label.y - 6, items === 1 ? "1 item" : `${items} items`, "mid halo count")
+    ? []
+    : [{ x: label.x, y: label.y - 6, line: counted(items, "item"), size: countSize }]
 
 const linkPath = (places: ReadonlyMap<string, Placed>) => (link: Link): ReadonlyArray<Drawn> => {
   const [from, to] = [places.get(link.from), places.get(link.to)]
@@ -210,13 +212,20 @@ export interface Options {
 export const render = (picture: Picture, { isBare = false }: Options = {}): string => {
   const bare = picture.nodes.map((node) => ({ node, box: { ...node.place ?? { x: 0, y: 0 }, ...geometry.size(node) } }))
   const roomOf = roomsOf(bare.map(({ box }) => box))
-  const placed = bare.map((each): Placed => ({ ...each, room: roomOf(each.box) }))
+  const placed = bare.map(({ box, node }): Placed => {
+    const room = roomOf(box)
+    return { node, box, room, lines: linesOf(node, box, room) }
+  })
   const places = new Map(placed.map((each) => [each.node.id, each]))
   const drawn = picture.links.flatMap(linkPath(places))
-  const lines = placed.flatMap((each) =>
-    linesOf(each).map((line) => labels.boxAround({ ...line, x: each.box.x + line.x, y: each.box.y + line.y }))
+  const counts = drawn.flatMap(countOf)
+  const portLabels = labels.portLabels(
+    placed,
+    [
+      ...counts,
+      ...placed.flatMap(({ box, lines }) => lines.map((line) => ({ ...line, x: box.x + line.x, y: box.y + line.y })))
+    ].map(labels.boxAround)
   )
-  const portLabels = labels.portLabels(placed, lines)
   const bounds = geometry.around([
     ...placed.flatMap(({ box, node, room }) => {
       const aside = Math.max(0, (room - box.width) / 2)
@@ -243,7 +252,7 @@ export const render = (picture: Picture, { isBare = false }: Options = {}): stri
       ...placed.map(drawGhost),
       ...drawn.map(drawLink),
       ...placed.map((each) => drawNode(each, portLabels.get(each.node.id) ?? "")),
-      ...drawn.map(drawCount),
+      ...counts.map(({ line, x, y }) => text(x, y, line, "mid halo count")),
       picture.nodes.length === 0 ? text(bounds.x + 160, bounds.y + 56, "This workflow has no nodes", "mid dim") : ""
     ]
   })

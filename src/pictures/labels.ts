@@ -42,7 +42,11 @@ const crowd = (boxes: ReadonlyArray<geometry.Box>) => {
     )
   }
   const add = (box: geometry.Box) => {
-    for (const key of keys(box)) cells.set(key, [...cells.get(key) ?? [], box])
+    for (const key of keys(box)) {
+      const others = cells.get(key)
+      if (others === undefined) cells.set(key, [box])
+      else others.push(box)
+    }
   }
   boxes.forEach(add)
   return {
@@ -94,7 +98,11 @@ export const portLabels = (
   const drawn = new Map<string, string>()
   const origins = new Map(nodes.map(({ box, node }) => [node.id, box]))
   for (const { anchor, label, node, places, rooms } of nodes.flatMap(labelsOf)) {
-    const attempts = rooms.flatMap((room) => places.map((at) => ({ at, line: ellipsis(label, size, room) })))
+    // Lazy: most labels fit at their first attempt.
+    const attempts = rooms.values().flatMap((room) => {
+      const line = ellipsis(label, size, room)
+      return places.map((at) => ({ at, line }))
+    })
     for (const { at, line } of attempts) {
       const wide = width(line, size)
       const left = anchor === "start" ? at.x : anchor === "end" ? at.x - wide : at.x - wide / 2

@@ -171,7 +171,7 @@ layer(world, { timeout: 300_000 })("a readable picture in a browser", (it) => {
     Effect.gen(function*() {
       const { page } = yield* openPage(yield* problems, { width: 390, height: 800 })
       const isOpen = () => Effect.promise(() => page.locator("#list").isVisible())
-      const menu = page.getByRole("button", { name: "Nodes" })
+      const menu = page.getByRole("button", { name: "List", exact: true })
       assert.isFalse(yield* isOpen())
       yield* Effect.promise(() => menu.click())
       assert.isTrue(yield* isOpen())
