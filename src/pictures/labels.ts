@@ -89,6 +89,14 @@ const labelsOf = ({ box, node }: { readonly node: Node; readonly box: geometry.B
   ]
 }
 
+/** Lazy, because most labels fit at their first attempt. */
+function* attempts(label: string, places: ReadonlyArray<geometry.Point>, rooms: ReadonlyArray<number>) {
+  for (const room of rooms) {
+    const line = ellipsis(label, size, room)
+    for (const at of places) yield { at, line }
+  }
+}
+
 /** Labels of all ports as SVG by the ids of their nodes; what has no free place is omitted. */
 export const portLabels = (
   nodes: ReadonlyArray<{ readonly node: Node; readonly box: geometry.Box }>,
@@ -98,12 +106,7 @@ export const portLabels = (
   const drawn = new Map<string, string>()
   const origins = new Map(nodes.map(({ box, node }) => [node.id, box]))
   for (const { anchor, label, node, places, rooms } of nodes.flatMap(labelsOf)) {
-    // Lazy: most labels fit at their first attempt.
-    const attempts = rooms.values().flatMap((room) => {
-      const line = ellipsis(label, size, room)
-      return places.map((at) => ({ at, line }))
-    })
-    for (const { at, line } of attempts) {
+    for (const { at, line } of attempts(label, places, rooms)) {
       const wide = width(line, size)
       const left = anchor === "start" ? at.x : anchor === "end" ? at.x - wide : at.x - wide / 2
       const box = { x: left - gap / 2, y: at.y - ascent, width: wide + gap, height: ascent + descent }

@@ -5,12 +5,16 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Browser, Page as BrowserPage } from "playwright-core"
+import * as MapSvg from "../../../src/pictures/MapSvg.ts"
 import * as Page from "../../../src/pictures/Page.ts"
 import * as Pictures from "../../../src/pictures/Pictures.ts"
 import * as Svg from "../../../src/pictures/Svg.ts"
 import * as Template from "../../../src/pictures/Template.ts"
+import * as facts from "../../../src/workflows/fleet/facts.ts"
+import * as WorkflowMap from "../../../src/workflows/fleet/Map.ts"
 import * as WorkflowValidation from "../../../src/workflows/WorkflowValidation.ts"
 import * as workflows from "../../pictures/workflows.ts"
+import * as company from "../../workflows/fleet/company.ts"
 import { launch, open } from "./Browser.ts"
 
 class TheBrowser extends Context.Service<TheBrowser, Browser>()("test/TheBrowser") {}
@@ -231,8 +235,19 @@ layer(world, { timeout: 300_000 })("a readable picture in a browser", (it) => {
           yield* Pictures.make(workflows.orders, { overlay: { _tag: "Execution", execution } }),
           yield* Pictures.make(workflows.mended, { overlay: { _tag: "Difference", before: workflows.orders } })
         ]
-        for (const picture of pictures) {
-          const { page } = yield* openPage(picture, { width: 1400, scheme })
+        const map = WorkflowMap.make(company.workflows.map((each) => facts.of({ active: true, ...each })), {
+          isV1: false,
+          isOwnHost: () => true,
+          missing: new Set(["gone"]),
+          tables: undefined
+        })
+        const template = yield* Template.read
+        const pages = [
+          ...pictures.map((picture) => Page.html(template, picture)),
+          Page.of(template, MapSvg.render(map, { isBare: true }), MapSvg.shown(map, false))
+        ]
+        for (const html of pages) {
+          const { page } = yield* open(yield* TheBrowser, html, scheme)
           yield* Effect.promise(() => page.locator("#list button").first().click())
           const plain = yield* Effect.promise(() => faint(page))
           assert.isAbove(plain.count, 30)
