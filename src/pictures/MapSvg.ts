@@ -26,7 +26,7 @@ export const style: string = picturesStyle + [
     `.wf .tip.k-${kind},.wf .dot.k-${kind}{fill:var(--${colour});stroke:none}`
   ),
   ".wf .k-broken{stroke:var(--bad);stroke-width:3}.wf .tip.k-broken{fill:var(--bad);stroke:none}",
-  ".wf .faint{opacity:.4}.wf .frame{fill:none;stroke:var(--line);stroke-width:1.5}",
+  ".wf .faint{stroke-width:1}.wf .frame{fill:none;stroke:var(--line);stroke-width:1.5}",
   ".wf .off>text{fill:var(--dim)}.wf .legend{fill:var(--box);stroke:var(--line)}.wf .m{font-size:14px}"
 ].join("")
 

@@ -1,7 +1,10 @@
 /** Renders a picture as SVG in the style of n8n's editor, light and dark. Pure. */
+import { counted } from "../base/Plural.ts"
 import * as geometry from "./geometry.ts"
+import * as labels from "./labels.ts"
 import { statusWords } from "./model.ts"
-import type { Link, Node, Note, Picture, Port, Status } from "./Picture.ts"
+import { drawNote } from "./notes.ts"
+import type { Link, Node, Picture, Status } from "./Picture.ts"
 import { arrow, glyphAt, legend, markAt, n, sheet, signs, text, titled } from "./shapes.ts"
 import { ellipsis, wrap, xml } from "./text.ts"
 import { style } from "./theme.ts"
@@ -13,9 +16,16 @@ interface Placed {
   readonly node: Node
   readonly box: geometry.Box
   readonly room: number
+  readonly lines: ReadonlyArray<Line>
 }
 
-const [nameSize, smallSize, lineHeight] = [16, 12, 18]
+interface Line extends labels.Line {
+  readonly classes: string
+}
+
+const [nameSize, smallSize, countSize, lineHeight] = [16, 12, 13, 18]
+/** Distance of text from a node with two rows of labels below it. */
+const belowPorts = 58
 
 /** Available width for the text under each node, by the distance to its neighbours. */
 const roomsOf = (boxes: ReadonlyArray<geometry.Box>) => (box: geometry.Box): number => {
@@ -44,12 +54,15 @@ const outline = ({ kind }: Node, { height, width }: geometry.Box): string => {
 
 const pin = "M-4 -7h8l-1 2 0 3 3 3H1V8L0 9-1 8V1H-6L-3 -2V-5z"
 
-/** Text under a node, or beside the icon of a root node. */
-const labels = ({ box: { height, width }, node, room }: Placed): string => {
-  const isRoot = node.kind === "root"
-  const [x, wide] = isRoot ? [80 + (width - 88) / 2, width - 92] : [width / 2, room]
-  const names = wrap(node.name, nameSize, wide, 2)
-  const below = isRoot && node.inputs.some((port) => port.type !== "main") ? height + 44 : height + 24
+const isParent = ({ inputs }: Node): boolean => inputs.some(({ type }) => type !== "main")
+
+/** Text under a node, or the name beside the icon of a node with nodes below it. */
+const linesOf = (node: Node, { height, width }: geometry.Box, room: number): ReadonlyArray<Line> => {
+  const isWide = isParent(node)
+  const [left, right] = isWide
+    ? [66, width - (node.kind === "sub" ? 26 : 14)]
+    : [width / 2 - room / 2, width / 2 + room / 2]
+  const names = wrap(node.name, nameSize, right - left, isWide ? 3 : 2)
   const notes: ReadonlyArray<readonly [string, string]> = [
     ...(node.formerName === undefined ? [] : [[ellipsis(`was: ${node.formerName}`, smallSize, room), "dim"] as const]),
     ...(node.isDisabled ? [["(Deactivated)", "dim"] as const] : []),
@@ -60,11 +73,24 @@ const labels = ({ box: { height, width }, node, room }: Placed): string => {
       ? []
       : [[ellipsis(node.subtitle, smallSize, room), "dim"] as const])
   ]
-  const nameY = isRoot ? height / 2 + 6 - (names.length - 1) * lineHeight / 2 : height + 24
-  const notesX = width / 2
-  const notesY = isRoot ? below : nameY + names.length * lineHeight - 2
-  return names.map((line, index) => text(x, nameY + index * lineHeight, line, "mid name")).join("") +
-    notes.map(([line, classes], index) => text(notesX, notesY + index * 15, line, `mid small halo ${classes}`)).join("")
+  const nameY = isWide ? height / 2 + 6 - (names.length - 1) * lineHeight / 2 : height + 24
+  const notesY = isWide ? height + belowPorts : nameY + names.length * lineHeight - 2
+  return [
+    ...names.map((line, index) => ({
+      x: (left + right) / 2,
+      y: nameY + index * lineHeight,
+      line,
+      size: nameSize,
+      classes: "name"
+    })),
+    ...notes.map(([line, classes], index) => ({
+      x: width / 2,
+      y: notesY + index * 15,
+      line,
+      size: smallSize,
+      classes: `small halo ${classes}`
+    }))
+  ]
 }
 
 const portShape = ({ x, y }: geometry.Point, type: string) =>
@@ -74,31 +100,9 @@ const portShape = ({ x, y }: geometry.Point, type: string) =>
 
 const ports = ({ box, node }: Placed): string => {
   const local = { ...box, x: 0, y: 0 }
-  const named = (ports: ReadonlyArray<Port>) => {
-    const main = ports.filter(({ type }) => type === "main")
-    return main.length > 1 ? main.filter(({ name = "" }) => name !== "") : []
-  }
-  const hanging = node.inputs.filter(({ type }) => type !== "main")
   return [
     ...node.inputs.map((port) => portShape(geometry.inputAt(node, local, port), port.type)),
-    ...node.outputs.map((port) => portShape(geometry.outputAt(node, local, port), port.type)),
-    ...named(node.outputs).map((port) => {
-      const { x, y } = geometry.outputAt(node, local, port)
-      return text(x + 11, y + 4, ellipsis(port.name ?? "", smallSize, 72), "small halo dim")
-    }),
-    ...named(node.inputs).map((port) => {
-      const { x, y } = geometry.inputAt(node, local, port)
-      return text(x - 19, y + 4, ellipsis(port.name ?? "", smallSize, 60), "end small halo dim")
-    }),
-    ...node.outputs.filter(({ type }) => type !== "main").map((port) => {
-      const { x, y } = geometry.outputAt(node, local, port)
-      return text(x, y - 14, ellipsis(port.name ?? "", smallSize, 84), "mid small halo dim")
-    }),
-    ...hanging.map((port) => {
-      const { x, y } = geometry.inputAt(node, local, port)
-      const label = `${port.name ?? ""}${port.required === true ? "*" : ""}`
-      return text(x, y + 24, ellipsis(label, smallSize, hanging.length > 3 ? 52 : 84), "mid small halo dim")
-    })
+    ...node.outputs.map((port) => portShape(geometry.outputAt(node, local, port), port.type))
   ].join("")
 }
 
@@ -113,7 +117,7 @@ const description = (node: Node): string =>
     ...(node.isSubWorkflow ? ["runs a workflow"] : [])
   ].join(", ")
 
-const drawNode = (placed: Placed): string => {
+const drawNode = (placed: Placed, portLabels: string): string => {
   const { box: { height, width, x, y }, node } = placed
   const classes = [
     node.status === undefined ? "" : node.status === "idle" ? "idle" : `s-${node.status}`,
@@ -132,7 +136,7 @@ const drawNode = (placed: Placed): string => {
       : "",
     glyphAt(
       node.glyph,
-      node.kind === "root" || node.kind === "sub" && !onCircle ? 40 : width / 2,
+      isParent(node) ? 40 : width / 2,
       height / 2,
       onCircle ? 1.4 : 1.7
     ),
@@ -143,7 +147,8 @@ const drawNode = (placed: Placed): string => {
     node.isDisabled ? `<path class="strike" d="M-4 ${n(height / 2)}H${n(width + 4)}"/>` : "",
     node.status === undefined ? "" : markAt(node.status, ...markPlace),
     ports(placed),
-    labels(placed),
+    portLabels,
+    ...placed.lines.map(({ classes, line, x, y }) => text(x, y, line, `mid ${classes}`)),
     "</g>"
   ].join("")
 }
@@ -173,10 +178,10 @@ const drawLink = ({ end: { x, y }, link, path: { d } }: Drawn): string => {
     : `<path class="edge${status} dash" d="${d}"/>`
 }
 
-const drawCount = ({ link: { items, output }, path: { label } }: Drawn): string =>
+const countOf = ({ link: { items, output }, path: { label } }: Drawn): ReadonlyArray<labels.Line> =>
   items === undefined || output.type !== "main"
-    ? ""
-    : text(label.x, label.y - 6, items === 1 ? "1 item" : `${items} items`, "mid halo count")
+    ? []
+    : [{ x: label.x, y: label.y - 6, line: counted(items, "item"), size: countSize }]
 
 const linkPath = (places: ReadonlyMap<string, Placed>) => (link: Link): ReadonlyArray<Drawn> => {
   const [from, to] = [places.get(link.from), places.get(link.to)]
@@ -185,30 +190,6 @@ const linkPath = (places: ReadonlyMap<string, Placed>) => (link: Link): Readonly
   const start = geometry.outputAt(from.node, from.box, link.output)
   return [{ link, end, path: geometry.path(start, end, link.output.type) }]
 }
-
-/** Lines of a note: its Markdown without the marks of headings, emphasis and links. */
-const noteLines = (
-  { height, text: content, width }: Note
-): ReadonlyArray<{ readonly line: string; readonly isHeading: boolean }> => {
-  const most = Math.max(1, Math.floor((height - 20) / lineHeight))
-  const lines = content.split(/\r?\n/).slice(0, most).flatMap((raw) => {
-    const isHeading = /^#{1,6}\s/.test(raw)
-    const line = raw.replace(/^#{1,6}\s+/, "").replace(/\*\*|__|`/g, "").replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
-    const wrapped = wrap(line, isHeading ? 18 : 14, width - 28, most)
-    return (wrapped.length === 0 ? [""] : wrapped).map((each) => ({ line: each, isHeading }))
-  })
-  return lines.slice(0, most)
-}
-
-const drawNote = (note: Note): string =>
-  `<g><rect class="note${note.colour}" x="${n(note.x)}" y="${n(note.y)}" width="${n(note.width)}" height="${
-    n(note.height)
-  }" rx="6"/>` +
-  noteLines(note).map(({ isHeading, line }, index) =>
-    `<text x="${n(note.x + 14)}" y="${n(note.y + 28 + index * lineHeight)}" font-size="${isHeading ? 18 : 14}"${
-      isHeading ? ` font-weight="600"` : ""
-    }>${xml(line)}</text>`
-  ).join("") + "</g>"
 
 const legendOf = (picture: Picture) =>
   legend(
@@ -231,15 +212,26 @@ export interface Options {
 export const render = (picture: Picture, { isBare = false }: Options = {}): string => {
   const bare = picture.nodes.map((node) => ({ node, box: { ...node.place ?? { x: 0, y: 0 }, ...geometry.size(node) } }))
   const roomOf = roomsOf(bare.map(({ box }) => box))
-  const placed = bare.map((each): Placed => ({ ...each, room: roomOf(each.box) }))
+  const placed = bare.map(({ box, node }): Placed => {
+    const room = roomOf(box)
+    return { node, box, room, lines: linesOf(node, box, room) }
+  })
   const places = new Map(placed.map((each) => [each.node.id, each]))
   const drawn = picture.links.flatMap(linkPath(places))
+  const counts = drawn.flatMap(countOf)
+  const portLabels = labels.portLabels(
+    placed,
+    [
+      ...counts,
+      ...placed.flatMap(({ box, lines }) => lines.map((line) => ({ ...line, x: box.x + line.x, y: box.y + line.y })))
+    ].map(labels.boxAround)
+  )
   const bounds = geometry.around([
     ...placed.flatMap(({ box, node, room }) => {
       const aside = Math.max(0, (room - box.width) / 2)
       return [{ x: box.x - Math.max(aside, 30), y: box.y - (node.kind === "sub" ? 24 : 0) }, {
         x: box.x + box.width + aside,
-        y: box.y + box.height + 60
+        y: box.y + box.height + (isParent(node) ? 84 : 60)
       }]
     }),
     ...placed.flatMap(({ box, node: { formerPlace: at } }) =>
@@ -259,8 +251,8 @@ export const render = (picture: Picture, { isBare = false }: Options = {}): stri
       ...picture.notes.map(drawNote),
       ...placed.map(drawGhost),
       ...drawn.map(drawLink),
-      ...placed.map(drawNode),
-      ...drawn.map(drawCount),
+      ...placed.map((each) => drawNode(each, portLabels.get(each.node.id) ?? "")),
+      ...counts.map(({ line, x, y }) => text(x, y, line, "mid halo count")),
       picture.nodes.length === 0 ? text(bounds.x + 160, bounds.y + 56, "This workflow has no nodes", "mid dim") : ""
     ]
   })

@@ -49,6 +49,8 @@ export type Status =
   | "changed"
   | "renamed"
   | "warning"
+  /** Without a credential. */
+  | "incomplete"
 
 /** Words for statuses that are not words for themselves. */
 export const statusWords: { readonly [S in Status]?: string } = {
@@ -56,7 +58,8 @@ export const statusWords: { readonly [S in Status]?: string } = {
   error: "failed",
   idle: "did not run",
   waiting: "waits",
-  running: "runs"
+  running: "runs",
+  incomplete: "credential missing"
 }
 
 /** Node of a picture. */

@@ -1,7 +1,6 @@
 /** Overlays of a picture: an execution, a difference or problems, as statuses of nodes and links. Pure. */
 import { arr, defined, num, type Obj } from "../base/Json.ts"
 import { counted } from "../base/Plural.ts"
-import type { Problem } from "../base/Problem.ts"
 import * as Execution from "../executions/Execution.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import { isNote, namedNodes, nameOf } from "../n8n/model/Workflow.ts"
@@ -186,41 +185,43 @@ const ofProblems = (
   show: details.Show
 ): Overlaid => {
   const base = plain(workflow, show)
-  const problems: ReadonlyArray<Problem> = [
-    ...faults,
-    ...missingCredentials.map(({ node, type }) => ({
-      severity: "warning" as const,
-      node,
-      path: `credentials.${type}`,
-      message: "This credential is not set yet."
-    }))
-  ]
-  const byNode = Map.groupBy(problems, ({ node }) => node ?? "")
+  const byNode = Map.groupBy(faults, ({ node }) => node ?? "")
+  const missingBy = Map.groupBy(missingCredentials, ({ node }) => node)
   const errors = faults.filter(({ severity }) => severity === "error").length
+  const missing = (count: number) => count === 0 ? [] : [`${counted(count, "credential")} missing`]
   const idOf = idsByName(base.sources)
-  const focus = problems.map(({ node }) => node === undefined ? undefined : idOf(node)).find((id) => id !== undefined)
+  const focus = faults.map(({ node }) => node === undefined ? undefined : idOf(node)).find((id) => id !== undefined)
   const names = new Set(base.sources.map(({ json }) => nameOf(json)))
   return {
     ...base,
     subtitle: [
       counted(errors, "error"),
       counted(faults.length - errors, "warning"),
-      ...(missingCredentials.length === 0 ? [] : [`${counted(missingCredentials.length, "credential")} missing`])
+      ...missing(missingCredentials.length)
     ].join(" · "),
     of: ({ json }) => {
       const own = byNode.get(nameOf(json)) ?? []
+      const types = missingBy.get(nameOf(json)) ?? []
       const worst: Status | undefined = own.some(({ severity }) => severity === "error")
         ? "error"
         : own.length > 0
         ? "warning"
+        : types.length > 0
+        ? "incomplete"
         : undefined
       return defined({
         status: worst,
-        statusText: worst === undefined ? undefined : counted(own.length, "problem"),
-        sections: [...details.ofProblems(own, show), ...details.ofNode(json, show)]
+        statusText: worst === undefined
+          ? undefined
+          : [...(own.length === 0 ? [] : [counted(own.length, "problem")]), ...missing(types.length)].join(" · "),
+        sections: [
+          ...details.ofProblems(own, show),
+          ...types.map(({ type }) => ({ title: "Missing credential", text: show.line(type) })),
+          ...details.ofNode(json, show)
+        ]
       })
     },
-    sections: details.ofProblems(problems.filter(({ node }) => node === undefined || !names.has(node)), show),
+    sections: details.ofProblems(faults.filter(({ node }) => node === undefined || !names.has(node)), show),
     focus
   }
 }

@@ -2,7 +2,7 @@
 import type * as geometry from "./geometry.ts"
 import type { Glyph } from "./glyphs.ts"
 import type { Status } from "./model.ts"
-import { ellipsis, width as textWidth, xml } from "./text.ts"
+import { boldness, ellipsis, width as textWidth, wrap, xml } from "./text.ts"
 
 /** Number with at most one decimal. */
 export const n = (value: number) => String(Math.round(value * 10) / 10)
@@ -28,7 +28,8 @@ export const signs: { readonly [S in Status]?: string } = {
   removed: "M-4 0h8",
   changed: "M-5 1q2.500-5 5-1t5-1",
   renamed: "M-4 0h8M1 -3l3 3-3 3",
-  warning: "M0 -4v4M0 4v.1"
+  warning: "M0 -4v4M0 4v.1",
+  incomplete: "M-5 0a2 2 0 1 1 4 0a2 2 0 1 1-4 0M-1 0H5v3M2 0v2"
 }
 
 export const markAt = (status: Status, x: number, y: number) => {
@@ -57,7 +58,7 @@ export const legend = (
   return { svg: svg.join(""), width: at - x }
 }
 
-const [margin, headerHeight] = [48, 76]
+const [margin, headerHeight, titleSize, titleHeight] = [48, 76, 20, 26]
 
 /** SVG document around drawings, with a title, a subtitle and a legend unless it is bare. */
 export const sheet = (
@@ -71,9 +72,10 @@ export const sheet = (
     readonly body: ReadonlyArray<string>
   }
 ): string => {
-  const header = isBare ? 0 : headerHeight
   const least = isBare ? 0 : Math.max(360, Math.min(900, textWidth(subtitle, 14) + key.width + 40))
   const width = Math.max(bounds.width, least) + 2 * margin
+  const titles = isBare ? [] : wrap(title, titleSize * boldness, width - 64, 4)
+  const header = isBare ? 0 : headerHeight + Math.max(0, titles.length - 1) * titleHeight
   const height = bounds.height + 2 * margin + header
   const [left, top] = [bounds.x - margin - Math.max(0, least - bounds.width) / 2, bounds.y - margin - header]
   const area = `x="${n(left)}" y="${n(top)}" width="${n(width)}" height="${n(height)}"`
@@ -88,9 +90,9 @@ export const sheet = (
     `<rect fill="url(#dots)" ${area}/>`,
     ...body,
     ...isBare ? [] : [
-      text(left + 32, top + 42, ellipsis(title, 20, width - 64), "title") +
-      text(left + 32, top + 66, ellipsis(subtitle, 14, width - 96 - key.width), "dim") +
-      `<g transform="translate(${n(left + width - 24 - key.width)} ${n(top + 66)})">${key.svg}</g>`
+      titles.map((line, index) => text(left + 32, top + 42 + index * titleHeight, line, "title")).join("") +
+      text(left + 32, top + header - 10, ellipsis(subtitle, 14, width - 96 - key.width), "dim") +
+      `<g transform="translate(${n(left + width - 24 - key.width)} ${n(top + header - 10)})">${key.svg}</g>`
     ],
     "</svg>"
   ].filter(Boolean).join("\n")

@@ -36,6 +36,9 @@ const widthOf = (grapheme: string): number =>
     0.68 :
     0.57
 
+/** Width of bold text in relation to that of plain text. */
+export const boldness = 1.2
+
 export const width = (text: string, size: number): number =>
   size * graphemes(text).reduce((sum, grapheme) => sum + widthOf(grapheme), 0)
 

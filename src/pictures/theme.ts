@@ -18,7 +18,8 @@ const marks = {
   added: "new",
   removed: "old",
   changed: "mod",
-  renamed: "ren"
+  renamed: "ren",
+  incomplete: "blue"
 }
 
 /** Style of every picture, constant so that a page can allow it by its hash. */
@@ -42,20 +43,22 @@ export const style: string = [
     `.wf .h-${hue}{stroke:var(--${hue})}.wf text.h-${hue}{fill:var(--${hue});stroke:none}`
   ),
   ".wf .bolt{fill:var(--orange)}.wf .pin{fill:var(--violet)}",
-  ".wf .ghost{fill:none;stroke:var(--dim);stroke-width:1.5;stroke-dasharray:4 4;opacity:.55}",
+  ".wf .ghost{fill:none;stroke:var(--dim);stroke-width:1.5;stroke-dasharray:4 4}",
   ".wf .strike{stroke:var(--dim);stroke-width:2}",
-  ".wf .off .box{stroke-dasharray:5 4}.wf .off .glyph,.wf .off .initials,.wf .idle .glyph,.wf .idle .initials{opacity:.4}",
-  ".wf .idle .name{fill:var(--dim)}",
+  ".wf .off .box{stroke-dasharray:5 4}",
+  ...["off", "idle", "s-removed", "missed"].map((state) =>
+    `.wf .${state} .glyph{stroke:var(--dim)}.wf .${state} .initials,.wf .${state} .name{fill:var(--dim)}`
+  ),
   ...Object.entries(marks).map(([status, colour]) =>
     `.wf .s-${status} .box{stroke:var(--${colour});stroke-width:3}.wf .s-${status} .mark{fill:var(--${colour})}` +
     `.wf .s-${status} .figures{fill:var(--${colour})}`
   ),
-  ".wf .s-removed{opacity:.75}.wf .s-removed .box{stroke-dasharray:6 4}",
+  ".wf .s-removed .box{stroke-dasharray:6 4}",
   ".wf .ran{stroke:var(--ok)}.wf .added{stroke:var(--new);stroke-width:3}.wf .removed{stroke:var(--old);stroke-dasharray:3 5}",
   ".wf .tip.ran{fill:var(--ok);stroke:none}.wf .tip.added{fill:var(--new);stroke:none}.wf .tip.removed{fill:var(--old);stroke:none}",
   ".wf .count{fill:var(--ok);font-size:13px}",
   ...[1, 2, 3, 4, 5, 6, 7].map((colour) => `.wf .note${colour}{fill:var(--note${colour});stroke:var(--line)}`),
   ".wf [data-node]{cursor:pointer;outline:none}",
   ".wf [data-node]:focus-visible .box,.wf [data-node].picked .box{stroke:var(--violet);stroke-width:5;stroke-dasharray:none}",
-  ".wf.finding [data-node]:not(.found){opacity:.25}"
+  ".wf .missed .box{stroke:var(--line);stroke-width:1;stroke-dasharray:2 4}.wf .found .box{stroke:var(--violet);stroke-width:5}"
 ].join("")

@@ -154,3 +154,82 @@ export const withNodes = (workflow: Obj, change: (node: Obj) => Obj): Obj => ({
   ...workflow,
   nodes: (workflow["nodes"] as ReadonlyArray<Obj>).map((node) => str(node["name"]) === undefined ? node : change(node))
 })
+
+const langchain = (
+  name: string,
+  type: string,
+  typeVersion: number,
+  position: readonly [number, number],
+  parameters = {}
+): Obj => ({
+  id: name,
+  name,
+  type: `@n8n/n8n-nodes-langchain.${type}`,
+  typeVersion,
+  position,
+  parameters
+})
+
+const sticky = (name: string, position: readonly [number, number], parameters: Obj): Obj =>
+  node(name, "stickyNote", 1, parameters, { id: name, position })
+
+const under = (type: string, ...names: ReadonlyArray<string>) => ({
+  [type]: [names.map((node) => ({ node, type, index: 0 }))]
+})
+
+/** A template without credentials: sub-nodes that are parents, close ports, long names and notes. */
+export const knowledge: Obj = {
+  name: "Answer questions about invoices from the knowledge base of the accounting department and its archive",
+  nodes: [
+    langchain("When chat message received", "chatTrigger", 1.1, [0, 0]),
+    langchain("AI Agent", "agent", 2.2, [240, 0], { needsFallback: true, hasOutputParser: true }),
+    langchain("OpenAI Chat Model", "lmChatOpenAi", 1.2, [128, 240]),
+    langchain("Simple Memory", "memoryBufferWindow", 1.3, [256, 240]),
+    langchain("Answer questions with a vector store of all invoices", "toolVectorStore", 1.1, [400, 240]),
+    langchain("Structured Output Parser", "outputParserStructured", 1.2, [672, 240]),
+    langchain("Qdrant Vector Store", "vectorStoreQdrant", 1.1, [320, 448], { mode: "retrieve" }),
+    langchain("Embeddings OpenAI", "embeddingsOpenAi", 1.2, [320, 656]),
+    langchain("文書を分割して保存するとても長い名前", "vectorStoreQdrant", 1.1, [896, 0], { mode: "insert" }),
+    langchain("Default Data Loader", "documentDefaultDataLoader", 1, [1008, 224]),
+    langchain("Recursive Character Text Splitter", "textSplitterRecursiveCharacterTextSplitter", 1, [1008, 432]),
+    langchain("Embeddings", "embeddingsOpenAi", 1.2, [860, 224]),
+    node("Kind of question", "switch", 3.2, {
+      rules: {
+        values: ["invoice overdue", "refund requested", "everything else of today"].map((outputKey) => ({
+          renameOutput: true,
+          outputKey,
+          conditions: { combinator: "and", conditions: [] }
+        }))
+      }
+    }, { id: "switch", position: [1300, 0] }),
+    node("Merge", "merge", 3.1, { numberInputs: 4 }, { id: "merge", position: [1500, 0] }),
+    node("Send", "slack", 2.3, { resource: "message", operation: "post" }, { id: "send", position: [1720, 16] }),
+    sticky("Sticky Note", [0, -420], {
+      width: 320,
+      height: 300,
+      content:
+        "## A very long heading of a sticky note that does not fit on one line\r\nFirst `line`\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\nThe **last** line"
+    }),
+    sticky("Sticky Note1", [400, -420], { content: "# Too much\n\n" + "More text than fits in the note. ".repeat(20) })
+  ],
+  connections: {
+    "When chat message received": { main: [[link("AI Agent")]] },
+    "OpenAI Chat Model": under(
+      "ai_languageModel",
+      "AI Agent",
+      "Answer questions with a vector store of all invoices"
+    ),
+    "Simple Memory": under("ai_memory", "AI Agent"),
+    "Structured Output Parser": under("ai_outputParser", "AI Agent"),
+    "Answer questions with a vector store of all invoices": under("ai_tool", "AI Agent"),
+    "Qdrant Vector Store": under("ai_vectorStore", "Answer questions with a vector store of all invoices"),
+    "Embeddings OpenAI": under("ai_embedding", "Qdrant Vector Store"),
+    "Embeddings": under("ai_embedding", "文書を分割して保存するとても長い名前"),
+    "Default Data Loader": under("ai_document", "文書を分割して保存するとても長い名前"),
+    "Recursive Character Text Splitter": under("ai_textSplitter", "Default Data Loader"),
+    "AI Agent": { main: [[link("文書を分割して保存するとても長い名前")]] },
+    "文書を分割して保存するとても長い名前": { main: [[link("Kind of question")]] },
+    "Kind of question": { main: [0, 1, 2].map((index) => [{ node: "Merge", type: "main", index }]) },
+    "Merge": { main: [[link("Send")]] }
+  }
+}

@@ -11,6 +11,8 @@ const byId = <E extends HTMLElement>(id: string): E => {
 }
 
 const stage = byId("stage")
+const nav = byId("nodes")
+const menu = byId("menu")
 const list = byId("list")
 const details = byId("details")
 const search = byId<HTMLInputElement>("search")
@@ -24,6 +26,13 @@ let opener: Element | null = null
 const svg = () => stage.querySelector("svg")
 
 const inPicture = (id: string) => stage.querySelector<SVGGElement>(`[data-node="${CSS.escape(id)}"]`)
+
+/** Opens or closes the list on a narrow screen. */
+const showList = (wanted: boolean) => {
+  const isOpen = wanted && menu.getClientRects().length > 0
+  nav.classList.toggle("open", isOpen)
+  menu.setAttribute("aria-expanded", String(isOpen))
+}
 
 const element = <K extends keyof HTMLElementTagNameMap>(name: K, text: string, className = "") => {
   const made = document.createElement(name)
@@ -72,24 +81,43 @@ const centre = (id: string) => {
   look({ x: middle.x - width / 2, y: middle.y - height / 2, width, height })
 }
 
+type Place = { readonly x: number; readonly y: number }
+
+const middle = (places: ReadonlyArray<Place>): Place => ({
+  x: places.reduce((sum, { x }) => sum + x, 0) / places.length,
+  y: places.reduce((sum, { y }) => sum + y, 0) / places.length
+})
+
+/** Distance between two fingers. */
+const spread = ([a, b]: ReadonlyArray<Place>) =>
+  a === undefined || b === undefined ? 1 : Math.max(1, Math.hypot(a.x - b.x, a.y - b.y))
+
 const listenToPointer = () => {
-  let last: { x: number; y: number } | undefined
+  const pointers = new Map<number, Place>()
   let hasMoved = false
-  stage.addEventListener("pointerdown", ({ button, clientX, clientY }) => {
+  stage.addEventListener("pointerdown", ({ button, clientX, clientY, pointerId }) => {
     if (button !== 0) return
-    last = { x: clientX, y: clientY }
-    hasMoved = false
+    if (pointers.size === 0) hasMoved = false
+    pointers.set(pointerId, { x: clientX, y: clientY })
   })
   stage.addEventListener("pointermove", ({ buttons, clientX, clientY, pointerId }) => {
+    const last = pointers.get(pointerId)
     if (last === undefined || buttons === 0) return
     if (!hasMoved && Math.hypot(clientX - last.x, clientY - last.y) < 4) return
     if (!hasMoved) stage.setPointerCapture(pointerId)
     hasMoved = true
-    const [from, to] = [onCanvas(last.x, last.y), onCanvas(clientX, clientY)]
-    if (from !== undefined && to !== undefined) move(from.x - to.x, from.y - to.y)
-    last = { x: clientX, y: clientY }
+    const before = [...pointers.values()]
+    const after = [...pointers.set(pointerId, { x: clientX, y: clientY }).values()]
+    const [from, to] = [middle(before), middle(after)]
+    const [start, end] = [onCanvas(from.x, from.y), onCanvas(to.x, to.y)]
+    if (start === undefined || end === undefined) return
+    move(start.x - end.x, start.y - end.y)
+    if (after.length > 1) zoom(spread(before) / spread(after), start)
   })
-  for (const end of ["pointerup", "pointercancel"]) stage.addEventListener(end, () => (last = undefined))
+  for (const end of ["pointerup", "pointercancel"] as const) {
+    // The capture ends with the pointer, and so may leave the page.
+    window.addEventListener(end, ({ pointerId }) => pointers.delete(pointerId))
+  }
   stage.addEventListener("click", (event) => {
     const target = event.target instanceof Element ? event.target.closest("[data-node]") : null
     if (!hasMoved && target !== null) pick(target.getAttribute("data-node") ?? "", target)
@@ -175,8 +203,10 @@ const fillList = () => {
       button.append(status)
     }
     button.addEventListener("click", () => {
+      const isDrawer = nav.classList.contains("open")
+      showList(false)
+      pick(node.id, isDrawer ? menu : button)
       centre(node.id)
-      pick(node.id, button)
     })
     const item = document.createElement("li")
     item.append(button)
@@ -190,12 +220,12 @@ const matches = (node: ShownNode, words: string) =>
 
 const find = () => {
   const words = search.value.trim().toLowerCase()
-  svg()?.classList.toggle("finding", words !== "")
   let count = 0
   for (const [index, node] of nodes.entries()) {
     const isFound = words === "" || matches(node, words)
     if (isFound) count++
-    inPicture(node.id)?.classList.toggle("found", isFound)
+    inPicture(node.id)?.classList.toggle("found", words !== "" && isFound)
+    inPicture(node.id)?.classList.toggle("missed", !isFound)
     const item = list.children[index]
     if (item instanceof HTMLElement) item.hidden = !isFound
   }
@@ -203,15 +233,6 @@ const find = () => {
 }
 
 // Start
-
-/** Initially selected node: the failed one, else the first with details. */
-const begin = ({ focus }: Shown) => {
-  const first = focus ??
-    (nodes.find(({ status = "idle" }) => status !== "idle" && status !== "success") ?? nodes[0])?.id
-  const scale = Math.min(stage.clientWidth / whole.width, stage.clientHeight / whole.height)
-  if (first !== undefined && scale < leastScale) centre(first)
-  if (focus !== undefined) pick(focus, null)
-}
 
 const show = (shown: Shown, picture?: string) => {
   if (picture !== undefined) {
@@ -235,11 +256,23 @@ const show = (shown: Shown, picture?: string) => {
   fillList()
   find()
   look(whole)
-  begin(shown)
+  if (shown.focus !== undefined) pick(shown.focus, null)
+}
+
+/** Closes the last thing opened: the search, the list on a narrow screen, or the details. */
+const closeOne = () => {
+  if (search === document.activeElement) {
+    search.value = ""
+    find()
+    return showList(false)
+  }
+  if (!nav.classList.contains("open")) return close()
+  showList(false)
+  menu.focus()
 }
 
 const press = (event: KeyboardEvent) => {
-  if (event.key === "Escape") return search === document.activeElement ? ((search.value = ""), find()) : close()
+  if (event.key === "Escape") return closeOne()
   const target = event.target
   if (target instanceof HTMLInputElement || event.ctrlKey || event.metaKey || event.altKey) return
   if (target instanceof SVGElement && (event.key === "Enter" || event.key === " ")) {
@@ -275,7 +308,12 @@ byId("whole").addEventListener("click", (event) => {
   opener = event.currentTarget as Element
   open(about.title, [about.subtitle], about.sections).focus()
 })
-search.addEventListener("input", find)
+menu.addEventListener("click", () => showList(!nav.classList.contains("open")))
+stage.addEventListener("pointerdown", () => showList(false))
+search.addEventListener("input", () => {
+  find()
+  showList(search.value !== "")
+})
 search.addEventListener("keydown", ({ key }) => {
   const first = list.querySelector<HTMLButtonElement>("li:not([hidden]) button")
   if (key === "Enter") first?.click()

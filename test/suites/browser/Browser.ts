@@ -62,10 +62,15 @@ export interface Opened {
 }
 
 /** Opens HTML in a page from which no request gets out. */
-export const open = (browser: Browser, html: string, colorScheme: "light" | "dark" = "light") =>
+export const open = (
+  browser: Browser,
+  html: string,
+  colorScheme: "light" | "dark" = "light",
+  viewport = { width: 1400, height: 900 }
+) =>
   Effect.acquireRelease(
     Effect.promise(async (): Promise<Opened & { readonly close: () => Promise<void> }> => {
-      const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, colorScheme })
+      const context = await browser.newContext({ viewport, colorScheme })
       const [requests, faults]: [Array<string>, Array<string>] = [[], []]
       const page = await context.newPage()
       page.on("pageerror", (error) => faults.push(error.message))

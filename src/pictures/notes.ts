@@ -1,0 +1,60 @@
+/** Sticky notes as SVG. Pure. */
+import type { Note } from "./Picture.ts"
+import { n, titled } from "./shapes.ts"
+import { boldness, ellipsis, wrap, xml } from "./text.ts"
+
+interface Line {
+  readonly line: string
+  readonly size: number
+  readonly isHeading: boolean
+  readonly y: number
+}
+
+const [textSize, padding] = [14, 14]
+const headingSizes = [20, 18, 16]
+
+/** Text of a line of Markdown, without the marks of headings, emphasis and links. */
+const plain = (line: string) =>
+  line.replace(/^#{1,6}\s+/, "").replace(/^(\s*)[-*+]\s+/, "$1• ").replace(/\*\*|__|`/g, "")
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1").trimEnd()
+
+/** Lines that fit into a note. As in Markdown, any number of blank lines is one small gap. */
+const linesOf = ({ height, text, width }: Note): { readonly lines: ReadonlyArray<Line>; readonly isCut: boolean } => {
+  const lines: Array<Line> = []
+  const room = width - 2 * padding
+  let [y, gap] = [10, 0]
+  for (const raw of text.split(/\r?\n/)) {
+    const level = /^#{1,6}(?=\s)/.exec(raw)?.[0].length
+    const size = level === undefined ? textSize : headingSizes[level - 1] ?? textSize
+    const measured = level === undefined ? size : size * boldness
+    const wrapped = wrap(plain(raw), measured, room, 1 + Math.ceil(height / size))
+    if (wrapped.length === 0) gap = lines.length === 0 ? 0 : 8
+    for (const line of wrapped) {
+      y += gap + Math.round(size * 1.3)
+      gap = 0
+      const last = lines.at(-1)
+      if (last !== undefined && y > height - 6) {
+        const shortened = ellipsis(`${last.line} …`, last.isHeading ? last.size * boldness : last.size, room)
+        return { lines: [...lines.slice(0, -1), { ...last, line: shortened }], isCut: true }
+      }
+      lines.push({ line, size, isHeading: level !== undefined, y })
+    }
+  }
+  return { lines, isCut: false }
+}
+
+/** Note with the text that fits; the pointer shows all of a longer one. */
+export const drawNote = (note: Note): string => {
+  const { isCut, lines } = linesOf(note)
+  return [
+    `<g>${isCut ? titled(note.text) : ""}<rect class="note${note.colour}" x="${n(note.x)}" y="${n(note.y)}" width="${
+      n(note.width)
+    }" height="${n(note.height)}" rx="6"/>`,
+    ...lines.map(({ isHeading, line, size, y }) =>
+      `<text x="${n(note.x + padding)}" y="${n(note.y + y)}" font-size="${size}"${
+        isHeading ? ` font-weight="600"` : ""
+      }>${xml(line)}</text>`
+    ),
+    "</g>"
+  ].join("")
+}
