@@ -1,6 +1,6 @@
 /** Mappings of old nodes to new ones: how a version or a type follows another with the same meaning. */
 import * as Result from "effect/Result"
-import { equals, type Obj, obj } from "../../base/Json.ts"
+import { equals, type Obj, obj, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import type { Description } from "../../catalogue/types/NodeType.ts"
@@ -64,6 +64,10 @@ export interface Successor {
 }
 export type Successors = { readonly [type: string]: Successor }
 
+/** Whether a node passes failed items on. */
+export const continues = (node: Obj): boolean =>
+  node["continueOnFail"] === true || (str(node["onError"]) ?? "stopWorkflow") !== "stopWorkflow"
+
 export const left = (why: string, decision: string) => Result.fail<Undecided>({ why, decision })
 
 /**
@@ -105,6 +109,8 @@ interface Case {
   readonly unless?: { readonly [path: string]: ReadonlyArray<unknown> }
   /** Paths of completed parameters of which one must have a value. */
   readonly present?: ReadonlyArray<string>
+  /** Only nodes that pass failed items on. */
+  readonly continues?: true
   /** Version below which the node must be. */
   readonly below?: number
   /** Values, by path, that the older version assumed where the node has none. */
@@ -138,7 +144,11 @@ const isOneOf = ({ parameters }: Old, hasAny: boolean) => ([at, values]: readonl
 }
 
 /** Whether a case applies; what an expression results in may be any value, which leaves the node. */
-const applies = ({ below, left, present, unless = {}, when = {} }: Case, old: Old): boolean =>
+const applies = (
+  { below, continues: isContinuing, left, present, unless = {}, when = {} }: Case,
+  old: Old
+): boolean =>
+  (isContinuing === undefined || continues(old.node)) &&
   (below === undefined || old.version < below) &&
   (present === undefined || present.some((at) => !isEmpty(JsonPath.get(old.parameters, path(at))))) &&
   Object.entries(when).every(isOneOf(old, left !== undefined)) && !Object.entries(unless).some(isOneOf(old, false))

@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import { arr, type Obj, obj, str } from "../../base/Json.ts"
 import { placedLinks } from "../../n8n/model/Connections.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { carry, left, type Mapping, type New, type Outcome } from "./mapping.ts"
+import { carry, continues, left, type Mapping, type New, type Outcome } from "./mapping.ts"
 
 const done = (parameters: Obj): Outcome => Result.succeed<New>({ parameters })
 
@@ -170,9 +170,8 @@ export const called: Mapping = ({ node, own, nextVersion, parameters }) => {
     }
     return done({ ...own, ...(parameters["source"] === "database" ? { workflowInputs } : {}) })
   }
-  const isContinuing = node["continueOnFail"] === true || (str(node["onError"]) ?? "stopWorkflow") !== "stopWorkflow"
   if (nextVersion === 1.3) {
-    return isContinuing && parameters["mode"] === "each"
+    return continues(node) && parameters["mode"] === "each"
       ? left(
         "It passes each failed item to an output of its own; the new version all to one.",
         "Connect the outputs by hand."

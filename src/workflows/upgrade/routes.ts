@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import type { Parse } from "../../base/JavaScript.ts"
 import { arr, num, type Obj, obj, str } from "../../base/Json.ts"
 import { condition, filter, ofTypes, undecided } from "./conditions.ts"
-import { left, type Mapping, type New, type Outcome, type Step } from "./mapping.ts"
+import { continues, left, type Mapping, type New, type Outcome, type Step } from "./mapping.ts"
 import { operand } from "./operands.ts"
 
 const byHand = "Write the conditions for the new version by hand."
@@ -158,11 +158,10 @@ const switched: Mapping = ({ lookups, name, nextVersion, node, own, parameters, 
   }
   if (parameters["mode"] !== "rules") return expects("The mode")
   const rules = arr(obj(parameters["rules"])?.["rules"]).map((each) => obj(each) ?? {})
-  const isContinuing = node["continueOnFail"] === true || (str(node["onError"]) ?? "stopWorkflow") !== "stopWorkflow"
   const dataType = str(parameters["dataType"]) ?? "number"
   if (
     rules.length === 0 ||
-    isContinuing && (dataType === "dateTime" || rules.some((each) => failing.test(String(each["operation"]))))
+    continues(node) && (dataType === "dateTime" || rules.some((each) => failing.test(String(each["operation"]))))
   ) {
     return expects(rules.length === 0 ? "A fallback without rules" : "What it does with items that fail")
   }

@@ -1,7 +1,7 @@
 /** Function, Function Item and AI Transform as Code. */
 import * as Result from "effect/Result"
-import { type Obj, str } from "../../base/Json.ts"
-import { left, type Mapping, type New } from "./mapping.ts"
+import { str } from "../../base/Json.ts"
+import { continues, left, type Mapping, type New } from "./mapping.ts"
 
 /** Code that the old nodes accept and a Code node does not. */
 const lacking: ReadonlyArray<readonly [pattern: RegExp, what: string]> = [
@@ -15,9 +15,6 @@ const lacking: ReadonlyArray<readonly [pattern: RegExp, what: string]> = [
     "uses JavaScript that a Code node restricts"
   ]
 ]
-
-const isContinuing = (node: Obj) =>
-  node["continueOnFail"] === true || (str(node["onError"]) ?? "stopWorkflow") !== "stopWorkflow"
 
 /** Reads of the input, which the old nodes gave as it was: there, `item` and `items` were copies. */
 const reading = /\$json\b|\$input\b|\$items\s*\(\s*\)/
@@ -53,7 +50,7 @@ const toCode = (isEach: boolean): Mapping => ({ node, parameters }) => {
     ? "reads all items where a Code node reads one"
     : !isEach && reading.test(code) && /(?<![.$\w])items?\b/.test(code)
     ? "changes copies of the items and also reads the items themselves"
-    : isContinuing(node)
+    : continues(node)
     ? "continues after errors, which a Code node words differently"
     : lacking.find(([pattern]) => pattern.test(code))?.[1]
   return why !== undefined || code === undefined
