@@ -103,25 +103,29 @@ const apply = (
   const [before, after] = [lookups.find(type), lookups.find(target.type)]
   const description = before && NodeType.at(before, version)
   const next = after && NodeType.at(after, target.version)
-  if (description === undefined || next === undefined) {
-    const [missing, at] = description === undefined ? [type, version] : [target.type, target.version]
+  // A type that n8n no longer has is not described; its mapping reads the parameters as they are.
+  const known = before === undefined && type !== target.type ? next : description
+  if (known === undefined || next === undefined) {
+    const [missing, at] = known === undefined ? [type, version] : [target.type, target.version]
     return Result.fail({
       why: `The catalogue has no version ${at} of ${missing}.`,
       decision: `Set a version that exists, then upgrade again.`
     })
   }
   const own = Workflow.parametersOf(node)
-  const isTool = description.name.endsWith("Tool")
+  const isTool = known.name.endsWith("Tool")
   const old: Old = {
     node,
     name: Workflow.nameOf(node),
     version,
     own,
-    parameters: Parameters.complete(description, { typeVersion: version, parameters: own, isTool }),
+    parameters: description === undefined
+      ? own
+      : Parameters.complete(description, { typeVersion: version, parameters: own, isTool }),
     workflow,
     lookups,
     sendsOnly: lookups.sendsOnly === true,
-    description,
+    description: known,
     next,
     nextVersion: target.version
   }

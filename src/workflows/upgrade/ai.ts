@@ -8,6 +8,7 @@ import { agent } from "./agent.ts"
 import data from "./ai.json" with { type: "json" }
 import {
   carry,
+  continues,
   left,
   locator,
   type Mapping,
@@ -52,12 +53,9 @@ const chainObjects: Mapping = (old) =>
     )
     : carry(old)
 
-const continues = ({ node }: Old) =>
-  node["continueOnFail"] === true || !["stopWorkflow", undefined].includes(str(node["onError"]))
-
 /** Batches of one give what the versions without batches do, save for the pairing of items with an error. */
 const retrievalBatches: Mapping = (old) =>
-  continues(old)
+  continues(old.node)
     ? left("From 1.6 on an item with an error is paired with the first item.", "Set version 1.6 by an update.")
     : carry(old, { options: { ...obj(old.own["options"]), batching: { batchSize: 1 } } })
 
@@ -250,7 +248,15 @@ const loader = (dataType: "json" | "binary"): Mapping => (old) => {
   })
 }
 
+/** The model gets other schemas and answers of requests. */
+const requestTool: Mapping = () =>
+  left(
+    "The model gets each answer as a list of items, and fills $fromAI instead of placeholders.",
+    "Replace it by an HTTP Request Tool with $fromAI for each placeholder, and compare the model's answers."
+  )
+
 export const successors: Successors = {
+  [`${langchain}toolHttpRequest`]: { to: ["n8n-nodes-base.httpRequestTool"], change: requestTool },
   "n8n-nodes-base.openAi": { to: [`${langchain}openAi`], change: openAi.successor },
   [`${langchain}outputParserAutofixing`]: { to: [`${langchain}outputParserStructured`], change: autofixing },
   [`${langchain}manualChatTrigger`]: { to: [`${langchain}chatTrigger`], change: manualChat },

@@ -1,6 +1,8 @@
 /** Mappings of nodes that shape and route data. */
 import * as Result from "effect/Result"
-import type { New, Steps, Successors } from "./mapping.ts"
+import { moves } from "./binary.ts"
+import data from "./core.json" with { type: "json" }
+import { type New, type StepData, type Steps, steps as ofData, type Successors } from "./mapping.ts"
 import { called, calledFields, loop, merge } from "./merge.ts"
 import { filterNodes, ifs, switches } from "./routes.ts"
 import { functionItems, functions, transforms } from "./scripts.ts"
@@ -10,6 +12,7 @@ import { executionData, html, htmlExtract, itemLists, itemListTypes, summarize }
 const base = "n8n-nodes-base."
 
 export const steps: Steps = {
+  ...ofData(data as { readonly [type: string]: ReadonlyArray<StepData> }),
   [`${base}set`]: set,
   [`${base}if`]: ifs,
   [`${base}filter`]: filterNodes,
@@ -29,6 +32,7 @@ export const steps: Steps = {
 export const successors: Successors = {
   [`${base}function`]: functions,
   [`${base}functionItem`]: functionItems,
+  [`${base}moveBinaryData`]: moves,
   [`${base}aiTransform`]: transforms,
   [`${base}itemLists`]: { to: itemListTypes, change: itemLists },
   [`${base}htmlExtract`]: { to: [`${base}html`], change: htmlExtract },

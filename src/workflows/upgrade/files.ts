@@ -2,7 +2,8 @@
 import * as Result from "effect/Result"
 import { arr, type Obj, obj } from "../../base/Json.ts"
 import { isExpression } from "../../catalogue/parameters/ParameterDisplay.ts"
-import { carry, left, type Mapping, type Old, type Step } from "./mapping.ts"
+import { seesMore } from "./downstream.ts"
+import { carry, continues, left, type Mapping, type Old, type Step } from "./mapping.ts"
 
 const optionsOf = ({ own }: Old) => obj(own["options"]) ?? {}
 
@@ -55,6 +56,49 @@ export const fromWriteBinaryFile: Mapping = (old) =>
       "If nothing reads the message, replace the node."
     )
     : Result.succeed({ parameters: { operation: "write", ...old.own } })
+
+const ofFiles = ["fileExtension", "fileName", "fileSize", "fileType", "mimeType"]
+
+/** Version 1 of Read/Write Files returns nothing where there is not a file, as the old node does. */
+export const fromReadBinaryFiles: Mapping = ({ name, node, own, parameters: p, workflow }) => {
+  const { dataPropertyName, fileSelector } = p
+  if (
+    continues(node) || /[()[\]\\]|\.\.|\/\//.test(String(fileSelector)) || isExpression(fileSelector) ||
+    isExpression(dataPropertyName)
+  ) {
+    return left(
+      "Read/Write Files from Disk reads brackets and backslashes of a path, and reports errors, in another way.",
+      "Replace it, and check which files it finds."
+    )
+  }
+  return ofFiles.some((field) => seesMore(workflow, name, field))
+    ? left("Read/Write Files from Disk adds fields about the file.", "If what follows takes them, replace the node.")
+    : Result.succeed({
+      parameters: {
+        fileSelector: own["fileSelector"] ?? "",
+        options: dataPropertyName === "data" ? {} : { dataPropertyName }
+      },
+      keys: { typeVersion: 1, executeOnce: true }
+    })
+}
+
+export const fromReadBinaryFile: Mapping = () =>
+  left(
+    "It keeps the fields and files of its item; Read/Write Files from Disk returns those of the file alone.",
+    "Replace it, and take other fields from the node before."
+  )
+
+export const fromICal: Mapping = ({ own }) => Result.succeed({ parameters: { ...own, operation: "iCal" } })
+
+/** The text of `event` differs when a workflow is published. */
+export const fromWorkflowTrigger: Mapping = ({ name, own, workflow }) =>
+  arr(own["events"]).every((event) => event === "update") && !isExpression(own["events"]) ||
+    !seesMore(workflow, name, "event")
+    ? Result.succeed({ parameters: own })
+    : left(
+      "`event` is 'Workflow published' instead of 'Workflow activated'.",
+      "If nothing compares it, replace the node by the n8n Trigger."
+    )
 
 const spreadsheets = new Set(["csv", "html", "rtf", "ods", "xls", "xlsx"])
 

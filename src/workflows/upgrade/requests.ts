@@ -26,6 +26,10 @@ export const successors: mapping.Successors = {
   "n8n-nodes-base.cron": { to: ["n8n-nodes-base.scheduleTrigger"], change: fromCron },
   "n8n-nodes-base.interval": { to: ["n8n-nodes-base.scheduleTrigger"], change: fromInterval },
   "n8n-nodes-base.htmlExtract": { to: ["n8n-nodes-base.html"], change: files.fromHtmlExtract },
+  "n8n-nodes-base.iCal": { to: ["n8n-nodes-base.convertToFile"], change: files.fromICal },
+  "n8n-nodes-base.readBinaryFile": { to: ["n8n-nodes-base.readWriteFile"], change: files.fromReadBinaryFile },
+  "n8n-nodes-base.readBinaryFiles": { to: ["n8n-nodes-base.readWriteFile"], change: files.fromReadBinaryFiles },
+  "n8n-nodes-base.workflowTrigger": { to: ["n8n-nodes-base.n8nTrigger"], change: files.fromWorkflowTrigger },
   "n8n-nodes-base.readPDF": { to: ["n8n-nodes-base.extractFromFile"], change: files.fromReadPdf },
   "n8n-nodes-base.writeBinaryFile": { to: ["n8n-nodes-base.readWriteFile"], change: files.fromWriteBinaryFile },
   "n8n-nodes-base.spreadsheetFile": { to: ["n8n-nodes-base.convertToFile"], change: files.fromSpreadsheet }

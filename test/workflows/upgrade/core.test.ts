@@ -67,6 +67,38 @@ const by = (mode: string, options: Obj = {}) => ({ mode: "combine", combinationM
 
 /** Type, version, parameters; what it becomes and its parameters, or why it is left. */
 const rows: ReadonlyArray<readonly [string, number, Obj, string, Obj | RegExp]> = [
+  ["crypto", 1, { value: data }, "crypto 2", { type: "MD5", value: data }],
+  ["crypto", 1, { action: "generate" }, "crypto 2", { action: "generate" }],
+  ["crypto", 1, { action: "hmac", secret: "x" }, "crypto 1", /credential/],
+  ["crypto", 1, { action: data }, "crypto 1", /credential/],
+  ["dateTime", 1, { value: data }, "dateTime 1", /Luxon/],
+  ["compareDatasets", 1, {}, "compareDatasets 1", /inputA/],
+  ["compareDatasets", 2, { fuzzyCompare: true }, "compareDatasets 2", /fuzzy/],
+  ["dataTable", 1, { operation: "get" }, "dataTable 1", /dates/],
+  ["dataTable", 1, { operation: "insert" }, "dataTable 1.1", { operation: "insert" }],
+  ["start", 1, {}, "manualTrigger 1", {}],
+  ["moveBinaryData", 1, {}, "moveBinaryData 1", /list/],
+  ["moveBinaryData", 1, { mode: "jsonToBinary", options: { encoding: "utf16le" } }, "moveBinaryData 1", /encoding/],
+  ["moveBinaryData", 1, { mode: "jsonToBinary", destinationKey: "a.b" }, "moveBinaryData 1", /keys/],
+  ["moveBinaryData", 1, { mode: "jsonToBinary", options: { fileName: "={{ $json.a }}" } }, "code 2", {
+    mode: "runOnceForEachItem",
+    jsCode: [
+      "const value = $json;",
+      "const text = JSON.stringify(value);",
+      "const file = await this.helpers.prepareBinaryData(Buffer.from(text), $json.a, \"application/json\");",
+      "return { json: {}, binary: { ...$input.item.binary, data: file } };"
+    ].join("\n")
+  }],
+  ["moveBinaryData", 1, { setAllData: false, destinationKey: "xml" }, "code 2", {
+    mode: "runOnceForEachItem",
+    jsCode: [
+      "const { data: file, ...binary } = $input.item.binary ?? {};",
+      "if (file === undefined) return null;",
+      "const buffer = await this.helpers.getBinaryDataBuffer($itemIndex, \"data\");",
+      "const text = buffer.toString().replace(/^\\uFEFF/, \"\");",
+      "return { json: { ...$json, xml: text }, binary };"
+    ].join("\n")
+  }],
   ["set", 1, { keepOnlySet: true, ...values("string", ["a.b", "x"], ["n", "=v{{ $json.a }}"]) }, "set 3.5", {
     ...assignments(["a.b", "x", "string"], ["n", "=v{{ $json.a }}", "string"]),
     options: {}

@@ -44,6 +44,15 @@ const url = "https://example.com/花"
 type Row = readonly [type: string, version: number, before: Obj, to: string, after: Obj | RegExp]
 
 const rows: ReadonlyArray<Row> = [
+  ["iCal", 1, { start: "2024-02-01", title: "花" }, "convertToFile 1.1", {
+    operation: "iCal",
+    start: "2024-02-01",
+    title: "花"
+  }],
+  ["readBinaryFile", 1, { filePath: "/a" }, "readBinaryFile 1", /fields and files/],
+  ["readBinaryFiles", 1, { fileSelector: "/a/*.csv" }, "readWriteFile 1", /there is not a file/],
+  ["readBinaryFiles", 1, { fileSelector: "/a/[0-9].csv" }, "readBinaryFiles 1", /brackets/],
+  ["workflowTrigger", 1, { events: ["update"] }, "n8nTrigger 1", { events: ["update"] }],
   ["httpRequest", 1, { url, options: split }, "httpRequest 4.5", { url, options: { ...json, ...hour } }],
   ["httpRequest", 1, { url }, "httpRequest 1", /list/],
   ["httpRequest", 1, { url, responseFormat: "string" }, "httpRequest 1", /JSON/],
