@@ -93,6 +93,14 @@ const old: ReadonlyArray<Obj> = [
     fieldsToSummarize: { values: [{ field: "a", aggregation: "countUnique" }] },
     options: {}
   }),
+  node("要求", "moveBinaryData", 1, { mode: "jsonToBinary", options: { fileName: "x.json" } }),
+  node("要求", "moveBinaryData", 1.1, {
+    mode: "jsonToBinary",
+    convertAllData: false,
+    sourceKey: "b",
+    options: { useRawData: true }
+  }),
+  node("要求", "crypto", 1, { value: "={{ String($json.b) }}", dataPropertyName: "x.y" }),
   node("要求", "executionData", 1, { dataToSave: { values: [{ key: "k", value: data }] } })
 ]
 
