@@ -1,5 +1,5 @@
 /** Paths into a JSON value, as people write them: `customer.id`, `rules.values[2]`, `["order no"]`. Pure. */
-import { obj, own } from "./Json.ts"
+import { mapValues, obj, own } from "./Json.ts"
 
 /** A key of an object, or an index into an array. */
 export type Step = string | number
@@ -27,6 +27,19 @@ export const parse = (path: string): ReadonlyArray<Step> | undefined => {
 
 /** The value at the end of the steps, by own properties only; `undefined` if there is none. */
 export const get = (value: unknown, steps: ReadonlyArray<Step>): unknown => steps.reduce<unknown>(own, value)
+
+/** Changes values from the outside in, each with its steps below `path`; what is inside a changed value is left. */
+export const walk = (
+  value: unknown,
+  path: ReadonlyArray<Step>,
+  change: (value: unknown, path: ReadonlyArray<Step>) => unknown
+): unknown => {
+  const changed = change(value, path)
+  if (changed !== value) return changed
+  if (Array.isArray(value)) return value.map((element, index) => walk(element, [...path, index], change))
+  const object = obj(value)
+  return object === undefined ? value : mapValues(object, (inner, key) => walk(inner, [...path, key], change))
+}
 
 /** Changes the value at these steps; `undefined` removes its key or element. A missing key is added. */
 export const modify = (

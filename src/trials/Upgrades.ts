@@ -61,7 +61,7 @@ const withoutDrafts = new Errors.ValidationError({
 
 const upgradeOne = (workflow: Obj, release: string | undefined) =>
   Effect.map(
-    NodeLookups.make([...Workflow.typesOf(workflow), ...Upgrade.types(workflow)], release),
+    NodeLookups.make(Upgrade.types(workflow), release),
     (lookups) => Upgrade.upgrade(workflow, undefined, lookups)
   )
 

@@ -106,7 +106,7 @@ const program = Effect.gen(function*() {
     const text = yield* Effect.promise(() => readFile(join(folder, file), "utf8"))
     const workflow = yield* Effect.try((): unknown => JSON.parse(text)).pipe(Effect.orElseSucceed(() => undefined))
     if (!isWorkflow(workflow)) continue
-    const types = [...Workflow.typesOf(workflow), ...Upgrade.types(workflow)]
+    const types = Upgrade.types(workflow)
     const lookups = { ...(yield* NodeLookups.make(types)), newId: () => crypto.randomUUID() }
     const { left, workflow: after } = Upgrade.upgrade(workflow, undefined, lookups)
     const names = Workflow.nodes(workflow).map(Workflow.nameOf)

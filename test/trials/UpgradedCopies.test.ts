@@ -6,7 +6,6 @@ import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { succeededExecution } from "../../src/testing/runs.ts"
 import * as tools from "../../src/tools/index.ts"
 import * as Policy from "../../src/workflows/policy/Policy.ts"
-import * as Upgrade from "../../src/workflows/upgrade/Upgrade.ts"
 import { main, node, workflow } from "../support/workflows.ts"
 import { inMemory } from "../support/world.ts"
 import { cost } from "./proof/recordings.ts"
@@ -52,13 +51,10 @@ const typeIn = (copy: N8nApi.Workflow | undefined, name: string) => {
   return [found?.["type"], found?.["typeVersion"]]
 }
 
-/** Whether Function nodes can be upgraded. */
-const isMapped = Upgrade.types({ nodes: [old] }).length > 0
-
 const note = "upgraded in the copy only: '古い' (n8n-nodes-base.function 1 → n8n-nodes-base.code 2)"
 
 describe("copies on an n8n that refuses deprecated nodes", () => {
-  it.effect.runIf(isMapped)("have them upgraded, and the answer names them; the workflow stays", () => {
+  it.effect("have them upgraded, and the answer names them; the workflow stays", () => {
     const { copies, options } = world(old)
     return inMemory(function*(api) {
       const before = yield* api.workflows
@@ -121,7 +117,7 @@ describe("copies on an n8n that refuses deprecated nodes", () => {
     }))
   })
 
-  it.effect.runIf(isMapped)("do not run a successor that the policy bans", () => {
+  it.effect("do not run a successor that the policy bans", () => {
     const { copies, options } = world(old)
     return inMemory(function*() {
       const error = yield* Effect.flip(tools.testWorkflow.call({ workflowId: "w1", testData: {} })).pipe(

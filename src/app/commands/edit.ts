@@ -11,7 +11,7 @@ import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as tools from "../../tools/index.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { checkWrites, exit, explained, json, name, optional, print, root, toggle } from "./root.ts"
+import { checkWrites, exit, explained, json, name, optional, print, root, showProgress, toggle } from "./root.ts"
 import { dryRun } from "./sync.ts"
 import { jsonIn } from "./tools.ts"
 
@@ -60,12 +60,7 @@ const operationsIn = (argument: string) =>
 
 const watched = Effect.provideService(CallContext, {
   confirm: () => Effect.succeed("unasked" as const),
-  progress: (done: number, total: number | undefined) =>
-    Effect.sync(() => {
-      if (process.stderr.isTTY === true) {
-        process.stderr.write(done === total ? "\r\u001B[K" : `\r${done} of ${total} workflows`)
-      }
-    })
+  progress: showProgress
 })
 
 const isTerminal = () => process.stdin.isTTY === true && process.stdout.isTTY === true

@@ -24,6 +24,14 @@ export const root = Command.make(name).pipe(
 const printOn = (stream: NodeJS.WriteStream) => (line: string) =>
   Effect.sync(() => void stream.write(`${Visible.terminal(line)}\n`))
 
+/** Shows the progress on a terminal. */
+export const showProgress = (done: number, total: number | undefined) =>
+  Effect.sync(() => {
+    if (process.stderr.isTTY === true) {
+      process.stderr.write(done === total ? "\r\u001B[K" : `\r${done} of ${total} workflows`)
+    }
+  })
+
 export const toggle = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
 

@@ -17,18 +17,11 @@ import * as Breaks from "../../workflows/upgrade/Breaks.ts"
 import * as Options from "../config/Options.ts"
 import * as UpgradeReport from "../report/UpgradeReport.ts"
 import { withFolders } from "./picture.ts"
-import { checkWrites, exit, explained, isColoured, json, optional, print, root, toggle } from "./root.ts"
+import { checkWrites, exit, explained, isColoured, json, optional, print, root, showProgress, toggle } from "./root.ts"
 import { dryRun } from "./sync.ts"
 
 /** Milliseconds for one replay. */
 const timeout = 120_000
-
-const onDone = (done: number, total: number) =>
-  Effect.sync(() => {
-    if (process.stderr.isTTY === true) {
-      process.stderr.write(done === total ? "\r\u001B[K" : `\r${done} of ${total} workflows`)
-    }
-  })
 
 /** Paths of the workflows below a folder, or ids of the workflows on n8n. */
 const references = Effect.fnUntraced(function*(folder: string, isLive: boolean) {
@@ -95,7 +88,7 @@ export const upgrade = Command.make(
         dryRun,
         timeout,
         redacts: yield* Tool.RedactSecrets,
-        onDone
+        onDone: showProgress
       })
       yield* json
         ? print(JSON.stringify(UpgradeReport.json(report)))

@@ -4,7 +4,7 @@ import type * as Errors from "../../base/Errors.ts"
 import { equals, type Obj } from "../../base/Json.ts"
 import type { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import type * as Execution from "../../executions/Execution.ts"
-import { type Node, typesOf } from "../../n8n/model/Workflow.ts"
+import type { Node } from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import * as Upgrade from "../../workflows/upgrade/Upgrade.ts"
@@ -46,7 +46,7 @@ export const of = Effect.fnUntraced(function*(
   if (outdated.length === 0) return { nodes: before.nodes, moved: new Map() }
   const workflow: Obj = { nodes: before.nodes, connections: before.connections }
   const release = yield* N8nClient.use((n8n) => n8n.release)
-  const types = yield* NodeLookups.make([...typesOf(workflow), ...Upgrade.types(workflow)], release)
+  const types = yield* NodeLookups.make(Upgrade.types(workflow), release)
   const upgraded = Upgrade.upgrade(workflow, outdated, { ...types, sendsOnly: true })
   const byName = new Map((upgraded.workflow["nodes"] as ReadonlyArray<Node>).map((node) => [node.name, node]))
   const nodes = before.nodes.map((node) => {

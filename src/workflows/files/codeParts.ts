@@ -42,14 +42,6 @@ const markOf = (value: unknown): readonly [string, string] | undefined => {
 
 type Path = CodePlace["path"]
 
-const walk = (value: unknown, path: Path, change: (value: unknown, path: Path) => unknown): unknown => {
-  const changed = change(value, path)
-  if (changed !== value) return changed
-  if (Array.isArray(value)) return value.map((element, index) => walk(element, [...path, index], change))
-  const object = obj(value)
-  return object === undefined ? value : mapValues(object, (inner, key) => walk(inner, [...path, key], change))
-}
-
 const inParameters = (workflow: unknown, change: (value: unknown, path: Path) => unknown): unknown => {
   const whole = obj(workflow)
   if (whole === undefined || !Array.isArray(whole["nodes"])) return workflow
@@ -57,7 +49,7 @@ const inParameters = (workflow: unknown, change: (value: unknown, path: Path) =>
     obj(own(node, "parameters")) === undefined ?
       node :
       mapValues(obj(node) ?? {}, (inner, key) =>
-        key === "parameters" ? walk(inner, ["nodes", index, key], change) : inner)
+        key === "parameters" ? JsonPath.walk(inner, ["nodes", index, key], change) : inner)
   )
   return mapValues(whole, (inner, key) => key === "nodes" ? nodes : inner)
 }

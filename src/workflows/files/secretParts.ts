@@ -3,7 +3,7 @@
  * value of that key in `.n8n-secrets.json`, and `{"$secret": ["Bearer ", "orders.charge.value", ""]}` for a text with
  * secrets in it: texts and keys in turn. An object that only looks like a reference has one more `$` before its key.
  */
-import { arr, equals, mapValues, type Obj, obj, own, str } from "../../base/Json.ts"
+import { arr, equals, type Obj, obj, own, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import * as Redact from "../../base/Redact.ts"
 import { readable } from "./names.ts"
@@ -25,17 +25,9 @@ const markOf = (value: unknown): readonly [string, Content] | undefined => {
 const keysOf = (content: Content): ReadonlyArray<string> =>
   typeof content === "string" ? [content] : content.filter((_, index) => index % 2 === 1)
 
-const walk = (value: unknown, path: Path, change: (value: unknown, path: Path) => unknown): unknown => {
-  const changed = change(value, path)
-  if (changed !== value) return changed
-  if (Array.isArray(value)) return value.map((element, index) => walk(element, [...path, index], change))
-  const object = obj(value)
-  return object === undefined ? value : mapValues(object, (inner, key) => walk(inner, [...path, key], change))
-}
-
 const references = (inFile: unknown) => {
   const all: Array<{ readonly path: Path; readonly content: Content }> = []
-  walk(inFile, [], (value, path) => {
+  JsonPath.walk(inFile, [], (value, path) => {
     const mark = markOf(value)
     if (mark?.[0] === "$secret") all.push({ path, content: mark[1] })
     return value
@@ -53,7 +45,7 @@ const valueOf = (content: Content, values: ReadonlyMap<string, unknown>) =>
     : content.map((text, index) => index % 2 === 1 ? String(values.get(text)) : text).join("")
 
 export const join = (inFile: unknown, values: ReadonlyMap<string, unknown>): unknown =>
-  walk(inFile, [], (value) => {
+  JsonPath.walk(inFile, [], (value) => {
     const mark = markOf(value)
     if (mark === undefined) return value
     return mark[0] === "$secret" ? valueOf(mark[1], values) : { [mark[0].slice(1)]: mark[1] }
@@ -148,7 +140,7 @@ export const split = (
       : pieces.flatMap((piece, index) => index === 0 ? [piece] : [names[index - 1] ?? "", piece])
   }
 
-  const value = walk(workflow, [], (inner, path) => {
+  const value = JsonPath.walk(workflow, [], (inner, path) => {
     const mark = markOf(inner)
     if (mark !== undefined) return { [`$${mark[0]}`]: mark[1] }
     const isText = typeof inner === "string"

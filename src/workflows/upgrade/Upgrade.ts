@@ -57,9 +57,9 @@ const stepsOf = (type: string) => {
     : undefined
 }
 
-/** Types that an upgrade of the workflow looks up besides its own. */
+/** Types that an upgrade of the workflow looks up: its own, and their successors. */
 export const types = (workflow: Obj): ReadonlyArray<string> =>
-  Workflow.typesOf(workflow).flatMap((type) => successorOf(type)?.to ?? [])
+  Workflow.typesOf(workflow).flatMap((type) => [type, ...successorOf(type)?.to ?? []])
 
 const typed = (type: string, version: number) => `${type} ${version}`
 
@@ -205,17 +205,12 @@ const upgradeNode = (workflow: Obj, node: Obj, lookups: Lookups): Progress => {
     : throughVersions(workflow, result.success, lookups)
 }
 
-const withOutputs = (
-  connections: Obj,
-  name: string,
-  outputs: Move["outputs"]
-): Obj => {
-  if (outputs.length === 0) return connections
+const withOutputs = (connections: Obj, name: string, move: (index: number) => number): Obj => {
   const types = connections[name] as Obj | undefined
   if (types === undefined || !Array.isArray(types["main"])) return connections
   const main: Array<unknown> = []
   for (const [index, targets] of types["main"].entries()) {
-    const at = outputs.reduce((place, move) => move(place), index)
+    const at = move(index)
     main[at] = [...arr(main[at]), ...arr(targets)]
   }
   return { ...connections, [name]: { ...types, main: Array.from(main, (targets) => targets ?? []) } }
@@ -232,22 +227,22 @@ export const upgrade = (workflow: Obj, names: ReadonlyArray<string> | undefined,
   const absorbed = new Set<string>()
   const moved = new Map<string, (index: number) => number>()
   let connections = workflow["connections"] as Obj
+  const before = Workflow.nodes(workflow)
   const nodes = arr(workflow["nodes"]).map((entry, index) => {
-    const node = Workflow.nodes(workflow)[index] ?? {}
+    const node = before[index] ?? {}
     const [name, type, version] = [Workflow.nameOf(node), Workflow.typeOf(node), num(node["typeVersion"])]
     if (chosen?.has(name) === false || version === undefined || str(node["type"]) === undefined) return entry
     const progress = upgradeNode(workflow, node, lookups)
     const now = typed(Workflow.typeOf(progress.node), num(progress.node["typeVersion"]) ?? version)
     if (progress.left !== undefined) left.push({ node: name, type: now, ...progress.left })
     if (progress.node === node) return entry
-    upgraded.push({
-      node: name,
-      from: typed(type, version),
-      to: now
-    })
+    upgraded.push({ node: name, from: typed(type, version), to: now })
     const { outputs } = progress
-    if (outputs.length > 0) moved.set(name, (index) => outputs.reduce((place, move) => move(place), index))
-    connections = withOutputs(connections, name, outputs)
+    if (outputs.length > 0) {
+      const move = (index: number) => outputs.reduce((place, each) => each(place), index)
+      moved.set(name, move)
+      connections = withOutputs(connections, name, move)
+    }
     for (const each of progress.absorbed) absorbed.add(each)
     return progress.node
   })

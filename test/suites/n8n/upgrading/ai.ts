@@ -158,7 +158,7 @@ export const compare = Effect.fnUntraced(function*(place: Place, version: string
     nodes: built.flatMap(({ nodes }) => nodes),
     connections: Object.assign({}, ...built.map(({ connections }) => connections)) as Obj
   }
-  const types = [...Workflow.typesOf(before), ...Upgrade.types(before)]
+  const types = Upgrade.types(before)
   const lookups = yield* NodeLookups.make(types, version)
   const { left, upgraded, workflow: after } = Upgrade.upgrade(before, undefined, lookups)
   const [old, made] = [

@@ -129,7 +129,7 @@ export const core = (it: It, version: string) =>
       const { apiKey, url } = yield* RealN8n
       const all = [...old, ...merges]
       const lookups = yield* NodeLookups.make(
-        [...Workflow.typesOf({ nodes: all }), ...Upgrade.types({ nodes: all })],
+        Upgrade.types({ nodes: all }),
         version
       )
       const pairs = all.flatMap((each, index): ReadonlyArray<Pair> => {

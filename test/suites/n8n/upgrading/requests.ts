@@ -164,7 +164,7 @@ export const upgradingRequests = (it: Vitest.MethodsNonLive<RealN8n>) => {
         id: randomUUID()
       }))
       const before = { nodes: all, connections: {} }
-      const lookups = yield* NodeLookups.make([...Workflow.typesOf(before), ...Upgrade.types(before)], version)
+      const lookups = yield* NodeLookups.make(Upgrade.types(before), version)
       const outcome = Upgrade.upgrade(before, undefined, lookups)
       assert.isAbove(outcome.upgraded.length, 25)
       const place = (value: Obj, index: number, port: number) => {
@@ -226,7 +226,7 @@ export const upgradingRequests = (it: Vitest.MethodsNonLive<RealN8n>) => {
         })
       ]
       const before = { nodes, connections: joined(["Hook", "Answer"]) }
-      const lookups = yield* NodeLookups.make([...Workflow.typesOf(before), ...Upgrade.types(before)], version)
+      const lookups = yield* NodeLookups.make(Upgrade.types(before), version)
       const after = Upgrade.upgrade(before, undefined, lookups)
       assert.deepStrictEqual(after.left, [])
       const answersOf = Effect.fnUntraced(function*(workflow: Obj) {
