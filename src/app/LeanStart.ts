@@ -9,51 +9,61 @@ import type { Obj } from "../base/Json.ts"
 import { McpTransport, type Served } from "../mcp/McpTransport.ts"
 import * as Methods from "../mcp/Methods.ts"
 import * as Stdio from "../mcp/stdio/Stdio.ts"
-import { isApiKey } from "./config/ApiKey.ts"
-import * as ConfigPlace from "./config/ConfigPlace.ts"
+import * as Choice from "../tools/Choice.ts"
+import * as PlainOptions from "./config/PlainOptions.ts"
+
+interface Listing {
+  readonly name: string
+  readonly annotations: { readonly readOnlyHint: boolean }
+}
 
 /** Description of the server before the program is loaded. */
 export interface Prepared {
   readonly about: Methods.About
   readonly methods: ReadonlyArray<string>
+  /** Results that depend on no option. */
   readonly results: { readonly [method: string]: Obj }
+  readonly options: ReadonlyArray<PlainOptions.Option>
+  readonly names: Choice.Names
+  /** Tools as `tools/list` shows them, and those with other parameters beside a tool for projects. */
+  readonly tools: ReadonlyArray<Listing>
+  readonly extended: ReadonlyArray<Listing>
+  readonly templates: ReadonlyArray<{ readonly tool: string; readonly template: Obj }>
 }
 
+/** Methods without parameters whose results are known before the start. */
 export const constant: ReadonlyArray<string> = ["tools/list", "prompts/list", "resources/templates/list"]
 
-/** Variables that may change prepared results, or name a file that may be refused at the start. */
-export const affectsPrepared: ReadonlyArray<string> = [
-  "N8N_MCP_CONFIG",
-  "N8N_MCP_CREDENTIAL_ENV",
-  "N8N_MCP_EXCLUDE_TOOLS",
-  "N8N_MCP_N8N_HEADER",
-  "N8N_MCP_POLICY",
-  "N8N_MCP_PROFILE",
-  "N8N_MCP_READ_ONLY",
-  "N8N_MCP_TOOLS",
-  "N8N_MCP_TOOLSETS",
-  "N8N_MCP_TRANSPORT"
-]
-
-/** Whether a configuration is one profile as `init` writes it, which changes no prepared result. */
-const isPlain = (place: ConfigPlace.Place | undefined): boolean => {
-  if (place === undefined || place.isOpen) return true
-  try {
-    const { profiles: [profile, ...others] } = JSON.parse(readFileSync(place.file, "utf8"))
-    const { apiKey, name, url, ...rest } = profile
-    return others.length === 0 && Object.keys(rest).length === 0 && typeof name === "string" && name !== "" &&
-      isApiKey(apiKey) && URL.canParse(url)
-  } catch {
-    return false
+/** Results of a start with these arguments and variables; `undefined` if the program has to decide. */
+export const resultsFor = (
+  { extended, names, options, results, templates, tools }: Prepared,
+  args: ReadonlyArray<string>,
+  env: NodeJS.ProcessEnv
+): Prepared["results"] | undefined => {
+  const values = PlainOptions.read(args, env, options)
+  if (values === undefined || values.get("transport")?.[0] === "http") return undefined
+  if (values.get("policy")?.every(PlainOptions.isPolicy) === false) return undefined
+  const isReadOnly = PlainOptions.isReadOnly(values, env)
+  const list = (name: string) => values.get(name) ?? []
+  const chosen = Choice.choose(names, {
+    toolsets: list("toolsets"),
+    tools: list("tools"),
+    excludeTools: list("exclude-tools"),
+    hasFiles: true,
+    credentialEnv: list("credential-env").length > 0
+  })
+  if (isReadOnly === undefined || "_tag" in chosen) return undefined
+  const own = new Map(chosen.has(names.projectList) ? extended.map((tool) => [tool.name, tool]) : [])
+  return {
+    ...results,
+    "tools/list": {
+      tools: tools.filter(({ annotations, name }) => chosen.has(name) && !(isReadOnly && !annotations.readOnlyHint))
+        .map((tool) => own.get(tool.name) ?? tool)
+    },
+    "resources/templates/list": {
+      resourceTemplates: templates.flatMap(({ template, tool }) => chosen.has(tool) ? template : [])
+    }
   }
-}
-
-/** Whether the prepared results hold for this command line and environment, and neither can be refused. */
-export const usesPrepared = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv): boolean => {
-  const { N8N_API_KEY: key, N8N_URL: url } = env
-  return args.every((arg) => arg === "--demo") && affectsPrepared.every((name) => !env[name]) &&
-    (!key || isApiKey(key)) && (!url || URL.canParse(url)) &&
-    (Boolean(key) || Boolean(url) || args.length > 0 || isPlain(ConfigPlace.find(env)))
 }
 
 /** Reads the file that the build writes beside the program; `undefined` when running from source. */
@@ -73,7 +83,8 @@ const firstCall = "2 seconds"
 
 /** Serves until stdin ends; fails if the program does, which then has printed the reason. */
 export const serve = (
-  { about, methods, results }: Prepared,
+  { about, methods }: Prepared,
+  results: Prepared["results"],
   program: Effect.Effect<(transport: Layer.Layer<McpTransport>) => Effect.Effect<unknown, unknown>>
 ): Effect.Effect<void, unknown> =>
   Effect.gen(function*() {

@@ -18,16 +18,20 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
-const program = Effect.promise(() => import("./commands/Program.ts")).pipe(Effect.map(({ make }) => make))
+const program = Effect.promise(() => import("./commands/Program.ts")).pipe(
+  Effect.map(({ make }) => make),
+  Effect.tapDefect((defect) =>
+    Effect.sync(() => void process.stderr.write(`effect-n8n-mcp cannot be loaded; install it again: ${defect}\n`))
+  )
+)
 
 // A person at a terminal is not in a hurry, and is advised by the program.
-const prepared = !process.stdin.isTTY && LeanStart.usesPrepared(process.argv.slice(2), process.env)
-  ? LeanStart.read(new URL("start.json", import.meta.url))
-  : undefined
+const prepared = process.stdin.isTTY ? undefined : LeanStart.read(new URL("start.json", import.meta.url))
+const results = prepared && LeanStart.resultsFor(prepared, process.argv.slice(2), process.env)
 
-const main: Effect.Effect<unknown, unknown> = prepared === undefined
+const main: Effect.Effect<unknown, unknown> = prepared === undefined || results === undefined
   ? Effect.flatMap(program, (make) => make())
-  : LeanStart.serve(prepared, program)
+  : LeanStart.serve(prepared, results, program)
 
 NodeRuntime.runMain(main, {
   // It would report failures on stdout, outside the logger.

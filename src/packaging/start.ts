@@ -3,35 +3,59 @@ import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Tool from "../answer/Tool.ts"
-import * as LeanStart from "../app/LeanStart.ts"
+import * as Struct from "effect/Struct"
+import * as Tool from "../answer/Tool.ts"
+import * as Options from "../app/config/Options.ts"
+import type * as LeanStart from "../app/LeanStart.ts"
 import * as Mcp from "../app/Mcp.ts"
+import { arr, obj } from "../base/Json.ts"
 import * as McpServer from "../mcp/McpServer.ts"
 import { McpTransport, type Served } from "../mcp/McpTransport.ts"
 import * as Methods from "../mcp/Methods.ts"
 import * as tools from "../tools/index.ts"
+import * as Resources from "../tools/Resources.ts"
+import * as Selection from "../tools/Selection.ts"
 
 const caller = { client: undefined }
 
 /** Empty context: these methods use no services. */
-const nothing = Context.empty() as Context.Context<Tool.Services<typeof tools.byDefault[number]>>
+const nothing = Context.empty() as Context.Context<Tool.Services<typeof tools.all[number]>>
 
-/** Description of a server without options: itself, its tools and its prompts. */
-export const prepared: Effect.Effect<LeanStart.Prepared> = Effect.gen(function*() {
+/** Result of a method of a server with these tools. */
+const resultOf = (method: string, served: Served) =>
+  Methods.run(served.methods, method, {
+    params: {},
+    caller,
+    capabilities: {},
+    notify: () => Effect.void,
+    ask: () => Effect.die(new Error(`${method} must not ask`))
+  }).pipe(Effect.orDie)
+
+const serve = Effect.fnUntraced(function*(served: ReadonlyArray<typeof tools.all[number]>) {
   const deferred = yield* Deferred.make<Served>()
-  yield* McpServer.serveWith(Mcp.options(tools.byDefault), () => Effect.succeed(nothing)).pipe(
+  yield* McpServer.serveWith(Mcp.options(served), () => Effect.succeed(nothing)).pipe(
     Effect.provide(
       Layer.succeed(McpTransport, { serve: (served) => Effect.asVoid(Deferred.succeed(deferred, served)) })
     )
   )
-  const { about, methods } = yield* Deferred.await(deferred)
-  const results = yield* Effect.forEach(LeanStart.constant, (method) =>
-    Methods.run(methods, method, {
-      params: {},
-      caller,
-      capabilities: {},
-      notify: () => Effect.void,
-      ask: () => Effect.die(new Error(`${method} must not ask`))
-    }).pipe(Effect.map((result) => [method, result] as const), Effect.orDie))
-  return { about, methods: Object.keys(methods), results: Object.fromEntries(results) }
+  return yield* Deferred.await(deferred)
+})
+
+/** Description of the server with all its tools and options. */
+export const prepared: Effect.Effect<LeanStart.Prepared> = Effect.gen(function*() {
+  const served = yield* serve(tools.all)
+  const { resourceTemplates } = yield* resultOf("resources/templates/list", served)
+  const templates = arr(resourceTemplates).map((template) => obj(template) ?? {})
+  return {
+    about: served.about,
+    methods: Object.keys(served.methods),
+    results: { "prompts/list": yield* resultOf("prompts/list", served) },
+    options: Object.values(Options.declarations).map((option) =>
+      Struct.pick(option, ["name", "variable", "format", "choices", "isList", "range"])
+    ),
+    names: Selection.names,
+    tools: tools.all.map(McpServer.listing),
+    extended: tools.all.map(Tool.extended).filter((tool, index) => tool !== tools.all[index]).map(McpServer.listing),
+    templates: templates.map((template, index) => ({ tool: Resources.all[index]?.tool ?? "", template }))
+  }
 })

@@ -9,11 +9,12 @@ import { arr } from "../../src/base/Json.ts"
 import * as Demo from "../../src/demo/Demo.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
+import type { Selection } from "../../src/tools/Choice.ts"
 import * as tools from "../../src/tools/index.ts"
 import { instructions } from "../../src/tools/Instructions.ts"
 import * as prompts from "../../src/tools/Prompts.ts"
 import * as resources from "../../src/tools/Resources.ts"
-import { select, type Selection } from "../../src/tools/Selection.ts"
+import { select } from "../../src/tools/Selection.ts"
 import { connected, serve } from "../support/connected.ts"
 
 const id = String(Demo.seed.workflows.find(({ name }) => name === "Sync orders to CRM")?.id)

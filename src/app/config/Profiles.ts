@@ -9,7 +9,7 @@ import * as Arguments from "../../answer/Arguments.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import * as ConfigFile from "./ConfigFile.ts"
-import { splitList } from "./declaration.ts"
+import { splitList, variableName } from "./forms.ts"
 import { forms, parse } from "./statePlace.ts"
 
 /** One n8n, as one API key sees it. */
@@ -35,7 +35,7 @@ export interface Profile {
 export class InvalidProfile extends Data.TaggedError("InvalidProfile")<{ readonly message: string }> {}
 
 const text = Schema.String.check(Schema.isMinLength(1))
-const variable = text.check(Schema.isPattern(/^[A-Za-z_]\w*$/))
+const variable = text.check(Schema.isPattern(variableName))
 
 const Folders = Schema.Union([text, Schema.Array(text)])
 

@@ -7,8 +7,8 @@ import * as Redacted from "effect/Redacted"
 import * as Tool from "../../answer/Tool.ts"
 import { redactText } from "../../base/Redact.ts"
 import * as N8nClient from "../../n8n/N8nClient.ts"
-import { isApiKey } from "./ApiKey.ts"
 import * as ConfigPlace from "./ConfigPlace.ts"
+import { isApiKey, parseAddress, parseHeader } from "./forms.ts"
 import * as Options from "./Options.ts"
 import * as Profiles from "./Profiles.ts"
 import * as State from "./State.ts"
@@ -24,13 +24,13 @@ const withScheme = (text: string) => {
 }
 
 export const parseUrl = (text: string, name: string) => {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url?.protocol !== "http:" && url?.protocol !== "https:") {
+  const url = parseAddress(text)
+  if (url === "scheme") {
     return Options.refuse(
       `${name} is not an http address: '${withoutSecrets(text)}'. Write it as ${withScheme(text)}`
     )
   }
-  return url.username === "" && url.password === "" ? Effect.succeed(url) : Options.refuse(
+  return url !== "user" ? Effect.succeed(url) : Options.refuse(
     `${name} contains a user name or a password, which is never sent: n8n accepts only the API key. Remove everything before the @`
   )
 }
@@ -62,24 +62,11 @@ export interface Upstream {
 
 /** Headers from `NAME=VARIABLE`, with the values of these variables. */
 const readHeaders = Effect.fnUntraced(function*(pairs: ReadonlyArray<string>, name: string) {
-  const variables = Options.variables(process.env)
   const headers: Record<string, Redacted.Redacted<string>> = {}
   for (const pair of pairs) {
-    const [, header, variable] = /^([!#$%&'*+.^_`|~\w-]+)=([A-Za-z_]\w*)$/.exec(pair) ?? []
-    if (header === undefined || variable === undefined) {
-      return yield* Options.refuse(
-        `${name}: write it as CF-Access-Client-Id=CF_ID, the name of a header and that of a variable with its value`
-      )
-    }
-    if (/^(?:x-n8n-api-key|host|content-length)$/i.test(header)) {
-      return yield* Options.refuse(`${name}: the server sets '${header}' itself`)
-    }
-    const value = Object.hasOwn(variables, variable) ? variables[variable]?.trim() : undefined
-    if (value === undefined || value === "") return yield* Options.refuse(`${name}: ${variable} is not set`)
-    if (!/^[\t\x20-\x7e]*$/.test(value)) {
-      return yield* Options.refuse(`${name}: ${variable} has a character that no header may have`)
-    }
-    headers[header.toLowerCase()] = Redacted.make(value)
+    const header = parseHeader(pair, process.env)
+    if (typeof header === "string") return yield* Options.refuse(`${name}: ${header}`)
+    headers[header.name] = Redacted.make(header.value)
   }
   return headers
 })

@@ -5,6 +5,7 @@ import { identity } from "effect/Function"
 import type * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { delimiter, resolve } from "node:path"
+import { splitList } from "./forms.ts"
 
 export interface Declaration<A> {
   /** Value: from the command line, else the variable, else the default. */
@@ -19,12 +20,16 @@ export interface Declaration<A> {
   readonly format: "string" | "number" | "boolean" | "filepath"
   readonly isSecret: boolean
   readonly choices: ReadonlyArray<string>
+  /** Least and greatest number. */
+  readonly range: readonly [min: number, max: number] | undefined
+  /** Whether the flag may be repeated. */
+  readonly isList: boolean
 }
 
 /** Properties that cannot be derived: a variable other than `N8N_MCP_` and the name, or a dynamic default. */
 type Exceptions = Partial<Pick<Declaration<unknown>, "variable" | "defaultText">>
 
-interface Kind<A> extends Partial<Pick<Declaration<A>, "isSecret" | "choices">> {
+interface Kind<A> extends Partial<Pick<Declaration<A>, "isSecret" | "choices" | "range" | "isList">> {
   readonly flag: (name: string) => Flag.Flag<A>
   readonly config: (variable: string) => Config.Config<A>
   readonly check?: (flag: Flag.Flag<A>) => Flag.Flag<A>
@@ -32,7 +37,7 @@ interface Kind<A> extends Partial<Pick<Declaration<A>, "isSecret" | "choices">> 
 }
 
 const declare = <A, B>(
-  { check = identity, choices = [], config, flag, format, isSecret = false }: Kind<A>,
+  { check = identity, choices = [], config, flag, format, isList = false, isSecret = false, range }: Kind<A>,
   usage: string,
   description: string,
   { defaultText = "", variable }: Exceptions,
@@ -56,7 +61,9 @@ const declare = <A, B>(
     defaultText,
     format,
     isSecret,
-    choices
+    choices,
+    range,
+    isList
   }
 }
 
@@ -99,6 +106,7 @@ export const integer = (min: number, max = Number.MAX_SAFE_INTEGER): Kind<number
   flag: Flag.Int,
   config: Config.Int,
   format: "number",
+  range: [min, max],
   check: Flag.filter(
     (value) => value >= min && value <= max,
     () => max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `between ${min} and ${max}`
@@ -112,14 +120,12 @@ export const choice = <const Choices extends ReadonlyArray<string>>(choices: Cho
   choices
 })
 
-export const splitList = (text: string): ReadonlyArray<string> =>
-  text.split(",").map((each) => each.trim()).filter((each) => each !== "")
-
 /** Several texts: the flag may be repeated, and commas separate values in flag and variable. */
 export const list: Kind<ReadonlyArray<string>> = {
   flag: (name) => Flag.String(name).pipe(Flag.atLeast(1), Flag.map((texts) => texts.flatMap(splitList))),
   config: (variable) => Config.map(Config.String(variable), splitList),
-  format: "string"
+  format: "string",
+  isList: true
 }
 
 const absolute = (paths: ReadonlyArray<string>) => paths.filter((path) => path !== "").map((path) => resolve(path))
@@ -128,7 +134,8 @@ const absolute = (paths: ReadonlyArray<string>) => paths.filter((path) => path !
 export const paths: Kind<ReadonlyArray<string>> = {
   flag: (name) => Flag.String(name).pipe(Flag.atLeast(1), Flag.map(absolute)),
   config: (variable) => Config.map(Config.String(variable), (text) => absolute(text.split(delimiter))),
-  format: "filepath"
+  format: "filepath",
+  isList: true
 }
 
 const splitSecrets = (text: string) => {
@@ -142,5 +149,6 @@ export const secrets: Kind<ReadonlyArray<Redacted.Redacted<string>>> = {
   flag: (name) => Flag.atLeast(Flag.Redacted(name), 1),
   config: (variable) => Config.map(Config.String(variable), splitSecrets),
   format: "string",
+  isList: true,
   isSecret: true
 }

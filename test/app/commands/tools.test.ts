@@ -10,6 +10,7 @@ import { CredentialEnv } from "../../../src/credentials/Values.ts"
 import * as Demo from "../../../src/demo/Demo.ts"
 import * as McpServer from "../../../src/mcp/McpServer.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
+import type * as Choice from "../../../src/tools/Choice.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as Selection from "../../../src/tools/Selection.ts"
 import { folderWith, platform } from "../../support/folders.ts"
@@ -56,14 +57,14 @@ describe("tools NAME", () => {
   })
 
   it("of a tool that is off says which option adds it, and that option does", () => {
-    const nothing: Selection.Selection = {
+    const nothing: Choice.Selection = {
       toolsets: [],
       tools: [],
       excludeTools: [],
       hasFiles: true,
       credentialEnv: false
     }
-    const names = (selection: Partial<Selection.Selection>) => {
+    const names = (selection: Partial<Choice.Selection>) => {
       const result = Selection.select({ ...nothing, ...selection })
       return result._tag === "Success" ? result.success.map(({ name }) => name as string) : []
     }

@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as ConfigPlace from "../../../src/app/config/ConfigPlace.ts"
-import * as LeanStart from "../../../src/app/LeanStart.ts"
+import { declarations } from "../../../src/app/config/Options.ts"
+import * as PlainOptions from "../../../src/app/config/PlainOptions.ts"
 import { folderWith, platform } from "../../support/folders.ts"
 
 const own = { name: "n8n", url: "http://localhost:5678", apiKey: "k-0123456789" }
@@ -29,12 +30,12 @@ describe("ConfigPlace", () => {
 
   it.effect.each<readonly [string, object | string, boolean]>([
     ["one profile of init", { profiles: [own] }, true],
-    ["a read-only profile", { profiles: [{ ...own, readOnly: true }] }, false],
+    ["a read-only profile", { profiles: [{ ...own, readOnly: true }] }, true],
     ["several profiles", { profiles: [own, { ...own, name: "b" }] }, false],
     ["an address that is refused", { profiles: [{ ...own, url: "n8n" }] }, false],
     ["no JSON", "{", false]
   ])(
-    "with %s, the answers that the build prepared hold only if it changes none",
+    "with %s, the start is lean only if the program accepts it",
     ([, content, holds]) =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
@@ -42,9 +43,14 @@ describe("ConfigPlace", () => {
         const folder = yield* folderWith({ [file]: text })
         yield* fs.chmod(`${folder}/${file}`, 0o600)
         const env = { XDG_CONFIG_HOME: folder }
-        assert.strictEqual(LeanStart.usesPrepared([], env), holds)
-        assert.isTrue(LeanStart.usesPrepared(["--demo"], env))
-        assert.isTrue(LeanStart.usesPrepared([], { ...env, N8N_URL: own.url, N8N_API_KEY: own.apiKey }))
+        const options = Object.values(declarations)
+        const isReadOnly = (args: ReadonlyArray<string>, env: Record<string, string>) => {
+          const values = PlainOptions.read(args, env, options)
+          return values && PlainOptions.isReadOnly(values, env)
+        }
+        assert.strictEqual(isReadOnly([], env) !== undefined, holds)
+        assert.isFalse(isReadOnly(["--demo"], env))
+        assert.isFalse(isReadOnly([], { ...env, N8N_URL: own.url, N8N_API_KEY: own.apiKey }))
       }).pipe(Effect.scoped, Effect.provide(platform))
   )
 })

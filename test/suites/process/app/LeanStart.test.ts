@@ -1,16 +1,20 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync, rmSync } from "node:fs"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { declarations } from "../../../../src/app/config/Options.ts"
-import * as LeanStart from "../../../../src/app/LeanStart.ts"
 import { obj } from "../../../../src/base/Json.ts"
 import { prepared } from "../../../../src/packaging/start.ts"
 import { request } from "../../../mcp/eras/modern.ts"
-import { bundle, main, remove, start } from "../../../support/Process.ts"
+import { bundle, installed, main, remove, start } from "../../../support/Process.ts"
 
-const talk = (args: ReadonlyArray<string>, env: Record<string, string>, messages: ReadonlyArray<object>) => {
-  const { child, ended, output } = start(args, env)
+const talk = (
+  args: ReadonlyArray<string>,
+  env: Record<string, string>,
+  messages: ReadonlyArray<object>,
+  program = main
+) => {
+  const { child, ended, output } = start(args, env, program)
   child.stdin.write(messages.map((message) => `${JSON.stringify(message)}\n`).join(""))
   const answered = Effect.gen(function*() {
     while (output().split("\n").length <= messages.length) yield* Effect.sleep("10 millis")
@@ -30,57 +34,24 @@ describe("LeanStart", () => {
   beforeAll(bundle, 60_000)
   afterAll(remove)
 
-  it("is for those who start it without an option that could change what is prepared", () => {
-    assert.isTrue(LeanStart.usesPrepared([], { N8N_URL: "http://n8n", N8N_MCP_TOOLS: "", N8N_MCP_OF_ANOTHER: "1" }))
-    assert.isTrue(LeanStart.usesPrepared(["--demo"], {}))
-    for (const args of [["--read-only"], ["doctor"], ["--demo", "tools"], ["--help"]]) {
-      assert.isFalse(LeanStart.usesPrepared(args, {}), args.join(" "))
-    }
-    for (const env of [{ N8N_API_KEY: "a\nb" }, { N8N_URL: "n8n" }]) assert.isFalse(LeanStart.usesPrepared([], env))
-    for (const name of LeanStart.affectsPrepared) assert.isFalse(LeanStart.usesPrepared([], { [name]: "x" }), name)
-    // Whoever adds an option says here that it changes nothing in what is prepared, or adds it to the decisive ones.
-    const others = Object.values(declarations).map(({ variable }) => variable).filter((name) =>
-      !LeanStart.affectsPrepared.includes(name)
-    )
-    assert.deepStrictEqual(others.toSorted(), [
-      "N8N_API_KEY",
-      "N8N_MCP_ALLOWED_HOSTS",
-      "N8N_MCP_ALLOWED_ORIGINS",
-      "N8N_MCP_AUTH_TOKEN",
-      "N8N_MCP_DEMO",
-      "N8N_MCP_FILES_ROOT",
-      "N8N_MCP_HOST",
-      "N8N_MCP_LOCALE",
-      "N8N_MCP_MAX_CALLS",
-      "N8N_MCP_MAX_CONNECTIONS",
-      "N8N_MCP_MAX_EXECUTION_MB",
-      "N8N_MCP_MAX_RESULT_CHARS",
-      "N8N_MCP_NODES",
-      "N8N_MCP_OAUTH_AUDIENCE",
-      "N8N_MCP_OAUTH_ISSUER",
-      "N8N_MCP_OAUTH_PROFILE_CLAIM",
-      "N8N_MCP_PORT",
-      "N8N_MCP_PUBLIC_URL",
-      "N8N_MCP_RATE_LIMIT",
-      "N8N_MCP_SHOW_SECRETS",
-      "N8N_MCP_STATE",
-      "N8N_MCP_WEBHOOK_URL",
-      "N8N_URL"
-    ])
-  })
-
   it.live("says what the whole program says, made when it was built", () =>
     Effect.gen(function*() {
       const built: unknown = JSON.parse(readFileSync(new URL("start.json", `file://${main}`), "utf8"))
       assert.deepStrictEqual(built, JSON.parse(JSON.stringify(yield* prepared)))
-      const questions = ["server/discover", ...LeanStart.constant].map((method, id) => request(method, {}, {}, id))
-      const lean = yield* talk([], {}, questions)
-      const whole = yield* talk(["--locale", "en"], {}, questions)
+      const { folder, main: whole } = yield* installed
+      rmSync(join(folder, "start.json"))
+      const methods = ["server/discover", "tools/list", "prompts/list", "resources/templates/list"]
+      const questions = methods.map((method, id) => request(method, {}, {}, id))
       const byId = (answers: ReadonlyArray<object>) =>
         answers.toSorted((a, b) => Number(obj(a)?.["id"]) - Number(obj(b)?.["id"]))
-      assert.lengthOf(lean.answers, 4)
-      assert.deepStrictEqual(byId(lean.answers), byId(whole.answers))
-    }))
+      for (
+        const args of [[], ["--read-only", "--toolsets", "tables,projects"], ["--files-root", folder, "--locale=ja"]]
+      ) {
+        const lean = yield* talk(args, {}, questions)
+        assert.lengthOf(lean.answers, methods.length)
+        assert.deepStrictEqual(byId(lean.answers), byId((yield* talk(args, {}, questions, whole)).answers))
+      }
+    }).pipe(Effect.scoped))
 
   it.live("serves both eras before and after the program is there", () =>
     Effect.gen(function*() {
@@ -113,21 +84,25 @@ describe("LeanStart", () => {
       assert.deepStrictEqual(answers.filter(isDrawn).map(({ id }) => id), [5])
     }))
 
-  it.live("ends with 1, and says why, where the program cannot start", () =>
+  it.live("ends with 1, and says why, where the program cannot be loaded", () =>
     Effect.gen(function*() {
-      const { child, ended } = start([], { N8N_URL: "localhost:5678", N8N_API_KEY: "k" })
+      const { folder, main: broken } = yield* installed
+      const [chunk = ""] = readdirSync(folder).filter((name) => name.startsWith("main-Program-"))
+      rmSync(join(folder, chunk))
+      const { child, ended } = start([], {}, broken)
       child.stdin.write(`${JSON.stringify(request("server/discover"))}\n`)
       const { code, stderr, stdout } = yield* ended
       assert.strictEqual(code, 1)
-      assert.include(stderr, "not an http address: 'localhost:5678'")
+      assert.match(stderr, /^effect-n8n-mcp cannot be loaded; install it again: .*main-Program-/)
       assert.include(stdout, "supportedVersions")
-    }))
+    }).pipe(Effect.scoped))
 
   it.live("refuses a policy that is not JSON and a key with a line break before it answers, even to a client that left", () =>
     Effect.gen(function*() {
       const env = { N8N_URL: "http://localhost:5678", N8N_API_KEY: "k" }
       for (
         const [wrong, reason] of [
+          [{ N8N_URL: "localhost:5678" }, "not an http address: 'localhost:5678'"],
           [{ N8N_MCP_POLICY: fileURLToPath(import.meta.url) }, "--policy"],
           [{ N8N_API_KEY: "abc\ndef" }, "N8N_API_KEY (--api-key) contains a line break"]
         ] as const

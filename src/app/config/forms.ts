@@ -1,0 +1,34 @@
+/** Forms of values. Imports nothing: starts are lean. */
+
+/** Whether a text may be an API key: visible ASCII, as a header requires; blanks around it come from copying. */
+export const isApiKey = (text: string): boolean => /^[\x21-\x7e]+$/.test(text.trim())
+
+/** Name of an environment variable. */
+export const variableName = /^[A-Za-z_]\w*$/
+
+/** Parts of a list, which commas separate. */
+export const splitList = (text: string): ReadonlyArray<string> =>
+  text.split(",").map((each) => each.trim()).filter((each) => each !== "")
+
+/** Address of n8n, or what is wrong with it. */
+export const parseAddress = (text: string): URL | "scheme" | "user" => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url?.protocol !== "http:" && url?.protocol !== "https:") return "scheme"
+  return url.username === "" && url.password === "" ? url : "user"
+}
+
+/** Header of requests to n8n, or what is wrong with its declaration `NAME=VARIABLE`. */
+export const parseHeader = (
+  pair: string,
+  variables: { readonly [name: string]: string | undefined }
+): { readonly name: string; readonly value: string } | string => {
+  const [, header, variable] = /^([!#$%&'*+.^_`|~\w-]+)=([A-Za-z_]\w*)$/.exec(pair) ?? []
+  if (header === undefined || variable === undefined) {
+    return "write it as CF-Access-Client-Id=CF_ID, the name of a header and that of a variable with its value"
+  }
+  if (/^(?:x-n8n-api-key|host|content-length)$/i.test(header)) return `the server sets '${header}' itself`
+  const value = Object.hasOwn(variables, variable) ? variables[variable]?.trim() : undefined
+  if (value === undefined || value === "") return `${variable} is not set`
+  if (!/^[\t\x20-\x7e]*$/.test(value)) return `${variable} has a character that no header may have`
+  return { name: header.toLowerCase(), value }
+}

@@ -1,0 +1,67 @@
+/** Choice of the served tools by command-line options, from names only: a lean start has not loaded the tools. Imports nothing. */
+
+/** Options of a choice; without toolsets and tools, all but the optional ones are served. */
+export interface Selection {
+  /** Names of toolsets; `all` selects every toolset. */
+  readonly toolsets: ReadonlyArray<string>
+  /** Names of single tools, in addition to those of the toolsets. */
+  readonly tools: ReadonlyArray<string>
+  /** Names of tools that are always left out. */
+  readonly excludeTools: ReadonlyArray<string>
+  /** Whether the file tools have a folder to work in. */
+  readonly hasFiles: boolean
+  /** Whether environment variables are declared for the secrets of new credentials. */
+  readonly credentialEnv: boolean
+}
+
+/** Names of all tools, in the order clients see them, and of those with conditions. */
+export interface Names {
+  readonly all: ReadonlyArray<string>
+  readonly toolsets: { readonly [name: string]: ReadonlyArray<string> }
+  readonly byDefault: ReadonlyArray<string>
+  /** Tools that need a folder. */
+  readonly files: ReadonlyArray<string>
+  /** Tool that needs variables with secrets. */
+  readonly credentialCreate: string
+  /** Tool with which others have parameters for projects, which would only cost tokens without it. */
+  readonly projectList: string
+}
+
+/** Reason why a selection is not possible. */
+export type Fault =
+  | { readonly _tag: "Unknown"; readonly kind: "toolset" | "tool"; readonly option: string; readonly name: string }
+  | { readonly _tag: "NoSecrets" }
+  | { readonly _tag: "Nothing" }
+
+/** Names of the toolsets and tools that a selection may have. */
+export const choices = ({ all, toolsets }: Names) => ({ toolset: ["all", ...Object.keys(toolsets)], tool: all })
+
+/** Names of the selected tools, in their order, or what is wrong with the selection. */
+export const choose = (names: Names, selection: Selection): ReadonlySet<string> | Fault => {
+  const { all, credentialCreate, toolsets } = names
+  const known = choices(names)
+  for (
+    const [option, kind, own] of [
+      ["--toolsets", "toolset", selection.toolsets],
+      ["--tools", "tool", selection.tools],
+      ["--exclude-tools", "tool", selection.excludeTools]
+    ] as const
+  ) {
+    const name = own.find((each) => !known[kind].includes(each))
+    if (name !== undefined) return { _tag: "Unknown", kind, option, name }
+  }
+  if (selection.tools.includes(credentialCreate) && !selection.credentialEnv) return { _tag: "NoSecrets" }
+  const isDefault = selection.toolsets.length === 0 && selection.tools.length === 0
+  const chosen = isDefault
+    ? [...names.byDefault, credentialCreate]
+    : selection.toolsets.includes("all")
+    ? all
+    : [...selection.toolsets.flatMap((name) => toolsets[name] ?? []), ...selection.tools]
+  const selected = all.filter((name) =>
+    chosen.includes(name) &&
+    !selection.excludeTools.includes(name) &&
+    (selection.hasFiles || !names.files.includes(name)) &&
+    (selection.credentialEnv || name !== credentialCreate)
+  )
+  return selected.length === 0 ? { _tag: "Nothing" } : new Set(selected)
+}
