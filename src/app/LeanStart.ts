@@ -31,9 +31,6 @@ export interface Prepared {
   readonly templates: ReadonlyArray<{ readonly tool: string; readonly template: Obj }>
 }
 
-/** Methods without parameters whose results are known before the start. */
-export const constant: ReadonlyArray<string> = ["tools/list", "prompts/list", "resources/templates/list"]
-
 /** Results of a start with these arguments and variables; `undefined` if the program has to decide. */
 export const resultsFor = (
   { extended, names, options, results, templates, tools }: Prepared,

@@ -19,7 +19,7 @@ type Env = { readonly [name: string]: string | undefined }
 /** Values by the names of options: those of the command line, else of the environment. Toggles that are on are `["true"]`. */
 export type Values = ReadonlyMap<string, ReadonlyArray<string>>
 
-const truths = ["true", "1"]
+const truths = new Set(["true", "1"])
 
 /** Values of the command line; `undefined` for anything but options with their values. */
 const ofArguments = (args: ReadonlyArray<string>, options: ReadonlyMap<string, Option>) => {
@@ -39,7 +39,7 @@ const ofArguments = (args: ReadonlyArray<string>, options: ReadonlyMap<string, O
 
 /** Value of each option's kind, before the meaning of the option itself. */
 const isOfKind = ({ choices, format, range }: Option, value: string) => {
-  if (format === "boolean") return truths.includes(value)
+  if (format === "boolean") return truths.has(value)
   if (choices.length > 0) return choices.includes(value)
   if (range === undefined) return true
   return /^\d{1,15}$/.test(value) && Number(value) >= range[0] && Number(value) <= range[1]

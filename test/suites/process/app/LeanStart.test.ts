@@ -87,7 +87,7 @@ describe("LeanStart", () => {
   it.live("ends with 1, and says why, where the program cannot be loaded", () =>
     Effect.gen(function*() {
       const { folder, main: broken } = yield* installed
-      const [chunk = ""] = readdirSync(folder).filter((name) => name.startsWith("main-Program-"))
+      const chunk = readdirSync(folder).find((name) => name.startsWith("main-Program-")) ?? ""
       rmSync(join(folder, chunk))
       const { child, ended } = start([], {}, broken)
       child.stdin.write(`${JSON.stringify(request("server/discover"))}\n`)
