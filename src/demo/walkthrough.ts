@@ -1,4 +1,4 @@
-/** `pnpm demo`: starts the built server on a simulated n8n, and finds out why last night's run failed. */
+/** `pnpm demo`: starts the built server on a simulated n8n, finds out why last night's run failed, and replays a fix. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import * as Schema from "effect/Schema"
@@ -22,7 +22,9 @@ const call = async <A>(name: string, args: Record<string, unknown>, data: Schema
 
 const text = Schema.String
 
-print("Why did last night's run fail? Three calls to the server, as an AI agent makes them; n8n is simulated.\n")
+print(
+  "Why did last night's run fail? Five calls, as an AI agent makes them. n8n is simulated, its replays are recorded.\n"
+)
 const { executions: [{ id, workflowId, workflowName }] } = await call(
   "list_executions",
   { status: "error", limit: 1 },
@@ -48,21 +50,48 @@ const path = availableNodes.toReversed().map(({ items, nodeName, status }) =>
 )
 print(`  ${path.join(" → ")}`)
 print(`  The item it failed at: ${JSON.stringify(inputItem)}`)
-const { parameters: { jsonBody, method, url } } = await call(
+const { input: { sources: [{ count: before }] }, parameters: { jsonBody, method, url } } = await call(
   "get_execution_by_node",
   { id, nodeName: node, itemOffset: 1, itemLimit: 1 },
-  Schema.Struct({ parameters: Schema.Struct({ jsonBody: text, method: text, url: text }) })
+  Schema.Struct({
+    input: Schema.Struct({ sources: Schema.NonEmptyArray(Schema.Struct({ count: Schema.Int })) }),
+    parameters: Schema.Struct({ jsonBody: text, method: text, url: text })
+  })
 )
 print(`  What it sent: ${method} ${url} ${jsonBody}`)
+const expression = "={{ $json.consent && Boolean($json.email) }}"
+await call("workflow_edit", {
+  workflowId,
+  operations: [{
+    op: "set",
+    node: "Agreed to marketing?",
+    path: "conditions.conditions[0].leftValue",
+    value: expression
+  }]
+}, Schema.Struct({ published: Schema.Literal(false) }))
+print("  Changed in a draft: customers without an email take the other way. The published version still runs.")
+const { data: { items: leftOut }, sent } = await call(
+  "test_workflow",
+  { workflowId, replay: id },
+  Schema.Struct({
+    status: Schema.Literal("success"),
+    data: Schema.Struct({ items: Schema.Array(Schema.Struct({ json: Schema.Struct({ name: text }) })) }),
+    sent: Schema.Array(Schema.Struct({ node: text, items: Schema.Int }))
+  })
+)
 await client.close()
+const contacts = sent.find((each) => each.node === node)?.items ?? 0
+print(
+  `  Success: '${node}' would get ${contacts} contacts; left out: ${leftOut.map(({ json }) => json.name).join(", ")}`
+)
 
-print(`
-'${node}' was refused with HTTP ${error.httpCode} (${error.description}):
-${inputItem.name} was created by a ${inputItem.createdBy} and has no email,
-and the node sends the empty field to the CRM.
-`)
 const picture = join(tmpdir(), `run-${id}.svg`)
 execFileSync(process.execPath, [server, "--demo", "picture", workflowId, "--execution", id, "--out", picture])
-print(`The run as a picture: ${picture}
+print(`
+The run failed because ${inputItem.name}, created by a ${inputItem.createdBy}, has no email: the CRM refused him (HTTP ${error.httpCode}).
+The draft leaves him out. Replayed on last night's data it succeeds, with ${contacts} contacts instead of ${before}, and nothing was sent.
+Nothing is live yet: activate_workflow publishes the draft, and workflow_restore takes it back.
+
+The failed run as a picture: ${picture}
 Now try:  claude mcp add n8n-demo -- node ${server} --demo
 and ask:  Why did last night's run fail? Fix it in a draft.`)

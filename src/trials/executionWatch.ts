@@ -211,7 +211,7 @@ const wrapUpMillis = 6_000
 
 /** Whether a webhook call certainly started nothing. */
 export const startedNothing = ({ errorDetails = "", operation, statusCode }: Errors.ApiError) =>
-  operation === "test workflow" && (statusCode === 404 || statusCode === 405) ||
+  operation === "test workflow" && [404, 405, 501].includes(statusCode ?? 0) ||
   operation === "call the webhook" && /^(?:ECONNREFUSED|ENOTFOUND)\b/.test(errorDetails)
 
 /** Failure after the webhook was called: the workflow's nodes may have had effects. */

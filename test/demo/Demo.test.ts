@@ -2,7 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Demo from "../../src/demo/Demo.ts"
+import json from "../../src/demo/replays.json" with { type: "json" }
+import * as Replays from "../../src/demo/Replays.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+import * as tools from "../../src/tools/index.ts"
+import { hurried } from "../support/clock.ts"
+import { copies, fix, replay } from "../support/demoReplay.ts"
+import { inMemory } from "../support/world.ts"
 
 const Node = Schema.Struct({
   id: Schema.String,
@@ -192,4 +198,27 @@ describe("Demo", () => {
       assert.strictEqual((yield* get("/executions")).length, 11)
       assert.strictEqual((yield* get("/workflows")).length, 6)
     }))
+
+  it.effect("has a recording for exactly the copies that its replays make", () =>
+    Effect.gen(function*() {
+      const keys = (yield* hurried(copies)).map(({ body, copy }) => Replays.keyOf(copy, body))
+      assert.deepStrictEqual(keys.toSorted(), Object.keys(json).toSorted())
+    }))
+
+  it.effect("replays the fix as n8n did, and refuses what is not recorded", () =>
+    inMemory(function*() {
+      const before = yield* replay()
+      yield* fix
+      const after = yield* replay()
+      const otherwise = yield* Effect.flip(tools.testWorkflow.call({ workflowId: "cR5mSyNc9bVh4KqE", replay: "235" }))
+      const would = ({ data, sent, status }: typeof before) => ({
+        status,
+        upserts: sent?.find(({ node }) => node === "Upsert CRM contact")?.items,
+        leftOut: JSON.stringify(data).match(/cus_\d+/g)
+      })
+      assert.deepStrictEqual(would(before), { status: "success", upserts: 3, leftOut: ["cus_1043"] })
+      assert.deepStrictEqual(would(after), { status: "success", upserts: 2, leftOut: ["cus_1042", "cus_1043"] })
+      assert.include(JSON.stringify(otherwise), "the n8n of --demo runs nothing")
+      assert.notInclude(JSON.stringify(otherwise), "may have run")
+    }, { seed: Demo.seed, runs: Replays.runs }))
 })

@@ -44,9 +44,8 @@ const checkKey = (key: Redacted.Redacted<string>, name: string) =>
     )
 
 const demo = Effect.promise(() =>
-  Promise.all([import("../../demo/Demo.ts"), import("../../testing/FakeN8n.ts")]).then(([{ seed }, FakeN8n]) =>
-    FakeN8n.layer(seed)
-  )
+  Promise.all([import("../../demo/Demo.ts"), import("../../demo/Replays.ts"), import("../../testing/FakeN8n.ts")])
+    .then(([{ seed }, { runs }, FakeN8n]) => FakeN8n.layer(seed, { runs }))
 )
 
 export interface Upstream {

@@ -87,8 +87,11 @@ export interface Options {
    * workflow, and on an update unless they are only moved, removed or replaced. Default: false.
    */
   readonly blockDeprecated?: boolean
-  /** Returns the execution of a call of a production webhook, which is stored; by default nothing runs. */
-  readonly runs?: (workflow: State.Workflow) => State.NewExecution | undefined
+  /**
+   * Returns the execution of a call of a production webhook with this body, which is stored, or a response instead; by
+   * default nothing runs.
+   */
+  readonly runs?: (workflow: State.Workflow, body: unknown) => State.NewExecution | Response | undefined
 }
 
 /** Simulated n8n: its client, the requests so far, and direct access to its workflows. */

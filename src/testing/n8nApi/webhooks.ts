@@ -15,15 +15,16 @@ const methodsOf = ({ state }: Call, path: string) =>
 const started = () => Response.json({ message: "Workflow was started" })
 
 /** Stores the execution of a webhook's call, and answers like the workflow's first Respond to Webhook node. */
-const run = ({ now, runs, state }: Call, path: string) => {
+const run = ({ body, now, runs, state }: Call, path: string) => {
   const [id] = [...state.webhooks].find(([, { current }]) => current.some((webhook) => webhook.path === path)) ?? []
   const workflow = state.workflows.get(id ?? "")
   if (workflow === undefined) return started()
   const published = obj(workflow.activeVersion)
   const nodes = list<Node>(published["nodes"] ?? workflow["nodes"])
   const connections = published["connections"] ?? workflow["connections"]
-  const scripted = runs({ ...workflow, nodes, connections })
+  const scripted = runs({ ...workflow, nodes, connections }, body)
   if (scripted === undefined) return started()
+  if (scripted instanceof Response) return scripted
   const execution = addExecution(state, { ...scripted, mode: "webhook" }, Date.parse(now))
   const responder = nodes.find(({ disabled, type }) => type === "n8n-nodes-base.respondToWebhook" && disabled !== true)
   return obj(responder?.["parameters"])["responseBody"] === "={{ $execution.id }}"

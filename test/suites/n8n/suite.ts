@@ -23,6 +23,7 @@ import { building } from "./building.ts"
 import { cases } from "./cases.ts"
 import { changingMany } from "./changingMany.ts"
 import { choosing } from "./choosing.ts"
+import { demonstrating } from "./demonstrating.ts"
 import { drilling } from "./drilling.ts"
 import { examining } from "./examining.ts"
 import { extracting } from "./extracting.ts"
@@ -650,6 +651,7 @@ export const suite = (version: string) => {
     // Last: the executions of its copies are gone, and the ids after the newest that is listed taken.
     testing(it, v2)
     replaying(it)
+    if (v2) demonstrating(it)
     examining(it, v2)
     sent(it)
     sendingNothing(it)
