@@ -45,6 +45,8 @@ export interface Report {
   readonly different: ReadonlyArray<Proven>
   /** Workflows on n8n that had unpublished changes before: publishing the upgrade publishes these too. */
   readonly waiting: ReadonlyArray<Subject>
+  /** Workflows on n8n whose draft an earlier upgrade made: it is proven again. */
+  readonly drafts: ReadonlyArray<Subject>
   /** Upgraded workflows without a proof, and upgraded nodes that no replayed run reached. */
   readonly notProven: ReadonlyArray<Subject & { readonly error: Errors.N8nError | string }>
 }
@@ -75,8 +77,17 @@ export const run = Effect.fn("Upgrades.run")(function*(references: ReadonlyArray
   const failed: Array<Report["failed"][number]> = []
   const notProven: Array<Report["notProven"][number]> = []
   const waiting: Array<Subject> = []
+  const drafts: Array<Subject> = []
   const different: Array<Proven> = []
   const proven = { runs: 0, same: 0, differ: 0 }
+
+  /** Whether the published version has nodes to upgrade that the draft has upgraded. */
+  const isUpgradedDraft = Effect.fnUntraced(function*(workflow: Obj) {
+    const published = obj(workflow["activeVersion"])
+    if (published === undefined || !Workflow.hasDraft(workflow as Workflow.Workflow)) return false
+    const { connections, nodes } = published
+    return (yield* upgradeOne({ ...workflow, nodes, connections }, release)).upgraded.length > 0
+  })
 
   const write = Effect.fnUntraced(function*(reference: string) {
     const { place, value } = yield* Workflows.open(reference)
@@ -84,8 +95,12 @@ export const run = Effect.fn("Upgrades.run")(function*(references: ReadonlyArray
     const subject: Subject = { workflow: reference, name: str(workflow["name"]) ?? reference }
     const planned = yield* upgradeOne(workflow, release)
     left.push(...planned.left.map((each) => ({ ...subject, ...each })))
-    if (planned.upgraded.length === 0) return
     const isLive = place.kind === "n8n"
+    if (planned.upgraded.length === 0) {
+      if (!isLive || !(yield* isUpgradedDraft(workflow))) return
+      drafts.push(subject)
+      return subject
+    }
     if (isLive && workflow["active"] === true && !writesDrafts(connected)) {
       failed.push({ ...subject, error: withoutDrafts })
       return
@@ -140,6 +155,7 @@ export const run = Effect.fn("Upgrades.run")(function*(references: ReadonlyArray
     failed,
     proven,
     waiting,
+    drafts,
     different,
     notProven
   } satisfies Report

@@ -151,7 +151,8 @@ export interface ChangeOptions {
   readonly publish?: boolean | undefined
 }
 
-const editable = ["name", "nodes", "connections", "settings", "pinData", "nodeGroups"] as const
+/** Parts of a workflow that a change may write. */
+export const editable = ["name", "nodes", "connections", "settings", "pinData", "nodeGroups"] as const
 
 const unpublishable = (reason: string, hint: Errors.ValidationError["hint"]) =>
   Errors.invalid("publish", reason, ["Nothing was written.", hint].flat())

@@ -6,6 +6,7 @@ import { obj } from "../../src/base/Json.ts"
 import * as Workflow from "../../src/n8n/model/Workflow.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { succeededExecution } from "../../src/testing/runs.ts"
+import * as tools from "../../src/tools/index.ts"
 import * as Upgrades from "../../src/trials/Upgrades.ts"
 import { main, node, workflow } from "../support/workflows.ts"
 import { inMemory, inWorld } from "../support/world.ts"
@@ -35,8 +36,10 @@ const world = {
   runs: (copy: N8nApi.Workflow) => succeededExecution({ workflow: copy, items })
 }
 
+const nodesOf = (value: unknown) => Workflow.nodes(obj(value) ?? {})
+
 const typesIn = (value: unknown) =>
-  Workflow.nodes(obj(value) ?? {}).map(({ type, typeVersion }) => `${String(type)} ${String(typeVersion)}`)
+  nodesOf(value).map(({ type, typeVersion }) => `${String(type)} ${String(typeVersion)}`)
 
 describe("upgrades of many workflows", () => {
   it.effect("become drafts on n8n, each proven on its recorded runs; what is left has its decision", () =>
@@ -60,8 +63,22 @@ describe("upgrades of many workflows", () => {
       assert.include(typesIn(stored?.["activeVersion"]), "n8n-nodes-base.function 1")
 
       const again = yield* Upgrades.run(["w1"], options)
-      assert.deepStrictEqual([again.upgraded, again.proven.runs], [[], 0])
+      assert.deepStrictEqual([again.upgraded, again.waiting, again.proven.runs], [[], [], 1])
+      assert.deepStrictEqual(again.drafts, [{ workflow: "w1", name: orders.name }])
       assert.deepStrictEqual((yield* api.workflows)[0]?.versionId, stored?.versionId)
+    }, world))
+
+  it.effect("do not prove the drafts of other people", () =>
+    inMemory(function*(api) {
+      const [current] = (yield* Upgrades.run(["w1"], options)).upgraded
+      assert.strictEqual(current?.node, "合計")
+      yield* tools.activateWorkflow.call({ id: "w1" })
+      yield* api.edit(
+        "w1",
+        (workflow) => ({ ...workflow, nodes: nodesOf(workflow).slice(0, 2), connections: { Hook: main("合計") } })
+      )
+      const report = yield* Upgrades.run(["w1"], options)
+      assert.deepStrictEqual([report.upgraded, report.drafts, report.proven.runs], [[], [], 0])
     }, world))
 
   it.effect("write nothing in a dry run", () =>
@@ -142,6 +159,7 @@ describe("upgrades of many workflows", () => {
           }],
           failed: [],
           waiting: [],
+          drafts: [{ workflow: "c", name: "c" }],
           proven: { runs: 3, same: 2, differ: 1 },
           different: [{
             workflow: "b",
@@ -166,6 +184,9 @@ describe("upgrades of many workflows", () => {
         "",
         "differ",
         "  'b': 2 same; 1 loses `x` at 'Y'",
+        "",
+        "upgraded before and not published yet",
+        "  'c'",
         "",
         "not proven",
         "  'a': no runs"

@@ -4,9 +4,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
-import * as Path from "effect/Path"
 import * as Finding from "../../workflows/inspection/Finding.ts"
 import * as Inspection from "../../workflows/inspection/Inspection.ts"
 import * as Breaks from "../../workflows/upgrade/Breaks.ts"
@@ -16,26 +14,9 @@ import * as JUnit from "../report/JUnit.ts"
 import * as Sarif from "../report/Sarif.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as baseline from "./baseline.ts"
-import { explained, isColoured, optional, print, root, toggle } from "./root.ts"
+import { explained, isColoured, optional, placeOf, print, root, toggle } from "./root.ts"
 
 const formats = ["text", "json", "sarif", "github", "junit"] as const
-
-/** Real path of the folder and its name in the report, and the file if it is one. */
-const placeOf = Effect.fnUntraced(function*(userPath: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const { real, type } = yield* Effect.flatMap(
-    fs.realPath(userPath),
-    (real) => Effect.map(fs.stat(real), ({ type }) => ({ real, type }))
-  ).pipe(Effect.mapError(() => Options.refuse(`'${userPath}' does not exist, or cannot be read`)))
-  const isFile = type !== "Directory"
-  const shown = path.relative("", path.resolve(userPath))
-  return {
-    root: isFile ? path.dirname(real) : real,
-    shownAs: isFile ? path.dirname(shown) : shown,
-    only: isFile ? real : undefined
-  }
-})
 
 const inFolder = Effect.fnUntraced(function*(userPath: string, to: string | undefined) {
   const options = yield* root

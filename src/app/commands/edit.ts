@@ -65,6 +65,24 @@ const watched = Effect.provideService(CallContext, {
 
 const isTerminal = () => process.stdin.isTTY === true && process.stdout.isTTY === true
 
+/** Options that select workflows on n8n. */
+export const selection = {
+  id: several("id", "WORKFLOW", "Only this workflow; may be repeated"),
+  named: optional("name", "TEXT", "Only workflows whose name contains this"),
+  tag: several("tag", "TAG", "Only workflows with this tag; may be repeated")
+}
+
+export const selected = ({ id, named, tag }: {
+  readonly id: ReadonlyArray<string>
+  readonly named: Option.Option<string>
+  readonly tag: ReadonlyArray<string>
+}) =>
+  defined({
+    ids: id.length === 0 ? undefined : id,
+    name: Option.getOrUndefined(named),
+    tags: tag.length === 0 ? undefined : tag
+  })
+
 export const edit = Command.make(
   "edit",
   {
@@ -72,9 +90,7 @@ export const edit = Command.make(
       Argument.withDescription("Operation of bulk_edit as JSON, or @FILE with one or a list"),
       Argument.atLeast(0)
     ),
-    id: several("id", "WORKFLOW", "Only this workflow; may be repeated"),
-    named: optional("name", "TEXT", "Only workflows whose name contains this"),
-    tag: several("tag", "TAG", "Only workflows with this tag; may be repeated"),
+    ...selection,
     uses: optional("uses", "TEXT", "Only workflows with nodes that contain this"),
     without: Flag.Literals("without", ["errorWorkflow", "tags", "runs"]).pipe(
       Flag.withDescription("Only workflows without this"),
@@ -113,9 +129,7 @@ export const edit = Command.make(
       })
       if (Option.isSome(plan)) return yield* apply(plan.value)
       const select = defined({
-        ids: given.id.length === 0 ? undefined : given.id,
-        name: Option.getOrUndefined(given.named),
-        tags: given.tag.length === 0 ? undefined : given.tag,
+        ...selected(given),
         uses: Option.getOrUndefined(given.uses),
         without: Option.getOrUndefined(given.without),
         active: given.published ? true : undefined

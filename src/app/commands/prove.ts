@@ -17,7 +17,16 @@ import { checkWrites, explained, isColoured, json, optional, print, root, toggle
 import { writeJUnit } from "./test.ts"
 
 /** Milliseconds for one replay. */
-const timeout = 120_000
+export const timeout = 120_000
+
+export const last = Flag.Int("last").pipe(
+  Flag.withDescription(
+    `Number of recorded runs of a workflow, the newest (1 to ${Replays.maxRuns}, default ${Replays.defaultLast})`
+  ),
+  Flag.withMetavar("N"),
+  Flag.filter((value) => value >= 1 && value <= Replays.maxRuns, () => `between 1 and ${Replays.maxRuns}`),
+  Flag.optional
+)
 
 export const prove = Command.make(
   "prove",
@@ -25,14 +34,7 @@ export const prove = Command.make(
     workflow: Argument.String("workflow").pipe(
       Argument.withDescription("Id, ID@VERSION, or a file: the changed workflow")
     ),
-    last: Flag.Int("last").pipe(
-      Flag.withDescription(
-        `Number of recorded runs, the newest (1 to ${Replays.maxRuns}, default ${Replays.defaultLast})`
-      ),
-      Flag.withMetavar("N"),
-      Flag.filter((value) => value >= 1 && value <= Replays.maxRuns, () => `between 1 and ${Replays.maxRuns}`),
-      Flag.optional
-    ),
+    last,
     execution: Flag.String("execution").pipe(
       Flag.withDescription("Only this run; may be repeated"),
       Flag.withMetavar("ID"),

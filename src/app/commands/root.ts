@@ -3,6 +3,8 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
 import * as Tool from "../../answer/Tool.ts"
 import type * as Errors from "../../base/Errors.ts"
 import * as Visible from "../../base/Visible.ts"
@@ -54,6 +56,23 @@ export const folder = (description: string) =>
     Argument.withDescription(`${description}; the working directory by default`),
     Argument.withDefault(".")
   )
+
+/** Real path of a folder and its name in reports, and the file if the path is that of one. */
+export const placeOf = Effect.fnUntraced(function*(userPath: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const { real, type } = yield* Effect.flatMap(
+    fs.realPath(userPath),
+    (real) => Effect.map(fs.stat(real), ({ type }) => ({ real, type }))
+  ).pipe(Effect.mapError(() => Options.refuse(`'${userPath}' does not exist, or cannot be read`)))
+  const isFile = type !== "Directory"
+  const shown = path.relative("", path.resolve(userPath))
+  return {
+    root: isFile ? path.dirname(real) : real,
+    shownAs: isFile ? path.dirname(shown) : shown,
+    only: isFile ? real : undefined
+  }
+})
 
 /** Refuses what a command does if its n8n is read-only; `otherwise` is another way out. */
 export const checkWrites = (deed: string, otherwise = "") =>

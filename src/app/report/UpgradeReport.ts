@@ -29,7 +29,7 @@ const why = (error: Upgrades.Report["notProven"][number]["error"]) => typeof err
 const section = (title: string, lines: ReadonlyArray<string>) => lines.length === 0 ? [] : ["", title, ...lines]
 
 export const lines = (report: Upgrades.Report, isDryRun: boolean, isColoured: boolean): ReadonlyArray<string> => {
-  const { different, failed, left, notProven, proven, upgraded, waiting, workflows } = report
+  const { different, drafts, failed, left, notProven, proven, upgraded, waiting, workflows } = report
   // What is left was so before.
   const code = Upgrades.exitCode({ ...report, left: [] })
   const count = new Set(upgraded.map(({ workflow }) => workflow)).size
@@ -55,6 +55,7 @@ export const lines = (report: Upgrades.Report, isDryRun: boolean, isColoured: bo
       "had unpublished changes before, which publishing the upgrade publishes too",
       waiting.map((each) => `  '${text(label(each))}'`)
     ),
+    ...section("upgraded before and not published yet", drafts.map((each) => `  '${text(label(each))}'`)),
     ...section(
       "not proven",
       groups(notProven, ({ error }) => why(error)).map(([reason, entries]) =>

@@ -1,13 +1,13 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import { defined } from "../../base/Json.ts"
+import { defined, equals } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
 import { newProblems } from "../../workflows/check/NewProblems.ts"
 import * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
 import * as WorkflowEdit from "../../workflows/edit/WorkflowEdit.ts"
-import type * as Workflows from "../../workflows/Workflows.ts"
+import * as Workflows from "../../workflows/Workflows.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
@@ -21,6 +21,14 @@ const addedNodes = ({ result, workflow }: Workflows.Changed<WorkflowEdit.Edited>
     ids.has(id) ? [defined({ name, type, typeVersion, parameters }) as Readonly<Record<string, Schema.Json>>] : []
   )
 }
+
+/** Whether the operations change anything; `publish` may publish an earlier draft. */
+const hasChanges = (
+  { before, made = [], workflow, written }: Workflows.Changed<WorkflowEdit.Edited>,
+  publish = false
+) =>
+  made.length > 0 || publish && written !== undefined ||
+  Workflows.editable.some((key) => !equals(before[key], workflow[key]))
 
 /** Applies several changes, all or nothing. */
 export const workflowEdit = Tool.make({
@@ -66,8 +74,8 @@ export const workflowEdit = Tool.make({
       const { before, result: { lookups }, workflow } = changed
       return { ...changed, ...newProblems(before, workflow, lookups) }
     }),
-  summarize: (changed, { dryRun, raw }) => ({
-    applied: !dryRun,
+  summarize: (changed, { dryRun, publish, raw }) => ({
+    applied: dryRun !== true && hasChanges(changed, publish),
     changes: changed.result.changes,
     ...(changed.result.added.length === 0 ? {} : { added: addedNodes(changed) }),
     ...(changed.result.left.length === 0 ? {} : { left: changed.result.left.map((each) => ({ ...each })) }),
@@ -75,10 +83,13 @@ export const workflowEdit = Tool.make({
     ...editing.findings(changed),
     ...editing.outcome(changed, raw)
   }),
-  message: ({ applied, changes, missingCredentials, problems }) => ({
-    en: `${applied ? "Made" : "Would make"} ${counted(changes.length, "change")}${
-      problems.length === 0 ? "" : `; ${counted(problems.length, "new problem")}`
-    }${editing.missing(missingCredentials)}`,
-    ja: applied ? "ワークフローを編集しました" : "変更内容を確認しました"
-  })
+  message: ({ applied, changes, missingCredentials, problems }, { dryRun }) => {
+    const what = applied || dryRun === true ? counted(changes.length, "change") : "Nothing to change"
+    return {
+      en: `${applied ? "Made " : dryRun === true ? "Would make " : ""}${what}${
+        problems.length === 0 ? "" : `; ${counted(problems.length, "new problem")}`
+      }${editing.missing(missingCredentials)}`,
+      ja: applied ? "ワークフローを編集しました" : dryRun === true ? "変更内容を確認しました" : "変更はありません"
+    }
+  }
 })

@@ -34,6 +34,16 @@ describe("workflow_edit", () => {
       assert.deepStrictEqual(nodeNames(JSON.parse(yield* text(filePath))), ["受付", "End"])
     }))
 
+  it.effect("says that nothing was applied if everything is so already", () =>
+    inWorld(function*() {
+      const { workflowId } = yield* draft()
+      const disable = () => tools.workflowEdit.run({ workflowId, operations: [{ op: "disable", node: "End" }] })
+      assert.deepInclude((yield* disable()).data, { applied: true })
+      const { data, message } = yield* disable()
+      assert.deepInclude(data, { applied: false, source: "draft" })
+      assert.match(String(message), /^Nothing to change/)
+    }))
+
   it.effect("keeps how a person formatted a file, and the secrets that answers do not show", () =>
     inWorld(function*({ folder }) {
       const fs = yield* FileSystem.FileSystem
