@@ -15,7 +15,7 @@ import * as Lock from "./lock.ts"
 import * as Read from "./read.ts"
 import * as Write from "./write.ts"
 
-export { type Beside, type CodeOptions, codePlaces } from "./codeFiles.ts"
+export { type Beside, type CodeOptions, codePlaces, secretPlaces } from "./codeFiles.ts"
 export type { CodePlace, CodePlaces } from "./codeParts.ts"
 export type { WorkflowFolder } from "./folder.ts"
 export type { Listed, Listing, Page } from "./list.ts"
@@ -38,7 +38,7 @@ export interface Service {
    * to another place under a root. A link that leads out is refused before anything outside is touched, so that no
    * answer shows what exists there.
    */
-  readonly read: (path: string) => Effect.Effect<Read.WorkflowFile, Errors.ValidationError>
+  readonly read: (path: string, options?: Read.ReadOptions) => Effect.Effect<Read.WorkflowFile, Errors.ValidationError>
   /** Real path of an existing or new file; a new one is never hidden, below a dot folder or in node_modules. */
   readonly locate: (path: string) => Effect.Effect<string, Errors.ValidationError>
   /** Writes a new file and its folders; returns its real path. */
@@ -113,7 +113,7 @@ export const layer = (options: Options): Layer.Layer<WorkflowFiles, never, FileS
       const { create, createFree, remove, save, update } = yield* Write.make(locate, read, lock, code)
       return WorkflowFiles.of({
         instance: snapshotsOfFiles,
-        read: (path) => read(fileOf(path)),
+        read: (path, options) => read(fileOf(path), options),
         locate: (userPath) => Effect.map(locate.possible(fileOf(userPath)), ({ at, rest }) => path.join(at, ...rest)),
         create: (path, text, options) => create(fileOf(path), text, options),
         createDraft: (name, text) =>

@@ -47,6 +47,10 @@ export const codePlaces = (
 ): ReadonlyArray<{ readonly path: ReadonlyArray<string | number>; readonly file: string }> =>
   codeParts.references(valueOf(raw))
 
+/** Paths of the values that are in `.n8n-secrets.json`. */
+export const secretPlaces = ({ raw }: Pick<Beside, "raw">): ReadonlyArray<ReadonlyArray<string | number>> =>
+  secretParts.references(valueOf(raw)).map(({ path }) => path)
+
 const placeWith = (path: Path.Path) => (file: string, name: string) => path.join(path.dirname(file), ...name.split("/"))
 
 const makeWriter = Effect.gen(function*() {
@@ -132,10 +136,16 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
         "Code files are in or below the workflow's folder, are not hidden, and end in .css, .html, .js, .py or .sql."
       )
 
-  const joined = Effect.fnUntraced(function*(shown: string, file: string, raw: string, inFile: unknown) {
+  const joined = Effect.fnUntraced(function*(
+    shown: string,
+    file: string,
+    raw: string,
+    inFile: unknown,
+    hidesSecrets: boolean
+  ) {
     if (!marks.test(raw)) return { text: raw, value: inFile }
     const files = new Map<string, string>()
-    const withSecrets = yield* secrets.joined(shown, file, inFile)
+    const withSecrets = hidesSecrets ? secretParts.hidden(inFile) : yield* secrets.joined(shown, file, inFile)
     for (const { file: name } of codeParts.references(withSecrets)) {
       if (files.has(name)) continue
       yield* checkName(shown, name)

@@ -23,6 +23,11 @@ export interface WorkflowFile {
   readonly beside?: Beside
 }
 
+export interface ReadOptions {
+  /** Whether secrets in `.n8n-secrets.json` are not read: `[redacted]` stands for them. */
+  readonly hidesSecrets?: boolean | undefined
+}
+
 export const parse = Effect.fnUntraced(function*(userPath: string, bytes: Uint8Array) {
   const text = yield* decode(userPath, bytes)
   if (text.replace(/^\uFEFF/, "").trim() === "") {
@@ -59,16 +64,20 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, code: Cod
   }, Effect.scoped)
 
   return Effect.fn("WorkflowFiles.read")(
-    function*(path: string) {
+    function*(path: string, options?: ReadOptions) {
       const target: Target = { kind: "File", path }
       yield* Locate.checkName(target)
       const file = yield* locate.existing(target)
       const bytes = yield* bytesOf(target, file)
       const { repairs, text, value } = yield* parse(path, bytes)
-      const content: WorkflowFile = { path: file, repairs, ...(yield* code.joined(path, file, text, value)) }
+      const content: WorkflowFile = {
+        path: file,
+        repairs,
+        ...(yield* code.joined(path, file, text, value, options?.hidesSecrets === true))
+      }
       return content
     },
-    (reading, path) =>
+    (reading, path, _options?: ReadOptions) =>
       reading.pipe(
         Effect.catchTag("PlatformError", (error) => Effect.fail(unreadable({ kind: "File", path }, error))),
         // A file that a writer replaced can be read in the next attempt.

@@ -25,7 +25,8 @@ const markOf = (value: unknown): readonly [string, Content] | undefined => {
 const keysOf = (content: Content): ReadonlyArray<string> =>
   typeof content === "string" ? [content] : content.filter((_, index) => index % 2 === 1)
 
-const references = (inFile: unknown) => {
+/** References of a file to secrets. */
+export const references = (inFile: unknown) => {
   const all: Array<{ readonly path: Path; readonly content: Content }> = []
   JsonPath.walk(inFile, [], (value, path) => {
     const mark = markOf(value)
@@ -50,6 +51,10 @@ export const join = (inFile: unknown, values: ReadonlyMap<string, unknown>): unk
     if (mark === undefined) return value
     return mark[0] === "$secret" ? valueOf(mark[1], values) : { [mark[0].slice(1)]: mark[1] }
   })
+
+/** JSON of a file without the values of its secrets, which may be elsewhere. */
+export const hidden = (inFile: unknown): unknown =>
+  join(inFile, new Map(keysIn(inFile).map((key) => [key, Redact.marker])))
 
 /** Identifies a place in a workflow, whatever the order and the names of its nodes. */
 const placeOf = (workflow: unknown, path: Path) => {

@@ -156,7 +156,7 @@ export const inFolder = Effect.fn("Inspection.inFolder")(function*({ only, root,
   const look = Effect.fnUntraced(function*(file: string) {
     const relative = path.relative(root, file)
     const shown = path.join(shownAs, relative).split(path.sep).join("/")
-    return yield* files.read(relative).pipe(
+    return yield* files.read(relative, { hidesSecrets: true }).pipe(
       Effect.map((read) => readable(shown, read)),
       Effect.catchTag("ValidationError", (error) =>
         Effect.map(
@@ -184,12 +184,19 @@ export const inFolder = Effect.fn("Inspection.inFolder")(function*({ only, root,
   }
   const all = yield* Effect.forEach(entries, (entry) => {
     const place = placing(entry)
+    const extracted = new Set(
+      (entry.beside === undefined ? [] : WorkflowFiles.secretPlaces(entry.beside)).map((path) =>
+        path.reduce<string>(deeper, "")
+      )
+    )
     return Effect.forEach(
       entry.inside,
       ({ prefix, workflow }) =>
         Effect.map(
           findings(workflow, true, context),
-          (drafts) => drafts.map((draft) => place({ ...draft, path: `${prefix}${draft.path}` }))
+          (drafts) =>
+            drafts.map((draft) => ({ ...draft, path: `${prefix}${draft.path}` }))
+              .filter(({ path, rule }) => rule !== "literal-secret" || !extracted.has(path)).map(place)
         )
     ).pipe(
       Effect.map((own) => [...entry.flaws, ...own.flat()].toSorted(order))

@@ -41,6 +41,35 @@ const shuffled = (value: unknown, next: (below: number) => number): unknown => {
 }
 
 layer(Layer.merge(platform, catalogue))("a folder of workflows", (it) => {
+  it.effect("has no finding for extracted secrets, nor needs their values, as in a clone", () =>
+    Effect.gen(function*() {
+      const call = (name: string, value: unknown) =>
+        node(name, "httpRequest", 4.5, {
+          url: "https://api.example.com",
+          sendHeaders: true,
+          headerParameters: { parameters: [{ name: "Authorization", value }] },
+          options: {}
+        })
+      const own = {
+        ...sound,
+        nodes: [
+          ...sound.nodes,
+          call("Whole", { $secret: "a.token" }),
+          call("Part", { $secret: ["Bearer ", "a.token", ""] }),
+          call("Literal", "Bearer sk-live-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c")
+        ]
+      }
+      for (
+        const values of [{}, { ".n8n-secrets.json": "{\"a.token\": \"sk-live-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c\"}" }]
+      ) {
+        const { findings } = yield* check(yield* folderWith({ "a.json": pretty(own), ...values }))
+        assert.deepStrictEqual(
+          findings.filter(({ rule }) => /secret|file|json/.test(rule)).map(({ node, rule }) => [rule, node]),
+          [["literal-secret", "Literal"]]
+        )
+      }
+    }))
+
   it.effect("has each finding at its line, with rule, severity and node", () =>
     Effect.gen(function*() {
       const text = pretty(faulty)
