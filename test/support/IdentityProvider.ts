@@ -18,10 +18,16 @@ export interface IdentityProvider {
   readonly stop: Effect.Effect<void>
 }
 
+/** Provider whose documented defaults it has; Entra's older tokens are its version 1. */
+export type Kind = "keycloak" | "auth0" | "entra" | "entra1"
+
 /** Starts one, on a free port unless one is given; each start has new keys. */
-export const start = (port = 0): Effect.Effect<IdentityProvider, IdentityError, Scope.Scope> =>
+export const start = (
+  port = 0,
+  ...kind: ReadonlyArray<Kind>
+): Effect.Effect<IdentityProvider, IdentityError, Scope.Scope> =>
   Effect.gen(function*() {
-    const child = spawn(process.execPath, [program, String(port)], { env: { PATH: process.env["PATH"] } })
+    const child = spawn(process.execPath, [program, String(port), ...kind], { env: { PATH: process.env["PATH"] } })
     const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()))
     const stop = Effect.andThen(Effect.sync(() => child.kill("SIGKILL")), Effect.promise(() => ended))
     yield* Effect.addFinalizer(() => stop)
@@ -42,7 +48,11 @@ export interface Tokens {
 }
 
 interface Login {
-  readonly resource: string
+  readonly resource?: string
+  /** A registered client; by default it registers itself. */
+  readonly clientId?: string
+  /** Other parameters of the login. */
+  readonly more?: Readonly<Record<string, string>>
   /** Default: both scopes. */
   readonly scope?: string
   /** Default: alice. */
@@ -92,25 +102,30 @@ export const visit = async (first: string, end?: string): Promise<URL> => {
 /** Registers a client, logs a person in, and gets tokens for a resource; `refresh` gets others for the same. */
 export const login = (
   { issuer }: IdentityProvider,
-  { as = "alice", resource, scope = "n8n:read n8n:write" }: Login
+  { as = "alice", clientId: known, more = {}, resource, scope = "n8n:read n8n:write" }: Login
 ): Effect.Effect<Tokens & { readonly renewed: Effect.Effect<Tokens, IdentityError> }, IdentityError> =>
   Effect.tryPromise({
     try: async () => {
-      const metadata = await json(await fetch(`${issuer}/.well-known/openid-configuration`), "metadata")
-      const client = await json(
-        await fetch(String(metadata["registration_endpoint"]), {
-          method: "POST",
-          headers: { "content-type": "application/json" },
-          body: JSON.stringify({
-            redirect_uris: [redirectUri],
-            token_endpoint_auth_method: "none",
-            grant_types: ["authorization_code", "refresh_token"],
-            application_type: "native"
-          })
-        }),
-        "registration"
+      const metadata = await json(
+        await fetch(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`),
+        "metadata"
       )
-      const clientId = String(client["client_id"])
+      const register = async () =>
+        (await json(
+          await fetch(String(metadata["registration_endpoint"]), {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify({
+              redirect_uris: [redirectUri],
+              token_endpoint_auth_method: "none",
+              grant_types: ["authorization_code", "refresh_token"],
+              application_type: "native"
+            })
+          }),
+          "registration"
+        ))["client_id"]
+      const clientId = known ?? String(await register())
+      const target: Readonly<Record<string, string>> = resource === undefined ? {} : { resource }
       const verifier = randomBytes(32).toString("base64url")
       const query = new URLSearchParams({
         client_id: clientId,
@@ -118,7 +133,8 @@ export const login = (
         redirect_uri: redirectUri,
         scope: `openid offline_access ${scope}`,
         prompt: "consent",
-        resource,
+        ...target,
+        ...more,
         login_hint: as,
         code_challenge: createHash("sha256").update(verifier).digest("base64url"),
         code_challenge_method: "S256"
@@ -135,7 +151,7 @@ export const login = (
             redirect_uri: redirectUri,
             code_verifier: verifier,
             code,
-            resource
+            ...target
           })
         ),
         "token"
@@ -146,7 +162,7 @@ export const login = (
           await json(
             await fetch(
               endpoint,
-              form({ grant_type: "refresh_token", client_id: clientId, refresh_token: first.refresh, resource })
+              form({ grant_type: "refresh_token", client_id: clientId, refresh_token: first.refresh, ...target })
             ),
             "refresh"
           )
@@ -158,3 +174,20 @@ export const login = (
     },
     catch: (error) => error instanceof IdentityError ? error : new IdentityError({ message: String(error) })
   })
+
+/** Token of a program with its own secret. */
+export const ofProgram = ({ issuer }: IdentityProvider, scope: string): Effect.Effect<string> =>
+  Effect.promise(async () => {
+    const answer = await fetch(`${issuer.replace(/\/$/, "")}/token`, {
+      ...form({ grant_type: "client_credentials", scope }),
+      headers: { authorization: `Basic ${btoa("job:not%20a%20secret")}` }
+    })
+    return String((await json(answer, "token"))["access_token"])
+  })
+
+/** A token that the provider's key has signed. */
+export const signed = ({ issuer }: IdentityProvider, header: object, payload: object): Effect.Effect<string> =>
+  Effect.promise(() =>
+    fetch(new URL("/sign", issuer), { method: "POST", body: JSON.stringify({ header, payload }) })
+      .then((answer) => answer.text())
+  )

@@ -22,7 +22,7 @@ const parse = (text: string, name: string) => {
 
 /** Public address of the server, and the issuer with the resource of its tokens, as far as they are set. */
 export const load = Effect.fnUntraced(function*(options: Options.Options) {
-  const { oauthAudience, oauthIssuer, oauthProfileClaim, publicUrl, readOnly } = options
+  const { oauthAudience, oauthIssuer, oauthProfileClaim, oauthScopePrefix, publicUrl, readOnly } = options
   const address = Option.isNone(publicUrl) ? undefined : yield* parse(publicUrl.value, "--public-url")
   if (Option.isNone(oauthIssuer)) return { address, issued: undefined }
   if (address === undefined) {
@@ -30,7 +30,12 @@ export const load = Effect.fnUntraced(function*(options: Options.Options) {
   }
   const issuer = oauthIssuer.value
   yield* parse(issuer, "--oauth-issuer")
-  const resource = OAuth.resource({ issuer, publicUrl: address, readOnly })
+  const resource = OAuth.resource({
+    issuer,
+    publicUrl: address,
+    readOnly,
+    scopePrefix: Option.getOrUndefined(oauthScopePrefix)
+  })
   const audience = Option.getOrUndefined(oauthAudience)
   return { address, issued: { issuer, audience, profileClaim: oauthProfileClaim, resource } }
 })

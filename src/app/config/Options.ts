@@ -137,6 +137,11 @@ const http = {
     "oauth-audience AUDIENCE",
     "Audience of access tokens that is not the server's address, such as an application id of Entra"
   ),
+  oauthScopePrefix: optional(
+    text,
+    "oauth-scope-prefix PREFIX",
+    "What clients write before the scopes to ask for them, such as api://ID/ with Entra"
+  ),
   oauthProfileClaim: withDefault(
     text,
     "n8n_profile",

@@ -38,6 +38,8 @@ export interface Resource {
   readonly metadata: object
   /** Scopes for clients to request. */
   readonly scope: string
+  /** Scopes to request for a call that changes something. */
+  readonly writeScope: string
 }
 
 const wellKnown = "/.well-known/oauth-protected-resource"
@@ -50,11 +52,18 @@ export const pathAt = ({ pathname }: URL): string => {
 
 /** Resource at a public address; a read-only one has no write scope. */
 export const resource = (
-  { issuer, publicUrl, readOnly }: { readonly issuer: string; readonly publicUrl: URL; readonly readOnly: boolean }
+  { issuer, publicUrl, readOnly, scopePrefix = "" }: {
+    readonly issuer: string
+    readonly publicUrl: URL
+    readonly readOnly: boolean
+    /** Text before the scopes in requests of clients; tokens have them without it. */
+    readonly scopePrefix?: string | undefined
+  }
 ): Resource => {
   const path = pathAt(publicUrl)
   const id = `${publicUrl.origin}${path}`
-  const offered = readOnly ? [scopes.read] : [scopes.read, scopes.write]
+  const all = [scopes.read, scopes.write].map((scope) => `${scopePrefix}${scope}`)
+  const offered = readOnly ? all.slice(0, 1) : all
   return {
     id,
     metadataUrl: `${publicUrl.origin}${wellKnown}${path}`,
@@ -66,7 +75,8 @@ export const resource = (
       bearer_methods_supported: ["header"],
       resource_name: "n8n"
     },
-    scope: offered.join(" ")
+    scope: offered.join(" "),
+    writeScope: all.join(" ")
   }
 }
 
@@ -192,7 +202,7 @@ export const access = (
     { headers: challenge(`, scope="${resource.scope}"`) }
   )
   const writeRefusal = insufficient(
-    `${scopes.read} ${scopes.write}`,
+    resource.writeScope,
     `This token may only read: calls that change something need the scope ${scopes.write}.`
   )
 

@@ -68,6 +68,7 @@ const options: Options.Options = {
   authToken: [],
   oauthIssuer: Option.none(),
   oauthAudience: Option.none(),
+  oauthScopePrefix: Option.none(),
   publicUrl: Option.none(),
   oauthProfileClaim: "n8n_profile",
   allowedHosts: [],
