@@ -117,6 +117,26 @@ describe("the documentation", () => {
     }
   })
 
+  it("has links that add the server to Cursor and VS Code, with the configuration of the other clients", () => {
+    const readme = read("README.md")
+    const queryOf = (start: string) => {
+      const link = [...readme.matchAll(/\]\((https:[^)\s]+)\)/g)].map(([, url = ""]) => url).find((url) =>
+        url.startsWith(start)
+      )
+      return new URL(link ?? "none:").searchParams
+    }
+    const cursor = queryOf("https://cursor.com/en/install-mcp?")
+    const code = queryOf("https://insiders.vscode.dev/redirect/mcp/install?")
+    assert.deepStrictEqual([cursor.get("name"), code.get("name")], ["n8n", "n8n"])
+    const expected = {
+      command: "npx",
+      args: ["-y", "effect-n8n-mcp"],
+      env: { N8N_URL: "https://n8n.example.com", N8N_API_KEY: "" }
+    }
+    assert.deepStrictEqual(JSON.parse(atob(cursor.get("config") ?? "")), expected)
+    assert.deepStrictEqual(JSON.parse(code.get("config") ?? ""), expected)
+  })
+
   it.live("shows what the tools really answer", () =>
     Effect.gen(function*() {
       const folder = yield* folderWith()

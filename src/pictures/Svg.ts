@@ -6,7 +6,7 @@ import { statusWords } from "./model.ts"
 import { drawNote } from "./notes.ts"
 import type { Link, Node, Picture, Status } from "./Picture.ts"
 import { arrow, glyphAt, legend, markAt, n, sheet, signs, text, titled } from "./shapes.ts"
-import { ellipsis, wrap, xml } from "./text.ts"
+import { ellipsis, width as textWidth, wrap, xml } from "./text.ts"
 import { style } from "./theme.ts"
 
 export { xml } from "./text.ts"
@@ -73,8 +73,13 @@ const linesOf = (node: Node, { height, width }: geometry.Box, room: number): Rea
       ? []
       : [[ellipsis(node.subtitle, smallSize, room), "dim"] as const])
   ]
-  const nameY = isWide ? height / 2 + 6 - (names.length - 1) * lineHeight / 2 : height + 24
-  const notesY = isWide ? height + belowPorts : nameY + names.length * lineHeight - 2
+  // A line fits under the name in the box, where it does not cover links.
+  const isInside = isWide && names.length < 3 && notes.length === 1 &&
+    textWidth(notes[0]?.[0] ?? "", smallSize) <= right - left - 12
+  const nameY = isWide
+    ? height / 2 + (isInside ? -2 : 6) - (names.length - 1) * lineHeight / 2
+    : height + 24
+  const notesY = isWide && !isInside ? height + belowPorts : nameY + names.length * lineHeight - 2
   return [
     ...names.map((line, index) => ({
       x: (left + right) / 2,
@@ -84,11 +89,11 @@ const linesOf = (node: Node, { height, width }: geometry.Box, room: number): Rea
       classes: "name"
     })),
     ...notes.map(([line, classes], index) => ({
-      x: width / 2,
+      x: isInside ? (left + right) / 2 : width / 2,
       y: notesY + index * 15,
       line,
       size: smallSize,
-      classes: `small halo ${classes}`
+      classes: `small${isInside ? "" : " halo"} ${classes}`
     }))
   ]
 }
