@@ -11,12 +11,19 @@ import * as Findings from "../../tools/security/Findings.ts"
 import * as Audit from "../../workflows/Audit.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as baseline from "./baseline.ts"
-import { explained, json, printMarked as print, root } from "./root.ts"
+import { explained, json, name as program, printMarked as print, root } from "./root.ts"
 
 interface Data {
   readonly findings: ReturnType<typeof Findings.show>
   readonly note?: string
   readonly workflows: number
+}
+
+/** Fixes that a person makes in another way than a model. */
+const byHand: { readonly [check: string]: string } = {
+  "literal-secret":
+    "Use a credential in the node and remove the value; then rotate the secret, because the workflow's history still has it.",
+  "outdated-node": `${program} upgrade --n8n moves them on in drafts, and proves them on recorded runs.`
 }
 
 const lines = ({ findings, note, workflows }: Data) => [
@@ -26,7 +33,7 @@ const lines = ({ findings, note, workflows }: Data) => [
       `  ${Visible.label(name)} (${Visible.label(id)})`,
       ...at.map((each) => `    ${Visible.label(each, 200)}`)
     ]),
-    `  → ${Visible.label(fix, 400)}`,
+    `  → ${Visible.label(byHand[check] ?? fix, 400)}`,
     ""
   ]),
   ...(note === undefined ? [] : [`${note}.`]),

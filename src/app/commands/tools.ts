@@ -203,7 +203,9 @@ export const call = Command.make(
     const result = yield* McpServer.respond(tool, args).pipe(Effect.provide(ToolContext.layer(options)))
     const text = result.content.map((block) => block.type === "text" ? block.text : "").join("\n")
     // For a person, indented; a program gets one line.
-    yield* print(process.stdout.isTTY ? JSON.stringify(JSON.parse(text), null, 2) : text)
-    if (result.isError === true) process.exitCode = 1
+    const isFailed = result.isError === true
+    const answer = isFailed ? JSON.stringify({ success: false, ...obj(JSON.parse(text)) }) : text
+    yield* print(process.stdout.isTTY ? JSON.stringify(JSON.parse(answer), null, 2) : answer)
+    if (isFailed) process.exitCode = 1
   })
 ).pipe(Command.withDescription("Call one tool with JSON, and print its answer"))
