@@ -40,7 +40,7 @@ export const copies = Effect.suspend(() => {
 /** Recorded form of an execution of n8n. */
 export const recorded = (execution: unknown): Replays.Recording => {
   const { lastNodeExecuted, runData } = obj(obj(obj(execution)?.["data"])?.["resultData"]) ?? {}
-  const runs = Object.entries(obj(runData) ?? {}).map(([node, [run]]: [string, any]) => ({ node, run: obj(run) ?? {} }))
+  const runs = Object.entries(obj(runData) ?? {}).map(([node, runs]) => ({ node, run: obj(arr(runs)[0]) ?? {} }))
   return {
     status: str(obj(execution)?.["status"]) ?? "",
     last: str(lastNodeExecuted) ?? "",

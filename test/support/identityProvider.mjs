@@ -25,7 +25,7 @@ const entra = {
   prefix: `api://${app}/`,
   // Without the application's prefix, a scope is one of Microsoft Graph.
   refuses: ({ resource, scope }) =>
-    resource !== undefined || scope.split(" ").some((each) => /^n8n:/.test(each)) ? "AADSTS650053" : undefined,
+    resource !== undefined || scope.split(" ").some((each) => each.startsWith("n8n:")) ? "AADSTS650053" : undefined,
   shape: ({ client_id, scope, sub, ...rest }, { isProgram }) => ({
     ...rest,
     azp: client_id,
