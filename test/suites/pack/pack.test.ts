@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { version } from "../../../src/base/Version.ts"
+import { outdated } from "../../../src/packaging/manifests.ts"
 import { metadata, root } from "../../../src/packaging/metadata.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { inFolder, run, talk, tarball } from "./artifacts.ts"
@@ -10,6 +11,7 @@ import { inFolder, run, talk, tarball } from "./artifacts.ts"
 describe("the package", () => {
   it("has one version", () => {
     assert.strictEqual(metadata.version, version)
+    assert.deepStrictEqual(outdated(), [])
   })
 
   it("is less than 5.2 MB and contains only what is needed to run, and the library's sources", () =>
