@@ -1,5 +1,4 @@
 /** Tools, resources and prompts as the methods of MCP. */
-import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -94,6 +93,13 @@ const run = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<object, Failure
     Effect.annotateLogs("tool", tool.name),
     (call) => measured(tool, call)
   )
+
+/** Result of `tools/call`: an answer, or an error that the model can read. */
+export interface CallToolResult {
+  readonly content: ReadonlyArray<{ readonly type: "text"; readonly text: string }>
+  readonly structuredContent?: { readonly [key: string]: unknown }
+  readonly isError?: boolean
+}
 
 /** Runs one tool for MCP: failures become tool errors that the model can read. */
 export const respond = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<CallToolResult, never, R> =>

@@ -59,7 +59,7 @@ const compile = async (file: string): Promise<string> => {
   const resolved = ({ isDynamic, names, specifier }: Import): string => {
     if (/^(node:|effect(\/|$))/.test(specifier)) return specifier
     if (!specifier.startsWith(".")) {
-      vendored.set(specifier, (vendored.get(specifier) ?? new Set()).union(names))
+      vendored.set(specifier, new Set([...vendored.get(specifier) ?? [], ...names]))
       return `${mark}${vendorFile(specifier)}.js`
     }
     const source = join(dirname(file), specifier)
