@@ -14,6 +14,7 @@ const Version = Schema.Struct({
   authors: Schema.optionalKey(Schema.NullOr(Schema.String)),
   createdAt: Schema.String
 })
+/** Entry of a workflow's history. */
 export interface Version extends Schema.Schema.Type<typeof Version> {}
 
 const Versions = pageOf(Version)

@@ -27,7 +27,10 @@ const vendorFile = (specifier: string) =>
 
 /** Place in `dist` of what is compiled from a file of the repository. */
 const place = (file: string) =>
-  `${file.startsWith("src/") ? file.slice(4) : join("vendor", file.replace(/^\.[^/]+\//, ""))}.js`.replace(/\.ts\.js$/, ".js")
+  `${file.startsWith("src/") ? file.slice(4) : join("vendor", file.replace(/^\.[^/]+\//, ""))}.js`.replace(
+    /\.ts\.js$/,
+    ".js"
+  )
 
 /** Prefix of places in `dist` until each module has its own. */
 const mark = "dist:/"
@@ -36,7 +39,7 @@ interface Module {
   readonly file: string
   readonly contents: string
   readonly importers: Set<string>
-  isKept: boolean
+  isSeparate: boolean
 }
 
 const modules = new Map<string, Module>()
@@ -77,24 +80,24 @@ const compile = async (file: string): Promise<string> => {
 const add = async (file: string, importer?: string): Promise<void> => {
   const known = modules.get(place(file))
   if (known === undefined) {
-    const module = { file, contents: "", importers: new Set<string>(), isKept: importer === undefined }
+    const module = { file, contents: "", importers: new Set<string>(), isSeparate: importer === undefined }
     if (importer !== undefined) module.importers.add(place(importer))
     modules.set(place(file), module)
     module.contents = await compile(file)
-  } else if (importer === undefined) known.isKept = true
+  } else if (importer === undefined) known.isSeparate = true
   else known.importers.add(place(importer))
 }
 
 for (const file of entryPoints) await add(file)
 
 /** Module whose file contains this one: itself, or the only one that imports it. */
-const owners = new Map([...modules].flatMap(([name, { isKept }]) => isKept ? [[name, name] as const] : []))
+const owners = new Map([...modules].flatMap(([name, { isSeparate }]) => isSeparate ? [[name, name] as const] : []))
 while (owners.size < modules.size) {
   for (const [name, module] of modules) {
     const all = [...module.importers].map((each) => owners.get(each))
     if (owners.has(name) || all.includes(undefined)) continue
-    module.isKept = new Set(all).size > 1
-    owners.set(name, module.isKept ? name : all[0] ?? name)
+    module.isSeparate = new Set(all).size > 1
+    owners.set(name, module.isSeparate ? name : all[0] ?? name)
   }
 }
 
@@ -105,8 +108,8 @@ const write = (file: string, text: string) => {
 
 const { outputFiles } = await build({
   absWorkingDir: root,
-  entryPoints: [...modules].flatMap(([name, { isKept }]) =>
-    isKept ? [{ in: mark + name, out: name.replace(/\.js$/, "") }] : []
+  entryPoints: [...modules].flatMap(([name, { isSeparate }]) =>
+    isSeparate ? [{ in: mark + name, out: name.replace(/\.js$/, "") }] : []
   ),
   outdir: "dist",
   bundle: true,
@@ -122,7 +125,7 @@ const { outputFiles } = await build({
     setup: ({ onLoad, onResolve }) => {
       onResolve({ filter: /^dist:/ }, ({ kind, path }) => {
         const module = modules.get(path.slice(mark.length))
-        return kind !== "entry-point" && module?.isKept !== false
+        return kind !== "entry-point" && module?.isSeparate !== false
           ? { path, external: true }
           : { path: join(root, module?.file ?? ""), pluginData: module }
       })
@@ -132,7 +135,10 @@ const { outputFiles } = await build({
 })
 for (const { path, text } of outputFiles) {
   const from = dirname(relative(join(root, "dist"), path))
-  write(path, text.replaceAll(/(?<=["`])dist:\/([^"`$]*)/g, (_, to: string) => relative(from, to).replace(/^(?!\.)/, "./")))
+  write(
+    path,
+    text.replaceAll(/(?<=["`])dist:\/([^"`$]*)/g, (_, to: string) => relative(from, to).replace(/^(?!\.)/, "./"))
+  )
 }
 
 const requireFrom =

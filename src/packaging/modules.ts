@@ -33,13 +33,21 @@ const importsIn = (program: Acorn.Program): ReadonlyArray<Omit<Import, "specifie
     ...program.body.flatMap((node) => {
       if (node.type === "ImportDeclaration") {
         const names = node.specifiers.map((each) =>
-          each.type === "ImportSpecifier" ? nameOf(each.imported) : each.type === "ImportDefaultSpecifier" ? "default" : "*"
+          each.type === "ImportSpecifier"
+            ? nameOf(each.imported)
+            : each.type === "ImportDefaultSpecifier"
+            ? "default"
+            : "*"
         )
         return [{ source: node.source, names: new Set(names), isDynamic: false }]
       }
       if (node.type === "ExportAllDeclaration") return [{ source: node.source, names: all, isDynamic: false }]
       if (node.type === "ExportNamedDeclaration" && node.source) {
-        return [{ source: node.source, names: new Set(node.specifiers.map(({ local }) => nameOf(local))), isDynamic: false }]
+        return [{
+          source: node.source,
+          names: new Set(node.specifiers.map(({ local }) => nameOf(local))),
+          isDynamic: false
+        }]
       }
       return []
     }),
@@ -128,7 +136,8 @@ export const edits = (program: Acorn.Program, resolve: (each: Import) => string)
         return [{ ...source, text: JSON.stringify(resolve({ specifier: String(source.value), names, isDynamic })) }]
       }
       if (source.type !== "TemplateLiteral") return []
-      const parts = resolve({ specifier: source.quasis.map(({ value }) => value.raw).join("*"), names, isDynamic }).split("*")
+      const parts = resolve({ specifier: source.quasis.map(({ value }) => value.raw).join("*"), names, isDynamic })
+        .split("*")
       return source.quasis.map(({ end, start }, index) => ({ start, end, text: parts[index] ?? "" }))
     }),
     ...program.body.flatMap(evaluated).flatMap((value) => marks(value, namespaces))

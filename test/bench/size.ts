@@ -24,7 +24,8 @@ const load = (app: string, code: string) =>
 const check = (app: string, code: string) => {
   writeFileSync(join(app, "app.ts"), code)
   const tsc = join(root, "node_modules/.bin/tsc")
-  const options = "--noEmit --strict --exactOptionalPropertyTypes --skipLibCheck --target ES2024 --module nodenext --types node --typeRoots"
+  const options =
+    "--noEmit --strict --exactOptionalPropertyTypes --skipLibCheck --target ES2024 --module nodenext --types node --typeRoots"
   return timed(() => spawnSync(tsc, [...options.split(" "), join(root, "node_modules/@types"), "app.ts"], { cwd: app }))
 }
 
@@ -36,7 +37,11 @@ const measure = async (tarball: string) => {
     const files = globSync("**/*", { cwd: installed }).map((file) => statSync(join(installed, file)))
       .filter((stat) => stat.isFile())
     const types = statSync(join(installed, "dist/tools/index.d.ts")).size
-    const all = { files: files.length, packed: statSync(tarball).size, unpacked: files.reduce((n, { size }) => n + size, 0) }
+    const all = {
+      files: files.length,
+      packed: statSync(tarball).size,
+      unpacked: files.reduce((n, { size }) => n + size, 0)
+    }
     const rows = []
     for (const use of uses) rows.push({ use, ...await sizes(app, codeOf(use)) })
     return { app, all, types, rows }
@@ -61,12 +66,18 @@ try {
       }
     }
     const cells = results.map(({ rows }, at) =>
-      `${kB(rows[index]?.whole ?? 0)}, ${kB(rows[index]?.atOnce ?? 0)} at once ${median(times[at] ?? []).toFixed(0).padStart(5)} ms`
+      `${kB(rows[index]?.whole ?? 0)}, ${kB(rows[index]?.atOnce ?? 0)} at once ${
+        median(times[at] ?? []).toFixed(0).padStart(5)
+      } ms`
     )
     say(`${`${use.name} of "${use.from}"`.padEnd(52)} ${cells.join(" | ")}`)
   }
   say(`tools/index.d.ts ${results.map(({ types }) => `${kB(types)} kB`).join(" | ")}`)
-  say(`package ${results.map(({ all }) => `${all.files} files, ${kB(all.packed)} kB packed, ${kB(all.unpacked)} kB`).join(" | ")}`)
+  say(
+    `package ${
+      results.map(({ all }) => `${all.files} files, ${kB(all.packed)} kB packed, ${kB(all.unpacked)} kB`).join(" | ")
+    }`
+  )
   for (const code of ["N8nClient", "tools"]) {
     const once = (app: string) => check(app, `export { ${code} } from "${metadata.name}"\n`)
     const times = results.map((): Array<number> => [])
