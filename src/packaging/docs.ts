@@ -25,8 +25,7 @@ const app = await Application.bootstrap({
     "src/n8n/operations.ts:Argument",
     "src/n8n/operations.ts:Item",
     "src/mcp/http/refusal.ts:Refusal",
-    // Names of services in a tool's type, and of a server's inner parts in a transport's.
-    "src/base/Documents.ts:Documents",
+    // Inner parts of a server in the types of its options and of transports.
     "src/mcp/eras/Sealing.ts:Sealing",
     "src/mcp/Methods.ts:About",
     "src/mcp/Methods.ts:Methods"

@@ -194,6 +194,23 @@ console.log(JSON.stringify({
     run(bin("tsc"), [...options.split(" "), ...tasks.map((task) => basename(task))], app)
   })
 
+  it("has types that the declarations of its users can name", () => {
+    writeFileSync(
+      join(app, "declared.ts"),
+      `import { N8nClient, tools } from "effect-n8n-mcp"
+export const all = tools.all
+export const why = tools.getExecution.call({ id: "1" })
+export const workflow = N8nClient.N8nClient.use((n8n) => n8n.getWorkflow("1"))
+`
+    )
+    const options = "--declaration --emitDeclarationOnly --strict --exactOptionalPropertyTypes --target ES2024 " +
+      "--module nodenext --rootDir . --outDir types"
+    run(bin("tsc"), [...options.split(" "), "declared.ts"], app)
+    const declared = readFileSync(join(app, "types/declared.d.ts"), "utf8")
+    assert.match(declared, /const why: .*\.Effect<[^<>]*\.GetExecutionData, /)
+    assert.match(declared, /const workflow: .*\.Effect<N8nClient\.Workflow, /)
+  })
+
   it.each(tasks.map((task) => basename(task)))("does the task %s", (task) => {
     const result: { actual: unknown; expected: unknown } = told(`import * as Effect from "effect/Effect"
 import { expected, test } from "./${task}"
