@@ -134,17 +134,17 @@ const literal = (value: Values[string]): string =>
     ? `[${value.map(literal).join(", ")}]`
     : String(value)
 
-/** Text of a call to a tool. */
+/** Text of a call to a tool. @internal */
 export const call = (tool: string, args: Values): string => {
   const entries = Object.entries(args).filter(([, value]) => value !== undefined)
   return `${tool}(${entries.map(([name, value]) => `${name}: ${literal(value)}`).join(", ")})`
 }
 
-/** Text of a call to get_execution_by_node; `more` has further arguments. */
+/** Text of a call to get_execution_by_node; `more` has further arguments. @internal */
 export const executionByNode = (id: string, nodeName: string, more: Values = {}): string =>
   call("get_execution_by_node", { id, nodeName, ...more })
 
-/** Next step after the summary of an execution: a message and an example call. */
+/** Next step after the summary of an execution: a message and an example call. @internal */
 export const guidance = (
   step:
     | { readonly _tag: "Node"; readonly nodeName: string; readonly called?: string | undefined }

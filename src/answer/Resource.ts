@@ -62,7 +62,7 @@ const prefix = ({ uriTemplate }: Resource) => uriTemplate.slice(0, uriTemplate.l
 /** URI of the resource with this id. */
 export const uri = (resource: Resource, id: string): string => prefix(resource) + encodeURIComponent(id)
 
-/** Finds the resource of a URI and its id, which may be percent-encoded. */
+/** Finds the resource of a URI and its id, which may be percent-encoded. @internal */
 export const find = <R>(
   resources: ReadonlyArray<Resource<R>>,
   uri: string

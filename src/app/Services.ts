@@ -21,6 +21,9 @@ import * as SqlSnapshots from "../workflows/store/SqlSnapshots.ts"
 import * as Versions from "../workflows/store/Versions.ts"
 import * as WorkflowStore from "../workflows/store/WorkflowStore.ts"
 
+/** Documents of a server, which some tools store: named here for their types. */
+export { type Documents } from "../base/Documents.ts"
+
 /** Services that the tools need except the `N8nClient`. */
 export type Services =
   | Documents.Documents

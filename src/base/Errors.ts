@@ -20,7 +20,7 @@ export interface ResourceTarget extends Target {
   readonly resourceType: string
 }
 
-/** Target as in the errors' context. */
+/** Target as in the errors' context. @internal */
 export const targetFields = ({ operation, resourceId, resourceType }: Target) => ({
   operation,
   ...(resourceType === undefined ? {} : { resourceType }),
@@ -119,7 +119,7 @@ export interface Report {
 /** Maximum length of n8n's messages, whose beginning says what is wrong. */
 const maxDetails = 2_000
 
-/** Converts an error to a report, in the format of the earlier servers. */
+/** Converts an error to a report, in the format of the earlier servers. @internal */
 export const report = (error: Failure): Report => {
   const { _tag } = error
   const context = Object.fromEntries(

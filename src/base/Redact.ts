@@ -113,7 +113,7 @@ export const redact = <A>(value: A): A => {
   return (holder.copy ?? holder.source)[""] as A
 }
 
-/** Whether a text can occur in the marks of redacted parts (`[`, `red`, `redacted]`), which are not stored. */
+/** Whether a text can occur in the marks of redacted parts (`[`, `red`, `redacted]`), which are not stored. @internal */
 export const occursInMarker = (text: string): boolean => /[[\]]/.test(text) || marker.includes(text.toLowerCase())
 
 const placesIn = (value: unknown, clean: unknown, path: string): ReadonlyArray<string> => {
@@ -130,5 +130,5 @@ const placesIn = (value: unknown, clean: unknown, path: string): ReadonlyArray<s
   })
 }
 
-/** The paths of what {@link redact} replaces: a value, or an object with a key that is a secret. */
+/** The paths of what {@link redact} replaces: a value, or an object with a key that is a secret. @internal */
 export const places = (value: unknown): ReadonlyArray<string> => placesIn(value, redact(value), "")

@@ -1,2 +1,2 @@
-/** The server's version; a test compares it with package.json. */
-export const version = "0.1.0"
+/** The server's version: that of package.json, which `src/packaging/manifests.ts` writes here. */
+export const version = "0.2.0"

@@ -70,7 +70,7 @@ export interface Options {
   readonly nodes?: ReadonlyArray<string> | undefined
 }
 
-/** Data file of this build in `dist`; in an app, beside its bundle. */
+/** Data file of this build in `dist`; in an app, beside its bundle. @internal */
 export const dataFile: string = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "../../dist/nodes.data" : "./nodes.data", import.meta.url)
 )

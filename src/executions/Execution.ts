@@ -27,7 +27,7 @@ export interface Output extends Connections.Port {
 
 /** Other execution that this one started or was started by. */
 export const Related = Schema.Struct({ executionId: Schema.String, workflowId: Schema.optionalKey(Schema.String) })
-export type Related = typeof Related.Type
+export interface Related extends Schema.Schema.Type<typeof Related> {}
 
 /** Run of a node. `order` is the position among all runs of the execution. */
 export interface Run {
@@ -107,7 +107,7 @@ export const RanWorkflow = Schema.Struct({
   nodes: Schema.Array(Workflow.Node),
   connections: Connections.Connections
 })
-export type RanWorkflow = typeof RanWorkflow.Type
+export interface RanWorkflow extends Schema.Schema.Type<typeof RanWorkflow> {}
 
 /** Order of two runs; older executions record only the time. */
 export const byOrder = (a: Run | undefined, b: Run | undefined): number =>
@@ -238,7 +238,7 @@ export const ErrorDetail = Schema.Struct({
   nodeCause: Schema.optionalKey(Schema.String),
   lineNumber: Schema.optionalKey(Schema.Int)
 })
-export type ErrorDetail = typeof ErrorDetail.Type
+export interface ErrorDetail extends Schema.Schema.Type<typeof ErrorDetail> {}
 
 /** Reads an error of a run or of the execution. */
 export const errorDetail = (error: unknown): ErrorDetail => {
@@ -322,7 +322,7 @@ export const Item = Schema.Struct({
   ),
   error: Schema.optionalKey(ErrorDetail)
 })
-export type Item = typeof Item.Type
+export interface Item extends Schema.Schema.Type<typeof Item> {}
 
 const binaryStub = (file: unknown) => {
   const stub = obj(file) ?? {}

@@ -50,7 +50,7 @@ export const Failure = Schema.Struct({
     })
   )
 })
-export type Failure = typeof Failure.Type
+export interface Failure extends Schema.Schema.Type<typeof Failure> {}
 
 /**
  * Summary of an execution. `duration` is in milliseconds, times are ISO 8601.
@@ -89,7 +89,7 @@ export const ExecutionSummary = Schema.Struct({
   failure: Schema.optionalKey(Failure),
   availableNodes: Schema.Array(NodeRow)
 })
-export type ExecutionSummary = typeof ExecutionSummary.Type
+export interface ExecutionSummary extends Schema.Schema.Type<typeof ExecutionSummary> {}
 
 const errorItems = (
   runs: ReadonlyArray<Execution.Run>,

@@ -84,7 +84,7 @@ export const NodeExecution = Schema.Struct({
   parameters: Schema.Json,
   error: Schema.NullOr(Execution.ErrorDetail)
 })
-export type NodeExecution = typeof NodeExecution.Type
+export interface NodeExecution extends Schema.Schema.Type<typeof NodeExecution> {}
 
 /** Requested run and page. `runIndex` and `outputIndex` count from 0. */
 export interface Request {

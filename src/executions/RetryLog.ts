@@ -38,7 +38,7 @@ export interface Service {
 /** Record of retries. */
 export class RetryLog extends Context.Service<RetryLog, Service>()("effect-n8n-mcp/RetryLog") {}
 
-/** Key of an n8n: its address, whatever its API key, and however this machine is called in it. */
+/** Key of an n8n: its address, whatever its API key, and however this machine is called in it. @internal */
 export const keyOf = ({ url }: Instance): string =>
   url.replace(/^(https?:\/\/)(?:localhost|\[::1\])(?=[:/])/, "$1127.0.0.1")
 

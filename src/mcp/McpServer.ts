@@ -1,5 +1,4 @@
 /** Tools, resources and prompts as the methods of MCP. */
-import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -95,7 +94,14 @@ const run = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<object, Failure
     (call) => measured(tool, call)
   )
 
-/** Runs one tool for MCP: failures become tool errors that the model can read. */
+/** Result of `tools/call`: an answer, or an error that the model can read. @internal */
+export interface CallToolResult {
+  readonly content: ReadonlyArray<{ readonly type: "text"; readonly text: string }>
+  readonly structuredContent?: { readonly [key: string]: unknown }
+  readonly isError?: boolean
+}
+
+/** Runs one tool for MCP: failures become tool errors that the model can read. @internal */
 export const respond = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<CallToolResult, never, R> =>
   Effect.match(run(tool, args), {
     onSuccess: (answer): CallToolResult => ({ content: text(answer), structuredContent: { ...answer } }),
@@ -120,13 +126,13 @@ const respondWithView = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<Cal
 const widened = <T extends Tool.Any>(tools: ReadonlyArray<T>) =>
   tools as ReadonlyArray<Tool.Any> as ReadonlyArray<Tool.Any<Tool.Services<T>>>
 
-/** Finds a tool by name. */
+/** Finds a tool by name. @internal */
 export const find = <T extends Tool.Any>(
   tools: ReadonlyArray<T>,
   name: string
 ): Tool.Any<Tool.Services<T>> | undefined => widened(tools).find((tool) => tool.name === name)
 
-/** Message about a tool that is not served. */
+/** Message about a tool that is not served. @internal */
 export const unknownTool = (tools: ReadonlyArray<Tool.Any>, name: string): string =>
   `Unknown tool '${shorten(name)}'. ${suggestion(shorten(name), tools.map((tool) => tool.name), tools.length)}`
 
@@ -146,7 +152,7 @@ const listed = (tool: Tool.Any, showsApps: boolean) => {
   }
 }
 
-/** A tool as `tools/list` shows it to a client without pages. */
+/** A tool as `tools/list` shows it to a client without pages. @internal */
 export const listing = (tool: Tool.Any) => listed(tool, false)
 
 /** Arguments of a call; missing and `null` mean none. The tool reports arguments that are not an object. */

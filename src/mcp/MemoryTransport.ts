@@ -1,9 +1,19 @@
 /** Client and server in one process, for tests. */
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { McpTransport, type Served } from "./McpTransport.ts"
+
+/** Transport for a `Client` of MCP's SDK, whose types this package does not need. */
+export interface Transport {
+  start(): Promise<void>
+  send(message: object): Promise<void>
+  close(): Promise<void>
+  onclose?: (() => void) | undefined
+  onerror?: ((error: Error) => void) | undefined
+  // A method, which an SDK's narrower messages fit.
+  onmessage?(message: object, extra?: object): void
+}
 
 /** Linked pair of transports; `client` receives the one for an SDK `Client`. */
 export const layer = (client: Deferred.Deferred<Transport>): Layer.Layer<McpTransport> =>

@@ -36,7 +36,9 @@ export {
   type RowQuery
 } from "./dataTables.ts"
 export { type ConsumeExecution, cursorAfter, type Query as ExecutionQuery, type ReadOptions } from "./executions.ts"
-export { type VersionContent } from "./history.ts"
+export { type Version, type VersionContent } from "./history.ts"
+export { type Listed as ListedExecution } from "./model/ExecutionHead.ts"
+export { type Listed as ListedWorkflow, type Node, type Workflow } from "./model/Workflow.ts"
 export {
   type ListOperation,
   type Operation,

@@ -59,7 +59,7 @@ const CommunityPackage = Schema.Struct({
 })
 
 /** An installed package of community nodes; `updateAvailable` is the newer version, if there is one. */
-export type CommunityPackage = typeof CommunityPackage.Type
+export interface CommunityPackage extends Schema.Schema.Type<typeof CommunityPackage> {}
 
 export interface Service {
   /** The version from the start page and the key's scopes from `GET /discover` (2.x). */

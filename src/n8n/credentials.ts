@@ -11,7 +11,7 @@ import { getJson, postJson, type Requests, targetOf } from "./requests.ts"
 const Credential = Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema.String })
 
 /** A credential without its values: id, name and type. */
-export type Credential = typeof Credential.Type
+export interface Credential extends Schema.Schema.Type<typeof Credential> {}
 
 const Credentials = pageOf(Credential)
 
@@ -39,7 +39,7 @@ const CredentialSchema = Schema.StructWithRest(
 )
 
 /** Fields of a credential type, as JSON Schema. */
-export type CredentialSchema = typeof CredentialSchema.Type
+export interface CredentialSchema extends Schema.Schema.Type<typeof CredentialSchema> {}
 
 /** The values of a credential by field. */
 export type CredentialValues = Redacted.Redacted<{ readonly [field: string]: unknown }>

@@ -21,7 +21,7 @@ const Column = Schema.Struct({
 })
 
 /** A column of a data table; `index` is its position, from 0. n8n's own (`id`, `createdAt`, `updatedAt`) are not listed. */
-export type Column = typeof Column.Type
+export interface Column extends Schema.Schema.Type<typeof Column> {}
 
 const Table = Schema.Struct({
   id: Schema.String,
@@ -42,7 +42,7 @@ const Row = Schema.StructWithRest(
 )
 
 /** A row of a data table, by column, n8n's own included; null where there is no value. */
-export type Row = typeof Row.Type
+export interface Row extends Schema.Schema.Type<typeof Row> {}
 
 /** Comparison of a cell; in `like` and `ilike` (ignoring case) `%` matches any text. */
 export type Condition = "eq" | "neq" | "like" | "ilike" | "gt" | "gte" | "lt" | "lte"

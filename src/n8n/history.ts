@@ -14,7 +14,8 @@ const Version = Schema.Struct({
   authors: Schema.optionalKey(Schema.NullOr(Schema.String)),
   createdAt: Schema.String
 })
-export type Version = typeof Version.Type
+/** Entry of a workflow's history. */
+export interface Version extends Schema.Schema.Type<typeof Version> {}
 
 const Versions = pageOf(Version)
 
@@ -30,7 +31,7 @@ const VersionContent = Schema.StructWithRest(
 )
 
 /** The nodes and connections of a workflow in one version. */
-export type VersionContent = typeof VersionContent.Type
+export interface VersionContent extends Schema.Schema.Type<typeof VersionContent> {}
 
 export interface Service {
   /** `GET /workflows/{id}/history`, newest first, at most 250; `undefined` before 2.40, where no API lists it. */

@@ -16,7 +16,7 @@ const Project = Schema.Struct({
 })
 
 /** A project: `personal`, which is one user's, or `team`. */
-export type Project = typeof Project.Type
+export interface Project extends Schema.Schema.Type<typeof Project> {}
 
 /** A folder; one at the top of its project has no `parentFolderId`. `path` is the names from the top to it. */
 const Folder = Schema.Struct({
@@ -29,7 +29,7 @@ const Folder = Schema.Struct({
 })
 
 /** A folder of workflows and folders, without its contents. */
-export type Folder = typeof Folder.Type
+export interface Folder extends Schema.Schema.Type<typeof Folder> {}
 
 const Projects = pageOf(Project)
 const Folders = Schema.Struct({ count: Schema.Int, data: Schema.Array(Folder) })

@@ -1,7 +1,8 @@
 /** Reports exports of package.json without a docstring, as TypeDoc reads them; `--out FOLDER` writes pages. */
 import { relative, resolve } from "node:path"
 import { Application, CommentTag, Converter, type DeclarationReflection, ReflectionKind } from "typedoc"
-import { metadata, root } from "./metadata.ts"
+import { root } from "./metadata.ts"
+import { tagsOf } from "./stability.ts"
 
 const app = await Application.bootstrap({
   tsconfig: `${root}tsconfig.json`,
@@ -23,7 +24,11 @@ const app = await Application.bootstrap({
     "src/n8n/generated/Operations.ts:Operations",
     "src/n8n/operations.ts:Argument",
     "src/n8n/operations.ts:Item",
-    "src/mcp/http/refusal.ts:Refusal"
+    "src/mcp/http/refusal.ts:Refusal",
+    // Inner parts of a server in the types of its options and of transports.
+    "src/mcp/eras/Sealing.ts:Sealing",
+    "src/mcp/Methods.ts:About",
+    "src/mcp/Methods.ts:Methods"
   ],
   logLevel: "Warn",
   treatValidationWarningsAsErrors: true
@@ -55,13 +60,21 @@ const exported = (all: ReadonlyArray<DeclarationReflection>) =>
 app.converter.on(Converter.EVENT_RESOLVE_BEGIN, (context) => {
   const { project } = context
   for (const each of exported(project.getReflectionsByKind(values | types) as Array<DeclarationReflection>)) {
+    // An interface has the docstring of the schema that it names.
+    const schema = project.getReflectionsByKind(values).find((other) =>
+      other !== each && other.parent === each.parent && other.name === each.name
+    )
+    if (schema?.comment !== undefined && commentOf(each) === undefined) each.comment = schema.comment.clone()
     const comment = commentOf(each)
     const code = context.getSymbolFromReflection(each)?.declarations?.map((part) =>
       part.getText().slice(0, 500)
     ).join() ?? ""
     const category = categories.find(([, fits]) => fits(each.name, each.kindOf(types), code))?.[0] ?? ""
-    for (const [tag, text] of [["@category", category], ["@since", metadata.version]] as const) {
-      if (comment?.getTag(tag) === undefined) comment?.blockTags.push(new CommentTag(tag, [{ kind: "text", text }]))
+    const [source] = each.sources ?? []
+    const module = relative(`${root}src`, source?.fullFileName ?? "").replace(".ts", "")
+    for (const [tag, text] of Object.entries({ "@category": category, ...tagsOf(module) })) {
+      const name = tag as `@${string}`
+      if (comment?.getTag(name) === undefined) comment?.blockTags.push(new CommentTag(name, [{ kind: "text", text }]))
     }
   }
 })

@@ -1,4 +1,8 @@
-/** Manifests of what people install; `node src/packaging/manifests.ts` writes `.claude-plugin` before a release. */
+/**
+ * Manifests of what people install. Before a release, `node src/packaging/manifests.ts` writes `.claude-plugin` and the
+ * version of package.json wherever else it is.
+ */
+import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import * as Options from "../app/config/Options.ts"
 import * as tools from "../tools/index.ts"
@@ -170,7 +174,25 @@ export const serverJson = {
   ]
 }
 
+/** Files that name the version, with the text before it. */
+const mentions: ReadonlyArray<readonly [files: string, before: RegExp]> = [
+  ["src/base/Version.ts", /(?<=version = ")[\d.]+/g],
+  [".github/docs/*.md", /(?<=effect-n8n-mcp(?:@|","version":"))[\d.]+/g],
+  [".github/ISSUE_TEMPLATE/bug.yml", /(?<=effect-n8n-mcp )[\d.]+/g]
+]
+
+/** Files with another version than package.json, and what they must contain. */
+export const outdated = (): ReadonlyArray<readonly [file: string, text: string]> =>
+  mentions.flatMap(([files, before]) =>
+    globSync(files, { cwd: root }).flatMap((file) => {
+      const text = readFileSync(join(root, file), "utf8")
+      const current = text.replace(before, metadata.version)
+      return text === current ? [] : [[file, current] as const]
+    })
+  )
+
 if (import.meta.main) {
+  for (const [file, text] of outdated()) writeFileSync(join(root, file), text)
   const folder = join(root, ".claude-plugin")
   writeJson(join(folder, "plugin.json"), pluginManifest)
   writeJson(join(folder, "marketplace.json"), marketplace({ source: "npm", package: metadata.name }))

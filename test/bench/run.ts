@@ -10,7 +10,8 @@ const benches = {
   runs: () => import("./runs.ts"),
   changes: () => import("./changes.ts"),
   proof: () => import("./proof.ts"),
-  upgrade: () => import("./upgrade.ts")
+  upgrade: () => import("./upgrade.ts"),
+  size: () => import("./size.ts")
 }
 
 const isBench = (name: string): name is keyof typeof benches => Object.hasOwn(benches, name)

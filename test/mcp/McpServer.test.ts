@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -214,7 +213,7 @@ describe("McpServer", () => {
 
   it.live("gives each call the n8n of its caller", () =>
     Effect.gen(function*() {
-      const near = yield* Deferred.make<Transport>()
+      const near = yield* Deferred.make<MemoryTransport.Transport>()
       const calls: Array<string | undefined> = []
       const contextFor = ({ client: name }: Caller) =>
         Effect.scoped(Layer.build(Layer.merge(

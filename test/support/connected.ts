@@ -1,6 +1,5 @@
 /** An in-memory server with an SDK client. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import type { ClientCapabilities } from "@modelcontextprotocol/sdk/types.js"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -21,7 +20,7 @@ export const connected = (
   capabilities: ClientCapabilities = {}
 ) =>
   Effect.gen(function*() {
-    const near = yield* Deferred.make<Transport>()
+    const near = yield* Deferred.make<MemoryTransport.Transport>()
     yield* serve.pipe(
       Effect.provide(Layer.mergeAll(FakeN8n.layer(Demo.seed), Services.layerMemory, MemoryTransport.layer(near))),
       Effect.forkScoped

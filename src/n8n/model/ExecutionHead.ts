@@ -14,7 +14,7 @@ export const Listed = Schema.StructWithRest(
   }),
   [Schema.Record(Schema.String, Schema.Unknown)]
 )
-export type Listed = typeof Listed.Type
+export interface Listed extends Schema.Schema.Type<typeof Listed> {}
 
 /** The milliseconds between start and stop; `null` while it runs. */
 export const duration = (execution: Listed): number | null => {

@@ -22,7 +22,7 @@ export const Node = Schema.StructWithRest(
   }),
   [Schema.Record(Schema.String, Schema.Unknown)]
 )
-export type Node = typeof Node.Type
+export interface Node extends Schema.Schema.Type<typeof Node> {}
 
 const Tag = Schema.Struct({ name: Schema.String })
 
@@ -48,7 +48,7 @@ export const Workflow = Schema.StructWithRest(
   }),
   [Schema.Record(Schema.String, Schema.Unknown)]
 )
-export type Workflow = typeof Workflow.Type
+export interface Workflow extends Schema.Schema.Type<typeof Workflow> {}
 
 /** An entry of `GET /workflows`; nodes and connections are not decoded, which would take as long as parsing. */
 export const Listed = Schema.Struct({
@@ -61,7 +61,7 @@ export const Listed = Schema.Struct({
   nodeGroups: Schema.optionalKey(Schema.Unknown),
   activeVersion: Schema.optionalKey(Schema.Unknown)
 })
-export type Listed = typeof Listed.Type
+export interface Listed extends Schema.Schema.Type<typeof Listed> {}
 
 /** Names of a workflow's tags; in a file a tag may be its name alone. */
 export const tagNames = ({ tags }: { readonly tags?: unknown }): ReadonlyArray<string> =>

@@ -32,7 +32,7 @@ export const Snapshot = Schema.Struct({
   /** Author of that write, if known. */
   author: Schema.optionalKey(Schema.String)
 })
-export type Snapshot = typeof Snapshot.Type
+export interface Snapshot extends Schema.Schema.Type<typeof Snapshot> {}
 
 /** A workflow as n8n returned it. */
 export interface Workflow {

@@ -1,13 +1,25 @@
 /** The packed library in another app: its types, its modules, its maps, and what is built with it. */
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname, join, resolve } from "node:path"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
+import { text } from "../../../src/packaging/agents.ts"
 import { metadata, root } from "../../../src/packaging/metadata.ts"
-import { run, tarball } from "./artifacts.ts"
+import { codeOf, sizes, uses } from "../../support/consumer.ts"
+import { inFolder, run, tarball } from "./artifacts.ts"
 
 const bin = (name: string) => join(root, "node_modules/.bin", name)
 
@@ -16,7 +28,7 @@ const installed = join(app, "node_modules", metadata.name)
 
 beforeAll(() => {
   writeFileSync(join(app, "package.json"), JSON.stringify({ type: "module", private: true }))
-  run("npm", ["install", "--no-audit", "--no-fund", tarball, "effect@4.1.0", "@modelcontextprotocol/sdk@1.32.2"], app)
+  run("npm", ["install", "--no-audit", "--no-fund", tarball, "effect@4.1.0"], app)
 })
 
 afterAll(() => rmSync(app, { recursive: true, force: true }))
@@ -33,7 +45,7 @@ describe("the library", () => {
     const { messages, pkg } = await publint({ pack: { tarball: new Uint8Array(bytes).buffer }, strict: true })
     assert.deepStrictEqual(messages.map((message) => formatMessage(message, pkg)), [])
     const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(bytes)), {
-      excludeEntrypoints: ["./nodes.data"]
+      excludeEntrypoints: ["./nodes.data", "./picture.html"]
     })
     if (!analysis.types) return assert.fail("there are no types")
     // `effect` is ESM as well: neither Node 10 nor `require` of CommonJS are served.
@@ -93,7 +105,7 @@ console.log(JSON.stringify({
   files: urls.map((url) => url.replace(/.*node_modules\\//, ""))
 }))`)
     const sourcesOf = (own: ReadonlyArray<string>) =>
-      own.flatMap((file) => {
+      own.filter((file) => !file.startsWith("vendor/")).flatMap((file) => {
         const { sources } = JSON.parse(readFileSync(join(installed, "dist", `${file}.map`), "utf8")) as {
           sources: ReadonlyArray<string>
         }
@@ -125,34 +137,78 @@ console.log(JSON.stringify({
     assert.isBelow(bytes(""), 2_000_000)
   })
 
-  it("costs with its index, in a bundle, no more than what is used", () => {
-    const bundled = (code: string) => {
-      writeFileSync(join(app, "used.js"), code)
-      const options = ["--bundle", "--minify", "--platform=node", "--format=esm", "--external:effect"]
-      return run(bin("esbuild"), ["used.js", ...options], app).length
+  it.each(uses)("costs a bundle at most $most kB for { $name } of '$from'", async (use) => {
+    const { atOnce, whole } = await sizes(app, codeOf(use))
+    assert.isAtMost(Math.min(atOnce, whole) / 1000, use.most)
+  })
+
+  it("names the package that is missing without its peer", () =>
+    inFolder((folder) => {
+      writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }))
+      run("npm", ["install", "--no-audit", "--no-fund", tarball], folder)
+      writeFileSync(join(folder, "app.js"), `import "effect-n8n-mcp"`)
+      assert.throws(
+        () => run(process.execPath, ["app.js"], folder),
+        /Cannot find package 'effect' imported from .*effect-n8n-mcp/
+      )
+    }))
+
+  it("has a page for agents, with modules and examples that exist", () => {
+    const page = readFileSync(join(installed, "AGENTS.md"), "utf8")
+    assert.strictEqual(page, text)
+    assert.isBelow(page.length, 6_000)
+    for (const [, folder, names = ""] of page.matchAll(/^- `\/(tools\/\w+)\/…`: (.*)$/gm)) {
+      for (const [, name] of names.matchAll(/`(\w+)`/g)) {
+        assert.include(readFileSync(join(installed, `dist/${folder}/${name}.js`), "utf8"), `  ${name}\n`)
+      }
     }
-    const pairs = [
-      ["{ N8nClient }", "* as N8nClient", "N8nClient"],
-      ["{ Redact }", "* as Redact", "Redact"],
-      ["{ WorkflowStore }", "* as WorkflowStore", "WorkflowStore"]
-    ] as const
-    for (const [ofIndex, ofModule, name] of pairs) {
-      const use = `\nconsole.log(${name})`
-      const index = bundled(`import ${ofIndex} from "effect-n8n-mcp"${use}`)
-      assert.isAtMost(index, bundled(`import ${ofModule} from "effect-n8n-mcp/${name}"${use}`) * 1.02, name)
-    }
+    const named = [...page.matchAll(/\]\((dist\/examples\/.*?)\)/g)].map(([, file]) => file ?? "")
+    assert.deepStrictEqual(named.toSorted(), globSync("dist/examples/*", { cwd: installed }).toSorted())
+  })
+
+  it("tags every export of its declarations with its stability", () => {
+    const texts = globSync("dist/**/*.d.ts", { cwd: installed })
+      .map((file) => [file, readFileSync(join(installed, file), "utf8")] as const)
+    const untagged = texts.flatMap(([file, text]) =>
+      [...text.matchAll(/^\/\*\*((?:(?!\*\/)[^])*)\*\/\nexport (?:declare|interface|type) .*/gm)]
+        .filter(([, comment]) => !/^ \* @stability (un)?stable$/m.test(comment ?? "")).map(([code]) =>
+          `${file}: ${code}`
+        )
+    )
+    assert.deepStrictEqual(untagged, [])
+    const client = texts.find(([file]) => file === "dist/n8n/N8nClient.d.ts")?.[1]
+    assert.include(client, "@stability stable")
+    const types = statSync(join(installed, "dist/tools/index.d.ts")).size
+    assert.isBelow(types, 15_000)
   })
 
   const tasks = globSync("test/suites/pack/tasks/*.ts", { cwd: root }).toSorted()
 
   it("is enough for what its users build: types with no more than the declared peers", () => {
     assert.lengthOf(tasks, 8)
-    for (const task of tasks) writeFileSync(join(app, basename(task)), readFileSync(join(root, task)))
+    for (const task of tasks) copyFileSync(join(installed, "dist/examples", basename(task)), join(app, basename(task)))
     mkdirSync(join(app, "node_modules/@types"), { recursive: true })
     run("npm", ["install", "--no-audit", "--no-fund", "@types/node@24.9.1"], app)
     const options = "--noEmit --strict --exactOptionalPropertyTypes --skipLibCheck false --target ES2024 " +
       "--lib ES2024,DOM,DOM.Iterable --module nodenext --types node"
     run(bin("tsc"), [...options.split(" "), ...tasks.map((task) => basename(task))], app)
+  })
+
+  it("has types that the declarations of its users can name", () => {
+    writeFileSync(
+      join(app, "declared.ts"),
+      `import { N8nClient, tools } from "effect-n8n-mcp"
+export const all = tools.all
+export const why = tools.getExecution.call({ id: "1" })
+export const workflow = N8nClient.N8nClient.use((n8n) => n8n.getWorkflow("1"))
+`
+    )
+    const options = "--declaration --emitDeclarationOnly --strict --exactOptionalPropertyTypes --target ES2024 " +
+      "--module nodenext --rootDir . --outDir types"
+    run(bin("tsc"), [...options.split(" "), "declared.ts"], app)
+    const declared = readFileSync(join(app, "types/declared.d.ts"), "utf8")
+    assert.match(declared, /const why: .*\.Effect<[^<>]*\.GetExecutionData, /)
+    assert.match(declared, /const workflow: .*\.Effect<N8nClient\.Workflow, /)
   })
 
   it.each(tasks.map((task) => basename(task)))("does the task %s", (task) => {

@@ -1,0 +1,121 @@
+/**
+ * Completes the declarations in `dist`: tags of all exports, and names for the types of tools, which the compiler
+ * writes in full wherever they are used and editors show as dozens of lines.
+ */
+import { decode, encode } from "@jridgewell/sourcemap-codec"
+import { globSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join, relative } from "node:path"
+import { root } from "./metadata.ts"
+import type { Edit } from "./modules.ts"
+import { tagsOf } from "./stability.ts"
+
+const dist = join(root, "dist")
+const read = (file: string) => readFileSync(join(dist, file), "utf8")
+
+const linesIn = (text: string) => text.split("\n").length - 1
+
+/** Writes a file after edits, and its map with the lines that they move. */
+const edit = (file: string, text: string, edits: ReadonlyArray<Edit>): void => {
+  if (edits.length === 0) return
+  const map = JSON.parse(read(`${file}.map`))
+  const lines = decode(map.mappings)
+  let result = text
+  for (const { end, start, text: inserted } of edits.toReversed()) {
+    result = result.slice(0, start) + inserted + result.slice(end)
+    const added = Array.from({ length: linesIn(inserted) }, () => [])
+    lines.splice(linesIn(text.slice(0, start)) + 1, linesIn(text.slice(start, end)), ...added)
+  }
+  writeFileSync(join(dist, file), result)
+  writeFileSync(join(dist, `${file}.map`), JSON.stringify({ ...map, mappings: encode(lines) }))
+}
+
+/** Type arguments after `<` at an offset: their ranges, and the end of the list. */
+const argumentsAt = (text: string, start: number) => {
+  const ranges: Array<readonly [start: number, end: number]> = []
+  let depth = 0
+  let begin = start
+  for (let at = start; at < text.length; at++) {
+    const character = text[at] ?? ""
+    // The arrow of a function closes nothing.
+    const isEnd = ")]}".includes(character) || (character === ">" && text[at - 1] !== "=")
+    if (isEnd && depth === 0) return { ranges: [...ranges, [begin, at] as const], end: at + 1 }
+    if (character === "," && depth === 0) {
+      ranges.push([begin, at])
+      begin = at + 1
+    }
+    if (isEnd) depth--
+    else if ("([{<".includes(character)) depth++
+  }
+  throw new Error(`Unbalanced type arguments: ${text.slice(start, start + 80)}`)
+}
+
+interface Declaration {
+  readonly variable: string
+  readonly file: string
+}
+
+const byName = new Map<string, Declaration>()
+
+/** Makes the answer of a tool an interface, which editors show by its name. */
+const nameAnswer = (file: string): void => {
+  const text = read(file)
+  const edits = [...text.matchAll(/^export declare const (\w+): Tool\.Tool<(?="(\w+)")/gm)].flatMap(
+    ({ 0: head, 1: variable = "", 2: name = "", index }): ReadonlyArray<Edit> => {
+      byName.set(name, { variable, file })
+      const { ranges: [, , [start, end] = [0, 0]] } = argumentsAt(text, index + head.length)
+      const schema = text.slice(start, end).trim()
+      // An interface extends neither a union nor a primitive.
+      if (!schema.startsWith("Schema.Struct<")) return []
+      const title = variable.slice(0, 1).toUpperCase() + variable.slice(1)
+      const last = text.lastIndexOf("//# source")
+      return [{ start, end, text: ` ${title}Output` }, {
+        start: last,
+        end: last,
+        text: `type Output = ${schema};
+type Data = Output["Type"];
+/** Data of \`${name}\`. */
+export interface ${title}Data extends Data {
+}
+/** Schema of the data of \`${name}\`. */
+export interface ${title}Output extends Output {
+    readonly Type: ${title}Data;
+}
+`
+      }]
+    }
+  )
+  edit(file, text, edits)
+}
+
+/** Refers to tools by name where the compiler wrote their types in full. */
+const refer = (file: string): void => {
+  const text = read(file)
+  const edits: Array<Edit> = []
+  for (const { 0: head, 1: name = "", index } of text.matchAll(/import\("[^"]*"\)\.Tool<(?="(\w+)")/g)) {
+    const tool = byName.get(name)
+    if (tool === undefined || index < (edits.at(-1)?.end ?? 0)) continue
+    const path = relative(dirname(file), tool.file).replace(/^(?!\.)/, "./").replace(".d.ts", ".ts")
+    const { end } = argumentsAt(text, index + head.length)
+    edits.push({ start: index, end, text: `typeof import("${path}").${tool.variable}` })
+  }
+  edit(file, text, edits)
+}
+
+/** Adds the tags that a docstring of an export lacks. */
+const tag = (file: string): void => {
+  const text = read(file)
+  const tags = Object.entries(tagsOf(file.replace(".d.ts", "")))
+  const edits = [...text.matchAll(/^\/\*\*((?:(?!\*\/)[^])*)\*\/\n(?=export (?!\*|\{|default))/gm)].map(
+    ({ 0: comment, 1: body = "", index }) => {
+      const lines = tags.filter(([name]) => !body.includes(name)).map((parts) => ` * ${parts.join(" ")}\n`)
+      const content = body.includes("\n") ? body.trimEnd() : `\n * ${body.trim()}`
+      return { start: index, end: index + comment.length, text: `/**${content}\n *\n${lines.join("")} */\n` }
+    }
+  )
+  edit(file, text, edits)
+}
+
+const tools = globSync("tools/**/*.d.ts", { cwd: dist })
+for (const file of tools) nameAnswer(file)
+for (const file of tools) refer(file)
+for (const file of globSync("**/*.d.ts", { cwd: dist })) tag(file)
