@@ -175,7 +175,7 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
   const cut = heads.findIndex((head) => readings.has(head) && !results.has(head))
   const ended = cut === -1 ? heads : heads.slice(0, cut)
   if (!isInTime && ended.length === 0) {
-    return yield* HttpErrors.timeoutError({ operation: "list executions" }, timeout)
+    return yield* HttpErrors.timeoutError({ operation: "list executions" }, timeout * 1000)
   }
   const faults: Array<readonly [string, Errors.N8nError]> = []
   const runs: Array<Selected<A>> = []

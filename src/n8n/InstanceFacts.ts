@@ -55,8 +55,8 @@ export const orNote = <A, R>(
   effect: Effect.Effect<A, Errors.N8nError, R>
 ): Effect.Effect<A | undefined, Errors.N8nError, R> =>
   Effect.catch(effect, (error) => {
-    if (error._tag !== "ApiError" || error.reason !== "Status" || error.statusCode === 401) return Effect.fail(error)
-    const { context, message } = Errors.report(error)
-    notes.push(`No ${part}: ${context["errorDetails"] ?? message} (HTTP ${error.statusCode}).`)
+    const status = Errors.statusOf(error)
+    if (status === undefined || status === 401) return Effect.fail(error)
+    notes.push(`No ${part}: ${Errors.report(error).context["errorDetails"]} (HTTP ${status}).`)
     return Effect.undefined
   })

@@ -129,11 +129,11 @@ const withLimit = (cursor: string, limit: number) =>
 
 /** Converts n8n's 400 for an unknown status, which is the caller's mistake. */
 const fromStatusRefusal = (error: Errors.ApiError, status: string) =>
-  error.statusCode === 400 && (error.errorDetails ?? "").startsWith("request/query/status")
+  Errors.statusOf(error) === 400 && error.reason.details.startsWith("request/query/status")
     ? new Errors.ValidationError({
       reason: `This n8n does not know the status '${status}'`,
       field: "status",
-      ...(error.errorDetails === undefined ? {} : { errorDetails: error.errorDetails }),
+      errorDetails: error.reason.details,
       hint: "errorDetails lists the values that it accepts."
     })
     : error

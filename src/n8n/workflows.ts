@@ -160,9 +160,6 @@ export const path = (id: string): string => `/workflows/${encodeURIComponent(id)
 
 const Deleted = Schema.Struct({ id: Schema.String })
 
-const isUnclear = (error: Errors.N8nError): error is Errors.ApiError =>
-  error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode >= 500)
-
 const wouldPublish = (id: string) =>
   new Errors.ValidationError({
     reason: `Workflow '${id}' has unpublished changes of someone else, and this n8n's API publishes whatever it writes`,
@@ -323,7 +320,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests.Requests) {
       (response) => response.status === 404 ? Effect.void : Requests.readJson(response, Deleted, target)
     ).pipe(
       Effect.catchIf(
-        isUnclear,
+        Errors.isUncertain,
         (error) =>
           Requests.getJson(requests, path(id), Schema.Unknown, workflowTarget(id)).pipe(
             Effect.matchEffect({

@@ -110,7 +110,7 @@ describe("listExecutions", () => {
       const { n8n } = yield* memoryClient({}, "2")
       const error = yield* Effect.flip(n8n.listExecutions({ limit: 10, status: "error", startedAfter: "yesterday" }))
       assert.instanceOf(error, Errors.ApiError)
-      assert.strictEqual(error.errorDetails, "request/query/startedAfter Invalid datetime")
+      assert.strictEqual(error.reason.details, "request/query/startedAfter Invalid datetime")
     }))
 
   it.effect("lets 2.x filter by time, in one request", () =>

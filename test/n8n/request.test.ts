@@ -4,6 +4,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import { reasonOf } from "../support/reason.ts"
 import {
   apiFailure,
   apiKey,
@@ -36,8 +37,7 @@ describe("request", () => {
       const read = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) =>
         n8n.request("GET /tags/{tagId}", { path: { tagId: "t" }, schema })
       assert.deepStrictEqual(yield* read(Schema.Struct({ color: Schema.String })), { color: "#f00" })
-      const { reason } = yield* apiFailure(read(Schema.Struct({ size: Schema.Finite })))
-      assert.strictEqual(reason, "Unreadable")
+      assert.strictEqual(reasonOf(yield* apiFailure(read(Schema.Struct({ size: Schema.Finite })))), "Unreadable")
     }))
 
   it.effect("names what is missing, and repeats a read but not a write", () =>
@@ -53,7 +53,7 @@ describe("request", () => {
       assert.lengthOf(reading.requests, 2)
       const writing = yield* scriptedClient([refuses(500), says(tag)])
       const { message } = yield* apiFailure(writing.n8n.request("POST /tags", { body: { name: "red" } }))
-      assert.strictEqual(message, "Failed to send POST /tags (HTTP 500)")
+      assert.strictEqual(message, "Failed to send POST /tags (HTTP 500): n8n's own words")
       assert.lengthOf(writing.requests, 1)
     }))
 
@@ -74,7 +74,7 @@ describe("request", () => {
       const { n8n } = yield* scriptedClient([says({ message: "bad value: my-password" }, { status: 400 })])
       const body = Redacted.make({ name: "Key", type: "t", data: { password: "my-password" } })
       const error = yield* apiFailure(n8n.request("POST /credentials", { body }))
-      assert.match(error.errorDetails ?? "", /^bad value: /)
+      assert.match(error.reason.details, /^bad value: /)
       assert.notInclude(JSON.stringify(error), "my-password")
     }))
 
@@ -90,8 +90,8 @@ describe("request", () => {
       const empty = yield* scriptedClient([() => Effect.sync(() => new Response(null, { status: 204 }))])
       assert.isUndefined(yield* empty.n8n.request("DELETE /variables/{id}", { path: { id: "v" } }))
       const page = yield* scriptedClient([says("<html>", { headers: { "content-type": "text/html" } })])
-      const { errorDetails } = yield* apiFailure(page.n8n.request("GET /tags"))
-      assert.strictEqual(errorDetails, "a web page instead of JSON")
+      const { reason } = yield* apiFailure(page.n8n.request("GET /tags"))
+      assert.strictEqual(reason.details, "a web page instead of JSON")
     }))
 
   it.effect("writes tags and workflows one at a time, and reads together", () =>
@@ -133,8 +133,8 @@ describe("stream", () => {
     Effect.gen(function*() {
       const { n8n, requests } = yield* scriptedClient([page(1, "b"), page(2, "b")])
       const list = n8n.stream("GET /tags", { query: { limit: 3, cursor: "a" } })
-      const { errorDetails } = yield* apiFailure(Stream.runDrain(list))
-      assert.strictEqual(errorDetails, "a list that does not end or repeats itself")
+      const { reason } = yield* apiFailure(Stream.runDrain(list))
+      assert.strictEqual(reason.details, "a list that does not end or repeats itself")
       assert.deepStrictEqual(requests.map(({ url }) => new URL(url).search), ["?limit=3&cursor=a", "?limit=3&cursor=b"])
     }))
 })

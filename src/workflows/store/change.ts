@@ -1,7 +1,7 @@
 /** A change before it is written: the current workflow, its new state, and whether it may be written. */
 import * as Effect from "effect/Effect"
 import * as Errors from "../../base/Errors.ts"
-import { equals, type Obj, obj } from "../../base/Json.ts"
+import { defined, equals, type Obj, obj } from "../../base/Json.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import type * as Workflow from "../../n8n/model/Workflow.ts"
@@ -74,7 +74,8 @@ export const isSameVersion = (a: Workflow.Workflow, b: Workflow.Workflow, keys: 
   keys.every((key) => equals(a[key], b[key]))
 
 /** Whether someone else has written, and we have not. */
-const isConflict = (error: Errors.N8nError) => error._tag === "ApiError" && error.statusCode === 409
+const isConflict = (error: Errors.N8nError) =>
+  error._tag === "ApiError" && error.reason._tag === "VersionConflict" || Errors.statusOf(error) === 409
 
 export const isWritten = (workflow: Workflow.Workflow, body: Obj) =>
   workflow.name === body["name"] && equals(workflow.connections, body["connections"]) &&
@@ -147,9 +148,11 @@ export const moved = Effect.fnUntraced(function*(
     operation: "update workflow",
     resourceType: "Workflow",
     resourceId: now.id,
-    reason: "VersionConflict",
-    statusCode: 409,
-    errorDetails: details.join(", "),
+    reason: new Errors.VersionConflict({
+      details: details.join(", "),
+      expectedVersionId: seen,
+      ...defined({ currentVersionId: now.versionId ?? undefined })
+    }),
     hint: ["Nothing was written.", { _tag: "ReadAgain" }]
   })
 })

@@ -23,7 +23,6 @@ import {
 } from "./change.ts"
 import {
   afterUncertain,
-  isUncertain,
   type Progress,
   published,
   publishedWaiting,
@@ -80,7 +79,7 @@ export const create = ({ catalogue }: Means) =>
     )
     yield* checkName(body.name)
     const posted = yield* withoutRefused(body, (body) => n8n.createWorkflow({ ...body, ...place })).pipe(
-      Effect.catchIf(isUncertain, (error) =>
+      Effect.catchIf(Errors.isUncertain, (error) =>
         new Errors.ApiError({
           ...error,
           hint: { _tag: "LookForCreated", name: body.name }
@@ -112,7 +111,7 @@ const put = Effect.fnUntraced(function*(
   // A draft of someone else is not published.
   const publishes = active === true || !Workflow.hasDraft(before)
   return yield* withoutRefused(body, (body) => n8n.putWorkflow(before.id, body, { publishes })).pipe(
-    Effect.catchIf(isUncertain, (error) =>
+    Effect.catchIf(Errors.isUncertain, (error) =>
       Effect.flatMap(afterUncertain(before.id, error), (now) => {
         // First, because `isWritten` ignores settings and credentials.
         if (isSameVersion(now, before, Object.keys(body))) return Effect.fail(error)
@@ -168,9 +167,11 @@ export const notPublished = ({ active, activeVersionId, id }: Workflow.Workflow)
     operation: "publish workflow",
     resourceType: "Workflow",
     resourceId: id,
-    errorDetails: active
-      ? `n8n accepted it, but runs version ${activeVersionId ?? "?"}`
-      : "n8n accepted it, but the workflow is not published",
+    reason: new Errors.NotApplied({
+      details: active
+        ? `n8n accepted it, but runs version ${activeVersionId ?? "?"}`
+        : "n8n accepted it, but the workflow is not published"
+    }),
     hint: { _tag: "ReadAgain" }
   })
 
