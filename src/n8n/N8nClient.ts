@@ -39,10 +39,12 @@ export { type ConsumeExecution, cursorAfter, type Query as ExecutionQuery, type 
 export { type VersionContent } from "./history.ts"
 export {
   type ListOperation,
+  type Method,
   type Operation,
   type OperationError,
   type OperationInput,
-  type OperationResult
+  type OperationResult,
+  type PathInput
 } from "./operations.ts"
 export type { Page, PageQuery } from "./pages.ts"
 export { type Folder, type Project } from "./projects.ts"

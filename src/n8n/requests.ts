@@ -238,7 +238,7 @@ const withoutRedirects = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   )
 
 /** Whether a URL with this path would leave its base: by `..` or one of its spellings. */
-const escapesBase = (path: string) => path.split(/[/\\]/).some((part) => /^(?:\.|%2e){1,2}$/i.test(part))
+const escapesBase = (path: string) => path.split(/[/\\]|%2f|%5c/i).some((part) => /^(?:\.|%2e){1,2}$/i.test(part))
 
 const escapeError = ({ operation, resourceType = "Path", resourceId }: Errors.Target, path: string) =>
   new Errors.ValidationError({

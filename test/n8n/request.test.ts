@@ -3,7 +3,9 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as Errors from "../../src/base/Errors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import { WriteGuard } from "../../src/n8n/WriteGuard.ts"
 import { reasonOf } from "../support/reason.ts"
 import {
   apiFailure,
@@ -111,6 +113,79 @@ describe("request", () => {
       const { n8n } = yield* memoryClient({}, "1")
       const error = yield* failure(n8n.request("GET /community-packages"))
       assert.isTrue(N8nClient.isUnsupported(error))
+    }))
+})
+
+describe("request by path", () => {
+  const row = { workflowName: "Orders", failed: 3 }
+
+  it.effect("sends what the description lacks, with the key and retries, and checks the answer", () =>
+    Effect.gen(function*() {
+      const { n8n, requests } = yield* scriptedClient([refuses(500), says({ data: [row] })])
+      const schema = Schema.Struct({ data: Schema.Array(Schema.Struct({ failed: Schema.Int })) })
+      const read = n8n.request("GET", "/insights/by-workflow", { query: { projectId: "a", none: undefined }, schema })
+      assert.deepStrictEqual(yield* settle(read), { data: [{ failed: 3 }] })
+      assert.deepStrictEqual(requests.map(({ url }) => url), [
+        "https://n8n.test/api/v1/insights/by-workflow?projectId=a",
+        "https://n8n.test/api/v1/insights/by-workflow?projectId=a"
+      ])
+      assert.strictEqual(requests[1]?.headers["x-n8n-api-key"], apiKey)
+    }))
+
+  it.effect("sends a write once, and repeats no text of a redacted body", () =>
+    Effect.gen(function*() {
+      const { n8n, requests } = yield* scriptedClient([says({ message: "bad: my-password" }, { status: 500 })])
+      const body = Redacted.make({ password: "my-password" })
+      const error = yield* apiFailure(n8n.request("PUT", "/variables/a%20b", { body }))
+      assert.strictEqual(error.message, "Failed to send PUT /variables/a%20b (HTTP 500): bad: [redacted]")
+      assert.lengthOf(requests, 1)
+    }))
+
+  it.effect.each([
+    "https://evil.test/workflows" as `/${string}`,
+    "//evil.test/workflows",
+    "/",
+    "/workflows/",
+    "/workflows//1",
+    "/workflows/../../../rest/login",
+    "/workflows/%2e%2E/users",
+    "/workflows/..%2f..%2frest",
+    "/workflows/1%2Fpublish",
+    "/workflows/1%5Cpublish",
+    "/workflows?active=true",
+    "/workflows#1",
+    "/workflows/a b",
+    "/workflows\\..\\users",
+    "/workflows/%zz",
+    "/@evil.test"
+  ] as const)("sends nothing to %s", (path) =>
+    Effect.gen(function*() {
+      const { n8n, requests } = yield* scriptedClient([says({})])
+      assert.strictEqual((yield* failure(n8n.request("GET", path)))._tag, "ValidationError")
+      assert.strictEqual((yield* failure(n8n.request("POST", path, { body: {} })))._tag, "ValidationError")
+      assert.lengthOf(requests, 0)
+    }))
+
+  it.effect("is asked of the guard first", () =>
+    Effect.gen(function*() {
+      const { n8n, requests } = yield* scriptedClient([says({})])
+      const closed = WriteGuard.of({
+        check: ({ method, path }) => Errors.invalid("", `no ${method} ${path}`, ""),
+        checkTest: () => Effect.void,
+        faults: () => Effect.succeed([])
+      })
+      const writing = Effect.provideService(n8n.request("DELETE", "/workflows/1"), WriteGuard, closed)
+      assert.strictEqual((yield* failure(writing)).message, "no DELETE /workflows/1")
+      assert.lengthOf(requests, 0)
+    }))
+
+  it.effect("reads from the n8n in memory, and fails as an older n8n for what that lacks", () =>
+    Effect.gen(function*() {
+      const { n8n } = yield* memoryClient({})
+      yield* settle(n8n.request("POST", "/tags", { body: { name: "red" } }))
+      const tags = yield* settle(n8n.request("GET", "/tags"))
+      assert.deepNestedPropertyVal(tags, "data[0].name", "red")
+      assert.isTrue(N8nClient.isUnsupported(yield* failure(n8n.request("GET", "/insights/by-workflow"))))
     }))
 })
 
