@@ -141,24 +141,26 @@ describe("request by path", () => {
       assert.lengthOf(requests, 1)
     }))
 
-  it.effect.each([
-    "https://evil.test/workflows" as `/${string}`,
-    "//evil.test/workflows",
-    "/",
-    "/workflows/",
-    "/workflows//1",
-    "/workflows/../../../rest/login",
-    "/workflows/%2e%2E/users",
-    "/workflows/..%2f..%2frest",
-    "/workflows/1%2Fpublish",
-    "/workflows/1%5Cpublish",
-    "/workflows?active=true",
-    "/workflows#1",
-    "/workflows/a b",
-    "/workflows\\..\\users",
-    "/workflows/%zz",
-    "/@evil.test"
-  ] as const)("sends nothing to %s", (path) =>
+  it.effect.each(
+    [
+      "https://evil.test/workflows" as `/${string}`,
+      "//evil.test/workflows",
+      "/",
+      "/workflows/",
+      "/workflows//1",
+      "/workflows/../../../rest/login",
+      "/workflows/%2e%2E/users",
+      "/workflows/..%2f..%2frest",
+      "/workflows/1%2Fpublish",
+      "/workflows/1%5Cpublish",
+      "/workflows?active=true",
+      "/workflows#1",
+      "/workflows/a b",
+      "/workflows\\..\\users",
+      "/workflows/%zz",
+      "/@evil.test"
+    ] as const
+  )("sends nothing to %s", (path) =>
     Effect.gen(function*() {
       const { n8n, requests } = yield* scriptedClient([says({})])
       assert.strictEqual((yield* failure(n8n.request("GET", path)))._tag, "ValidationError")
