@@ -10,7 +10,7 @@ import { CallContext } from "../base/CallContext.ts"
 import type * as Errors from "../base/Errors.ts"
 import { counted } from "../base/Plural.ts"
 import * as HttpErrors from "../n8n/HttpErrors.ts"
-import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
+import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { maxPage } from "../n8n/model/Limits.ts"
 import { cursorAfter, deletedWorkflow, N8nClient } from "../n8n/N8nClient.ts"
 import * as Notes from "./Notes.ts"
@@ -23,8 +23,6 @@ const timeout = 45
 const maxBytes = 1_000_000_000
 
 const concurrency = 4
-
-export const statuses = ["success", "error", "waiting", "running", "canceled", "crashed"] as const
 
 const text = (description: string) =>
   Schema.optionalKey(Schema.String.check(Schema.isMinLength(1)).annotate({ description }))
@@ -42,7 +40,7 @@ const isoTime = (name: string, description: string) =>
 export const parameters = {
   workflowId: text("Only its runs."),
   workflowName: text("Name contains this."),
-  status: Schema.optionalKey(Schema.Literals(statuses).annotate({ description: "State." })),
+  status: Schema.optionalKey(Schema.Literals(ExecutionHead.statuses).annotate({ description: "State." })),
   startedAfter: isoTime("startedAfter", "At or after, ISO 8601."),
   startedBefore: isoTime("startedBefore", "ISO 8601."),
   cursor: text("From the previous answer.")
@@ -82,8 +80,6 @@ export const next = ({ isComplete, nextCursor, runs }: Selection<unknown>, { las
     ? undefined
     : { cursor: nextCursor, ...(last === undefined ? {} : { last: Math.max(1, last - runs.length) }) }
 
-const toIso = (time: string | undefined) => time === undefined ? undefined : new Date(time).toISOString()
-
 const maxNamed = 5
 
 /** Explains which runs could not be read. */
@@ -93,7 +89,7 @@ const unread = (faults: ReadonlyArray<readonly [id: string, fault: Errors.N8nErr
 }
 
 const list = Effect.fnUntraced(function*(
-  { cursor: from, defaultLast, last = defaultLast, startedAfter, startedBefore, workflowName: _, ...query }: Query,
+  { cursor: from, defaultLast, last = defaultLast, workflowName: _, ...query }: Query,
   narrowed: WorkflowNames.Narrowed,
   executions: Map<string, ExecutionHead.Listed>
 ) {
@@ -104,8 +100,6 @@ const list = Effect.fnUntraced(function*(
     const page = yield* n8n.listExecutions({
       ...query,
       ...narrowed,
-      startedAfter: toIso(startedAfter),
-      startedBefore: toIso(startedBefore),
       limit,
       cursor
     })

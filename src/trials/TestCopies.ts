@@ -59,7 +59,7 @@ export const remove = Effect.fn("WorkflowTesting.remove")(function*(id: string) 
 /** Stops the unfinished executions of a copy. n8n 1.x cannot: there the copy's own timeout ends them. */
 export const stopAll = Effect.fn("WorkflowTesting.stopAll")(function*(workflowId: string) {
   const n8n = yield* N8nClient
-  for (const status of ["running", "waiting"]) {
+  for (const status of ["running", "waiting"] as const) {
     const { executions } = yield* n8n.listExecutions({ workflowId, status, limit: 20 })
     yield* Effect.forEach(executions, ({ id }) => Effect.ignore(n8n.stopExecution(String(id))), { discard: true })
   }

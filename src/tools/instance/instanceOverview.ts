@@ -74,7 +74,7 @@ const lacking = (scopes: ReadonlyArray<string>) =>
 const overview = Effect.fnUntraced(function*(days: number) {
   const { about: describe, instance } = yield* N8nClient
   const notes: Array<string> = []
-  const startedAfter = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { days }))
+  const startedAfter = DateTime.subtract(yield* DateTime.now, { days })
   const { scopes, version } = yield* describe
   const key = scopes && { scopes: scopes.length, lacks: yield* lacking(scopes) }
   const parts = yield* Effect.all({
