@@ -2,6 +2,7 @@
  * Selection of executions: the one way in which tools take a set of runs. Lists those that match, newest first, and
  * reads each, a few at a time, until a limit of time or bytes.
  */
+import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -49,7 +50,9 @@ export const parameters = {
 const Parameters = Schema.Struct(parameters)
 
 /** Set of runs: those that meet all conditions, at most `last` of them, the newest. */
-export interface Query extends Schema.Schema.Type<typeof Parameters> {
+export interface Query extends Omit<Schema.Schema.Type<typeof Parameters>, "startedAfter" | "startedBefore"> {
+  readonly startedAfter?: DateTime.DateTime.Input | undefined
+  readonly startedBefore?: DateTime.DateTime.Input | undefined
   readonly last?: number | undefined
   /** Replaces `last` if that is absent; a set that it cuts is incomplete. */
   readonly defaultLast: number
@@ -61,6 +64,7 @@ export interface Selected<A> {
   readonly value: A | undefined
 }
 
+/** Selected executions, with what was read of each. */
 export interface Selection<A> {
   /** Newest first, without any that n8n deleted meanwhile. */
   readonly runs: ReadonlyArray<Selected<A>>
