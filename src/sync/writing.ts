@@ -17,7 +17,10 @@ export const create = Effect.fnUntraced(function*(target: Obj, operation: string
   const names = Array.isArray(tags) ? tags.map(String) : undefined
   const written = yield* store.create(body, { source: "file", tags: names, active: publishes })
   if (description === undefined) return written
-  const { workflow } = yield* store.update(written.workflow.id, { description }, { operation, source: "file" })
+  const { workflow } = yield* store.update(written.workflow.id, { description: description as string }, {
+    operation,
+    source: "file"
+  })
   return { ...written, workflow }
 })
 

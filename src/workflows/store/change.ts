@@ -25,10 +25,16 @@ export interface Written {
   readonly isReset?: boolean
 }
 
-/** Parts of a workflow to change; the rest is unchanged. */
+/** Parts of a workflow to change; the rest is unchanged, and of settings those that are not named. */
 export interface Patch {
   readonly name?: string
-  readonly [key: string]: unknown
+  readonly nodes?: ReadonlyArray<object>
+  readonly connections?: object
+  readonly settings?: object
+  readonly description?: string
+  readonly nodeGroups?: ReadonlyArray<object>
+  readonly pinData?: object
+  readonly staticData?: unknown
 }
 
 /** Options of a write. */
@@ -200,8 +206,9 @@ export const prepared = Effect.fnUntraced(function*<A, R>(
   if (expectedVersionId !== undefined && expectedVersionId !== before.versionId) {
     return yield* moved(snapshots, expectedVersionId, before)
   }
-  const { patch, result } = yield* make(before)
-  if (patch.name !== before.name) yield* checkName(patch.name)
+  const { patch: parts, result } = yield* make(before)
+  if (parts.name !== before.name) yield* checkName(parts.name)
+  const patch: Obj = { ...parts }
   const { body, warnings } = yield* Effect.provideService(merge(before, patch, source), NodeCatalogue, catalogue)
   const changedKeys = Object.keys(patch).filter((key) => !hasValue(before[key], body[key], key === "settings"))
   return { before, patch, result, body, warnings, changedKeys }

@@ -17,7 +17,6 @@ import {
   type Modified,
   moved,
   overwritten,
-  type Patch,
   type UpdateOptions,
   type Written
 } from "./change.ts"
@@ -125,7 +124,7 @@ const put = Effect.fnUntraced(function*(
 /** Writes the body; a published workflow is published again, unless a draft is requested or was waiting before. */
 const putAndPublish = Effect.fnUntraced(function*(
   means: Means,
-  { before, body, patch }: { readonly before: Workflow.Workflow; readonly body: Obj; readonly patch: Patch },
+  { before, body, patch }: { readonly before: Workflow.Workflow; readonly body: Obj; readonly patch: Obj },
   { active, isAllOrNothing = false, isDraft = false }: UpdateOptions
 ) {
   const { warnings: refused, workflow: after } = yield* put(means, before, body, active).pipe(

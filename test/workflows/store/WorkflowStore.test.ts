@@ -109,6 +109,23 @@ for (const version of ["2", "1"] as const) {
         assert.strictEqual((yield* methods(api)).filter((method) => method === "PUT").length, puts)
       }, { version }))
 
+    it.effect("names no change that the caller did not make, such as the id of a node that had none", () =>
+      inMemory(function*() {
+        const options = { operation: "test", source: "caller" } as const
+        const store = yield* WorkflowStore
+        // @ts-expect-error: n8n has no such part.
+        const { changed, warnings } = yield* store.update("bare", { nodez: [] }, options)
+        assert.deepStrictEqual([changed, warnings], ["nothing", ["n8n does not support nodez: left out"]])
+        const settings = { timezone: "Asia/Tokyo" }
+        assert.strictEqual((yield* store.update("bare", { settings }, options)).changed, "settings")
+      }, {
+        version,
+        seed: {
+          workflows: [{ id: "bare", name: "Bare", nodes: [{ name: "Pay", type: "n8n-nodes-base.code" }] }],
+          executions: []
+        }
+      }))
+
     it.effect("plans a change without writing, and writes the plan, unless someone else wrote meanwhile", () =>
       inMemory(function*(api) {
         const options = { operation: "test", source: "caller" } as const
@@ -132,7 +149,7 @@ for (const version of ["2", "1"] as const) {
 
         const error = yield* Effect.flip(store.apply(plan))
         assert.strictEqual(reasonOf(error), "VersionConflict")
-        const again = yield* store.plan(id, { nodes: plan.patch["nodes"] }, options)
+        const again = yield* store.plan(id, plan.patch, options)
         assert.deepStrictEqual([again.changed, again.patch], ["nothing", {}])
         const puts = (yield* methods(api)).filter((method) => method === "PUT").length
         yield* store.apply(again)
