@@ -35,7 +35,13 @@ export {
   type RowPreview,
   type RowQuery
 } from "./dataTables.ts"
-export { type ConsumeExecution, cursorAfter, type Query as ExecutionQuery, type ReadOptions } from "./executions.ts"
+export {
+  type Conditions as ExecutionConditions,
+  type ConsumeExecution,
+  cursorAfter,
+  type Query as ExecutionQuery,
+  type ReadOptions
+} from "./executions.ts"
 export { type VersionContent } from "./history.ts"
 export {
   type ListOperation,
@@ -52,6 +58,7 @@ export { hasStatus, isUnlicensed, isUnsupported, type Options, type Query as Par
 export { retrySchedule } from "./retries.ts"
 export { type Answer as WebhookAnswer, type Call as WebhookCall, isUnregistered } from "./webhooks.ts"
 export {
+  type Conditions as WorkflowConditions,
   deletedWorkflow,
   matcher as workflowMatcher,
   type Query as WorkflowQuery,
