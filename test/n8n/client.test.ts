@@ -3,14 +3,18 @@ import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { inspect } from "node:util"
-import type * as Errors from "../../src/base/Errors.ts"
+import * as Errors from "../../src/base/Errors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import { listening } from "../support/listening.ts"
 import { reasonOf } from "../support/reason.ts"
 import {
   answers,
@@ -42,6 +46,49 @@ describe("the reason of an ApiError", () => {
       assert.strictEqual(reasonOf(yield* failing(refuses(500))), "Status 500")
       assert.strictEqual(reasonOf(yield* failing(says("<html>"))), "Unreadable")
       assert.strictEqual(reasonOf(yield* failing(says({ id: 7 }))), "Unreadable")
+    }))
+
+  it.effect("is in the message, with the address and the time", () =>
+    Effect.gen(function*() {
+      const message = Effect.fnUntraced(function*(answer: typeof answers) {
+        const { n8n } = yield* scriptedClient([answer], { retry: Schedule.recurs(0), timeout: "300 millis" })
+        return (yield* apiFailure(n8n.listWorkflows())).message
+      })
+      assert.strictEqual(
+        yield* message(neverAnswers),
+        "Failed to list workflows: no answer from https://n8n.test within 300 ms"
+      )
+      assert.strictEqual(
+        yield* message(fails("ECONNREFUSED")),
+        "Failed to list workflows: connect ECONNREFUSED 127.0.0.1:5678"
+      )
+      assert.strictEqual(yield* message(refuses(403)), "Failed to list workflows (HTTP 403): n8n's own words")
+      assert.strictEqual(yield* message(says("<html>")), "Failed to list workflows: a web page instead of JSON")
+    }))
+
+  it.live("has the code of the system with fetch, too", () =>
+    Effect.gen(function*() {
+      const url = yield* Effect.scoped(listening(() => {}))
+      const n8n = yield* N8nClient.make({
+        url: new URL(url),
+        apiKey: Redacted.make(apiKey),
+        retry: Schedule.recurs(0)
+      }).pipe(Effect.provide(FetchHttpClient.layer))
+      const error = yield* Effect.flip(n8n.listWorkflows())
+      assert.strictEqual(error.message, `Failed to list workflows: connect ECONNREFUSED ${new URL(url).host}`)
+      assert.propertyVal(error.cause, "code", "ECONNREFUSED")
+      const caught = Effect.catchReason(n8n.listWorkflows(), "ApiError", "Unreachable", ({ cause, code }) =>
+        Effect.succeed([code, (cause as { readonly code?: string }).code]))
+      assert.deepStrictEqual(yield* caught, ["ECONNREFUSED", "ECONNREFUSED"])
+    }))
+
+  it.effect("survives JSON, as the error of an API of one's own", () =>
+    Effect.gen(function*() {
+      const { n8n } = yield* scriptedClient([neverAnswers], { timeout: "300 millis" })
+      const error = yield* apiFailure(n8n.listWorkflows())
+      const codec = Schema.toCodecJson(Errors.ApiError)
+      const again = Schema.decodeSync(codec)(JSON.parse(JSON.stringify(Schema.encodeSync(codec)(error))))
+      assert.deepStrictEqual([again.message, again.reason.isRetryable], [error.message, true])
     }))
 
   it.effect("has no cause that repeats the API key", () =>

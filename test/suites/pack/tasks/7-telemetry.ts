@@ -51,7 +51,7 @@ export const test = Effect.gen(function*() {
 
 export const expected = {
   count: 0,
-  failed: "HTTP 500: the answer contains no message from n8n",
+  failed: "HTTP 500: simulated failure",
   requests: 6,
   hasSpans: true,
   hidesKey: true
