@@ -91,6 +91,7 @@ const groupByVersion = Effect.fnUntraced(function*(runs: ReadonlyArray<Selection
   })
 })
 
+/** Ways to group executions. */
 export const groupings = ["workflow", "failure", "node", "version"] as const
 
 /** Executions to group: all conditions hold, and of those at most the newest `last`, older than a `cursor`. */
