@@ -1,4 +1,5 @@
 /** The client, the tools and what they need, as namespaces: `import { N8nClient, tools } from "effect-n8n-mcp"`. */
+export * as Hints from "./answer/Hints.ts"
 export * as Tool from "./answer/Tool.ts"
 export * as Truncated from "./answer/Truncated.ts"
 export * as Profiles from "./app/config/Profiles.ts"
@@ -11,6 +12,7 @@ export * as NodeCatalogue from "./catalogue/NodeCatalogue.ts"
 export * as Executions from "./executions/Executions.ts"
 export * as RetryLog from "./executions/RetryLog.ts"
 export * as TestRuns from "./executions/TestRuns.ts"
+export * as Triage from "./executions/Triage.ts"
 export * as N8nClient from "./n8n/N8nClient.ts"
 export * as Pictures from "./pictures/Pictures.ts"
 export * as Sync from "./sync/Sync.ts"

@@ -1,5 +1,6 @@
 /** Texts of advice: the only module below the tools that knows the names of tools and command-line options. */
 import { Advice, type ConnectionProblem, type Hint } from "../base/Advice.ts"
+import type { Failure } from "../base/Errors.ts"
 import * as Visible from "../base/Visible.ts"
 
 const checkUrl = "check N8N_URL (--n8n-url); use the address of n8n's editor in a browser"
@@ -102,6 +103,27 @@ const joined = (hint: Hint, textOf: (advice: Advice) => string): string =>
 
 /** Text of a hint for a model. */
 export const text = (hint: Hint): string => joined(hint, sentence)
+
+/**
+ * Message of an error with its next step, for logs and people.
+ *
+ * **Example** (What a command line prints)
+ *
+ * ```ts
+ * import { Hints, N8nClient } from "effect-n8n-mcp"
+ * import { FakeN8n } from "effect-n8n-mcp/testing"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const name = (id: string) =>
+ *   N8nClient.N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(
+ *     Effect.map((workflow) => workflow.name),
+ *     Effect.catch((error) => Effect.succeed(Hints.explain(error)))
+ *   )
+ *
+ * export const test = name("gone").pipe(Effect.provide(FakeN8n.layer({ workflows: [], executions: [] })))
+ * ```
+ */
+export const explain = ({ hint = "", message }: Failure): string => `${message}. ${text(hint)}`.trim()
 
 /** Advice that names commands instead of tools. */
 const atTerminal = {

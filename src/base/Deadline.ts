@@ -44,11 +44,10 @@ export const before = <A, E, R, E2>(
   orElse: () => Effect.Effect<never, E2>
 ): Effect.Effect<A, E | E2, R> => Effect.raceFirst(effect, Effect.flatMap(passed(until), orElse))
 
-const late = ({ waitingFor }: Deadline, seconds: number, mayWrite: boolean) =>
+const late = ({ waitingFor }: Deadline, millis: number, mayWrite: boolean) =>
   new Errors.ApiError({
     ...Errors.targetFields(waitingFor ?? { operation: "answer the call" }),
-    reason: "Timeout",
-    errorDetails: `no answer within ${seconds} s`,
+    reason: Errors.timeout(millis),
     hint: mayWrite
       ? "n8n is slow or stuck. What was being written may have taken effect: read it before you write again."
       : "n8n is slow or stuck: request less in one call, or check its log."
@@ -64,7 +63,7 @@ export const bounded = <A, E, R>(
     const deadline: Deadline = { until: start + callMillis, waitingFor: undefined }
     const tooLate = Effect.flatMap(
       Clock.currentTimeMillis,
-      (now) => Effect.fail(late(deadline, Math.round((now - start) / 1000), mayWrite))
+      (now) => Effect.fail(late(deadline, now - start, mayWrite))
     )
     return yield* Effect.uninterruptibleMask(Effect.fnUntraced(function*(restore) {
       const fiber = yield* Effect.forkDetach(Effect.provideService(restore(call), Current, deadline))

@@ -1,9 +1,9 @@
 /** The errors of this package: `NotFoundError`, `ValidationError` (our own checks) and `ApiError` (all others). */
-import * as Effect from "effect/Effect"
+import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { Hint } from "./Advice.ts"
-import { defined } from "./Json.ts"
+import { defined, own } from "./Json.ts"
 import { redactText } from "./Redact.ts"
 
 /** Operation of a request and its resource; becomes the `context` of its errors. */
@@ -36,42 +36,214 @@ const target = {
 }
 
 /** n8n has no such resource (HTTP 404). */
-export class NotFoundError extends Schema.TaggedError<NotFoundError>()("NotFoundError", target) {
+export class NotFoundError extends Schema.TaggedError<NotFoundError>()(
+  "NotFoundError",
+  target
+) {
   override get message() {
     return `${this.resourceType ?? "Resource"} '${this.resourceId ?? ""}' not found`
   }
 }
 
+/** Secrets are redacted in `details`. */
+const details = { details: Schema.String }
+
+/** There was no connection, or it was lost. */
+export class Unreachable extends Schema.TaggedError<Unreachable>("ApiError.Unreachable")("Unreachable", {
+  ...details,
+  /** Code of the system, such as `ECONNREFUSED`. */
+  code: Schema.optionalKey(Schema.String),
+  /** Error of the connection; never with the request and its key. */
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  override get message() {
+    return this.details
+  }
+  get isRetryable(): boolean {
+    return true
+  }
+}
+
+/** There was no answer in time; a write may have been applied. */
+export class Timeout extends Schema.TaggedError<Timeout>("ApiError.Timeout")("Timeout", {
+  ...details,
+  duration: Schema.DurationFromMillis
+}) {
+  override get message() {
+    return this.details
+  }
+  get isRetryable(): boolean {
+    return true
+  }
+}
+
 /**
- * Reason why a request failed.
+ * Statuses of failures that may pass.
  *
- * - `Unreachable`: there was no connection, or it was lost.
- * - `Timeout`: there was no answer in time; a write may have been applied.
- * - `Status`: n8n, or a proxy in front of it, answered with the error `statusCode`.
- * - `Unreadable`: the answer is not n8n's.
- * - `VersionConflict`: someone else changed the workflow in the meantime; nothing was written.
+ * @internal
  */
-export const Reason = Schema.Literals(["Unreachable", "Timeout", "Status", "Unreadable", "VersionConflict"])
+export const transientStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
+
+/** n8n, or a proxy in front of it, answered with an error; `details` is n8n's own message. */
+export class Status extends Schema.TaggedError<Status>("ApiError.Status")("Status", {
+  ...details,
+  statusCode: Schema.Int
+}) {
+  override get message() {
+    return `HTTP ${this.statusCode}: ${this.details}`
+  }
+  get isRetryable(): boolean {
+    return transientStatuses.has(this.statusCode)
+  }
+}
+
+/** The answer is not n8n's. */
+export class Unreadable extends Schema.TaggedError<Unreadable>("ApiError.Unreadable")("Unreadable", details) {
+  override get message() {
+    return this.details
+  }
+  get isRetryable(): boolean {
+    return false
+  }
+}
+
+/** n8n accepted a write that then had no effect. */
+export class NotApplied extends Schema.TaggedError<NotApplied>("ApiError.NotApplied")("NotApplied", details) {
+  override get message() {
+    return this.details
+  }
+  get isRetryable(): boolean {
+    return false
+  }
+}
+
+/** Someone else changed the workflow in the meantime, and nothing was written; found by reading, not by a status. */
+export class VersionConflict
+  extends Schema.TaggedError<VersionConflict>("ApiError.VersionConflict")("VersionConflict", {
+    ...details,
+    expectedVersionId: Schema.String,
+    currentVersionId: Schema.optionalKey(Schema.String)
+  })
+{
+  override get message() {
+    return this.details
+  }
+  get isRetryable(): boolean {
+    return false
+  }
+}
+
+const reasons = { Unreachable, Timeout, Status, Unreadable, NotApplied, VersionConflict }
+
+/** Reason why a request failed; `isRetryable` says whether the same request may succeed later. */
+export const Reason = Schema.Union([Unreachable, Timeout, Status, Unreadable, NotApplied, VersionConflict])
 export type Reason = typeof Reason.Type
 
 /**
- * Any other failure of a request: an error response, a foreign response, or no response. `statusCode` is set if n8n
- * answered, and 409 of a `VersionConflict`, which is found by reading; `errorDetails` is n8n's own message, with
- * secrets redacted. `cause` is what the connection failed with, such as an error with the `code` `ECONNREFUSED`; it
- * never contains the request and its key.
+ * Any other failure of a request: an error response, a foreign response, or no response.
+ *
+ * The message contains the {@link Reason}; `Hints.explain` of this package adds what to do next.
+ *
+ * **Example** (No report if n8n is too slow)
+ *
+ * ```ts
+ * import { N8nClient } from "effect-n8n-mcp"
+ * import { FakeN8n } from "effect-n8n-mcp/testing"
+ * import * as Duration from "effect/Duration"
+ * import * as Stream from "effect/Stream"
+ *
+ * const failures = N8nClient.N8nClient.use((n8n) =>
+ *   Stream.runCount(n8n.streamExecutions({ status: "error" }))
+ * ).pipe(
+ *   Effect.catchReason("ApiError", "Timeout", ({ details }) => Effect.as(Effect.logWarning(details), undefined))
+ * )
+ *
+ * export const test = failures.pipe(Effect.provide(FakeN8n.layer({ workflows: [], executions: [] })))
+ * ```
  */
 export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   ...target,
-  reason: Reason.pipe(Schema.withConstructorDefault(Effect.succeed("Status" as const))),
-  cause: Schema.optionalKey(Schema.Unknown),
-  statusCode: Schema.optionalKey(Schema.Int),
-  errorDetails: Schema.optionalKey(Schema.String)
+  reason: Reason
 }) {
-  override get message() {
+  /** The reason: `cause.code` is `ECONNREFUSED` if nothing listens. */
+  override readonly cause = this.reason
+
+  /** @internal */
+  get headline(): string {
     const of = this.resourceType === undefined ? "" : ` for ${this.resourceType} '${this.resourceId ?? ""}'`
-    const status = this.statusCode === undefined ? "" : ` (HTTP ${this.statusCode})`
+    const status = this.reason._tag === "Status" ? ` (HTTP ${this.reason.statusCode})` : ""
     return `Failed to ${this.operation ?? "reach n8n"}${of}${status}`
   }
+
+  override get message() {
+    return `${this.headline}: ${this.reason.details}`
+  }
+
+  /** Whether the same request may succeed later; a write that is {@link isUncertain} may then be applied twice. */
+  get isRetryable(): boolean {
+    return this.reason.isRetryable
+  }
+
+  /** Whether a write may have been applied anyway: n8n did not answer, or failed while it wrote. */
+  get isUncertain(): boolean {
+    const { reason } = this
+    return reason._tag === "Status" ? reason.statusCode >= 500 : reason._tag !== "VersionConflict"
+  }
+}
+
+/**
+ * Status that n8n answered with, if that is the reason.
+ *
+ * @internal
+ */
+export const statusOf = (error: N8nError): number | undefined =>
+  error._tag === "ApiError" && error.reason._tag === "Status" ? error.reason.statusCode : undefined
+
+/**
+ * Whether a write that failed may have been applied.
+ *
+ * @internal
+ */
+export const isUncertain = (error: N8nError): error is ApiError => error._tag === "ApiError" && error.isUncertain
+
+/**
+ * n8n's own message, or the details of another reason.
+ *
+ * @internal
+ */
+export const detailsOf = (error: N8nError): string | undefined =>
+  error._tag === "ApiError" ? error.reason.details : error._tag === "ValidationError" ? error.errorDetails : undefined
+
+/**
+ * The error with other details, and another hint if there is one.
+ *
+ * @internal
+ */
+export const withDetails = (error: ApiError, details: string, hint: Hint = error.hint): ApiError => {
+  const Reason = reasons[error.reason._tag]
+  return new ApiError({ ...error, hint, reason: new Reason({ ...error.reason, details } as never) })
+}
+
+/**
+ * The error without the connection's own error.
+ *
+ * @internal
+ */
+export const withoutCause = (error: ApiError): ApiError => {
+  const { reason } = error
+  if (reason._tag !== "Unreachable") return error
+  const { cause: _, ...rest } = reason
+  return new ApiError({ ...error, reason: new Unreachable(rest) })
+}
+
+/**
+ * The reason for no answer within milliseconds.
+ *
+ * @internal
+ */
+export const timeout = (millis: number, what = "answer"): Timeout => {
+  const shown = millis < 1000 ? `${Math.round(millis)} ms` : `${Math.round(millis / 100) / 10} s`
+  return new Timeout({ details: `no ${what} within ${shown}`, duration: Duration.millis(millis) })
 }
 
 /** Refusal by our own checks; nothing was changed on n8n. With `isServerFault` this server's machine is at fault. */
@@ -122,16 +294,19 @@ const maxDetails = 2_000
 /** Converts an error to a report, in the format of the earlier servers. @internal */
 export const report = (error: Failure): Report => {
   const { _tag } = error
+  const api = error instanceof ApiError ? error : undefined
+  const values = { ...error, errorDetails: api?.reason.details ?? own(error, "errorDetails") }
   const context = Object.fromEntries(
     (["operation", "resourceType", "resourceId", "field", "errorDetails"] as const).flatMap((key) => {
-      const value = (error as Failure & { readonly [K in typeof key]?: unknown })[key]
+      const value = own(values, key)
       return Predicate.isString(value) ? [[key, redactText(value).slice(0, maxDetails)]] : []
     })
   )
   return defined({
     name: _tag,
-    message: redactText(error.message).slice(0, maxDetails),
-    statusCode: error instanceof ApiError ? error.statusCode : undefined,
+    // The details are in the context.
+    message: redactText(api?.headline ?? error.message).slice(0, maxDetails),
+    statusCode: api && statusOf(api),
     context
   })
 }

@@ -141,6 +141,11 @@ export const itemCount = (runs: ReadonlyArray<Run>): number =>
 export const nodeOf = ({ workflow }: Execution, name: string | undefined) =>
   workflow?.nodes.find((node) => node.name === name)
 
+/** Names of all nodes that ran or are in the workflow. */
+export const nodeNames = ({ runs, workflow }: Execution): ReadonlyArray<string> => [
+  ...new Set([...runs.keys(), ...(workflow?.nodes ?? []).map((node) => node.name)])
+]
+
 /** Output, or recorded input, that a slot names. */
 export const portAt = ({ runs }: Pick<Execution, "runs">, { node, port, run, side }: Slot): Output | undefined =>
   runs.get(node)?.[run]?.[side === "output" ? "outputs" : "override"]

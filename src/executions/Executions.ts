@@ -8,11 +8,16 @@ import * as Cache from "effect/Cache"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import { sumAll } from "effect/Number"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
+import { obj } from "../base/Json.ts"
 import * as Locks from "../base/KeyedMutex.ts"
+import { suggestion } from "../base/Nearest.ts"
+import * as Turn from "../base/Turn.ts"
 import * as HttpErrors from "../n8n/HttpErrors.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { type ConsumeExecution, N8nClient } from "../n8n/N8nClient.ts"
@@ -215,3 +220,97 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
       })
     })
   )
+
+/**
+ * Refuses a node that is not in the execution.
+ *
+ * @internal
+ */
+export const checkNode = (execution: Execution.Execution, name: string, field: string) => {
+  const names = Execution.nodeNames(execution)
+  return names.includes(name)
+    ? Effect.void
+    : Errors.invalid(field, `Node '${name}' not found in execution '${execution.id}'`, suggestion(name, names))
+}
+
+/** Items to stream. */
+export interface ItemsOptions<S extends Schema.ConstraintDecoder<unknown> = typeof Schema.Unknown> {
+  readonly node: string
+  /** Index of the run, from 0. Default: all runs, in order. */
+  readonly run?: number | undefined
+  /** Index of the output, from 0. Default: all outputs, in order. */
+  readonly output?: number | undefined
+  /** Schema of the `json` of an item. Default: unchecked. */
+  readonly schema?: S | undefined
+  /** Whether secrets are redacted, as in answers for models. Default: values are as n8n stored them. */
+  readonly redact?: boolean | undefined
+}
+
+/**
+ * The `json` of each item that a node output, parsed as it is asked for.
+ *
+ * Memory holds the JSON of the execution compressed, as after `get`, and the items of 32 kB. It fails if the workflow has
+ * no such node, and if n8n itself hides the items; without a run of the node it is empty.
+ *
+ * **Example** (Sum of a large output)
+ *
+ * ```ts
+ * import { Executions } from "effect-n8n-mcp"
+ * import { FakeN8n } from "effect-n8n-mcp/testing"
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ * import * as Schema from "effect/Schema"
+ * import * as Stream from "effect/Stream"
+ *
+ * const Order = Schema.Struct({ amount: Schema.Finite })
+ *
+ * export const revenue = (id: string) =>
+ *   Executions.streamItems(id, { node: "Read orders", schema: Order }).pipe(
+ *     Stream.runFold(() => 0, (sum, { amount }) => sum + amount)
+ *   )
+ *
+ * const workflow = {
+ *   id: "w1",
+ *   name: "Orders",
+ *   nodes: [{ name: "Read orders", type: "n8n-nodes-base.manualTrigger" }],
+ *   connections: {}
+ * }
+ * const items = { "Read orders": [{ amount: 3 }, { amount: 4 }] }
+ *
+ * export const test = FakeN8n.FakeN8n.use((fake) =>
+ *   fake.addExecution(FakeN8n.succeededExecution({ id: "1", workflow, items }))
+ * ).pipe(
+ *   Effect.andThen(revenue("1")),
+ *   Effect.provide(Layer.merge(FakeN8n.layer({ workflows: [workflow], executions: [] }), Executions.layer()))
+ * )
+ * ```
+ */
+export const streamItems = <S extends Schema.ConstraintDecoder<unknown> = typeof Schema.Unknown>(
+  id: string,
+  { node, output, redact = false, run, schema }: ItemsOptions<S>
+): Stream.Stream<S["Type"], Errors.N8nError | Schema.SchemaError, N8nClient | Executions> =>
+  Stream.unwrap(Effect.gen(function*() {
+    const execution = yield* (yield* Executions).get(id)
+    yield* checkNode(execution, node, "node")
+    if (execution.isRedacted) {
+      return yield* Errors.invalid("id", `n8n hides the items of execution '${id}'`, "Its workflow is set to redact.")
+    }
+    const runs = execution.runs.get(node) ?? []
+    if (run !== undefined && runs[run] === undefined) {
+      return yield* Errors.invalid("run", `Node '${node}' has no run ${run}`, `It ran ${runs.length} times.`)
+    }
+    const parts = runs.filter(({ index }) => run === undefined || index === run)
+      .flatMap((each) => Execution.outputSlots(node, each))
+      .filter(({ slot }) => output === undefined || slot.port.index === output)
+    const items = Stream.fromIterable(parts).pipe(
+      Stream.flatMap(({ slot }) => Stream.fromIterable(execution.segments(slot), { chunkSize: 1 })),
+      Stream.tap(() => Turn.wait),
+      Stream.flatMap((segment) => {
+        const shown = redact ? segment.redactor() : identity
+        return Stream.fromIterable(segment.items().map((item): unknown => shown(obj(item)?.["json"] ?? {})))
+      })
+    )
+    return schema === undefined
+      ? items as Stream.Stream<S["Type"]>
+      : Stream.mapEffect(items, (item) => Schema.decodeUnknownEffect(schema)(item))
+  }))

@@ -107,11 +107,6 @@ export interface Choice {
 /** `undefined` if n8n recorded no time or an invalid one. */
 const iso = (epoch: number) => epoch > 0 && epoch <= 8.64e15 ? new Date(epoch).toISOString() : undefined
 
-/** Names of all nodes that ran or are in the workflow. */
-export const nodeNames = (execution: Execution.Execution): ReadonlyArray<string> => [
-  ...new Set([...execution.runs.keys(), ...(execution.workflow?.nodes ?? []).map((node) => node.name)])
-]
-
 const quoted = (names: ReadonlyArray<string>) => [...new Set(names)].map((name) => `'${name}'`).join(", ")
 
 /** Reason why a node did not run, derived from its neighbours. */

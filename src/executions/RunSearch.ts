@@ -11,7 +11,6 @@ import type { N8nClient } from "../n8n/N8nClient.ts"
 import * as Execution from "./Execution.ts"
 import { Executions } from "./Executions.ts"
 import * as ItemSearch from "./ItemSearch.ts"
-import { nodeNames } from "./NodeExecution.ts"
 import * as Notes from "./Notes.ts"
 import * as Selection from "./Selection.ts"
 
@@ -117,7 +116,7 @@ const gaps = (
   all: ReadonlyArray<Execution.Execution>,
   nodes: Search["nodes"] = []
 ): ReadonlyArray<Notes.Note> => {
-  const names = [...new Set(all.flatMap(nodeNames))]
+  const names = [...new Set(all.flatMap(Execution.nodeNames))]
   const [over, open] = [
     all.filter(({ status }) => ExecutionHead.isOver(status)),
     all.filter(({ status }) => !ExecutionHead.isOver(status))

@@ -2,6 +2,7 @@
  * Selection of executions: the one way in which tools take a set of runs. Lists those that match, newest first, and
  * reads each, a few at a time, until a limit of time or bytes.
  */
+import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -10,7 +11,7 @@ import { CallContext } from "../base/CallContext.ts"
 import type * as Errors from "../base/Errors.ts"
 import { counted } from "../base/Plural.ts"
 import * as HttpErrors from "../n8n/HttpErrors.ts"
-import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
+import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { maxPage } from "../n8n/model/Limits.ts"
 import { cursorAfter, deletedWorkflow, N8nClient } from "../n8n/N8nClient.ts"
 import * as Notes from "./Notes.ts"
@@ -23,8 +24,6 @@ const timeout = 45
 const maxBytes = 1_000_000_000
 
 const concurrency = 4
-
-export const statuses = ["success", "error", "waiting", "running", "canceled", "crashed"] as const
 
 const text = (description: string) =>
   Schema.optionalKey(Schema.String.check(Schema.isMinLength(1)).annotate({ description }))
@@ -42,7 +41,7 @@ const isoTime = (name: string, description: string) =>
 export const parameters = {
   workflowId: text("Only its runs."),
   workflowName: text("Name contains this."),
-  status: Schema.optionalKey(Schema.Literals(statuses).annotate({ description: "State." })),
+  status: Schema.optionalKey(Schema.Literals(ExecutionHead.statuses).annotate({ description: "State." })),
   startedAfter: isoTime("startedAfter", "At or after, ISO 8601."),
   startedBefore: isoTime("startedBefore", "ISO 8601."),
   cursor: text("From the previous answer.")
@@ -51,7 +50,9 @@ export const parameters = {
 const Parameters = Schema.Struct(parameters)
 
 /** Set of runs: those that meet all conditions, at most `last` of them, the newest. */
-export interface Query extends Schema.Schema.Type<typeof Parameters> {
+export interface Query extends Omit<Schema.Schema.Type<typeof Parameters>, "startedAfter" | "startedBefore"> {
+  readonly startedAfter?: DateTime.DateTime.Input | undefined
+  readonly startedBefore?: DateTime.DateTime.Input | undefined
   readonly last?: number | undefined
   /** Replaces `last` if that is absent; a set that it cuts is incomplete. */
   readonly defaultLast: number
@@ -63,6 +64,7 @@ export interface Selected<A> {
   readonly value: A | undefined
 }
 
+/** Selected executions, with what was read of each. */
 export interface Selection<A> {
   /** Newest first, without any that n8n deleted meanwhile. */
   readonly runs: ReadonlyArray<Selected<A>>
@@ -82,8 +84,6 @@ export const next = ({ isComplete, nextCursor, runs }: Selection<unknown>, { las
     ? undefined
     : { cursor: nextCursor, ...(last === undefined ? {} : { last: Math.max(1, last - runs.length) }) }
 
-const toIso = (time: string | undefined) => time === undefined ? undefined : new Date(time).toISOString()
-
 const maxNamed = 5
 
 /** Explains which runs could not be read. */
@@ -93,7 +93,7 @@ const unread = (faults: ReadonlyArray<readonly [id: string, fault: Errors.N8nErr
 }
 
 const list = Effect.fnUntraced(function*(
-  { cursor: from, defaultLast, last = defaultLast, startedAfter, startedBefore, workflowName: _, ...query }: Query,
+  { cursor: from, defaultLast, last = defaultLast, workflowName: _, ...query }: Query,
   narrowed: WorkflowNames.Narrowed,
   executions: Map<string, ExecutionHead.Listed>
 ) {
@@ -104,8 +104,6 @@ const list = Effect.fnUntraced(function*(
     const page = yield* n8n.listExecutions({
       ...query,
       ...narrowed,
-      startedAfter: toIso(startedAfter),
-      startedBefore: toIso(startedBefore),
       limit,
       cursor
     })
@@ -175,7 +173,7 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
   const cut = heads.findIndex((head) => readings.has(head) && !results.has(head))
   const ended = cut === -1 ? heads : heads.slice(0, cut)
   if (!isInTime && ended.length === 0) {
-    return yield* HttpErrors.timeoutError({ operation: "list executions" }, timeout)
+    return yield* HttpErrors.timeoutError({ operation: "list executions" }, timeout * 1000)
   }
   const faults: Array<readonly [string, Errors.N8nError]> = []
   const runs: Array<Selected<A>> = []

@@ -1,12 +1,16 @@
 /** Overview of many executions: how often each workflow and each of its versions failed, and why. */
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import { arr, defined, obj, str } from "../base/Json.ts"
+import { redactText } from "../base/Redact.ts"
 import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import { Executions } from "./Executions.ts"
 import * as FailureGroups from "./FailureGroups.ts"
 import * as Profile from "./Profile.ts"
 import * as Selection from "./Selection.ts"
+
+export type { Selected, Selection } from "./Selection.ts"
 
 const hasFailed = ({ status }: ExecutionHead.Listed) => status === "error" || status === "crashed"
 
@@ -29,8 +33,8 @@ const readFailure = Effect.fnUntraced(function*(execution: ExecutionHead.Listed)
 const failedOf = (execution: ExecutionHead.Listed | undefined) =>
   execution && { id: String(execution.id), at: execution.startedAt ?? null }
 
-/** Groups executions, newest first, by workflow: most failures first, and of each the newest one. */
-export const byWorkflow = (executions: ReadonlyArray<ExecutionHead.Listed>) =>
+/** Counts executions, newest first, by workflow: most failures first, and of each the newest one. */
+export const countByWorkflow = (executions: ReadonlyArray<ExecutionHead.Listed>) =>
   [...Map.groupBy(executions, workflowOf)]
     .map(([workflowId, all]) => {
       const failed = all.filter(hasFailed)
@@ -65,8 +69,8 @@ const historyOf = Effect.fnUntraced(function*(workflowId: string) {
 })
 
 /** Groups executions, newest first, by version: workflows with most failures first, and of each the newest first. */
-const byVersion = Effect.fnUntraced(function*(runs: ReadonlyArray<Selection.Selected<string | undefined>>) {
-  const workflows = byWorkflow(runs.map(({ head }) => head)).map(({ workflowId }) => workflowId)
+const groupByVersion = Effect.fnUntraced(function*(runs: ReadonlyArray<Selection.Selected<string | undefined>>) {
+  const workflows = countByWorkflow(runs.map(({ head }) => head)).map(({ workflowId }) => workflowId)
   const histories = yield* Effect.forEach(workflows.slice(0, maxHistories), historyOf, { concurrency: 4 })
   return workflows.flatMap((workflowId, index) => {
     const history = histories[index]
@@ -87,37 +91,94 @@ const byVersion = Effect.fnUntraced(function*(runs: ReadonlyArray<Selection.Sele
   })
 })
 
+/** Ways to group executions. */
 export const groupings = ["workflow", "failure", "node", "version"] as const
 
-/** Default number of executions; a profile reads all their data. */
-const defaultLast = { workflow: 200, failure: 200, node: 50, version: 200 }
+/** Executions to group: all conditions hold, and of those at most the newest `last`, older than a `cursor`. */
+export interface Query extends Omit<Selection.Query, "defaultLast"> {}
+
+/** Groups of the executions in `runs`; `names` has the names of their workflows by id. */
+export interface Groups<G, A = never> extends Selection.Selection<A> {
+  readonly groups: ReadonlyArray<G>
+}
+
+/** Executions of a workflow, counted. */
+export type WorkflowGroup = ReturnType<typeof countByWorkflow>[number]
+
+/** Executions with the same failure: messages that differ only in values are one, with placeholders such as `{1}`. */
+export type FailureGroup = ReturnType<typeof FailureGroups.group>[number]
+
+/** Time, items and tokens of a node over all executions in which it ran. */
+export type NodeGroup = Profile.Profile["rows"][number]
+
+/** Executions of a version of a workflow, counted. */
+export type VersionGroup = Effect.Success<ReturnType<typeof groupByVersion>>[number]
+
+/** Selects executions and reads nothing but the list. */
+export const list = (query: Query, defaultLast = 20) =>
+  Selection.select<never, never>({ ...query, defaultLast }, () => undefined)
+
+/** Groups executions by workflow, most failures first; of at most 200 unless `last` is set. */
+export const byWorkflow = Effect.fn("Triage.byWorkflow")(function*(query: Query) {
+  const selection = yield* list(query, 200)
+  return {
+    ...selection,
+    groups: countByWorkflow(selection.runs.map(({ head }) => head))
+  } satisfies Groups<WorkflowGroup>
+})
 
 /**
- * Selects executions and reads what their groups need: nothing but the list, why those failed that failed, their data, or
- * the version that ran. `redact` changes the messages of failures before the values in them are separated.
+ * Groups failed executions by their failure, most frequent first; of at most 200 executions unless `last` is set. With
+ * `redact` secrets in messages are redacted.
+ *
+ * **Example** (Failures of a day)
+ *
+ * ```ts
+ * import { Executions, N8nClient, Triage } from "effect-n8n-mcp"
+ * import { FakeN8n } from "effect-n8n-mcp/testing"
+ * import * as DateTime from "effect/DateTime"
+ * import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
+ * import * as Layer from "effect/Layer"
+ *
+ * export const report = Effect.gen(function*() {
+ *   const startedAfter = DateTime.subtract(yield* DateTime.now, { days: 1 })
+ *   const { groups, names } = yield* Triage.byFailure({ startedAfter, last: 500 })
+ *   return groups.map(({ count, message, workflowId }) => `${count} x ${names.get(workflowId)}: ${message}`)
+ * })
+ *
+ * export const test = report.pipe(
+ *   Effect.provide(Layer.merge(FakeN8n.layer({ workflows: [], executions: [] }), Executions.layer()))
+ * )
+ * ```
  */
-export const read = Effect.fn("Triage.read")(function*(
-  groupBy: (typeof groupings)[number] | undefined,
-  query: Omit<Selection.Query, "defaultLast">,
-  redact: (text: string) => string
-) {
-  const all = { ...query, defaultLast: groupBy === undefined ? 20 : defaultLast[groupBy] }
-  if (groupBy === "failure") {
+export const byFailure = Effect.fn("Triage.byFailure")(
+  function*({ redact = false, ...query }: Query & { readonly redact?: boolean | undefined }) {
+    const clean = redact ? redactText : identity<string>
+    const all = { ...query, defaultLast: 200 }
     const selection = yield* Selection.select(all, (head) => hasFailed(head) ? readFailure(head) : undefined)
     const failed = selection.runs.flatMap(({ value }) => value ?? []).map((each) => ({
       ...each,
-      message: redact(each.message),
-      ...defined({ description: each.description && redact(each.description) })
+      message: clean(each.message),
+      ...defined({ description: each.description && clean(each.description) })
     }))
-    return { selection, failures: FailureGroups.group(failed) }
+    return { ...selection, groups: FailureGroups.group(failed) } satisfies Groups<FailureGroup, unknown>
   }
-  if (groupBy === "node") {
-    const selection = yield* Selection.select(all, ({ id }) => Profile.read(String(id)), Profile.bytes)
-    return { selection, profile: Profile.profile(selection.runs.flatMap(({ value }) => value ?? [])) }
-  }
-  if (groupBy === "version") {
-    const selection = yield* Selection.select(all, ({ id }) => Executions.use(({ version }) => version(String(id))))
-    return { selection, versions: yield* byVersion(selection.runs) }
-  }
-  return { selection: yield* Selection.select<never, never>(all, () => undefined) }
+)
+
+/** Groups the data of executions by node, most time first, with findings; of at most 50 unless `last` is set. */
+export const byNode = Effect.fn("Triage.byNode")(function*(query: Query) {
+  const all = { ...query, defaultLast: 50 }
+  const selection = yield* Selection.select(all, ({ id }) => Profile.read(String(id)), Profile.bytes)
+  const { rows: groups, ...rest } = Profile.profile(selection.runs.flatMap(({ value }) => value ?? []))
+  return { ...selection, ...rest, groups } satisfies Groups<NodeGroup, unknown>
+})
+
+/** Groups executions by the version of the workflow that ran (n8n 2); of at most 200 unless `last` is set. */
+export const byVersion = Effect.fn("Triage.byVersion")(function*(query: Query) {
+  const selection = yield* Selection.select(
+    { ...query, defaultLast: 200 },
+    ({ id }) => Executions.use(({ version }) => version(String(id)))
+  )
+  return { ...selection, groups: yield* groupByVersion(selection.runs) } satisfies Groups<VersionGroup, unknown>
 })

@@ -3,7 +3,7 @@
  * a node by its type and version: none may be created, and one that exists may only be moved, removed or replaced.
  */
 import type { Hint } from "../base/Advice.ts"
-import type { ApiError, N8nError } from "../base/Errors.ts"
+import { type ApiError, detailsOf, type N8nError, statusOf } from "../base/Errors.ts"
 
 export interface RefusedNode {
   readonly node: string
@@ -18,7 +18,7 @@ export const refusedNodes = (message: string | undefined): ReadonlyArray<Refused
 
 /** Whether n8n refused a write because of deprecated nodes. */
 export const isRefusal = (error: N8nError): error is ApiError =>
-  error._tag === "ApiError" && error.statusCode === 400 && refusedNodes(error.errorDetails).length > 0
+  statusOf(error) === 400 && refusedNodes(detailsOf(error)).length > 0
 
 /** Advice after a refusal, if the message is one. */
 export const hint = (message: string | undefined): Hint | undefined => {

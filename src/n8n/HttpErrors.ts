@@ -5,7 +5,17 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { ConnectionProblem, Hint } from "../base/Advice.ts"
-import { ApiError, NotFoundError, type Target, targetFields } from "../base/Errors.ts"
+import {
+  ApiError,
+  NotFoundError,
+  Status,
+  type Target,
+  targetFields,
+  timeout,
+  Unreachable,
+  Unreadable
+} from "../base/Errors.ts"
+import { defined } from "../base/Json.ts"
 import { redactText } from "../base/Redact.ts"
 import * as body from "./body.ts"
 import * as Deprecated from "./Deprecated.ts"
@@ -98,11 +108,11 @@ export const transportCode = (error: HttpClientError.HttpClientError): string | 
 
 const lateHint = "n8n is slow or stuck: call again, or check its log."
 
-export const timeoutError = (target: Target, seconds: number, hint: Hint = lateHint): ApiError =>
+/** The error for no answer, of the server at `origin`, within milliseconds. */
+export const timeoutError = (target: Target, millis: number, hint: Hint = lateHint, origin?: string): ApiError =>
   new ApiError({
     ...targetFields(target),
-    reason: "Timeout",
-    errorDetails: `no answer within ${seconds} s`,
+    reason: timeout(millis, origin === undefined ? "answer" : `answer from ${origin}`),
     hint
   })
 
@@ -111,7 +121,11 @@ export const unreadableError = (
   detail: string,
   problem: ConnectionProblem = "Unreadable"
 ): ApiError =>
-  new ApiError({ ...targetFields(target), reason: "Unreadable", errorDetails: detail, hint: checkConnection(problem) })
+  new ApiError({
+    ...targetFields(target),
+    reason: new Unreadable({ details: redactText(detail) }),
+    hint: checkConnection(problem)
+  })
 
 /** Words of an address or title that ask for a login. */
 const login =
@@ -130,9 +144,7 @@ export const pageError = (target: Target, page: string): ApiError => {
 export const redirectError = (target: Target, status: number, location: string, to: URL | undefined): ApiError =>
   new ApiError({
     ...targetFields(target),
-    reason: "Status",
-    statusCode: status,
-    errorDetails: `redirect to ${to?.origin ?? location}`,
+    reason: new Status({ statusCode: status, details: `redirect to ${to?.origin ?? location}` }),
     hint: checkConnection(login.test(`${to?.host ?? ""}${to?.pathname ?? ""}`) ? "LoginPage" : "Redirected")
   })
 
@@ -150,17 +162,16 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
   const reason = error.reason
   if (reason._tag !== "StatusCodeError") {
     const code = transportCode(error)
+    const chain = causes(reason.cause)
     // If every address of a host refuses, the innermost error has a code but no message.
-    const last = causes(reason.cause).map((cause) => cause.message).filter(Predicate.isString).findLast((text) =>
-      text !== ""
-    )
+    const last = chain.map((cause) => cause.message).filter(Predicate.isString).findLast((text) => text !== "")
+    const text = (last ?? reason._tag).trim().split("\n")[0] ?? ""
     return yield* new ApiError({
       ...targetFields(target),
-      reason: "Unreachable",
-      ...(reason.cause === undefined ? {} : { cause: reason.cause }),
-      errorDetails: redactText(
-        [code, (last ?? reason._tag).trim().split("\n")[0]].filter(Predicate.isNotUndefined).join(": ")
-      ),
+      reason: new Unreachable({
+        details: redactText(code === undefined || text.includes(code) ? text : `${code}: ${text}`),
+        ...defined({ code, cause: chain.find((cause) => cause.code === code) ?? reason.cause })
+      }),
       hint: hintForTransport(code)
     })
   }
@@ -174,9 +185,10 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
   }
   return yield* new ApiError({
     ...targetFields(target),
-    reason: "Status",
-    statusCode: status,
-    errorDetails: detail === undefined ? "the answer contains no message from n8n" : redactText(detail),
+    reason: new Status({
+      statusCode: status,
+      details: detail === undefined ? "the answer contains no message from n8n" : redactText(detail)
+    }),
     hint: isMissingRoute
       ? older
       : isNowhere || detail === undefined && status < 500

@@ -1,7 +1,9 @@
 /** Facts about an n8n for its overview; a part that fails becomes a note, and the others are still reported. */
+import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
+import type * as ExecutionHead from "./model/ExecutionHead.ts"
 import * as Workflow from "./model/Workflow.ts"
 import { isUnsupported, N8nClient } from "./N8nClient.ts"
 
@@ -31,14 +33,14 @@ export const workflows = Effect.gen(function*() {
   return { ...counts, names, tags, isAll: nextCursor === undefined }
 })
 
-export const executions = Effect.fnUntraced(function*(startedAfter: string) {
+export const executions = Effect.fnUntraced(function*(startedAfter: DateTime.DateTime) {
   const all = yield* Stream.runCollect(
     Stream.take((yield* N8nClient).streamExecutions({ startedAfter }), maxExecutions + 1)
   )
   return { executions: all.slice(0, maxExecutions), isAll: all.length <= maxExecutions }
 })
 
-export const inState = Effect.fnUntraced(function*(status: string) {
+export const inState = Effect.fnUntraced(function*(status: ExecutionHead.Status) {
   const listed = yield* (yield* N8nClient).listExecutions({ status, limit: maxRunning })
   return { executions: listed.executions, isAll: listed.nextCursor === undefined }
 })
@@ -55,8 +57,8 @@ export const orNote = <A, R>(
   effect: Effect.Effect<A, Errors.N8nError, R>
 ): Effect.Effect<A | undefined, Errors.N8nError, R> =>
   Effect.catch(effect, (error) => {
-    if (error._tag !== "ApiError" || error.reason !== "Status" || error.statusCode === 401) return Effect.fail(error)
-    const { context, message } = Errors.report(error)
-    notes.push(`No ${part}: ${context["errorDetails"] ?? message} (HTTP ${error.statusCode}).`)
+    const status = Errors.statusOf(error)
+    if (status === undefined || status === 401) return Effect.fail(error)
+    notes.push(`No ${part}: ${Errors.report(error).context["errorDetails"]} (HTTP ${status}).`)
     return Effect.undefined
   })

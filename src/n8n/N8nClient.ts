@@ -35,16 +35,24 @@ export {
   type RowPreview,
   type RowQuery
 } from "./dataTables.ts"
-export { type ConsumeExecution, cursorAfter, type Query as ExecutionQuery, type ReadOptions } from "./executions.ts"
+export {
+  type Conditions as ExecutionConditions,
+  type ConsumeExecution,
+  cursorAfter,
+  type Query as ExecutionQuery,
+  type ReadOptions
+} from "./executions.ts"
 export { type Version, type VersionContent } from "./history.ts"
 export { type Listed as ListedExecution } from "./model/ExecutionHead.ts"
 export { type Listed as ListedWorkflow, type Node, type Workflow } from "./model/Workflow.ts"
 export {
   type ListOperation,
+  type Method,
   type Operation,
   type OperationError,
   type OperationInput,
-  type OperationResult
+  type OperationResult,
+  type PathInput
 } from "./operations.ts"
 export type { Page, PageQuery } from "./pages.ts"
 export { type Folder, type Project } from "./projects.ts"
@@ -52,6 +60,7 @@ export { hasStatus, isUnlicensed, isUnsupported, type Options, type Query as Par
 export { retrySchedule } from "./retries.ts"
 export { type Answer as WebhookAnswer, type Call as WebhookCall, isUnregistered } from "./webhooks.ts"
 export {
+  type Conditions as WorkflowConditions,
   deletedWorkflow,
   matcher as workflowMatcher,
   type Query as WorkflowQuery,

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type * as Errors from "../base/Errors.ts"
+import * as Errors from "../base/Errors.ts"
 import * as body from "./body.ts"
 import { getJson, type Requests } from "./requests.ts"
 
@@ -45,8 +45,10 @@ const Discover = Schema.Struct({ data: Schema.Struct({ scopes: Schema.Array(Sche
 const target = { operation: "reach n8n" }
 
 /** Whether n8n answered, whatever the status, other than with a redirect. */
-const isAnswer = (error: Errors.N8nError) =>
-  error._tag === "ApiError" && error.statusCode !== undefined && (error.statusCode < 300 || error.statusCode >= 400)
+const isAnswer = (error: Errors.N8nError) => {
+  const status = Errors.statusOf(error)
+  return status !== undefined && (status < 300 || status >= 400)
+}
 
 /** Timeout of a request for n8n's release, which is useful but never required. */
 const releaseTimeout = "2 seconds"

@@ -87,11 +87,9 @@ export const withoutValues = (values: Redacted.Redacted<unknown> | undefined) =>
     ? []
     : texts(Redacted.value(values)).filter(({ length }) => length >= minSecret).toSorted((a, b) => b.length - a.length)
   return <E extends Errors.N8nError>(error: E): E | Errors.ApiError => {
-    if (error._tag !== "ApiError" || error.errorDetails === undefined) return error
-    const errorDetails = secrets.reduce((text, secret) => text.replaceAll(secret, marker), error.errorDetails)
-    if (errorDetails === error.errorDetails) return error
-    const { cause: _, ...rest } = { ...error }
-    return new Errors.ApiError({ ...rest, errorDetails })
+    if (error._tag !== "ApiError") return error
+    const details = secrets.reduce((text, secret) => text.replaceAll(secret, marker), error.reason.details)
+    return details === error.reason.details ? error : Errors.withoutCause(Errors.withDetails(error, details))
   }
 }
 

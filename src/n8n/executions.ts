@@ -1,4 +1,5 @@
 /** Executions: list, read, retry and stop; filters that n8n 1.x lacks are applied here. */
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as Option from "effect/Option"
@@ -12,25 +13,29 @@ import { maxPage } from "./model/Limits.ts"
 import { pageOf, pages } from "./pages.ts"
 import { dataTimeout, getJson, isUnknownParameter, postJson, type Requests, targetOf } from "./requests.ts"
 
-/** A query for executions, which must meet all conditions. */
-export interface Query {
+/** Conditions of executions, which must meet all of them. */
+export interface Conditions {
   readonly workflowId?: string | undefined
-  readonly status?: string | undefined
+  readonly status?: ExecutionHead.Status | undefined
   /** Of this project (needs a licence). */
   readonly projectId?: string | undefined
-  /** 1 to 250. */
-  readonly limit: number
-  readonly cursor?: string | undefined
-  /** ISO 8601; the execution started at or after. */
-  readonly startedAfter?: string | undefined
-  /** ISO 8601; the execution started at or before. */
-  readonly startedBefore?: string | undefined
+  /** The execution started at or after; a text without a time zone is in UTC. */
+  readonly startedAfter?: DateTime.DateTime.Input | undefined
+  /** The execution started at or before. */
+  readonly startedBefore?: DateTime.DateTime.Input | undefined
   /** A filter that n8n does not have, applied to one page at a time. */
   readonly filter?:
     | ((
       executions: ReadonlyArray<ExecutionHead.Listed>
     ) => Effect.Effect<ReadonlyArray<ExecutionHead.Listed>, Errors.RequestError>)
     | undefined
+}
+
+/** A query for a page of executions. */
+export interface Query extends Conditions {
+  /** 1 to 250. Default: 100. */
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
 }
 
 /** Options of reading; `ignoreDataSizeLimit` (2.x) also returns data that n8n withholds for its size. */
@@ -59,7 +64,7 @@ export interface Service {
    * `nextCursor` then continues from there, even if fewer than `limit` matched.
    */
   readonly listExecutions: (
-    query: Query
+    query?: Query
   ) => Effect.Effect<
     { readonly executions: ReadonlyArray<ExecutionHead.Listed>; readonly nextCursor?: string },
     Errors.RequestError
@@ -73,13 +78,14 @@ export interface Service {
    * import { N8nClient } from "effect-n8n-mcp"
    * import { FakeN8n } from "effect-n8n-mcp/testing"
    * import * as DateTime from "effect/DateTime"
-   * import * as Effect from "effect/Effect"
+   * import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
    * import * as Stream from "effect/Stream"
    *
    * export const failures = Effect.gen(function*() {
    *   const n8n = yield* N8nClient.N8nClient
    *   const since = DateTime.subtract(yield* DateTime.now, { days: 1 })
-   *   const failed = n8n.streamExecutions({ status: "error", startedAfter: DateTime.formatIso(since) })
+   *   const failed = n8n.streamExecutions({ status: "error", startedAfter: since })
    *   return yield* Stream.runCollect(Stream.map(failed, ({ id }) => id))
    * })
    *
@@ -87,7 +93,7 @@ export interface Service {
    * ```
    */
   readonly streamExecutions: (
-    query?: Omit<Query, "limit" | "cursor">
+    query?: Conditions
   ) => Stream.Stream<ExecutionHead.Listed, Errors.RequestError>
   /** `GET /executions/{id}`: status and times, without data. */
   readonly executionHead: (id: string) => Effect.Effect<ExecutionHead.Listed, Errors.N8nError>
@@ -129,22 +135,44 @@ const withLimit = (cursor: string, limit: number) =>
 
 /** Converts n8n's 400 for an unknown status, which is the caller's mistake. */
 const fromStatusRefusal = (error: Errors.ApiError, status: string) =>
-  error.statusCode === 400 && (error.errorDetails ?? "").startsWith("request/query/status")
+  Errors.statusOf(error) === 400 && error.reason.details.startsWith("request/query/status")
     ? new Errors.ValidationError({
       reason: `This n8n does not know the status '${status}'`,
       field: "status",
-      ...(error.errorDetails === undefined ? {} : { errorDetails: error.errorDetails }),
+      errorDetails: error.reason.details,
       hint: "errorDetails lists the values that it accepts."
     })
     : error
 
-const hasTimes = ({ startedAfter, startedBefore }: Omit<Query, "limit">) =>
+/** A query as n8n takes it. */
+interface Prepared extends Omit<Query, "limit" | "startedAfter" | "startedBefore"> {
+  readonly limit: number
+  readonly startedAfter?: string | undefined
+  readonly startedBefore?: string | undefined
+}
+
+const isoTime = (field: "startedAfter" | "startedBefore", time: DateTime.DateTime.Input | undefined) =>
+  time === undefined ? Effect.undefined : Option.match(DateTime.make(time), {
+    onSome: (time) => Effect.succeed(DateTime.formatIso(time)),
+    onNone: () => Errors.invalid(field, `${field} is not a time`, "Write it as ISO 8601, such as 2026-01-31T00:00:00Z.")
+  })
+
+const prepare = Effect.fnUntraced(function*(query: Query) {
+  return {
+    ...query,
+    limit: query.limit ?? 100,
+    startedAfter: yield* isoTime("startedAfter", query.startedAfter),
+    startedBefore: yield* isoTime("startedBefore", query.startedBefore)
+  } satisfies Prepared
+})
+
+const hasTimes = ({ startedAfter, startedBefore }: Prepared) =>
   startedAfter !== undefined || startedBefore !== undefined
 
 export const make = Effect.fnUntraced(function*(requests: Requests) {
   const supportsTimeFilter = yield* Ref.make(true)
 
-  const page = ({ filter: _, ...query }: Query) =>
+  const page = ({ filter: _, ...query }: Prepared) =>
     getJson(requests, "/executions", Page, target, {
       ...query,
       cursor: query.cursor === undefined ? undefined : withLimit(query.cursor, query.limit)
@@ -157,12 +185,13 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     )
 
   /** Pages through executions, newest first, until one is too old. */
-  const scan = Effect.fnUntraced(function*({ filter = Effect.succeed, limit, ...query }: Query) {
+  const scan = Effect.fnUntraced(function*({ filter = Effect.succeed, limit, ...query }: Prepared) {
     const { startedAfter, startedBefore, ...queryWithoutTimes } = query
     const from = Date.parse(startedAfter ?? "") || -Infinity
     const until = Date.parse(startedBefore ?? "") || Infinity
+    const isTimed = startedAfter !== undefined || startedBefore !== undefined
     const isInTime = ({ startedAt }: ExecutionHead.Listed) =>
-      !hasTimes(query) || Date.parse(startedAt ?? "") >= from && Date.parse(startedAt ?? "") <= until
+      !isTimed || Date.parse(startedAt ?? "") >= from && Date.parse(startedAt ?? "") <= until
     const conditions = (yield* Ref.get(supportsTimeFilter)) ? query : queryWithoutTimes
     const results: Array<ExecutionHead.Listed> = []
     let cursor = query.cursor
@@ -181,7 +210,8 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     return { executions: results, ...(cursor === undefined ? {} : { nextCursor: cursor }) }
   })
 
-  const listExecutions = Effect.fn("N8nClient.listExecutions")(function*(query: Query) {
+  const listExecutions = Effect.fn("N8nClient.listExecutions")(function*(wanted: Query = {}) {
+    const query = yield* prepare(wanted)
     const listed = query.filter === undefined ? page(query) : scan(query)
     if (!hasTimes(query)) return yield* listed
     if (!(yield* Ref.get(supportsTimeFilter))) return yield* scan(query)

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
-import type * as Errors from "../base/Errors.ts"
+import * as Errors from "../base/Errors.ts"
 import * as body from "./body.ts"
 import { withoutValues } from "./credentials.ts"
 import type { Operations } from "./generated/Operations.ts"
@@ -29,6 +29,16 @@ export type OperationResult<K extends Operation> = Operations[K]["result"]
 export type OperationError<K extends Operation> = Operations[K] extends { path: unknown } ? Errors.N8nError
   : Errors.RequestError
 
+/** Method of a request by path. */
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+
+/** Input of a request by path: a `Redacted` `body` is in no error; `seconds` is the timeout with retries. */
+export interface PathInput {
+  readonly query?: Query
+  readonly body?: unknown
+  readonly seconds?: number
+}
+
 type Argument<I> = {} extends I ? [input?: I] : [input: I]
 
 /** Operations that list something in pages. */
@@ -40,10 +50,11 @@ type Item<K extends ListOperation> = OperationResult<K> extends { data?: Readonl
 
 export interface Service {
   /**
-   * Sends any request of n8n's public API, with the retries, timeouts and errors of the other methods.
+   * Sends any request of n8n's public API, with the key, retries, timeouts, spans, guard and errors of other methods.
    *
    * The result has every field that n8n sends. It is typed by the description of n8n 2.41 and not checked, unless there
-   * is a `schema`. `isUnsupported` recognizes the error of an n8n that is too old for the operation.
+   * is a `schema`. `isUnsupported` recognizes the error of an n8n that is too old for the operation. A method and a path
+   * below `/api/v1` reach what the description lacks: parts with special characters are percent-encoded by the caller.
    *
    * **Example** (Renaming a tag)
    *
@@ -56,6 +67,22 @@ export interface Service {
    *   return yield* n8n.request("PUT /tags/{tagId}", { path: { tagId }, body: { name } })
    * })
    * ```
+   *
+   * **Example** (An endpoint of a later n8n)
+   *
+   * ```ts
+   * import { N8nClient } from "effect-n8n-mcp"
+   * import * as Schema from "effect/Schema"
+   *
+   * const Row = Schema.Struct({ workflowName: Schema.String, failed: Schema.Int })
+   *
+   * export const failures = N8nClient.N8nClient.use((n8n) =>
+   *   n8n.request("GET", "/insights/by-workflow", {
+   *     query: { limit: 10 },
+   *     schema: Schema.Struct({ data: Schema.Array(Row) })
+   *   })
+   * )
+   * ```
    */
   readonly request: {
     <K extends Operation, S extends Schema.ConstraintDecoder<unknown>>(
@@ -66,6 +93,11 @@ export interface Service {
       operation: K,
       ...input: Argument<OperationInput<K>>
     ): Effect.Effect<OperationResult<K>, OperationError<K>>
+    <S extends Schema.ConstraintDecoder<unknown> = Schema.Unknown>(
+      method: Method,
+      path: `/${string}`,
+      input?: PathInput & { readonly schema?: S }
+    ): Effect.Effect<S["Type"], Errors.RequestError>
   }
   /** All elements of a list, a page at a time as they are asked for. */
   readonly stream: <K extends ListOperation>(
@@ -74,11 +106,8 @@ export interface Service {
   ) => Stream.Stream<Item<K>, OperationError<K>>
 }
 
-interface Input {
+interface Input extends PathInput {
   readonly path?: { readonly [name: string]: string | number }
-  readonly query?: Query
-  readonly body?: unknown
-  readonly seconds?: number
   readonly schema?: Schema.ConstraintDecoder<unknown>
 }
 
@@ -91,7 +120,18 @@ const resourceOf = (template: string) => {
 }
 
 /** Writes that break n8n 1.x when they overlap. */
-const isSerial = /^(?!GET)\w+ \/(?:workflows|tags|credentials)\b|^DELETE \/executions\b|^PUT \S+\/tags$/
+const isSerial = /^(?!GET)\w+ \/(?:workflows|tags|credentials)\b|^DELETE \/executions\b|^PUT \S+\/tags$/i
+
+/** A path that a guard reads as n8n does: no empty part, nothing that a proxy decodes to a separator. */
+const plainPath = /^\/[a-z0-9-]+(?:\/(?:[\w.~-]|%(?!2f|5c)[0-9a-f]{2})+)*$/i
+
+const pathError = (operation: string) =>
+  new Errors.ValidationError({
+    reason: `Cannot send ${operation}: it is not a path below /api/v1`,
+    field: "path",
+    hint:
+      "Nothing was sent. A path is like /insights/summary: values in it are percent-encoded, and parameters belong in query."
+  })
 
 const AnyPage = pageOf(Schema.Unknown)
 
@@ -130,7 +170,12 @@ export const make = (requests: Requests): Service => {
     )
   }
   return {
-    request: request as Service["request"],
+    request: ((operation: string, input?: Input | string, options?: Input) =>
+      typeof input !== "string"
+        ? request(operation, input)
+        : plainPath.test(input)
+        ? request(`${operation} ${input}`, options)
+        : Effect.fail(pathError(`${operation} ${input}`))) as Service["request"],
     stream: (operation: string, input: Input = {}) =>
       elements(
         { operation: `send ${operation}` },

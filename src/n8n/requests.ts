@@ -115,28 +115,26 @@ export const targetOf = (resourceType: string) => (operation: string, resourceId
 })
 
 /** Whether n8n answered with one of these statuses. */
-export const hasStatus = (...statuses: ReadonlyArray<number>) => (error: Errors.N8nError): boolean =>
-  error._tag === "ApiError" && error.statusCode !== undefined && statuses.includes(error.statusCode)
+export const hasStatus = (...statuses: ReadonlyArray<number>) => (error: Errors.N8nError): error is Errors.ApiError =>
+  statuses.includes(Errors.statusOf(error) ?? 0)
 
 /** Whether this n8n has no such endpoint: it is older than the operation. */
 export const isUnsupported = (error: Errors.N8nError): error is Errors.ApiError =>
-  error._tag === "ApiError" &&
-  (error.statusCode === 405 || error.statusCode === 404 && error.errorDetails === HttpErrors.noRoute)
+  hasStatus(405)(error) || hasStatus(404)(error) && Errors.detailsOf(error) === HttpErrors.noRoute
 
 /** Whether n8n's licence does not include the operation. */
 export const isUnlicensed = (error: Errors.N8nError): error is Errors.ApiError =>
-  error._tag === "ApiError" && error.statusCode === 403 && HttpErrors.isAboutLicense(error.errorDetails)
+  hasStatus(403)(error) && HttpErrors.isAboutLicense(Errors.detailsOf(error))
 
 /** Whether n8n does not know a query parameter: 1.x refuses the request, without effect; 2.x ignores the parameter. */
 export const isUnknownParameter = (error: Errors.N8nError): boolean =>
-  hasStatus(400)(error) && error._tag === "ApiError" &&
-  (error.errorDetails ?? "").startsWith("Unknown query parameter")
+  hasStatus(400)(error) && (Errors.detailsOf(error) ?? "").startsWith("Unknown query parameter")
 
 const tooLarge = `an answer of more than ${body.maxBytes.json / 1_000_000} MB`
 
 /** Whether an answer exceeded the maximum size of a body. */
 export const isTooLarge = (error: Errors.N8nError): boolean =>
-  error._tag === "ApiError" && error.reason === "Unreadable" && error.errorDetails === tooLarge
+  error._tag === "ApiError" && error.reason._tag === "Unreadable" && error.reason.details === tooLarge
 
 /** The error for a body that is not JSON, mostly the page of a proxy or a login. */
 export const notJson = (target: Errors.Target, beginning: string) =>
@@ -215,15 +213,12 @@ const redactSecrets = ({ apiKey, headers = {} }: Options) => {
     .filter(({ length }) => length >= minKey)
   return (error: Errors.N8nError): Errors.N8nError => {
     if (error._tag !== "ApiError") return error
-    const { cause, errorDetails = "", ...rest } = { ...error }
-    const leaks = cause !== undefined && secrets.some((secret) => HttpErrors.says(cause, secret))
-    return leaks || secrets.some((secret) => errorDetails.includes(secret))
-      ? new Errors.ApiError({
-        ...rest,
-        errorDetails: secrets.reduce((text, secret) => text.replaceAll(secret, marker), errorDetails),
-        ...(leaks || cause === undefined ? {} : { cause })
-      })
-      : error
+    const { reason } = error
+    const details = secrets.reduce((text, secret) => text.replaceAll(secret, marker), reason.details)
+    const safe = details === reason.details ? error : Errors.withDetails(error, details)
+    return reason._tag === "Unreachable" && secrets.some((secret) => HttpErrors.says(reason.cause, secret))
+      ? Errors.withoutCause(safe)
+      : safe
   }
 }
 
@@ -243,7 +238,7 @@ const withoutRedirects = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   )
 
 /** Whether a URL with this path would leave its base: by `..` or one of its spellings. */
-const escapesBase = (path: string) => path.split(/[/\\]/).some((part) => /^(?:\.|%2e){1,2}$/i.test(part))
+const escapesBase = (path: string) => path.split(/[/\\]|%2f|%5c/i).some((part) => /^(?:\.|%2e){1,2}$/i.test(part))
 
 const escapeError = ({ operation, resourceType = "Path", resourceId }: Errors.Target, path: string) =>
   new Errors.ValidationError({
@@ -359,7 +354,7 @@ const sendAny = Effect.fnUntraced(function*<A>(
   )
   const late = Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const hint = request.lateHint ?? (isRead(method) ? undefined : uncertain)
-    return Effect.fail(HttpErrors.timeoutError(target, Math.round((now - start) / 1000), hint))
+    return Effect.fail(HttpErrors.timeoutError(target, now - start, hint, url.origin))
   })
   return yield* Deadline.before(answered, until, () => late).pipe(
     Effect.ensuring(Deadline.answered),

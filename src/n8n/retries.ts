@@ -3,7 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as Schedule from "effect/Schedule"
-import type * as Errors from "../base/Errors.ts"
+import * as Errors from "../base/Errors.ts"
 import * as HttpErrors from "./HttpErrors.ts"
 
 /** Three retries after 200, 400 and 800 ms, each with 20 % jitter. */
@@ -15,7 +15,6 @@ export const retrySchedule: Schedule.Schedule<unknown, Errors.N8nError> = Schedu
 
 /** The longest `Retry-After` that is honoured, in milliseconds; a longer one fails the call. */
 const maxRetryAfter = 30_000
-const transientStatus: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
 
 /** The wait that `Retry-After` asks for, in milliseconds; the header has seconds or a date. */
 const retryAfter = (error: HttpClientError.HttpClientError, now: number): number => {
@@ -29,7 +28,7 @@ const retryAfter = (error: HttpClientError.HttpClientError, now: number): number
 const isTransient = (error: HttpClientError.HttpClientError): boolean => {
   switch (error.reason._tag) {
     case "StatusCodeError":
-      return transientStatus.has(error.reason.response.status)
+      return Errors.transientStatuses.has(error.reason.response.status)
     case "DecodeError": // the connection broke in the middle of the body
       return true
     case "TransportError":

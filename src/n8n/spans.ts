@@ -6,7 +6,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpTraceContext from "effect/http/HttpTraceContext"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
-import type * as Errors from "../base/Errors.ts"
+import * as Errors from "../base/Errors.ts"
 
 interface Sent {
   readonly method: string
@@ -24,9 +24,9 @@ const outcome = (error: Errors.N8nError | undefined) => {
     case "NotFoundError":
       return { "http.response.status_code": 404, "error.type": "404" }
     case "ApiError":
-      return error.statusCode === undefined
-        ? { "error.type": error.reason }
-        : { "http.response.status_code": error.statusCode, "error.type": String(error.statusCode) }
+      return error.reason._tag === "Status"
+        ? { "http.response.status_code": error.reason.statusCode, "error.type": String(error.reason.statusCode) }
+        : { "error.type": error.reason._tag }
   }
   return { "error.type": error._tag }
 }

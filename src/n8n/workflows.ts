@@ -15,8 +15,8 @@ import * as Workflow from "./model/Workflow.ts"
 import { maxPages, pageOf, pages } from "./pages.ts"
 import * as Requests from "./requests.ts"
 
-/** A query for workflows by all conditions: part of the `name`, ignoring case and accents, and every tag. */
-export interface Query {
+/** Conditions of workflows, which must meet all of them: part of the `name`, ignoring case and accents, and every tag. */
+export interface Conditions {
   readonly active?: boolean | undefined
   readonly tags?: ReadonlyArray<string> | undefined
   readonly name?: string | undefined
@@ -26,12 +26,16 @@ export interface Query {
   readonly projectId?: string | undefined
   /** A condition that n8n does not have. */
   readonly filter?: ((workflow: Workflow.Listed) => boolean) | undefined
-  /** Whether archived ones are included. */
-  readonly archived: boolean
+  /** Whether archived ones are included. Default: no. */
+  readonly archived?: boolean | undefined
   /** Whether test copies are included. Default: no. */
   readonly copies?: boolean | undefined
-  /** 1 to 100. */
-  readonly limit: number
+}
+
+/** A query for a page of workflows. */
+export interface Query extends Conditions {
+  /** 1 to 100. Default: 100. */
+  readonly limit?: number | undefined
   /** Number of matching workflows to skip. */
   readonly offset?: number | undefined
   /** The `nextCursor` of an earlier page; `offset` then counts from there. */
@@ -52,7 +56,7 @@ export interface Service {
    * work on every n8n version.
    */
   readonly listWorkflows: (
-    query: Query
+    query?: Query
   ) => Effect.Effect<
     { readonly workflows: ReadonlyArray<Workflow.Listed>; readonly nextCursor?: string },
     Errors.RequestError
@@ -62,7 +66,7 @@ export interface Service {
    * One that is created meanwhile may be missing; none is listed twice or hidden by another that is deleted.
    */
   readonly streamWorkflows: (
-    query?: Partial<Omit<Query, "limit" | "offset" | "cursor">>
+    query?: Conditions
   ) => Stream.Stream<Workflow.Listed, Errors.RequestError>
   /** `GET /workflows/{id}`. */
   readonly getWorkflow: (
@@ -107,6 +111,8 @@ const encodePosition = Schema.encodeSync(
     Schema.decodeTo(Schema.fromJsonString(Schema.Struct({ limit: Schema.Int, offset: Schema.Int })))
   )
 )
+
+const defaultLimit = 100
 
 /** Page size of a list with a filter on contents, and the time limit in milliseconds. */
 const scanPage = 50
@@ -160,9 +166,6 @@ export const path = (id: string): string => `/workflows/${encodeURIComponent(id)
 
 const Deleted = Schema.Struct({ id: Schema.String })
 
-const isUnclear = (error: Errors.N8nError): error is Errors.ApiError =>
-  error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode >= 500)
-
 const wouldPublish = (id: string) =>
   new Errors.ValidationError({
     reason: `Workflow '${id}' has unpublished changes of someone else, and this n8n's API publishes whatever it writes`,
@@ -212,12 +215,12 @@ const reader = (
 }
 
 /** Returns a function that checks a workflow against the conditions, except the project. */
-export const matcher = ({ active, archived, copies, filter, fullName, name = "", tags = [] }: Omit<Query, "limit">) => {
+export const matcher = ({ active, archived, copies, filter, fullName, name = "", tags = [] }: Conditions) => {
   const isNamed = fullName === undefined ? NameSearch.contains(name) : (name: string) => name === fullName
   return (workflow: Workflow.Listed): boolean =>
     isNamed(workflow.name) &&
     (active === undefined || workflow.active === active) &&
-    (archived || workflow.isArchived !== true) &&
+    (archived === true || workflow.isArchived !== true) &&
     (copies === true || !TestMark.isCopy(workflow)) &&
     tags.every((tag) => Workflow.tagNames(workflow).includes(tag)) &&
     filter?.(workflow) !== false
@@ -225,8 +228,8 @@ export const matcher = ({ active, archived, copies, filter, fullName, name = "",
 
 /** Lists workflows page by page: n8n's own filters narrow, ours decide. */
 const list = (requests: Requests.Requests) =>
-  Effect.fn("N8nClient.listWorkflows")(function*(query: Query) {
-    const { fullName, name = "" } = query
+  Effect.fn("N8nClient.listWorkflows")(function*(query: Query = {}) {
+    const { fullName, limit = defaultLimit, name = "" } = query
     const matches = matcher(query)
     // n8n splits at commas, so only the filter above handles a tag with a comma in its name.
     const tags = (query.tags ?? []).filter((tag) => !tag.includes(","))
@@ -258,14 +261,14 @@ const list = (requests: Requests.Requests) =>
     // The page size doubles, since any number of archived workflows may follow.
     let end: Place = from
     for (let size = 0, pages = 0; pages < maxPages; pages++) {
-      const needed = query.filter === undefined ? skip + query.limit - results.length + 1 : scanPage
+      const needed = query.filter === undefined ? skip + limit - results.length + 1 : scanPage
       size = Math.min(most, Math.max(2 * size, needed))
       const { isLast, place, rows } = yield* next(size)
       for (const [index, workflow] of rows.entries()) {
         if (!matches(workflow)) continue
         if (skip > 0) {
           skip--
-        } else if (results.length < query.limit) {
+        } else if (results.length < limit) {
           results.push(workflow)
         } else {
           return { workflows: results, nextCursor: encodeCursor(place(index)) }
@@ -323,7 +326,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests.Requests) {
       (response) => response.status === 404 ? Effect.void : Requests.readJson(response, Deleted, target)
     ).pipe(
       Effect.catchIf(
-        isUnclear,
+        Errors.isUncertain,
         (error) =>
           Requests.getJson(requests, path(id), Schema.Unknown, workflowTarget(id)).pipe(
             Effect.matchEffect({

@@ -1,6 +1,6 @@
 /** Writes contents to n8n. */
 import * as Effect from "effect/Effect"
-import type * as Errors from "../base/Errors.ts"
+import * as Errors from "../base/Errors.ts"
 import { type Obj, obj } from "../base/Json.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
 import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
@@ -8,7 +8,7 @@ import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 
 export const isConnectionLost = (error: Errors.N8nError): boolean =>
-  error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode === 401)
+  Errors.statusOf(error) === 401 || Errors.isUncertain(error) && error.reason._tag !== "Status"
 
 /** Creates a workflow; its description follows, since n8n accepts that only for an existing one. */
 export const create = Effect.fnUntraced(function*(target: Obj, operation: string, publishes: boolean) {
@@ -17,7 +17,10 @@ export const create = Effect.fnUntraced(function*(target: Obj, operation: string
   const names = Array.isArray(tags) ? tags.map(String) : undefined
   const written = yield* store.create(body, { source: "file", tags: names, active: publishes })
   if (description === undefined) return written
-  const { workflow } = yield* store.update(written.workflow.id, { description }, { operation, source: "file" })
+  const { workflow } = yield* store.update(written.workflow.id, { description: description as string }, {
+    operation,
+    source: "file"
+  })
   return { ...written, workflow }
 })
 

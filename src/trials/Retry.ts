@@ -112,9 +112,7 @@ const resume = Effect.fnUntraced(function*({ attempt, id, newest, workflowId }: 
   }
   const answer = yield* n8n.retryExecution(id, latest).pipe(
     Effect.timeoutOption(yield* until(end)),
-    Effect.tapError((error) =>
-      error._tag !== "ApiError" || (error.statusCode ?? 500) < 500 ? log.release(key, attempt) : Effect.void
-    )
+    Effect.tapError((error) => !Errors.isUncertain(error) ? log.release(key, attempt) : Effect.void)
   )
   if (Option.isSome(answer)) {
     const [newId, status] = [String(answer.value.id), answer.value.status ?? "unknown"]

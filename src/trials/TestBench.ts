@@ -22,7 +22,7 @@ import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as TestMark from "../n8n/model/TestMark.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
-import { N8nClient, type WebhookAnswer } from "../n8n/N8nClient.ts"
+import { hasStatus, N8nClient, type WebhookAnswer } from "../n8n/N8nClient.ts"
 import { WriteGuard } from "../n8n/WriteGuard.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
 import { prepare } from "../workflows/store/WorkflowBody.ts"
@@ -164,11 +164,11 @@ const publish = (id: string, name: string) =>
   Effect.mapError(
     TestCopies.publish(id),
     (error) =>
-      error._tag === "ApiError" && (error.statusCode === 400 || error.statusCode === 409)
+      hasStatus(400, 409)(error)
         ? new Errors.ValidationError({
           reason: `'${Visible.label(name)}' cannot be run: n8n refuses to publish it`,
           field: "workflowId",
-          ...(error.errorDetails === undefined ? {} : { errorDetails: error.errorDetails }),
+          errorDetails: error.reason.details,
           hint: ["Nothing ran.", { _tag: "FixRefusedValues" }]
         })
         : error

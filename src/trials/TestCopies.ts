@@ -3,15 +3,15 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { readlinkSync } from "node:fs"
 import { hostname } from "node:os"
-import type * as Errors from "../base/Errors.ts"
+import * as Errors from "../base/Errors.ts"
 import { sha256 } from "../base/Hash.ts"
 import type { Obj } from "../base/Json.ts"
 import * as Deprecated from "../n8n/Deprecated.ts"
 import * as TestMark from "../n8n/model/TestMark.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
-import { N8nClient } from "../n8n/N8nClient.ts"
+import { hasStatus, N8nClient } from "../n8n/N8nClient.ts"
 import { IsTestCopy } from "../n8n/WriteGuard.ts"
-import { deleteUnpublished, isUncertain } from "../workflows/store/Publishing.ts"
+import { deleteUnpublished } from "../workflows/store/Publishing.ts"
 import { Snapshots } from "../workflows/store/Snapshots.ts"
 import { withoutRefused } from "../workflows/store/WorkflowBody.ts"
 
@@ -59,7 +59,7 @@ export const remove = Effect.fn("WorkflowTesting.remove")(function*(id: string) 
 /** Stops the unfinished executions of a copy. n8n 1.x cannot: there the copy's own timeout ends them. */
 export const stopAll = Effect.fn("WorkflowTesting.stopAll")(function*(workflowId: string) {
   const n8n = yield* N8nClient
-  for (const status of ["running", "waiting"]) {
+  for (const status of ["running", "waiting"] as const) {
     const { executions } = yield* n8n.listExecutions({ workflowId, status, limit: 20 })
     yield* Effect.forEach(executions, ({ id }) => Effect.ignore(n8n.stopExecution(String(id))), { discard: true })
   }
@@ -85,7 +85,7 @@ export const sweep = Effect.gen(function*() {
 
 const isRefused = (error: Errors.N8nError) =>
   error._tag === "NotFoundError" ||
-  error._tag === "ApiError" && [400, 403, 404].includes(error.statusCode ?? 0) && !Deprecated.isRefusal(error)
+  hasStatus(400, 403, 404)(error) && !Deprecated.isRefusal(error)
 
 /** Creates a copy, in the project if n8n allows it; if n8n does not answer, the copy is looked up by name. */
 export const create = Effect.fn("WorkflowTesting.create")(function*(
@@ -98,7 +98,7 @@ export const create = Effect.fn("WorkflowTesting.create")(function*(
     ? post(body)
     : Effect.catchIf(post({ ...body, projectId }), isRefused, () => post(body))
   return yield* posted.pipe(
-    Effect.catchIf(isUncertain, (error) =>
+    Effect.catchIf(Errors.isUncertain, (error) =>
       Effect.gen(function*() {
         const copy: Pick<Workflow.Workflow, "id" | "name"> | undefined = (yield* list).find(({ name }) =>
           name === body.name
@@ -113,7 +113,7 @@ export const publish = (id: string) =>
   N8nClient.use((n8n) =>
     Effect.catchIf(
       n8n.publishWorkflow(id),
-      isUncertain,
+      Errors.isUncertain,
       () => Effect.flatMap(n8n.getWorkflow(id), (now) => now.active ? Effect.succeed(now) : n8n.publishWorkflow(id))
     )
   ).pipe(Effect.provideService(IsTestCopy, true))

@@ -25,7 +25,7 @@ const unknown = { why: "No upgrade of its type is known.", decision: "Replace it
 /** Copy without the refused nodes; a disabled one that cannot be upgraded only passes items on. */
 const upgradedBody = Effect.fnUntraced(function*(body: Body, { name, release }: Source, error: Errors.ApiError) {
   const lookups = yield* NodeLookups.make(Upgrade.types(body), release)
-  const names = Deprecated.refusedNodes(error.errorDetails).map(({ node }) => node)
+  const names = Deprecated.refusedNodes(error.reason.details).map(({ node }) => node)
   const { left, upgraded, workflow } = Upgrade.upgrade(body, names, lookups)
   const done = new Set(upgraded.map(({ node }) => node))
   const nodes = Workflow.nodes(workflow)

@@ -1,5 +1,6 @@
 /** Search for the execution that a webhook call starts, and its observation until it ends. */
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -36,8 +37,9 @@ export const listingDelay = 5_000
 const nothingRan = (detail: string, answer: WebhookAnswer | undefined) =>
   new Errors.ApiError({
     operation: "test workflow",
-    ...(answer === undefined ? { reason: "Timeout" } : { reason: "Status", statusCode: answer.status }),
-    errorDetails: detail.slice(0, 500),
+    reason: answer === undefined
+      ? new Errors.Timeout({ details: detail.slice(0, 500), duration: Duration.millis(listingDelay) })
+      : new Errors.Status({ details: detail.slice(0, 500), statusCode: answer.status }),
     hint: answer !== undefined && (answer.status === 404 || answer.status === 405)
       ? { _tag: "SetWebhookUrl" }
       : "Check n8n's log."
@@ -210,9 +212,11 @@ export interface ObserveOptions {
 const wrapUpMillis = 6_000
 
 /** Whether a webhook call certainly started nothing. */
-export const startedNothing = ({ errorDetails = "", operation, statusCode }: Errors.ApiError) =>
-  operation === "test workflow" && [404, 405, 501].includes(statusCode ?? 0) ||
-  operation === "call the webhook" && /^(?:ECONNREFUSED|ENOTFOUND)\b/.test(errorDetails)
+export const startedNothing = ({ operation, reason }: Errors.ApiError) =>
+  reason._tag === "Status"
+    ? operation === "test workflow" && [404, 405, 501].includes(reason.statusCode)
+    : reason._tag === "Unreachable" && operation === "call the webhook" &&
+      (reason.code === "ECONNREFUSED" || reason.code === "ENOTFOUND")
 
 /** Failure after the webhook was called: the workflow's nodes may have had effects. */
 const inDoubt = (error: Errors.N8nError): Errors.N8nError => {
@@ -261,8 +265,7 @@ export const observe = Effect.fnUntraced(
       if (exit !== undefined) yield* failureAfter(exit, Infinity) ?? Effect.void
       return yield* new Errors.ApiError({
         operation: "test workflow",
-        reason: "Timeout",
-        errorDetails: `no execution within ${searchTimeout} ms`,
+        reason: Errors.timeout(searchTimeout, "execution"),
         hint: "Raise timeout; n8n may be busy."
       })
     }

@@ -5,7 +5,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import type * as Errors from "../base/Errors.ts"
+import * as Errors from "../base/Errors.ts"
 import { defined } from "../base/Json.ts"
 import * as Visible from "../base/Visible.ts"
 import { reachesOutside } from "../catalogue/types/Outside.ts"
@@ -70,8 +70,9 @@ export const concurrency = 4
 export const unreached = "not reached in time"
 
 export const detailed = (error: Errors.N8nError): string => {
-  const details = error._tag === "NotFoundError" ? undefined : error.errorDetails
-  return details === undefined ? error.message : `${error.message}: ${details.slice(0, 200)}`
+  const { context, message } = Errors.report(error)
+  const details = context["errorDetails"]
+  return details === undefined ? message : `${message}: ${details.slice(0, 200)}`
 }
 
 const skip = (id: string, reason: string) => new Skipped({ id, reason })

@@ -214,7 +214,7 @@ const ofN8n = (reports: ReadonlyArray<AuditReport>, workflowId: string | undefin
 const askN8n = N8nClient.use((n8n) => n8n.audit()).pipe(
   Effect.map((reports) => ({ reports, withoutN8n: undefined })),
   Effect.catchIf((error) => !hasStatus(401)(error), (error) => {
-    const status = error._tag === "ApiError" ? error.statusCode : undefined
+    const status = Errors.statusOf(error)
     return Effect.succeed({
       reports: [] as ReadonlyArray<AuditReport>,
       withoutN8n: status === 403

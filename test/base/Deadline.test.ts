@@ -31,8 +31,7 @@ describe("a call", () => {
       yield* TestClock.adjust("100 millis")
       const error = yield* Fiber.join(fiber)
       assert.instanceOf(error, Errors.ApiError)
-      assert.strictEqual(error.message, "Failed to get workflow for Workflow '7'")
-      assert.strictEqual(error.errorDetails, "no answer within 49 s")
+      assert.strictEqual(error.message, "Failed to get workflow for Workflow '7': no answer within 49 s")
       assert.include(String(error.hint), "read it before you write again")
     }))
 

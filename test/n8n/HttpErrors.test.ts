@@ -56,7 +56,7 @@ describe("an error's envelope", () => {
       assert.deepStrictEqual(yield* envelope(fails("ECONNREFUSED"), (n8n) => n8n.listExecutions({ limit: 1 })), {
         name: "ApiError",
         message: "Failed to list executions",
-        context: { operation: "list executions", errorDetails: "ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:5678" },
+        context: { operation: "list executions", errorDetails: "connect ECONNREFUSED 127.0.0.1:5678" },
         hint:
           "Nothing is listening there: start n8n, or check N8N_URL (--n8n-url); use the address of n8n's editor in a browser."
       })
@@ -142,7 +142,7 @@ describe("an envelope", () => {
   it("redacts secrets of any origin", () => {
     const secret = "Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.sig"
     const envelopes = [
-      new Errors.ApiError({ operation: "get workflow", errorDetails: secret, hint: "" }),
+      new Errors.ApiError({ operation: "get workflow", reason: new Errors.Unreadable({ details: secret }), hint: "" }),
       new Errors.ValidationError({ reason: secret, field: "id", errorDetails: secret, hint: "" }),
       new Errors.NotFoundError({ resourceType: "Workflow", resourceId: secret, hint: "" })
     ].map(Envelope.fromError)
@@ -172,6 +172,6 @@ describe("advice about an address", () => {
   ])("of a redirect to %s is about %s", (location, problem) => {
     const error = HttpErrors.redirectError(target, 302, location, new URL(location))
     assert.deepStrictEqual(error.hint, { _tag: "CheckConnection", problem })
-    assert.strictEqual(error.errorDetails, `redirect to ${new URL(location).origin}`)
+    assert.strictEqual(error.reason.details, `redirect to ${new URL(location).origin}`)
   })
 })

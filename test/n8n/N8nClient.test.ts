@@ -116,7 +116,7 @@ describe("the API key", () => {
   it.effect("that is a common word is not replaced in n8n's messages", () =>
     Effect.gen(function*() {
       const { n8n } = yield* scriptedClient([refuses(401)], { apiKey: "own" })
-      assert.strictEqual((yield* apiFailure(n8n.getWorkflow("1"))).errorDetails, "n8n's own words")
+      assert.strictEqual((yield* apiFailure(n8n.getWorkflow("1"))).reason.details, "n8n's own words")
     }))
 })
 

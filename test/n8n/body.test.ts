@@ -8,6 +8,7 @@ import * as Errors from "../../src/base/Errors.ts"
 import * as Executions from "../../src/executions/Executions.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import { listening } from "../support/listening.ts"
+import { reasonOf } from "../support/reason.ts"
 import { type Answer, apiKey, scriptedClient, settle } from "./clients.ts"
 
 const megabyte = 1_000_000
@@ -38,7 +39,7 @@ describe("a body without end", () => {
       const { n8n, requests } = yield* scriptedClient([answer])
       const error = yield* Effect.flip(n8n.getWorkflow("1"))
       assert.instanceOf(error, Errors.ApiError)
-      assert.strictEqual(error.errorDetails, "an answer of more than 64 MB")
+      assert.strictEqual(error.reason.details, "an answer of more than 64 MB")
       assert.isAtMost(given.megabytes, 66)
       assert.strictEqual(requests.length, 1)
     }))
@@ -48,7 +49,7 @@ describe("a body without end", () => {
       const { answer, given } = endless(400, `{"message":"`)
       const { n8n } = yield* scriptedClient([answer])
       const error = yield* Effect.flip(n8n.getWorkflow("1"))
-      assert.strictEqual(error._tag === "ApiError" && error.statusCode, 400)
+      assert.strictEqual(reasonOf(error), "Status 400")
       assert.isAtMost(given.megabytes, 2)
     }))
 
@@ -120,7 +121,7 @@ describe("a packed body", () => {
         })
         const error = yield* Effect.flip(n8n.getWorkflow("1"))
         assert.instanceOf(error, Errors.ApiError)
-        assert.strictEqual(error.errorDetails, "an answer of more than 64 MB")
+        assert.strictEqual(error.reason.details, "an answer of more than 64 MB")
       }).pipe(Effect.scoped)
   )
 
@@ -136,7 +137,7 @@ describe("a packed body", () => {
       })
       const error = yield* Effect.flip(n8n.getWorkflow("1"))
       assert.instanceOf(error, Errors.ApiError)
-      assert.isNotEmpty(error.errorDetails)
+      assert.isNotEmpty(error.reason.details)
       assert.strictEqual((yield* n8n.getWorkflow("2")).name, "A")
     }).pipe(Effect.scoped))
 })
@@ -165,7 +166,7 @@ describe("a list that does not end", () => {
         () => Effect.sync(() => Response.json({ data: [], nextCursor: `${pages++}` }))
       ])
       const error = yield* settle(Effect.flip(n8n.setWorkflowTags("1", ["a"])))
-      assert.include(error._tag === "ApiError" ? error.errorDetails : "", "does not end")
+      assert.include(error._tag === "ApiError" ? error.reason.details : "", "does not end")
       assert.isAtMost(pages, 50)
     }))
 })

@@ -3,14 +3,19 @@ import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { inspect } from "node:util"
-import type * as Errors from "../../src/base/Errors.ts"
+import * as Errors from "../../src/base/Errors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import { listening } from "../support/listening.ts"
+import { reasonOf } from "../support/reason.ts"
 import {
   answers,
   apiFailure,
@@ -33,12 +38,57 @@ describe("the reason of an ApiError", () => {
         return yield* apiFailure(n8n.getWorkflow("1"))
       })
       const refused = yield* failing(fails("ECONNREFUSED"))
-      assert.deepInclude(refused, { reason: "Unreachable" })
-      assert.deepInclude((refused.cause as Error).cause, { code: "ECONNREFUSED" })
-      assert.deepInclude(yield* failing(neverAnswers), { reason: "Timeout" })
-      assert.deepInclude(yield* failing(refuses(500)), { reason: "Status", statusCode: 500 })
-      assert.deepInclude(yield* failing(says("<html>")), { reason: "Unreadable" })
-      assert.deepInclude(yield* failing(says({ id: 7 })), { reason: "Unreadable" })
+      assert.strictEqual(reasonOf(refused), "Unreachable")
+      assert.strictEqual(refused.cause, refused.reason)
+      assert.propertyVal(refused.cause, "code", "ECONNREFUSED")
+      assert.propertyVal((refused.cause as Error).cause, "code", "ECONNREFUSED")
+      assert.strictEqual(reasonOf(yield* failing(neverAnswers)), "Timeout")
+      assert.strictEqual(reasonOf(yield* failing(refuses(500))), "Status 500")
+      assert.strictEqual(reasonOf(yield* failing(says("<html>"))), "Unreadable")
+      assert.strictEqual(reasonOf(yield* failing(says({ id: 7 }))), "Unreadable")
+    }))
+
+  it.effect("is in the message, with the address and the time", () =>
+    Effect.gen(function*() {
+      const message = Effect.fnUntraced(function*(answer: typeof answers) {
+        const { n8n } = yield* scriptedClient([answer], { retry: Schedule.recurs(0), timeout: "300 millis" })
+        return (yield* apiFailure(n8n.listWorkflows())).message
+      })
+      assert.strictEqual(
+        yield* message(neverAnswers),
+        "Failed to list workflows: no answer from https://n8n.test within 300 ms"
+      )
+      assert.strictEqual(
+        yield* message(fails("ECONNREFUSED")),
+        "Failed to list workflows: connect ECONNREFUSED 127.0.0.1:5678"
+      )
+      assert.strictEqual(yield* message(refuses(403)), "Failed to list workflows (HTTP 403): n8n's own words")
+      assert.strictEqual(yield* message(says("<html>")), "Failed to list workflows: a web page instead of JSON")
+    }))
+
+  it.live("has the code of the system with fetch, too", () =>
+    Effect.gen(function*() {
+      const url = yield* Effect.scoped(listening(() => {}))
+      const n8n = yield* N8nClient.make({
+        url: new URL(url),
+        apiKey: Redacted.make(apiKey),
+        retry: Schedule.recurs(0)
+      }).pipe(Effect.provide(FetchHttpClient.layer))
+      const error = yield* Effect.flip(n8n.listWorkflows())
+      assert.strictEqual(error.message, `Failed to list workflows: connect ECONNREFUSED ${new URL(url).host}`)
+      assert.propertyVal(error.cause, "code", "ECONNREFUSED")
+      const caught = Effect.catchReason(n8n.listWorkflows(), "ApiError", "Unreachable", ({ cause, code }) =>
+        Effect.succeed([code, (cause as { readonly code?: string }).code]))
+      assert.deepStrictEqual(yield* caught, ["ECONNREFUSED", "ECONNREFUSED"])
+    }))
+
+  it.effect("survives JSON, as the error of an API of one's own", () =>
+    Effect.gen(function*() {
+      const { n8n } = yield* scriptedClient([neverAnswers], { timeout: "300 millis" })
+      const error = yield* apiFailure(n8n.listWorkflows())
+      const codec = Schema.toCodecJson(Errors.ApiError)
+      const again = Schema.decodeSync(codec)(JSON.parse(JSON.stringify(Schema.encodeSync(codec)(error))))
+      assert.deepStrictEqual([again.message, again.reason.isRetryable], [error.message, true])
     }))
 
   it.effect("has no cause that repeats the API key", () =>
@@ -47,7 +97,7 @@ describe("the reason of an ApiError", () => {
         retry: Schedule.recurs(0)
       })
       const error = yield* apiFailure(n8n.getWorkflow("1"))
-      assert.isUndefined(error.cause)
+      assert.deepStrictEqual(Object.keys(error.reason).toSorted(), ["_tag", "code", "details"])
       assert.notInclude(inspect(error, { depth: 10 }), apiKey)
     }))
 
@@ -69,13 +119,13 @@ describe("retries", () => {
       const retry = Schedule.recurs(5).pipe(
         Schedule.setInputType<Errors.N8nError>(),
         Schedule.while(({ input }) => {
-          seen.push(input._tag === "ApiError" ? `${input.reason} ${input.statusCode ?? ""}` : input._tag)
-          return input._tag === "ApiError" && input.reason === "Unreachable"
+          seen.push(reasonOf(input))
+          return reasonOf(input) === "Unreachable"
         })
       )
       const { n8n, requests } = yield* scriptedClient([fails("ECONNREFUSED"), refuses(503), answers], { retry })
       yield* apiFailure(n8n.getWorkflow("1"))
-      assert.deepStrictEqual([seen, requests.length], [["Unreachable ", "Status 503"], 2])
+      assert.deepStrictEqual([seen, requests.length], [["Unreachable", "Status 503"], 2])
     }))
 })
 
@@ -142,7 +192,7 @@ describe("streams", () => {
     Effect.gen(function*() {
       const page = { data: [{ id: "1", name: "a", type: "t" }], nextCursor: "same" }
       const { n8n } = yield* scriptedClient([says(page)])
-      assert.deepInclude(yield* apiFailure(Stream.runDrain(n8n.streamCredentials)), { reason: "Unreadable" })
+      assert.strictEqual(reasonOf(yield* apiFailure(Stream.runDrain(n8n.streamCredentials))), "Unreadable")
     }))
 })
 

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as Envelope from "../../src/answer/Envelope.ts"
 import * as Errors from "../../src/base/Errors.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
@@ -65,7 +67,7 @@ describe("listExecutions", () => {
       Effect.gen(function*() {
         const { n8n } = yield* memoryClient({ executions: runs(3) }, version)
         for (const times of [{}, { startedAfter: time(1) }]) {
-          const error = yield* Effect.flip(n8n.listExecutions({ limit: 10, status: "lost", ...times }))
+          const error = yield* Effect.flip(n8n.listExecutions({ limit: 10, status: "lost" as "error", ...times }))
           assert.instanceOf(error, Errors.ValidationError)
           assert.strictEqual(error.field, "status")
           assert.strictEqual(error.message, "This n8n does not know the status 'lost'")
@@ -88,7 +90,7 @@ describe("listExecutions", () => {
   it.effect("accepts 'crashed' only on 2.x", () =>
     Effect.gen(function*() {
       const executions = [run(1, { status: "crashed" })]
-      const query = { limit: 10, status: "crashed" }
+      const query = { limit: 10, status: "crashed" } as const
       const two = yield* memoryClient({ executions }, "2")
       assert.deepStrictEqual(ids(yield* two.n8n.listExecutions(query)), [1])
       const one = yield* memoryClient({ executions }, "1")
@@ -108,9 +110,47 @@ describe("listExecutions", () => {
   it.effect("reports any other refusal as n8n's", () =>
     Effect.gen(function*() {
       const { n8n } = yield* memoryClient({}, "2")
-      const error = yield* Effect.flip(n8n.listExecutions({ limit: 10, status: "error", startedAfter: "yesterday" }))
+      const error = yield* Effect.flip(n8n.listExecutions({ limit: 10, status: "error", cursor: "%%%" }))
       assert.instanceOf(error, Errors.ApiError)
-      assert.strictEqual(error.errorDetails, "request/query/startedAfter Invalid datetime")
+      assert.strictEqual(error.reason.details, "An invalid cursor was provided")
+    }))
+
+  it.effect.each(["1", "2"] as const)(
+    "takes any form of a time, and refuses what is not one, on %s.x",
+    (version) =>
+      Effect.gen(function*() {
+        const { count, n8n } = yield* memoryClient({ executions: runs(9) }, version)
+        const at = DateTime.makeUnsafe(time(3))
+        const forms: ReadonlyArray<DateTime.DateTime.Input> = [
+          time(3),
+          at,
+          DateTime.toDateUtc(at),
+          DateTime.toEpochMillis(at),
+          DateTime.setZoneNamedUnsafe(at, "Asia/Tokyo"),
+          time(3).slice(0, -1)
+        ]
+        for (const startedAfter of forms) {
+          assert.deepStrictEqual(ids(yield* n8n.listExecutions({ startedAfter, limit: 2 })), [9, 8])
+          const all = yield* Stream.runCollect(n8n.streamExecutions({ startedAfter, status: "success" }))
+          assert.deepStrictEqual(all.map(({ id }) => Number(id)), [9, 8, 7, 6, 5, 4, 3])
+        }
+        const before = yield* count
+        for (const startedBefore of ["yesterday", Number.NaN, ""]) {
+          const error = yield* Effect.flip(n8n.listExecutions({ startedBefore }))
+          assert.deepInclude(error, { _tag: "ValidationError", field: "startedBefore" })
+        }
+        assert.strictEqual(yield* count, before)
+      })
+  )
+
+  it.effect("takes no state that n8n does not have", () =>
+    Effect.gen(function*() {
+      const { n8n } = yield* memoryClient({})
+      // @ts-expect-error: a typing error.
+      yield* Effect.ignore(n8n.listExecutions({ status: "eror" }))
+      // @ts-expect-error
+      yield* Effect.ignore(Stream.runDrain(n8n.streamExecutions({ status: "eror" })))
+      assert.deepStrictEqual(yield* n8n.listWorkflows(), yield* n8n.listWorkflows({ archived: false, limit: 100 }))
     }))
 
   it.effect("lets 2.x filter by time, in one request", () =>
@@ -124,7 +164,7 @@ describe("listExecutions", () => {
   it.effect("detects only once that 1.x cannot filter by time", () =>
     Effect.gen(function*() {
       const { n8n, queries } = yield* memoryClient({ executions: runs(9) }, "1")
-      const query = { limit: 10, startedBefore: time(2.5), workflowId: "w", status: "success" }
+      const query = { limit: 10, startedBefore: time(2.5), workflowId: "w", status: "success" } as const
       assert.deepStrictEqual(ids(yield* n8n.listExecutions(query)), [2, 1])
       assert.strictEqual(refused(yield* queries).length, 1)
       assert.deepStrictEqual(ids(yield* n8n.listExecutions(query)), [2, 1])

@@ -3,7 +3,10 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as Errors from "../../src/base/Errors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import { WriteGuard } from "../../src/n8n/WriteGuard.ts"
+import { reasonOf } from "../support/reason.ts"
 import {
   apiFailure,
   apiKey,
@@ -36,8 +39,7 @@ describe("request", () => {
       const read = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) =>
         n8n.request("GET /tags/{tagId}", { path: { tagId: "t" }, schema })
       assert.deepStrictEqual(yield* read(Schema.Struct({ color: Schema.String })), { color: "#f00" })
-      const { reason } = yield* apiFailure(read(Schema.Struct({ size: Schema.Finite })))
-      assert.strictEqual(reason, "Unreadable")
+      assert.strictEqual(reasonOf(yield* apiFailure(read(Schema.Struct({ size: Schema.Finite })))), "Unreadable")
     }))
 
   it.effect("names what is missing, and repeats a read but not a write", () =>
@@ -53,7 +55,7 @@ describe("request", () => {
       assert.lengthOf(reading.requests, 2)
       const writing = yield* scriptedClient([refuses(500), says(tag)])
       const { message } = yield* apiFailure(writing.n8n.request("POST /tags", { body: { name: "red" } }))
-      assert.strictEqual(message, "Failed to send POST /tags (HTTP 500)")
+      assert.strictEqual(message, "Failed to send POST /tags (HTTP 500): n8n's own words")
       assert.lengthOf(writing.requests, 1)
     }))
 
@@ -74,7 +76,7 @@ describe("request", () => {
       const { n8n } = yield* scriptedClient([says({ message: "bad value: my-password" }, { status: 400 })])
       const body = Redacted.make({ name: "Key", type: "t", data: { password: "my-password" } })
       const error = yield* apiFailure(n8n.request("POST /credentials", { body }))
-      assert.match(error.errorDetails ?? "", /^bad value: /)
+      assert.match(error.reason.details, /^bad value: /)
       assert.notInclude(JSON.stringify(error), "my-password")
     }))
 
@@ -90,8 +92,8 @@ describe("request", () => {
       const empty = yield* scriptedClient([() => Effect.sync(() => new Response(null, { status: 204 }))])
       assert.isUndefined(yield* empty.n8n.request("DELETE /variables/{id}", { path: { id: "v" } }))
       const page = yield* scriptedClient([says("<html>", { headers: { "content-type": "text/html" } })])
-      const { errorDetails } = yield* apiFailure(page.n8n.request("GET /tags"))
-      assert.strictEqual(errorDetails, "a web page instead of JSON")
+      const { reason } = yield* apiFailure(page.n8n.request("GET /tags"))
+      assert.strictEqual(reason.details, "a web page instead of JSON")
     }))
 
   it.effect("writes tags and workflows one at a time, and reads together", () =>
@@ -114,6 +116,81 @@ describe("request", () => {
     }))
 })
 
+describe("request by path", () => {
+  const row = { workflowName: "Orders", failed: 3 }
+
+  it.effect("sends what the description lacks, with the key and retries, and checks the answer", () =>
+    Effect.gen(function*() {
+      const { n8n, requests } = yield* scriptedClient([refuses(500), says({ data: [row] })])
+      const schema = Schema.Struct({ data: Schema.Array(Schema.Struct({ failed: Schema.Int })) })
+      const read = n8n.request("GET", "/insights/by-workflow", { query: { projectId: "a", none: undefined }, schema })
+      assert.deepStrictEqual(yield* settle(read), { data: [{ failed: 3 }] })
+      assert.deepStrictEqual(requests.map(({ url }) => url), [
+        "https://n8n.test/api/v1/insights/by-workflow?projectId=a",
+        "https://n8n.test/api/v1/insights/by-workflow?projectId=a"
+      ])
+      assert.strictEqual(requests[1]?.headers["x-n8n-api-key"], apiKey)
+    }))
+
+  it.effect("sends a write once, and repeats no text of a redacted body", () =>
+    Effect.gen(function*() {
+      const { n8n, requests } = yield* scriptedClient([says({ message: "bad: my-password" }, { status: 500 })])
+      const body = Redacted.make({ password: "my-password" })
+      const error = yield* apiFailure(n8n.request("PUT", "/variables/a%20b", { body }))
+      assert.strictEqual(error.message, "Failed to send PUT /variables/a%20b (HTTP 500): bad: [redacted]")
+      assert.lengthOf(requests, 1)
+    }))
+
+  it.effect.each(
+    [
+      "https://evil.test/workflows" as `/${string}`,
+      "//evil.test/workflows",
+      "/",
+      "/workflows/",
+      "/workflows//1",
+      "/workflows/../../../rest/login",
+      "/workflows/%2e%2E/users",
+      "/workflows/..%2f..%2frest",
+      "/workflows/1%2Fpublish",
+      "/workflows/1%5Cpublish",
+      "/workflows?active=true",
+      "/workflows#1",
+      "/workflows/a b",
+      "/workflows\\..\\users",
+      "/workflows/%zz",
+      "/@evil.test"
+    ] as const
+  )("sends nothing to %s", (path) =>
+    Effect.gen(function*() {
+      const { n8n, requests } = yield* scriptedClient([says({})])
+      assert.strictEqual((yield* failure(n8n.request("GET", path)))._tag, "ValidationError")
+      assert.strictEqual((yield* failure(n8n.request("POST", path, { body: {} })))._tag, "ValidationError")
+      assert.lengthOf(requests, 0)
+    }))
+
+  it.effect("is asked of the guard first", () =>
+    Effect.gen(function*() {
+      const { n8n, requests } = yield* scriptedClient([says({})])
+      const closed = WriteGuard.of({
+        check: ({ method, path }) => Errors.invalid("", `no ${method} ${path}`, ""),
+        checkTest: () => Effect.void,
+        faults: () => Effect.succeed([])
+      })
+      const writing = Effect.provideService(n8n.request("DELETE", "/workflows/1"), WriteGuard, closed)
+      assert.strictEqual((yield* failure(writing)).message, "no DELETE /workflows/1")
+      assert.lengthOf(requests, 0)
+    }))
+
+  it.effect("reads from the n8n in memory, and fails as an older n8n for what that lacks", () =>
+    Effect.gen(function*() {
+      const { n8n } = yield* memoryClient({})
+      yield* settle(n8n.request("POST", "/tags", { body: { name: "red" } }))
+      const tags = yield* settle(n8n.request("GET", "/tags"))
+      assert.deepNestedPropertyVal(tags, "data[0].name", "red")
+      assert.isTrue(N8nClient.isUnsupported(yield* failure(n8n.request("GET", "/insights/by-workflow"))))
+    }))
+})
+
 describe("stream", () => {
   const page = (id: number, nextCursor: string | null) => says({ data: [{ id }], nextCursor })
 
@@ -133,8 +210,8 @@ describe("stream", () => {
     Effect.gen(function*() {
       const { n8n, requests } = yield* scriptedClient([page(1, "b"), page(2, "b")])
       const list = n8n.stream("GET /tags", { query: { limit: 3, cursor: "a" } })
-      const { errorDetails } = yield* apiFailure(Stream.runDrain(list))
-      assert.strictEqual(errorDetails, "a list that does not end or repeats itself")
+      const { reason } = yield* apiFailure(Stream.runDrain(list))
+      assert.strictEqual(reason.details, "a list that does not end or repeats itself")
       assert.deepStrictEqual(requests.map(({ url }) => new URL(url).search), ["?limit=3&cursor=a", "?limit=3&cursor=b"])
     }))
 })

@@ -9,6 +9,7 @@ import * as Hints from "../../src/answer/Hints.ts"
 import * as Errors from "../../src/base/Errors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import { turn } from "../support/clock.ts"
+import { reasonOf } from "../support/reason.ts"
 import {
   answers,
   apiFailure,
@@ -122,7 +123,7 @@ describe("retries", () => {
       const { n8n, requests } = yield* scriptedClient([answer])
       const error = yield* apiFailure(n8n.getWorkflow("1"))
       assert.strictEqual(requests.length, 4)
-      assert.strictEqual(error.statusCode, statusCode)
+      assert.strictEqual(Errors.statusOf(error), statusCode)
       assert.isTrue(requests.every(({ headers }) => headers["x-n8n-api-key"] === apiKey))
     }))
 
@@ -222,7 +223,7 @@ describe("retries", () => {
         // No clock runs: it fails at once.
         const error = yield* Effect.flip(n8n.getWorkflow("1"))
         assert.strictEqual(requests.length, 1)
-        assert.strictEqual(error.message, "Failed to get workflow for Workflow '1' (HTTP 429)")
+        assert.strictEqual(error.message, "Failed to get workflow for Workflow '1' (HTTP 429): n8n's own words")
         assert.include(Hints.text(error.hint), "wait")
       })
   )
@@ -264,8 +265,7 @@ describe("the timeout", () => {
       yield* TestClock.adjust("1 millis")
       const error = yield* Fiber.join(fiber)
       assert.instanceOf(error, Errors.ApiError)
-      assert.strictEqual(error.errorDetails, `no answer within ${seconds} s`)
-      assert.isUndefined(error.statusCode)
+      assert.strictEqual(error.reason.details, `no answer from https://n8n.test within ${seconds} s`)
       assert.strictEqual(requests.length, 1)
       if (answer === neverAnswers) assert.isTrue(requests[0]?.signal.aborted)
     }))
@@ -276,7 +276,7 @@ describe("the timeout", () => {
       const fiber = yield* Effect.forkChild(Effect.flip(n8n.getWorkflow("1")))
       yield* TestClock.adjust("25 seconds")
       const error = yield* Fiber.join(fiber)
-      assert.strictEqual(error._tag === "ApiError" && error.statusCode, 429)
+      assert.strictEqual(reasonOf(error), "Status 429")
       assert.deepStrictEqual(requests.map(({ at }) => at), [0, 25_000])
     }))
 
@@ -313,7 +313,7 @@ describe("headers for a proxy", () => {
     Effect.gen(function*() {
       const { n8n } = yield* scriptedClient([says({ message: `no ${secret}` }, { status: 403 })], { headers })
       const error = yield* apiFailure(n8n.getWorkflow("1"))
-      assert.strictEqual(error.errorDetails, "no [redacted]")
+      assert.strictEqual(error.reason.details, "no [redacted]")
     }))
 })
 
@@ -333,8 +333,8 @@ describe("a redirect", () => {
         const { n8n, requests } = yield* scriptedClient([to(location, status), answers])
         const error = yield* apiFailure(n8n.getWorkflow("1"))
         assert.strictEqual(requests.length, 1)
-        assert.strictEqual(error.statusCode, status)
-        assert.strictEqual(error.errorDetails, `redirect to ${named}`)
+        assert.strictEqual(Errors.statusOf(error), status)
+        assert.strictEqual(error.reason.details, `redirect to ${named}`)
         assert.include(Hints.text(error.hint), "N8N_URL")
       }
     }))
@@ -369,13 +369,13 @@ describe("a redirect", () => {
       const { n8n, requests } = yield* scriptedClient([to("/api/v1/workflows/1")])
       const error = yield* apiFailure(n8n.getWorkflow("1"))
       assert.strictEqual(requests.length, 4)
-      assert.strictEqual(error.errorDetails, "redirect to https://n8n.test")
+      assert.strictEqual(error.reason.details, "redirect to https://n8n.test")
     }))
 
   it.effect("without a location is an ordinary failure", () =>
     Effect.gen(function*() {
       const { n8n } = yield* scriptedClient([refuses(300)])
-      assert.strictEqual((yield* apiFailure(n8n.getWorkflow("1"))).statusCode, 300)
+      assert.strictEqual(reasonOf(yield* apiFailure(n8n.getWorkflow("1"))), "Status 300")
     }))
 })
 
@@ -388,7 +388,7 @@ describe("an answer", () => {
     Effect.gen(function*() {
       const { n8n } = yield* scriptedClient([answer])
       const error = yield* apiFailure(n8n.getWorkflow("1"))
-      assert.strictEqual(error.errorDetails, details)
+      assert.strictEqual(error.reason.details, details)
       assert.include(Hints.text(error.hint), "N8N_URL")
     }))
 
@@ -404,7 +404,7 @@ describe("an answer", () => {
       Effect.gen(function*() {
         const { [key]: _, ...rest }: Record<string, unknown> = workflow
         const { n8n } = yield* scriptedClient([says(rest)])
-        assert.include((yield* apiFailure(n8n.getWorkflow("1"))).errorDetails, `["${key}"]`)
+        assert.include((yield* apiFailure(n8n.getWorkflow("1"))).reason.details, `["${key}"]`)
       })
   )
 

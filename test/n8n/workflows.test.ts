@@ -9,6 +9,7 @@ import { equals } from "../../src/base/Json.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { turn } from "../support/clock.ts"
+import { reasonOf } from "../support/reason.ts"
 import {
   type Answer,
   answers,
@@ -344,13 +345,13 @@ describe("workflowName", () => {
     }))
 
   it.effect.each([
-    { what: "a refusal", answer: refuses(403), statusCode: 403 },
-    { what: "a web page that says 404", answer: says("<html>", { status: 404 }), statusCode: 404 },
-    { what: "an answer without a name", answer: says({ id: "a" }), statusCode: undefined }
-  ])("fails on $what, and does not cache the failure", ({ answer, statusCode }) =>
+    { what: "a refusal", answer: refuses(403), reason: "Status 403" },
+    { what: "a web page that says 404", answer: says("<html>", { status: 404 }), reason: "Status 404" },
+    { what: "an answer without a name", answer: says({ id: "a" }), reason: "Unreadable" }
+  ])("fails on $what, and does not cache the failure", ({ answer, reason }) =>
     Effect.gen(function*() {
       const { n8n, requests } = yield* scriptedClient([answer, answer, answers])
-      assert.strictEqual((yield* apiFailure(n8n.workflowName("a"))).statusCode, statusCode)
+      assert.strictEqual(reasonOf(yield* apiFailure(n8n.workflowName("a"))), reason)
       yield* apiFailure(n8n.workflowName("a"))
       assert.strictEqual(yield* n8n.workflowName("a"), "Daily")
       assert.strictEqual(requests.length, 3)

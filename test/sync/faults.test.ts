@@ -10,6 +10,7 @@ import * as WorkflowFiles from "../../src/workflows/files/WorkflowFiles.ts"
 import { runIn } from "../support/cli.ts"
 import { folderWith, platform, withFileSystem } from "../support/folders.ts"
 import { serve } from "../support/HttpN8n.ts"
+import { reasonOf } from "../support/reason.ts"
 import { inWorld } from "../support/world.ts"
 import { body, change, contents, create, edit } from "./workflows.ts"
 
@@ -109,8 +110,8 @@ describe("a sync", () => {
   it.effect("with a key that lacks a scope says which request was refused, and writes no file", () =>
     inWorld(function*({ folder }) {
       const error = yield* Effect.flip(Sync.pull("."))
-      assert.strictEqual(error._tag, "ApiError")
-      assert.deepInclude(error, { statusCode: 403, operation: "list workflows" })
+      assert.strictEqual(reasonOf(error), "Status 403")
+      assert.propertyVal(error, "operation", "list workflows")
       assert.deepStrictEqual(yield* contents(folder), {})
     }, {
       before: ({ url }) =>

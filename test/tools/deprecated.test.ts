@@ -10,6 +10,7 @@ import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as Sync from "../../src/sync/Sync.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
+import { reasonOf } from "../support/reason.ts"
 import { joined, node, workflow } from "../support/workflows.ts"
 import { clientOf, inWorld } from "../support/world.ts"
 import { edit } from "../sync/workflows.ts"
@@ -35,8 +36,8 @@ const isRefused = Effect.fnUntraced(function*<A, R>(
 ) {
   const before = yield* text(api)
   const error = yield* Effect.flip(attempt)
-  assert.deepInclude(error, { _tag: "ApiError", statusCode: 400 })
-  assert.include(error._tag === "ApiError" && error.errorDetails, "this node type is deprecated")
+  assert.strictEqual(reasonOf(error), "Status 400")
+  assert.include(error._tag === "ApiError" && error.reason.details, "this node type is deprecated")
   const hint = Hints.text(error.hint)
   assert.include(hint, `'${name}' (n8n-nodes-base.function)`)
   assert.include(hint, "deprecated")
@@ -80,7 +81,7 @@ describe("an n8n that refuses deprecated nodes", () => {
         node("古い関数", "n8n-nodes-odd.unknown")
       ]
       const error = yield* Effect.flip(tools.updateWorkflow.call({ id: "w1", nodes, connections: {} }))
-      assert.include(error._tag === "ApiError" && error.errorDetails, "The new draft is still there")
+      assert.include(error._tag === "ApiError" && error.reason.details, "The new draft is still there")
       const [after] = yield* api.workflows
       assert.include(JSON.stringify(after?.nodes), "n8n-nodes-odd.unknown")
       assert.include(JSON.stringify(after?.["activeVersion"]), "n8n-nodes-base.function")

@@ -7,8 +7,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
-import * as Selection from "../../executions/Selection.ts"
 import * as Triage from "../../executions/Triage.ts"
+import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as tools from "../../tools/index.ts"
 import * as Options from "../config/Options.ts"
@@ -143,7 +143,10 @@ export const executions = Command.make(
   "executions",
   {
     workflow: optional("workflow", "WORKFLOW", "Only runs of this workflow, an id or a name"),
-    status: Flag.Literals("status", Selection.statuses).pipe(Flag.withDescription("Only this status"), Flag.optional),
+    status: Flag.Literals("status", ExecutionHead.statuses).pipe(
+      Flag.withDescription("Only this status"),
+      Flag.optional
+    ),
     since: optional("since", "TIME", "Only runs since then: 30m, 24h, 7d or 2026-01-31T08:00"),
     by: Flag.Literals("by", Triage.groupings).pipe(
       Flag.withDescription("Group them: by workflow, cause of failure, node (time) or version"),

@@ -7,7 +7,6 @@ import { parse, type ParseError, printParseErrorCode } from "jsonc-parser"
 import * as Arguments from "../../answer/Arguments.ts"
 import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
-import type * as Errors from "../../base/Errors.ts"
 
 /** Meanings of the parser's codes. */
 const faults: { readonly [code: string]: string } = {
@@ -43,8 +42,6 @@ export const fault = ({ reason }: PlatformError.PlatformError): string =>
     ? "its permissions do not allow it"
     : reason.message
 
-export const explain = (error: Errors.ValidationError): string => `${error.reason}. ${Hints.text(error.hint)}`.trim()
-
 /** Reads files with this content; fails with the reason. Messages call the content `name`, such as "A policy". */
 export const reader = <A>(name: string, schema: Schema.ConstraintCodec<A, unknown>) => {
   const decode = Arguments.decoder<A, never>(name, schema, Tool.jsonSchema(schema))
@@ -52,6 +49,6 @@ export const reader = <A>(name: string, schema: Schema.ConstraintCodec<A, unknow
     FileSystem.FileSystem.use((fs) => fs.readFileString(file)).pipe(
       Effect.mapError(fault),
       Effect.flatMap(parseText),
-      Effect.flatMap((value) => Effect.mapError(decode(value), explain))
+      Effect.flatMap((value) => Effect.mapError(decode(value), Hints.explain))
     )
 }

@@ -6,6 +6,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { dirname, resolve as absolute } from "node:path"
 import * as Arguments from "../../answer/Arguments.ts"
+import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import * as ConfigFile from "./ConfigFile.ts"
@@ -116,7 +117,7 @@ export const load = (file: string, env: Env): Effect.Effect<
     const { profiles } = yield* readFile(file)
     const resolved = yield* Effect.forEach(profiles, (entry, index) =>
       decodeEntry(entry).pipe(
-        Effect.mapError(ConfigFile.explain),
+        Effect.mapError(Hints.explain),
         Effect.mapError((reason) => `profile ${index + 1}: ${reason}`),
         Effect.flatMap((decoded) =>
           Effect.mapError(

@@ -10,7 +10,7 @@ import * as Errors from "../../base/Errors.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
-import { N8nClient } from "../../n8n/N8nClient.ts"
+import { hasStatus, N8nClient } from "../../n8n/N8nClient.ts"
 import * as TestCopies from "../../trials/TestCopies.ts"
 
 export interface Check {
@@ -111,7 +111,7 @@ const key = Effect.gen(function*() {
     Effect.as(ok("API key", "accepted")),
     Effect.catch((error) =>
       Effect.succeed(
-        error._tag === "ApiError" && error.statusCode === 403
+        hasStatus(403)(error)
           ? ok("API key", "accepted, without the scope to list workflows")
           : failedBy("API key", error)
       )

@@ -16,6 +16,11 @@ export const Listed = Schema.StructWithRest(
 )
 export interface Listed extends Schema.Schema.Type<typeof Listed> {}
 
+/** States of executions to choose by. */
+export const statuses = ["success", "error", "waiting", "running", "canceled", "crashed"] as const
+/** State that n8n lists executions by. */
+export type Status = (typeof statuses)[number] | "new" | "unknown"
+
 /** The milliseconds between start and stop; `null` while it runs. */
 export const duration = (execution: Listed): number | null => {
   const from = Date.parse(execution.startedAt ?? "")

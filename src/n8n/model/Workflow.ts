@@ -50,13 +50,16 @@ export const Workflow = Schema.StructWithRest(
 )
 export interface Workflow extends Schema.Schema.Type<typeof Workflow> {}
 
-/** An entry of `GET /workflows`; nodes and connections are not decoded, which would take as long as parsing. */
+/** Nodes as n8n stores them, unchecked: that would take as long as parsing. */
+const StoredNodes = Schema.Array(Schema.Unknown) as unknown as Schema.Codec<ReadonlyArray<Node>>
+
+/** An entry of `GET /workflows`; its nodes and connections are not checked. */
 export const Listed = Schema.Struct({
   ...head,
   versionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
   activeVersionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
   settings: Schema.optionalKey(Schema.Unknown),
-  nodes: Schema.Array(Schema.Unknown),
+  nodes: StoredNodes,
   connections: Schema.optionalKey(Schema.Unknown),
   nodeGroups: Schema.optionalKey(Schema.Unknown),
   activeVersion: Schema.optionalKey(Schema.Unknown)

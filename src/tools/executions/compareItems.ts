@@ -6,7 +6,7 @@ import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import type { Execution } from "../../executions/Execution.ts"
-import { Executions } from "../../executions/Executions.ts"
+import { checkNode, Executions } from "../../executions/Executions.ts"
 import * as ItemComparison from "../../executions/ItemComparison.ts"
 import * as ItemFields from "../../executions/ItemFields.ts"
 import * as ItemSearch from "../../executions/ItemSearch.ts"
@@ -29,7 +29,7 @@ const maxChars = 12_000
 const maxLater = 5
 
 const sideOf = Effect.fnUntraced(function*(execution: Execution, name: string, parameter: string, isInput: boolean) {
-  yield* conditions.checkNode(execution, name, parameter)
+  yield* checkNode(execution, name, parameter)
   if (execution.isRedacted) return yield* parameters.invalid("id", Notes.hidden.execution(execution), Notes.reveal)
   const side = ItemComparison.sideOf(execution, name, isInput)
   if (side !== undefined) return { ...side, execution }
@@ -149,7 +149,7 @@ export const compareItems = Tool.make({
       const other = input.otherId === undefined || input.otherId === input.id ? execution : yield* get(input.otherId)
       const later = input.to ?? (other === execution ? undefined : input.from)
       if (later === undefined) {
-        yield* conditions.checkNode(execution, input.from, "from")
+        yield* checkNode(execution, input.from, "from")
         return yield* parameters.invalid("to", "to is required", laterNodes(execution, input.from))
       }
       // A run that failed has no output: what differs from another run of the same node is in the input.

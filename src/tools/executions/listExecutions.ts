@@ -5,7 +5,6 @@ import * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
-import * as Redact from "../../base/Redact.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Notes from "../../executions/Notes.ts"
 import * as Selection from "../../executions/Selection.ts"
@@ -116,21 +115,36 @@ const noVersions = parameters.invalid(
   "groupBy 'failure' with startedBefore and startedAfter compares the runs before and after a change."
 )
 
-type Result = Effect.Success<ReturnType<typeof Triage.read>>
+/** Reads what a grouping needs. */
+const read = (groupBy: (typeof Triage.groupings)[number] | undefined, query: Triage.Query, redact: boolean) => {
+  switch (groupBy) {
+    case "workflow":
+      return Effect.map(Triage.byWorkflow(query), (result) => ({ groupBy, ...result }))
+    case "failure":
+      return Effect.map(Triage.byFailure({ ...query, redact }), (result) => ({ groupBy, ...result }))
+    case "node":
+      return Effect.map(Triage.byNode(query), (result) => ({ groupBy, ...result }))
+    case "version":
+      return Effect.map(Triage.byVersion(query), (result) => ({ groupBy, ...result }))
+  }
+  return Effect.map(Triage.list(query), (result) => ({ groupBy, ...result }))
+}
+
+type Result = Effect.Success<ReturnType<typeof read>>
 
 /** Explains what the answer lacks and which call returns it. */
-const remarks = ({ profile, selection: { isComplete, nextCursor, note, runs } }: Result, isGrouped: boolean) =>
-  Notes.join([
-    note === undefined && isGrouped && !isComplete && nextCursor !== undefined
+const remarks = (result: Result) => {
+  const { groupBy, isComplete, nextCursor, note, runs } = result
+  return Notes.join([
+    note === undefined && groupBy !== undefined && !isComplete && nextCursor !== undefined
       ? `Groups of these ${counted(runs.length, "execution")} only: raise limit or continue with cursor.`
       : note,
-    profile && Notes.about(
-      profile.empty,
-      "execution",
-      (some) => `${some} without data: not saved by n8n, or not started.`
-    ),
-    profile && Notes.hidden.sizes(profile.redacted)
+    ...(groupBy !== "node" ? [] : [
+      Notes.about(result.empty, "execution", (some) => `${some} without data: not saved by n8n, or not started.`),
+      Notes.hidden.sizes(result.redacted)
+    ])
   ])
+}
 
 type Group = typeof WorkflowGroup.Type | typeof FailureGroup.Type | typeof NodeGroup.Type | typeof VersionGroup.Type
 
@@ -165,26 +179,26 @@ const profileRoom = (data: object) => {
 const isSharedName = (workflows: ReadonlyArray<{ readonly name: string }>) => (name: string) =>
   workflows.filter((workflow) => workflow.name === name).length > 1
 
-const groupsOf = (
-  { failures, profile, selection, versions }: Result,
-  name: (workflowId: string) => string
-): ReadonlyArray<Group> => {
+const groupsOf = (result: Result, name: (workflowId: string) => string): ReadonlyArray<Group> => {
   const labelled = <A extends { readonly workflowId: string }>({ workflowId, ...rest }: A) => ({
     workflow: name(workflowId),
     ...rest
   })
-  if (failures !== undefined) {
-    return failures.map(({ called, workflowId, ...rest }) =>
-      defined({ workflowId, workflowName: name(workflowId), ...rest, subWorkflow: called && name(called) })
-    )
+  switch (result.groupBy) {
+    case "workflow":
+      return result.groups.map(({ failed: _, lastFailed, workflowId, ...rest }) =>
+        defined({ workflowId, workflowName: name(workflowId), ...rest, lastFailed })
+      )
+    case "failure":
+      return result.groups.map(({ called, workflowId, ...rest }) =>
+        defined({ workflowId, workflowName: name(workflowId), ...rest, subWorkflow: called && name(called) })
+      )
+    case "node":
+      return result.groups.map((row) => defined({ ...labelled(row), calledBy: row.calledBy && name(row.calledBy) }))
+    case "version":
+      return result.groups.map(labelled)
   }
-  if (profile !== undefined) {
-    return profile.rows.map((row) => defined({ ...labelled(row), calledBy: row.calledBy && name(row.calledBy) }))
-  }
-  if (versions !== undefined) return versions.map(labelled)
-  return Triage.byWorkflow(selection.runs.map(({ head }) => head)).map(({ failed: _, workflowId, ...rest }) =>
-    defined({ workflowId, workflowName: name(workflowId), ...rest })
-  )
+  return []
 }
 
 /** `GET /executions`, newest first, with the names of their workflows; or grouped. */
@@ -242,23 +256,24 @@ export const listExecutions = Tool.make({
       if (groupBy === undefined && limit !== undefined && limit > maxRows) return yield* tooMany
       const { instance, release } = yield* N8nClient
       if (groupBy === "version" && isV1(yield* release)) return yield* noVersions
-      const redact = (yield* Tool.RedactSecrets) ? Redact.redactText : (text: string) => text
-      const result: Result = yield* Triage.read(groupBy, { ...query, last: limit }, redact)
-      return { result, url: links.executions(instance, result.selection.workflowId) }
+      const result: Result = yield* read(groupBy, { ...query, last: limit }, yield* Tool.RedactSecrets)
+      return { result, url: links.executions(instance, result.workflowId) }
     }),
   summarize: ({ result, url }, { groupBy, raw }) => {
-    const { isComplete, names, nextCursor, runs } = result.selection
-    const hint = remarks(result, groupBy !== undefined)
+    const { isComplete, names, nextCursor, runs } = result
+    const hint = remarks(result)
     const nameOf = (id: string | null | undefined) => names.get(id ?? "") ?? (id || WorkflowNames.unknown)
     if (groupBy !== undefined) {
-      const workflows = Triage.byWorkflow(runs.map(({ head }) => head))
+      const workflows = Triage.countByWorkflow(runs.map(({ head }) => head))
         .map(({ failed, total, workflowId }) => ({ id: workflowId, name: nameOf(workflowId), runs: total, failed }))
       const isShared = isSharedName(workflows)
       const label = (id: string) => isShared(nameOf(id)) ? `${nameOf(id)} (${id})` : nameOf(id)
       const isById = groupBy === "workflow" || groupBy === "failure"
       return defined({
         groups: groupsOf(result, isById ? nameOf : label),
-        findings: result.profile?.findings.map(({ workflowId, ...rest }) => ({ workflow: label(workflowId), ...rest })),
+        findings: result.groupBy !== "node"
+          ? undefined
+          : result.findings.map(({ workflowId, ...rest }) => ({ workflow: label(workflowId), ...rest })),
         workflows: groupBy === "workflow" ? undefined : workflows,
         scanned: runs.length,
         complete: isComplete,

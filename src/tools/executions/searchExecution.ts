@@ -5,7 +5,7 @@ import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
 import * as Execution from "../../executions/Execution.ts"
-import { Executions } from "../../executions/Executions.ts"
+import { checkNode, Executions } from "../../executions/Executions.ts"
 import * as ItemFields from "../../executions/ItemFields.ts"
 import * as ItemSearch from "../../executions/ItemSearch.ts"
 import * as Noise from "../../executions/Noise.ts"
@@ -53,7 +53,7 @@ const outputNames = (matches: ReadonlyArray<RunSearch.Match>) => {
 const searchOne = Effect.fnUntraced(function*(id: string, search: RunSearch.Search) {
   const { condition, nodes = [], redacts } = search
   const execution = yield* (yield* Executions).get(id)
-  for (const name of nodes) yield* conditions.checkNode(execution, name, "nodes")
+  for (const name of nodes) yield* checkNode(execution, name, "nodes")
   const { matches, nodes: counts, slots, ...found } = yield* RunSearch.searchIn(execution, search)
   const active = new Set(slots.map(({ slot }) => slot.node))
   const named = (names: ReadonlyArray<string>, what: string) => names.length > 0 && `${what}: ${names.join(", ")}.`

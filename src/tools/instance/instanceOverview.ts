@@ -74,7 +74,7 @@ const lacking = (scopes: ReadonlyArray<string>) =>
 const overview = Effect.fnUntraced(function*(days: number) {
   const { about: describe, instance } = yield* N8nClient
   const notes: Array<string> = []
-  const startedAfter = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { days }))
+  const startedAfter = DateTime.subtract(yield* DateTime.now, { days })
   const { scopes, version } = yield* describe
   const key = scopes && { scopes: scopes.length, lacks: yield* lacking(scopes) }
   const parts = yield* Effect.all({
@@ -88,7 +88,7 @@ const overview = Effect.fnUntraced(function*(days: number) {
   if (parts.workflows?.isAll === false) {
     notes.push(`Only the first ${counted(parts.workflows.names.size, "workflow")} are counted.`)
   }
-  const groups = Triage.byWorkflow(parts.recent?.executions ?? []).filter(({ failed }) => failed > 0)
+  const groups = Triage.countByWorkflow(parts.recent?.executions ?? []).filter(({ failed }) => failed > 0)
   const shown = groups.slice(0, maxFailing)
   const newest = (parts.running?.executions ?? []).slice(0, maxRunning)
   const known = parts.workflows?.names ?? new Map<string, string>()
@@ -157,7 +157,7 @@ export const instanceOverview = Tool.make({
       runs: recent && defined({
         days,
         total: recent.executions.length,
-        failed: Triage.byWorkflow(recent.executions).reduce((sum, { failed }) => sum + failed, 0),
+        failed: Triage.countByWorkflow(recent.executions).reduce((sum, { failed }) => sum + failed, 0),
         since: recent.isAll ? undefined : oldest ?? undefined
       }),
       failing: groups.length === 0

@@ -5,10 +5,7 @@ import * as Schema from "effect/Schema"
 import type * as Errors from "../../base/Errors.ts"
 import * as Interpreter from "../../base/Interpreter.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
-import { suggestion } from "../../base/Nearest.ts"
-import type { Execution } from "../../executions/Execution.ts"
 import type { Field } from "../../executions/ItemFields.ts"
-import { nodeNames } from "../../executions/NodeExecution.ts"
 import * as parameters from "./Parameters.ts"
 
 export const where = parameters.optional(Schema.String, "JavaScript over fields: amount > 1000 && country === 'JP'.")
@@ -53,13 +50,3 @@ export const parsePaths = (parameter: string, paths: ReadonlyArray<string> = [])
       )
       : Effect.succeed({ path, steps: steps.length > 1 && steps[0] === "$json" ? steps.slice(1) : steps })
   })
-
-/** Refuses a node that is not in the execution. */
-export const checkNode = (execution: Execution, name: string, field: string) => {
-  const names = nodeNames(execution)
-  return names.includes(name)
-    ? Effect.void
-    : Effect.fail(
-      parameters.invalid(field, `Node '${name}' not found in execution '${execution.id}'`, suggestion(name, names))
-    )
-}

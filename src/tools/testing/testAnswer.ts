@@ -9,6 +9,7 @@ import * as Visible from "../../base/Visible.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
 import * as Sending from "../../catalogue/parameters/Sending.ts"
 import * as Execution from "../../executions/Execution.ts"
+import { checkNode } from "../../executions/Executions.ts"
 import * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
 import * as ItemFields from "../../executions/ItemFields.ts"
 import * as ItemSearch from "../../executions/ItemSearch.ts"
@@ -148,7 +149,7 @@ const selected = Effect.fnUntraced(function*(
   }
 ) {
   const paths = yield* conditions.parsePaths("show.fields", fields)
-  for (const name of nodes ?? []) yield* conditions.checkNode(execution, name, "show.nodes")
+  for (const name of nodes ?? []) yield* checkNode(execution, name, "show.nodes")
   const slots = ItemSearch.outputs(execution, nodes ?? [lastNode(execution) ?? ""])
   const search = yield* ItemSearch.search(execution, { where: (yield* conditions.compiler(where))() }, {
     slots,

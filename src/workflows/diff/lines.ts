@@ -11,7 +11,7 @@ const few = (names: ReadonlyArray<string>, most: number) =>
 
 const fieldNames = (change: valueDiff.Change | undefined) => [
   ...new Set(
-    (change === undefined ? [] : valueDiff.fields(change)).map(({ path }) =>
+    (change === undefined ? [] : valueDiff.relevant(change)).map(({ path }) =>
       path.replace(/^parameters\./, "").replace(/[.[].*$/, "")
     )
   )
@@ -23,7 +23,7 @@ const fieldNames = (change: valueDiff.Change | undefined) => [
  */
 export const line = ({ links, nodes, rest }: WorkflowDiff, most = 3): string => {
   const named = (change: NodeDiff["change"]) => nodes.filter((node) => node.change === change)
-  const changed = named("changed")
+  const changed = named("changed").filter(({ value }) => fieldNames(value).length > 0)
   const count = links.added.length + links.removed.length
   const parts = [
     ...(["added", "removed"] as const).flatMap((change) => {

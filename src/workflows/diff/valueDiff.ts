@@ -127,3 +127,7 @@ export const fields = (change: Change, path = ""): ReadonlyArray<FieldChange> =>
       )
   }
 }
+
+/** Changed paths without an id that only one side has: handwritten nodes have none, and n8n gives them one. */
+export const relevant = (change: Change): ReadonlyArray<FieldChange> =>
+  fields(change).filter(({ after, before, path }) => path !== "id" || before !== undefined && after !== undefined)

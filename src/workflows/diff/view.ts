@@ -60,10 +60,6 @@ const linksView = ({ added, removed }: WorkflowDiff["links"], portName: PortName
   }
 }
 
-/** Omits ids that only one side has: handwritten files have none. */
-const isRelevant = ({ after, before, path }: valueDiff.FieldChange) =>
-  path !== "id" || before !== undefined && after !== undefined
-
 const fieldView = (isWhole: boolean) => ({ after, before, path }: valueDiff.FieldChange): FieldView => {
   if (typeof before === "string" && typeof after === "string") {
     if (/\n/.test(before) || /\n/.test(after)) return { path, diff: TextDiff.hunks(before, after) }
@@ -102,7 +98,7 @@ export const view = (
       const whole = value?._tag === "Replace" ? obj(value.after) ?? obj(value.before) : undefined
       const fields = value === undefined || whole !== undefined && node === undefined
         ? change === "added" ? wholeView(whole ?? {}) : undefined
-        : valueDiff.fields(value).filter(isRelevant).map(fieldView(node !== undefined))
+        : valueDiff.relevant(value).map(fieldView(node !== undefined))
       return defined({
         node: name,
         change: change === "moved" ? "changed" as const : change,

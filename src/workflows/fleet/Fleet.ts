@@ -173,10 +173,7 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish, sel
 })
 
 /** Whether a failure is n8n's and may pass, so that the workflow counts as not done. */
-const mayPass = (error: Errors.N8nError) =>
-  error._tag === "ApiError" &&
-  (error.statusCode === undefined || error.statusCode >= 500 || error.statusCode === 429 ||
-    error.reason === "Timeout" || error.reason === "Unreachable")
+const mayPass = (error: Errors.N8nError) => Errors.isUncertain(error) || Errors.statusOf(error) === 429
 
 const modification = <A>(result: A, patch: Obj = {}) => Effect.succeed({ patch, result } satisfies Modification<A>)
 

@@ -44,7 +44,10 @@ export interface Facts {
   readonly credentials: ReadonlyArray<Credential>
 }
 
-type Source = Pick<Workflow.Listed, "id" | "name" | "active" | "nodes" | "isArchived"> & { readonly settings?: unknown }
+type Source = Pick<Workflow.Listed, "id" | "name" | "active" | "isArchived"> & {
+  readonly nodes: ReadonlyArray<unknown>
+  readonly settings?: unknown
+}
 
 const byHand = [contracts.triggerType, "n8n-nodes-base.manualTrigger", "@n8n/n8n-nodes-langchain.manualChatTrigger"]
 const errorTrigger = "n8n-nodes-base.errorTrigger"

@@ -246,7 +246,9 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
 
   return {
     check: Effect.fn("Policy.check")(function*(write) {
-      const [, resource, id, action] = write.path.split("/").map(decoded)
+      const parts = write.path.split("/").map(decoded)
+      const [, resource, id, action] = parts.map((part, index) => index === 2 ? part : part?.toLowerCase())
+      const path = parts.join("/").toLowerCase()
       if (resource === "workflows") {
         return id === undefined
           ? yield* checkContent(obj(write.body) ?? {}, write)
@@ -254,7 +256,7 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
       }
       if (resource === "tags" && id !== undefined) return yield* checkTag(write, id)
       if (
-        (resource !== "projects" || write.method === "DELETE") && opaqueWrites.some((path) => path.test(write.path))
+        (resource !== "projects" || write.method === "DELETE") && opaqueWrites.some((each) => each.test(path))
       ) {
         const names = Object.keys(rules).join(", ")
         const message = `${names}: the workflows that ${write.method} ${write.path} changes cannot be checked`

@@ -9,7 +9,7 @@ import * as Errors from "../../base/Errors.ts"
 import { equals, type Obj, obj, str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { N8nClient, type VersionLabels } from "../../n8n/N8nClient.ts"
+import { hasStatus, N8nClient, type VersionLabels } from "../../n8n/N8nClient.ts"
 import { puttingBack } from "../../n8n/WriteGuard.ts"
 import * as Schedules from "../Schedules.ts"
 
@@ -19,8 +19,7 @@ const settling = { schedule: Schedule.spaced("250 millis"), times: 40 }
 /** Time during which n8n 2.x may run the previous version although it reports the new one as active. */
 const takingOver = "750 millis"
 
-const isStillPublished = (error: Errors.N8nError) =>
-  error._tag === "ApiError" && /a published workflow/.test(error.errorDetails ?? "")
+const isStillPublished = (error: Errors.N8nError) => /a published workflow/.test(Errors.detailsOf(error) ?? "")
 
 /**
  * Deletes a workflow that was just unpublished: for a moment n8n answers 409, sometimes 500. `whenPublished` runs before
@@ -31,13 +30,9 @@ export const deleteUnpublished = (id: string, whenPublished: Effect.Effect<void>
     Effect.tapError((error) => isStillPublished(error) ? whenPublished : Effect.void),
     Effect.retry({
       ...settling,
-      while: (error) => error._tag === "ApiError" && (error.statusCode === 409 || error.statusCode === 500)
+      while: hasStatus(409, 500)
     })
   )
-
-/** Whether the answer was lost, so that the write may have been applied. */
-export const isUncertain = (error: Errors.N8nError): error is Errors.ApiError =>
-  error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode >= 500)
 
 const mayBeDone: Hint = "The change may have been applied anyway: read the workflow before you write again."
 
@@ -89,7 +84,7 @@ const orAlready = (
   isDone: (now: Workflow.Workflow) => boolean,
   switching: Effect.Effect<Workflow.Workflow, Errors.N8nError>
 ) =>
-  Effect.catchIf(switching, isUncertain, (error) =>
+  Effect.catchIf(switching, Errors.isUncertain, (error) =>
     Effect.gen(function*() {
       const now = yield* afterUncertain(id, error)
       return isDone(now) ? now : yield* error
@@ -222,10 +217,7 @@ export const takeBack = Effect.fnUntraced(function*(before: Workflow.Workflow, p
   yield* puttingBack(
     Effect.andThen(n8n.putWorkflow(before.id, asBefore(before, patch)), n8n.publishWorkflow(before.id))
   )
-  return yield* new Errors.ApiError({
-    ...error,
-    errorDetails: `${error.errorDetails ?? "refused"}. The workflow was reverted, and is active`
-  })
+  return yield* Errors.withDetails(error, `${error.reason.details}. The workflow was reverted, and is active`)
 })
 
 /** Publishes a change; if n8n refuses that, puts the earlier draft back. */
@@ -236,11 +228,7 @@ export const publishOrPutBack = Effect.fnUntraced(function*(
 ) {
   const n8n = yield* N8nClient
   const refused = (error: Errors.ApiError, outcome: string, hint: Hint) =>
-    new Errors.ApiError({
-      ...error,
-      errorDetails: `${error.errorDetails ?? "publishing failed"}. ${outcome}`,
-      hint
-    })
+    Errors.withDetails(error, `${error.reason.details}. ${outcome}`, hint)
   return yield* published(before, before.active ? after.versionId ?? undefined : undefined).pipe(
     Effect.catchTag("ApiError", (error) =>
       puttingBack(n8n.putWorkflow(after.id, asBefore(before, patch))).pipe(

@@ -5,7 +5,7 @@ import * as Errors from "../../base/Errors.ts"
 import { equals, type Obj, obj } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { N8nClient } from "../../n8n/N8nClient.ts"
+import { hasStatus, N8nClient } from "../../n8n/N8nClient.ts"
 import * as NodeLookups from "../NodeLookups.ts"
 import * as Placeholders from "../Placeholders.ts"
 import * as Refusal from "../repair/Refusal.ts"
@@ -14,8 +14,7 @@ import * as WorkflowInput from "../repair/WorkflowInput.ts"
 /** Maximum number of times that a body is sent again without keys that n8n refuses; n8n names one place at a time. */
 const maxRounds = 30
 
-export const badRequest = (error: Errors.N8nError): error is Errors.ApiError =>
-  error._tag === "ApiError" && error.statusCode === 400
+export const badRequest = hasStatus(400)
 
 const problem = ({ candidates, message, name, path }: WorkflowInput.Problem) =>
   Errors.invalid(
@@ -64,7 +63,7 @@ export const withoutRefused = (
   send(body).pipe(
     Effect.map((workflow) => ({ workflow, warnings: leftOut(dropped.flat()) })),
     Effect.catchIf(badRequest, (error) => {
-      const refused = Refusal.toDrop(error.errorDetails ?? "", body)
+      const refused = Refusal.toDrop(error.reason.details, body)
       return refused.length === 0 || dropped.length >= maxRounds
         ? Effect.fail(error)
         : withoutRefused(refused.reduce(Refusal.drop, body), send, [...dropped, refused])

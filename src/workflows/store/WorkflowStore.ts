@@ -173,12 +173,10 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
                 onSuccess: () =>
                   error,
                 onFailure: () =>
-                  new Errors.ApiError({
-                    ...error,
-                    errorDetails: `${
-                      error.errorDetails ?? "deleting failed"
-                    }. It is unpublished now: publishing it again failed too`
-                  })
+                  Errors.withDetails(
+                    error,
+                    `${error.reason.details}. It is unpublished now: publishing it again failed too`
+                  )
               })
             ))
         )

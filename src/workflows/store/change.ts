@@ -1,7 +1,7 @@
 /** A change before it is written: the current workflow, its new state, and whether it may be written. */
 import * as Effect from "effect/Effect"
 import * as Errors from "../../base/Errors.ts"
-import { equals, type Obj, obj } from "../../base/Json.ts"
+import { defined, equals, type Obj, obj } from "../../base/Json.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import type * as Workflow from "../../n8n/model/Workflow.ts"
@@ -25,10 +25,16 @@ export interface Written {
   readonly isReset?: boolean
 }
 
-/** Parts of a workflow to change; the rest is unchanged. */
+/** Parts of a workflow to change; the rest is unchanged, and of settings those that are not named. */
 export interface Patch {
   readonly name?: string
-  readonly [key: string]: unknown
+  readonly nodes?: ReadonlyArray<object>
+  readonly connections?: object
+  readonly settings?: object
+  readonly description?: string
+  readonly nodeGroups?: ReadonlyArray<object>
+  readonly pinData?: object
+  readonly staticData?: unknown
 }
 
 /** Options of a write. */
@@ -74,7 +80,8 @@ export const isSameVersion = (a: Workflow.Workflow, b: Workflow.Workflow, keys: 
   keys.every((key) => equals(a[key], b[key]))
 
 /** Whether someone else has written, and we have not. */
-const isConflict = (error: Errors.N8nError) => error._tag === "ApiError" && error.statusCode === 409
+const isConflict = (error: Errors.N8nError) =>
+  error._tag === "ApiError" && error.reason._tag === "VersionConflict" || Errors.statusOf(error) === 409
 
 export const isWritten = (workflow: Workflow.Workflow, body: Obj) =>
   workflow.name === body["name"] && equals(workflow.connections, body["connections"]) &&
@@ -147,9 +154,11 @@ export const moved = Effect.fnUntraced(function*(
     operation: "update workflow",
     resourceType: "Workflow",
     resourceId: now.id,
-    reason: "VersionConflict",
-    statusCode: 409,
-    errorDetails: details.join(", "),
+    reason: new Errors.VersionConflict({
+      details: details.join(", "),
+      expectedVersionId: seen,
+      ...defined({ currentVersionId: now.versionId ?? undefined })
+    }),
     hint: ["Nothing was written.", { _tag: "ReadAgain" }]
   })
 })
@@ -197,8 +206,9 @@ export const prepared = Effect.fnUntraced(function*<A, R>(
   if (expectedVersionId !== undefined && expectedVersionId !== before.versionId) {
     return yield* moved(snapshots, expectedVersionId, before)
   }
-  const { patch, result } = yield* make(before)
-  if (patch.name !== before.name) yield* checkName(patch.name)
+  const { patch: parts, result } = yield* make(before)
+  if (parts.name !== before.name) yield* checkName(parts.name)
+  const patch: Obj = { ...parts }
   const { body, warnings } = yield* Effect.provideService(merge(before, patch, source), NodeCatalogue, catalogue)
   const changedKeys = Object.keys(patch).filter((key) => !hasValue(before[key], body[key], key === "settings"))
   return { before, patch, result, body, warnings, changedKeys }

@@ -17,13 +17,11 @@ import {
   type Modified,
   moved,
   overwritten,
-  type Patch,
   type UpdateOptions,
   type Written
 } from "./change.ts"
 import {
   afterUncertain,
-  isUncertain,
   type Progress,
   published,
   publishedWaiting,
@@ -80,7 +78,7 @@ export const create = ({ catalogue }: Means) =>
     )
     yield* checkName(body.name)
     const posted = yield* withoutRefused(body, (body) => n8n.createWorkflow({ ...body, ...place })).pipe(
-      Effect.catchIf(isUncertain, (error) =>
+      Effect.catchIf(Errors.isUncertain, (error) =>
         new Errors.ApiError({
           ...error,
           hint: { _tag: "LookForCreated", name: body.name }
@@ -112,7 +110,7 @@ const put = Effect.fnUntraced(function*(
   // A draft of someone else is not published.
   const publishes = active === true || !Workflow.hasDraft(before)
   return yield* withoutRefused(body, (body) => n8n.putWorkflow(before.id, body, { publishes })).pipe(
-    Effect.catchIf(isUncertain, (error) =>
+    Effect.catchIf(Errors.isUncertain, (error) =>
       Effect.flatMap(afterUncertain(before.id, error), (now) => {
         // First, because `isWritten` ignores settings and credentials.
         if (isSameVersion(now, before, Object.keys(body))) return Effect.fail(error)
@@ -126,7 +124,7 @@ const put = Effect.fnUntraced(function*(
 /** Writes the body; a published workflow is published again, unless a draft is requested or was waiting before. */
 const putAndPublish = Effect.fnUntraced(function*(
   means: Means,
-  { before, body, patch }: { readonly before: Workflow.Workflow; readonly body: Obj; readonly patch: Patch },
+  { before, body, patch }: { readonly before: Workflow.Workflow; readonly body: Obj; readonly patch: Obj },
   { active, isAllOrNothing = false, isDraft = false }: UpdateOptions
 ) {
   const { warnings: refused, workflow: after } = yield* put(means, before, body, active).pipe(
@@ -168,9 +166,11 @@ export const notPublished = ({ active, activeVersionId, id }: Workflow.Workflow)
     operation: "publish workflow",
     resourceType: "Workflow",
     resourceId: id,
-    errorDetails: active
-      ? `n8n accepted it, but runs version ${activeVersionId ?? "?"}`
-      : "n8n accepted it, but the workflow is not published",
+    reason: new Errors.NotApplied({
+      details: active
+        ? `n8n accepted it, but runs version ${activeVersionId ?? "?"}`
+        : "n8n accepted it, but the workflow is not published"
+    }),
     hint: { _tag: "ReadAgain" }
   })
 

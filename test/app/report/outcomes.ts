@@ -55,8 +55,7 @@ export const broken: CaseReport.Named = {
   milliseconds: 3,
   error: new Errors.ApiError({
     operation: "create workflow",
-    statusCode: 401,
-    errorDetails: "::error::Unauthorized",
+    reason: new Errors.Status({ statusCode: 401, details: "::error::Unauthorized" }),
     hint: { _tag: "CheckApiKey" }
   })
 }

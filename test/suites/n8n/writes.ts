@@ -14,6 +14,7 @@ import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { WorkflowStore } from "../../../src/workflows/store/WorkflowStore.ts"
 import { Key } from "../../support/arbitrary.ts"
+import { reasonOf } from "../../support/reason.ts"
 import { main, node } from "../../support/workflows.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
@@ -262,7 +263,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       const error = yield* Effect.flip(
         tools.updateWorkflow.call({ id, name: "mine", expectedVersionId: seen })
       )
-      assert.deepInclude(error, { _tag: "ApiError", reason: "VersionConflict", statusCode: 409 })
+      assert.strictEqual(reasonOf(error), "VersionConflict")
       assert.include(Hints.text(error.hint), "get_workflow")
       assert.include(says(yield* get(id)), "theirs")
     }))
@@ -284,7 +285,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       const results = (yield* Effect.all([mine, theirs], { concurrency: 2 })).flat()
       for (const result of results) {
         if (result._tag === "Failure") {
-          assert.deepInclude(result.failure, { _tag: "ApiError", reason: "VersionConflict", statusCode: 409 })
+          assert.strictEqual(reasonOf(result.failure), "VersionConflict")
         }
       }
       assert.isTrue(results.some((result) => result._tag === "Success"))
@@ -402,7 +403,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
         : []
       for (const { result, seen } of ours) {
         if (result._tag === "Failure") {
-          assert.deepInclude(result.failure, { _tag: "ApiError", reason: "VersionConflict", statusCode: 409 })
+          assert.strictEqual(reasonOf(result.failure), "VersionConflict")
           continue
         }
         const { versionId, warnings = [] } = result.success

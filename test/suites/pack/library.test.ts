@@ -185,7 +185,7 @@ console.log(JSON.stringify({
   const tasks = globSync("test/suites/pack/tasks/*.ts", { cwd: root }).toSorted()
 
   it("is enough for what its users build: types with no more than the declared peers", () => {
-    assert.lengthOf(tasks, 8)
+    assert.isAtLeast(tasks.length, 10)
     for (const task of tasks) copyFileSync(join(installed, "dist/examples", basename(task)), join(app, basename(task)))
     mkdirSync(join(app, "node_modules/@types"), { recursive: true })
     run("npm", ["install", "--no-audit", "--no-fund", "@types/node@24.9.1"], app)

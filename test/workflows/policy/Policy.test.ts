@@ -169,6 +169,17 @@ describe("a policy", () => {
         assert.isTrue((yield* api.requests).every(({ method }) => method === "GET"))
       }).pipe(Effect.provide(Policy.layer(rules))), { seed }))
 
+  it.effect.each(["/workflows/dirty/publish", "/Workflows/dirty/Activate", "/workflows/dirty/%70ublish"] as const)(
+    "sees through the spelling of %s",
+    (path) =>
+      inWorld(({ api }) =>
+        Effect.gen(function*() {
+          const error = yield* Effect.flip(N8nClient.use((n8n) => n8n.request("POST", path, { body: {} })))
+          assert.include(error.message, "bannedNodes: 'n8n-nodes-base.ssh'")
+          assert.isTrue((yield* api.requests).every(({ method }) => method === "GET"))
+        }).pipe(Effect.provide(Policy.layer(rules))), { seed })
+  )
+
   it.effect("writes nothing of which it cannot see what it changes", () =>
     inWorld(() =>
       Effect.gen(function*() {
@@ -179,6 +190,9 @@ describe("a policy", () => {
             ["POST", "/n8n-packages/import"],
             ["POST", "/source-control/pull"],
             ["DELETE", "/projects/p1"],
+            ["POST", "/N8N-packages/%49mport"],
+            ["POST", "/Source-Control/PULL"],
+            ["DELETE", "/Tags/t1"],
             ["DELETE", "/tags/t1"],
             ["PUT", "/tags/t1"]
           ] as const

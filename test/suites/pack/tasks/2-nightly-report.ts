@@ -1,23 +1,23 @@
-/** A nightly report: what failed since yesterday, by workflow and node, most frequent first. */
-import { N8nClient, Services, tools } from "effect-n8n-mcp"
+/** A nightly report at six: what failed since yesterday, most frequent first; an n8n that is away is asked again. */
+import { Executions, Hints, Triage } from "effect-n8n-mcp"
 import { FakeN8n } from "effect-n8n-mcp/testing"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
+import * as Schedule from "effect/Schedule"
 
 const report = Effect.gen(function*() {
-  const n8n = yield* N8nClient.N8nClient
-  const since = DateTime.subtract(yield* DateTime.now, { days: 1 })
-  const failed = yield* n8n.streamExecutions({ status: "error", startedAfter: DateTime.formatIso(since) }).pipe(
-    Stream.mapEffect(({ id }) => tools.getExecution.call({ id: String(id) }), { concurrency: 4 }),
-    Stream.runCollect
+  const startedAfter = DateTime.subtract(yield* DateTime.now, { days: 1 })
+  const { groups, names } = yield* Triage.byFailure({ startedAfter, last: 500 })
+  return groups.map(({ count, message, node, workflowId }) =>
+    `${count} x ${names.get(workflowId)} / ${node}: ${message}`
   )
-  const byPlace = Map.groupBy(failed, ({ failure, workflowName }) => `${workflowName} / ${failure?.node}`)
-  return [...byPlace]
-    .map(([place, runs]) => ({ place, times: runs.length, last: runs[0]?.failure?.error.message }))
-    .toSorted((a, b) => b.times - a.times)
-})
+}).pipe(
+  Effect.retry({ times: 3, while: (error) => error._tag === "ApiError" && error.isRetryable }),
+  Effect.catch((error) => Effect.succeed([Hints.explain(error)]))
+)
+
+export const main = report.pipe(Effect.tap(Effect.log), Effect.schedule(Schedule.cron("0 6 * * *", "Asia/Tokyo")))
 
 const workflow = (id: string, name: string) => ({ id, name, nodes: [{ name: "Pay", type: "n8n-nodes-base.code" }] })
 const orders = workflow("w1", "Orders")
@@ -25,15 +25,19 @@ const refunds = workflow("w2", "Refunds")
 
 export const test = Effect.gen(function*() {
   const fake = yield* FakeN8n.FakeN8n
-  for (const each of [refunds, orders, orders]) {
-    yield* fake.addExecution(FakeN8n.failedExecution({ workflow: each, node: "Pay", message: "card declined" }))
+  for (const [index, each] of [refunds, orders, orders].entries()) {
+    const message = `card ${index} declined`
+    yield* fake.addExecution(FakeN8n.failedExecution({ workflow: each, node: "Pay", message }))
   }
-  return yield* report
+  const failures = yield* report
+  yield* fake.failTimes(100, 401)
+  return [...failures, ...yield* report]
 }).pipe(
-  Effect.provide(Layer.merge(FakeN8n.layer({ workflows: [orders, refunds], executions: [] }), Services.layerMemory))
+  Effect.provide(Layer.merge(FakeN8n.layer({ workflows: [orders, refunds], executions: [] }), Executions.layer()))
 )
 
 export const expected = [
-  { place: "Orders / Pay", times: 2, last: "card declined" },
-  { place: "Refunds / Pay", times: 1, last: "card declined" }
+  "2 x Orders / Pay: card {1} declined",
+  "1 x Refunds / Pay: card 0 declined",
+  "Failed to list executions (HTTP 401): simulated failure. n8n rejected the API key: check N8N_API_KEY (--api-key). Create keys in n8n under Settings > n8n API."
 ]

@@ -42,11 +42,17 @@ export const test = Effect.gen(function*() {
   const text = JSON.stringify(spans.map(({ attributes }) => [...attributes]))
   return {
     count: workflows.length,
-    failed: failed._tag === "ApiError" && [failed.reason, failed.statusCode],
+    failed: failed._tag === "ApiError" && failed.reason.message,
     requests: (yield* fake.requests).length,
     hasSpans: names.size > 0 && text.includes("http.request.method"),
     hidesKey: !text.includes("fake-key")
   }
 }).pipe(Effect.provide(impatient), Effect.withTracer(tracer))
 
-export const expected = { count: 0, failed: ["Status", 500], requests: 6, hasSpans: true, hidesKey: true }
+export const expected = {
+  count: 0,
+  failed: "HTTP 500: simulated failure",
+  requests: 6,
+  hasSpans: true,
+  hidesKey: true
+}
