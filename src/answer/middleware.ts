@@ -91,11 +91,11 @@ export interface Middleware<out R = unknown, out E = Errors.Failure> {
  * )
  * ```
  */
-export const middleware = <E extends Errors.Failure, R>(
-  around: (run: Run, call: Call) => Effect.Effect<Result, E, R>
-): Middleware<Exclude<R, OwnServices>, Exclude<E, OwnFailure>> =>
+export const middleware = <Around extends Effect.Effect<Result, Errors.Failure, unknown>>(
+  around: (run: Run, call: Call) => Around
+): Middleware<Exclude<Effect.Services<Around>, OwnServices>, Exclude<Effect.Error<Around>, OwnFailure>> =>
   // The compiler does not know that the excluded parts are added again.
-  ({ around }) as Middleware<Exclude<R, OwnServices>, Exclude<E, OwnFailure>>
+  ({ around }) as never
 
 /** Middleware around the calls of this fiber, outermost first. */
 export const CurrentMiddleware = Context.Reference<ReadonlyArray<Middleware>>("effect-n8n-mcp/Tool/Middleware", {

@@ -67,7 +67,12 @@ const Member = Schema.Union(
   })
 )
 
-type Op = keyof typeof members
+export type Op = keyof typeof members
+
+/** Fields of an operation, for those who write it as a function; nodes of `add` and `update` have further ones. */
+export type Fields<O extends Op> = O extends Op
+  ? Omit<(typeof members)[O]["Type"], "op"> & (O extends "add" | "update" ? Obj : unknown)
+  : never
 
 const isOp = (op: string): op is Op => Object.hasOwn(members, op)
 

@@ -24,6 +24,7 @@ import { Snapshots } from "../store/Snapshots.ts"
 import { type Modification, type UpdateOptions, WorkflowStore } from "../store/WorkflowStore.ts"
 import * as Upgrade from "../upgrade/Upgrade.ts"
 import type { Left } from "../upgrade/Upgrade.ts"
+import { patchOf } from "../WorkflowEdit.ts"
 import * as Change from "./change.ts"
 import type { Operation } from "./Operations.ts"
 import * as Plans from "./Plans.ts"
@@ -204,7 +205,7 @@ const write = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, 
     const { steps, workflow } = changed.success
     const hindrance = obstacle(now, steps, plan, means.release)
     return hindrance === undefined
-      ? modification(done, Change.patchOf(now, workflow))
+      ? modification(done, patchOf(now, workflow))
       : modification(changedSince(hindrance))
   }, options)
   if (result.state !== "done") return result
@@ -348,7 +349,7 @@ const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entr
     const patch = Object.fromEntries(keys.flatMap((key) => former[key] === undefined ? [] : [[key, former[key]]]))
     const { settings, warnings } = formerSettings(now.settings, former["settings"], isV1(release))
     notes = warnings
-    return modification(undefined, Change.patchOf(now, { ...now, ...patch, settings }))
+    return modification(undefined, patchOf(now, { ...now, ...patch, settings }))
   }, { operation: "workflow_restore", source: "file", ...wasLive ? { active: true } : { isDraft: true } })
   return result ?? {
     state: "restored",
