@@ -8,8 +8,8 @@ import * as Redact from "../base/Redact.ts"
 import * as Visible from "../base/Visible.ts"
 import * as App from "./App.ts"
 import * as Arguments from "./Arguments.ts"
-import { type JsonSchema, ofAnswer, ofArguments, withoutParameters } from "./jsonSchemas.ts"
 import * as Hints from "./Hints.ts"
+import { type JsonSchema, ofAnswer, ofArguments, withoutParameters } from "./jsonSchemas.ts"
 import * as Locale from "./Locale.ts"
 import { CurrentMiddleware, inside, type Middleware } from "./middleware.ts"
 import * as Minimize from "./Minimize.ts"
@@ -179,9 +179,12 @@ export const extended = <T extends Any>(tool: T): T => {
  */
 export const payload = <T extends Any>(tool: T): Schema.toEncoded<T["input"]> => Schema.toEncoded(tool.input)
 
-/** The result of a handler, or the advice for one whose result TypeScript infers too late. */
+/**
+ * The result of a handler, or advice: TypeScript infers the result of a generic function that returns a function, such
+ * as `Effect.fn`, only after all parts of the definition.
+ */
 type Known<Raw> = 0 extends 1 & Raw ? Raw
-  : unknown extends Raw ? "Annotate the argument of the handler: Effect.fn(function*({ id }: { readonly id: string }) {…})"
+  : unknown extends Raw ? "Write handler as (input) => Effect.gen(…), or define its Effect.fn before Tool.make"
   : Raw
 
 /**
@@ -192,7 +195,8 @@ type Known<Raw> = 0 extends 1 & Raw ? Raw
  * `maxChars` is the tool's own budget, below the general one; `trim` first cuts parts to budgets of their own. Only the
  * answer for a model is cut, not the result of a program's `call`.
  *
- * `handler` may fail with any error that has a `_tag` and a `message`; its optional `hint` is the next step for a model.
+ * `handler` is an arrow function, `(input) => Effect.gen(…)`, or an `Effect.fn` that is defined before: TypeScript
+ * cannot infer the result of one that is written here. It may fail with any error that has a `_tag` and a `message`; its optional `hint` is the next step for a model.
  *
  * **Example** (A custom tool)
  *

@@ -288,10 +288,15 @@ export const serveWith = <T extends Tool.Any, M extends Tool.Middleware = never>
 export const serve = <T extends Tool.Any, M extends Tool.Middleware = never>(
   options: Options<T, M>
 ): Effect.Effect<void, never, McpTransport | Tool.Services<T> | Tool.Services<M>> =>
-  Effect.flatMap(Effect.context<Tool.Services<T> | Tool.Services<M>>(), (context) => serveWith(options, () => Effect.succeed(context)))
+  Effect.flatMap(
+    Effect.context<Tool.Services<T> | Tool.Services<M>>(),
+    (context) => serveWith(options, () => Effect.succeed(context))
+  )
 
 /** Server on an app's router: its contents, paths and access. */
-export interface HttpOptions<T extends Tool.Any, M extends Tool.Middleware = never> extends Options<T, M>, Mount.Options {}
+export interface HttpOptions<T extends Tool.Any, M extends Tool.Middleware = never>
+  extends Options<T, M>, Mount.Options
+{}
 
 /** Mounts a server on an `HttpRouter`; `contextFor` returns the context of a call, `access` identifies callers. */
 export const layerHttpWith = <T extends Tool.Any, M extends Tool.Middleware = never>(
@@ -344,5 +349,6 @@ export const layerHttp = <T extends Tool.Any, M extends Tool.Middleware = never>
   options: HttpOptions<T, M>
 ): Layer.Layer<never, never, HttpRouter.HttpRouter | Tool.Services<T> | Tool.Services<M>> =>
   Layer.unwrap(
-    Effect.map(Effect.context<Tool.Services<T> | Tool.Services<M>>(), (context) => layerHttpWith(options, () => Effect.succeed(context)))
+    Effect.map(Effect.context<Tool.Services<T> | Tool.Services<M>>(), (context) =>
+      layerHttpWith(options, () => Effect.succeed(context)))
   )

@@ -103,8 +103,11 @@ export const operations = (...operations: ReadonlyArray<Operation>): Edit =>
 /** Applies edits one after the other, all or nothing. */
 export const all = (...edits: ReadonlyArray<Edit>): Edit => (before) =>
   Effect.map(
-    Effect.reduce(edits, () => before, (workflow, edit) => Effect.map(edit(workflow), (patch) => ({ ...workflow, ...patch }))),
-    (workflow) => patchOf(before, workflow)
+    Effect.reduce(edits, () =>
+      before, (workflow, edit) =>
+      Effect.map(edit(workflow), (patch) => ({ ...workflow, ...patch }))),
+    (workflow) =>
+      patchOf(before, workflow)
   )
 
 /** Node to replace, its new type, and parameters that override those that stay. */

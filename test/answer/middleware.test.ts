@@ -38,8 +38,7 @@ const policy = Tool.middleware((run, { tool }) =>
 
 const workflows = [{ id: "w1", name: "Orders", nodes: [] }]
 
-const world = () =>
-  Layer.mergeAll(FakeN8n.layer({ workflows }), Services.layerMemory, Layer.sync(Log, () => []))
+const world = () => Layer.mergeAll(FakeN8n.layer({ workflows }), Services.layerMemory, Layer.sync(Log, () => []))
 
 const served = Effect.gen(function*() {
   let server: Served | undefined
@@ -149,5 +148,38 @@ describe("a program's call", () => {
       const { workflows } = yield* tools.listWorkflows.call(payload)
       assert.lengthOf(workflows, 1)
       assert.throws(() => Schema.decodeUnknownSync(Tool.payload(tools.listWorkflows))({ limit: 100_000 }), /limit/)
+      const { input } = tools.listWorkflows
+      assert.deepStrictEqual(input.make({}), yield* Schema.decodeUnknownEffect(input)({}))
     }).pipe(Effect.provide(world())))
+})
+
+describe("a handler of Effect.fn", () => {
+  const about = {
+    name: "double",
+    title: "Double",
+    description: "Doubles.",
+    annotations: Tool.readOnly,
+    input: Schema.Struct({ n: Schema.Int }),
+    output: Schema.Struct({ n: Schema.Int }),
+    message: () => "done"
+  } as const
+
+  it.effect("types the argument of summarize if it is defined before, and else says that it has to be", () =>
+    Effect.gen(function*() {
+      const handler = Effect.fn("double")(function*({ n }: { readonly n: number }) {
+        return yield* Effect.succeed({ doubled: 2 * n })
+      })
+      const double = Tool.make({ ...about, handler, summarize: ({ doubled }) => ({ n: doubled }) })
+      assert.deepStrictEqual(yield* double.call({ n: 2 }), { n: 4 })
+      Tool.make({
+        ...about,
+        handler: Effect.fn(function*({ n }) {
+          return yield* Effect.succeed({ doubled: 2 * n })
+        }),
+        summarize: (raw) => {
+          const advice: `Write handler as ${string}` = raw
+          return { n: advice.length }
+        }
+      })
+    }))
 })

@@ -164,8 +164,20 @@ const failureLines = (failure: NonNullable<Summary["failure"]>, { isColoured, wi
 
 /** Explains a run: what failed and why, then its nodes, in the order in which they ran. */
 export const why = (summary: Summary, screen: Layout.Screen): ReadonlyArray<string> => {
-  const { availableNodes, calledBy, duration, failure, id, mode, startedAt, stoppedAt, url, version, workflowId, workflowName } =
-    summary
+  const {
+    availableNodes,
+    calledBy,
+    duration,
+    failure,
+    id,
+    mode,
+    startedAt,
+    stoppedAt,
+    url,
+    version,
+    workflowId,
+    workflowName
+  } = summary
   const colour = screen.isColoured ? Layout.statusColour(summary.status) : undefined
   const about = [
     Layout.time(startedAt),

@@ -35,7 +35,9 @@ export const isOwnHost = (names: Names, header: string | undefined, calledAddres
 
 /** Whether an origin is the server's own or a listed one. */
 export const isOwnOrigin = (names: Names, origin: string, host: string | undefined): boolean => {
-  if ((names.allowedOrigins ?? []).some((allowed) => allowed.toLowerCase().replace(/\/$/, "") === origin.toLowerCase())) {
+  if (
+    (names.allowedOrigins ?? []).some((allowed) => allowed.toLowerCase().replace(/\/$/, "") === origin.toLowerCase())
+  ) {
     return true
   }
   return /^https?:\/\//i.test(origin) && origin.replace(/^https?:\/\//i, "").toLowerCase() === host?.toLowerCase()

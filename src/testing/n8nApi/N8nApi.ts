@@ -261,11 +261,11 @@ export const make = (seed: Seed = {}, options: Options = {}): Effect.Effect<N8nA
       requests: Effect.sync(() => [...requests]),
       workflows: Effect.sync(() => [...state.workflows.values()]),
       edit: (id, change, author = "Somebody Else") =>
-        Effect.map(Clock.currentTimeMillis, (clock) =>
-          workflows.edit({ version, state, now: state.timestamp(clock) }, id, change, author)),
-      executions: Effect.sync(() =>
-        [...state.executions.values()].toSorted((a, b) => Number(a.id) - Number(b.id))
-      ),
+        Effect.map(
+          Clock.currentTimeMillis,
+          (clock) => workflows.edit({ version, state, now: state.timestamp(clock) }, id, change, author)
+        ),
+      executions: Effect.sync(() => [...state.executions.values()].toSorted((a, b) => Number(a.id) - Number(b.id))),
       addExecution: (execution) =>
         Effect.map(Clock.currentTimeMillis, (clock) => State.addExecution(state, execution, clock)),
       failTimes: (times, status, { message = "simulated failure", retryAfter } = {}) =>

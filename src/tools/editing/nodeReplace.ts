@@ -30,11 +30,15 @@ export const nodeReplace = Tool.make({
     ...editing.outcomeFields
   }),
   handler: ({ newNodeType: type, parameters: overrides, targetNodeId: node, workflowId }) =>
-    editing.change(workflowId, { operation: "node_replace" }, (workflow) =>
-      Effect.map(WorkflowEdit.replaced(workflow, { node, type, parameters: overrides }), (result) => ({
-        workflow: result.workflow,
-        result
-      }))),
+    editing.change(
+      workflowId,
+      { operation: "node_replace" },
+      (workflow) =>
+        Effect.map(WorkflowEdit.replaced(workflow, { node, type, parameters: overrides }), (result) => ({
+          workflow: result.workflow,
+          result
+        }))
+    ),
   summarize: (changed, { raw }) => ({
     nodeId: changed.result.nodeId,
     compatibilityReport: changed.result.report,

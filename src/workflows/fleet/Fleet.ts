@@ -6,6 +6,30 @@
  * A plan has the digest of each workflow before and after its change. What is written is what was planned: a workflow
  * that is in another state is left out. Since the digests say what was done, a batch that ended early can be continued
  * and taken back, whatever it has recorded.
+ *
+ * **Example** (A new address in all workflows that have the old one)
+ *
+ * ```ts
+ * import { Fleet, Services } from "effect-n8n-mcp"
+ * import { FakeN8n } from "effect-n8n-mcp/testing"
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ *
+ * const move = (from: string, to: string, confirm: (changes: Fleet.Plan["changes"]) => Effect.Effect<boolean>) =>
+ *   Effect.gen(function*() {
+ *     const { plan } = yield* Fleet.plan({ select: { uses: from }, operations: [{ op: "replace", find: from, with: to }] })
+ *     if (!(yield* confirm(plan.changes))) return 0
+ *     const { outcomes } = yield* Fleet.apply(plan.id) // Fleet.restore(plan.id) takes it back
+ *     return outcomes.size
+ *   })
+ *
+ * const node = { name: "Call", type: "n8n-nodes-base.httpRequest", parameters: { url: "https://old.example/a" } }
+ * const workflow = { id: "1", name: "Orders", nodes: [node], connections: {} }
+ *
+ * export const test = move("https://old.example", "https://new.example", () => Effect.succeed(true)).pipe(
+ *   Effect.provide(Layer.merge(FakeN8n.layer({ workflows: [workflow] }), Services.layerMemory))
+ * )
+ * ```
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -31,14 +55,20 @@ import * as Plans from "./Plans.ts"
 import * as Selection from "./Selection.ts"
 import * as swaps from "./swaps.ts"
 
+export type { Operation } from "./Operations.ts"
+export type { Entry, Outcome, Plan } from "./Plans.ts"
+export type { Select } from "./Selection.ts"
+
 const writers = 4
 
 const maxNames = 5
 
+/** Workflows to change, and how: the conditions of list_workflows, all met, and the operations of bulk_edit. */
 export interface Request {
   readonly select: Selection.Select
   readonly operations: ReadonlyArray<Operation>
-  readonly publish: typeof Plans.Publish.Type
+  /** `keep` (default): what is published stays so, with the change; `draft`: only drafts. */
+  readonly publish?: typeof Plans.Publish.Type
 }
 
 const meansOf = Effect.fnUntraced(function*(
@@ -115,7 +145,7 @@ const changesRunning = (workflow: Workflow.Listed, means: Means) => {
 }
 
 /** Plans a change without writing to n8n, and stores the plan. */
-export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish, select }: Request) {
+export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish = "keep", select }: Request) {
   yield* Selection.refuseAll(select)
   const id = yield* Plans.newId
   const { missing, selected } = yield* Selection.all(select)
