@@ -11,7 +11,7 @@ import * as AccessLog from "./accessLog.ts"
 import * as Refusal from "./refusal.ts"
 
 export interface Options {
-  /** Who may call: `Access.make(grants)`. Default: everyone. */
+  /** Identifies the caller of a request, or refuses it: `Access.make(grants)`. Default: everyone may call. */
   readonly access?: Access.Access
   /** Maximum calls per token and minute. Default: unlimited. */
   readonly callsPerMinute?: number | undefined
