@@ -183,7 +183,7 @@ export const payload = <T extends Any>(tool: T): Schema.toEncoded<T["input"]> =>
  * The result of a handler, or advice: TypeScript infers the result of a generic function that returns a function, such
  * as `Effect.fn`, only after all parts of the definition.
  */
-type Known<Raw> = 0 extends 1 & Raw ? Raw
+export type Known<Raw> = 0 extends 1 & Raw ? Raw
   : unknown extends Raw ? "Write handler as (input) => Effect.gen(…), or define its Effect.fn before Tool.make"
   : Raw
 
@@ -271,8 +271,8 @@ export const make = <
   })
 }
 
-/** Tool of a program's own behaviour; `run` is the tool's. */
-type Around<In, Out, R, E, R2, E2> = (
+/** Behaviour around a tool, whose own is `run`. */
+export type Around<In, Out, R, E, R2, E2> = (
   run: (input: In) => Effect.Effect<Out, E, R>,
   input: In
 ) => Effect.Effect<Out, E2, R2>

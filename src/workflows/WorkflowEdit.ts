@@ -46,8 +46,7 @@ import type { Patch } from "./store/WorkflowStore.ts"
 /** Change of a workflow: the parts that differ afterwards. */
 export type Edit = (before: Obj) => Effect.Effect<Patch, Errors.N8nError, N8nClient | NodeCatalogue>
 
-/** Operation of workflow_edit. */
-export type Operation = Pure.Operation
+export type { Fields, Op, Operation } from "./edit/WorkflowEdit.ts"
 
 const parts = ["name", "nodes", "connections", "settings", "pinData", "nodeGroups"] as const
 
@@ -71,7 +70,7 @@ const calleeOf = (id: string) =>
   )
 
 /** Applies operations, with the node types that they need. @internal */
-export const apply = Effect.fnUntraced(function*(workflow: Obj, operations: ReadonlyArray<Operation>) {
+export const apply = Effect.fnUntraced(function*(workflow: Obj, operations: ReadonlyArray<Pure.Operation>) {
   const callees = new Map(yield* Effect.forEach(Pure.calleesOf(operations), calleeOf))
   const nodeTypes = {
     ...(yield* lookups(Pure.typesOf(workflow, operations))),
@@ -89,7 +88,7 @@ export const replaced = Effect.fnUntraced(function*(workflow: Obj, { node, param
 })
 
 /** Applies operations in order, all or nothing. */
-export const operations = (...operations: ReadonlyArray<Operation>): Edit =>
+export const operations = (...operations: ReadonlyArray<Pure.Operation>): Edit =>
   Effect.fnUntraced(function*(before) {
     const { created, workflow } = yield* apply(before, operations)
     if (created.length === 0) return patchOf(before, workflow)

@@ -296,6 +296,7 @@ const forEach = Effect.fnUntraced(function*<R>(
   }
 })
 
+/** State of a plan, by the outcome of each workflow. */
 export interface State {
   readonly plan: Plans.Plan
   readonly outcomes: ReadonlyMap<string, Plans.Outcome>
@@ -331,6 +332,7 @@ export const state = Effect.fn("Fleet.state")(function*(id: string) {
   return { plan, outcomes, unpublished, warnings: [] } satisfies State as State
 })
 
+/** Writes a plan, or continues one; workflows that have changed since are left out. */
 export const apply = Effect.fn("Fleet.apply")(function*(id: string) {
   const plan = yield* Plans.read(id)
   const before = yield* Plans.outcomes(plan)

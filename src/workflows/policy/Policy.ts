@@ -132,6 +132,7 @@ export const errorWorkflowId = (workflow: Obj) => {
   return id === "" || id === "DEFAULT" || id.startsWith("=") ? undefined : id
 }
 
+/** Whether a workflow names an error workflow or is one. */
 export const hasErrorWorkflow = (workflow: Obj): boolean =>
   isErrorWorkflow(workflow) || errorWorkflowId(workflow) !== undefined
 
