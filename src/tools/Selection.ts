@@ -12,7 +12,7 @@ const namesOf = (tools: ReadonlyArray<Tool.Any>) => tools.map(({ name }) => name
 export const names: Choice.Names = {
   all: namesOf(all),
   toolsets: Object.fromEntries(Object.entries(toolsets).map(([name, tools]) => [name, namesOf(tools)])),
-  standard: namesOf(standard),
+  byDefault: namesOf(standard),
   files: namesOf([...toolsets.files, ...toolsets.sync]),
   credentialCreate: credentialCreate.name,
   projectList: projectList.name
