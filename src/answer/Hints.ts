@@ -1,6 +1,7 @@
 /** Texts of advice: the only module below the tools that knows the names of tools and command-line options. */
 import { Advice, type ConnectionProblem, type Hint } from "../base/Advice.ts"
 import type { Failure } from "../base/Errors.ts"
+import { obj, str, without } from "../base/Json.ts"
 import * as Visible from "../base/Visible.ts"
 
 const checkUrl = "check N8N_URL (--n8n-url); use the address of n8n's editor in a browser"
@@ -124,6 +125,41 @@ export const text = (hint: Hint): string => joined(hint, sentence)
  * ```
  */
 export const explain = ({ hint = "", message }: Failure): string => `${message}. ${text(hint)}`.trim()
+
+const toolName = /\b[a-z]+(?:_[a-z]+)+\b/g
+
+/** A text without the sentences that name tools which are not offered. */
+export const within = (text: string, offered: ReadonlySet<string>): string =>
+  text.split(/(?<=[.!?]) (?=\S)/)
+    .filter((sentence) => (sentence.replace(/'[^']*'/g, "").match(toolName) ?? []).every((name) => offered.has(name)))
+    .join(" ")
+
+const none: ReadonlySet<string> = new Set()
+
+/** Data whose `hint` and `_guidance` name only tools that are offered; by default none, as for a program. */
+export const advising = <A>(data: A, offered = none): A => {
+  const { _guidance, hint, ...rest } = obj(data) ?? {}
+  if (_guidance === undefined && typeof hint !== "string") return data
+  const text = typeof hint === "string" ? within(hint, offered) : ""
+  const isOffered = within(String(obj(_guidance)?.["example"]), offered) !== ""
+  return { ...rest, ...(text === "" ? {} : { hint: text }), ...(isOffered ? { _guidance } : {}) } as A
+}
+
+/** Data of an answer that names only tools which are offered, in marks as well. */
+export const naming = (data: unknown, offered: ReadonlySet<string>): unknown => {
+  const isOffered = (mark: unknown) => within(str(obj(mark)?.["next"]) ?? "", offered) !== ""
+  const bare = (mark: unknown) => isOffered(mark) ? mark : without(obj(mark) ?? {}, (_, key) => key === "next")
+  const visit = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(visit)
+    const marked = obj(value)
+    return marked === undefined ? value : Object.fromEntries(
+      Object.entries(marked).map(([key, each]) =>
+        key === "_truncated" ? [key, Array.isArray(each) ? each.map(bare) : bare(each)] : [key, visit(each)]
+      )
+    )
+  }
+  return advising(visit(data), offered)
+}
 
 /** Advice that names commands instead of tools. */
 const atTerminal = {

@@ -8,8 +8,10 @@ import * as Redact from "../base/Redact.ts"
 import * as Visible from "../base/Visible.ts"
 import * as App from "./App.ts"
 import * as Arguments from "./Arguments.ts"
+import * as Hints from "./Hints.ts"
 import { type JsonSchema, ofAnswer, ofArguments, withoutParameters } from "./jsonSchemas.ts"
 import * as Locale from "./Locale.ts"
+import { CurrentMiddleware, inside, type Middleware } from "./middleware.ts"
 import * as Minimize from "./Minimize.ts"
 import {
   type About,
@@ -28,6 +30,16 @@ import {
 import { markable, type Next, type Totals } from "./Truncated.ts"
 
 export { type JsonSchema, jsonSchema } from "./jsonSchemas.ts"
+export {
+  type Call,
+  CurrentMiddleware,
+  type Middleware,
+  middleware,
+  type OwnFailure,
+  type OwnServices,
+  type Result,
+  type Run
+} from "./middleware.ts"
 export {
   type About,
   additive,
@@ -79,7 +91,8 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
   const decode = lazy(() => Arguments.decoder<In, never>(name, tool.input, inputSchema()))
   const encode = lazy(() => Schema.encodeEffect(markable<Out, unknown>(tool.output)))
 
-  const handle = Effect.fn(name)(function*(input: In) {
+  const attributes = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name }
+  const handle = Effect.fn(`execute_tool ${name}`, { attributes })(function*(input: In) {
     if (!annotations.readOnlyHint && (yield* ReadOnly)) {
       return yield* new Errors.ValidationError({
         reason: `${name} changes something, and this server is read-only`,
@@ -87,14 +100,14 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
         hint: "Ask the operator to start the server without --read-only (N8N_MCP_READ_ONLY)."
       })
     }
-    const { data, totals, view } = yield* page(input)
+    const { data, totals, view } = yield* inside(yield* CurrentMiddleware, { tool: self, input })(page(input))
     return { data: (yield* RedactSecrets) ? Redact.redact(data) : data, totals, view }
   })
 
   const call = Effect.fnUntraced(function*(args: unknown) {
     const input = yield* decode()(args)
     const { data, totals } = yield* handle(input)
-    return Minimize.markPages(data, totals, own.next?.(input, data))
+    return Hints.advising(Minimize.markPages(data, totals))
   })
 
   const fit = Effect.fnUntraced(function*(input: In) {
@@ -124,7 +137,7 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
     }
   })
 
-  return {
+  const self: Tool<Name, I, O, R, E> = {
     ...Struct.pick(tool, ["name", "title", "description", "input", "output"]),
     annotations,
     searchHint: own.searchHint,
@@ -144,6 +157,7 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
     [parts]: own,
     [schema]: { inputSchema, unlisted }
   }
+  return self
 }
 
 /** Tool that also lists the parameters marked `onRequest`. */
@@ -152,8 +166,26 @@ export const extended = <T extends Any>(tool: T): T => {
   const hidden = Object.keys(unlisted).filter((name) => unlisted[name] === "never")
   return hidden.length === Object.keys(unlisted).length
     ? tool
-    : { ...tool, inputSchema: withoutParameters(inputSchema(), hidden) }
+    : {
+      ...tool,
+      inputSchema: withoutParameters(inputSchema(), hidden),
+      [schema]: { inputSchema, unlisted: Object.fromEntries(hidden.map((name) => [name, "never" as const])) }
+    }
 }
+
+/**
+ * Schema of what a client sends, such as the payload of an `HttpApi` endpoint whose handler passes it to `call`: what
+ * has a default may be left out.
+ */
+export const payload = <T extends Any>(tool: T): Schema.toEncoded<T["input"]> => Schema.toEncoded(tool.input)
+
+/**
+ * The result of a handler, or advice: TypeScript infers the result of a generic function that returns a function, such
+ * as `Effect.fn`, only after all parts of the definition.
+ */
+export type Known<Raw> = 0 extends 1 & Raw ? Raw
+  : unknown extends Raw ? "Write handler as (input) => Effect.gen(…), or define its Effect.fn before Tool.make"
+  : Raw
 
 /**
  * Makes a tool.
@@ -163,7 +195,8 @@ export const extended = <T extends Any>(tool: T): T => {
  * `maxChars` is the tool's own budget, below the general one; `trim` first cuts parts to budgets of their own. Only the
  * answer for a model is cut, not the result of a program's `call`.
  *
- * `handler` may fail with any error that has a `_tag` and a `message`; its optional `hint` is the next step for a model.
+ * `handler` is an arrow function, `(input) => Effect.gen(…)`, or an `Effect.fn` that is defined before: TypeScript
+ * cannot infer the result of one that is written here. It may fail with any error that has a `_tag` and a `message`; its optional `hint` is the next step for a model.
  *
  * **Example** (A custom tool)
  *
@@ -208,7 +241,7 @@ export const make = <
     readonly input: I
     readonly output: O
     readonly handler: (input: I["Type"]) => Effect.Effect<Raw, E, R>
-    readonly summarize: (raw: NoInfer<Raw>, input: I["Type"]) => O["Type"]
+    readonly summarize: (raw: Known<NoInfer<Raw>>, input: I["Type"]) => O["Type"]
     /** Sentence about the data; an object if it exists in Japanese too. */
     readonly message: (data: O["Type"], input: I["Type"]) => string | Locale.Message
     readonly totals?: (raw: NoInfer<Raw>) => Totals
@@ -231,12 +264,22 @@ export const make = <
     page: (input) =>
       Effect.flatMap(handler(input), (raw) =>
         Effect.map(Effect.context<R>(), (context) => ({
-          data: summarize(raw, input),
+          data: summarize(raw as Known<Raw>, input),
           totals: totals?.(raw) ?? {},
           view: view && Effect.provideContext(Effect.suspend(() => view(raw, input)), context)
         })))
   })
 }
+
+/** Behaviour around a tool, whose own is `run`. */
+export type Around<In, Out, R, E, R2, E2> = (
+  run: (input: In) => Effect.Effect<Out, E, R>,
+  input: In
+) => Effect.Effect<Out, E2, R2>
+
+/** Tool in a middleware. */
+export type Wrapped<T extends Any, R, E extends Errors.Failure> = T extends
+  Tool<infer Name, infer I, infer O, infer R1, infer E1> ? Tool<Name, I, O, R | R1, E | E1> : never
 
 /**
  * Wraps a tool's behaviour, for example with a policy, an audit or a retry.
@@ -276,7 +319,22 @@ export const make = <
  * )
  * ```
  */
-export const wrap = <
+export const wrap: {
+  /** Wraps a tool in a middleware, for the calls of programs; a server has `middleware` for all of its tools. */
+  <T extends Any, R, E extends Errors.Failure>(tool: T, middleware: Middleware<R, E>): Wrapped<T, R, E>
+  <
+    const Name extends string,
+    I extends InputSchema,
+    O extends OutputSchema,
+    R,
+    E,
+    R2,
+    E2 extends Errors.Failure
+  >(
+    tool: Tool<Name, I, O, R, E>,
+    around: Around<I["Type"], O["Type"], R, E, R2, E2>
+  ): Tool<Name, I, O, R2, E2>
+} = <
   const Name extends string,
   I extends InputSchema,
   O extends OutputSchema,
@@ -286,12 +344,12 @@ export const wrap = <
   E2 extends Errors.Failure
 >(
   tool: Tool<Name, I, O, R, E>,
-  around: (
-    run: (input: I["Type"]) => Effect.Effect<O["Type"], E, R>,
-    input: I["Type"]
-  ) => Effect.Effect<O["Type"], E2, R2>
+  behaviour: Around<I["Type"], O["Type"], R, E, R2, E2> | Middleware
 ): Tool<Name, I, O, R2, E2> => {
   const own = tool[parts]
+  const around: Around<I["Type"], O["Type"], R, E, R2, E2> = typeof behaviour === "function"
+    ? behaviour
+    : (run, input) => inside([behaviour], { tool: tool as Any, input })(run(input)) as never
   return build(
     {
       ...Struct.pick(tool, ["name", "title", "description", "input", "output"]),

@@ -6,7 +6,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Envelope from "./Envelope.ts"
-import type * as Tool from "./Tool.ts"
+import * as Hints from "./Hints.ts"
+import * as Tool from "./Tool.ts"
 import { markable } from "./Truncated.ts"
 
 /** Failed call as a model sees it; `hint` says what to do next. */
@@ -58,7 +59,9 @@ const convert = (tool: Tool.Any): AiTool.Any =>
  * Makes a `Toolkit` of tools, and the layer of its handlers.
  *
  * A model sees the same as over MCP: the same schemas, lenient decoding of arguments, answers within the budget. A
- * failure is a result with a hint and does not end the conversation.
+ * failure is a result with a hint and does not end the conversation. Advice names only tools of this kit.
+ *
+ * `middleware` is around every call, as in `McpServer.serve`.
  *
  * **Example** (Asking a model why a run failed)
  *
@@ -76,20 +79,32 @@ const convert = (tool: Tool.Any): AiTool.Any =>
  * }).pipe(Effect.provide(n8n.layer))
  * ```
  */
-export const make = <const Tools extends ReadonlyArray<Tool.Any>>(tools: Tools): {
+export const make = <const Tools extends ReadonlyArray<Tool.Any>, M extends Tool.Middleware = never>(
+  tools: Tools,
+  { middleware }: { readonly middleware?: ReadonlyArray<M> } = {}
+): {
   readonly toolkit: AiToolkit.Toolkit<ByName<Tools>>
-  readonly layer: Layer.Layer<AiTool.HandlersFor<ByName<Tools>>, never, Tool.Services<Tools[number]>>
+  readonly layer: Layer.Layer<AiTool.HandlersFor<ByName<Tools>>, never, Tool.Services<Tools[number] | M>>
 } => {
   // TypeScript knows the names and schemas of the tools only one by one.
   const toolkit = AiToolkit.make(...tools.map(convert)) as unknown as AiToolkit.Toolkit<ByName<Tools>>
+  const offered = new Set(tools.map(({ name }) => name))
   const handlers = Effect.map(
-    Effect.context<Tool.Services<Tools[number]>>(),
+    Effect.context<Tool.Services<Tools[number] | M>>(),
     (context: Context.Context<never>) =>
       Object.fromEntries(
         tools.map((tool) => [
           tool.name,
           (args: unknown) =>
-            tool.run(args).pipe(Effect.mapError(Envelope.fromError), Effect.provideContext(context as never))
+            tool.run(args).pipe(
+              Effect.map((answer) => ({ ...answer, data: Hints.naming(answer.data, offered) })),
+              Effect.mapError((error) => {
+                const envelope = Envelope.fromError(error)
+                return { ...envelope, hint: Hints.within(envelope.hint, offered) }
+              }),
+              Tool.serving(tools, middleware),
+              Effect.provideContext(context as never)
+            )
         ])
       )
   )

@@ -6,6 +6,7 @@ import * as Errors from "../base/Errors.ts"
 import type * as App from "./App.ts"
 import type { JsonSchema } from "./jsonSchemas.ts"
 import type * as Locale from "./Locale.ts"
+import { CurrentMiddleware, type Middleware } from "./middleware.ts"
 import type { Next, Totals } from "./Truncated.ts"
 
 /** MCP's behaviour hints; a client may run read-only tools concurrently and without asking. */
@@ -103,8 +104,8 @@ export interface Tool<
   readonly [parts]: Parts<I["Type"], O["Type"], R, E>
 }
 
-/** Services that a tool needs. */
-export type Services<T> = T extends Any<infer R> ? R : never
+/** Services that a tool or a middleware needs. */
+export type Services<T> = T extends Any<infer R> ? R : T extends Middleware<infer R> ? R : never
 
 /** Input of a tool's `call` and `answer`. */
 export type Input<T extends Any> = T["input"]["Encoded"]
@@ -149,13 +150,19 @@ export const CurrentTools = Context.Reference<ReadonlyArray<Any<never>>>("effect
   defaultValue: () => []
 })
 
-/** Runs an effect with these tools as the caller's. */
+/** Runs an effect with these tools as the caller's, and with middleware around their calls, outermost first. */
 export const serving =
-  <T extends Any>(tools: ReadonlyArray<T>) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Services<T>> =>
-    Effect.flatMap(Effect.context<R | Services<T>>(), (context) =>
-      // The context contains the services of the tools.
-      Effect.provideContext(effect, Context.add(context, CurrentTools, tools as ReadonlyArray<Any> as never)))
+  <T extends Any, M extends Middleware = never>(tools: ReadonlyArray<T>, middleware: ReadonlyArray<M> = []) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Services<T | M>> =>
+    Effect.flatMap(Effect.context<R | Services<T | M>>(), (context) =>
+      Effect.provideContext(
+        effect,
+        context.pipe(
+          // The context contains the services of the tools.
+          Context.add(CurrentTools, tools as ReadonlyArray<Any> as never),
+          Context.add(CurrentMiddleware, middleware)
+        )
+      ))
 
 /** Tool as it is served to the caller. */
 export interface Served<T extends Any> {

@@ -36,10 +36,10 @@ export type Services =
   | WorkflowStore.WorkflowStore
 
 export interface Options extends Executions.Options, NodeCatalogue.Options {
-  /** Absolute folders whose `.json` files may be read and written; without any, the file tools refuse. */
-  readonly filesRoots: ReadonlyArray<string>
-  /** Folder of snapshots and executions of tests; usually `Snapshots.defaultFolder(process.env)`. */
-  readonly stateFolder: string
+  /** Absolute folders whose `.json` files may be read and written. Default: none, and the file tools refuse. */
+  readonly filesRoots?: ReadonlyArray<string>
+  /** Folder of snapshots, plans and executions of tests. Default: `effect-n8n-mcp` in `$XDG_STATE_HOME` or `~/.local/state`. */
+  readonly stateFolder?: string
 }
 
 const stateful = (
@@ -83,11 +83,18 @@ export const files = (roots: ReadonlyArray<string>): Layer.Layer<WorkflowFiles.W
 export const catalogue = (options: NodeCatalogue.Options) =>
   Layer.provide(NodeCatalogue.layer(options), NodeServices.layer)
 
-/** Services with files on this machine; fails if a package of `nodes` cannot be read. */
-export const layer = (options: Options): Layer.Layer<Services, UnreadablePackage> =>
+/**
+ * Services of a program in production, with everything that a tool, `Executions` or `WorkflowStore` needs besides a
+ * client. Snapshots and plans are in a folder, so that a change can be taken back after a restart; a program that only
+ * reads may use {@link layerMemory}. Fails if a package of `nodes` cannot be read.
+ */
+export const layer = (options: Options = {}): Layer.Layer<Services, UnreadablePackage> =>
   Layer.merge(
-    files(options.filesRoots),
-    Layer.provideMerge(stateInFolder(options.stateFolder, options), catalogue(options))
+    files(options.filesRoots ?? []),
+    Layer.provideMerge(
+      Layer.suspend(() => stateInFolder(options.stateFolder ?? Snapshots.defaultFolder(process.env), options)),
+      catalogue(options)
+    )
   )
 
 const refuse = () =>
@@ -114,7 +121,7 @@ const noFiles = Layer.succeed(WorkflowFiles.WorkflowFiles, {
   paths: refuse
 })
 
-/** Services in memory, for tests; the node catalogue is the only file. */
+/** The same services in memory, for tests and programs that only read: the next process knows nothing of this one. */
 export const layerMemory: Layer.Layer<Services> = Layer.merge(
   noFiles,
   Layer.provideMerge(stateful(Executions.layer(), Snapshots.layerMemory, Documents.layerMemory), catalogue({}))

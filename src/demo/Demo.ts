@@ -2,7 +2,13 @@
 import type * as N8nApi from "../testing/n8nApi/N8nApi.ts"
 import json from "./seed.json" with { type: "json" }
 
-const recording: N8nApi.Seed = json
+/** Workflows and executions as n8n has stored them. */
+interface Recording {
+  readonly workflows: ReadonlyArray<N8nApi.Workflow>
+  readonly executions: ReadonlyArray<N8nApi.Execution>
+}
+
+const recording: Recording = json
 
 const pick = (object: N8nApi.Workflow, keys: ReadonlyArray<string>) =>
   Object.fromEntries(keys.map((key) => [key, object[key]]))
@@ -23,7 +29,7 @@ const withWorkflow = (execution: N8nApi.Execution): N8nApi.Execution => {
 }
 
 /** Six workflows and twelve executions, the same at every start; 239 failed for want of a customer's email. */
-export const seed: N8nApi.Seed = {
+export const seed: Recording = {
   workflows: recording.workflows.map(withVersion),
   executions: recording.executions.map(withWorkflow)
 }

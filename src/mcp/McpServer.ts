@@ -34,12 +34,14 @@ import * as skillMethods from "./skillMethods.ts"
 import { traced } from "./tracing.ts"
 
 /** Contents of the server. */
-export interface Options<T extends Tool.Any> {
+export interface Options<T extends Tool.Any, M extends Tool.Middleware = never> {
   readonly name: string
   readonly version: string
   /** Instructions for the model before any tool is loaded, at most 2,000 characters. */
   readonly instructions?: string | undefined
   readonly tools: ReadonlyArray<T>
+  /** Behaviour around the calls of all tools, also by resources; the first is the outermost: see `Tool.middleware`. */
+  readonly middleware?: ReadonlyArray<M> | undefined
   /** Resources; each is served only together with its tool. */
   readonly resources?: ReadonlyArray<Resource.Resource<Tool.Services<T>>> | undefined
   readonly prompts?: ReadonlyArray<Prompt.Prompt<Tool.Services<T>>> | undefined
@@ -161,9 +163,9 @@ const argumentsOf = ({ params }: Methods.Request): unknown => {
   return args === undefined || obj(args) !== undefined ? args : Arguments.wrap(args)
 }
 
-const makeServed = <T extends Tool.Any>(
-  options: Options<T>,
-  contextFor: (caller: Caller) => Effect.Effect<Context.Context<Tool.Services<T>>>
+const makeServed = <T extends Tool.Any, M extends Tool.Middleware>(
+  options: Options<T, M>,
+  contextFor: (caller: Caller) => Effect.Effect<Context.Context<Tool.Services<T> | Tool.Services<M>>>
 ): Effect.Effect<Served> =>
   Effect.gen(function*() {
     const tools = widened(options.tools)
@@ -181,14 +183,14 @@ const makeServed = <T extends Tool.Any>(
     const offered = Effect.flatMap(served, (tools) =>
       Effect.map(Tool.ReadOnly, (readOnly) => Tool.offered(tools, readOnly)))
 
-    const provideFor = (caller: Caller) => <A, E>(effect: Effect.Effect<A, E, Tool.Services<T>>) =>
+    const provideFor = (caller: Caller) => <A, E>(effect: Effect.Effect<A, E, Tool.Services<T> | Tool.Services<M>>) =>
       Effect.flatMap(
         contextFor(caller),
         (context) =>
           effect.pipe(
             caller.readOnly === true ? Effect.provideService(Tool.ReadOnly, true) : identity,
             Effect.provideService(Author, caller.subject),
-            Tool.serving(tools),
+            Tool.serving(tools, options.middleware),
             Effect.provideContext(context)
           )
       )
@@ -209,7 +211,7 @@ const makeServed = <T extends Tool.Any>(
 
     /** Answers from the caller's n8n. */
     const forCaller = (
-      answer: (request: Methods.Request) => Effect.Effect<object, Rpc.RpcError, Tool.Services<T>>
+      answer: (request: Methods.Request) => Effect.Effect<object, Rpc.RpcError, Tool.Services<T> | Tool.Services<M>>
     ): Methods.Method =>
     (request) =>
       Effect.map(provideFor(request.caller)(answer(request)), (result) => result as Obj)
@@ -282,25 +284,30 @@ const makeServed = <T extends Tool.Any>(
  * is captured when the server starts, so each caller can have an n8n of their own and may be read-only
  * (`Tool.ReadOnly`). Calls in flight are interrupted when serving ends or the client cancels them.
  */
-export const serveWith = <T extends Tool.Any>(
-  options: Options<T>,
-  contextFor: (caller: Caller) => Effect.Effect<Context.Context<Tool.Services<T>>>
+export const serveWith = <T extends Tool.Any, M extends Tool.Middleware = never>(
+  options: Options<T, M>,
+  contextFor: (caller: Caller) => Effect.Effect<Context.Context<Tool.Services<T> | Tool.Services<M>>>
 ): Effect.Effect<void, never, McpTransport> =>
   Effect.flatMap(makeServed(options, contextFor), (served) => McpTransport.use(({ serve }) => serve(served)))
 
 /** Serves tools with the ambient services: one n8n for every call. */
-export const serve = <T extends Tool.Any>(
-  options: Options<T>
-): Effect.Effect<void, never, McpTransport | Tool.Services<T>> =>
-  Effect.flatMap(Effect.context<Tool.Services<T>>(), (context) => serveWith(options, () => Effect.succeed(context)))
+export const serve = <T extends Tool.Any, M extends Tool.Middleware = never>(
+  options: Options<T, M>
+): Effect.Effect<void, never, McpTransport | Tool.Services<T> | Tool.Services<M>> =>
+  Effect.flatMap(
+    Effect.context<Tool.Services<T> | Tool.Services<M>>(),
+    (context) => serveWith(options, () => Effect.succeed(context))
+  )
 
 /** Server on an app's router: its contents, paths and access. */
-export interface HttpOptions<T extends Tool.Any> extends Options<T>, Mount.Options {}
+export interface HttpOptions<T extends Tool.Any, M extends Tool.Middleware = never>
+  extends Options<T, M>, Mount.Options
+{}
 
 /** Mounts a server on an `HttpRouter`; `contextFor` returns the context of a call, `access` identifies callers. */
-export const layerHttpWith = <T extends Tool.Any>(
-  options: HttpOptions<T>,
-  contextFor: (caller: Caller) => Effect.Effect<Context.Context<Tool.Services<T>>>
+export const layerHttpWith = <T extends Tool.Any, M extends Tool.Middleware = never>(
+  options: HttpOptions<T, M>,
+  contextFor: (caller: Caller) => Effect.Effect<Context.Context<Tool.Services<T> | Tool.Services<M>>>
 ): Layer.Layer<never, never, HttpRouter.HttpRouter> =>
   HttpRouter.use((router) =>
     Effect.flatMap(makeServed(options, contextFor), (served) => Mount.add(router, served, options))
@@ -344,9 +351,10 @@ export const layerHttpWith = <T extends Tool.Any>(
  * })
  * ```
  */
-export const layerHttp = <T extends Tool.Any>(
-  options: HttpOptions<T>
-): Layer.Layer<never, never, HttpRouter.HttpRouter | Tool.Services<T>> =>
+export const layerHttp = <T extends Tool.Any, M extends Tool.Middleware = never>(
+  options: HttpOptions<T, M>
+): Layer.Layer<never, never, HttpRouter.HttpRouter | Tool.Services<T> | Tool.Services<M>> =>
   Layer.unwrap(
-    Effect.map(Effect.context<Tool.Services<T>>(), (context) => layerHttpWith(options, () => Effect.succeed(context)))
+    Effect.map(Effect.context<Tool.Services<T> | Tool.Services<M>>(), (context) =>
+      layerHttpWith(options, () => Effect.succeed(context)))
   )

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
 
+/** Write to n8n before it is sent. */
 export interface Write {
   readonly method: string
   /** Below `/api/v1`, such as `/workflows/12/publish`; its parts are percent-encoded. */
@@ -13,14 +14,17 @@ export interface Write {
   readonly read: (path: string) => Effect.Effect<unknown, Errors.N8nError>
 }
 
+/** Reads a workflow by id. */
 export type ReadWorkflow = (id: string) => Effect.Effect<unknown, Errors.N8nError>
 
+/** Reason why a workflow must not be written. */
 export interface Fault {
   readonly message: string
   /** From the workflow: `nodes[3].parameters`. */
   readonly path: string
 }
 
+/** Guard of writes: `Policy.layer` makes one of rules. */
 export interface Service {
   /** Fails if the write must not be sent. */
   readonly check: (write: Write) => Effect.Effect<void, Errors.N8nError>
@@ -35,14 +39,14 @@ const open: Service = { check: () => Effect.void, checkTest: () => Effect.void, 
 /** The guard of the current call. Default: everything may be written. */
 export const WriteGuard = Context.Reference<Service>("effect-n8n-mcp/WriteGuard", { defaultValue: () => open })
 
-/** Whether a write concerns a test copy, which a guard judges by the original; only the code of copies sets it. */
+/** Whether a write concerns a test copy, which a guard judges by the original; only the code of copies sets it. @internal */
 export const IsTestCopy = Context.Reference<boolean>("effect-n8n-mcp/IsTestCopy", { defaultValue: () => false })
 
-/** Restores the state before a failed write of ours, without asking the guard: the state is not new. */
+/** Restores the state before a failed write of ours, without asking the guard: the state is not new. @internal */
 export const puttingBack = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.provideService(effect, WriteGuard, open)
 
-/** Asks the guard about a write without sending it: `before` is absent if it creates, `after` if it deletes. */
+/** Asks the guard about a write without sending it: `before` is absent if it creates, `after` if it deletes. @internal */
 export const preview = (
   { after, before }: { readonly before?: Obj & { readonly id: string }; readonly after?: Obj },
   read: ReadWorkflow

@@ -106,7 +106,7 @@ export const bundleManifest = {
       env: environment(bundleQuestions)
     }
   },
-  tools: tools.byDefault.map(({ description, name }) => ({ name, description })),
+  tools: tools.standard.map(({ description, name }) => ({ name, description })),
   compatibility: { platforms: ["darwin", "win32", "linux"], runtimes: { node: metadata.engines.node } },
   user_config: form(bundleQuestions)
 }

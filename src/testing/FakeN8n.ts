@@ -21,7 +21,7 @@
  *   yield* fake.addExecution(FakeN8n.failedExecution({ workflow, node: "Pay", message: "card declined" }))
  *   yield* fake.failTimes(1, 503)
  *   return yield* Stream.runCollect(n8n.streamExecutions({ status: "error" }))
- * }).pipe(Effect.provide(FakeN8n.layer({ workflows: [workflow], executions: [] })))
+ * }).pipe(Effect.provide(FakeN8n.layer({ workflows: [workflow] })))
  * ```
  */
 import * as Context from "effect/Context"
@@ -49,9 +49,32 @@ export class FakeN8n extends Context.Service<FakeN8n, N8nApi.N8nApi>()("effect-n
 /** Reserved host name; requests never leave the process. */
 const url = new URL("https://n8n.example.test/")
 
-/** In-memory n8n with this seed, and its client; each build of the layer has its own. */
+/**
+ * In-memory n8n with this seed, and its client; each build of the layer has its own.
+ *
+ * **Gotchas**
+ *
+ * Nothing runs: `WorkflowTesting` needs the option `runs`, which returns the execution of a webhook's call.
+ *
+ * **Example** (A run that failed, from the start)
+ *
+ * ```ts
+ * import { Services, tools } from "effect-n8n-mcp"
+ * import { FakeN8n } from "effect-n8n-mcp/testing"
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ *
+ * const workflow = { id: "w1", name: "Orders", nodes: [{ name: "Pay", type: "n8n-nodes-base.code" }] }
+ * const failed = FakeN8n.failedExecution({ workflow, node: "Pay", message: "card declined" })
+ *
+ * export const test = tools.getExecution.call({ id: "1" }).pipe(
+ *   Effect.map(({ failure }) => failure?.error.message), // "card declined"
+ *   Effect.provide(Layer.merge(FakeN8n.layer({ workflows: [workflow], executions: [failed] }), Services.layerMemory))
+ * )
+ * ```
+ */
 export const layer = (
-  seed: N8nApi.Seed,
+  seed: N8nApi.Seed = {},
   options: N8nApi.Options = {}
 ): Layer.Layer<N8nClient.N8nClient | FakeN8n> => {
   const fake = Layer.effect(FakeN8n, N8nApi.make(seed, options))

@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import * as Tool from "../answer/Tool.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Choice from "./Choice.ts"
-import { all, byDefault, credentialCreate, projectList, toolsets } from "./index.ts"
+import { all, credentialCreate, projectList, standard, toolsets } from "./index.ts"
 
 export type Any = typeof all[number]
 
@@ -12,7 +12,7 @@ const namesOf = (tools: ReadonlyArray<Tool.Any>) => tools.map(({ name }) => name
 export const names: Choice.Names = {
   all: namesOf(all),
   toolsets: Object.fromEntries(Object.entries(toolsets).map(([name, tools]) => [name, namesOf(tools)])),
-  byDefault: namesOf(byDefault),
+  byDefault: namesOf(standard),
   files: namesOf([...toolsets.files, ...toolsets.sync]),
   credentialCreate: credentialCreate.name,
   projectList: projectList.name

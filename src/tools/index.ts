@@ -71,8 +71,8 @@ export const toolsets = {
 /** Toolsets that are served only on request. */
 export const optional: ReadonlyArray<keyof typeof toolsets> = ["tables", "projects", "sync"]
 
-/** Tools that are served by default, in the order clients see them. */
-export const byDefault = [
+/** Tools that the program serves by default, in the order clients see them; those of files need `filesRoots`. */
+export const standard = [
   ...toolsets.workflows,
   ...toolsets.files,
   ...toolsets.history,
@@ -88,7 +88,7 @@ export const byDefault = [
 
 /** All tools, in the order clients see them; `credential_create` needs variables that the operator lists. */
 export const all = [
-  ...byDefault,
+  ...standard,
   credentials.credentialCreate,
   ...toolsets.tables,
   ...toolsets.projects,

@@ -1,5 +1,6 @@
 /** Validates workflows with the node catalogue: offline, by n8n's rules. */
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Errors from "../base/Errors.ts"
 import { defined, type Obj, obj } from "../base/Json.ts"
@@ -7,11 +8,54 @@ import type { MissingCredential, Problem } from "../base/Problem.ts"
 import { typesOf } from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as Callees from "./Callees.ts"
+import { OwnRules, type Rule } from "./check/OwnRules.ts"
 import { check } from "./check/WorkflowProblems.ts"
 import * as NodeLookups from "./NodeLookups.ts"
 import { type Outdated, outdated } from "./Outdated.ts"
 import { prepare } from "./repair/WorkflowInput.ts"
 import * as Breaks from "./upgrade/Breaks.ts"
+
+export type { Rule }
+
+/**
+ * Rules of the application: every validation has their problems, by tools, `validate`, batches and reports. An error
+ * prevents publishing like one of n8n's. Give them to `Policy.layer` as well to refuse every write with an error.
+ *
+ * **Example** (No plain http)
+ *
+ * ```ts
+ * import { Policy, Services, tools, WorkflowValidation } from "effect-n8n-mcp"
+ * import { Workflow } from "effect-n8n-mcp/domain"
+ * import { FakeN8n } from "effect-n8n-mcp/testing"
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ *
+ * const noPlainHttp: WorkflowValidation.Rule = {
+ *   id: "acme/no-plain-http",
+ *   check: (workflow) =>
+ *     Workflow.nodes(workflow).flatMap((node, index) =>
+ *       String(Workflow.parametersOf(node)["url"]).startsWith("http:")
+ *         ? [{ severity: "error", path: `nodes[${index}].parameters.url`, message: "This is not https." }]
+ *         : []
+ *     )
+ * }
+ *
+ * const services = Layer.merge(FakeN8n.layer(), Services.layerMemory)
+ * const rules = Layer.merge(
+ *   WorkflowValidation.layerRules([noPlainHttp]), // reported
+ *   Policy.layer({}, [noPlainHttp]) // and never written
+ * )
+ *
+ * const node = { name: "Call", type: "n8n-nodes-base.httpRequest", parameters: { url: "http://a.example" } }
+ *
+ * export const test = tools.createWorkflow.call({ name: "Call", nodes: [node], connections: {} }).pipe(
+ *   Effect.flip,
+ *   Effect.map(({ message }) => message),
+ *   Effect.provide(Layer.provideMerge(rules, services))
+ * )
+ * ```
+ */
+export const layerRules = (rules: ReadonlyArray<Rule>): Layer.Layer<never> => Layer.succeed(OwnRules, rules)
 
 /** Result of a validation. */
 export interface Validation {

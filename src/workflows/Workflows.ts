@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Errors from "../base/Errors.ts"
-import { equals, type Obj, obj, str } from "../base/Json.ts"
+import { type Obj, obj, str } from "../base/Json.ts"
 import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient, writesDrafts } from "../n8n/N8nClient.ts"
@@ -18,6 +18,7 @@ import { Snapshots } from "./store/Snapshots.ts"
 import { Versions } from "./store/Versions.ts"
 import { WorkflowStore, type Written } from "./store/WorkflowStore.ts"
 import * as subWorkflows from "./subWorkflows.ts"
+import { patchOf } from "./WorkflowEdit.ts"
 import { placeOf, type WorkflowPlace } from "./WorkflowPlace.ts"
 import * as WorkflowValidation from "./WorkflowValidation.ts"
 
@@ -151,9 +152,6 @@ export interface ChangeOptions {
   readonly publish?: boolean | undefined
 }
 
-/** Parts of a workflow that a change may write. */
-export const editable = ["name", "nodes", "connections", "settings", "pinData", "nodeGroups"] as const
-
 const unpublishable = (reason: string, hint: Errors.ValidationError["hint"]) =>
   Errors.invalid("publish", reason, ["Nothing was written.", hint].flat())
 
@@ -215,10 +213,7 @@ const changeLive = Effect.fnUntraced(function*<A, R>(
       // Someone else has written since: this is a second attempt.
       yield* subWorkflows.discard(place.id, made)
       const next = subWorkflows.withIds(workflow, yield* subWorkflows.create(created, publish, made))
-      const patch = Object.fromEntries(
-        editable.flatMap((key) => equals(next[key], before[key]) ? [] : [[key, next[key]]])
-      )
-      return { result, patch }
+      return { result, patch: patchOf(before, next) }
     }),
     // Existing problems are not the caller's.
     {

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Tool from "../../src/answer/Tool.ts"
 import * as Toolkit from "../../src/answer/Toolkit.ts"
-import { getExecution, listExecutions } from "../../src/tools/executions/index.ts"
+import { getExecution, getExecutionByNode, listExecutions } from "../../src/tools/executions/index.ts"
 import * as tools from "../../src/tools/index.ts"
 import { document, failed, holding, node } from "../executions/runData.ts"
 
@@ -46,16 +46,19 @@ describe("a toolkit of tools", () => {
     Effect.gen(function*() {
       const told: Array<{ readonly name: string; readonly description?: string }> = []
       const model = modelThatCalls("get_execution", { id: 77, nodeOffset: "0" }, told)
-      const [call] = yield* resultOf([getExecution, listExecutions], model)
-      assert.deepStrictEqual<unknown>(call, {
-        isFailure: false,
-        name: "get_execution",
-        result: yield* getExecution.answer({ id: "77" })
-      })
+      const [call] = yield* resultOf([getExecution, getExecutionByNode, listExecutions], model)
+      const answer = yield* getExecution.answer({ id: "77" })
+      assert.deepStrictEqual<unknown>(call, { isFailure: false, name: "get_execution", result: answer })
       assert.deepStrictEqual(
         told.map(({ description, name }) => [name, description]),
-        [getExecution, listExecutions].map(({ description, name }) => [name, description])
+        [getExecution, getExecutionByNode, listExecutions].map(({ description, name }) => [name, description])
       )
+      const { _guidance, ...data } = answer.data
+      assert.include(_guidance?.example, "get_execution_by_node")
+      const [alone] = yield* resultOf([getExecution], model)
+      assert.deepStrictEqual<unknown>(alone?.result, { ...answer, data })
+      const [unknown] = yield* resultOf([getExecution], modelThatCalls("get_execution", { id: "78" }))
+      assert.match(JSON.stringify(unknown?.result), /"NotFoundError".*"hint":""/)
     }).pipe(Effect.provide(holding(execution))))
 
   it.effect("returns failures with what to do next, those of a policy too", () =>

@@ -173,7 +173,7 @@ describe("the selection of tools", () => {
     })
 
   it("is all but the optional ones, in sets that share no tool", () => {
-    assert.deepStrictEqual(names({}), tools.byDefault.map(({ name }) => name))
+    assert.deepStrictEqual(names({}), tools.standard.map(({ name }) => name))
     assert.deepStrictEqual(names({ toolsets: ["all"], credentialEnv: true }), tools.all.map(({ name }) => name))
     assert.strictEqual(new Set(names({ toolsets: ["all"], credentialEnv: true })).size, tools.all.length)
     assert.deepStrictEqual(names({ toolsets: ["sync"] }), ["sync_status", "sync_pull", "sync_push"])
@@ -191,7 +191,7 @@ describe("the selection of tools", () => {
       "credential_test"
     ])
     assert.deepStrictEqual(names({ tools: ["node_get", "get_workflow"] }), ["get_workflow", "node_get"])
-    assert.lengthOf(arr(names({ hasFiles: false })), tools.byDefault.length - tools.toolsets.files.length)
+    assert.lengthOf(arr(names({ hasFiles: false })), tools.standard.length - tools.toolsets.files.length)
     assert.include(names({ toolsets: ["sync"], hasFiles: false }), "No tools are left")
   })
 

@@ -99,10 +99,10 @@ layer(recorded)("recorded executions", (it) => {
         inputCount: 120,
         itemUnknown: true
       })
-      assert.include(data._guidance.message, "120 input items")
+      assert.include(data._guidance?.message, "120 input items")
       assert.deepStrictEqual(rowsOf(data)[0], ["Boom", "error", 0, undefined, undefined])
       assert.deepInclude(data.statistics, { successfulNodes: 2, failedNodes: 1, totalItemsProcessed: 121 })
-      const { args, tool } = parseCall(data._guidance.example ?? "")
+      const { args, tool } = parseCall(data._guidance?.example ?? "")
       assert.strictEqual(tool, "get_execution_by_node")
       assert.deepStrictEqual<unknown>(args, { id: "5", nodeName: "Boom" })
     }))
@@ -161,8 +161,8 @@ describe("what is left to say", () => {
         const summary = yield* summaryOf(document(undefined, { status: "canceled", data, nodes: [node("A")] }))
         assert.deepStrictEqual(summary.availableNodes, [])
         assert.deepInclude(summary.statistics, { totalNodes: 1, executedNodes: 0, totalItemsProcessed: 0 })
-        assert.match(summary._guidance.message, /has no data for this execution/)
-        assert.strictEqual(summary._guidance.example, "get_workflow(id: 'wf1', raw: true)")
+        assert.match(summary._guidance?.message ?? "", /has no data for this execution/)
+        assert.strictEqual(summary._guidance?.example, "get_workflow(id: 'wf1', raw: true)")
         assert.notProperty(summary, "failure")
       }
     }))
@@ -172,8 +172,8 @@ describe("what is left to say", () => {
       const summary = yield* summaryOf(document({}, { status: "running", stoppedAt: null }))
       assert.notProperty(summary, "duration")
       assert.notProperty(summary, "stoppedAt")
-      assert.match(summary._guidance.message, /not ended/)
-      assert.strictEqual(summary._guidance.example, "get_execution(id: '77', wait: 30)")
+      assert.match(summary._guidance?.message ?? "", /not ended/)
+      assert.strictEqual(summary._guidance?.example, "get_execution(id: '77', wait: 30)")
     }))
 
   it.effect("of a failure before any node ran", () =>
@@ -182,7 +182,7 @@ describe("what is left to say", () => {
       const summary = yield* summaryOf(document({}, { status: "error", result: { error } }))
       const told = { error: { name: "WorkflowOperationError", message: "The workflow has issues" } }
       assert.deepStrictEqual<unknown>(summary.failure, told)
-      assert.match(summary._guidance.message, /No node ran/)
+      assert.match(summary._guidance?.message ?? "", /No node ran/)
     }))
 
   it.effect("of a failure in a node that left no run, after others did", () =>
@@ -199,8 +199,8 @@ describe("what is left to say", () => {
         nodeType: "n8n-nodes-base.merge",
         error: { message: "out of memory" }
       })
-      assert.notMatch(summary._guidance.message, /No node ran/)
-      assert.strictEqual(parseCall(summary._guidance.example ?? "").args["nodeName"], "B")
+      assert.notMatch(summary._guidance?.message, /No node ran/)
+      assert.strictEqual(parseCall(summary._guidance?.example ?? "").args["nodeName"], "B")
     }))
 
   it.effect("of a run among many that failed: which one, and the item that n8n blames", () =>
@@ -251,7 +251,7 @@ describe("what is left to say", () => {
         }, { status: "error" }))
       const whereOf = (message: string, ...rows: ReadonlyArray<unknown>) =>
         Effect.map(failing(message, ...rows), ({ _guidance, failure }) => {
-          const { where } = parseCall(_guidance.example ?? "").args
+          const { where } = parseCall(_guidance?.example ?? "").args
           assert.strictEqual(failure?.suspects?.where, where)
           return where
         })
@@ -281,7 +281,7 @@ describe("what is left to say", () => {
         matched: 1,
         items: [{ index: 1, json: { customer: { name: null } } }]
       })
-      assert.include(_guidance.message, "suspects are those that fit the error")
+      assert.include(_guidance?.message, "suspects are those that fit the error")
       // The value that the error mentions, unless it is a secret.
       const urls = ["https://a.example", "nope", "https://b.example"].map((url, no) => ({
         no,
@@ -393,7 +393,7 @@ describe("what is left to say", () => {
       const summary = yield* summaryOf(document({ Pack: [failed] }, { status: "error" }))
       assert.strictEqual(summary.failure?.node, "Pack")
       assert.deepStrictEqual(summary.availableNodes[0]?.calls, { count: 1, ids: ["99"] })
-      assert.strictEqual(summary._guidance.example, "get_execution(id: '99')")
+      assert.strictEqual(summary._guidance?.example, "get_execution(id: '99')")
     }))
 
   it.effect("of the version that ran: whether it is the one that is published", () =>
@@ -438,7 +438,7 @@ describe("what is left to say", () => {
       }))
       const { _guidance, availableNodes } = yield* summaryOf(document(runData))
       assert.deepStrictEqual(availableNodes.map(({ nodeName }) => nodeName), ["C", "B", "A"])
-      assert.strictEqual(parseCall(_guidance.example ?? "").args["nodeName"], "C")
+      assert.strictEqual(parseCall(_guidance?.example ?? "").args["nodeName"], "C")
     }))
 
   it.effect("of errors that leave by the last of several outputs", () =>
@@ -461,7 +461,7 @@ describe("what is left to say", () => {
         const runData = Object.fromEntries([[name, [failed(0, "broken")]]])
         const { _guidance, failure } = yield* summaryOf(document(runData, { status: "error", nodes: [node(name)] }))
         assert.strictEqual(failure?.node, name)
-        assert.strictEqual(parseCall(_guidance.example ?? "").args["nodeName"], name)
+        assert.strictEqual(parseCall(_guidance?.example ?? "").args["nodeName"], name)
       }
     }))
 })

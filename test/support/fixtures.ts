@@ -16,7 +16,7 @@ export const workflow = (name: Name) => read(`workflow-${name}`) as N8nApi.Workf
 export const execution = (name: Name) => read(`execution-${name}`) as N8nApi.Execution
 
 /** The initial state of an n8n that holds all of them. */
-export const seed: N8nApi.Seed = { workflows: names.map(workflow), executions: names.map(execution) }
+export const seed = { workflows: names.map(workflow), executions: names.map(execution) }
 
 /** The id of a recorded execution. */
 export const executionId = (name: Name): string => execution(name).id

@@ -142,3 +142,22 @@ describe.each(["1", "2"] as const)("a seed of n8n %s", (version) => {
       assert.deepStrictEqual([active, nodes], [false, []])
     }).pipe(Effect.provide(fake({ workflows: [{ id: "w2", name: "Bare" }] }, { version }))))
 })
+
+describe("a seed", () => {
+  it.effect("may be absent, or have executions that builders return", () =>
+    Effect.gen(function*() {
+      const workflow = { id: "w1", name: "Orders", nodes: [{ name: "Pay", type: "n8n-nodes-base.code" }] }
+      const failed = FakeN8n.failedExecution({ workflow, node: "Pay", message: "card declined" })
+      const listed = N8nClient.N8nClient.use((n8n) => n8n.listExecutions({ limit: 10 }))
+      const { executions } = yield* Effect.provide(
+        listed,
+        FakeN8n.layer({ workflows: [workflow], executions: [failed, { ...failed, id: "7" }, failed] })
+      )
+      assert.deepStrictEqual(executions.map(({ id, status }) => [String(id), status]), [
+        ["8", "error"],
+        ["7", "error"],
+        ["1", "error"]
+      ])
+      assert.deepStrictEqual((yield* Effect.provide(listed, FakeN8n.layer())).executions, [])
+    }))
+})

@@ -36,10 +36,10 @@ describe("the listing", () => {
   it("stays cheap: no tool over 350 tokens", () => {
     for (const tool of listed) assert.isAtMost(tokens(tool), 350, tool.name)
     const cost = (some: typeof listed) => some.reduce((sum, tool) => sum + tokens(tool), 0)
-    const byDefault: ReadonlySet<string> = new Set(tools.byDefault.map(({ name }) => name))
+    const byDefault: ReadonlySet<string> = new Set(tools.standard.map(({ name }) => name))
     assert.isAtMost(cost(listed.filter(({ name }) => byDefault.has(name))), 5_900)
     assert.isAtMost(cost(listed), 7_000)
-    assert.isAtMost(Buffer.byteLength(JSON.stringify({ tools: tools.byDefault.map(McpServer.listing) })), 66_000)
+    assert.isAtMost(Buffer.byteLength(JSON.stringify({ tools: tools.standard.map(McpServer.listing) })), 66_000)
   })
 
   it("describes every parameter, and has objects at the roots", () => {

@@ -164,8 +164,20 @@ const failureLines = (failure: NonNullable<Summary["failure"]>, { isColoured, wi
 
 /** Explains a run: what failed and why, then its nodes, in the order in which they ran. */
 export const why = (summary: Summary, screen: Layout.Screen): ReadonlyArray<string> => {
-  const { availableNodes, calledBy, duration, failure, id, mode, startedAt, url, version, workflowId, workflowName } =
-    summary
+  const {
+    availableNodes,
+    calledBy,
+    duration,
+    failure,
+    id,
+    mode,
+    startedAt,
+    stoppedAt,
+    url,
+    version,
+    workflowId,
+    workflowName
+  } = summary
   const colour = screen.isColoured ? Layout.statusColour(summary.status) : undefined
   const about = [
     Layout.time(startedAt),
@@ -181,7 +193,13 @@ export const why = (summary: Summary, screen: Layout.Screen): ReadonlyArray<stri
     "",
     ...(failure === undefined ? [] : [...failureLines(failure, screen), ""]),
     ...(availableNodes.length === 0
-      ? [Visible.line(summary._guidance.message)]
+      ? [
+        failure !== undefined
+          ? "No node ran, so the error above is all there is."
+          : stoppedAt === undefined
+          ? "The run has not ended, and n8n shows no data yet."
+          : "n8n has no data of its nodes: the workflow's settings, pruning or an early cancellation may be the reason."
+      ]
       : Layout.table(nodeColumns, availableNodes.toReversed(), screen)),
     "",
     `See it: ${program} picture ${workflowId} --execution ${id} --out run.html`

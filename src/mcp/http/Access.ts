@@ -32,7 +32,7 @@ export const bearer = (authorization: string | undefined): string | undefined =>
 const unknown: Access = (authorization) => Effect.fail(Refusal.unauthorized(authorization !== undefined))
 
 /** Access by these grants, by `others` for other tokens, else for all as `openTo`; compares in constant time. */
-export const make = (grants: ReadonlyArray<Grant>, openTo: string | undefined, others?: Access): Access => {
+export const make = (grants: ReadonlyArray<Grant>, openTo?: string, others?: Access): Access => {
   const known = grants.map(({ client, token }) => {
     const own = digest(Redacted.value(token))
     const principal = own.toString("base64url")

@@ -1,11 +1,12 @@
 /** Hosts of the server, and origins whose pages may call it (against DNS rebinding). */
 
 export interface Names {
-  readonly host: string
-  /** Further names; a name without a port is valid for every port. */
-  readonly allowedHosts: ReadonlyArray<string>
-  /** Origins of pages that may call the server, such as `https://app.example.com`. */
-  readonly allowedOrigins: ReadonlyArray<string>
+  /** Name or address of the server. Default: the address on which it listens, and every loopback name. */
+  readonly host?: string
+  /** Further names; a name without a port is valid for every port. Default: none. */
+  readonly allowedHosts?: ReadonlyArray<string>
+  /** Origins of pages that may call the server, such as `https://app.example.com`. Default: none. */
+  readonly allowedOrigins?: ReadonlyArray<string>
 }
 
 const hostHeader = /^(\[[\da-f:.]+\]|[^\s:/@?#\\]+)(?::(\d{1,5}))?$/i
@@ -25,8 +26,8 @@ export const isOwnHost = (names: Names, header: string | undefined, calledAddres
   if (name === undefined) return false
   const own = bare(name)
   if (wildcard.has(own)) return false
-  if (loopback.has(own) || own === bare(names.host) || own === bare(calledAddress ?? "")) return true
-  return names.allowedHosts.some((each) => {
+  if (loopback.has(own) || own === bare(names.host ?? "localhost") || own === bare(calledAddress ?? "")) return true
+  return (names.allowedHosts ?? []).some((each) => {
     const [, allowed = "", allowedPort] = hostHeader.exec(each) ?? []
     return bare(allowed) === own && (allowedPort === undefined || allowedPort === port)
   })
@@ -34,7 +35,9 @@ export const isOwnHost = (names: Names, header: string | undefined, calledAddres
 
 /** Whether an origin is the server's own or a listed one. */
 export const isOwnOrigin = (names: Names, origin: string, host: string | undefined): boolean => {
-  if (names.allowedOrigins.some((allowed) => allowed.toLowerCase().replace(/\/$/, "") === origin.toLowerCase())) {
+  if (
+    (names.allowedOrigins ?? []).some((allowed) => allowed.toLowerCase().replace(/\/$/, "") === origin.toLowerCase())
+  ) {
     return true
   }
   return /^https?:\/\//i.test(origin) && origin.replace(/^https?:\/\//i, "").toLowerCase() === host?.toLowerCase()

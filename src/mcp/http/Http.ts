@@ -27,7 +27,7 @@ import * as Hosts from "./Hosts.ts"
 import * as Refusal from "./refusal.ts"
 import { cors, foreignOrigin, type Health, health, only, posted } from "./route.ts"
 
-/** Access, limits and host names of the server. */
+/** Access, limits and host names of the server; each has a default. */
 export interface Options extends Gate.Options, Hosts.Names, Health {
   /** Store of rate limits; by default in this process only. */
   readonly limits?: Layer.Layer<RateLimiter.RateLimiterStore> | undefined
@@ -70,8 +70,35 @@ const checkSource = Effect.fnUntraced(function*(names: Hosts.Names) {
   }
 })
 
-/** Serves on the ambient `HttpServer`; at the end, calls in flight are answered and new connections refused. */
-export const layer = (options: Options): Layer.Layer<McpTransport, never, HttpServer.HttpServer> =>
+/**
+ * Serves on the ambient `HttpServer`; at the end, calls in flight are answered and new connections refused.
+ *
+ * Everything has a default. Without `access`, everyone who reaches the server may call.
+ *
+ * **Example** (A server with a token)
+ *
+ * ```ts
+ * import { N8nClient, Services, tools } from "effect-n8n-mcp"
+ * import { Access, Http, McpServer, NodeServer } from "effect-n8n-mcp/mcp"
+ * import * as Config from "effect/Config"
+ * import * as Effect from "effect/Effect"
+ * import * as FetchHttpClient from "effect/http/FetchHttpClient"
+ * import * as Layer from "effect/Layer"
+ *
+ * const transport = Layer.unwrap(
+ *   Effect.map(Config.Redacted("OUR_TOKEN"), (token) => Http.layer({ access: Access.make([{ token, client: "us" }]) }))
+ * )
+ *
+ * export const main = McpServer.serve({ name: "our-n8n", version: "1.0.0", tools: tools.standard }).pipe(
+ *   Effect.provide([
+ *     Layer.provide(transport, NodeServer.layer({ port: 3000 })),
+ *     Layer.provide(N8nClient.layerConfig(), FetchHttpClient.layer),
+ *     Services.layer()
+ *   ])
+ * )
+ * ```
+ */
+export const layer = (options: Options = {}): Layer.Layer<McpTransport, never, HttpServer.HttpServer> =>
   Layer.effect(
     McpTransport,
     Effect.gen(function*() {
@@ -101,7 +128,7 @@ export const layer = (options: Options): Layer.Layer<McpTransport, never, HttpSe
             let draining = false
             const answers = routes(served)
             const app = checkSource(options).pipe(
-              Effect.andThen(cors(options.allowedOrigins)(dispatch(answers))),
+              Effect.andThen(cors(options.allowedOrigins ?? [])(dispatch(answers))),
               Refusal.answered((path) => path === "/mcp"),
               Effect.map((response) =>
                 draining ? HttpServerResponse.setHeader(response, "connection", "close") : response

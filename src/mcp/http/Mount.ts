@@ -10,14 +10,13 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import type { Served } from "../McpTransport.ts"
-import * as Access from "./Access.ts"
 import * as Exchange from "./exchange.ts"
 import * as Gate from "./gate.ts"
 import * as Refusal from "./refusal.ts"
 import { cors, foreignOrigin, type Health, health, only, posted } from "./route.ts"
 
 /** Paths and access, besides the app's own middleware. */
-export interface Options extends Partial<Gate.Options>, Health {
+export interface Options extends Gate.Options, Health {
   /** Path of MCP. Default: `/mcp`. */
   readonly path?: HttpRouter.PathInput
   /** Path of name and version, or `false` for none. Default: `/health`. */
@@ -26,16 +25,9 @@ export interface Options extends Partial<Gate.Options>, Health {
   readonly allowedOrigins?: ReadonlyArray<string>
 }
 
-const maxInFlight = 256
-
 export const add = Effect.fnUntraced(function*(router: HttpRouter.HttpRouter, served: Served, options: Options) {
   const { allowedOrigins = [], path = "/mcp" } = options
-  const gate = yield* Gate.make({
-    access: Access.make([], undefined),
-    callsPerMinute: undefined,
-    maxInFlight,
-    ...options
-  })
+  const gate = yield* Gate.make(options)
   const mounted = <R>(
     isRpc: boolean,
     route: Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal.Refusal, R>

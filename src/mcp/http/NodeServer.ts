@@ -88,7 +88,9 @@ const make = ({ linger = lingerMillis, maxConnections }: Options): Server => {
 
 /** Address and limits of the server. */
 export interface Options {
-  readonly host: string
+  /** Address or name to listen on. Default: `127.0.0.1`, which only this machine reaches. */
+  readonly host?: string
+  /** Port; 0 for a free one. */
   readonly port: number
   /** Maximum open connections; further ones are closed immediately. Default: unlimited. */
   readonly maxConnections?: number
@@ -101,7 +103,7 @@ export const layer = (options: Options): Layer.Layer<HttpServer.HttpServer, Serv
   Layer.unwrap(Effect.sync(() => {
     const server = make(options)
     const listening = NodeHttpServer.layerServer(() => server, {
-      host: options.host,
+      host: options.host ?? "127.0.0.1",
       port: options.port,
       gracefulShutdownTimeout: drainSeconds * 1000
     })

@@ -6,16 +6,17 @@ import * as RateLimiter from "effect/persistence/RateLimiter"
 import * as Result from "effect/Result"
 import * as Turn from "../../base/Turn.ts"
 import type { Served } from "../McpTransport.ts"
-import type { Access, Known } from "./Access.ts"
+import * as Access from "./Access.ts"
 import * as AccessLog from "./accessLog.ts"
 import * as Refusal from "./refusal.ts"
 
 export interface Options {
-  readonly access: Access
-  /** Maximum calls per token and minute; `undefined` for unlimited. */
-  readonly callsPerMinute: number | undefined
-  /** Maximum concurrent calls of all clients. */
-  readonly maxInFlight: number
+  /** Identifies the caller of a request, or refuses it: `Access.make(grants)`. Default: everyone may call. */
+  readonly access?: Access.Access
+  /** Maximum calls per token and minute. Default: unlimited. */
+  readonly callsPerMinute?: number | undefined
+  /** Maximum concurrent calls of all clients. Default: 256. */
+  readonly maxInFlight?: number
   /** Maximum concurrent calls per token. Default: `maxInFlight`. */
   readonly maxInFlightPerToken?: number
 }
@@ -38,7 +39,7 @@ const tooMany = (limit: number, retryAfter: Duration.Duration) => {
 /** Refuses a call of a tool that changes something if the token only allows reading, so that the client can request another one. */
 export const checkScope = (
   { list }: Pick<Served, "list">,
-  { writeRefusal, ...caller }: Known,
+  { writeRefusal, ...caller }: Access.Known,
   tool: unknown
 ): Effect.Effect<void, Refusal.Refusal> =>
   writeRefusal === undefined ? Effect.void : Effect.flatMap(list({ ...caller, readOnly: false }), (tools) => {
@@ -48,7 +49,8 @@ export const checkScope = (
 
 /** `identify` returns the caller of a request; `admit` reserves a place until it is answered, and schedules its turns. */
 export const make = Effect.fnUntraced(
-  function*({ access, callsPerMinute, maxInFlight, maxInFlightPerToken = maxInFlight }: Options) {
+  function*(options: Options) {
+    const { access = Access.make([]), callsPerMinute, maxInFlight = 256, maxInFlightPerToken = maxInFlight } = options
     const limiter = yield* RateLimiter.RateLimiter
 
     const count = (key: string, limit: number) =>
@@ -64,7 +66,7 @@ export const make = Effect.fnUntraced(
     /** A single caller continues without waiting. */
     const turnOf = (key: string) => Effect.suspend(() => inFlight.size > 1 ? turns(key) : Effect.void)
 
-    const admit = ({ key }: Known) =>
+    const admit = ({ key }: Access.Known) =>
       Effect.acquireRelease(
         Effect.suspend(() => {
           const own = inFlight.get(key) ?? 0

@@ -16,7 +16,9 @@ import * as Refusal from "./refusal.ts"
 
 /** Further words of `/health`, computed quickly. */
 export interface Health {
+  /** Word about n8n, such as `ok`. Default: not asked. */
   readonly n8n?: Effect.Effect<string> | undefined
+  /** Word about the database of state. Default: not asked. */
   readonly state?: Effect.Effect<string> | undefined
 }
 

@@ -88,8 +88,9 @@ export interface Options {
    */
   readonly blockDeprecated?: boolean
   /**
-   * Returns the execution of a call of a production webhook with this body, which is stored, or a response instead; by
-   * default nothing runs.
+   * Returns the execution of a call of a production webhook with this body, such as `succeededExecution({ workflow })`,
+   * which is stored, or a response instead, or `undefined` if none is saved. By default the call is refused:
+   * `WorkflowTesting` needs it.
    */
   readonly runs?: (workflow: State.Workflow, body: unknown) => State.NewExecution | Response | undefined
 }
@@ -167,19 +168,43 @@ const record = ({ body, headers, method }: HttpClientRequest.HttpClientRequest, 
   ...(body._tag === "Uint8Array" && { body: JSON.parse(decoder.decode(body.body)) })
 })
 
-/** Creates a simulated n8n with this seed; its refusals are HTTP responses with a status. */
-export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =>
-  Effect.sync(() => {
+/**
+ * Creates a simulated n8n with this seed; its refusals are HTTP responses with a status.
+ *
+ * **Example** (Two n8ns in one program)
+ *
+ * ```ts
+ * import { N8nClient } from "effect-n8n-mcp"
+ * import { N8nApi } from "effect-n8n-mcp/testing"
+ * import * as Effect from "effect/Effect"
+ * import * as HttpClient from "effect/http/HttpClient"
+ * import * as Redacted from "effect/Redacted"
+ *
+ * const clientOf = (fake: N8nApi.N8nApi, name: string) =>
+ *   N8nClient.make({ url: new URL(`https://${name}.example.test`), apiKey: Redacted.make("any") }).pipe(
+ *     Effect.provideService(HttpClient.HttpClient, fake.client)
+ *   )
+ *
+ * export const test = Effect.gen(function*() {
+ *   const workflow = { id: "1", name: "Orders", nodes: [] }
+ *   const [staging, production] = yield* Effect.all([N8nApi.make({ workflows: [workflow] }), N8nApi.make()])
+ *   yield* (yield* clientOf(staging, "staging")).deleteWorkflow("1")
+ *   return [yield* staging.workflows, yield* production.requests] // neither sees the other's requests
+ * })
+ * ```
+ */
+export const make = (seed: Seed = {}, options: Options = {}): Effect.Effect<N8nApi> =>
+  Effect.map(Clock.currentTimeMillis, (clock) => {
     const {
       after,
       before,
       blockDeprecated = false,
       deletionLag = 0,
-      runs = () => undefined,
+      runs,
       version = "2",
       webhookLag = 0
     } = options
-    const state = State.make(seed, version)
+    const state = State.make(seed, version, clock)
     const requests: Array<RecordedRequest> = []
     const failures: Array<Effect.Effect<Response, Disconnected>> = []
 
@@ -237,11 +262,11 @@ export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =
       requests: Effect.sync(() => [...requests]),
       workflows: Effect.sync(() => [...state.workflows.values()]),
       edit: (id, change, author = "Somebody Else") =>
-        Effect.map(Clock.currentTimeMillis, (clock) =>
-          workflows.edit({ version, state, now: state.timestamp(clock) }, id, change, author)),
-      executions: Effect.sync(() =>
-        [...state.executions.values()].toSorted((a, b) => Number(a.id) - Number(b.id))
-      ),
+        Effect.map(
+          Clock.currentTimeMillis,
+          (clock) => workflows.edit({ version, state, now: state.timestamp(clock) }, id, change, author)
+        ),
+      executions: Effect.sync(() => [...state.executions.values()].toSorted((a, b) => Number(a.id) - Number(b.id))),
       addExecution: (execution) =>
         Effect.map(Clock.currentTimeMillis, (clock) => State.addExecution(state, execution, clock)),
       failTimes: (times, status, { message = "simulated failure", retryAfter } = {}) =>
@@ -257,5 +282,5 @@ export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =
   })
 
 /** Client of a simulated n8n; each build of the layer has its own. */
-export const layer = (seed: Seed, options?: Options): Layer.Layer<HttpClient.HttpClient> =>
+export const layer = (seed?: Seed, options?: Options): Layer.Layer<HttpClient.HttpClient> =>
   Layer.effect(HttpClient.HttpClient, Effect.map(make(seed, options), ({ client }) => client))

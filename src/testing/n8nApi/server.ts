@@ -21,7 +21,7 @@ export interface Call {
   readonly webhookLag: number
   readonly deletionLag: number
   readonly blocksDeprecated: boolean
-  readonly runs: (workflow: Workflow, body: unknown) => NewExecution | Response | undefined
+  readonly runs: ((workflow: Workflow, body: unknown) => NewExecution | Response | undefined) | undefined
 }
 
 export type Handler = (call: Call) => Effect.Effect<Response, Refusal>

@@ -77,8 +77,9 @@ export interface CommunityPackage {
  * but tests need the moment in between.
  */
 export interface Seed {
-  readonly workflows: ReadonlyArray<Workflow>
-  readonly executions: ReadonlyArray<Execution>
+  readonly workflows?: ReadonlyArray<Workflow>
+  /** Executions, also those of `FakeN8n.failedExecution`, which get the next free ids and the current time. */
+  readonly executions?: ReadonlyArray<NewExecution>
   readonly credentials?: ReadonlyArray<Credential>
   readonly dataTables?: ReadonlyArray<DataTable>
   readonly communityPackages?: ReadonlyArray<CommunityPackage>
@@ -300,6 +301,9 @@ export const complete = (state: State, workflow: Workflow): Stored => {
   return full
 }
 
+const isStored = (execution: NewExecution): execution is Execution =>
+  execution.id !== undefined && execution.startedAt !== undefined
+
 export const addExecution = (
   state: State,
   execution: NewExecution,
@@ -326,19 +330,20 @@ export const webhooksOf = (nodes: ReadonlyArray<Node>): ReadonlyArray<Webhook> =
   })
 
 /** Latest date in a seed, which all later writes must exceed. */
-const latestDate = (seed: Seed) =>
-  [...seed.workflows, ...seed.executions]
+const latestDate = ({ executions = [], workflows = [] }: Seed) =>
+  [...workflows, ...executions]
     .flatMap((each) => [each["createdAt"], each["updatedAt"], each["startedAt"], each["stoppedAt"]])
     .reduce<number>((latest, date) => Math.max(latest, Date.parse(Json.str(date) ?? "") || 0), 0)
 
 /** Creates the state of an n8n with this seed; missing fields of workflows have n8n's defaults. */
-export const make = (seed: Seed, major: "1" | "2"): State => {
+export const make = (seed: Seed, major: "1" | "2", clock: number): State => {
+  const { executions = [], workflows = [] } = seed
   let last = latestDate(seed)
   let count = 0
   const next = () => String(++count)
   const state: State = {
-    workflows: new Map(seed.workflows.map((workflow) => [workflow.id, workflow])),
-    executions: new Map(seed.executions.map((execution) => [execution.id, execution])),
+    workflows: new Map(workflows.map((workflow) => [workflow.id, workflow])),
+    executions: new Map(executions.filter(isStored).map((execution) => [execution.id, execution])),
     credentials: [...seed.credentials ?? []],
     tables: new Map(),
     communityPackages: [...seed.communityPackages ?? []],
@@ -366,7 +371,8 @@ export const make = (seed: Seed, major: "1" | "2"): State => {
       nextRow: rows.length + 1
     })
   }
-  for (const workflow of seed.workflows) {
+  for (const execution of executions) if (!isStored(execution)) addExecution(state, execution, clock)
+  for (const workflow of workflows) {
     const { id, name } = workflow
     const now = Json.str(workflow["updatedAt"]) ?? Json.str(workflow["createdAt"]) ?? state.timestamp(0)
     const versionId = Json.str(workflow["versionId"]) ?? state.uuid()

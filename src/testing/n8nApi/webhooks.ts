@@ -12,6 +12,9 @@ const methodsOf = ({ state }: Call, path: string) =>
     return current.filter((webhook) => webhook.path === path).map(({ method }) => method)
   })
 
+const nothingRuns =
+  "this simulated n8n runs nothing: give its option `runs`, such as (workflow) => FakeN8n.succeededExecution({ workflow })"
+
 const started = () => Response.json({ message: "Workflow was started" })
 
 /** Stores the execution of a webhook's call, and answers like the workflow's first Respond to Webhook node. */
@@ -22,6 +25,7 @@ const run = ({ body, now, runs, state }: Call, path: string) => {
   const published = obj(workflow.activeVersion)
   const nodes = list<Node>(published["nodes"] ?? workflow["nodes"])
   const connections = published["connections"] ?? workflow["connections"]
+  if (runs === undefined) return Response.json({ code: 501, message: nothingRuns }, { status: 501 })
   const scripted = runs({ ...workflow, nodes, connections }, body)
   if (scripted === undefined) return started()
   if (scripted instanceof Response) return scripted

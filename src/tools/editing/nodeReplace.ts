@@ -1,8 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import { defined } from "../../base/Json.ts"
-import * as WorkflowEdit from "../../workflows/edit/WorkflowEdit.ts"
+import * as WorkflowEdit from "../../workflows/WorkflowEdit.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
 
@@ -31,16 +30,15 @@ export const nodeReplace = Tool.make({
     ...editing.outcomeFields
   }),
   handler: ({ newNodeType: type, parameters: overrides, targetNodeId: node, workflowId }) =>
-    editing.change(workflowId, { operation: "node_replace" }, (workflow) =>
-      Effect.gen(function*() {
-        const lookups = yield* editing.lookups([...WorkflowEdit.typesOf(workflow, []), type])
-        const replacement = defined({ node, type, parameters: overrides })
-        const result = yield* Effect.mapError(
-          Effect.fromResult(WorkflowEdit.replace(workflow, replacement, lookups)),
-          editing.editError
-        )
-        return { workflow: result.workflow, result }
-      })),
+    editing.change(
+      workflowId,
+      { operation: "node_replace" },
+      (workflow) =>
+        Effect.map(WorkflowEdit.replaced(workflow, { node, type, parameters: overrides }), (result) => ({
+          workflow: result.workflow,
+          result
+        }))
+    ),
   summarize: (changed, { raw }) => ({
     nodeId: changed.result.nodeId,
     compatibilityReport: changed.result.report,

@@ -1,12 +1,13 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import { defined, equals } from "../../base/Json.ts"
+import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
 import { newProblems } from "../../workflows/check/NewProblems.ts"
 import * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
 import * as WorkflowEdit from "../../workflows/edit/WorkflowEdit.ts"
+import { patchOf } from "../../workflows/WorkflowEdit.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -28,7 +29,7 @@ const hasChanges = (
   publish = false
 ) =>
   made.length > 0 || publish && written !== undefined ||
-  Workflows.editable.some((key) => !equals(before[key], workflow[key]))
+  Object.keys(patchOf(before, workflow)).length > 0
 
 /** Applies several changes, all or nothing. */
 export const workflowEdit = Tool.make({

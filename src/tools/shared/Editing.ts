@@ -1,17 +1,13 @@
 /** Parameters, edits and outcomes shared by the editing tools. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { randomUUID } from "node:crypto"
 import * as Tool from "../../answer/Tool.ts"
 import { truncated } from "../../answer/Truncated.ts"
-import * as Errors from "../../base/Errors.ts"
 import { defined, type Obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import { MissingCredential, Problem } from "../../base/Problem.ts"
-import { N8nClient } from "../../n8n/N8nClient.ts"
 import type { Findings } from "../../workflows/check/WorkflowProblems.ts"
-import * as WorkflowEdit from "../../workflows/edit/WorkflowEdit.ts"
-import * as NodeLookups from "../../workflows/NodeLookups.ts"
+import * as WorkflowEdit from "../../workflows/WorkflowEdit.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as parameters from "./Parameters.ts"
 import * as writing from "./Writing.ts"
@@ -94,20 +90,6 @@ export const outcome = <A>(
   })
 }
 
-export const lookups = Effect.fnUntraced(function*(types: Iterable<string>) {
-  const release = yield* N8nClient.use((n8n) => n8n.release)
-  return { ...(yield* NodeLookups.make(types, release)), newId: randomUUID }
-})
-
-export const editError = ({ field, hint, message }: WorkflowEdit.Refusal) =>
-  new Errors.ValidationError({ reason: message, field, hint: ["Nothing was changed.", hint].flat() })
-
-const calleeOf = (id: string) =>
-  N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(
-    Effect.map((workflow): readonly [string, Obj | undefined] => [id, workflow]),
-    Effect.catchTag("NotFoundError", () => Effect.succeed([id, undefined] as const))
-  )
-
 /** Changes a workflow. */
 export const change = <A, R>(...args: Parameters<typeof Workflows.change<A, R>>) =>
   Effect.zipWith(
@@ -125,15 +107,8 @@ export const edit = (
   options: Workflows.ChangeOptions
 ) =>
   change(id, options, (workflow: Obj) =>
-    Effect.gen(function*() {
-      const callees = new Map(yield* Effect.forEach(WorkflowEdit.calleesOf(operations), calleeOf))
-      const nodeTypes = {
-        ...(yield* lookups(WorkflowEdit.typesOf(workflow, operations))),
-        callee: (id: string) => callees.get(id)
-      }
-      const edited = yield* Effect.mapError(
-        Effect.fromResult(WorkflowEdit.apply(workflow, operations, nodeTypes)),
-        editError
-      )
-      return { workflow: edited.workflow, created: edited.created, result: { ...edited, lookups: nodeTypes } }
-    }))
+    Effect.map(WorkflowEdit.apply(workflow, operations), (result) => ({
+      workflow: result.workflow,
+      created: result.created,
+      result
+    })))

@@ -7,7 +7,10 @@ import * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
 
 export const Summary = Schema.Struct({
   ...ExecutionSummary.ExecutionSummary.fields,
-  _guidance: Schema.Struct({ message: Schema.String, example: Schema.optionalKey(Schema.String) })
+  /** Next step for a model; absent in what a program receives. */
+  _guidance: Schema.optionalKey(
+    Schema.Struct({ message: Schema.String, example: Schema.optionalKey(Schema.String) })
+  )
 })
 export type Summary = typeof Summary.Type
 

@@ -52,7 +52,10 @@ export const int = (
     Schema.isBetween(bounds, { message: `${name} must be from ${bounds.minimum} to ${bounds.maximum}` })
   )
     .annotate({ description, default: byDefault })
-    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(byDefault)))
+    .pipe(
+      Schema.withDecodingDefaultKey(Effect.succeed(byDefault)),
+      Schema.withConstructorDefault(Effect.succeed(byDefault))
+    )
 
 const max = 1_000_000
 
@@ -78,4 +81,7 @@ export const cursor = optional(Schema.String, "nextCursor.")
 
 /** Switch; the JSON Schema omits its default, `false`. */
 export const flag = (description: string) =>
-  Schema.Boolean.annotate({ description }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
+  Schema.Boolean.annotate({ description }).pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed(false)),
+    Schema.withConstructorDefault(Effect.succeed(false))
+  )

@@ -8,7 +8,8 @@ export type RuleId = keyof typeof rules
 
 /** A problem with its rule. */
 export interface Ruled extends Problem {
-  readonly rule: RuleId
+  /** Id of a rule here, or of an application's own. */
+  readonly rule: string
   /** Line in the code at the path, from 1. */
   readonly line?: number
 }

@@ -44,7 +44,8 @@ const ruledOf = (
     ...ofTypes,
     ...connectionProblems(checked),
     ...nodeProblems(checked, lookups),
-    ...reachProblems(checked)
+    ...reachProblems(checked),
+    ...(lookups.rules ?? []).flatMap(({ check, id }) => check(workflow).map((problem) => ({ ...problem, rule: id })))
   ]
   return ["error", "warning"].flatMap((each) => all.filter(({ severity }) => severity === each))
 }
@@ -60,7 +61,7 @@ export const ruled = (workflow: Obj, lookups: Checked.Lookups): ReadonlyArray<Ru
 
 /** Result of checking a workflow. */
 export interface Findings {
-  /** Errors first, then warnings, each in the order of the checks: shape, types, connections, nodes, reachability. */
+  /** Errors first, then warnings, each in the order of the checks: shape, types, connections, nodes, reachability, own rules. */
   readonly problems: ReadonlyArray<Problem>
   readonly missingCredentials: ReadonlyArray<MissingCredential>
 }

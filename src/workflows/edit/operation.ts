@@ -67,7 +67,13 @@ const Member = Schema.Union(
   })
 )
 
-type Op = keyof typeof members
+/** Name of an operation. */
+export type Op = keyof typeof members
+
+/** Fields of an operation, for those who write it as a function; nodes of `add` and `update` have further ones. */
+export type Fields<O extends Op> = O extends Op
+  ? Omit<(typeof members)[O]["Type"], "op"> & (O extends "add" | "update" ? Obj : unknown)
+  : never
 
 const isOp = (op: string): op is Op => Object.hasOwn(members, op)
 
@@ -124,6 +130,7 @@ export const Operation = Wire.pipe(Schema.decodeTo(
     encode: (member: typeof Member.Encoded): typeof Wire.Type => member as Obj as typeof Wire.Type
   })
 ))
+/** One edit, decoded. */
 export type Operation = typeof Member.Type
 
 export type Of<Op extends Operation["op"]> = Extract<Operation, { readonly op: Op }>

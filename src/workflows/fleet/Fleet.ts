@@ -6,6 +6,30 @@
  * A plan has the digest of each workflow before and after its change. What is written is what was planned: a workflow
  * that is in another state is left out. Since the digests say what was done, a batch that ended early can be continued
  * and taken back, whatever it has recorded.
+ *
+ * **Example** (A new address in all workflows that have the old one)
+ *
+ * ```ts
+ * import { Fleet, Services } from "effect-n8n-mcp"
+ * import { FakeN8n } from "effect-n8n-mcp/testing"
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ *
+ * const move = (from: string, to: string, confirm: (changes: Fleet.Plan["changes"]) => Effect.Effect<boolean>) =>
+ *   Effect.gen(function*() {
+ *     const { plan } = yield* Fleet.plan({ select: { uses: from }, operations: [{ op: "replace", find: from, with: to }] })
+ *     if (!(yield* confirm(plan.changes))) return 0
+ *     const { outcomes } = yield* Fleet.apply(plan.id) // Fleet.restore(plan.id) takes it back
+ *     return outcomes.size
+ *   })
+ *
+ * const node = { name: "Call", type: "n8n-nodes-base.httpRequest", parameters: { url: "https://old.example/a" } }
+ * const workflow = { id: "1", name: "Orders", nodes: [node], connections: {} }
+ *
+ * export const test = move("https://old.example", "https://new.example", () => Effect.succeed(true)).pipe(
+ *   Effect.provide(Layer.merge(FakeN8n.layer({ workflows: [workflow] }), Services.layerMemory))
+ * )
+ * ```
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -21,23 +45,30 @@ import * as NodeLookups from "../NodeLookups.ts"
 import { formerSettings } from "../store/FormerSettings.ts"
 import { settled, Unsettled } from "../store/Publishing.ts"
 import { Snapshots } from "../store/Snapshots.ts"
-import { type Modification, type UpdateOptions, WorkflowStore } from "../store/WorkflowStore.ts"
+import { type Modification, type Patch, type UpdateOptions, WorkflowStore } from "../store/WorkflowStore.ts"
 import * as Upgrade from "../upgrade/Upgrade.ts"
 import type { Left } from "../upgrade/Upgrade.ts"
+import { patchOf } from "../WorkflowEdit.ts"
 import * as Change from "./change.ts"
 import type { Operation } from "./Operations.ts"
 import * as Plans from "./Plans.ts"
 import * as Selection from "./Selection.ts"
 import * as swaps from "./swaps.ts"
 
+export type { Operation } from "./Operations.ts"
+export type { Entry, Outcome, Plan } from "./Plans.ts"
+export type { Select } from "./Selection.ts"
+
 const writers = 4
 
 const maxNames = 5
 
+/** Workflows to change, and how: the conditions of list_workflows, all met, and the operations of bulk_edit. */
 export interface Request {
   readonly select: Selection.Select
   readonly operations: ReadonlyArray<Operation>
-  readonly publish: typeof Plans.Publish.Type
+  /** `keep` (default): what is published stays so, with the change; `draft`: only drafts. */
+  readonly publish?: typeof Plans.Publish.Type
 }
 
 const meansOf = Effect.fnUntraced(function*(
@@ -114,7 +145,7 @@ const changesRunning = (workflow: Workflow.Listed, means: Means) => {
 }
 
 /** Plans a change without writing to n8n, and stores the plan. */
-export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish, select }: Request) {
+export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish = "keep", select }: Request) {
   yield* Selection.refuseAll(select)
   const id = yield* Plans.newId
   const { missing, selected } = yield* Selection.all(select)
@@ -175,7 +206,7 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish, sel
 /** Whether a failure is n8n's and may pass, so that the workflow counts as not done. */
 const mayPass = (error: Errors.N8nError) => Errors.isUncertain(error) || Errors.statusOf(error) === 429
 
-const modification = <A>(result: A, patch: Obj = {}) => Effect.succeed({ patch, result } satisfies Modification<A>)
+const modification = <A>(result: A, patch: Patch = {}) => Effect.succeed({ patch, result } satisfies Modification<A>)
 
 const changedSince = (why: string): Plans.Outcome => ({ state: "changed", why })
 
@@ -201,7 +232,7 @@ const write = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, 
     const { steps, workflow } = changed.success
     const hindrance = obstacle(now, steps, plan, means.release)
     return hindrance === undefined
-      ? modification(done, Change.patchOf(now, workflow))
+      ? modification(done, patchOf(now, workflow))
       : modification(changedSince(hindrance))
   }, options)
   if (result.state !== "done") return result
@@ -262,6 +293,7 @@ const forEach = Effect.fnUntraced(function*<R>(
   }
 })
 
+/** State of a plan, by the outcome of each workflow. */
 export interface State {
   readonly plan: Plans.Plan
   readonly outcomes: ReadonlyMap<string, Plans.Outcome>
@@ -297,6 +329,7 @@ export const state = Effect.fn("Fleet.state")(function*(id: string) {
   return { plan, outcomes, unpublished, warnings: [] } satisfies State as State
 })
 
+/** Writes a plan, or continues one; workflows that have changed since are left out. */
 export const apply = Effect.fn("Fleet.apply")(function*(id: string) {
   const plan = yield* Plans.read(id)
   const before = yield* Plans.outcomes(plan)
@@ -345,7 +378,7 @@ const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entr
     const patch = Object.fromEntries(keys.flatMap((key) => former[key] === undefined ? [] : [[key, former[key]]]))
     const { settings, warnings } = formerSettings(now.settings, former["settings"], isV1(release))
     notes = warnings
-    return modification(undefined, Change.patchOf(now, { ...now, ...patch, settings }))
+    return modification(undefined, patchOf(now, { ...now, ...patch, settings }))
   }, { operation: "workflow_restore", source: "file", ...wasLive ? { active: true } : { isDraft: true } })
   return result ?? {
     state: "restored",

@@ -73,9 +73,11 @@ const fault = (wire: Obj): string | undefined => {
   return isText("from") && isNamed ? undefined : "from and to are ids or names"
 }
 
+/** Operation of bulk_edit. */
 export const Operation = Schema.StructWithRest(Schema.Struct({ op: Schema.String }), [
   Schema.Record(Schema.String, Schema.Unknown)
 ]).check(Schema.makeFilter(fault))
+/** Operation of bulk_edit. */
 export type Operation = typeof Operation.Type
 
 /** Operation of an edit, and its description, which is equal in all workflows. */

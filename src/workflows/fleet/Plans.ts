@@ -18,6 +18,7 @@ const Entry = Schema.Struct({
   before: Schema.String,
   after: Schema.String
 })
+/** Workflow of a plan. */
 export type Entry = typeof Entry.Type
 
 export const Group = Schema.Struct({
@@ -45,6 +46,7 @@ export type Left = typeof Left.Type
 /** Whether published workflows are published again with the change, or get a draft. */
 export const Publish = Schema.Literals(["keep", "draft"])
 
+/** Plan of changes, as stored. */
 export const Plan = Schema.Struct({
   id: Schema.String,
   createdAt: Schema.String,
@@ -56,6 +58,7 @@ export const Plan = Schema.Struct({
   refused: Schema.Array(Refused),
   left: Schema.optionalKey(Schema.Array(Left))
 })
+/** Plan of changes, as stored. */
 export type Plan = typeof Plan.Type
 
 /** Outcome for a workflow; `after` is the digest of what n8n stored. */

@@ -42,6 +42,7 @@ const Parameters = Schema.Struct(parameters)
 
 export type Conditions = typeof Conditions.Type
 
+/** Conditions that a workflow must meet all. */
 export type Select = typeof Parameters.Type
 
 export interface Options {

@@ -104,10 +104,3 @@ export const make = (before: Obj, { lookups, operations, plan, swaps }: Means): 
     }
     return { workflow, steps, left }
   })
-
-export const patchOf = (before: Obj, after: Obj): Obj =>
-  Object.fromEntries(
-    ["name", "nodes", "connections", "settings", "pinData", "nodeGroups"].flatMap((key) =>
-      equals(before[key], after[key]) ? [] : [[key, after[key]]]
-    )
-  )

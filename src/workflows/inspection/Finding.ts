@@ -48,10 +48,10 @@ export const upgradeRule = "upgrade-"
 
 /** Name and help of any rule. */
 export const ruleOf = (id: string): { readonly name: string; readonly help: string } =>
-  Rules.describe(id) ?? {
+  Rules.describe(id) ?? (!id.startsWith(upgradeRule) ? { name: id, help: "A rule of this application." } : {
     name: `Upgrade: ${id.slice(upgradeRule.length).replaceAll("-", " ")}`,
     help: "n8n changes this on the way to the target: the message names the release, and the fix what to do instead."
-  }
+  })
 
 /** Whether a finding fails the check. */
 export const counts = ({ rule, severity }: Finding, isStrict: boolean): boolean =>

@@ -16,6 +16,7 @@ import {
   type Write,
   WriteGuard
 } from "../../n8n/WriteGuard.ts"
+import type { Rule } from "../check/OwnRules.ts"
 import { enabled, inWords, isOpen, rulesOf, shortestGap } from "./schedule.ts"
 
 const Names = Schema.Array(Schema.String.check(Schema.isMinLength(1)))
@@ -131,6 +132,7 @@ export const errorWorkflowId = (workflow: Obj) => {
   return id === "" || id === "DEFAULT" || id.startsWith("=") ? undefined : id
 }
 
+/** Whether a workflow names an error workflow or is one. */
 export const hasErrorWorkflow = (workflow: Obj): boolean =>
   isErrorWorkflow(workflow) || errorWorkflowId(workflow) !== undefined
 
@@ -191,7 +193,12 @@ const toPublish = Effect.fnUntraced(function*(workflow: Obj, { body, path, read 
   return { ...workflow, nodes: version?.["nodes"], connections: version?.["connections"] }
 })
 
-const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service => {
+const faultsOf = ({ check, id }: Rule, workflow: Obj): ReadonlyArray<Fault> =>
+  check(workflow).flatMap(({ message, path, severity }) =>
+    severity === "error" ? [{ message: `${id}: ${message.replace(/\.$/, "")}`, path }] : []
+  )
+
+const make = (rules: Rules, own: ReadonlyArray<Rule>, catalogue: typeof NodeCatalogue.Service): Service => {
   const pollingAmong = (workflow: Obj) =>
     rules.minScheduleMinutes === undefined ? Effect.succeed(() => false) : findAll(Workflow.typesOf(workflow)).pipe(
       Effect.provideService(NodeCatalogue, catalogue),
@@ -202,7 +209,8 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
     return [
       ...bannedIn(Workflow.nodes(workflow), rules),
       ...scheduled(workflow, rules, yield* pollingAmong(workflow)),
-      ...yield* errorWorkflowFaults(workflow, rules, read)
+      ...yield* errorWorkflowFaults(workflow, rules, read),
+      ...own.flatMap((rule) => faultsOf(rule, workflow))
     ]
   })
 
@@ -258,7 +266,7 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
       if (
         (resource !== "projects" || write.method === "DELETE") && opaqueWrites.some((each) => each.test(path))
       ) {
-        const names = Object.keys(rules).join(", ")
+        const names = [...Object.keys(rules), ...own.map(({ id }) => id)].join(", ")
         const message = `${names}: the workflows that ${write.method} ${write.path} changes cannot be checked`
         yield* refuse([{ message, path: "" }])
       }
@@ -268,6 +276,29 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
   }
 }
 
-/** Guard for the rules; if a lookup fails, nothing is written. */
-export const layer = (rules: Rules): Layer.Layer<never, never, NodeCatalogue> =>
-  Layer.effect(WriteGuard, Effect.map(NodeCatalogue, (catalogue) => make(rules, catalogue)))
+/**
+ * Guard for the rules, and for the application's own, whose errors count: every write of this package passes it, by a
+ * tool, `WorkflowStore` or `N8nClient`. If a lookup fails, nothing is written.
+ *
+ * **Example** (No shell on our n8n)
+ *
+ * ```ts
+ * import { Policy, Services, tools } from "effect-n8n-mcp"
+ * import { FakeN8n } from "effect-n8n-mcp/testing"
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ *
+ * const services = Layer.merge(FakeN8n.layer(), Services.layerMemory)
+ * const guarded = Layer.provideMerge(Policy.layer({ bannedNodes: ["executeCommand"] }), services)
+ *
+ * const node = { name: "Shell", type: "n8n-nodes-base.executeCommand", parameters: { command: "id" } }
+ *
+ * export const test = tools.createWorkflow.call({ name: "Shell", nodes: [node], connections: {} }).pipe(
+ *   Effect.flip,
+ *   Effect.map(({ message }) => message),
+ *   Effect.provide(guarded)
+ * )
+ * ```
+ */
+export const layer = (rules: Rules, own: ReadonlyArray<Rule> = []): Layer.Layer<never, never, NodeCatalogue> =>
+  Layer.effect(WriteGuard, Effect.map(NodeCatalogue, (catalogue) => make(rules, own, catalogue)))

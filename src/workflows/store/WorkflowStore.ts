@@ -40,6 +40,13 @@ export interface Publication extends VersionLabels {
   readonly versionId?: string | undefined
 }
 
+/** Change to plan: a patch, or a function of the current workflow. */
+export type Planned<R = never> =
+  | Patch
+  | ((before: Workflow.Workflow) => Patch | Effect.Effect<Patch, Errors.N8nError, R>)
+
+const isFunction = <R>(change: Planned<R>): change is Exclude<Planned<R>, Patch> => typeof change === "function"
+
 /** A write. */
 export type Writing = Effect.Effect<Written, Errors.N8nError, N8nClient>
 
@@ -59,7 +66,8 @@ export interface Service {
   /** Changes the parts in `patch`; a published workflow is published again, unless a draft was waiting before. */
   readonly update: (id: string, patch: Patch, options: UpdateOptions) => Writing
   /**
-   * Plans an `update` without writing anything: show the plan, then `apply` it.
+   * Plans an `update` without writing anything: show the plan, then `apply` it. The change is a patch, or a function of
+   * the current workflow, such as an edit of `WorkflowEdit`.
    *
    * **Example** (Asking before a change)
    *
@@ -72,7 +80,7 @@ export interface Service {
    * const rename = (id: string, name: string, confirm: (change: string) => Effect.Effect<boolean>) =>
    *   Effect.gen(function*() {
    *     const store = yield* WorkflowStore.WorkflowStore
-   *     const plan = yield* store.plan(id, { name }, { operation: "rename", source: "caller" })
+   *     const plan = yield* store.plan(id, { name })
    *     if (!(yield* confirm(plan.changed))) return plan.before.name
    *     return (yield* store.apply(plan)).workflow.name
    *   })
@@ -84,7 +92,11 @@ export interface Service {
    * )
    * ```
    */
-  readonly plan: (id: string, patch: Patch, options: UpdateOptions) => Effect.Effect<Plan, Errors.N8nError, N8nClient>
+  readonly plan: <R = never>(
+    id: string,
+    change: Planned<R>,
+    options?: Partial<UpdateOptions>
+  ) => Effect.Effect<Plan, Errors.N8nError, N8nClient | R>
   /** Writes a plan; fails with a `VersionConflict` if the workflow has changed since, and then writes nothing. */
   readonly apply: (plan: Plan) => Writing
   /**
@@ -131,9 +143,21 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         Effect.withSpan("WorkflowStore.update")
       )
 
-    const plan: Service["plan"] = Effect.fn("WorkflowStore.plan")(function*(id, patch, options) {
-      const unchanged = Effect.succeed({ patch, result: undefined })
-      const { before, body, changedKeys, warnings } = yield* change.prepared(means, id, () => unchanged, options)
+    const plan: Service["plan"] = Effect.fn("WorkflowStore.plan")(function*<R>(
+      id: string,
+      planned: Planned<R>,
+      given: Partial<UpdateOptions> = {}
+    ) {
+      // A function starts from what n8n has, whose problems are not the caller's.
+      const options: UpdateOptions = { operation: "plan", source: isFunction(planned) ? "file" : "caller", ...given }
+      const make = (before: Workflow.Workflow) => {
+        const patch = isFunction(planned) ? planned(before) : planned
+        return Effect.map(
+          Effect.isEffect(patch) ? patch as Effect.Effect<Patch, Errors.N8nError, R> : Effect.succeed(patch),
+          (patch) => ({ patch, result: undefined })
+        )
+      }
+      const { before, body, changedKeys, warnings } = yield* change.prepared(means, id, make, options)
       const diff = WorkflowDiff.make(before, { ...before, ...body })
       return {
         before,

@@ -43,7 +43,7 @@ const searches: ReadonlyArray<readonly [words: string, tool: string]> = [
 const ofAServer = ClaudeCode.tool("")
 
 /** The token budget of the tool list, with the prefix that Claude Code adds to each name. */
-const budget = 5_300 + tools.byDefault.length * countTokens(ofAServer)
+const budget = 5_300 + tools.standard.length * countTokens(ofAServer)
 
 layer(installed(claudeCodeMain), options)("at the start of Claude Code", (it) => {
   it.effect("sends n8n one request at start, for the list of workflows", () =>
@@ -61,7 +61,7 @@ layer(installed(claudeCodeMain), options)("at the start of Claude Code", (it) =>
         env: { ENABLE_TOOL_SEARCH: "false" }
       })
       const sent = Model.tools(first).filter(({ name }) => String(name).startsWith(ofAServer))
-      assert.sameMembers(sent.map(({ name }) => name), tools.byDefault.map(({ name }) => ClaudeCode.tool(name)))
+      assert.sameMembers(sent.map(({ name }) => name), tools.standard.map(({ name }) => ClaudeCode.tool(name)))
       const cost = sent.reduce((sum, tool) => sum + countTokens(JSON.stringify(tool)), 0)
       yield* processes.say(`the tools, as Claude Code sends them: ${cost} tokens`)
       assert.isAtMost(cost, budget)
@@ -76,7 +76,7 @@ layer(installed(claudeCodeMain), options)("at the start of Claude Code", (it) =>
       const sent = Model.tools(first).filter(({ name }) => String(name).startsWith(ofAServer))
       assert.sameMembers(
         sent.map(({ name }) => name),
-        tools.byDefault.filter(({ isEntry }) => isEntry).map(({ name }) => ClaudeCode.tool(name))
+        tools.standard.filter(({ isEntry }) => isEntry).map(({ name }) => ClaudeCode.tool(name))
       )
       const cost = sent.reduce((sum, tool) => sum + countTokens(JSON.stringify(tool)), 0)
       yield* processes.say(`the tools to begin with: ${cost} tokens in every conversation`)

@@ -86,7 +86,7 @@ const examine = Effect.fnUntraced(function*(target: ReadonlyArray<string>, offer
 })
 
 /** The tools over HTTP: without those for files, since the client's files may be on another machine. */
-const overHttp = tools.byDefault.filter((tool) => !tools.toolsets.files.some(({ name }) => name === tool.name))
+const overHttp = tools.standard.filter((tool) => !tools.toolsets.files.some(({ name }) => name === tool.name))
 
 const legacyStart = ["initialize", "notifications/initialized", "tools/list"]
 
@@ -105,7 +105,7 @@ const header = (token: string) => ["--header", `Authorization: Bearer ${token}`]
 layer(installed(inspectorMain), options)("the Inspector", (it) => {
   for (const [era, starts] of Object.entries(eras)) {
     it.effect(`over stdio, ${era}`, () =>
-      examine([process.execPath, Served.main, "--demo", ...starts.flags], tools.byDefault.map(({ name }) => name)))
+      examine([process.execPath, Served.main, "--demo", ...starts.flags], tools.standard.map(({ name }) => name)))
 
     it.effect(`over HTTP, ${era}`, () =>
       Effect.gen(function*() {

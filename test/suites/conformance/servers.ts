@@ -58,7 +58,7 @@ const program = Effect.gen(function*() {
 const listening = (serve: Effect.Effect<void, never, McpTransport>) =>
   Effect.gen(function*() {
     const context = yield* Layer.build(
-      Layer.provideMerge(Http.layer(options), NodeServer.layer({ host: options.host, port: 0, linger: 0 }))
+      Layer.provideMerge(Http.layer(options), NodeServer.layer({ port: 0, linger: 0 }))
     )
     yield* Effect.forkScoped(Effect.provideContext(serve, context))
     return HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)

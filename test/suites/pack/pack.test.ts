@@ -49,7 +49,7 @@ describe("the package", () => {
       const main = join(folder, "package", "dist", "main.js")
       const told = await talk({ command: process.execPath, args: [main, "--demo"], cwd: folder })
       assert.strictEqual(told.version, version)
-      assert.deepStrictEqual(told.tools, tools.byDefault.map(({ name }) => name))
+      assert.deepStrictEqual(told.tools, tools.standard.map(({ name }) => name))
       assert.include(JSON.stringify(told.content), "Upsert CRM contact")
     }))
 

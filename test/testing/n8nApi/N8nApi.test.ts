@@ -34,7 +34,7 @@ const execution = (id: number, status: string, workflowId = "b"): N8nApi.Executi
   customData: {}
 })
 
-const seed: N8nApi.Seed = {
+const seed = {
   workflows: [
     workflow("c", "Gamma", { tags: [tag("red")] }),
     workflow("a", "Alpha sync", {

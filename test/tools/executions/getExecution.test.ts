@@ -57,7 +57,8 @@ describe("get_execution", () => {
       const asked = (withData: boolean) =>
         Effect.map(api.requests, (all) => all.filter(({ url }) => url.includes("includeData") === withData).length)
       const get = (id: string, wait?: number) =>
-        tools.getExecution.call({ id, nodeOffset: 0, ...(wait === undefined ? {} : { wait }) }).pipe(
+        tools.getExecution.answer({ id, nodeOffset: 0, ...(wait === undefined ? {} : { wait }) }).pipe(
+          Effect.map(({ data }) => data),
           Effect.provideService(CallContext, caller),
           Effect.provide(Layer.merge(n8n, Layer.fresh(Services.layerMemory)))
         )
@@ -82,7 +83,7 @@ describe("get_execution", () => {
         const { dataAskedAt, get } = yield* running(1_000)
         const { _guidance, status } = yield* hurried(get("77", 5))
         assert.strictEqual(status, "running")
-        assert.strictEqual(_guidance.example, "get_execution(id: '77', wait: 30)")
+        assert.strictEqual(_guidance?.example, "get_execution(id: '77', wait: 30)")
         assert.isAtLeast(dataAskedAt(), 5_000)
       }))
 

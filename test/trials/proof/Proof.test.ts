@@ -158,7 +158,7 @@ describe("a proof", () => {
 
   it.effect("refuses a workflow without recorded runs: manual ones are not", () =>
     Effect.gen(function*() {
-      const refusal = (executions: N8nApi.Seed["executions"]) =>
+      const refusal = (executions: ReadonlyArray<N8nApi.NewExecution>) =>
         proving("plain", function*() {
           return yield* Effect.flip(prove())
         }, { executions })

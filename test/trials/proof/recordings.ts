@@ -50,7 +50,7 @@ export const records = (
   version: Version,
   count: number,
   recorded: N8nApi.Workflow = workflow(version)
-): N8nApi.Seed["executions"] =>
+): ReadonlyArray<N8nApi.NewExecution> =>
   Array.from({ length: count }, (_, index) => ({
     ...runOf(recorded, index, "2026-01-01"),
     id: String(101 + index),

@@ -1,0 +1,173 @@
+/**
+ * Edits of a workflow, for `WorkflowStore.plan`: the operations of workflow_edit and node_replace.
+ *
+ * Nodes go by name or id. A plan is the dry run: it has the changes, and `apply` writes exactly these.
+ *
+ * **Example** (Another type for a node, whose connections and fitting parameters stay)
+ *
+ * ```ts
+ * import { Services, WorkflowEdit, WorkflowStore } from "effect-n8n-mcp"
+ * import { FakeN8n } from "effect-n8n-mcp/testing"
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ *
+ * const modernize = (id: string) =>
+ *   Effect.gen(function*() {
+ *     const store = yield* WorkflowStore.WorkflowStore
+ *     const plan = yield* store.plan(
+ *       id,
+ *       WorkflowEdit.all(
+ *         WorkflowEdit.replaceNode({ node: "Old", type: "n8n-nodes-base.noOp" }),
+ *         WorkflowEdit.renameNode({ node: "Old", to: "New" })
+ *       )
+ *     )
+ *     yield* Effect.logInfo(plan.changed)
+ *     return (yield* store.apply(plan)).changed
+ *   })
+ *
+ * const node = { id: "a", name: "Old", type: "n8n-nodes-base.set", typeVersion: 1, position: [0, 0], parameters: {} }
+ * const workflow = { id: "1", name: "Orders", nodes: [node], connections: {} }
+ *
+ * export const test = modernize("1").pipe(
+ *   Effect.provide(Layer.merge(FakeN8n.layer({ workflows: [workflow] }), Services.layerMemory))
+ * )
+ * ```
+ */
+import * as Effect from "effect/Effect"
+import { randomUUID } from "node:crypto"
+import * as Errors from "../base/Errors.ts"
+import { defined, equals, type Obj } from "../base/Json.ts"
+import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
+import { N8nClient } from "../n8n/N8nClient.ts"
+import * as Pure from "./edit/WorkflowEdit.ts"
+import * as NodeLookups from "./NodeLookups.ts"
+import type { Patch } from "./store/WorkflowStore.ts"
+
+/** Change of a workflow: the parts that differ afterwards. */
+export type Edit = (before: Obj) => Effect.Effect<Patch, Errors.N8nError, N8nClient | NodeCatalogue>
+
+export type { Fields, Op, Operation } from "./edit/WorkflowEdit.ts"
+
+const parts = ["name", "nodes", "connections", "settings", "pinData", "nodeGroups"] as const
+
+/** Parts of a workflow that differ. @internal */
+export const patchOf = (before: Obj, after: Obj): Patch =>
+  Object.fromEntries(parts.flatMap((key) => equals(before[key], after[key]) ? [] : [[key, after[key]]]))
+
+/** Node types for edits, for the connected n8n. @internal */
+export const lookups = Effect.fnUntraced(function*(types: Iterable<string>) {
+  const release = yield* N8nClient.use((n8n) => n8n.release)
+  return { ...(yield* NodeLookups.make(types, release)), newId: randomUUID }
+})
+
+const refused = ({ field, hint, message }: Pure.Refusal) =>
+  new Errors.ValidationError({ reason: message, field, hint: ["Nothing was changed.", hint].flat() })
+
+const calleeOf = (id: string) =>
+  N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(
+    Effect.map((workflow): readonly [string, Obj | undefined] => [id, workflow]),
+    Effect.catchTag("NotFoundError", () => Effect.succeed([id, undefined] as const))
+  )
+
+/** Applies operations, with the node types that they need. @internal */
+export const apply = Effect.fnUntraced(function*(workflow: Obj, operations: ReadonlyArray<Pure.Operation>) {
+  const callees = new Map(yield* Effect.forEach(Pure.calleesOf(operations), calleeOf))
+  const nodeTypes = {
+    ...(yield* lookups(Pure.typesOf(workflow, operations))),
+    callee: (id: string) => callees.get(id)
+  }
+  const edited = yield* Effect.mapError(Effect.fromResult(Pure.apply(workflow, operations, nodeTypes)), refused)
+  return { ...edited, lookups: nodeTypes }
+})
+
+/** Replaces the type of a node in a workflow. @internal */
+export const replaced = Effect.fnUntraced(function*(workflow: Obj, { node, parameters, type }: Replacement) {
+  const types = yield* lookups([...Pure.typesOf(workflow, []), type])
+  const result = Pure.replace(workflow, defined({ node, type, parameters }), types)
+  return yield* Effect.mapError(Effect.fromResult(result), refused)
+})
+
+/** Applies operations in order, all or nothing. */
+export const operations = (...operations: ReadonlyArray<Pure.Operation>): Edit =>
+  Effect.fnUntraced(function*(before) {
+    const { created, workflow } = yield* apply(before, operations)
+    if (created.length === 0) return patchOf(before, workflow)
+    return yield* Errors.invalid(
+      "operations",
+      "A plan cannot create the workflow that an extraction calls",
+      "Extract with the workflowId of one that exists, or call the tool workflow_edit."
+    )
+  })
+
+/** Applies edits one after the other, all or nothing. */
+export const all = (...edits: ReadonlyArray<Edit>): Edit => (before) =>
+  Effect.map(
+    Effect.reduce(edits, () =>
+      before, (workflow, edit) =>
+      Effect.map(edit(workflow), (patch) => ({ ...workflow, ...patch }))),
+    (workflow) =>
+      patchOf(before, workflow)
+  )
+
+/** Node to replace, its new type, and parameters that override those that stay. */
+export interface Replacement {
+  readonly node: string
+  readonly type: string
+  readonly parameters?: Obj | undefined
+}
+
+/** Replaces a node by one of another type; what fits of its connections and parameters stays. */
+export const replaceNode = (replacement: Replacement): Edit => (before) =>
+  Effect.map(replaced(before, replacement), ({ workflow }) => patchOf(before, workflow))
+
+const of = <const O extends Pure.Op>(op: O) => (fields: Pure.Fields<O>): Edit =>
+  // The compiler does not know that the operation of a name has the fields of that name.
+  operations({ op, ...fields } as never)
+
+/** Adds a node, connected behind `after`. */
+export const addNode = of("add")
+
+/** Changes a node's properties; `parameters` is a merge patch, in which null removes. */
+export const updateNode = of("update")
+
+/** Sets the value at a path below a node's parameters, such as `rules.values[2]`; null removes. */
+export const setParameter = of("set")
+
+/** Replaces a literal text in the value at a path below a node's parameters. */
+export const replaceText = of("replace")
+
+/** Renames a node, also in connections and expressions. */
+export const renameNode = of("rename")
+
+/** Removes a node with its connections. */
+export const removeNode = of("remove")
+
+/** Enables a node. */
+export const enableNode = of("enable")
+
+/** Disables a node. */
+export const disableNode = of("disable")
+
+/** Moves a node. */
+export const moveNode = of("move")
+
+/** Connects two nodes; a port is an index or a name. */
+export const connect = of("connect")
+
+/** Removes a connection. */
+export const disconnect = of("disconnect")
+
+/** Changes settings of the workflow; null removes one. */
+export const settings = of("settings")
+
+/** Renames the workflow. */
+export const name = of("name")
+
+/** Arranges the nodes. */
+export const tidy = of("tidy")
+
+/** Upgrades a node, or all, to the newest version that this n8n has. */
+export const upgrade = of("upgrade")
+
+/** Replaces nodes by a call of an existing workflow. */
+export const extract = of("extract")

@@ -1,0 +1,116 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Services from "../../src/app/Services.ts"
+import * as FakeN8n from "../../src/testing/FakeN8n.ts"
+import * as Fleet from "../../src/workflows/fleet/Fleet.ts"
+import { WorkflowStore } from "../../src/workflows/store/WorkflowStore.ts"
+import * as WorkflowEdit from "../../src/workflows/WorkflowEdit.ts"
+
+const node = (name: string, type: string, parameters: object = {}) => ({
+  id: name,
+  name,
+  type: `n8n-nodes-base.${type}`,
+  typeVersion: 1,
+  position: [0, 0],
+  parameters
+})
+
+const workflow = (id: string) => ({
+  id,
+  name: `注文 ${id}`,
+  nodes: [
+    node("Start", "manualTrigger"),
+    node("Old", "noOp"),
+    node("呼出", "httpRequest", { url: "https://a.example" })
+  ],
+  connections: {
+    Start: { main: [[{ node: "Old", type: "main", index: 0 }]] },
+    Old: { main: [[{ node: "呼出", type: "main", index: 0 }]] }
+  }
+})
+
+const world = Layer.merge(FakeN8n.layer({ workflows: ["1", "2"].map(workflow) }), Services.layerMemory)
+
+const requests = Effect.flatMap(
+  FakeN8n.FakeN8n,
+  (fake) => Effect.map(fake.requests, (all) => all.map(({ method }) => method))
+)
+
+describe("an edit", () => {
+  it.effect("is planned without a write, and applied as planned", () =>
+    Effect.gen(function*() {
+      const store = yield* WorkflowStore
+      const plan = yield* store.plan(
+        "1",
+        WorkflowEdit.all(
+          WorkflowEdit.replaceNode({ node: "Old", type: "n8n-nodes-base.code" }),
+          WorkflowEdit.renameNode({ node: "呼出", to: "Call" }),
+          WorkflowEdit.setParameter({ node: "Call", path: "url", value: "https://b.example" }),
+          WorkflowEdit.operations({ op: "name", name: "Orders" }, { op: "disable", node: "Call" })
+        )
+      )
+      assert.deepStrictEqual(Object.keys(plan.patch).toSorted(), ["connections", "name", "nodes"])
+      assert.notInclude(yield* requests, "PUT")
+      const written = yield* store.apply(plan)
+      assert.deepStrictEqual(
+        written.workflow.nodes.map((each) => {
+          const { disabled, name, parameters, type } = each as Record<string, unknown>
+          return [name, type, disabled === true, (parameters as Record<string, unknown>)["url"]]
+        }),
+        [
+          ["Start", "n8n-nodes-base.manualTrigger", false, undefined],
+          ["Old", "n8n-nodes-base.code", false, undefined],
+          ["Call", "n8n-nodes-base.httpRequest", true, "https://b.example"]
+        ]
+      )
+      assert.deepStrictEqual<unknown>(written.workflow.connections, {
+        Start: { main: [[{ node: "Old", type: "main", index: 0 }]] },
+        Old: { main: [[{ node: "Call", type: "main", index: 0 }]] }
+      })
+      assert.deepStrictEqual(written.warnings, [])
+    }).pipe(Effect.provide(world)))
+
+  it.effect("may be a function of the workflow as it is", () =>
+    Effect.gen(function*() {
+      const store = yield* WorkflowStore
+      const pure = yield* store.plan("1", ({ name }) => ({ name: `${name}!` }))
+      assert.strictEqual((yield* store.apply(pure)).workflow.name, "注文 1!")
+      const effectful = yield* store.plan("1", ({ name }) => Effect.succeed({ name: `${name}?` }))
+      assert.strictEqual((yield* store.apply(effectful)).workflow.name, "注文 1!?")
+      const nothing = yield* store.plan("1", WorkflowEdit.name({ name: "注文 1!?" }))
+      assert.deepStrictEqual([nothing.patch, nothing.changed], [{}, "nothing"])
+    }).pipe(Effect.provide(world)))
+
+  it.effect.each([
+    { edit: WorkflowEdit.removeNode({ node: "Pay" }), message: /There is no node 'Pay'/ },
+    { edit: WorkflowEdit.replaceNode({ node: "Old", type: "n8n-nodes-base.cod" }), message: /n8n-nodes-base\.cod/ },
+    { edit: WorkflowEdit.extract({ nodes: ["呼出"], name: "Part" }), message: /cannot create the workflow/ }
+  ])("that is refused ($message) changes nothing", ({ edit, message }) =>
+    Effect.gen(function*() {
+      const store = yield* WorkflowStore
+      const both = WorkflowEdit.all(WorkflowEdit.name({ name: "Other" }), edit)
+      const error = yield* Effect.flip(store.plan("1", both))
+      assert.strictEqual(error._tag, "ValidationError")
+      assert.match(error.message, message)
+      assert.notInclude(yield* requests, "PUT")
+    }).pipe(Effect.provide(world)))
+})
+
+describe("a fleet", () => {
+  it.effect("is planned, changed and restored by a program", () =>
+    Effect.gen(function*() {
+      const { plan } = yield* Fleet.plan({
+        select: { uses: "https://a.example" },
+        operations: [{ op: "replace", find: "https://a.example", with: "https://b.example" }]
+      })
+      assert.deepStrictEqual(plan.changes.map(({ workflows }) => workflows), [2])
+      const { outcomes } = yield* Fleet.apply(plan.id)
+      assert.deepStrictEqual([...outcomes.values()].map(({ state }) => state), ["done", "done"])
+      const fake = yield* FakeN8n.FakeN8n
+      const urls = Effect.map(fake.workflows, (all) => JSON.stringify(all).match(/https:\/\/\w\.example"/g))
+      assert.deepStrictEqual<unknown>(new Set(yield* urls), new Set(["https://b.example\""]))
+      yield* Fleet.restore(plan.id)
+      assert.deepStrictEqual<unknown>(new Set(yield* urls), new Set(["https://a.example\""]))
+    }).pipe(Effect.provide(world)))
+})
