@@ -138,10 +138,13 @@ export const watch = Command.make(
     const watching: Watch.Options = {
       every: every * 1_000,
       zone,
-      limit: (workflow) => Rules.of(workflow, rules).silent
+      isOnce: once,
+      limit: (workflow) => Rules.of(workflow, rules).silent,
+      isOff: (workflow) => Rules.of(workflow, rules).isOff
     }
 
     const run = Effect.gen(function*() {
+      yield* checkAccess
       const { instance } = yield* N8nClient
       const { host } = new URL(instance.url)
       const deliver = deliverer({
@@ -153,7 +156,6 @@ export const watch = Command.make(
           ),
         message: (incidents) => JSON.stringify(WatchReport.message(incidents, host, context))
       })
-      yield* checkAccess
       if (!once && process.stderr.isTTY === true) {
         yield* warn(`Watching n8n at ${host}, every ${every} s; Ctrl+C ends it`)
       }
