@@ -143,8 +143,10 @@ export const silence = (
   const expected = Math.floor(Math.min(...counts))
   if (counts.length < 2 || expected < enough) return undefined
   const hours = Math.min(24, Math.floor(now / hour) - Math.floor(since / hour) + 3)
-  const longest = Math.max(...rhythm.gaps.flatMap((row) =>
-    Array.from({ length: hours }, (_, index) => valueOf(row[(Math.floor(since / hour) - 1 + index) % 24]))
-  ))
+  const longest = Math.max(
+    ...rhythm.gaps.flatMap((row) =>
+      Array.from({ length: hours }, (_, index) => valueOf(row[(Math.floor(since / hour) - 1 + index) % 24]))
+    )
+  )
   return gap >= 2 * lengthOf(longest) ? { since, expected } : undefined
 }
