@@ -8,11 +8,18 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Errors from "../base/Errors.ts"
 import { defined } from "../base/Json.ts"
+import { counted } from "../base/Plural.ts"
+import * as Visible from "../base/Visible.ts"
+import { itemCount } from "../executions/Execution.ts"
+import { Executions } from "../executions/Executions.ts"
+import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import * as Traffic from "../n8n/Traffic.ts"
-import * as failures from "./detect/failures.ts"
+import { credentials, failures, publications } from "./detect/index.ts"
 import type { Incident } from "./Incident.ts"
+import * as judge from "./judge.ts"
+import type { Run } from "./Observation.ts"
 import * as observe from "./observe.ts"
-import { claim, release, save, type State } from "./state.ts"
+import { claim, type Entry, release, save, type State } from "./state.ts"
 
 export type { Incident, Kind } from "./Incident.ts"
 
@@ -84,41 +91,151 @@ const reasonOf = (error: Errors.N8nError) => {
   return context["errorDetails"] === undefined ? message : `${message}: ${context["errorDetails"].slice(0, 120)}`
 }
 
+/** Number of items at the end of a run; `undefined` if it cannot be read. */
+const sampleOf = Effect.fnUntraced(function*(run: Run) {
+  const start = yield* Clock.currentTimeMillis
+  const execution = yield* Executions.use(({ get }) => get(run.id)).pipe(Effect.orElseSucceed(() => undefined))
+  const took = (yield* Clock.currentTimeMillis) - start
+  const last = execution?.lastNode
+  return {
+    sample: execution === undefined || last === undefined ? undefined : {
+      run: run.id,
+      items: itemCount(execution.runs.get(last) ?? []),
+      ...defined({ version: execution.version })
+    } satisfies judge.Sample,
+    // Large data burden n8n: the next ones of this workflow are read tomorrow.
+    after: took > 3_000 ? start + day : undefined
+  }
+})
+
+/** n8n's release: 1.x counts the units of schedules in its own way. */
+const releaseOf = Effect.fnUntraced(function*(state: State | undefined, now: number) {
+  if (state !== undefined && now - state.release.at < day) return state.release
+  const release = yield* N8nClient.use((n8n) => n8n.release)
+  return { at: now, isV1: isV1(release) }
+})
+
+/** Sentences that are new, and the record with them. */
+const newNotes = (notes: State["notes"], sentences: ReadonlyMap<string, string>, now: number) => ({
+  unknown: [...sentences].flatMap(([key, sentence]) => Object.hasOwn(notes, key) ? [] : [sentence]),
+  notes: { ...notes, ...Object.fromEntries(Array.from(sentences.keys(), (key) => [key, now])) }
+})
+
+const named = (names: ReadonlyArray<string>) =>
+  `${names.slice(0, 3).map((name) => `'${Visible.label(name, 30)}'`).join(", ")}${names.length > 3 ? " …" : ""}`
+
 /** Looks at n8n, and returns the next state with the incidents. */
-const look = Effect.fnUntraced(
-  function*(state: State | undefined, options: Options, slot: number, traffic: Traffic.Traffic) {
-    const now = yield* Clock.currentTimeMillis
-    const runs = yield* observe.executions(state, {
-      count: Math.floor(slot / options.every),
-      until: now + options.every / 2
-    })
-    const isNeeded = runs.started.some(({ workflowId }) => state?.workflows[workflowId] === undefined)
-    const { gone: _gone, list, workflows } = yield* observe.workflows(state, isNeeded)
-    const former = state?.reported ?? {}
-    const found = state === undefined ? { incidents: [], unread: [] } : yield* failures.detect(
-      [...state.unread, ...failures.among(runs.ended)],
-      {
-        entries: workflows,
-        isKnown: (key) => now - (former[key]?.last ?? -Infinity) < day,
-        most: Traffic.left(traffic)
-      }
-    )
-    const { fresh, reported } = newOnes(former, found.incidents, now)
+const look = Effect.fnUntraced(function*(
+  state: State | undefined,
+  { every, limit, slot, traffic, zone }: Options & { readonly slot: number; readonly traffic: Traffic.Traffic }
+) {
+  const now = yield* Clock.currentTimeMillis
+  const count = Math.floor(slot / every)
+  let runs: observe.Runs = yield* observe.executions(state, { count, until: now + every / 2 })
+  const n8n = yield* releaseOf(state, now)
+  const isNeeded = runs.started.some(({ workflowId }) => state?.workflows[workflowId] === undefined)
+  const { gone, list, workflows: listed } = yield* observe.workflows(state, {
+    every,
+    isNeeded,
+    left: Traffic.left(traffic)
+  })
+  const run = state === undefined ? undefined : judge.sampled(listed, runs, now)
+  const { after, sample } = run === undefined || Traffic.left(traffic) < 4
+    ? { sample: undefined, after: undefined }
+    : yield* sampleOf(run)
+  const observed = { ...runs, sample }
+  const { from } = { from: state?.polledAt ?? runs.next.seenFrom }
+  let known = judge.learn(listed, observed, { from, now })
+  if (run !== undefined && after !== undefined) {
+    known = { ...known, [run.workflowId]: { ...known[run.workflowId] as Entry, sampleAfter: after } }
+  }
+  if (state === undefined) {
     const next: State = {
       format: 1,
-      since: state?.since ?? now,
+      since: now,
       polledAt: now,
       ...runs.next,
-      unread: found.unread,
-      workflows,
+      unread: [],
+      workflows: known,
       list,
-      reported,
-      outbox: state?.outbox ?? [],
-      notes: state?.notes ?? {}
+      reported: {},
+      credentials: {},
+      release: n8n,
+      outbox: [],
+      notes: {}
     }
-    return { next, fresh, unknown: [] as ReadonlyArray<string> }
+    return { next, fresh: [], unknown: [] }
   }
-)
+  const circumstances: judge.Circumstances = {
+    now,
+    seenFrom: runs.next.seenFrom,
+    zone,
+    isV1: n8n.isV1,
+    outage: state.outage,
+    limit
+  }
+  const judged = () => ({ starts: judge.starts(known, circumstances), silences: judge.silences(known, circumstances) })
+  let { silences, starts } = judged()
+  // What is missing may run: running executions are not among the others.
+  if (!runs.hasRunning && starts.incidents.length + silences.length > 0 && Traffic.left(traffic) > 0) {
+    const more = yield* observe.running(runs)
+    known = judge.learn(known, { ...more, ended: [], waited: new Set() }, { from, now })
+    runs = { ...runs, ...more }
+    ;({ silences, starts } = judged())
+  }
+  const failed = yield* failures.detect([...state.unread, ...failures.among(runs.ended)], {
+    before: state.workflows,
+    entries: known,
+    isKnown: (key) => now - (state.reported[key]?.last ?? -Infinity) < day,
+    left: Traffic.left(traffic)
+  })
+  const tests = yield* credentials.detect(state.credentials, known, { left: Traffic.left(traffic), since: state.since })
+  const incidents = [
+    ...failed.incidents,
+    ...publications.detect(state.workflows, known, {
+      gone: gone.map(([id]) => id),
+      now,
+      outageEnd: state.outage?.until
+    }),
+    ...starts.incidents,
+    ...silences,
+    ...judge.emptiness(known, observed),
+    ...judge.slowness(listed, { ...runs, sample }, now),
+    ...tests.incidents
+  ]
+  const { fresh, reported } = newOnes(state.reported, incidents, now)
+  const sentences = new Map([
+    ...[...starts.unknown].map(([reason, names]) =>
+      [
+        `schedules:${reason}`,
+        `Whether ${counted(names.length, "workflow")} started as scheduled (${named(names)}): ${reason}.`
+      ] as const
+    ),
+    ...tests.unknown,
+    ...runs.lostBefore === undefined ? [] : [
+      [
+        `lost:${Math.floor(now / day)}`,
+        `What ran before ${
+          new Date(runs.lostBefore).toISOString()
+        } since the last poll: there were too many runs to read.`
+      ] as const
+    ]
+  ])
+  const { notes, unknown } = newNotes(state.notes, sentences, now)
+  const next: State = {
+    ...state,
+    polledAt: now,
+    ...runs.next,
+    unread: failed.unread,
+    workflows: starts.workflows,
+    list,
+    reported,
+    credentials: tests.credentials,
+    release: n8n,
+    notes
+  }
+  return { next, fresh, unknown }
+})
 
 /** Incident of an n8n that does not answer, at the second poll in a row. */
 const unreachable = (outage: NonNullable<State["outage"]>): Incident => ({
@@ -171,7 +288,7 @@ const pollClaimed = Effect.fnUntraced(function*(options: Options, { skipped, slo
   readonly skipped: (nextAfterMs: number) => Report
 }) {
   const traffic = Traffic.make(state === undefined ? most.first : most.later, 2)
-  const looked = yield* look(state, options, slot, traffic).pipe(
+  const looked = yield* look(state, { ...options, slot, traffic }).pipe(
     Effect.provideService(Traffic.Current, traffic),
     Effect.timeoutOrElse({
       duration: 0.8 * options.every,

@@ -47,6 +47,10 @@ export interface Runs {
   /** Seen for the first time, ended or not. */
   readonly started: ReadonlyArray<Run>
   readonly running: ReadonlyArray<Run>
+  /** Ids of runs that have waited. */
+  readonly waited: ReadonlySet<string>
+  /** Whether running executions were listed. */
+  readonly hasRunning: boolean
   readonly next: Pick<State, "top" | "open" | "seenFrom" | "fresh">
   /** Time before which some runs were not read, since they were too many. */
   readonly lostBefore?: number
@@ -69,8 +73,10 @@ const list = Effect.fnUntraced(function*(
     const last = page.executions.at(-1)
     const isDeep = last === undefined || Number(last.id) <= options.floor ||
       (time(last.startedAt) ?? Infinity) < options.after
-    if (isDeep || cursor === undefined) return { rows, isAll: true }
-    if (read + 1 >= options.most || (yield* Clock.currentTimeMillis) > options.until) return { rows, isAll: false }
+    if (isDeep || cursor === undefined) return { rows, isAll: true, isDeep }
+    if (read + 1 >= options.most || (yield* Clock.currentTimeMillis) > options.until) {
+      return { rows, isAll: false, isDeep }
+    }
   }
 })
 
@@ -99,19 +105,19 @@ export const executions = Effect.fn("watch.executions")(function*(
     : undefined
   const [top, fresh] = [state?.top ?? -1, state?.fresh ?? 0]
   const gaps = [...open.values()].flatMap(({ id, run }) => run === undefined ? [Number(id)] : [])
-  const { isAll, rows } = yield* list(state === undefined ? maxPage : Math.min(maxPage, 2 * fresh + 20), {
+  const { isAll, isDeep, rows } = yield* list(state === undefined ? maxPage : Math.min(maxPage, 2 * fresh + 20), {
     most: state === undefined ? pages.first : pages.later,
     floor: Math.min(top, ...gaps.map((id) => id - 1)),
     after: state === undefined ? now - firstSpan : -Infinity,
     until
   })
-  const listed = new Map([...rows, ...running ?? []].map((row) => [String(row.id), row]))
+  const listed = new Map([...running ?? [], ...rows].map((row) => [String(row.id), row]))
   const gone = [...open.values()].filter(({ id, run, waitTill }) =>
     run !== undefined && !listed.has(id) && (waitTill === undefined ? running !== undefined : waitTill < now)
   )
-  for (const found of yield* heads(gone.toSorted((a, b) => a.polls - b.polls).slice(0, 2).map(({ id }) => id))) {
-    if (found?.head !== undefined) listed.set(found.id, found.head)
-    else if (found !== undefined) open.delete(found.id)
+  for (const each of yield* heads(gone.toSorted((a, b) => b.polls - a.polls).slice(0, 2).map(({ id }) => id))) {
+    if (each?.head !== undefined) listed.set(each.id, each.head)
+    else if (each !== undefined) open.delete(each.id)
   }
   const highest = Math.max(top, ...[...listed.keys()].map(Number))
   const ended: Array<Run> = []
@@ -121,7 +127,7 @@ export const executions = Effect.fn("watch.executions")(function*(
     const known = open.get(id)
     if (Number(id) <= top && known === undefined) continue
     const run = runOf(row, now)
-    if (Number(id) > top || known?.run === undefined) started.push(run)
+    if (known?.run === undefined) started.push(run)
     if (isEnded(row)) ended.push(run)
     else {still.set(id, {
         id,
@@ -146,10 +152,17 @@ export const executions = Effect.fn("watch.executions")(function*(
     running: [...still.values()].flatMap(({ run, waitTill }) =>
       run !== undefined && waitTill === undefined ? [run] : []
     ),
+    waited: new Set([...open.values()].flatMap(({ id, waitTill }) => waitTill === undefined ? [] : [id])),
+    hasRunning: running !== undefined,
     next: {
       top: highest,
       open: [...still.values()].slice(-maxOpen),
-      seenFrom: state === undefined ? isAll ? now - firstSpan : oldest : isCut ? oldest : state.seenFrom,
+      // Without an older one, n8n may have pruned some.
+      seenFrom: state === undefined
+        ? isDeep ? Math.max(oldest, now - firstSpan) : oldest
+        : isDeep
+        ? state.seenFrom
+        : Math.max(oldest, state.seenFrom),
       fresh: state === undefined ? 0 : started.length
     },
     ...isCut ? { lostBefore: oldest } : {}
@@ -182,6 +195,7 @@ const entryOf = (workflow: Workflow.Listed, before: Entry | undefined, round: nu
       isArchived: workflow.isArchived === true ? true : undefined,
       version,
       liveSince: isSame ? before.liveSince : now,
+      changedAt: before !== undefined && before.version !== version ? now : before?.changedAt,
       nodes: triggers.map((node) => ({
         ...pick(node, ["name", "type", "typeVersion"]),
         parameters: pick(node["parameters"], timing)
@@ -189,7 +203,7 @@ const entryOf = (workflow: Workflow.Listed, before: Entry | undefined, round: nu
       settings: pick(workflow.settings, ["timezone", "saveDataSuccessExecution", "saveDataErrorExecution"]),
       staticData: stored,
       tags: Workflow.tagNames(workflow),
-      credentials: [...new Set(Workflow.credentialsOf({ nodes }).map(({ id }) => id))],
+      credentials: [...new Map(Workflow.credentialsOf({ nodes }).map((each) => [each.id, each])).values()],
       round
     })
   } as Entry
@@ -197,6 +211,9 @@ const entryOf = (workflow: Workflow.Listed, before: Entry | undefined, round: nu
 
 /** Number of pages of workflows that a later poll reads; a longer list takes several polls. */
 const workflowPages = 3
+
+/** Workflows of a page: with the next one and the last one, which the client also reads, still one request. */
+const pageSize = maxPage - 2
 
 /** How much longer than n8n takes for the list of workflows it is left alone with it. */
 const rest = 30
@@ -208,23 +225,25 @@ export interface Workflows {
   readonly gone: ReadonlyArray<readonly [id: string, entry: Entry]>
 }
 
-/** Reads the list of workflows if it is due, or continues it. */
+/** Reads the list of workflows if it is due, or continues it, in at most so many requests. */
 export const workflows = Effect.fn("watch.workflows")(function*(
   state: Pick<State, "workflows" | "list"> | undefined,
-  isNeeded: boolean
+  { every, isNeeded, left }: { readonly every: number; readonly isNeeded: boolean; readonly left: number }
 ) {
   const start = yield* Clock.currentTimeMillis
-  const { cursor: from, round: former, took, at } = state?.list ?? { at: -Infinity, took: 0, round: 0 } as State["list"]
+  const { at, cursor: from, round: former, took } = state?.list ??
+    { at: -Infinity, took: 0, round: 0 } as State["list"]
   const known = state?.workflows ?? {}
-  const isDue = from !== undefined || start >= at + rest * took && (isNeeded || start >= at + 60_000) ||
-    state === undefined
-  if (!isDue) return { workflows: known, list: { at, took, round: former }, gone: [] }
+  const pause = Math.max(rest * took, isNeeded ? 0 : every / 2)
+  if (left <= 0 || from === undefined && start < at + pause) {
+    return { workflows: known, list: state?.list ?? { at, took, round: former }, gone: [] }
+  }
   const n8n = yield* N8nClient
   const round = from === undefined ? former + 1 : former
   const entries = new Map(Object.entries(known))
   let cursor = from
-  for (let read = 0; state === undefined || read < workflowPages; read++) {
-    const page = yield* n8n.listWorkflows({ archived: true, limit: maxPage, ...cursor === undefined ? {} : { cursor } })
+  for (let read = 0; state === undefined || read < Math.min(left, workflowPages); read++) {
+    const page = yield* n8n.listWorkflows({ archived: true, limit: pageSize, ...defined({ cursor }) })
     for (const workflow of page.workflows) {
       if (!TestMark.isCopy(workflow)) {
         entries.set(workflow.id, entryOf(workflow, entries.get(workflow.id), round, start))
@@ -241,4 +260,18 @@ export const workflows = Effect.fn("watch.workflows")(function*(
     list: { at: from === undefined ? start : at, took: spent, round, ...defined({ cursor }) },
     gone
   } satisfies Workflows
+})
+
+/** Running executions that were not listed with the others, seen for the first time. */
+export const running = Effect.fn("watch.running")(function*({ next, running }: Runs) {
+  const now = yield* Clock.currentTimeMillis
+  const { executions } = yield* N8nClient.use((n8n) => n8n.listExecutions({ status: "running", limit: maxPage }))
+  const open = new Map(next.open.map((each) => [each.id, each]))
+  const more = executions.map((row) => runOf(row, now)).filter(({ id }) => open.get(id)?.run === undefined)
+  for (const run of more) open.set(run.id, { id: run.id, run, polls: 0 })
+  return {
+    started: more,
+    running: [...running, ...more],
+    next: { ...next, open: [...open.values()].slice(-maxOpen) }
+  }
 })

@@ -10,7 +10,8 @@ import { gunzipSync, gzipSync } from "node:zlib"
 import { Documents } from "../base/Documents.ts"
 import * as Errors from "../base/Errors.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
-import { type Incident, kinds } from "./Incident.ts"
+import { History, Rhythm } from "./detect/index.ts"
+import { kinds } from "./Incident.ts"
 
 const { Array: array, Boolean: flag, Finite: number, Record: record, String: string, Struct: struct, optionalKey } =
   Schema
@@ -53,26 +54,42 @@ const Entry = struct({
   isArchived: optionalKey(flag),
   version: optionalKey(string),
   liveSince: number,
+  /** Time at which another version was seen first. */
+  changedAt: optionalKey(number),
   /** Triggers only. */
   nodes: array(record(string, Schema.Unknown)),
   settings: optionalKey(Schema.Unknown),
   staticData: optionalKey(Schema.Unknown),
   tags: array(string),
-  credentials: optionalKey(array(string)),
+  credentials: array(struct({ id: string, name: string, type: string })),
   /** Round of the list that had it last. */
   round: number,
   /** Starts of the last hours, for schedules. */
   starts: optionalKey(array(number)),
   lastStart: optionalKey(number),
   lastFailure: optionalKey(number),
-  /** Whether successful runs are saved, as far as was seen. */
+  /** Number of its last runs that crashed. */
+  crashes: optionalKey(number),
+  /** Whether a successful run was seen. */
   saves: optionalKey(flag),
   judgedTo: optionalKey(number),
-  rhythm: optionalKey(Schema.Unknown),
-  history: optionalKey(Schema.Unknown),
-  sampledAt: optionalKey(number)
+  missedTo: optionalKey(number),
+  rhythm: optionalKey(Rhythm),
+  history: optionalKey(History),
+  /** Before this time no data of its runs are read, since they are large. */
+  sampleAfter: optionalKey(number)
 })
 export type Entry = typeof Entry.Type
+
+const Tested = struct({
+  /** Time from which the next test is due. */
+  due: number,
+  hasWorked: optionalKey(flag),
+  failures: number,
+  since: optionalKey(number),
+  message: optionalKey(string)
+})
+export type Tested = typeof Tested.Type
 
 export const State = struct({
   format: Schema.Literal(1),
@@ -97,9 +114,9 @@ export const State = struct({
   /** Last occurrence and number of occurrences of what was reported, by key. */
   reported: record(string, struct({ last: number, count: number })),
   outage: optionalKey(struct({ since: number, polls: number, why: string, until: optionalKey(number) })),
-  credentials: optionalKey(
-    struct({ at: number, next: optionalKey(string), failing: array(string), untested: optionalKey(string) })
-  ),
+  /** Tests of credentials, by id. */
+  credentials: record(string, Tested),
+  release: struct({ at: number, isV1: flag }),
   outbox: array(struct({ slot: number, incident: Incident })),
   /** Times at which sentences about what is unknown were reported. */
   notes: record(string, number)
@@ -178,5 +195,3 @@ export const claim = Effect.fn("watch.claim")(function*(slot: number, every: num
 export const release = Effect.fn("watch.release")(function*(slot: number, isDelivered: boolean) {
   yield* (yield* documents).add(`${isDelivered ? "sent" : "done"}.${slot}`)
 })
-
-export type { Incident }

@@ -23,6 +23,8 @@ const maxMessage = 160
 
 const hasFailed = ({ status }: Run) => status === "error" || status === "crashed"
 
+const hour = 3_600_000
+
 /** Modes in which a person looks at the run. */
 const attended = new Set(["manual", "retry", "evaluation"])
 
@@ -70,7 +72,11 @@ const publishedAt = Effect.fnUntraced(function*(workflowId: string, version: str
 /** Reads why a run failed, and reports it with the runs that are like it. */
 const incidentOf = Effect.fnUntraced(function*(
   { all, run }: ReturnType<typeof choose>["chosen"][number],
-  { entry, isKnown }: { readonly entry: Entry; readonly isKnown: (key: string) => boolean }
+  { entry, isKnown, lastFailure = 0 }: {
+    readonly entry: Entry | undefined
+    readonly isKnown: (key: string) => boolean
+    readonly lastFailure: number | undefined
+  }
 ) {
   const origin = yield* Executions.use(({ origin }) => origin(run.id)).pipe(
     // n8n may have pruned it since it was listed.
@@ -84,12 +90,13 @@ const incidentOf = Effect.fnUntraced(function*(
     message: redactText(message),
     workflowId: run.workflowId
   }
+  const { name = run.workflowId } = entry ?? {}
   const key = `failed:${sha256(FailureGroups.keyOf(clean)).slice(0, 20)}`
   const since = origin.version === undefined || isKnown(key)
     ? undefined
     : yield* publishedAt(run.workflowId, origin.version)
   const first = all[0]?.startedAt ?? run.startedAt
-  const isNew = since !== undefined && Date.parse(since) > (entry.lastFailure ?? 0) && Date.parse(since) <= first &&
+  const isNew = since !== undefined && Date.parse(since) > lastFailure && Date.parse(since) <= first &&
     first - Date.parse(since) < 7 * 86_400_000
   const causes = [
     clean.description && Visible.label(clean.description, maxMessage),
@@ -100,25 +107,28 @@ const incidentOf = Effect.fnUntraced(function*(
     kind: "failed",
     key,
     workflowId: run.workflowId,
-    workflowName: entry.name,
+    workflowName: name,
     at: new Date(first).toISOString(),
     count: all.length,
-    what: `'${Visible.label(entry.name)}' failed${node === undefined ? "" : ` at '${Visible.label(node, 40)}'`}: ${
+    what: `'${Visible.label(name)}' failed${node === undefined ? "" : ` at '${Visible.label(node, 40)}'`}: ${
       Visible.label(clean.message, maxMessage)
     }`,
     ...causes.length === 0 ? {} : { cause: causes.join("; ") },
     look: { tool: "get_execution", arguments: { id: run.id } }
   }
-  return incident
+  return { incident, called: clean.called }
 })
 
 /** Incidents of runs that failed since the last poll, and of those that were not read then. */
 export const detect = Effect.fn("watch.failures")(function*(
   failed: ReadonlyArray<Run>,
-  { entries, isKnown, most }: {
+  { before, entries, isKnown, left }: {
+    /** Workflows as they were at the last poll. */
+    readonly before: { readonly [id: string]: Entry }
     readonly entries: { readonly [id: string]: Entry }
     readonly isKnown: (key: string) => boolean
-    readonly most: number
+    /** Number of requests that may be sent. */
+    readonly left: number
   }
 ) {
   const own = failed.filter(({ workflowId }) => entries[workflowId] !== undefined)
@@ -126,17 +136,20 @@ export const detect = Effect.fn("watch.failures")(function*(
   const isRestart = crashed.length > 1
   const { chosen, waiting } = choose(
     isRestart ? own.filter(({ status }) => status !== "crashed") : own,
-    Math.min(maxRead, most)
+    Math.min(maxRead, left)
   )
-  const results = yield* Effect.forEach(
-    chosen,
-    (each) =>
-      incidentOf(each, { entry: entries[each.run.workflowId] as Entry, isKnown }).pipe(
-        Effect.map((incident) => ({ incident, unread: [] })),
-        Effect.orElseSucceed(() => ({ incident: undefined, unread: each.all }))
-      ),
-    { concurrency: 2 }
-  )
+  const results = yield* Effect.forEach(chosen, ({ all, run }) => {
+    const { workflowId } = run
+    const context = { entry: entries[workflowId], lastFailure: before[workflowId]?.lastFailure, isKnown }
+    return incidentOf({ all, run }, context).pipe(
+      // The failure of a called workflow is an incident of its own.
+      Effect.map(({ called = "", incident }) => ({
+        incident: Math.abs((entries[called]?.lastFailure ?? -Infinity) - run.startedAt) < hour ? undefined : incident,
+        unread: []
+      })),
+      Effect.orElseSucceed(() => ({ incident: undefined, unread: all }))
+    )
+  }, { concurrency: 2 })
   return {
     incidents: [...isRestart ? [restart(crashed, entries)] : [], ...results.flatMap(({ incident }) => incident ?? [])],
     unread: [...results.flatMap(({ unread }) => unread), ...waiting].slice(-maxWaiting)
