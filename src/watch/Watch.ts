@@ -19,6 +19,7 @@ import type { Incident } from "./Incident.ts"
 import * as judge from "./judge.ts"
 import type { Run } from "./Observation.ts"
 import * as observe from "./observe.ts"
+import * as Rules from "./Rules.ts"
 import { claim, type Entry, release, save, type State } from "./state.ts"
 
 export type { Incident, Kind } from "./Incident.ts"
@@ -28,16 +29,8 @@ export interface Options {
   readonly every: number
   /** IANA name of n8n's own time zone, which its API does not report. */
   readonly zone?: string | undefined
-  /** Milliseconds after which a workflow without a run counts as silent; `undefined` leaves it to its rhythm. */
-  readonly limit?:
-    | ((
-      workflow: { readonly id: string; readonly name: string; readonly tags: ReadonlyArray<string> }
-    ) => number | undefined)
-    | undefined
-  /** Whether nothing about a workflow is reported. */
-  readonly isOff?:
-    | ((workflow: { readonly id: string; readonly name: string; readonly tags: ReadonlyArray<string> }) => boolean)
-    | undefined
+  /** Thresholds by the id or name of a workflow, beside those in tags. */
+  readonly rules?: Rules.Rules | undefined
   /** Whether it is a single look, which takes place as often as it is asked for, not once in each interval. */
   readonly isOnce?: boolean
 }
@@ -127,7 +120,7 @@ const named = (names: ReadonlyArray<string>) =>
 /** Looks at n8n, and returns the next state with the incidents. */
 const look = Effect.fnUntraced(function*(
   state: State | undefined,
-  { every, limit, slot, traffic, zone }: Options & { readonly slot: number; readonly traffic: Traffic.Traffic }
+  { every, rules, slot, traffic, zone }: Options & { readonly slot: number; readonly traffic: Traffic.Traffic }
 ) {
   const now = yield* Clock.currentTimeMillis
   const count = Math.floor(slot / every)
@@ -172,7 +165,7 @@ const look = Effect.fnUntraced(function*(
     zone,
     isV1: n8n.isV1,
     outage: state.outage,
-    limit
+    limit: (workflow) => Rules.of(workflow, rules).silent
   }
   const judged = () => ({ starts: judge.starts(known, circumstances), silences: judge.silences(known, circumstances) })
   let { silences, starts } = judged()
@@ -203,8 +196,27 @@ const look = Effect.fnUntraced(function*(
     ...judge.slowness(listed, { ...runs, sample }, now),
     ...tests.incidents
   ]
-  const { fresh, reported } = newOnes(state.reported, incidents, now)
+  const all = { ...state.workflows, ...known }
+  const ruled = Object.entries(all).map(([id, entry]) => ({
+    id,
+    name: entry.name,
+    ...Rules.of({ id, ...entry }, rules)
+  }))
+  const off = new Set(ruled.flatMap(({ id, isOff }) => isOff ? [id] : []))
+  const { fresh, reported } = newOnes(
+    state.reported,
+    incidents.filter(({ workflowId }) => workflowId === undefined || !off.has(workflowId)),
+    now
+  )
   const sentences = new Map([
+    ...ruled.flatMap(({ id, mistakes, name }) =>
+      mistakes.map((text) =>
+        [
+          `rule:${id}:${text}`,
+          `What the tag 'watch: ${Visible.label(text, 30)}' of '${Visible.label(name)}' means: ${Rules.forms}.`
+        ] as const
+      )
+    ),
     ...[...starts.unknown].map(([reason, names]) =>
       [
         `schedules:${reason}`,

@@ -139,8 +139,7 @@ export const watch = Command.make(
       every: every * 1_000,
       zone,
       isOnce: once,
-      limit: (workflow) => Rules.of(workflow, rules).silent,
-      isOff: (workflow) => Rules.of(workflow, rules).isOff
+      rules
     }
 
     const run = Effect.gen(function*() {

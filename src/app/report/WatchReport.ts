@@ -29,7 +29,7 @@ const flags: { readonly [argument: string]: string } = {
 const commandOf = (look: NonNullable<Incident.Incident["look"]>): string => {
   const entries = Object.entries(look.arguments)
   const isPlain = entries.every(([name, value]) => flags[name] !== undefined && typeof value === "string")
-  if (look.tool === "get_execution" && entries.length === 1) return `why ${quoted(String(look.arguments["id"]))}`
+  if (look.tool === "get_execution") return `why ${quoted(String(look.arguments["id"]))}`
   if (look.tool === "list_executions" && isPlain) {
     return ["executions", ...entries.flatMap(([name, value]) => [flags[name] ?? "", quoted(String(value))])].join(" ")
   }
