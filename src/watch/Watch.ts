@@ -34,6 +34,12 @@ export interface Options {
       workflow: { readonly id: string; readonly name: string; readonly tags: ReadonlyArray<string> }
     ) => number | undefined)
     | undefined
+  /** Whether nothing about a workflow is reported. */
+  readonly isOff?:
+    | ((workflow: { readonly id: string; readonly name: string; readonly tags: ReadonlyArray<string> }) => boolean)
+    | undefined
+  /** Whether it is a single look, which takes place as often as it is asked for, not once in each interval. */
+  readonly isOnce?: boolean
 }
 
 /** Result of a poll. */
@@ -252,7 +258,7 @@ const intervalOf = (state: State | undefined, { every }: Options, isSlow: boolea
  */
 export const poll = Effect.fn("Watch.poll")(function*(options: Options) {
   const start = yield* Clock.currentTimeMillis
-  const slot = start - start % options.every
+  const slot = start - start % (options.isOnce === true ? 1_000 : options.every)
   const skipped = (nextAfterMs: number): Report => ({
     incidents: [],
     unknown: [],
@@ -268,6 +274,19 @@ export const poll = Effect.fn("Watch.poll")(function*(options: Options) {
     yield* release(slot, false)
     return skipped(state.notBefore - start)
   }
+  return yield* pollClaimed(options, { start, slot, state, tidy, skipped }).pipe(
+    Effect.onInterrupt(() => Effect.ignore(release(slot, false)))
+  )
+})
+
+/** Looks at n8n in a slot of its own. */
+const pollClaimed = Effect.fnUntraced(function*(options: Options, { skipped, slot, start, state, tidy }: {
+  readonly start: number
+  readonly slot: number
+  readonly state: State | undefined
+  readonly tidy: Effect.Effect<void>
+  readonly skipped: (nextAfterMs: number) => Report
+}) {
   const traffic = Traffic.make(state === undefined ? most.first : most.later, 2)
   const looked = yield* look(state, { ...options, slot, traffic }).pipe(
     Effect.provideService(Traffic.Current, traffic),

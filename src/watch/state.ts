@@ -168,10 +168,19 @@ const markOf = (name: string) => {
 /** Claims a slot and reads the state; `undefined` if another watcher polls now. Delivered incidents leave the outbox. */
 export const claim = Effect.fn("watch.claim")(function*(slot: number, every: number) {
   const own = yield* documents
-  const before = (yield* own.list).flatMap(markOf)
-  const isOver = (time: number) => before.some((each) => each.mark !== "slot" && each.time === time)
-  const isBusy = before.some(({ mark, time }) => mark === "slot" && time > slot - 2 * every && !isOver(time))
-  if (isBusy || !(yield* own.add(`slot.${slot}`))) return undefined
+  const marks = Effect.map(own.list, (names) => names.flatMap(markOf))
+  const isBusy = (all: Effect.Success<typeof marks>, to: number) =>
+    all.some(({ mark, time }) =>
+      mark === "slot" && time > slot - 2 * every && time < to &&
+      !all.some((each) => each.mark !== "slot" && each.time === time)
+    )
+  const before = yield* marks
+  if (isBusy(before, Infinity) || !(yield* own.add(`slot.${slot}`))) return undefined
+  // Another watcher may have claimed an earlier slot in between.
+  if (isBusy(yield* marks, slot)) {
+    yield* own.add(`done.${slot}`)
+    return undefined
+  }
   const state = yield* load.pipe(Effect.tapError(() => Effect.ignore(own.add(`done.${slot}`))))
   const sent = new Set(before.flatMap(({ mark, time }) => mark === "sent" ? [time] : []))
   const outdated = before.filter(({ time }) => time <= slot - 2 * every)
