@@ -176,12 +176,22 @@ const look = Effect.fnUntraced(function*(
     runs = { ...runs, ...more }
     ;({ silences, starts } = judged())
   }
-  const failed = yield* failures.detect([...state.unread, ...failures.among(runs.ended)], {
-    before: state.workflows,
-    entries: known,
-    isKnown: (key) => now - (state.reported[key]?.last ?? -Infinity) < day,
-    left: Traffic.left(traffic)
-  })
+  const all = { ...state.workflows, ...known }
+  const ruled = Object.entries(all).map(([id, entry]) => ({
+    id,
+    name: entry.name,
+    ...Rules.of({ id, ...entry }, rules)
+  }))
+  const off = new Set(ruled.flatMap(({ id, isOff }) => isOff ? [id] : []))
+  const failed = yield* failures.detect(
+    [...state.unread, ...failures.among(runs.ended)].filter((each) => !off.has(each.workflowId)),
+    {
+      before: state.workflows,
+      entries: known,
+      isKnown: (key) => now - (state.reported[key]?.last ?? -Infinity) < day,
+      left: Traffic.left(traffic)
+    }
+  )
   const tests = yield* credentials.detect(state.credentials, known, { left: Traffic.left(traffic), since: state.since })
   const incidents = [
     ...failed.incidents,
@@ -196,13 +206,6 @@ const look = Effect.fnUntraced(function*(
     ...judge.slowness(listed, { ...runs, sample }, now),
     ...tests.incidents
   ]
-  const all = { ...state.workflows, ...known }
-  const ruled = Object.entries(all).map(([id, entry]) => ({
-    id,
-    name: entry.name,
-    ...Rules.of({ id, ...entry }, rules)
-  }))
-  const off = new Set(ruled.flatMap(({ id, isOff }) => isOff ? [id] : []))
   const { fresh, reported } = newOnes(
     state.reported,
     incidents.filter(({ workflowId }) => workflowId === undefined || !off.has(workflowId)),
