@@ -121,13 +121,19 @@ const newNotes = (notes: State["notes"], sentences: ReadonlyMap<string, string>,
   notes: { ...notes, ...Object.fromEntries(Array.from(sentences.keys(), (key) => [key, now])) }
 })
 
+/** Whether nothing is reported of the workflow of an incident. */
+const isOffIn = (workflows: State["workflows"], isOff: Options["isOff"], { workflowId = "" }: Incident) => {
+  const entry = workflows[workflowId]
+  return entry !== undefined && isOff?.({ id: workflowId, name: entry.name, tags: entry.tags }) === true
+}
+
 const named = (names: ReadonlyArray<string>) =>
   `${names.slice(0, 3).map((name) => `'${Visible.label(name, 30)}'`).join(", ")}${names.length > 3 ? " …" : ""}`
 
 /** Looks at n8n, and returns the next state with the incidents. */
 const look = Effect.fnUntraced(function*(
   state: State | undefined,
-  { every, limit, slot, traffic, zone }: Options & { readonly slot: number; readonly traffic: Traffic.Traffic }
+  { every, isOff, limit, slot, traffic, zone }: Options & { readonly slot: number; readonly traffic: Traffic.Traffic }
 ) {
   const now = yield* Clock.currentTimeMillis
   const count = Math.floor(slot / every)
@@ -166,12 +172,13 @@ const look = Effect.fnUntraced(function*(
     }
     return { next, fresh: [], unknown: [] }
   }
+  const outage = state.outage && { ...state.outage, until: state.outage.until ?? now }
   const circumstances: judge.Circumstances = {
     now,
     seenFrom: runs.next.seenFrom,
     zone,
     isV1: n8n.isV1,
-    outage: state.outage,
+    outage,
     limit
   }
   const judged = () => ({ starts: judge.starts(known, circumstances), silences: judge.silences(known, circumstances) })
@@ -183,10 +190,11 @@ const look = Effect.fnUntraced(function*(
     runs = { ...runs, ...more }
     ;({ silences, starts } = judged())
   }
+  const isKnown = (key: string) => now - (state.reported[key]?.last ?? -Infinity) < day
   const failed = yield* failures.detect([...state.unread, ...failures.among(runs.ended)], {
     before: state.workflows,
     entries: known,
-    isKnown: (key) => now - (state.reported[key]?.last ?? -Infinity) < day,
+    isKnown,
     left: Traffic.left(traffic)
   })
   const tests = yield* credentials.detect(state.credentials, known, { left: Traffic.left(traffic), since: state.since })
@@ -195,15 +203,15 @@ const look = Effect.fnUntraced(function*(
     ...publications.detect(state.workflows, known, {
       gone: gone.map(([id]) => id),
       now,
-      outageEnd: state.outage?.until
+      outageEnd: outage?.until
     }),
     ...starts.incidents,
     ...silences,
     ...judge.emptiness(known, observed),
-    ...judge.slowness(listed, { ...runs, sample }, now),
+    ...judge.slowness(listed, { ...runs, sample }, { now, isKnown }),
     ...tests.incidents
   ]
-  const { fresh, reported } = newOnes(state.reported, incidents, now)
+  const { fresh, reported } = newOnes(state.reported, incidents.filter((each) => !isOffIn(known, isOff, each)), now)
   const sentences = new Map([
     ...[...starts.unknown].map(([reason, names]) =>
       [
