@@ -159,12 +159,13 @@ const look = Effect.fnUntraced(function*(
     }
     return { next, fresh: [], unknown: [] }
   }
+  const outage = state.outage && { ...state.outage, until: state.outage.until ?? now }
   const circumstances: judge.Circumstances = {
     now,
     seenFrom: runs.next.seenFrom,
     zone,
     isV1: n8n.isV1,
-    outage: state.outage,
+    outage,
     limit: (workflow) => Rules.of(workflow, rules).silent
   }
   const judged = () => ({ starts: judge.starts(known, circumstances), silences: judge.silences(known, circumstances) })
@@ -183,12 +184,13 @@ const look = Effect.fnUntraced(function*(
     ...Rules.of({ id, ...entry }, rules)
   }))
   const off = new Set(ruled.flatMap(({ id, isOff }) => isOff ? [id] : []))
+  const isKnown = (key: string) => now - (state.reported[key]?.last ?? -Infinity) < day
   const failed = yield* failures.detect(
     [...state.unread, ...failures.among(runs.ended)].filter((each) => !off.has(each.workflowId)),
     {
       before: state.workflows,
       entries: known,
-      isKnown: (key) => now - (state.reported[key]?.last ?? -Infinity) < day,
+      isKnown,
       left: Traffic.left(traffic)
     }
   )
@@ -198,12 +200,12 @@ const look = Effect.fnUntraced(function*(
     ...publications.detect(state.workflows, known, {
       gone: gone.map(([id]) => id),
       now,
-      outageEnd: state.outage?.until
+      outageEnd: outage?.until
     }),
     ...starts.incidents,
     ...silences,
     ...judge.emptiness(known, observed),
-    ...judge.slowness(listed, { ...runs, sample }, now),
+    ...judge.slowness(listed, { ...runs, sample }, { now, isKnown }),
     ...tests.incidents
   ]
   const { fresh, reported } = newOnes(

@@ -34,9 +34,9 @@ const listens = ({ nodes }: Entry) =>
 const isAttended = ({ mode }: Run) => mode === "manual" || mode === "retry" || mode === "evaluation"
 
 const duration = (ms: number) => {
-  const [value, unit] = ms < 90_000
+  const [value, unit] = ms < 2 * minute
     ? [ms / 1000, "s"]
-    : ms < 90 * minute
+    : ms < 2 * hour
     ? [ms / minute, "min"]
     : ms < 48 * hour
     ? [ms / hour, "h"]
@@ -237,7 +237,7 @@ export const silences = (
 export const slowness = (
   workflows: State["workflows"],
   { ended, running, waited }: Observed,
-  now: number
+  { isKnown, now }: { readonly now: number; readonly isKnown: (key: string) => boolean }
 ): ReadonlyArray<Incident> => {
   const histories = new Map(Object.entries(workflows).map(([id, { history }]) => [id, history]))
   const incident = (kind: "slow" | "stuck", run: Run, excess: durations.Excess): Incident => {
@@ -266,7 +266,7 @@ export const slowness = (
     const history = histories.get(run.workflowId)
     const excess = history && durations.slow(history, run)
     histories.set(run.workflowId, durations.add(history, run))
-    return excess === undefined ? [] : [incident("slow", run, excess)]
+    return excess === undefined || isKnown(`stuck:${run.id}`) ? [] : [incident("slow", run, excess)]
   })
   const stuck = running.flatMap((run) => {
     if (isAttended(run) || !Object.hasOwn(workflows, run.workflowId)) return []

@@ -1,7 +1,7 @@
 /** What a poll reads of n8n, within its budget of requests. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { defined, type Obj, obj } from "../base/Json.ts"
+import { defined, type Obj, obj, str } from "../base/Json.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { maxPage } from "../n8n/model/Limits.ts"
 import * as TestMark from "../n8n/model/TestMark.ts"
@@ -94,7 +94,13 @@ const heads = Effect.fnUntraced(function*(ids: ReadonlyArray<string>) {
 /** Reads the executions since the last poll, and what became of those that had not ended. */
 export const executions = Effect.fn("watch.executions")(function*(
   state: State | undefined,
-  { count, until }: { readonly count: number; readonly until: number }
+  { count = 0, most = pages.first, span = firstSpan, until }: {
+    readonly count?: number
+    readonly until: number
+    /** Without a state, how many pages and how far back. */
+    readonly most?: number
+    readonly span?: number
+  }
 ) {
   const now = yield* Clock.currentTimeMillis
   const n8n = yield* N8nClient
@@ -106,9 +112,9 @@ export const executions = Effect.fn("watch.executions")(function*(
   const [top, fresh] = [state?.top ?? -1, state?.fresh ?? 0]
   const gaps = [...open.values()].flatMap(({ id, run }) => run === undefined ? [Number(id)] : [])
   const { isAll, isDeep, rows } = yield* list(state === undefined ? maxPage : Math.min(maxPage, 2 * fresh + 20), {
-    most: state === undefined ? pages.first : pages.later,
+    most: state === undefined ? most : pages.later,
     floor: Math.min(top, ...gaps.map((id) => id - 1)),
-    after: state === undefined ? now - firstSpan : -Infinity,
+    after: state === undefined ? now - span : -Infinity,
     until
   })
   const listed = new Map([...running ?? [], ...rows].map((row) => [String(row.id), row]))
@@ -159,7 +165,7 @@ export const executions = Effect.fn("watch.executions")(function*(
       open: [...still.values()].slice(-maxOpen),
       // Without an older one, n8n may have pruned some.
       seenFrom: state === undefined
-        ? isDeep ? Math.max(oldest, now - firstSpan) : oldest
+        ? isDeep ? Math.max(oldest, now - span) : oldest
         : isDeep
         ? state.seenFrom
         : Math.max(oldest, state.seenFrom),
@@ -194,6 +200,7 @@ const entryOf = (workflow: Workflow.Listed, before: Entry | undefined, round: nu
       isPublished: workflow.active && workflow.isArchived !== true,
       isArchived: workflow.isArchived === true ? true : undefined,
       version,
+      savedAt: time(str(obj(workflow.activeVersion)?.["createdAt"]) ?? workflow.updatedAt),
       liveSince: isSame ? before.liveSince : now,
       changedAt: before !== undefined && before.version !== version ? now : before?.changedAt,
       nodes: triggers.map((node) => ({

@@ -53,6 +53,8 @@ const Entry = struct({
   isPublished: flag,
   isArchived: optionalKey(flag),
   version: optionalKey(string),
+  /** Time at which that version was saved, which is not later than its publication. */
+  savedAt: optionalKey(number),
   liveSince: number,
   /** Time at which another version was seen first. */
   changedAt: optionalKey(number),

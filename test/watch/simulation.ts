@@ -26,11 +26,16 @@ export interface Planned {
   readonly status?: string
   readonly message?: string
   readonly items?: number
+  readonly version?: string
 }
 
 /** Published workflow of a trigger and a Code node. */
 export const published = (id: string, trigger: ReturnType<typeof node>, more: Obj = {}) =>
-  workflow(id, [trigger, node("Work", "code", 2)], { active: true, connections: { [trigger.name]: main("Work") }, ...more })
+  workflow(id, [trigger, node("Work", "code", 2)], {
+    active: true,
+    connections: { [trigger.name]: main("Work") },
+    ...more
+  })
 
 /** Trigger by a cron expression. */
 export const cron = (expression: string) =>
@@ -39,7 +44,11 @@ export const cron = (expression: string) =>
 export const webhook = node("Webhook", "webhook", 2, { path: "p" })
 
 /** Execution as n8n lists it at a time: running before its end. */
-const executionAt = ({ at, items = 1, message, mode, ms, status = "success", workflow }: Planned, id: string, now: number) => {
+const executionAt = (
+  { at, items = 1, message, mode, ms, status = "success", version, workflow }: Planned,
+  id: string,
+  now: number
+) => {
   const isOver = at + ms <= now
   const times = {
     id,
@@ -53,7 +62,8 @@ const executionAt = ({ at, items = 1, message, mode, ms, status = "success", wor
     ...message === undefined
       ? FakeN8n.succeededExecution({ workflow, items: { Work: Array.from({ length: items }, () => ({ a: 1 })) } })
       : FakeN8n.failedExecution({ workflow, node: "Work", message }),
-    ...times
+    ...times,
+    ...version === undefined ? {} : { workflowVersionId: version }
   }
 }
 
@@ -146,7 +156,8 @@ export const instance = (seed: number, from: number, to: number) => {
   const pick = random(seed)
   const span = { from, to }
   const all: Array<readonly [FakeN8n.Workflow, ReadonlyArray<Planned>]> = []
-  const name = (kind: string, index: number) => `${["Orders", "Rechnungen", "在庫", "CRM, sync"][index % 4]} ${kind} ${index}`
+  const name = (kind: string, index: number) =>
+    `${["Orders", "Rechnungen", "在庫", "CRM, sync"][index % 4]} ${kind} ${index}`
   for (let index = 0; index < 12; index++) {
     const every = [5, 10, 15, 30, 60, 60][index % 6] as number
     const own = published(name("every", index), cron(every === 60 ? "0 * * * *" : `*/${every} * * * *`))

@@ -32,14 +32,32 @@ const attended = new Set(["manual", "retry", "evaluation"])
 export const among = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> =>
   runs.filter((run) => hasFailed(run) && !attended.has(run.mode))
 
-/** Chooses runs to read: the newest of each workflow, those that wait longest first. The others count as like them. */
-export const choose = (failed: ReadonlyArray<Run>, most: number = maxRead) => {
-  const chosen = [...Map.groupBy(failed, ({ workflowId }) => workflowId).values()].map((all) => ({
-    run: all.at(-1) as Run,
-    all
-  }))
-  return { chosen: chosen.slice(0, most), waiting: chosen.slice(most).flatMap(({ all }) => all).slice(-maxWaiting) }
+interface Chosen {
+  readonly run: Run
+  /** Runs that it stands for. */
+  readonly all: ReadonlyArray<Run>
 }
+
+/** Chooses runs to read: the newest of each workflow, then others of them. Those of a workflow that wait count as like it. */
+export const choose = (failed: ReadonlyArray<Run>, most: number) => {
+  const groups = [...Map.groupBy(failed, ({ workflowId }) => workflowId).values()]
+  const newest = groups.slice(0, most).flatMap((all) => all.at(-1) ?? [])
+  const others = groups.slice(0, most).flatMap((all) => all.slice(0, -1)).slice(0, Math.max(0, most - newest.length))
+  const chosen = [
+    ...newest.map((run): Chosen => ({
+      run,
+      all: failed.filter((each) => each.workflowId === run.workflowId && !others.includes(each))
+    })),
+    ...others.map((run): Chosen => ({ run, all: [run] }))
+  ]
+  return { chosen, waiting: groups.slice(most).flat().slice(-maxWaiting) }
+}
+
+/** Incidents of one cause as one. */
+const merged = (incidents: ReadonlyArray<Incident>): ReadonlyArray<Incident> =>
+  [...Map.groupBy(incidents, ({ key }) => key).values()].flatMap(([first, ...others]) =>
+    first === undefined ? [] : [{ ...first, count: others.reduce((sum, { count }) => sum + count, first.count) }]
+  )
 
 /** Runs that crashed together, as when n8n was restarted. */
 const restart = (crashed: ReadonlyArray<Run>, entries: { readonly [id: string]: Entry }): Incident => {
@@ -62,16 +80,16 @@ const restart = (crashed: ReadonlyArray<Run>, entries: { readonly [id: string]: 
 }
 
 /** Time at which n8n published the version that runs; `undefined` if that is another version. */
-const publishedAt = Effect.fnUntraced(function*(workflowId: string, version: string) {
+export const publishedAt = Effect.fnUntraced(function*(workflowId: string, version?: string) {
   const workflow = yield* N8nClient.use((n8n) => n8n.getWorkflow(workflowId))
-  if (workflow.activeVersionId !== version) return undefined
+  if (version !== undefined && workflow.activeVersionId !== version) return undefined
   return arr(obj(workflow["activeVersion"])?.["workflowPublishHistory"]).map(obj)
     .flatMap((event) => event?.["event"] === "activated" ? str(event["createdAt"]) ?? [] : []).toSorted().at(-1)
 }, Effect.orElseSucceed(() => undefined))
 
 /** Reads why a run failed, and reports it with the runs that are like it. */
 const incidentOf = Effect.fnUntraced(function*(
-  { all, run }: ReturnType<typeof choose>["chosen"][number],
+  { all, run }: Chosen,
   { entry, isKnown, lastFailure = 0 }: {
     readonly entry: Entry | undefined
     readonly isKnown: (key: string) => boolean
@@ -122,13 +140,14 @@ const incidentOf = Effect.fnUntraced(function*(
 /** Incidents of runs that failed since the last poll, and of those that were not read then. */
 export const detect = Effect.fn("watch.failures")(function*(
   failed: ReadonlyArray<Run>,
-  { before, entries, isKnown, left }: {
+  { before, entries, isKnown, left, most = maxRead }: {
     /** Workflows as they were at the last poll. */
     readonly before: { readonly [id: string]: Entry }
     readonly entries: { readonly [id: string]: Entry }
     readonly isKnown: (key: string) => boolean
     /** Number of requests that may be sent. */
     readonly left: number
+    readonly most?: number
   }
 ) {
   const own = failed.filter(({ workflowId }) => entries[workflowId] !== undefined)
@@ -136,7 +155,7 @@ export const detect = Effect.fn("watch.failures")(function*(
   const isRestart = crashed.length > 1
   const { chosen, waiting } = choose(
     isRestart ? own.filter(({ status }) => status !== "crashed") : own,
-    Math.min(maxRead, left)
+    Math.min(most, left)
   )
   const results = yield* Effect.forEach(chosen, ({ all, run }) => {
     const { workflowId } = run
@@ -151,7 +170,10 @@ export const detect = Effect.fn("watch.failures")(function*(
     )
   }, { concurrency: 2 })
   return {
-    incidents: [...isRestart ? [restart(crashed, entries)] : [], ...results.flatMap(({ incident }) => incident ?? [])],
+    incidents: [
+      ...isRestart ? [restart(crashed, entries)] : [],
+      ...merged(results.flatMap(({ incident }) => incident ?? []))
+    ],
     unread: [...results.flatMap(({ unread }) => unread), ...waiting].slice(-maxWaiting)
   }
 })
