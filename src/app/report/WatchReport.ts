@@ -36,7 +36,9 @@ const commandOf = (look: NonNullable<Incident.Incident["look"]>): string => {
   return entries.length === 0 ? `call ${look.tool}` : `call ${look.tool} ${quoted(JSON.stringify(look.arguments))}`
 }
 
-const sentence = (text: string) => Visible.label(text, maxSentence).replace(/[.!?…]?$/, (end) => end || ".")
+const sentence = (text: string) =>
+  Visible.label(text, maxSentence).replace(/^(?!n8n)[a-z]/, (first) => first.toUpperCase())
+    .replace(/[.!?…]?$/, (end) => end || ".")
 
 /** Incident without secrets and hidden characters. */
 export const json = (incident: Incident.Incident): Incident.Incident => Visible.json(Redact.redact(incident))
