@@ -120,7 +120,7 @@ withLayer(platform)("the state of a watch", (it) => {
             yield* write(foreign)
             const error = yield* Effect.flip(next)
             assert.match(error.message, reason)
-            assert.deepStrictEqual(Buffer.from(yield* bytes ?? []), Buffer.from(foreign))
+            assert.deepStrictEqual(Buffer.from((yield* bytes) ?? []), Buffer.from(foreign))
           }
         })))
     })

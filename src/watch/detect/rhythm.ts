@@ -148,9 +148,13 @@ export const silence = (
   if (limit !== undefined) return gap > limit ? { since, expected: 0 } : undefined
   if (rhythm === undefined) return undefined
   const hours = Math.min(24, Math.floor(now / hour) - Math.floor(since / hour) + 3)
-  const longest = lengthOf(Math.max(...rhythm.gaps.flatMap((row) =>
-    Array.from({ length: hours }, (_, index) => valueOf(row[(Math.floor(since / hour) - 1 + index) % 24]))
-  )))
+  const longest = lengthOf(
+    Math.max(
+      ...rhythm.gaps.flatMap((row) =>
+        Array.from({ length: hours }, (_, index) => valueOf(row[(Math.floor(since / hour) - 1 + index) % 24]))
+      )
+    )
+  )
   if (gap < factors.many * longest) return undefined
   const counts = usual(rhythm, since, Math.min(now, since + week))
   const expected = Math.floor(Math.min(...counts))

@@ -132,7 +132,8 @@ const unmatchedEvery = (length: number, runs: ReadonlyArray<number>, from: numbe
     const next = times[index + 1]
     const gap = (next ?? to - grace) - time
     const whole = Math.round(gap / length)
-    const isOnTime = next !== undefined && index > 0 && Math.abs(gap - whole * length) < Math.min(5 * second, length / 4)
+    const isOnTime = next !== undefined && index > 0 &&
+      Math.abs(gap - whole * length) < Math.min(5 * second, length / 4)
     const lost = isOnTime ? whole - 1 : Math.floor((gap - (next === undefined ? 0 : grace)) / length) - 1
     for (let step = 1; step <= Math.min(lost, maxJudged); step++) missing.push(time + step * length)
   }
