@@ -1,4 +1,4 @@
-/** What a watch knows of workflows and runs when it judges them. Times are epoch milliseconds. */
+/** Workflows and runs as a watch judges them. Times are epoch milliseconds. */
 
 /** Run without its data. */
 export interface Run {

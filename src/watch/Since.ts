@@ -87,7 +87,7 @@ const look = Effect.fnUntraced(function*(since: number, traffic: Traffic.Traffic
   }
 })
 
-/** What went wrong since a time, and what cannot be known. Reads n8n only. */
+/** Reads the incidents since a time, and sentences about things that cannot be known. */
 export const incidents = Effect.fn("Since.incidents")(function*(since: number) {
   const traffic = Traffic.make(most.requests, 2)
   const result: { readonly incidents: ReadonlyArray<Incident>; readonly unknown: ReadonlyArray<string> } = yield* look(

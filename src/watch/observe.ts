@@ -1,4 +1,4 @@
-/** What a poll reads of n8n, within its budget of requests. */
+/** Reads of a poll from n8n, within its budget of requests. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { defined, type Obj, obj, str } from "../base/Json.ts"
@@ -147,7 +147,8 @@ export const executions = Effect.fn("watch.executions")(function*(
     still.set(id, { ...each, polls: each.polls + 1 })
   }
   const lowest = Math.min(highest, ...[...listed.keys()].map(Number))
-  for (let id = highest - 1; state !== undefined && id > Math.max(top, lowest) && still.size < maxOpen; id--) {
+  const end = state === undefined ? highest : Math.max(top, lowest)
+  for (let id = highest - 1; id > end && still.size < maxOpen; id--) {
     if (!listed.has(String(id))) still.set(String(id), { id: String(id), polls: 0 })
   }
   const oldest = Math.min(now, ...rows.map((row) => time(row.startedAt) ?? now))
@@ -249,7 +250,8 @@ export const workflows = Effect.fn("watch.workflows")(function*(
   const round = from === undefined ? former + 1 : former
   const entries = new Map(Object.entries(known))
   let cursor = from
-  for (let read = 0; state === undefined || read < Math.min(left, workflowPages); read++) {
+  const most = state === undefined ? Infinity : Math.min(left, workflowPages)
+  for (let read = 0; read < most; read++) {
     const page = yield* n8n.listWorkflows({ archived: true, limit: pageSize, ...defined({ cursor }) })
     for (const workflow of page.workflows) {
       if (!TestMark.isCopy(workflow)) {

@@ -306,16 +306,32 @@ const maxSkipped = 400
 /** Hours around a date of UTC in which some time zone has that date. */
 const around = 15 * 60 * minute
 
-/** Times of a date on a zone's clock: one that the clock skips is that of the change. */
-const timesOn = function*(date: number, { hours, minutes, seconds }: Fields, zone: DateTime.TimeZone) {
-  const offset = (at: number) => DateTime.zonedOffset(DateTime.makeZonedUnsafe(at, { timeZone: zone }))
-  let [before, change] = [date - around, date + dayLength + around]
-  const [first, last] = [offset(before), offset(change)]
+/** Change of the clock in a span of at most some days, and the offsets before and after it. */
+const changeIn = (from: number, to: number, timeZone: DateTime.TimeZone) => {
+  const offset = (at: number) => DateTime.zonedOffset(DateTime.makeZonedUnsafe(at, { timeZone }))
+  let [before, change] = [from, to]
+  const [first, last] = [offset(from), offset(to)]
   while (first !== last && change - before > 1) {
     const middle = Math.floor((before + change) / 2)
     if (offset(middle) === first) before = middle
     else change = middle
   }
+  return { change, first, last }
+}
+
+/** Changes of the clock in a span of time. */
+export const clockChanges = (from: number, to: number, zone: DateTime.TimeZone): ReadonlyArray<number> => {
+  const changes: Array<number> = []
+  for (let at = from; at < to; at += 7 * dayLength) {
+    const { change, first, last } = changeIn(at, at + 7 * dayLength, zone)
+    if (first !== last) changes.push(change)
+  }
+  return changes
+}
+
+/** Times of a date on a zone's clock: one that the clock skips is that of the change. */
+const timesOn = function*(date: number, { hours, minutes, seconds }: Fields, zone: DateTime.TimeZone) {
+  const { change, first, last } = changeIn(date - around, date + dayLength + around, zone)
   const all = (values: ReadonlyArray<number>, size: number) =>
     values.length > 0 ? values : Array.from({ length: size }, (_, value) => value)
   const [allMinutes, allSeconds] = [all(minutes, 60), all(seconds, 60)]

@@ -102,7 +102,7 @@ export const pollUntil = Effect.fnUntraced(function*<E, R>(
   options: Partial<Watch.Options> = {}
 ) {
   const reports: Array<Watch.Report & { readonly time: number }> = []
-  for (let time = yield* Clock.currentTimeMillis; time < end; time += minute) {
+  for (let time = yield* Clock.currentTimeMillis; time < end; time += options.every ?? minute) {
     yield* TestClock.setTime(time)
     yield* play
     reports.push({ ...yield* poll(options), time })
@@ -188,9 +188,40 @@ export const instance = (seed: number, from: number, to: number) => {
     all.push([own, irregular(own, pick, { ...span, mean: 5 * hour, mode: "manual", ms: 30_000 })])
   }
   const runs = all.flatMap(([, own]) => own).map((run): Planned =>
-    pick(60) === 0
+    pick(20) === 0
       ? { ...run, status: "error", message: `${["card", "address"][pick(2)]} ${pick(1e6)} was refused` }
       : { ...run, items: 1 + pick(20) }
   )
   return { workflows: all.map(([own]) => own), runs }
+}
+
+const dayStart = Date.parse("2026-03-02T08:00:30Z")
+
+/** Watches a mixed instance for some hours; `causes` are those that its runs failed for. */
+export const watchDay = (seed: number, hours: number) => {
+  const end = dayStart + hours * hour
+  const { runs, workflows } = instance(seed, dayStart - day, end)
+  const causeOf = (id: string, text = "") => `${id} ${/card|address/.exec(text)?.[0] ?? text}`
+  return Effect.gen(function*() {
+    yield* TestClock.setTime(dayStart)
+    const reports = yield* pollUntil(end, player(runs))
+    const incidents = reports.flatMap((report) => report.incidents)
+    const sent = reports.slice(1).map(({ requests }) => requests)
+    const causes = runs.flatMap(({ at, message, mode, ms, workflow }) =>
+      at + ms > dayStart && at + ms <= end - minute && message !== undefined && mode !== "manual"
+        ? [causeOf(workflow.id, message)]
+        : []
+    )
+    return {
+      others: incidents.filter(({ kind }) => kind !== "failed"),
+      failed: incidents.flatMap(({ kind, what, workflowId }) =>
+        kind === "failed" ? [causeOf(workflowId ?? "", what)] : []
+      )
+        .toSorted(),
+      causes: [...new Set(causes)].toSorted(),
+      unknown: reports.flatMap((report) => report.unknown),
+      most: Math.max(...sent),
+      perPoll: sent.reduce((sum, requests) => sum + requests, 0) / sent.length
+    }
+  }).pipe(Effect.provide(layer({ workflows, executions: [] })))
 }

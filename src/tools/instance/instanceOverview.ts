@@ -61,9 +61,9 @@ const Output = Schema.Struct({
   })),
   /** Workflows that failed, most failures first: `{workflowId, workflowName, failed, runs, lastFailed (an id)}`. */
   failing: Schema.optionalKey(Schema.Array(Row)),
-  /** What went wrong since `since`: `{at, what, count, cause, look}`, where `look` is the call that looks into it. */
+  /** Incidents since `since`: `{at, what, count, cause, look}`, where `look` is the call that looks into it. */
   incidents: Schema.optionalKey(Schema.Array(Row)),
-  /** What cannot be known of that time. */
+  /** Sentences about things that cannot be known of that time. */
   unknown: Schema.optionalKey(Schema.Array(Schema.String)),
   notes: Schema.optionalKey(Schema.Array(Schema.String)),
   url: Schema.String

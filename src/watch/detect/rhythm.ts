@@ -34,8 +34,10 @@ const hoursOfWeek = 168
 const week = hoursOfWeek * hour
 /** Number of weeks that are remembered, with the current one. */
 const weeks = 6
-/** Number of runs that past weeks had at least in the hours of a silence. */
-const enough = 8
+/** Number of runs that past weeks had at least in the hours of a silence: on a holiday, a third of them would come. */
+const enough = { withinDay: 24, later: 8 }
+/** Number of the longest gaps that a silence lasts, with few weeks known and with more. */
+const factors = { few: 3, many: 2.4 }
 
 const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 const most = digits.length - 1
@@ -50,9 +52,21 @@ const modes = new Set(["trigger", "webhook", "chat", "cron"])
 /** Whether something outside started the run: not a person, a retry or another workflow. */
 export const isAutomatic = ({ mode }: Run): boolean => modes.has(mode)
 
-/** Rows of characters for some weeks, by week. */
-const rowsOf = (rows: ReadonlyArray<string>, latest: number, empty: string) =>
-  new Map(rows.map((row, index) => [latest - index, [...row.padEnd(empty.length, empty[0])]]))
+/** Rows of characters by week, of which few change. */
+const rowsOf = (rows: ReadonlyArray<string>, former: number, latest: number, empty: string) => {
+  const changed = new Map<number, Array<string>>()
+  const text = (number: number) => rows[former - number] ?? empty
+  return {
+    row: (number: number) => {
+      if (number > latest || number <= latest - weeks) return undefined
+      const row = changed.get(number) ?? [...text(number)]
+      changed.set(number, row)
+      return row
+    },
+    all: () =>
+      Array.from({ length: weeks }, (_, index) => changed.get(latest - index)?.join("") ?? text(latest - index))
+  }
+}
 
 /** The rhythm with the runs of one more span of time; what was learned already counts once. */
 export const learn = (rhythm: Rhythm | undefined, runs: ReadonlyArray<Run>, seen: Seen): Rhythm => {
@@ -60,14 +74,10 @@ export const learn = (rhythm: Rhythm | undefined, runs: ReadonlyArray<Run>, seen
   const from = isContinued ? rhythm.to : seen.from
   if (isContinued && seen.to <= from) return rhythm
   const latest = Math.floor(Math.max(seen.to - 1, rhythm?.to ?? 0) / week)
-  const [noRuns, noGaps] = ["-".repeat(hoursOfWeek), "0".repeat(24)]
-  const counts = rowsOf(rhythm?.runs ?? [], rhythm?.week ?? 0, noRuns)
-  const gaps = rowsOf(rhythm?.gaps ?? [], rhythm?.week ?? 0, noGaps)
-  for (let number = latest; number > latest - weeks; number--) {
-    if (!counts.has(number)) counts.set(number, [...noRuns])
-    if (!gaps.has(number)) gaps.set(number, [...noGaps])
-  }
-  const at = (index: number) => [counts.get(Math.floor(index / hoursOfWeek)), index % hoursOfWeek] as const
+  const former = rhythm?.week ?? 0
+  const counts = rowsOf(rhythm?.runs ?? [], former, latest, "-".repeat(hoursOfWeek))
+  const gaps = rowsOf(rhythm?.gaps ?? [], former, latest, "0".repeat(24))
+  const at = (index: number) => [counts.row(Math.floor(index / hoursOfWeek)), index % hoursOfWeek] as const
   const set = (index: number, change: (value: number) => string) => {
     const [row, place] = at(index)
     if (row !== undefined) row[place] = change(valueOf(row[place]))
@@ -84,7 +94,7 @@ export const learn = (rhythm: Rhythm | undefined, runs: ReadonlyArray<Run>, seen
   for (const start of starts) {
     const index = Math.floor(start / hour)
     set(index, (value) => value < 0 ? "-" : digitOf(value + 1))
-    const row = gaps.get(Math.floor(start / week))
+    const row = gaps.row(Math.floor(start / week))
     if (last !== undefined && row !== undefined) {
       const digit = digitOf(stepOf(start - last))
       for (let touched = Math.max(Math.floor(last / hour), index - 23); touched <= index; touched++) {
@@ -93,15 +103,13 @@ export const learn = (rhythm: Rhythm | undefined, runs: ReadonlyArray<Run>, seen
     }
     last = start
   }
-  const list = (rows: Map<number, Array<string>>) =>
-    Array.from({ length: weeks }, (_, index) => (rows.get(latest - index) ?? []).join(""))
   return {
     from: isContinued ? rhythm.from : from,
     to: seen.to,
     ...last === undefined ? {} : { last },
     week: latest,
-    runs: list(counts),
-    gaps: list(gaps)
+    runs: counts.all(),
+    gaps: gaps.all()
   }
 }
 
@@ -139,14 +147,19 @@ export const silence = (
   const gap = now - since
   if (limit !== undefined) return gap > limit ? { since, expected: 0 } : undefined
   if (rhythm === undefined) return undefined
-  const counts = usual(rhythm, since, Math.min(now, since + week))
-  const expected = Math.floor(Math.min(...counts))
-  if (counts.length < 2 || expected < enough) return undefined
   const hours = Math.min(24, Math.floor(now / hour) - Math.floor(since / hour) + 3)
-  const longest = Math.max(
-    ...rhythm.gaps.flatMap((row) =>
-      Array.from({ length: hours }, (_, index) => valueOf(row[(Math.floor(since / hour) - 1 + index) % 24]))
+  const longest = lengthOf(
+    Math.max(
+      ...rhythm.gaps.flatMap((row) =>
+        Array.from({ length: hours }, (_, index) => valueOf(row[(Math.floor(since / hour) - 1 + index) % 24]))
+      )
     )
   )
-  return gap >= 2 * lengthOf(longest) ? { since, expected } : undefined
+  if (gap < factors.many * longest) return undefined
+  const counts = usual(rhythm, since, Math.min(now, since + week))
+  const expected = Math.floor(Math.min(...counts))
+  const isLong = gap >= (counts.length > 3 ? factors.many : factors.few) * longest
+  return counts.length > 1 && isLong && expected >= (gap < 24 * hour ? enough.withinDay : enough.later)
+    ? { since, expected }
+    : undefined
 }

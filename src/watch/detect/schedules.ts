@@ -32,6 +32,8 @@ export const grace = 3 * minute
 const early = minute
 /** Time that n8n may take to register a publication's schedules. */
 const registration = 2 * minute
+/** Time around a change of the clock in which n8n skips or repeats starts by its release: none of them is judged. */
+const clockChange = 61 * minute
 /** Maximum number of starts of a workflow that are judged: two weeks of minutes, or seven hours of seconds. */
 export const maxJudged = 25_000
 
@@ -65,7 +67,7 @@ const firstAt = (sorted: ReadonlyArray<number>, value: number) => {
 const slack = 10 * second
 
 /** Costs of an assignment of runs to starts. The sums of the small ones stay below that of a missed start for an hour. */
-const costs = { missed: 1, extra: 0.5, early: 0.2, late: 0.02, slack: 0.00001 }
+const costs = { missed: 1, extra: 0.5, early: 0.2, late: 0.02, slack: 0.0005 }
 
 const matchCost = (offset: number, width: number) =>
   offset < -second ? costs.early : offset < width ? 0 : offset < width + slack ? costs.slack : costs.late
@@ -197,9 +199,12 @@ export const missed = (
     }
     return list
   }).toSorted((a, b) => a.time - b.time)
-  const isSure = ({ time, width }: Start) => time >= from && time + width + slack <= seen.to
-  const cron = unmatched(expected, times, isSure).filter(({ time, width }) =>
-    time >= from && time + width + grace <= seen.to
+  const changes = zone === undefined ? [] : Schedules.clockChanges(from - dayLength, seen.to, zone)
+  const isSure = ({ time, width }: Start) =>
+    time >= from && time + width + slack <= seen.to &&
+    !changes.some((change) => Math.abs(time - change) <= clockChange)
+  const cron = unmatched(expected, times, isSure).filter((start) =>
+    isSure(start) && start.time + start.width + grace <= seen.to
   ).map(({ time }) => time)
   return {
     missed: [...every, ...cron],
