@@ -43,6 +43,8 @@ export interface Report {
   readonly unknown: ReadonlyArray<string>
   /** Reason why n8n could not be looked at. */
   readonly fault?: string
+  /** Whether it was the first poll, which learns and reports nothing. */
+  readonly isFirst?: boolean
   /** Whether another watcher of this state polls now, or polled just before. */
   readonly isSkipped: boolean
   /** Number of requests sent to n8n. */
@@ -356,6 +358,7 @@ const pollClaimed = Effect.fnUntraced(function*(options: Options, { skipped, slo
         : []
     ],
     ...isFault ? { fault: reasonOf(looked.failure) } : {},
+    isFirst: state === undefined,
     isSkipped: false,
     requests: traffic.sent,
     nextAfterMs: Math.max(0, interval - (now - start)),

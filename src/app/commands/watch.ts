@@ -77,26 +77,35 @@ const checkAccess = N8nClient.use((n8n) => n8n.listWorkflows({ archived: false, 
 )
 
 interface Sent {
-  readonly once: boolean
   readonly lines: (incidents: Watch.Report["incidents"]) => ReadonlyArray<string>
   readonly message: (incidents: Watch.Report["incidents"]) => string
   readonly delivery: Delivery.Delivery | undefined
 }
 
 /** Returns a function that delivers a report: it prints each incident once, and sends those not accepted again. */
-const deliverer = ({ delivery, lines, message, once }: Sent) => {
+const deliverer = ({ delivery, lines, message }: Sent) => {
   const printed = new Set<string>()
   const keyOf = ({ at, key }: Watch.Incident) => `${key} ${at}`
-  return Effect.fnUntraced(function*({ fault, incidents, unknown }: Watch.Report) {
+  return Effect.fnUntraced(function*({ incidents, unknown }: Watch.Report) {
     const fresh = incidents.filter((incident) => !printed.has(keyOf(incident)))
     yield* printAll(lines(fresh)).pipe(delivery === undefined ? (self) => self : Effect.ignore)
     for (const incident of fresh) printed.add(keyOf(incident))
     yield* Effect.forEach(unknown, (sentence) => warn(`unknown: ${Visible.label(sentence, 400)}`))
     if (incidents.length > 0 && delivery !== undefined) yield* delivery(message(incidents))
-    if (!delivery || incidents.length > 0 || fault !== undefined) return
-    if (once && process.stderr.isTTY === true) yield* warn("Nothing new")
   })
 }
+
+/** Sentence for a person about a look that reports nothing. */
+const noteOf = ({ fault, incidents, isFirst, isSkipped }: Watch.Report, once: boolean) =>
+  fault !== undefined || incidents.length > 0
+    ? undefined
+    : isFirst === true
+    ? "This was the first look, which learns what is usual. Incidents from now on are reported by the next ones."
+    : !once
+    ? undefined
+    : isSkipped
+    ? "Another watch of this n8n is looking at it now."
+    : "Nothing new."
 
 export const watch = Command.make(
   "watch",
@@ -147,7 +156,6 @@ export const watch = Command.make(
       const { instance } = yield* N8nClient
       const { host } = new URL(instance.url)
       const deliver = deliverer({
-        once,
         delivery,
         lines: (incidents) =>
           incidents.map((incident) =>
@@ -167,6 +175,8 @@ export const watch = Command.make(
         const again = once ? "" : "; the next look tries again"
         if (why !== undefined && why !== reason) yield* warn(`${name}: ${Visible.label(why, 400)}${again}`)
         reason = why
+        const note = noteOf(report, once)
+        if (note !== undefined && (report.isFirst === true || process.stderr.isTTY === true)) yield* warn(note)
         if (once) yield* exit(why !== undefined ? 1 : report.incidents.length > 0 ? 2 : 0)
         // Without another receiver, a closed stdout ends the watch.
         return { isOver: once || delivery === undefined && failure !== undefined, nextAfterMs: report.nextAfterMs }

@@ -24,7 +24,8 @@ describe("a report of a watch", () => {
       "2026-03-29 01:30  failed        '注文' failed at 'Pay': card declined. First seen with version 267a4eeb.  effect-n8n-mcp --profile prod why 812"
     )
     const summer = WatchReport.line(incident({ at: "2026-03-29T01:30:00.000Z", what: "It failed" }), context, true)
-    assert.match(summer, /^2026-03-29 03:30 {2}\u001b\[31mfailed.*'注文': It failed\. /)
+    assert.include(summer, "2026-03-29 03:30  \u001b[31mfailed")
+    assert.include(summer, "  '注文': It failed. ")
   })
 
   it("names a command that asks the same, whatever is in the arguments", () => {
