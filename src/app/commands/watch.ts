@@ -20,16 +20,16 @@ import { exit, explained, isColoured, name, optional, root, toggle, warn } from 
 
 const seconds = { min: 10, max: 86_400 }
 
-const readRules = ConfigFile.reader("A file of thresholds", Schema.Record(Schema.String, Schema.String))
+const isRules = Schema.is(Schema.Record(Schema.String, Schema.String))
 
 const rulesIn = Effect.fnUntraced(function*(file: string) {
-  const rules = yield* Effect.mapError(readRules(file), (reason) => Options.refuse(`--thresholds: ${file}: ${reason}`))
+  const refuse = (reason: string) => Options.refuse(`--thresholds: ${file}: ${reason}`)
+  const rules = yield* Effect.mapError(ConfigFile.read(file), refuse)
+  if (!isRules(rules)) return yield* refuse("write it as {\"Orders\": \"silent 2h\"}, with ids or names of workflows")
   const mistake = Object.entries(rules).find(([, text]) => Rules.parse(text) === undefined)
   if (mistake === undefined) return rules
-  return yield* Options.refuse(
-    `--thresholds: ${file}: '${
-      mistake.map((each) => Visible.label(each)).join("': '")
-    }' is not a threshold: ${Rules.forms}`
+  return yield* refuse(
+    `'${mistake.map((each) => Visible.label(each)).join("': '")}' is not a threshold: ${Rules.forms}`
   )
 })
 

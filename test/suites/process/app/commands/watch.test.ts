@@ -88,6 +88,10 @@ describe("watch", () => {
         const [line = "", ...rest] = json.stdout.split("\n")
         assert.deepStrictEqual(rest, [""])
         assert.deepInclude(JSON.parse(line), { kind: "failed", workflowId: "orders", count: 1 })
+        writeFileSync(`${folder}/rules.json`, JSON.stringify({ [orders.name]: "off" }))
+        yield* api.addExecution(failed("it is known"))
+        yield* nextSecond
+        assert.deepInclude(yield* look("--thresholds", "rules.json"), { code: 0, stdout: "", stderr: "" })
         const down = yield* runIn(folder, { ...env, N8N_URL: "http://127.0.0.1:9/" }, "watch", "--once")
         assert.deepInclude(down, { code: 1, stdout: "" })
         assert.include(down.stderr, "could not be looked at")
@@ -102,12 +106,14 @@ describe("watch", () => {
     Effect.gen(function*() {
       const { env, folder } = yield* world
       writeFileSync(`${folder}/wrong.json`, "{ \"Orders\": \"silent soon\", }")
+      writeFileSync(`${folder}/list.json`, "[\"Orders\"]")
       const refused = [
         [["--every", "5"], "between 10 and 86400"],
         [["--to", "https://hooks.test/T0/B0/secret", "--exec", "true"], "Choose one"],
         [["--to", "hooks.test/T0/B0/secret"], "not an http address"],
         [["--timezone", "Europe/Atlantis"], "is not a time zone"],
         [["--thresholds", `${folder}/wrong.json`], "'Orders': 'silent soon' is not a threshold"],
+        [["--thresholds", `${folder}/list.json`], "write it as"],
         [["--thresholds", `${folder}/missing.json`], "does not exist"]
       ] as const
       for (const [args, message] of refused) {
