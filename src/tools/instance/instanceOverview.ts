@@ -162,7 +162,7 @@ export const instanceOverview = Tool.make({
   name: "instance_overview",
   title: "Instance overview",
   searchHint: "n8n version, health, what is running now, failure rates, community nodes, scopes of the key",
-  description: "Is this n8n healthy? Version, workflows, tags, packages, runs, failures.",
+  description: "Is this n8n healthy? Version, workflows, packages, runs, failures.",
   annotations: Tool.readOnly,
   scopes: ["workflow:list", "execution:list"],
   partialScopes: { "communityPackage:list": "packages" },
