@@ -29,7 +29,8 @@ export const statuses = ["success", "error", "waiting", "running", "canceled", "
 const text = (description: string) =>
   Schema.optionalKey(Schema.String.check(Schema.isMinLength(1)).annotate({ description }))
 
-const isoTime = (name: string, description: string) =>
+/** Optional ISO 8601 time. */
+export const isoTime = (name: string, description: string) =>
   Schema.optionalKey(
     Schema.String.annotate({ description }).check(
       Schema.makeFilter((time) => !Number.isNaN(Date.parse(time)), {

@@ -22,7 +22,7 @@ import * as observe from "./observe.ts"
 import * as Rules from "./Rules.ts"
 import { claim, type Entry, release, save, type State } from "./state.ts"
 
-export type { Incident, Kind } from "./Incident.ts"
+export type { Incident } from "./Incident.ts"
 
 export interface Options {
   /** Milliseconds between two polls; watchers of one state use the same. */

@@ -268,10 +268,11 @@ const minute = 60_000
 const dayLength = 86_400_000
 
 /** Position of a time in n8n's count of a unit. */
-const positionOf = ({ isV1, unit }: Recurrence, time: number, timeZone: DateTime.TimeZone) => {
+const positionOf = ({ isV1, unit }: Recurrence, time: number, offsetAt: (time: number) => number) => {
   if (unit === "minutes") return Math.floor(time / minute)
-  const { day, hour, month, weekDay, year } = DateTime.toParts(DateTime.makeZonedUnsafe(time, { timeZone }))
-  const dayNumber = Date.UTC(year, month - 1, day) / dayLength
+  const local = new Date(time + offsetAt(time))
+  const [year, month] = [local.getUTCFullYear(), local.getUTCMonth()]
+  const dayNumber = Math.floor(local.getTime() / dayLength)
   /** First day of the week with January 1st. */
   const firstDay = (year: number) => {
     const first = Date.UTC(year, 0, 1)
@@ -279,15 +280,15 @@ const positionOf = ({ isV1, unit }: Recurrence, time: number, timeZone: DateTime
   }
   switch (unit) {
     case "hours":
-      return hour
+      return local.getUTCHours()
     case "days":
       return dayNumber - Date.UTC(year, 0, 1) / dayLength + 1
     case "weeks": {
-      const sunday = dayNumber - weekDay
+      const sunday = dayNumber - local.getUTCDay()
       return sunday >= firstDay(year + 1) ? 1 : (sunday - firstDay(year)) / 7 + 1
     }
     case "months":
-      return isV1 ? month - 1 : year * 12 + month - 1
+      return isV1 ? month : year * 12 + month
   }
 }
 
@@ -319,6 +320,18 @@ const changeIn = (from: number, to: number, timeZone: DateTime.TimeZone) => {
   return { change, first, last }
 }
 
+/** Offsets of a time zone, quick for times in order. */
+const offsetsOf = (zone: DateTime.TimeZone) => {
+  let [from, to, span] = [0, 0, { change: 0, first: 0, last: 0 }]
+  return (time: number) => {
+    if (time < from || time >= to) {
+      ;[from, to] = [time, time + 14 * dayLength]
+      span = changeIn(from, to, zone)
+    }
+    return time < span.change ? span.first : span.last
+  }
+}
+
 /** Changes of the clock in a span of time. */
 export const clockChanges = (from: number, to: number, zone: DateTime.TimeZone): ReadonlyArray<number> => {
   const changes: Array<number> = []
@@ -330,8 +343,11 @@ export const clockChanges = (from: number, to: number, zone: DateTime.TimeZone):
 }
 
 /** Times of a date on a zone's clock: one that the clock skips is that of the change. */
-const timesOn = function*(date: number, { hours, minutes, seconds }: Fields, zone: DateTime.TimeZone) {
-  const { change, first, last } = changeIn(date - around, date + dayLength + around, zone)
+const timesOn = function*(
+  date: number,
+  { hours, minutes, seconds }: Fields,
+  { change, first, last }: ReturnType<typeof changeIn>
+) {
   const all = (values: ReadonlyArray<number>, size: number) =>
     values.length > 0 ? values : Array.from({ length: size }, (_, value) => value)
   const [allMinutes, allSeconds] = [all(minutes, 60), all(seconds, 60)]
@@ -355,12 +371,21 @@ const timesOn = function*(date: number, { hours, minutes, seconds }: Fields, zon
 /** Times that fit a pattern. */
 const ticks = function*({ fields }: Timing & { readonly _tag: "Cron" }, after: number, zone: DateTime.TimeZone) {
   const { days, months, weekdays } = fields
+  const spanOf = (date: number, length: number) => ({
+    until: date + length,
+    ...changeIn(date - around, date + length + around, zone)
+  })
+  let span = { until: 0, change: 0, first: 0, last: 0 }
   for (let date = after - after % dayLength - dayLength;; date += dayLength) {
     const day = new Date(date)
     if (months.length > 0 && !months.includes(day.getUTCMonth() + 1)) continue
     const [isDay, isWeekday] = [days.includes(day.getUTCDate()), weekdays.includes(day.getUTCDay())]
     if (days.length + weekdays.length > 0 && !isDay && !isWeekday) continue
-    for (const time of timesOn(date, fields, zone)) if (time > after) yield time
+    if (date >= span.until) {
+      span = spanOf(date, 14 * dayLength)
+      if (span.first !== span.last) span = spanOf(date, dayLength)
+    }
+    for (const time of timesOn(date, fields, span)) if (time > after) yield time
   }
 }
 
@@ -377,12 +402,13 @@ export const starts = function*(
   if (timing._tag === "Every") { for (let time = after;;) yield time += timing.seconds * 1000 }
   if (timing._tag !== "Cron") return
   const { recurrence } = timing
+  const offsetAt = offsetsOf(zone)
   let [last, skipped, isKnown] = [recurrence?.last, 0, ran === undefined]
   for (const time of ticks(timing, after, zone)) {
     if (recurrence !== undefined) {
       const hasRun = ran?.(time) ?? false
       isKnown ||= hasRun
-      const position = positionOf(recurrence, time, zone)
+      const position = positionOf(recurrence, time, offsetAt)
       const isExpected = isKnown && isDue({ ...recurrence, last }, position)
       // n8n 1 waits for the position that follows its last start, even if that did not happen.
       if (hasRun || isExpected && (ran === undefined || !recurrence.isV1)) last = position

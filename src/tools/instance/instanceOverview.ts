@@ -6,6 +6,7 @@ import type * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
+import { isoTime } from "../../executions/Selection.ts"
 import * as Triage from "../../executions/Triage.ts"
 import * as WorkflowNames from "../../executions/WorkflowNames.ts"
 import * as facts from "../../n8n/InstanceFacts.ts"
@@ -161,20 +162,13 @@ export const instanceOverview = Tool.make({
   name: "instance_overview",
   title: "Instance overview",
   searchHint: "n8n version, health, what is running now, failure rates, community nodes, scopes of the key",
-  description: "Is this n8n healthy? Version, workflows, tags, packages, running executions, failures by workflow.",
+  description: "Is this n8n healthy? Version, workflows, packages, runs, failures.",
   annotations: Tool.readOnly,
   scopes: ["workflow:list", "execution:list"],
   partialScopes: { "communityPackage:list": "packages" },
   input: Schema.Struct({
-    days: parameters.int("days", { minimum: 1, maximum: 90 }, 7, "Days to count failures."),
-    since: parameters.optional(
-      Schema.String.check(
-        Schema.makeFilter((time) => !Number.isNaN(Date.parse(time)), {
-          message: "since must be an ISO 8601 time such as 2026-01-31T00:00:00Z"
-        })
-      ),
-      "ISO 8601; only what went wrong after it."
-    )
+    days: parameters.int("days", { minimum: 1, maximum: 90 }, 7, "Days of failures."),
+    since: isoTime("since", "Incidents since, ISO 8601.")
   }),
   output: Output,
   handler: ({ days, since }): Effect.Effect<Result, Errors.N8nError, Needs> =>

@@ -45,10 +45,14 @@ const kept = { durations: 60, samples: 12, peaks: 5, peakAge: 8 * week }
 /** Least number of runs, and of samples, that make a usual one. */
 const enough = { runs: 20, samples: 5 }
 
+/** Least excess that is worth a report. */
+const excess = 5 * second
+
 const nothing: History = { durations: [], peaks: [], samples: [] }
 
-const quantile = (values: ReadonlyArray<number>, part: number) =>
-  values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * part) - 1)] ?? 0
+const quantile = (sorted: Float64Array, part: number) => sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0
+
+const ordered = (values: ReadonlyArray<number>) => Float64Array.from(values).sort()
 
 const durationOf = ({ startedAt, stoppedAt }: Run) => stoppedAt === undefined ? undefined : stoppedAt - startedAt
 
@@ -77,25 +81,32 @@ export const add = (
 /** Longest durations that need no report, alone and as two of three; `undefined` if too few runs are known. */
 const limits = ({ durations, peaks }: History) => {
   if (durations.length < enough.runs) return undefined
-  const [p50, p95] = [Math.max(quantile(durations, 0.5), 1), Math.max(quantile(durations, 0.95), 1)]
+  const sorted = ordered(durations)
+  const [p50, p95] = [Math.max(quantile(sorted, 0.5), 1), Math.max(quantile(sorted, 0.95), 1)]
   const spread = p95 / p50
-  const peak = peaks[1]?.ms ?? 0
+  const peak = peaks[0]?.ms ?? 0
   return {
     p95,
-    one: Math.max(p95 * Math.max(5, spread ** 2), 2 * peak, p95 + 5 * second),
-    two: Math.max(p95 * Math.max(3, spread), 1.5 * (peaks[3]?.ms ?? 0), p95 + 5 * second)
+    one: Math.max(p95 * Math.max(5, spread ** 2), 1.5 * peak, p95 + excess),
+    two: Math.max(p95 * Math.max(3, spread), 1.1 * peak, p95 + excess)
   }
 }
 
 /** A finished run that took far longer than those before it, which `history` has without this one. */
 export const slow = (history: History, run: Run): Excess | undefined => {
   const ms = durationOf(run)
-  if (run.status !== "success" || ms === undefined) return undefined
+  if (run.status !== "success" || ms === undefined || ms <= excess) return undefined
   const limit = limits(history)
   if (limit !== undefined && ms > limit.one) return { ms, p95: limit.p95 }
-  const before = limits({ ...history, durations: history.durations.slice(0, -2) })
-  if (before === undefined || ms <= before.two) return undefined
-  return history.durations.slice(-2).some((each) => each > before.two) ? { ms, p95: before.p95 } : undefined
+  const latest = history.durations.slice(-2)
+  const before = limits({
+    ...history,
+    durations: history.durations.slice(0, -2),
+    peaks: history.peaks.filter((peak) => !latest.includes(peak.ms))
+  })
+  return before !== undefined && ms > before.two && latest.some((each) => each > before.two)
+    ? { ms, p95: before.p95 }
+    : undefined
 }
 
 /** A run that goes on far longer than the workflow's runs take. */
@@ -103,8 +114,10 @@ export const stuck = (history: History, run: Run, now: number): Excess | undefin
   if (run.status !== "running" || run.stoppedAt !== undefined) return undefined
   const ms = now - run.startedAt
   const limit = limits(history)
-  const longest = limit === undefined ? Math.max(hour, 5 * quantile(history.durations, 1)) : limit.one
-  return ms > Math.max(longest, 10 * minute) ? { ms, p95: limit?.p95 ?? quantile(history.durations, 0.95) } : undefined
+  const longest = limit === undefined ? Math.max(hour, 5 * (history.peaks[0]?.ms ?? 0)) : limit.one
+  return ms > Math.max(longest, 10 * minute)
+    ? { ms, p95: limit?.p95 ?? quantile(ordered(history.durations), 0.95) }
+    : undefined
 }
 
 /** The empty samples at the end, if those before them never were. */
@@ -119,7 +132,7 @@ export const empty = ({ fullSince, samples }: History): Emptiness | undefined =>
   if (!isNew && first.at - fullSince < week) return undefined
   return {
     since: first.at,
-    usual: quantile(before.map(({ items }) => items), 0.5),
+    usual: quantile(ordered(before.map(({ items }) => items)), 0.5),
     ...isNew && first.version !== undefined ? { version: first.version } : {}
   }
 }

@@ -63,62 +63,72 @@ const firstAt = (sorted: ReadonlyArray<number>, value: number) => {
   return low
 }
 
-/** Time by which a run may begin after its minute without being late. */
-const slack = 10 * second
+/** Time by which a run may begin after its minute, or its second, without being late. */
+const slackOf = (width: number) => Math.min(10 * second, width / 6)
 
 /** Costs of an assignment of runs to starts. The sums of the small ones stay below that of a missed start for an hour. */
 const costs = { missed: 1, extra: 0.5, early: 0.2, late: 0.02, slack: 0.0005 }
 
 const matchCost = (offset: number, width: number) =>
-  offset < -second ? costs.early : offset < width ? 0 : offset < width + slack ? costs.slack : costs.late
+  offset < -Math.min(second, width / 2)
+    ? costs.early
+    : offset < width
+    ? 0
+    : offset < width + slackOf(width)
+    ? costs.slack
+    : costs.late
 
 /**
  * Starts without a run in the cheapest assignment of runs to starts that keeps their order. A late run is not taken for
  * the next start, and a missing one does not shift all that follow.
  */
 const unmatched = (starts: ReadonlyArray<Start>, runs: ReadonlyArray<number>, isSure: (start: Start) => boolean) => {
-  const from = starts.map(({ time }) => firstAt(runs, time - early))
-  let most = 0
-  const to = starts.map(({ time, width }) => most = Math.max(most, firstAt(runs, time + width + grace)))
-  const count = starts.length
-  /** Least cost of the starts from this one, by the position of the first run that is left. */
-  let next: ReadonlyArray<number> = [0]
-  let nextFrom = runs.length
-  const moves: Array<Uint8Array> = []
-  for (let index = count - 1; index >= 0; index--) {
+  const [from, to, own] = [0, 1, 2].map(() => new Int32Array(starts.length)) as [Int32Array, Int32Array, Int32Array]
+  let [low, high, first] = [0, 0, 0]
+  for (const [index, { time, width }] of starts.entries()) {
+    while (low < runs.length && (runs[low] ?? 0) < time - early) low++
+    while (first < runs.length && (runs[first] ?? 0) < time) first++
+    while (high < runs.length && (runs[high] ?? 0) < time + width + grace) high++
+    ;[from[index], to[index], own[index]] = [low, high, first]
+  }
+  /** Least costs of the starts from the next one, by the number of runs until its last one that are left. */
+  let next = [0]
+  let [nextLow, nextHigh] = [runs.length, runs.length]
+  const moves: Array<ReadonlyArray<number>> = []
+  for (let index = starts.length - 1; index >= 0; index--) {
     const start = starts[index]
     const [low = 0, high = 0] = [from[index], to[index]]
     if (start === undefined) break
     const { time, width } = start
-    const row = Array.from<number>({ length: high - low + 1 })
-    const move = new Uint8Array(high - low + 1)
-    const hasOwn = high > low && firstAt(runs, time) < firstAt(runs, time + width + slack)
+    const [row, move]: [Array<number>, Array<number>] = [[], []]
+    const hasOwn = (runs[own[index] ?? 0] ?? Infinity) < time + width + slackOf(width)
     const price = isSure(start) || hasOwn ? costs.missed : 0
-    const after = (position: number) =>
-      position <= nextFrom
-        ? (nextFrom - position) * costs.extra + (next[0] ?? 0)
-        : next[position - nextFrom] ?? Infinity
+    const after = (position: number) => {
+      const taken = Math.max(position, nextLow)
+      return (taken - position) * costs.extra + (next[nextHigh - taken] ?? Infinity)
+    }
     for (let position = high; position >= low; position--) {
-      let best = price + after(position)
+      let [best, choice] = [price + after(position), 0]
       if (position < high) {
         const offset = (runs[position] ?? 0) - time
         const match = offset < width + grace ? matchCost(offset, width) + after(position + 1) : Infinity
-        const skip = costs.extra + (row[position + 1 - low] ?? Infinity)
-        if (match <= best) [best, move[position - low]] = [match, 1]
-        if (skip < best) [best, move[position - low]] = [skip, 2]
+        const skip = costs.extra + (row[high - position - 1] ?? Infinity)
+        if (match <= best) [best, choice] = [match, 1]
+        if (skip < best) [best, choice] = [skip, 2]
       }
-      row[position - low] = best
+      row.push(best)
+      move.push(choice)
     }
-    ;[next, nextFrom] = [row, low]
+    ;[next, nextLow, nextHigh] = [row, low, high]
     moves[index] = move
   }
   const missing: Array<Start> = []
   let position = 0
   for (const [index, start] of starts.entries()) {
-    const low = from[index] ?? 0
-    position = Math.max(position, low)
-    while (moves[index]?.[position - low] === 2) position++
-    if (moves[index]?.[position - low] === 1) position++
+    const high = to[index] ?? 0
+    position = Math.max(position, from[index] ?? 0)
+    while (moves[index]?.[high - position] === 2) position++
+    if (moves[index]?.[high - position] === 1) position++
     else missing.push(start)
   }
   return missing
@@ -172,7 +182,7 @@ export const missed = (
   const crons = judged.filter((timing) => timing._tag === "Cron")
   const most = crons.reduce((sum, timing) => sum + daily(timing), 0) * (seen.to - first) / dayLength
   const from = most > maxJudged ? Math.ceil(seen.to - (seen.to - first) * maxJudged / most) : first
-  const times = runs.filter((run) => isAutomatic(run) && run.startedAt >= Math.max(seen.from, from - grace)).map(({
+  const times = runs.filter((run) => isAutomatic(run) && run.startedAt >= Math.max(seen.from, from - 2 * minute)).map(({
     startedAt
   }) => startedAt).toSorted((a, b) => a - b)
   const every = judged.flatMap((timing) =>
@@ -192,7 +202,12 @@ export const missed = (
     }
     const list: Array<Start> = []
     for (
-      const time of Schedules.starts(timing, from - width - slack, zone ?? utc, live.length > 0 ? ran : undefined)
+      const time of Schedules.starts(
+        timing,
+        from - width - slackOf(width),
+        zone ?? utc,
+        live.length > 0 ? ran : undefined
+      )
     ) {
       if (time >= seen.to || list.length > maxJudged) break
       list.push({ time, width })
@@ -201,7 +216,7 @@ export const missed = (
   }).toSorted((a, b) => a.time - b.time)
   const changes = zone === undefined ? [] : Schedules.clockChanges(from - dayLength, seen.to, zone)
   const isSure = ({ time, width }: Start) =>
-    time >= from && time + width + slack <= seen.to &&
+    time >= from && time + width + slackOf(width) <= seen.to &&
     !changes.some((change) => Math.abs(time - change) <= clockChange)
   const cron = unmatched(expected, times, isSure).filter((start) =>
     isSure(start) && start.time + start.width + grace <= seen.to
