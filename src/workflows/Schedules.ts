@@ -312,7 +312,8 @@ const changeIn = (from: number, to: number, timeZone: DateTime.TimeZone) => {
   const offset = (at: number) => DateTime.zonedOffset(DateTime.makeZonedUnsafe(at, { timeZone }))
   let [before, change] = [from, to]
   const [first, last] = [offset(from), offset(to)]
-  while (first !== last && change - before > 1) {
+  if (first === last) return { change, first, last }
+  while (change - before > 1) {
     const middle = Math.floor((before + change) / 2)
     if (offset(middle) === first) before = middle
     else change = middle

@@ -41,7 +41,7 @@ const hour = 60 * minute
 const week = 168 * hour
 
 /** Maximum number of durations, of samples and of peaks, and the time for which a peak counts. */
-const kept = { durations: 60, samples: 12, peaks: 5, peakAge: 8 * week }
+const stored = { durations: 60, samples: 12, peaks: 5, peakAge: 8 * week }
 /** Least number of runs, and of samples, that make a usual one. */
 const enough = { runs: 20, samples: 5 }
 
@@ -52,7 +52,7 @@ const nothing: History = { durations: [], peaks: [], samples: [] }
 
 const quantile = (sorted: Float64Array, part: number) => sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0
 
-const ordered = (values: ReadonlyArray<number>) => Float64Array.from(values).sort()
+const ordered = (values: ReadonlyArray<number>) => Float64Array.from(values).toSorted()
 
 const durationOf = ({ startedAt, stoppedAt }: Run) => stoppedAt === undefined ? undefined : stoppedAt - startedAt
 
@@ -64,11 +64,11 @@ export const add = (
 ): History => {
   const ms = durationOf(run)
   if (run.status !== "success" || ms === undefined) return history
-  const peaks = [...history.peaks, { ms, at: run.startedAt }].filter(({ at }) => at > run.startedAt - kept.peakAge)
-    .toSorted((a, b) => b.ms - a.ms).slice(0, kept.peaks)
-  const durations = [...history.durations, ms].slice(-kept.durations)
+  const peaks = [...history.peaks, { ms, at: run.startedAt }].filter(({ at }) => at > run.startedAt - stored.peakAge)
+    .toSorted((a, b) => b.ms - a.ms).slice(0, stored.peaks)
+  const durations = [...history.durations, ms].slice(-stored.durations)
   if (sample === undefined) return { ...history, durations, peaks }
-  const samples = [...history.samples, { at: run.startedAt, ...sample }].slice(-kept.samples)
+  const samples = [...history.samples, { at: run.startedAt, ...sample }].slice(-stored.samples)
   const wasEmpty = history.samples.at(-1)?.items === 0
   const fullSince = sample.items === 0
     ? history.fullSince

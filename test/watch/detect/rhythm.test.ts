@@ -22,7 +22,8 @@ const alarmOf = (times: ReadonlyArray<number>) => {
     const starts = within(times, from, from + day)
     let last = rhythm?.last
     for (const time of starts) {
-      for (let now = time - 1; last !== undefined && now - last > 10 * 60_000 && now >= from; now -= 2 * hour) {
+      const first = last === undefined ? time : Math.max(from, last + 10 * 60_000)
+      for (let now = time - 1; now >= first; now -= 2 * hour) {
         if (silence(rhythm, { lastStart: last, now }) !== undefined) return new Date(now).toISOString()
       }
       last = time
