@@ -12,12 +12,14 @@ export const rooms: { readonly [room: string]: string } = {
   trials: "base n8n catalogue credentials executions workflows",
   pictures: "base n8n catalogue executions workflows",
   sync: "base n8n credentials workflows",
+  watch: "base n8n catalogue credentials executions workflows",
   answer: "base",
-  tools: "base n8n catalogue credentials tables executions workflows trials pictures sync answer",
+  tools: "base n8n catalogue credentials tables executions workflows trials pictures sync watch answer",
   mcp: "base answer",
   testing: "base n8n mcp",
   demo: "base testing",
-  app: "base n8n catalogue credentials tables executions workflows trials pictures sync answer tools mcp testing demo",
+  app:
+    "base n8n catalogue credentials tables executions workflows trials pictures sync watch answer tools mcp testing demo",
   packaging: "*"
 }
 
@@ -25,7 +27,7 @@ export const rooms: { readonly [room: string]: string } = {
 const packages: ReadonlyArray<{ readonly name: string; readonly hiddenFrom: string }> = [
   {
     name: "@modelcontextprotocol/",
-    hiddenFrom: "base n8n executions catalogue credentials tables workflows trials pictures sync answer tools"
+    hiddenFrom: "base n8n executions catalogue credentials tables workflows trials pictures sync watch answer tools"
   },
   { name: "effect/http/", hiddenFrom: "answer tools" }
 ]

@@ -42,6 +42,14 @@ export interface Service {
   readonly failure: (id: string) => Effect.Effect<Failure | undefined, Errors.N8nError, N8nClient>
   /** Reads the version of the workflow that ran, and only as far as that, once; `undefined` if n8n records none. */
   readonly version: (id: string) => Effect.Effect<string | undefined, Errors.N8nError, N8nClient>
+  /** Reads the failure of a finished execution and the version that ran, in one request. */
+  readonly origin: (
+    id: string
+  ) => Effect.Effect<
+    { readonly failure: Failure | undefined; readonly version: string | undefined },
+    Errors.N8nError,
+    N8nClient
+  >
 }
 
 /** Cache of executions. Each call provides the client, so that one process can serve several n8n. */
@@ -201,6 +209,7 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
           return downloaded.execution
         }),
         failure: Effect.fn("Executions.failure")((id) => Effect.map(readPart("failure", id), ({ failure }) => failure)),
+        origin: Effect.fn("Executions.origin")((id) => readPart("failure", id)),
         version: Effect.fn("Executions.version")((id) => Effect.map(readPart("version", id), ({ version }) => version)),
         get: Effect.fn("Executions.get")(function*(id) {
           const n8n = yield* N8nClient

@@ -130,17 +130,17 @@ export const ofError = (error: unknown, node: string | undefined): Failure => {
   return defined({ node, message, description: saysMore ? description : undefined, httpCode, called })
 }
 
+/** Key of the cause, which alike failures share. */
+export const keyOf = ({ called, description = "", httpCode, message, node, workflowId }: Omit<Failed, "id">): string =>
+  JSON.stringify([workflowId, node, called, httpCode, pattern(message), pattern(description)])
+
 /**
  * Groups failed executions, ordered newest first, by cause: the largest group first. Placeholders such as `{1}` in the
  * texts stand for what varies.
  */
 export const group = (failed: ReadonlyArray<Failed>) =>
   [
-    ...Map.groupBy(
-      failed,
-      ({ called, description = "", httpCode, message, node, workflowId }) =>
-        JSON.stringify([workflowId, node, called, httpCode, pattern(message), pattern(description)])
-    ).values()
+    ...Map.groupBy(failed, keyOf).values()
   ]
     .map((alike) => {
       const { at: _, id: __, message: ___, description, ...same } = alike[0] ?? { id: "", workflowId: "", message: "" }

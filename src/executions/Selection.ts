@@ -28,7 +28,8 @@ const concurrency = 4
 const text = (description: string) =>
   Schema.optionalKey(Schema.String.check(Schema.isMinLength(1)).annotate({ description }))
 
-const isoTime = (name: string, description: string) =>
+/** Optional ISO 8601 time. */
+export const isoTime = (name: string, description: string) =>
   Schema.optionalKey(
     Schema.String.annotate({ description }).check(
       Schema.makeFilter((time) => !Number.isNaN(Date.parse(time)), {

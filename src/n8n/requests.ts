@@ -25,6 +25,7 @@ import * as body from "./body.ts"
 import * as HttpErrors from "./HttpErrors.ts"
 import { retries } from "./retries.ts"
 import * as spans from "./spans.ts"
+import * as Traffic from "./Traffic.ts"
 import { WriteGuard } from "./WriteGuard.ts"
 
 /** n8n's address and how to send requests to it. */
@@ -348,6 +349,7 @@ const sendAny = Effect.fnUntraced(function*<A>(
       return HttpErrors.fromHttp(error, target)
     }),
     Effect.scoped,
+    Traffic.counted(target),
     Effect.mapError(redactSecrets(options)),
     Effect.retry(retries(options.retry, () => last, isWrite(request), until)),
     spans.annotated({ method, url, resends: () => attempts - 1, isPrivate: to === "webhook" })

@@ -4,7 +4,6 @@
  * n8n chooses the second of a start itself unless the rule has seconds: it is 0 here. In the night in which clocks
  * change, n8n may start a workflow once more.
  */
-import * as Cron from "effect/Cron"
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import { arr, num, type Obj, obj, str } from "../base/Json.ts"
@@ -269,27 +268,27 @@ const minute = 60_000
 const dayLength = 86_400_000
 
 /** Position of a time in n8n's count of a unit. */
-const positionOf = ({ isV1, unit }: Recurrence, time: DateTime.Zoned) => {
-  const { day, hour, month, weekDay, year } = DateTime.toParts(time)
-  const dayNumber = Date.UTC(year, month - 1, day) / dayLength
+const positionOf = ({ isV1, unit }: Recurrence, time: number, offsetAt: (time: number) => number) => {
+  if (unit === "minutes") return Math.floor(time / minute)
+  const local = new Date(time + offsetAt(time))
+  const [year, month] = [local.getUTCFullYear(), local.getUTCMonth()]
+  const dayNumber = Math.floor(local.getTime() / dayLength)
   /** First day of the week with January 1st. */
   const firstDay = (year: number) => {
     const first = Date.UTC(year, 0, 1)
     return first / dayLength - new Date(first).getUTCDay()
   }
   switch (unit) {
-    case "minutes":
-      return Math.floor(time.epochMilliseconds / minute)
     case "hours":
-      return hour
+      return local.getUTCHours()
     case "days":
       return dayNumber - Date.UTC(year, 0, 1) / dayLength + 1
     case "weeks": {
-      const sunday = dayNumber - weekDay
+      const sunday = dayNumber - local.getUTCDay()
       return sunday >= firstDay(year + 1) ? 1 : (sunday - firstDay(year)) / 7 + 1
     }
     case "months":
-      return isV1 ? month - 1 : year * 12 + month - 1
+      return isV1 ? month : year * 12 + month
   }
 }
 
@@ -305,37 +304,119 @@ const isDue = ({ isV1, last, size, unit }: Recurrence, position: number) => {
 /** Maximum number of times between two starts of a rule: more than a year of days. */
 const maxSkipped = 400
 
-/** Time at which the clock was put forward before a time. */
-const clockChange = (time: number, timeZone: DateTime.TimeZone) => {
+/** Hours around a date of UTC in which some time zone has that date. */
+const around = 15 * 60 * minute
+
+/** Change of the clock in a span of at most some days, and the offsets before and after it. */
+const changeIn = (from: number, to: number, timeZone: DateTime.TimeZone) => {
   const offset = (at: number) => DateTime.zonedOffset(DateTime.makeZonedUnsafe(at, { timeZone }))
-  let change = time - time % minute
-  while (change > time - 180 * minute && offset(change - minute) === offset(time)) change -= minute
-  return change
+  let [before, change] = [from, to]
+  const [first, last] = [offset(from), offset(to)]
+  if (first === last) return { change, first, last }
+  while (change - before > 1) {
+    const middle = Math.floor((before + change) / 2)
+    if (offset(middle) === first) before = middle
+    else change = middle
+  }
+  return { change, first, last }
 }
 
-/** Times that fit a pattern; one that the clock skips is that of the change, one that it repeats is the first. */
-const ticks = function*({ fields }: Timing & { readonly _tag: "Cron" }, after: number, zone: DateTime.TimeZone) {
-  const pattern = Cron.make({ ...fields, tz: zone, onDstOverlap: fields.hours.length === 0 ? "both" : "earlier" })
-  for (let time = after;;) {
-    time = Cron.next(pattern, time).getTime()
-    yield Cron.match(pattern, time) ? time : clockChange(time, zone)
+/** Offsets of a time zone, quick for times in order. */
+const offsetsOf = (zone: DateTime.TimeZone) => {
+  let [from, to, span] = [0, 0, { change: 0, first: 0, last: 0 }]
+  return (time: number) => {
+    if (time < from || time >= to) {
+      ;[from, to] = [time, time + 14 * dayLength]
+      span = changeIn(from, to, zone)
+    }
+    return time < span.change ? span.first : span.last
   }
 }
 
-/** Starts by one rule after a time (both in epoch milliseconds), in order; they may end. */
-const starts = function*(timing: Timing, after: number, zone: DateTime.TimeZone): Generator<number> {
+/** Changes of the clock in a span of time. */
+export const clockChanges = (from: number, to: number, zone: DateTime.TimeZone): ReadonlyArray<number> => {
+  const changes: Array<number> = []
+  for (let at = from; at < to; at += 7 * dayLength) {
+    const { change, first, last } = changeIn(at, at + 7 * dayLength, zone)
+    if (first !== last) changes.push(change)
+  }
+  return changes
+}
+
+/** Times of a date on a zone's clock: one that the clock skips is that of the change. */
+const timesOn = function*(
+  date: number,
+  { hours, minutes, seconds }: Fields,
+  { change, first, last }: ReturnType<typeof changeIn>
+) {
+  const all = (values: ReadonlyArray<number>, size: number) =>
+    values.length > 0 ? values : Array.from({ length: size }, (_, value) => value)
+  const [allMinutes, allSeconds] = [all(minutes, 60), all(seconds, 60)]
+  const changed = new Set<number>()
+  for (const hour of all(hours, 24)) {
+    for (const minuteOf of allMinutes) {
+      for (const second of allSeconds) {
+        const time = date + ((hour * 60 + minuteOf) * 60 + second) * 1000
+        if (first === last) yield time - first
+        else {
+          changed.add(time - first < change ? time - first : Math.max(time - last, change))
+          // A time of each hour comes twice when the clock is put back.
+          if (time - first < change && time - last >= change && hours.length === 0) changed.add(time - last)
+        }
+      }
+    }
+  }
+  yield* [...changed].toSorted((a, b) => a - b)
+}
+
+/** Times that fit a pattern. */
+const ticks = function*({ fields }: Timing & { readonly _tag: "Cron" }, after: number, zone: DateTime.TimeZone) {
+  const { days, months, weekdays } = fields
+  const spanOf = (date: number, length: number) => ({
+    until: date + length,
+    ...changeIn(date - around, date + length + around, zone)
+  })
+  let span = { until: 0, change: 0, first: 0, last: 0 }
+  for (let date = after - after % dayLength - dayLength;; date += dayLength) {
+    const day = new Date(date)
+    if (months.length > 0 && !months.includes(day.getUTCMonth() + 1)) continue
+    const [isDay, isWeekday] = [days.includes(day.getUTCDate()), weekdays.includes(day.getUTCDay())]
+    if (days.length + weekdays.length > 0 && !isDay && !isWeekday) continue
+    if (date >= span.until) {
+      span = spanOf(date, 14 * dayLength)
+      if (span.first !== span.last) span = spanOf(date, dayLength)
+    }
+    for (const time of timesOn(date, fields, span)) if (time > after) yield time
+  }
+}
+
+/**
+ * Starts by one rule after a time (both in epoch milliseconds), in order; they may end. `ran` says whether a past start
+ * happened: what n8n counts from its last start then follows from these, beginning with the first of them.
+ */
+export const starts = function*(
+  timing: Timing,
+  after: number,
+  zone: DateTime.TimeZone,
+  ran?: (time: number) => boolean
+): Generator<number> {
   if (timing._tag === "Every") { for (let time = after;;) yield time += timing.seconds * 1000 }
   if (timing._tag !== "Cron") return
   const { recurrence } = timing
-  let [last, skipped] = [recurrence?.last, 0]
+  const offsetAt = offsetsOf(zone)
+  let [last, skipped, isKnown] = [recurrence?.last, 0, ran === undefined]
   for (const time of ticks(timing, after, zone)) {
     if (recurrence !== undefined) {
-      const position = positionOf(recurrence, DateTime.makeZonedUnsafe(time, { timeZone: zone }))
-      if (!isDue({ ...recurrence, last }, position)) {
-        if (++skipped === maxSkipped) return
+      const hasRun = ran?.(time) ?? false
+      isKnown ||= hasRun
+      const position = positionOf(recurrence, time, offsetAt)
+      const isExpected = isKnown && isDue({ ...recurrence, last }, position)
+      // n8n 1 waits for the position that follows its last start, even if that did not happen.
+      if (hasRun || isExpected && (ran === undefined || !recurrence.isV1)) last = position
+      if (!isExpected) {
+        if (++skipped === maxSkipped && ran === undefined) return
         continue
       }
-      last = position
     }
     skipped = 0
     yield time
@@ -352,7 +433,7 @@ const take = (times: Iterable<number>, count: number) => {
 }
 
 /** Whether the times are the same in every time zone: no hour or date counts, and zones differ by quarters of an hour. */
-const isZoneFree = (timing: Timing) =>
+export const isZoneFree = (timing: Timing) =>
   timing._tag === "Every" || timing._tag === "Cron" &&
     (["hours", "days", "months", "weekdays"] as const).every((field) => timing.fields[field].length === 0) &&
     timing.fields.minutes.every((minute) => timing.fields.minutes.includes((minute + 15) % 60)) &&

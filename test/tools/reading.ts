@@ -43,7 +43,7 @@ export const calls = (
     compare_items: [{ id: executionId, from, to }],
     list_credentials: [{}],
     credential_test: [{ id: credentialId }],
-    instance_overview: [{}],
+    instance_overview: [{}, { since: "2026-01-01T00:00:00Z" }],
     project_list: [{}],
     audit: [{}, { workflowId: id }],
     table_read: [{}],

@@ -37,6 +37,7 @@ import { diff, pull, push, status } from "./sync.ts"
 import { test } from "./test.ts"
 import { call, tools } from "./tools.ts"
 import { upgrade } from "./upgrade.ts"
+import { watch } from "./watch.ts"
 
 const presenter: CliOutput.Presenter = {
   present: (event) => {
@@ -98,7 +99,7 @@ const help = Command.make(
 export const commandLine = serve.pipe(
   Command.withSubcommands([
     { group: "Start", commands: [init, doctor, help] },
-    { group: "See what happens", commands: [why, executions, workflows, picture, map] },
+    { group: "See what happens", commands: [why, executions, workflows, watch, picture, map] },
     { group: "Check and change", commands: [check, audit, test, prove, edit, upgrade, credential] },
     { group: "Workflows as files", commands: [pull, status, diff, push, promote] },
     { group: "What AI clients use", commands: [tools, call] }

@@ -42,13 +42,13 @@ export const fault = ({ reason }: PlatformError.PlatformError): string =>
     ? "its permissions do not allow it"
     : reason.message
 
+/** Reads any JSON; fails with the reason. */
+export const read = (file: string): Effect.Effect<unknown, string, FileSystem.FileSystem> =>
+  FileSystem.FileSystem.use((fs) => fs.readFileString(file)).pipe(Effect.mapError(fault), Effect.flatMap(parseText))
+
 /** Reads files with this content; fails with the reason. Messages call the content `name`, such as "A policy". */
 export const reader = <A>(name: string, schema: Schema.ConstraintCodec<A, unknown>) => {
   const decode = Arguments.decoder<A, never>(name, schema, Tool.jsonSchema(schema))
   return (file: string): Effect.Effect<A, string, FileSystem.FileSystem> =>
-    FileSystem.FileSystem.use((fs) => fs.readFileString(file)).pipe(
-      Effect.mapError(fault),
-      Effect.flatMap(parseText),
-      Effect.flatMap((value) => Effect.mapError(decode(value), Hints.explain))
-    )
+    Effect.flatMap(read(file), (value) => Effect.mapError(decode(value), Hints.explain))
 }

@@ -59,6 +59,7 @@ export const Listed = Schema.Struct({
   versionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
   activeVersionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
   settings: Schema.optionalKey(Schema.Unknown),
+  staticData: Schema.optionalKey(Schema.Unknown),
   nodes: StoredNodes,
   connections: Schema.optionalKey(Schema.Unknown),
   nodeGroups: Schema.optionalKey(Schema.Unknown),

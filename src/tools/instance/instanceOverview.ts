@@ -2,13 +2,17 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
+import type * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
+import { isoTime } from "../../executions/Selection.ts"
 import * as Triage from "../../executions/Triage.ts"
 import * as WorkflowNames from "../../executions/WorkflowNames.ts"
 import * as facts from "../../n8n/InstanceFacts.ts"
 import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
+import type { Incident } from "../../watch/Incident.ts"
+import * as Since from "../../watch/Since.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
@@ -58,8 +62,25 @@ const Output = Schema.Struct({
   })),
   /** Workflows that failed, most failures first: `{workflowId, workflowName, failed, runs, lastFailed (an id)}`. */
   failing: Schema.optionalKey(Schema.Array(Row)),
+  /** Incidents since `since`: `{at, what, count, cause, look}`, where `look` is the call that looks into it. */
+  incidents: Schema.optionalKey(Schema.Array(Row)),
+  /** Sentences about things that cannot be known of that time. */
+  unknown: Schema.optionalKey(Schema.Array(Schema.String)),
   notes: Schema.optionalKey(Schema.Array(Schema.String)),
   url: Schema.String
+})
+
+const maxIncidents = 7
+
+const maxText = 120
+
+/** Call as in a text for a model. */
+const callOf = ({ arguments: values, tool }: NonNullable<Incident["look"]>) =>
+  `${tool}(${Object.entries(values).map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join(", ")})`
+
+const incidentsSince = Effect.fnUntraced(function*(since: string) {
+  const { instance } = yield* N8nClient
+  return { ...yield* Since.incidents(Date.parse(since)), url: links.workflows(instance) }
 })
 
 const largest = (counts: ReadonlyMap<string, number>) =>
@@ -111,22 +132,50 @@ const overview = Effect.fnUntraced(function*(days: number) {
   return { version, key, ...parts, groups: shown, newest, nameOf, notes, url: links.workflows(instance) }
 })
 
+type Result = Effect.Success<ReturnType<typeof overview>> | Effect.Success<ReturnType<typeof incidentsSince>>
+
+type Needs = Effect.Services<ReturnType<typeof overview>> | Effect.Services<ReturnType<typeof incidentsSince>>
+
+const summaryOf = ({ incidents, unknown, url }: Effect.Success<ReturnType<typeof incidentsSince>>) =>
+  defined({
+    incidents: incidents.slice(0, maxIncidents).map(({ at, cause, count, look, what }) =>
+      defined({
+        at: `${at.slice(0, 16)}Z`,
+        what: Visible.label(what, maxText),
+        count: count > 1 ? count : undefined,
+        cause: cause && Visible.label(cause, maxText),
+        look: look && callOf(look)
+      })
+    ),
+    unknown: unknown.length === 0 ? undefined : unknown.slice(0, 3).map((each) => Visible.label(each, maxText)),
+    notes: [
+      ...incidents.length > maxIncidents
+        ? [`${incidents.length - maxIncidents} more incidents: ask for a later time.`]
+        : [],
+      "Silence, empty runs, lost logins and unpublishing show only to a watch that runs all the time."
+    ],
+    url
+  })
+
 /** `GET /workflows`, `/executions`, `/community-packages` and `/discover`, counted. */
 export const instanceOverview = Tool.make({
   name: "instance_overview",
   title: "Instance overview",
   searchHint: "n8n version, health, what is running now, failure rates, community nodes, scopes of the key",
-  description: "Is this n8n healthy? Version, workflows, tags, packages, running executions, failures by workflow.",
+  description: "Is this n8n healthy? Version, workflows, packages, runs, failures.",
   annotations: Tool.readOnly,
   scopes: ["workflow:list", "execution:list"],
   partialScopes: { "communityPackage:list": "packages" },
-  input: Schema.Struct({ days: parameters.int("days", { minimum: 1, maximum: 90 }, 7, "Days to count failures.") }),
+  input: Schema.Struct({
+    days: parameters.int("days", { minimum: 1, maximum: 90 }, 7, "Days of failures."),
+    since: isoTime("since", "Incidents since, ISO 8601.")
+  }),
   output: Output,
-  handler: ({ days }) => overview(days),
-  summarize: (
-    { groups, key, nameOf, newest, notes, packages, recent, running, url, version, waiting, workflows },
-    { days }
-  ) => {
+  handler: ({ days, since }): Effect.Effect<Result, Errors.N8nError, Needs> =>
+    since === undefined ? overview(days) : incidentsSince(since),
+  summarize: (result, { days }) => {
+    if ("incidents" in result) return summaryOf(result)
+    const { groups, key, nameOf, newest, notes, packages, recent, running, url, version, waiting, workflows } = result
     const oldest = recent?.executions.at(-1)?.startedAt
     return defined({
       version,
@@ -173,10 +222,12 @@ export const instanceOverview = Tool.make({
       url
     })
   },
-  message: ({ runs, version, workflows }) => ({
-    en: `n8n ${version ?? "of an unknown version"}: ${counted(workflows?.published ?? 0, "published workflow")}, ${
-      runs === undefined ? "executions unknown" : `${runs.failed} of ${counted(runs.total, "run")} failed`
-    }`,
+  message: ({ incidents, runs, version, workflows }) => ({
+    en: incidents !== undefined ?
+      `${counted(incidents.length, "incident")} since then` :
+      `n8n ${version ?? "of an unknown version"}: ${counted(workflows?.published ?? 0, "published workflow")}, ${
+        runs === undefined ? "executions unknown" : `${runs.failed} of ${counted(runs.total, "run")} failed`
+      }`,
     ja: "n8n の概要を取得しました"
   }),
   next: () => (path) => path === "failing" ? "list_executions(groupBy: 'workflow')" : undefined

@@ -55,6 +55,7 @@ import { upgradingServices } from "./upgrading/services.ts"
 import { upgradingWhole } from "./upgrading/whole.ts"
 import { validation } from "./validation.ts"
 import { versions } from "./versions.ts"
+import { watching } from "./watching.ts"
 import * as workflows from "./workflows.ts"
 import { writes } from "./writes.ts"
 
@@ -176,6 +177,9 @@ export const suite = (version: string) => {
   const drafts = N8nClient.writesDrafts(version)
 
   layer(everything(version), { timeout: "15 minutes", excludeTestServices: true })(`n8n ${version}`, (it) => {
+    // First: what others have left would be in its reports.
+    watching(it, { v2 })
+
     it.effect("branch: five items leave by each output", () =>
       Effect.gen(function*() {
         const { executionId } = yield* scenarios.run("branch")

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import * as Executions from "../../../src/executions/Executions.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { reasonOf } from "../../support/reason.ts"
@@ -53,8 +54,8 @@ const seed = {
   }]
 }
 
-const overview = (input: { readonly days?: number } = {}) =>
-  Effect.andThen(TestClock.setTime(now), tools.instanceOverview.call(input))
+const overview = (input: { readonly days?: number; readonly since?: string } = {}) =>
+  Effect.andThen(TestClock.setTime(now), tools.instanceOverview.call(input)).pipe(Effect.provide(Executions.layer()))
 
 describe("instance_overview", () => {
   it.effect("lists what exists, what runs and what fails", () =>
@@ -136,5 +137,28 @@ describe("instance_overview", () => {
       const { notes, runs } = answer.data as { runs: { since?: string }; notes: ReadonlyArray<string> }
       assert.isString(runs.since)
       assert.include(notes.join(), "300 workflows failed")
-    }).pipe(Effect.provide(FakeN8n.layer(worst))))
+    }).pipe(Effect.provide([FakeN8n.layer(worst), Executions.layer()])))
+
+  it.effect("answers with what went wrong since a time, each with the call that looks into it", () =>
+    Effect.gen(function*() {
+      const { incidents, notes, unknown, url, ...more } = yield* overview({ since: at(6) })
+      assert.deepStrictEqual(more, {})
+      assert.isString(url)
+      assert.strictEqual(notes?.length, 1)
+      assert.isUndefined(unknown)
+      const failed = (id: number, status: string, hoursAgo: number) => ({
+        at: `${at(hoursAgo).slice(0, 16)}Z`,
+        what: `'Invoices' failed: n8n recorded no error (status ${status})`,
+        look: `get_execution(id: "${id}")`
+      })
+      assert.deepStrictEqual(incidents, [failed(5, "crashed", 4), failed(4, "error", 5)])
+    }).pipe(Effect.provide(FakeN8n.layer(seed))))
+
+  it.effect("is at most 800 tokens since a time too", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(now)
+      const answer = yield* tools.instanceOverview.run({ since: at(24 * 90) })
+      assert.isAtMost(countTokens(JSON.stringify(answer)), 800)
+      assert.strictEqual((answer.data as { incidents: ReadonlyArray<unknown> }).incidents.length, 7)
+    }).pipe(Effect.provide([FakeN8n.layer(worst), Executions.layer()])))
 })

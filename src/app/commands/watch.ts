@@ -1,0 +1,190 @@
+/** `watch`: reports what goes wrong on n8n, each incident once. */
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Errors from "../../base/Errors.ts"
+import * as Visible from "../../base/Visible.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as Rules from "../../watch/Rules.ts"
+import type * as Watch from "../../watch/Watch.ts"
+import * as ConfigFile from "../config/ConfigFile.ts"
+import * as Options from "../config/Options.ts"
+import * as Delivery from "../Delivery.ts"
+import * as WatchReport from "../report/WatchReport.ts"
+import * as ToolContext from "../ToolContext.ts"
+import * as Watching from "../Watching.ts"
+import { exit, explained, isColoured, name, optional, root, toggle, warn } from "./root.ts"
+
+const seconds = { min: 10, max: 86_400 }
+
+const isRules = Schema.is(Schema.Record(Schema.String, Schema.String))
+
+const rulesIn = Effect.fnUntraced(function*(file: string) {
+  const refuse = (reason: string) => Options.refuse(`--thresholds: ${file}: ${reason}`)
+  const rules = yield* Effect.mapError(ConfigFile.read(file), refuse)
+  if (!isRules(rules)) return yield* refuse("write it as {\"Orders\": \"silent 2h\"}, with ids or names of workflows")
+  const mistake = Object.entries(rules).find(([, text]) => Rules.parse(text) === undefined)
+  if (mistake === undefined) return rules
+  return yield* refuse(
+    `'${mistake.map((each) => Visible.label(each)).join("': '")}' is not a threshold: ${Rules.forms}`
+  )
+})
+
+const checkZone = (zone: string) =>
+  Effect.try({
+    try: () => new Intl.DateTimeFormat(undefined, { timeZone: zone }).resolvedOptions().timeZone,
+    catch: () => Options.refuse(`--timezone '${Visible.label(zone)}' is not a time zone such as Europe/Berlin or UTC`)
+  })
+
+/** Target of `--to` or `--exec`; without one, reports are only printed. */
+const deliveryOf = Effect.fnUntraced(function*(
+  to: Option.Option<Redacted.Redacted<string>>,
+  exec: Option.Option<string>
+) {
+  if (Option.isSome(to) && Option.isSome(exec)) return yield* Options.refuse("Choose one: --to URL or --exec COMMAND")
+  if (Option.isSome(to)) return yield* Delivery.post(to.value)
+  if (Option.isNone(exec)) return undefined
+  return exec.value.trim() === "" ? yield* Options.refuse("--exec is empty: name a command") : Delivery.run(exec.value)
+})
+
+/** Prints lines, and fails if their reader is gone: a report that no one reads counts as not delivered. */
+const printAll = (lines: ReadonlyArray<string>) =>
+  lines.length === 0 ? Effect.void : Effect.callback<void, string>((resume) => {
+    process.stdout.write(
+      lines.map((line) => `${Visible.terminal(line)}\n`).join(""),
+      (error) => resume(error == null ? Effect.void : Effect.fail("stdout is closed"))
+    )
+  })
+
+/** Ends the process in time even if n8n or the database of the state hangs. */
+const endInTime = Effect.sync(() => {
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => setTimeout(() => process.exit(0), 900).unref())
+})
+
+/** Refuses what no later poll can change: a missing or wrong address or key. */
+const checkAccess = N8nClient.use((n8n) => n8n.listWorkflows({ archived: false, limit: 1 })).pipe(
+  Effect.catchTag(
+    "ApiError",
+    (error) =>
+      [401, 403].includes(Errors.statusOf(error) ?? 0) || error.reason._tag === "Unreadable"
+        ? Effect.fail(error)
+        : Effect.void
+  ),
+  explained
+)
+
+interface Sent {
+  readonly lines: (incidents: Watch.Report["incidents"]) => ReadonlyArray<string>
+  readonly message: (incidents: Watch.Report["incidents"]) => string
+  readonly delivery: Delivery.Delivery | undefined
+}
+
+/** Returns a function that delivers a report: it prints each incident once, and sends those not accepted again. */
+const deliverer = ({ delivery, lines, message }: Sent) => {
+  const printed = new Set<string>()
+  const keyOf = ({ at, key }: Watch.Incident) => `${key} ${at}`
+  return Effect.fnUntraced(function*({ incidents, unknown }: Watch.Report) {
+    const fresh = incidents.filter((incident) => !printed.has(keyOf(incident)))
+    yield* printAll(lines(fresh)).pipe(delivery === undefined ? (self) => self : Effect.ignore)
+    for (const incident of fresh) printed.add(keyOf(incident))
+    yield* Effect.forEach(unknown, (sentence) => warn(`unknown: ${Visible.label(sentence, 400)}`))
+    if (incidents.length > 0 && delivery !== undefined) yield* delivery(message(incidents))
+  })
+}
+
+/** Sentence for a person about a look that reports nothing. */
+const noteOf = ({ fault, incidents, isFirst, isSkipped }: Watch.Report, once: boolean) =>
+  fault !== undefined || incidents.length > 0
+    ? undefined
+    : isFirst === true
+    ? "This was the first look, which learns what is usual. Incidents from now on are reported by the next ones."
+    : !once
+    ? undefined
+    : isSkipped
+    ? "Another watch of this n8n is looking at it now."
+    : "Nothing new."
+
+export const watch = Command.make(
+  "watch",
+  {
+    every: Flag.Int("every").pipe(
+      Flag.withDescription(`Seconds between two looks (${seconds.min} to ${seconds.max}, default 60)`),
+      Flag.withMetavar("N"),
+      Flag.filter(
+        (value) => value >= seconds.min && value <= seconds.max,
+        () => `between ${seconds.min} and ${seconds.max}`
+      ),
+      Flag.withDefault(60)
+    ),
+    once: toggle("once", "Look once, and exit: for cron and CI"),
+    to: Flag.Redacted("to").pipe(
+      Flag.withDescription(
+        "Also post {text, incidents} to this webhook, such as Slack's or Teams'; better set in the environment [N8N_MCP_WATCH_TO]"
+      ),
+      Flag.withMetavar("URL"),
+      Flag.withFallbackConfig(Config.Redacted("N8N_MCP_WATCH_TO")),
+      Flag.optional
+    ),
+    exec: optional("exec", "COMMAND", "Also run this command for each report, with {text, incidents} on stdin"),
+    timezone: optional(
+      "timezone",
+      "ZONE",
+      "Time zone of n8n (GENERIC_TIMEZONE), such as Europe/Berlin, and of reports"
+    ),
+    thresholds: optional("thresholds", "FILE", "JSON file with 'silent 2h' or 'off' by a workflow's id or name"),
+    json: toggle("json", "Print a line of JSON for each incident")
+  },
+  Effect.fnUntraced(function*({ every, exec, json, once, thresholds, timezone, to }) {
+    const options = yield* root
+    const delivery = yield* deliveryOf(to, exec)
+    const zone = Option.isSome(timezone) ? yield* checkZone(timezone.value) : undefined
+    const rules = Option.isSome(thresholds) ? yield* rulesIn(thresholds.value) : {}
+    const profile = Option.match(options.profile, { onNone: () => "", onSome: (each) => ` --profile ${each}` })
+    const context: WatchReport.Context = { program: `${name}${options.demo ? " --demo" : profile}`, zone }
+    const watching: Watch.Options = {
+      every: every * 1_000,
+      zone,
+      isOnce: once,
+      rules
+    }
+
+    const run = Effect.gen(function*() {
+      yield* checkAccess
+      const { instance } = yield* N8nClient
+      const { host } = new URL(instance.url)
+      const deliver = deliverer({
+        delivery,
+        lines: (incidents) =>
+          incidents.map((incident) =>
+            json ? JSON.stringify(WatchReport.json(incident)) : WatchReport.line(incident, context, isColoured)
+          ),
+        message: (incidents) => JSON.stringify(WatchReport.message(incidents, host, context))
+      })
+      if (!once && process.stderr.isTTY === true) {
+        yield* warn(`Watching n8n at ${host}, every ${every} s; Ctrl+C ends it`)
+      }
+      let reason: string | undefined
+      const look = Effect.gen(function*() {
+        const { failure, report } = yield* Watching.round(watching, deliver)
+        const why = failure === undefined
+          ? report.fault === undefined ? undefined : `n8n could not be looked at: ${report.fault}`
+          : `not delivered: ${failure}`
+        const again = once ? "" : "; the next look tries again"
+        if (why !== undefined && why !== reason) yield* warn(`${name}: ${Visible.label(why, 400)}${again}`)
+        reason = why
+        const note = noteOf(report, once)
+        if (note !== undefined && (report.isFirst === true || process.stderr.isTTY === true)) yield* warn(note)
+        if (once) yield* exit(why !== undefined ? 1 : report.incidents.length > 0 ? 2 : 0)
+        // Without another receiver, a closed stdout ends the watch.
+        return { isOver: once || delivery === undefined && failure !== undefined, nextAfterMs: report.nextAfterMs }
+      })
+      yield* endInTime
+      yield* Watching.repeat(watching.every, look)
+    })
+    yield* run.pipe(explained, Effect.provide(ToolContext.layer({ ...options, transport: "stdio" })))
+  }, Effect.scoped)
+).pipe(Command.withDescription("Report what fails, does not run or is slow, each incident once"))

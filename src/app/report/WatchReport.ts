@@ -1,0 +1,109 @@
+/** Incidents of a watch as lines for people, as JSON, and as the message of a webhook. Pure. */
+import { counted } from "../../base/Plural.ts"
+import * as Redact from "../../base/Redact.ts"
+import * as Visible from "../../base/Visible.ts"
+import type * as Incident from "../../watch/Incident.ts"
+import * as Layout from "./Layout.ts"
+
+export interface Context {
+  /** Command line up to the command, such as `effect-n8n-mcp --profile prod`. */
+  readonly program: string
+  /** IANA name of the zone of times; by default this machine's. */
+  readonly zone: string | undefined
+}
+
+/** Maximum characters of a webhook's text, and of a sentence. */
+export const maxText = 3_000
+const maxSentence = 300
+
+const quoted = (text: string) => /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+
+const flags: { readonly [argument: string]: string } = {
+  workflowId: "--workflow",
+  status: "--status",
+  startedAfter: "--since",
+  groupBy: "--by"
+}
+
+/** Command that asks what a tool would be asked. */
+const commandOf = (look: NonNullable<Incident.Incident["look"]>): string => {
+  const entries = Object.entries(look.arguments)
+  const isPlain = entries.every(([name, value]) => flags[name] !== undefined && typeof value === "string")
+  if (look.tool === "get_execution") return `why ${quoted(String(look.arguments["id"]))}`
+  if (look.tool === "list_executions" && isPlain) {
+    return ["executions", ...entries.flatMap(([name, value]) => [flags[name] ?? "", quoted(String(value))])].join(" ")
+  }
+  return entries.length === 0 ? `call ${look.tool}` : `call ${look.tool} ${quoted(JSON.stringify(look.arguments))}`
+}
+
+const sentence = (text: string) =>
+  Visible.label(text, maxSentence).replace(/^(?!n8n)[a-z]/, (first) => first.toUpperCase())
+    .replace(/[.!?…]?$/, (end) => end || ".")
+
+/** Incident without secrets and hidden characters. */
+export const json = (incident: Incident.Incident): Incident.Incident => Visible.json(Redact.redact(incident))
+
+const timeOf = (iso: string, timeZone: string | undefined) =>
+  new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" }).format(new Date(iso))
+
+/** Short name of the zone, such as `CET`. */
+export const zoneName = (iso: string, timeZone: string | undefined) =>
+  new Intl.DateTimeFormat("en-GB", { timeZone, timeZoneName: "short" }).formatToParts(new Date(iso))
+    .find(({ type }) => type === "timeZoneName")?.value ?? "UTC"
+
+const parts = (incident: Incident.Incident, { program, zone }: Context) => {
+  const { at, cause, look, what, workflowName } = incident
+  return {
+    time: timeOf(at, zone),
+    subject: workflowName === undefined || what.includes(workflowName) ? "" : `'${Visible.label(workflowName)}': `,
+    text: [what, ...(cause === undefined ? [] : [cause])].map(sentence).join(" "),
+    command: look === undefined ? undefined : `${program} ${Visible.label(commandOf(look), maxSentence)}`
+  }
+}
+
+const kindColumn = 12
+
+/** Red for what failed or stands still, yellow for what is doubtful. */
+const colourOf = (kind: Incident.Kind) => ["silent", "empty", "slow"].includes(kind) ? 33 : 31
+
+/** Line for a terminal or a log. */
+export const line = (incident: Incident.Incident, context: Context, isColoured: boolean): string => {
+  const { command, subject, text, time } = parts(incident, context)
+  const kind = Layout.pad(incident.kind, kindColumn)
+  return [
+    time,
+    isColoured ? Layout.paint(kind, colourOf(incident.kind)) : kind,
+    `${subject}${text}${command === undefined ? "" : `  ${isColoured ? Layout.paint(command, 90) : command}`}`
+  ].join("  ")
+}
+
+/** Text that Slack and Teams show as it is: without links, mentions and markup of foreign names and messages. */
+const plain = (text: string) =>
+  text.replace(
+    /[<>*`~]|\]\(|@(?=everyone|here|channel|all)/gi,
+    (mark) => ({ "<": "‹", ">": "›", "*": "∗", "`": "'", "~": "∼", "](": "] (", "@": "＠" })[mark] ?? mark
+  )
+
+export interface Message {
+  readonly text: string
+  readonly incidents: ReadonlyArray<Incident.Incident>
+}
+
+/** Body of a webhook: a paragraph for each incident, as far as they fit. */
+export const message = (incidents: ReadonlyArray<Incident.Incident>, host: string, context: Context): Message => {
+  const [first] = incidents
+  const head = `n8n at ${host}: ${counted(incidents.length, "new incident")} (times in ${
+    zoneName(first?.at ?? "1970-01-01T00:00:00Z", context.zone)
+  })`
+  const rest = (count: number) => `… and ${count} more`
+  let text = head
+  for (const [index, incident] of incidents.entries()) {
+    const { command, subject, text: about, time } = parts(incident, context)
+    const next = plain(`${time} ${incident.kind}: ${subject}${about}${command === undefined ? "" : ` → ${command}`}`)
+    if (text.length + next.length + rest(incidents.length).length + 4 > maxText) {
+      return { text: `${text}\n\n${rest(incidents.length - index)}`, incidents: incidents.map(json) }
+    }
+    text = `${text}\n\n${next}`
+  }
+  return { text, incidents: incidents.map(json) }
+}

@@ -1,0 +1,142 @@
+/** Credentials that no longer sign in, tested by n8n itself. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { counted } from "../../base/Plural.ts"
+import * as Visible from "../../base/Visible.ts"
+import { hasStatus, isUnsupported, N8nClient } from "../../n8n/N8nClient.ts"
+import type { Incident } from "../Incident.ts"
+import type { Entry, Tested } from "../state.ts"
+
+const hour = 3_600_000
+const day = 24 * hour
+
+/** Time between two tests of a credential of which n8n has none. */
+const untestable = 7 * day
+
+/** Maximum number of tests of a poll. */
+const most = 2
+
+/** Messages of a service that did not answer: whether the credential signs in is open. */
+const noAnswer =
+  /ECONN|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT|timed? ?out|refused|unreachable|socket hang up|getaddrinfo|\b(?:429|5\d\d)\b/i
+
+const hasNoTest = (message: string) => /no testing function/i.test(message)
+
+type All = { readonly [id: string]: Tested }
+
+interface Use {
+  readonly name: string
+  readonly type: string
+  readonly workflows: ReadonlyArray<readonly [id: string, name: string]>
+}
+
+/** Credentials of published workflows, with those workflows. */
+const usesOf = (entries: { readonly [id: string]: Entry }) => {
+  const uses = new Map<string, Use>()
+  for (const [id, entry] of Object.entries(entries)) {
+    if (!entry.isPublished) continue
+    for (const credential of entry.credentials) {
+      const { workflows = [] } = uses.get(credential.id) ?? {}
+      uses.set(credential.id, { ...credential, workflows: [...workflows, [id, entry.name]] })
+    }
+  }
+  return uses
+}
+
+/** Time until the next test: longer after each failure, since services lock accounts after many. */
+const pause = (failures: number) => failures === 0 ? hour : Math.min(day, hour * 2 ** (failures - 1))
+
+const incidentOf = (id: string, { name, type, workflows }: Use, { message = "", since = 0 }: Tested): Incident => {
+  const names = workflows.slice(0, 3).map(([, name]) => `'${Visible.label(name, 30)}'`)
+  const [first] = workflows
+  return {
+    kind: "credential",
+    key: `credential:${id}:${since}`,
+    ...first === undefined ? {} : { workflowId: first[0], workflowName: first[1] },
+    at: new Date(since).toISOString(),
+    count: 1,
+    what: `Credential '${Visible.label(name, 40)}' (${type}) ${
+      noAnswer.test(message) ? "cannot be tested" : "no longer signs in"
+    }: ${counted(workflows.length, "published workflow")} depend${workflows.length === 1 ? "s" : ""} on it, ${
+      names.join(", ")
+    }${workflows.length > names.length ? " …" : ""}`,
+    cause: Visible.label(message, 160),
+    look: { tool: "credential_test", arguments: { id } }
+  }
+}
+
+const test = (id: string) =>
+  N8nClient.use((n8n) => n8n.testCredential(id)).pipe(
+    Effect.map(({ message, status }) => ({ status, message }) as const),
+    Effect.catch((error) =>
+      Effect.succeed({
+        status: isUnsupported(error)
+          ? "unsupported" as const
+          : hasStatus(403)(error)
+          ? "forbidden" as const
+          : "unknown" as const,
+        message: error.message
+      })
+    )
+  )
+
+/** Result of one test; a service that does not answer has to fail twice. */
+const judge = (
+  before: Tested | undefined,
+  { message, status }: Effect.Success<ReturnType<typeof test>>,
+  now: number
+) => {
+  if (status !== "Error" || hasNoTest(message)) {
+    const works = status === "OK" || before?.hasWorked === true
+    const due = now + (status === "Error" ? untestable : status === "OK" ? hour : status === "unknown" ? hour : day)
+    return { due, failures: 0, ...works ? { hasWorked: true } : {} } satisfies Tested
+  }
+  const failures = (before?.failures ?? 0) + 1
+  return { ...before, due: now + pause(failures), failures, since: before?.since ?? now, message } satisfies Tested
+}
+
+const reasons = {
+  unsupported: "Credentials are not tested: this n8n's API cannot (newer n8n 2.x can).",
+  forbidden: "Credentials are not tested: the API key lacks the scope for it (credential:read)."
+}
+
+/** Tests the credentials that are due, and reports those that fail; `isFirst` at the first start, which learns only. */
+export const detect = Effect.fn("watch.credentials")(function*(
+  tested: All,
+  entries: { readonly [id: string]: Entry },
+  { left, since }: { readonly left: number; readonly since: number }
+) {
+  const now = yield* Clock.currentTimeMillis
+  const uses = usesOf(entries)
+  const due = [...uses.keys()].filter((id) => (tested[id]?.due ?? -Infinity) <= now).toSorted((a, b) =>
+    (tested[a]?.due ?? 0) - (tested[b]?.due ?? 0)
+  ).slice(0, Math.max(0, Math.min(most, left)))
+  const next = new Map(Object.entries(tested).filter(([id]) => uses.has(id)))
+  const unknown = new Map<string, string>()
+  for (const id of due) {
+    const result = yield* test(id)
+    next.set(id, judge(tested[id], result, now))
+    if (result.status === "unsupported" || result.status === "forbidden") {
+      unknown.set(`credentials:${result.status}`, reasons[result.status])
+      for (const id of uses.keys()) next.set(id, { due: now + day, failures: 0 })
+      break
+    }
+  }
+  const incidents = [...next].flatMap(([id, test]) => {
+    const use = uses.get(id)
+    if (use === undefined || test.failures === 0) return []
+    if (noAnswer.test(test.message ?? "") && test.failures < 2) return []
+    // Some keys are too narrow for the test although the workflows work with them.
+    if (test.hasWorked !== true && (test.since ?? 0) < since + hour) {
+      unknown.set(
+        `credential:${id}`,
+        `Whether credential '${Visible.label(use.name, 40)}' signs in: it has failed n8n's test from the start (${
+          Visible.label(test.message ?? "", 80)
+        }).`
+      )
+      return []
+    }
+    return [incidentOf(id, use, test)]
+  })
+  return { incidents, unknown, credentials: Object.fromEntries(next) }
+})

@@ -1,0 +1,179 @@
+/** Failed runs, by cause. */
+import * as Effect from "effect/Effect"
+import { sha256 } from "../../base/Hash.ts"
+import { arr, defined, obj, str } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
+import { redactText } from "../../base/Redact.ts"
+import * as Visible from "../../base/Visible.ts"
+import { Executions } from "../../executions/Executions.ts"
+import * as FailureGroups from "../../executions/FailureGroups.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import type { Incident } from "../Incident.ts"
+import type { Run } from "../Observation.ts"
+import type { Entry } from "../state.ts"
+
+/** Maximum number of failed runs that a poll reads. */
+const maxRead = 3
+
+/** Maximum number of failed runs that wait to be read. */
+const maxWaiting = 50
+
+/** Length of an error message in an incident. */
+const maxMessage = 160
+
+const hasFailed = ({ status }: Run) => status === "error" || status === "crashed"
+
+const hour = 3_600_000
+
+/** Modes in which a person looks at the run. */
+const attended = new Set(["manual", "retry", "evaluation"])
+
+/** Runs whose failure someone should hear of. */
+export const among = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> =>
+  runs.filter((run) => hasFailed(run) && !attended.has(run.mode))
+
+interface Chosen {
+  readonly run: Run
+  /** Runs that it stands for. */
+  readonly all: ReadonlyArray<Run>
+}
+
+/** Chooses runs to read: the newest of each workflow, then others of them. Those of a workflow that wait count as like it. */
+export const choose = (failed: ReadonlyArray<Run>, most: number) => {
+  const groups = [...Map.groupBy(failed, ({ workflowId }) => workflowId).values()]
+  const newest = groups.slice(0, most).flatMap((all) => all.at(-1) ?? [])
+  const others = groups.slice(0, most).flatMap((all) => all.slice(0, -1)).slice(0, Math.max(0, most - newest.length))
+  const chosen = [
+    ...newest.map((run): Chosen => ({
+      run,
+      all: failed.filter((each) => each.workflowId === run.workflowId && !others.includes(each))
+    })),
+    ...others.map((run): Chosen => ({ run, all: [run] }))
+  ]
+  return { chosen, waiting: groups.slice(most).flat().slice(-maxWaiting) }
+}
+
+/** Incidents of one cause as one. */
+const merged = (incidents: ReadonlyArray<Incident>): ReadonlyArray<Incident> =>
+  [...Map.groupBy(incidents, ({ key }) => key).values()].flatMap(([first, ...others]) =>
+    first === undefined ? [] : [{ ...first, count: others.reduce((sum, { count }) => sum + count, first.count) }]
+  )
+
+/** Runs that crashed together, as when n8n was restarted. */
+const restart = (crashed: ReadonlyArray<Run>, entries: { readonly [id: string]: Entry }): Incident => {
+  const names = [
+    ...new Set(crashed.map(({ workflowId }) => Visible.label(entries[workflowId]?.name ?? workflowId, 30)))
+  ]
+  const [first] = crashed
+  const at = Math.min(...crashed.map(({ startedAt, stoppedAt }) => stoppedAt ?? startedAt))
+  return {
+    kind: "failed",
+    key: `crashed:${first?.id}`,
+    at: new Date(at).toISOString(),
+    count: crashed.length,
+    what: `${counted(crashed.length, "run")} ended with n8n itself: ${names.slice(0, 3).join(", ")}${
+      names.length > 3 ? " …" : ""
+    }`,
+    cause: "n8n was restarted or ran out of memory while they ran",
+    look: { tool: "list_executions", arguments: { status: "crashed" } }
+  }
+}
+
+/** Time at which n8n published the version that runs; `undefined` if that is another version. */
+export const publishedAt = Effect.fnUntraced(function*(workflowId: string, version?: string) {
+  const workflow = yield* N8nClient.use((n8n) => n8n.getWorkflow(workflowId))
+  if (version !== undefined && workflow.activeVersionId !== version) return undefined
+  return arr(obj(workflow["activeVersion"])?.["workflowPublishHistory"]).map(obj)
+    .flatMap((event) => event?.["event"] === "activated" ? str(event["createdAt"]) ?? [] : []).toSorted().at(-1)
+}, Effect.orElseSucceed(() => undefined))
+
+/** Reads why a run failed, and reports it with the runs that are like it. */
+const incidentOf = Effect.fnUntraced(function*(
+  { all, run }: Chosen,
+  { entry, isKnown, lastFailure = 0 }: {
+    readonly entry: Entry | undefined
+    readonly isKnown: (key: string) => boolean
+    readonly lastFailure: number | undefined
+  }
+) {
+  const origin = yield* Executions.use(({ origin }) => origin(run.id)).pipe(
+    // n8n may have pruned it since it was listed.
+    Effect.catchTag("NotFoundError", () => Effect.succeed({ failure: undefined, version: undefined }))
+  )
+  const { description, message, node, ...failure } = origin.failure ??
+    { message: `n8n recorded no error (status ${run.status})`, node: undefined, description: undefined }
+  const clean = {
+    ...failure,
+    ...defined({ node, description: description && redactText(description) }),
+    message: redactText(message),
+    workflowId: run.workflowId
+  }
+  const { name = run.workflowId } = entry ?? {}
+  const key = `failed:${sha256(FailureGroups.keyOf(clean)).slice(0, 20)}`
+  const since = origin.version === undefined || isKnown(key)
+    ? undefined
+    : yield* publishedAt(run.workflowId, origin.version)
+  const first = all[0]?.startedAt ?? run.startedAt
+  const isNew = since !== undefined && Date.parse(since) > lastFailure && Date.parse(since) <= first &&
+    first - Date.parse(since) < 7 * 86_400_000
+  const causes = [
+    clean.description && Visible.label(clean.description, maxMessage),
+    isNew && `first seen with version ${origin.version?.slice(0, 8)}, published at ${since.slice(0, 16)}Z`,
+    clean.called !== undefined && `the workflow ${clean.called} that it calls failed`
+  ].filter((each) => typeof each === "string" && each !== "")
+  const incident: Incident = {
+    kind: "failed",
+    key,
+    workflowId: run.workflowId,
+    workflowName: name,
+    at: new Date(first).toISOString(),
+    count: all.length,
+    what: `'${Visible.label(name)}' failed${node === undefined ? "" : ` at '${Visible.label(node, 40)}'`}: ${
+      Visible.label(clean.message, maxMessage)
+    }`,
+    ...causes.length === 0 ? {} : { cause: causes.join("; ") },
+    look: { tool: "get_execution", arguments: { id: run.id } }
+  }
+  return { incident, called: clean.called }
+})
+
+/** Incidents of runs that failed since the last poll, and of those that were not read then. */
+export const detect = Effect.fn("watch.failures")(function*(
+  failed: ReadonlyArray<Run>,
+  { before, entries, isKnown, left, most = maxRead }: {
+    /** Workflows as they were at the last poll. */
+    readonly before: { readonly [id: string]: Entry }
+    readonly entries: { readonly [id: string]: Entry }
+    readonly isKnown: (key: string) => boolean
+    /** Number of requests that may be sent. */
+    readonly left: number
+    readonly most?: number
+  }
+) {
+  const own = failed.filter(({ workflowId }) => entries[workflowId] !== undefined)
+  const crashed = own.filter(({ status }) => status === "crashed")
+  const isRestart = crashed.length > 1
+  const { chosen, waiting } = choose(
+    isRestart ? own.filter(({ status }) => status !== "crashed") : own,
+    Math.min(most, left)
+  )
+  const results = yield* Effect.forEach(chosen, ({ all, run }) => {
+    const { workflowId } = run
+    const context = { entry: entries[workflowId], lastFailure: before[workflowId]?.lastFailure, isKnown }
+    return incidentOf({ all, run }, context).pipe(
+      // The failure of a called workflow is an incident of its own.
+      Effect.map(({ called = "", incident }) => ({
+        incident: Math.abs((entries[called]?.lastFailure ?? -Infinity) - run.startedAt) < hour ? undefined : incident,
+        unread: []
+      })),
+      Effect.orElseSucceed(() => ({ incident: undefined, unread: all }))
+    )
+  }, { concurrency: 2 })
+  return {
+    incidents: [
+      ...isRestart ? [restart(crashed, entries)] : [],
+      ...merged(results.flatMap(({ incident }) => incident ?? []))
+    ],
+    unread: [...results.flatMap(({ unread }) => unread), ...waiting].slice(-maxWaiting)
+  }
+})

@@ -1,0 +1,279 @@
+/** A watch on a real n8n: seeded incidents, each found within two polls, and counted by a webhook's receiver. */
+import { assert, type Vitest } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import * as Delivery from "../../../src/app/Delivery.ts"
+import * as WatchReport from "../../../src/app/report/WatchReport.ts"
+import type * as Services from "../../../src/app/Services.ts"
+import * as Watching from "../../../src/app/Watching.ts"
+import { obj } from "../../../src/base/Json.ts"
+import { N8nClient } from "../../../src/n8n/N8nClient.ts"
+import type { Incident } from "../../../src/watch/Watch.ts"
+import { node } from "../../support/workflows.ts"
+import { chain, code, made } from "./builders.ts"
+import { RealN8n } from "./RealN8n.ts"
+import * as Recorder from "./Recorder.ts"
+import * as scenarios from "./scenarios.ts"
+
+type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>
+
+const minute = 60_000
+
+/** Real time, which `pass` moves on. */
+const shifted = () => {
+  const real = Clock.Clock.defaultValue()
+  let offset = 0
+  const at = () => real.currentTimeMillisUnsafe() + offset
+  const clock: Clock.Clock = {
+    currentTimeMillisUnsafe: at,
+    currentTimeMillis: Effect.sync(at),
+    currentTimeNanosUnsafe: () => BigInt(at()) * 1_000_000n,
+    currentTimeNanos: Effect.sync(() => BigInt(at()) * 1_000_000n),
+    monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
+    monotonicTimeNanos: real.monotonicTimeNanos,
+    sleep: (duration) => real.sleep(duration)
+  }
+  return { clock, pass: (millis: number) => void (offset += millis) }
+}
+
+const hook = (path: string) =>
+  node("In", "webhook", 2, { path, httpMethod: "POST", responseMode: "onReceived", options: {} }, { webhookId: path })
+
+const versionOf = (js: string) => ({ name: "Code", js })
+
+/** Adds the test to a suite, before the others: their workflows and runs would be in its reports. */
+export const watching = (it: It, { v2 }: { readonly v2: boolean }) => {
+  it.effect(
+    "watch: each seeded incident is posted once, within two polls, with its cause",
+    () =>
+      Effect.gen(function*() {
+        const recorder = yield* Recorder.make
+        const { crash, url } = yield* RealN8n
+        const { clock, pass } = shifted()
+        const ids: Array<string> = []
+        const hooks = new Map<string, string>()
+        let isRefused = false
+        let release: () => void = () => undefined
+        const hanging = new Promise<undefined>((resolve) => void (release = () => resolve(undefined)))
+        recorder.answer = (body) =>
+          obj(body)?.["incidents"] !== undefined
+            ? Promise.resolve(undefined)
+            : obj(body)?.["hang"] !== undefined
+            ? hanging
+            : Promise.resolve(isRefused ? 401 : undefined)
+
+        const publish = Effect.fnUntraced(function*(
+          name: string,
+          nodes: ReadonlyArray<ReturnType<typeof node>>,
+          trigger: ReturnType<typeof node> = hook(`watch-${crypto.randomUUID()}`)
+        ) {
+          const id = yield* made(name, [trigger, ...nodes], chain(trigger.name, ...nodes.map(({ name }) => name)))
+          ids.push(id)
+          hooks.set(id, String(obj(trigger.parameters)?.["path"]))
+          yield* scenarios.publish(id)
+          return id
+        })
+        const call = (id: string, body: unknown = {}) => scenarios.callWebhook(hooks.get(id) ?? "", { body })
+        /** Runs a workflow, and waits for its end. */
+        const run = Effect.fnUntraced(function*(id: string, body: unknown = {}) {
+          const after = yield* scenarios.newestExecution()
+          yield* call(id, body)
+          return yield* scenarios.awaitExecution(id, after)
+        })
+        /** Saves and publishes another code. */
+        const change = Effect.fnUntraced(function*(id: string, { js, name }: ReturnType<typeof versionOf>) {
+          const trigger = hook(hooks.get(id) ?? "")
+          const { status, text } = yield* scenarios.request("PUT", `workflows/${id}`, {
+            name: obj(yield* scenarios.fetchJson(`workflows/${id}`))?.["name"],
+            nodes: [trigger, code(name, js)],
+            connections: { [trigger.name]: { main: [[{ node: name, type: "main", index: 0 }]] } },
+            settings: { executionOrder: "v1" }
+          })
+          assert.strictEqual(status, 200, text)
+          // For a moment the earlier version still runs.
+          yield* scenarios.live(Effect.sleep("1 second"))
+        })
+
+        const post = yield* Delivery.post(Redacted.make(`${recorder.url}/hook`))
+        const context = { program: "effect-n8n-mcp", zone: "UTC" }
+        const unknown: Array<string> = []
+        const look = Effect.gen(function*() {
+          pass(minute)
+          const { failure, report } = yield* Watching.round({ every: minute, zone: "UTC" }, ({ incidents }) =>
+            incidents.length === 0
+              ? Effect.void
+              : post(JSON.stringify(WatchReport.message(incidents, url.host, context))))
+          assert.isUndefined(failure)
+          assert.isFalse(report.isSkipped)
+          assert.isAtMost(report.requests, posted().length === 0 ? 200 : 8)
+          unknown.push(...report.unknown)
+          return report
+        }).pipe(Effect.provideService(Clock.Clock, clock))
+        const posts = () =>
+          recorder.bodies().flatMap((body) =>
+            obj(body)?.["incidents"] === undefined ? [] : [obj(body)]
+          )
+        const posted = () => posts().flatMap((body) => (body?.["incidents"] ?? []) as ReadonlyArray<Incident>)
+        const expected: Array<string> = []
+        /** Looks twice at most, until each of these is posted: kind, workflow, and what its sentences contain. */
+        const finds = Effect.fnUntraced(function*(
+          all: ReadonlyArray<readonly [kind: Incident["kind"], id: string | undefined, text: RegExp]>
+        ) {
+          const isPosted = ([kind, id, text]: typeof all[number]) =>
+            posted().some((incident) =>
+              incident.kind === kind && (id === undefined || incident.workflowId === id) &&
+              text.test(`${incident.what}; ${incident.cause ?? ""}`)
+            )
+          yield* look
+          if (!all.every(isPosted)) yield* look
+          for (const each of all) {
+            assert.isTrue(isPosted(each), `${each.join(" ")} is not in\n${JSON.stringify(posted(), undefined, 1)}`)
+            expected.push(each[0])
+          }
+        })
+
+        const pays = yield* publish("Pays", [
+          code("Code", "if ($input.first().json.body.bad) throw new Error('card declined'); return $input.all()")
+        ])
+        const changes = yield* publish("Changes", [code("Code", "return $input.all()")])
+        const byHand = yield* publish("By hand", [code("Code", "return []")])
+        const archived = yield* publish("Archived", [code("Code", "return []")])
+        const deleted = yield* publish("削除", [code("Code", "return []")])
+        const lists = yield* publish("Lists", [code("Code", "return [{ json: { n: 1 } }, { json: { n: 2 } }]")])
+        const quick = yield* publish("Quick", [
+          code(
+            "Code",
+            "await new Promise((next) => setTimeout(next, $input.first().json.body.ms)); return $input.all()"
+          )
+        ])
+        const hang = (name: string) =>
+          publish(name, [
+            node("Hang", "httpRequest", 4.2, {
+              method: "POST",
+              url: `${recorder.url}/hang`,
+              sendBody: true,
+              specifyBody: "json",
+              jsonBody: "{\"hang\": true}",
+              options: {}
+            })
+          ])
+        const [hangs, hangsToo] = [yield* hang("Hangs"), yield* hang("Hangs too")]
+        const quiet = yield* publish("Quiet", [code("Code", "return []")])
+        const tag = yield* scenarios.tag("watch: silent 30m")
+        yield* scenarios.request("PUT", `workflows/${quiet}/tags`, [{ id: tag }])
+        const off = yield* publish("Off", [code("Code", "throw new Error('not reported')")])
+        yield* scenarios.request("PUT", `workflows/${off}/tags`, [{ id: yield* scenarios.tag("watch: off") }])
+        const credential = yield* scenarios.openAiCredential("Local AI", `${recorder.url}/v1`)
+        const asks = yield* publish("Asks", [
+          node("Ask", "httpRequest", 4.2, {
+            url: `${recorder.url}/v1/models`,
+            authentication: "predefinedCredentialType",
+            nodeCredentialType: "openAiApi",
+            options: {}
+          }, { credentials: { openAiApi: credential } })
+        ])
+        yield* run(pays)
+        yield* run(changes)
+        for (let each = 0; each < 5; each++) {
+          yield* Effect.forEach([1, 2, 3, 4], () => call(quick, { ms: 300 }), { concurrency: 4 })
+        }
+
+        // Nothing of the past is posted. Of each poll, the data of one run are read.
+        yield* look
+        for (let each = 0; each < 5; each++) {
+          yield* run(lists)
+          yield* look
+        }
+        assert.deepStrictEqual(posted(), [])
+
+        const slow = yield* Effect.forkChild(run(quick, { ms: 9_000 }))
+        yield* run(pays, { bad: true })
+        yield* run(off)
+        yield* change(changes, versionOf("throw new Error('the new price is missing')"))
+        yield* run(changes)
+        yield* scenarios.unpublish(byHand)
+        yield* scenarios.archive(archived)
+        yield* scenarios.remove(deleted)
+        yield* finds([
+          ["failed", pays, /card declined/],
+          ["failed", changes, v2 ? /the new price is missing.*first seen with version/ : /the new price is missing/],
+          ["unpublished", byHand, /no longer published.*someone/],
+          ["unpublished", archived, /archived/],
+          ["unpublished", deleted, /'削除' was deleted/]
+        ])
+        // Once more: the same causes are not posted again.
+        yield* run(pays, { bad: true })
+        yield* Fiber.join(slow)
+        yield* finds([["slow", quick, /took 9 s, usually at most \d+ s/]])
+        yield* change(lists, versionOf("return []"))
+        yield* run(lists)
+        yield* look
+        yield* run(lists)
+        // Without versions, an empty night looks the same.
+        yield* finds(v2 ? [["empty", lists, /end without items.*usually with 2.*since version/]] : [])
+
+        yield* call(hangs)
+        yield* call(hangsToo)
+        yield* scenarios.live(
+          Effect.repeat(Effect.sync(() => recorder.lines().filter((line) => line.includes("/hang")).length), {
+            schedule: Schedule.spaced("100 millis"),
+            until: (count) => count === 2
+          })
+        )
+        // n8n restores the runs from its event log, which is written a moment later.
+        yield* scenarios.live(Effect.sleep("1 second"))
+        yield* look
+        const restart = yield* Effect.forkChild(crash)
+        yield* finds([["unreachable", undefined, /2 times in a row/]])
+        yield* Fiber.join(restart)
+        yield* finds([["failed", undefined, /2 runs ended with n8n itself.*restarted/]])
+
+        yield* publish(
+          "Clock",
+          [code("Code", "return []")],
+          node("Every minute", "scheduleTrigger", 1.2, {
+            rule: { interval: [{ field: "minutes", minutesInterval: 1 }] }
+          })
+        )
+        yield* call(hangs)
+        yield* look
+        isRefused = true
+        pass(3 * 60 * minute)
+        yield* finds([
+          ["missed", ids.at(-1), /did not start at .* later times/],
+          ["stuck", hangs, /has not ended for 3 h/],
+          ["silent", quiet, /since .*its limit is 30 min/],
+          ...v2
+            ? [
+              [
+                "credential",
+                asks,
+                /'Local AI' \(openAiApi\) no longer signs in: 1 published.*'Asks'; Unauthorized/
+              ] as const
+            ]
+            : []
+        ])
+        yield* look
+        release()
+
+        assert.deepStrictEqual(
+          posted().map(({ kind }) => kind).toSorted(),
+          expected.toSorted(),
+          JSON.stringify(posted())
+        )
+        for (const { incidents, text } of posts().map((body) => body as unknown as WatchReport.Message)) {
+          for (const each of incidents) assert.isAtMost(countTokens(JSON.stringify(each)), 400)
+          assert.isAtMost(countTokens(text), 400 * incidents.length)
+          assert.isAtMost(text.length, WatchReport.maxText)
+        }
+        assert.strictEqual(unknown.length, v2 ? 0 : 1, unknown.join("\n"))
+        // n8n 1 does not bear several at a time.
+        yield* Effect.forEach(ids, (id) => Effect.ignore(scenarios.remove(id)), { concurrency: v2 ? 6 : 1 })
+      }).pipe(Effect.scoped),
+    180_000
+  )
+}

@@ -1,0 +1,177 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import { N8nClient } from "../../src/n8n/N8nClient.ts"
+import * as FakeN8n from "../../src/testing/FakeN8n.ts"
+import type * as Watch from "../../src/watch/Watch.ts"
+import { hurried } from "../support/clock.ts"
+import { node } from "../support/workflows.ts"
+import { cron, day, layer, minute, type Planned, player, poll, published, webhook } from "./simulation.ts"
+
+const start = Date.parse("2026-03-02T10:00:30Z")
+
+const [api, called, mails, report, sync, upload, form, limited] = [
+  published("api", webhook),
+  published("called", webhook),
+  published("mails", node("Mail", "gmailTrigger", 1.2)),
+  published("report", cron("*/10 * * * *")),
+  published("sync", cron("*/5 * * * *")),
+  published("upload", webhook),
+  published("form", webhook),
+  published("limited", webhook, { tags: [{ name: "watch: silent 30m" }] })
+]
+
+const signedIn = {
+  ...node("Chat", "slack", 2),
+  credentials: { slackApi: { id: "c1", name: "Slack", type: "slackApi" } }
+}
+const chat = published("chat", webhook, { nodes: [webhook, signedIn] })
+const workflows = [api, called, mails, report, sync, upload, form, limited, chat]
+
+/** Runs of an hour and of the day before. */
+const usual = (end: number): ReadonlyArray<Planned> => {
+  const runs: Array<Planned> = []
+  for (let at = start - day; at < end; at += 5 * minute) {
+    const own = { at: at + 5_000, ms: 2_000, mode: "webhook", items: 3 }
+    runs.push({ ...own, workflow: api }, { ...own, workflow: upload }, { ...own, workflow: form }, {
+      ...own,
+      workflow: mails,
+      mode: "trigger"
+    })
+    const minutes = Math.round((at - start) / minute)
+    runs.push({ ...own, workflow: sync, mode: "trigger", at: at - 25_000 })
+    if (minutes % 10 === 0) runs.push({ ...own, workflow: report, mode: "trigger", at: at - 25_000 })
+  }
+  return runs
+}
+
+interface World {
+  isAway: boolean
+  isSignedOut: boolean
+}
+
+const inWorld = <E>(
+  runs: ReadonlyArray<Planned>,
+  use: (
+    step: (minutes: number) => Effect.Effect<ReadonlyArray<Watch.Report>, unknown, FakeN8n.FakeN8n>,
+    world: World
+  ) => Effect.Effect<void, E, FakeN8n.FakeN8n | N8nClient>
+) => {
+  const world: World = { isAway: false, isSignedOut: false }
+  return Effect.gen(function*() {
+    yield* TestClock.setTime(start)
+    const play = player(runs)
+    let time = start
+    const step = (minutes: number) =>
+      Effect.gen(function*() {
+        const reports: Array<Watch.Report> = []
+        for (const end = time + minutes * minute; time < end; time += minute) {
+          yield* TestClock.setTime(time)
+          yield* play
+          reports.push(yield* hurried(poll()))
+        }
+        return reports
+      }) as Effect.Effect<ReadonlyArray<Watch.Report>, unknown, FakeN8n.FakeN8n>
+    yield* use(step, world)
+  }).pipe(
+    Effect.provide(layer({ workflows, executions: [], credentials: [{ id: "c1", name: "Slack", type: "slackApi" }] }, {
+      before: ({ method, url }) =>
+        world.isAway
+          ? Effect.fail(new FakeN8n.Disconnected())
+          : method === "POST" && url.endsWith("/credentials/c1/test")
+          ? Effect.succeed(
+            Response.json(
+              world.isSignedOut ? { status: "Error", message: "invalid_auth" } : { status: "OK", message: "ok" }
+            )
+          )
+          : Effect.void
+    }))
+  )
+}
+
+describe("incidents", () => {
+  it.effect("are found within two polls, each with its cause, once", () =>
+    inWorld(
+      [
+        ...usual(start + 9 * minute),
+        {
+          workflow: api,
+          at: start + 10 * minute,
+          ms: 1_000,
+          mode: "webhook",
+          status: "error",
+          message: "HTTP 401: key 7 is wrong"
+        },
+        {
+          workflow: api,
+          at: start + 11 * minute,
+          ms: 1_000,
+          mode: "webhook",
+          status: "error",
+          message: "HTTP 401: key 8 is wrong"
+        },
+        { workflow: upload, at: start + 10 * minute, ms: 90_000, mode: "webhook" },
+        { workflow: form, at: start + 10 * minute, ms: 40 * minute, mode: "webhook" },
+        ...[1, 2].map((at): Planned => ({
+          workflow: mails,
+          at: start + 30 * minute + at * 1_000,
+          ms: 30_000,
+          mode: "trigger",
+          status: "crashed"
+        }))
+      ],
+      (step, world) =>
+        Effect.gen(function*() {
+          const fake = yield* FakeN8n.FakeN8n
+          const expect = Effect.fnUntraced(
+            function*(minutes: number, ...incidents: ReadonlyArray<readonly [string, string]>) {
+              const reports = yield* step(minutes)
+              assert.deepStrictEqual(
+                reports.flatMap((report) => report.incidents).map(({ kind, what }) => [
+                  kind,
+                  what.replace(/\d{4,}(?=[ .])/g, "…").replace(/ since \d.*/, "")
+                ]).toSorted(),
+                incidents.map((each) => [...each]).toSorted()
+              )
+              return reports.flatMap((report) => report.incidents)
+            }
+          )
+          yield* expect(10)
+          yield* expect(
+            3,
+            ["failed", "'api' failed at 'Work': HTTP 401: key 7 is wrong"],
+            ["slow", "Run … of 'upload' took 90 s, usually at most 2 s"]
+          )
+          yield* expect(
+            3,
+            ["missed", "'report' did not start at 2026-03-02 10:10 UTC as its schedule says"],
+            ["missed", "'sync' did not start at 2026-03-02 10:10 UTC as its schedule says"]
+          )
+          yield* fake.edit("called", (workflow) => ({
+            ...workflow,
+            active: false,
+            activeVersion: null,
+            activeVersionId: null
+          }))
+          yield* expect(2, ["unpublished", "'called' is no longer published"])
+          yield* expect(12, ["stuck", "Run … of 'form' has not ended for 11 min, usually at most 2 s"])
+          world.isAway = true
+          yield* expect(2, ["unreachable", "n8n could not be looked at 2 times in a row"])
+          world.isAway = false
+          yield* expect(4, ["failed", "2 runs ended with n8n itself: mails"])
+          world.isSignedOut = true
+          const [credential] = yield* expect(
+            60,
+            [
+              "credential",
+              "Credential 'Slack' (slackApi) no longer signs in: 1 published workflow depends on it, 'chat'"
+            ],
+            ["silent", "Nothing has started 'limited'"]
+          )
+          assert.strictEqual(credential?.cause, "invalid_auth")
+          yield* N8nClient.use((n8n) => n8n.archiveWorkflow("form"))
+          yield* expect(2, ["unpublished", "'form' was archived"])
+          yield* expect(5)
+        })
+    ))
+})
