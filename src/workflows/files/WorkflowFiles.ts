@@ -20,7 +20,7 @@ export type { CodePlace, CodePlaces } from "./codeParts.ts"
 export type { WorkflowFolder } from "./folder.ts"
 export type { Listed, Listing, Page } from "./list.ts"
 export { isIgnored } from "./locate.ts"
-export { isListed, isWorkflow, type WorkflowFile } from "./read.ts"
+export { isListed, isWorkflow, type ReadOptions, type WorkflowFile } from "./read.ts"
 export { maxBytes } from "./refusals.ts"
 export type { Keep, Written } from "./write.ts"
 

@@ -23,6 +23,7 @@ export interface WorkflowFile {
   readonly beside?: Beside
 }
 
+/** Options of reading a file. */
 export interface ReadOptions {
   /** Whether secrets in `.n8n-secrets.json` are not read: `[redacted]` stands for them. */
   readonly hidesSecrets?: boolean | undefined
