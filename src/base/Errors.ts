@@ -149,7 +149,7 @@ export type Reason = typeof Reason.Type
  * ```ts
  * import { N8nClient } from "effect-n8n-mcp"
  * import { FakeN8n } from "effect-n8n-mcp/testing"
- * import * as Duration from "effect/Duration"
+ * import * as Effect from "effect/Effect"
  * import * as Stream from "effect/Stream"
  *
  * const failures = N8nClient.N8nClient.use((n8n) =>

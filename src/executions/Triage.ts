@@ -134,11 +134,10 @@ export const byWorkflow = Effect.fn("Triage.byWorkflow")(function*(query: Query)
  * **Example** (Failures of a day)
  *
  * ```ts
- * import { Executions, N8nClient, Triage } from "effect-n8n-mcp"
+ * import { Executions, Triage } from "effect-n8n-mcp"
  * import { FakeN8n } from "effect-n8n-mcp/testing"
  * import * as DateTime from "effect/DateTime"
  * import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
  * import * as Layer from "effect/Layer"
  *
  * export const report = Effect.gen(function*() {

@@ -78,8 +78,7 @@ export interface Service {
    * import { N8nClient } from "effect-n8n-mcp"
    * import { FakeN8n } from "effect-n8n-mcp/testing"
    * import * as DateTime from "effect/DateTime"
-   * import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
+   * import * as Effect from "effect/Effect"
    * import * as Stream from "effect/Stream"
    *
    * export const failures = Effect.gen(function*() {

@@ -301,7 +301,7 @@ describe("reading an execution", () => {
       const { asked, get } = yield* scripted(Effect.sync(() => new Response(body)))
       const error = yield* Effect.flip(get(1))
       assert.instanceOf(error, Errors.ApiError)
-      assert.strictEqual(error.message, "Failed to get execution for Execution '1'")
+      assert.match(error.message, /^Failed to get execution for Execution '1': ./)
       assert.include(Hints.text(error.hint), "N8N_URL")
       assert.strictEqual(asked.length, 1)
     }).pipe(Effect.provide(Executions.layer())))

@@ -12,6 +12,7 @@ import type * as Errors from "../../../src/base/Errors.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as description from "../../n8n/description.ts"
 import * as operations from "../../n8n/operations.ts"
+import { reasonOf } from "../../support/reason.ts"
 import { chain, made, manual, set } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as releases from "./releases.ts"
@@ -96,7 +97,7 @@ export const resources = (it: It, version: string) => {
       assert.deepStrictEqual(yield* n8n.request("GET /tags/{tagId}", { path, schema: Named }), { name: "after" })
       const Sized = Schema.Struct({ size: Schema.Finite })
       const unlike = yield* Effect.flip(n8n.request("GET /tags/{tagId}", { path, schema: Sized }))
-      assert.propertyVal(unlike, "reason", "Unreadable")
+      assert.strictEqual(reasonOf(unlike), "Unreadable")
       const id = yield* made("Tagged", [manual, set("Out", "{}")], chain("T", "Out"))
       yield* n8n.setWorkflowTags(id, ["after"])
       const tags = n8n.request("GET /workflows/{workflowId}/tags", { path: { workflowId: id } })
