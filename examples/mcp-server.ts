@@ -41,7 +41,7 @@ const http = Http.layer({ access: Access.make([{ token, client: "us" }]) })
 // In production: N8nClient.layerConfig() with FetchHttpClient.layer, and Services.layer().
 const n8n = Layer.merge(FakeN8n.layer({ workflows: [{ id: "1", name: "New order", nodes: [] }] }), Services.layerMemory)
 
-export const overStdio = server.pipe(Effect.provide(Stdio.layer), Effect.provide(n8n))
+export const overStdio = Effect.provide(server, [Stdio.layer, n8n])
 
 const call = (url: string, name: string, args: object) =>
   Effect.promise(async () => {

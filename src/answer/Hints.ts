@@ -134,16 +134,18 @@ export const within = (text: string, offered: ReadonlySet<string>): string =>
     .filter((sentence) => (sentence.replace(/'[^']*'/g, "").match(toolName) ?? []).every((name) => offered.has(name)))
     .join(" ")
 
-const none: ReadonlySet<string> = new Set()
-
-/** Data whose `hint` and `_guidance` name only tools that are offered; by default none, as for a program. */
-export const advising = <A>(data: A, offered = none): A => {
+/** Data whose `hint` and `_guidance` name only tools that are offered. */
+const advising = (data: unknown, offered: ReadonlySet<string>): unknown => {
   const { _guidance, hint, ...rest } = obj(data) ?? {}
   if (_guidance === undefined && typeof hint !== "string") return data
   const text = typeof hint === "string" ? within(hint, offered) : ""
   const isOffered = within(String(obj(_guidance)?.["example"]), offered) !== ""
-  return { ...rest, ...(text === "" ? {} : { hint: text }), ...(isOffered ? { _guidance } : {}) } as A
+  return { ...rest, ...(text === "" ? {} : { hint: text }), ...(isOffered ? { _guidance } : {}) }
 }
+
+/** Data without the next step for a model. */
+export const withoutGuidance = <A>(data: A): A =>
+  obj(data)?.["_guidance"] === undefined ? data : without(obj(data) ?? {}, (_, key) => key === "_guidance") as A
 
 /** Data of an answer that names only tools which are offered, in marks as well. */
 export const naming = (data: unknown, offered: ReadonlySet<string>): unknown => {

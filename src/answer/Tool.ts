@@ -107,7 +107,7 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
   const call = Effect.fnUntraced(function*(args: unknown) {
     const input = yield* decode()(args)
     const { data, totals } = yield* handle(input)
-    return Hints.advising(Minimize.markPages(data, totals))
+    return Hints.withoutGuidance(Minimize.markPages(data, totals))
   })
 
   const fit = Effect.fnUntraced(function*(input: In) {

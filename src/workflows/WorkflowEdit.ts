@@ -46,7 +46,7 @@ import type { Patch } from "./store/WorkflowStore.ts"
 /** Change of a workflow: the parts that differ afterwards. */
 export type Edit = (before: Obj) => Effect.Effect<Patch, Errors.N8nError, N8nClient | NodeCatalogue>
 
-export type { Fields, Op, Operation } from "./edit/WorkflowEdit.ts"
+export type { Fields, Operation, OperationName } from "./edit/WorkflowEdit.ts"
 
 const parts = ["name", "nodes", "connections", "settings", "pinData", "nodeGroups"] as const
 
@@ -120,7 +120,7 @@ export interface Replacement {
 export const replaceNode = (replacement: Replacement): Edit => (before) =>
   Effect.map(replaced(before, replacement), ({ workflow }) => patchOf(before, workflow))
 
-const of = <const O extends Pure.Op>(op: O) => (fields: Pure.Fields<O>): Edit =>
+const of = <const O extends Pure.OperationName>(op: O) => (fields: Pure.Fields<O>): Edit =>
   // The compiler does not know that the operation of a name has the fields of that name.
   operations({ op, ...fields } as never)
 

@@ -14,7 +14,7 @@ import * as Update from "./update.ts"
 import { upgrade } from "./upgrade.ts"
 import * as Value from "./value.ts"
 
-export { fault, type Fields, type Op, Operation } from "./operation.ts"
+export { fault, type Fields, Operation, type OperationName } from "./operation.ts"
 export { replace } from "./replace.ts"
 export type { Added, Created, Lookups, Refusal } from "./step.ts"
 

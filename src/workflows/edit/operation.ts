@@ -67,13 +67,7 @@ const Member = Schema.Union(
   })
 )
 
-/** Name of an operation. */
-export type Op = keyof typeof members
-
-/** Fields of an operation, for those who write it as a function; nodes of `add` and `update` have further ones. */
-export type Fields<O extends Op> = O extends Op
-  ? Omit<(typeof members)[O]["Type"], "op"> & (O extends "add" | "update" ? Obj : unknown)
-  : never
+type Op = keyof typeof members
 
 const isOp = (op: string): op is Op => Object.hasOwn(members, op)
 
@@ -132,5 +126,20 @@ export const Operation = Wire.pipe(Schema.decodeTo(
 ))
 /** One edit, decoded. */
 export type Operation = typeof Member.Type
+
+/** Name of an operation. */
+export type OperationName = Operation["op"]
+
+/** Fields of an operation that is written as a function; nodes of `add` and `update` have further properties. */
+export type Fields<O extends OperationName> = O extends "add" ? {
+    readonly type: string
+    readonly name?: string
+    readonly parameters?: Obj
+    readonly position?: { readonly x: number; readonly y: number }
+    readonly after?: string
+    readonly [property: string]: unknown
+  }
+  : O extends "update" ? { readonly node: string; readonly parameters?: Obj; readonly [property: string]: unknown }
+  : Omit<Extract<Operation, { readonly op: O }>, "op">
 
 export type Of<Op extends Operation["op"]> = Extract<Operation, { readonly op: Op }>
