@@ -45,7 +45,9 @@ const deliveryOf = Effect.fnUntraced(function*(
   to: Option.Option<Redacted.Redacted<string>>,
   exec: Option.Option<string>
 ) {
-  if (Option.isSome(to) && Option.isSome(exec)) return yield* Options.refuse("Choose one: --to URL or --exec COMMAND")
+  if (Option.isSome(to) && Option.isSome(exec)) {
+    return yield* Options.refuse("Choose one: --to URL (N8N_MCP_WATCH_TO) or --exec COMMAND")
+  }
   if (Option.isSome(to)) return yield* Delivery.post(to.value)
   if (Option.isNone(exec)) return undefined
   return exec.value.trim() === "" ? yield* Options.refuse("--exec is empty: name a command") : Delivery.run(exec.value)

@@ -134,8 +134,6 @@ const overview = Effect.fnUntraced(function*(days: number) {
 
 type Result = Effect.Success<ReturnType<typeof overview>> | Effect.Success<ReturnType<typeof incidentsSince>>
 
-type Needs = Effect.Services<ReturnType<typeof overview>> | Effect.Services<ReturnType<typeof incidentsSince>>
-
 const summaryOf = ({ incidents, unknown, url }: Effect.Success<ReturnType<typeof incidentsSince>>) =>
   defined({
     incidents: incidents.slice(0, maxIncidents).map(({ at, cause, count, look, what }) =>
@@ -171,8 +169,13 @@ export const instanceOverview = Tool.make({
     since: isoTime("since", "Incidents since, ISO 8601.")
   }),
   output: Output,
-  handler: ({ days, since }): Effect.Effect<Result, Errors.N8nError, Needs> =>
-    since === undefined ? overview(days) : incidentsSince(since),
+  handler: (
+    { days, since }
+  ): Effect.Effect<
+    Result,
+    Errors.N8nError,
+    Effect.Services<ReturnType<typeof overview>> | Effect.Services<ReturnType<typeof incidentsSince>>
+  > => since === undefined ? overview(days) : incidentsSince(since),
   summarize: (result, { days }) => {
     if ("incidents" in result) return summaryOf(result)
     const { groups, key, nameOf, newest, notes, packages, recent, running, url, version, waiting, workflows } = result
