@@ -6,6 +6,7 @@ import type * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
+import type { Executions } from "../../executions/Executions.ts"
 import { isoTime } from "../../executions/Selection.ts"
 import * as Triage from "../../executions/Triage.ts"
 import * as WorkflowNames from "../../executions/WorkflowNames.ts"
@@ -134,8 +135,6 @@ const overview = Effect.fnUntraced(function*(days: number) {
 
 type Result = Effect.Success<ReturnType<typeof overview>> | Effect.Success<ReturnType<typeof incidentsSince>>
 
-type Needs = Effect.Services<ReturnType<typeof overview>> | Effect.Services<ReturnType<typeof incidentsSince>>
-
 const summaryOf = ({ incidents, unknown, url }: Effect.Success<ReturnType<typeof incidentsSince>>) =>
   defined({
     incidents: incidents.slice(0, maxIncidents).map(({ at, cause, count, look, what }) =>
@@ -171,7 +170,7 @@ export const instanceOverview = Tool.make({
     since: isoTime("since", "Incidents since, ISO 8601.")
   }),
   output: Output,
-  handler: ({ days, since }): Effect.Effect<Result, Errors.N8nError, Needs> =>
+  handler: ({ days, since }): Effect.Effect<Result, Errors.N8nError, N8nClient | Executions> =>
     since === undefined ? overview(days) : incidentsSince(since),
   summarize: (result, { days }) => {
     if ("incidents" in result) return summaryOf(result)
