@@ -6,6 +6,7 @@ import type * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
+import type { Executions } from "../../executions/Executions.ts"
 import { isoTime } from "../../executions/Selection.ts"
 import * as Triage from "../../executions/Triage.ts"
 import * as WorkflowNames from "../../executions/WorkflowNames.ts"
@@ -169,13 +170,8 @@ export const instanceOverview = Tool.make({
     since: isoTime("since", "Incidents since, ISO 8601.")
   }),
   output: Output,
-  handler: (
-    { days, since }
-  ): Effect.Effect<
-    Result,
-    Errors.N8nError,
-    Effect.Services<ReturnType<typeof overview>> | Effect.Services<ReturnType<typeof incidentsSince>>
-  > => since === undefined ? overview(days) : incidentsSince(since),
+  handler: ({ days, since }): Effect.Effect<Result, Errors.N8nError, N8nClient | Executions> =>
+    since === undefined ? overview(days) : incidentsSince(since),
   summarize: (result, { days }) => {
     if ("incidents" in result) return summaryOf(result)
     const { groups, key, nameOf, newest, notes, packages, recent, running, url, version, waiting, workflows } = result
