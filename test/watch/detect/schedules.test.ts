@@ -65,7 +65,7 @@ const generate = (seed: number) => {
     () => rules({ field: "days", daysInterval: 1 + next(6), ...at }),
     () => rules({ field: "weeks", weeksInterval: 1 + next(3), triggerAtDay: pick([0], [1, 3], []), ...at }),
     () => rules({ field: "months", monthsInterval: 1 + next(4), triggerAtDayOfMonth: 1 + next(28), ...at }),
-    () => cron(`${pick("*/20", "5,40", next(60))} ${pick("*", "9-17", "*/6", next(24))} ${pick("* *", "*/9 *")} *`),
+    () => cron(`${pick("5,40", next(60))} ${pick("*", "9-17", "*/6", next(24))} ${pick("* *", "*/9 *")} *`),
     () => cron(`${next(60)} ${next(60)} ${next(24)} * * ${pick("1-5", "0", "*")}`),
     () => old({ mode: "everyHour", minute: next(60) }),
     () => old({ mode: "everyWeek", weekday: String(next(7)), hour: next(24) }),
