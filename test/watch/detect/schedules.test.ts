@@ -110,6 +110,10 @@ describe("missed starts", () => {
         assert.deepStrictEqual(iso(judge(watched, runs).missed), iso([starts[lost] ?? 0]), `${chosen} ${lost}`)
       }
     }
+    // Shortly after a publication.
+    const live = { ...watched, liveSince: starts[2000] ?? 0 }
+    const soon = runsAt(starts.filter((_, index) => index !== 2007).map((time) => time + 15_000))
+    assert.deepStrictEqual(iso(judge(live, soon).missed), iso([starts[2007] ?? 0]))
     // A busy queue for twenty minutes, and an extra start.
     const late = starts.map((time, index) => time + 20_000 + (index > 500 && index < 520 ? 100_000 : 0))
     assert.deepStrictEqual(iso(judge(watched, runsAt([...late, (late[900] ?? 0) + 5])).missed), [])
