@@ -218,7 +218,9 @@ export const missed = (
   const isSure = ({ time, width }: Start) =>
     time >= from && time + width + slackOf(width) <= seen.to &&
     !changes.some((change) => Math.abs(time - change) <= clockChange)
-  const cron = unmatched(expected, times, isSure).filter((start) =>
+  // Those of earlier starts would be taken for late or early ones.
+  const firstStart = expected[0]?.time ?? 0
+  const cron = unmatched(expected, times.filter((time) => time >= firstStart - second), isSure).filter((start) =>
     isSure(start) && start.time + start.width + grace <= seen.to
   ).map(({ time }) => time)
   return {
