@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import type { Served } from "../McpTransport.ts"
 import * as Exchange from "./exchange.ts"
@@ -43,4 +44,4 @@ export const add = Effect.fnUntraced(function*(router: HttpRouter.HttpRouter, se
   if (options.health !== false) {
     yield* router.add("*", options.health ?? "/health", mounted(false, only("GET", health(served, options))))
   }
-}, (effect) => effect.pipe(Effect.provide(RateLimiter.layer), Effect.provide(RateLimiter.layerStoreMemory)))
+}, Effect.provide(Layer.provide(RateLimiter.layer, RateLimiter.layerStoreMemory)))
