@@ -79,10 +79,11 @@ export interface Middleware<out R = unknown, out E = Errors.Failure> {
  *   middleware: [audit, limit]
  * })
  *
- * const limited = tools.all.map((tool) => Tool.wrap(tool, limit))
+ * export const limited = tools.all.map((tool) => Tool.wrap(tool, limit))
  *
- * export const test = Effect.forEach(limited.slice(0, 2), (tool) => Effect.flip(tool.run({ id: "1" }))).pipe(
- *   Effect.map((errors) => errors.map(({ message }) => message)),
+ * export const test = Tool.wrap(tools.getWorkflow, limit).run({ id: "1" }).pipe(
+ *   Effect.flip,
+ *   Effect.map(({ message }) => message), // "No calls are left today"
  *   Effect.provide(Layer.mergeAll(
  *     FakeN8n.layer(),
  *     Services.layerMemory,

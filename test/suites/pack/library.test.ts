@@ -36,7 +36,8 @@ afterAll(() => rmSync(app, { recursive: true, force: true }))
 /** What a module of the app prints, as JSON. */
 const told = (code: string, ...options: ReadonlyArray<string>) => {
   writeFileSync(join(app, "told.js"), code)
-  return JSON.parse(run(process.execPath, [...options, "told.js"], app))
+  // A program may log before its last line.
+  return JSON.parse(run(process.execPath, [...options, "told.js"], app).trim().split("\n").at(-1) ?? "")
 }
 
 describe("the library", () => {
@@ -134,7 +135,7 @@ console.log(JSON.stringify({
     assert.isBelow(bytes("/Redact"), 40_000)
     assert.isBelow(bytes("/N8nClient"), 150_000)
     assert.isBelow(bytes("/tools/executions/getExecution"), 600_000)
-    assert.isBelow(bytes(""), 2_000_000)
+    assert.isBelow(bytes(""), 2_100_000)
   })
 
   it.each(uses)("costs a bundle at most $most kB for { $name } of '$from'", async (use) => {
@@ -220,7 +221,7 @@ console.log(JSON.stringify({ actual: await Effect.runPromise(test), expected }))
 
   it("does the page's task in a bundle for browsers", () => {
     const options = ["--bundle", "--platform=browser", "--format=esm", "--outfile=page.js"]
-    run(bin("esbuild"), ["6-page.ts", ...options], app)
+    run(bin("esbuild"), ["page.ts", ...options], app)
     const result: { actual: unknown; expected: unknown } = told(`import { expected, test } from "./page.js"
 import * as Effect from "effect/Effect"
 console.log(JSON.stringify({ actual: await Effect.runPromise(test), expected }))`)
