@@ -64,6 +64,7 @@ const look = Effect.fnUntraced(function*(since: number, traffic: Traffic.Traffic
     before: usual,
     entries: usual,
     isKnown: () => false,
+    isLast: true,
     left: Traffic.left(traffic),
     most: most.failures
   })

@@ -118,6 +118,14 @@ describe("incidents", () => {
           ms: 30_000,
           mode: "trigger",
           status: "crashed"
+        })),
+        // The second is marked a poll later.
+        ...[api, upload].map((workflow, index): Planned => ({
+          workflow,
+          at: start + 45 * minute,
+          ms: 30_000 + index * minute,
+          mode: "webhook",
+          status: "crashed"
         }))
       ],
       (step, world) =>
@@ -160,8 +168,9 @@ describe("incidents", () => {
           world.isAway = false
           yield* expect(4, ["failed", "2 runs ended with n8n itself: mails"])
           world.isSignedOut = true
-          const [credential] = yield* expect(
+          const [, credential] = yield* expect(
             60,
+            ["failed", "2 runs ended with n8n itself: api, upload"],
             [
               "credential",
               "Credential 'Slack' (slackApi) no longer signs in: 1 published workflow depends on it, 'chat'"

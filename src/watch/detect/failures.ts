@@ -140,19 +140,24 @@ const incidentOf = Effect.fnUntraced(function*(
 /** Incidents of runs that failed since the last poll, and of those that were not read then. */
 export const detect = Effect.fn("watch.failures")(function*(
   failed: ReadonlyArray<Run>,
-  { before, entries, isKnown, left, most = maxRead }: {
+  { before, entries, isKnown, isLast = false, left, most = maxRead }: {
     /** Workflows as they were at the last poll. */
     readonly before: { readonly [id: string]: Entry }
     readonly entries: { readonly [id: string]: Entry }
     readonly isKnown: (key: string) => boolean
+    /** Whether no later poll will report what this one leaves. */
+    readonly isLast?: boolean
     /** Number of requests that may be sent. */
     readonly left: number
     readonly most?: number
   }
 ) {
-  const own = failed.filter(({ workflowId }) => entries[workflowId] !== undefined)
-  const crashed = own.filter(({ status }) => status === "crashed")
+  const known = failed.filter(({ workflowId }) => entries[workflowId] !== undefined)
+  const crashed = known.filter(({ status }) => status === "crashed")
   const isRestart = crashed.length > 1
+  // While n8n starts, it marks the runs that it lost one by one: others may follow.
+  const awaited = isLast || isRestart ? [] : crashed.filter(({ workflowId }) => before[workflowId]?.crashes === undefined)
+  const own = known.filter((run) => !awaited.includes(run))
   const { chosen, waiting } = choose(
     isRestart ? own.filter(({ status }) => status !== "crashed") : own,
     Math.min(most, left)
@@ -174,6 +179,6 @@ export const detect = Effect.fn("watch.failures")(function*(
       ...isRestart ? [restart(crashed, entries)] : [],
       ...merged(results.flatMap(({ incident }) => incident ?? []))
     ],
-    unread: [...results.flatMap(({ unread }) => unread), ...waiting].slice(-maxWaiting)
+    unread: [...awaited, ...results.flatMap(({ unread }) => unread), ...waiting].slice(-maxWaiting)
   }
 })
