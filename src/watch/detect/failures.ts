@@ -156,7 +156,9 @@ export const detect = Effect.fn("watch.failures")(function*(
   const crashed = known.filter(({ status }) => status === "crashed")
   const isRestart = crashed.length > 1
   // While n8n starts, it marks the runs that it lost one by one: others may follow.
-  const awaited = isLast || isRestart ? [] : crashed.filter(({ workflowId }) => before[workflowId]?.crashes === undefined)
+  const awaited = isLast || isRestart
+    ? []
+    : crashed.filter(({ workflowId }) => before[workflowId]?.crashes === undefined)
   const own = known.filter((run) => !awaited.includes(run))
   const { chosen, waiting } = choose(
     isRestart ? own.filter(({ status }) => status !== "crashed") : own,

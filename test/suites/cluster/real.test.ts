@@ -106,7 +106,7 @@ describe.skipIf(!isThere)(`the same before n8n ${version}`, () => {
         const cluster = yield* Cluster
         const { crash } = yield* RealN8n
         const counts = yield* Trial.tried(`n8n ${version} killed, and started`, cluster.url, {
-          meanwhile: () => crash,
+          meanwhile: () => crash([]),
           back: Trial.readsAgain(cluster)
         })
         assert.isAbove(counts.failed, 0)

@@ -17,7 +17,9 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
+import { readFileSync } from "node:fs"
 import { createServer } from "node:net"
+import { join } from "node:path"
 import * as processes from "../../support/processes.ts"
 import * as elsewhere from "./elsewhere.ts"
 import * as FakeOpenAi from "./FakeOpenAi.ts"
@@ -36,8 +38,14 @@ export interface Service {
   readonly asOwner: HttpClient.HttpClient
   /** Creates an API key with only these scopes. */
   readonly createApiKey: (scopes: ReadonlyArray<string>) => Effect.Effect<Redacted.Redacted<string>, RealN8nError>
-  /** Kills n8n without a shutdown and restarts it with the same data, port and keys. */
-  readonly crash: Effect.Effect<void, RealN8nError>
+  /**
+   * Kills n8n without a shutdown while these executions run, and restarts it with the same data, port and keys; what
+   * happens meanwhile is the second argument.
+   */
+  readonly crash: <E = never, R = never>(
+    executions: ReadonlyArray<string>,
+    meanwhile?: Effect.Effect<void, E, R>
+  ) => Effect.Effect<void, E | RealN8nError, R>
   /** The base URL of the simulated OpenAI for the scenarios' AI nodes. */
   readonly openAiUrl: URL
   /** Address at which n8n reaches the servers of a test. */
@@ -259,10 +267,24 @@ const make = Effect.fn("RealN8n.make")(function*(version: string, env: Readonly<
   const context = yield* Effect.context<
     Scope.Scope | HttpClient.HttpClient | ChildProcessSpawner.ChildProcessSpawner
   >()
-  const crash = Effect.gen(function*() {
-    yield* Scope.close(running, Exit.void)
-    running = yield* launchWithin(place)
-  }).pipe(Effect.provideContext(context))
+  /** Whether a run has got beyond its trigger, in the log from which n8n restores it: that is written a moment later. */
+  const isLogged = (id: string) => {
+    const events = readFileSync(join(place.folder, ".n8n/n8nEventLog.log"), "utf8").split("\n").flatMap((line) =>
+      line.includes(`"executionId":"${id}"`) ? /"n8n\.node\.\w+"/.exec(line)?.[0] ?? [] : []
+    )
+    return events.length > 1 && events.at(-1) === "\"n8n.node.started\""
+  }
+  const crash: Service["crash"] = (executions, meanwhile = Effect.void) =>
+    Effect.gen(function*() {
+      yield* Effect.repeat(Effect.sync(() => executions.every(isLogged)), {
+        schedule: Schedule.spaced("50 millis"),
+        until: (isReady) => isReady,
+        times: 600
+      }).pipe(Effect.provideService(Clock.Clock, Clock.Clock.defaultValue()))
+      yield* Scope.close(running, Exit.void)
+      yield* meanwhile
+      running = yield* Effect.provideContext(launchWithin(place), context)
+    })
 
   return RealN8n.of({
     version,

@@ -347,9 +347,7 @@ export const manual = Effect.fn("scenarios.manual")(function*() {
 export const crashed = Effect.fn("scenarios.crashed")(function*() {
   const { crash } = yield* RealN8n
   const done = yield* run("running", "crashed")
-  // n8n restores the run from its event log, which is written a moment later.
-  yield* live(Effect.sleep("1 second"))
-  yield* crash
+  yield* crash([done.executionId])
   return { ...done, status: yield* awaitStatus(done.executionId) } satisfies Run
 })
 
