@@ -1,9 +1,9 @@
 /**
- * `pnpm bench load`: compares our HTTP server with a bare SDK server under 200 clients, in one run.
+ * `pnpm bench load`: compares our HTTP server under 200 clients with a bare SDK server and a minimal one of Effect, in one run.
  *
  * **Details**
  *
- * Both ask a stub of n8n in a third process, ours in both eras of MCP. It runs over loopback, prints Markdown on stdout and its progress on stderr, and stops everything
+ * All ask a stub of n8n in a process of its own, ours in both eras of MCP. It runs over loopback, prints Markdown on stdout and its progress on stderr, and stops everything
  * that it starts. The exit code is 1 if a criterion is missed or a call fails. `--quick`: a fifth of the calls.
  * `--profile`: a processor profile of ours.
  */
@@ -36,7 +36,8 @@ const run = Effect.fn("load.run")(function*(plan: measure.Plan, profiled: boolea
   const profiling = profiled ? ["--cpu-prof", "--cpu-prof-dir", process.cwd()] : []
   const ours = yield* HttpProcess.start("ours", [...profiling, ...serving], home, env)
   const bare = yield* HttpProcess.start("bare", [file("load/floor.mjs")], home, env)
-  const servers = { ours, bare, n8n }
+  const minimal = yield* HttpProcess.start("minimal", [file("load/minimal.ts")], home, env)
+  const servers = { ours, bare, minimal, n8n }
   yield* say(`${plan.clients} clients, in turns`)
   const speed = {
     "2025-11-25": yield* measure.speed(servers, plan, "2025-11-25"),

@@ -103,35 +103,40 @@ const sided = Effect.fn("measure.sided")(
   }
 )
 
-/** The servers under load; both ask the same n8n. */
+/** The servers under load; all ask the same n8n. */
 export interface Servers {
   readonly ours: HttpProcess
   readonly bare: HttpProcess
+  readonly minimal: HttpProcess
   readonly n8n: HttpProcess
 }
 
-/** Both servers in turns, ours in an era of MCP, after some rounds of each to warm up. */
-export const speed = Effect.fn("measure.speed")(function*({ bare, n8n, ours }: Servers, plan: Plan, era: clients.Era) {
-  const sides = [
-    { server: ours, agent: clients.connections(plan.clients), messages: messages({ era }) },
-    { server: bare, agent: clients.connections(plan.clients), messages: yield* bareMessages(ours, n8n) }
-  ] as const
-  const turn = ({ agent, messages, server }: typeof sides[number]) =>
-    promised(server.title, () => clients.run(server.port, agent, plan, messages))
-  for (let round = 0; round < plan.warmups; round++) for (const side of sides) yield* turn(side)
-  const before = [yield* ours.usage, yield* bare.usage] as const
-  const outcomes: readonly [Array<clients.Outcome>, Array<clients.Outcome>] = [[], []]
-  for (let round = 0; round < plan.rounds; round++) {
-    for (const index of round % 2 === 0 ? [0, 1] as const : [1, 0] as const) {
-      outcomes[index].push(yield* turn(sides[index]))
+/** The servers in turns, ours in an era of MCP, after some rounds of each to warm up. */
+export const speed = Effect.fn("measure.speed")(
+  function*({ bare, minimal, n8n, ours }: Servers, plan: Plan, era: clients.Era) {
+    const same = yield* bareMessages(ours, n8n)
+    const side = (server: HttpProcess, wanted: ReadonlyArray<clients.Message>) => {
+      const agent = clients.connections(plan.clients)
+      const outcomes: Array<clients.Outcome> = []
+      const turn = promised(server.title, () => clients.run(server.port, agent, plan, wanted))
+      return { agent, outcomes, turn, after: (before: Usage) => sided(server, before, outcomes) }
+    }
+    const sides = { ours: side(ours, messages({ era })), bare: side(bare, same), minimal: side(minimal, same) }
+    const all = Object.values(sides)
+    for (let round = 0; round < plan.warmups; round++) for (const { turn } of all) yield* turn
+    const before = { ours: yield* ours.usage, bare: yield* bare.usage, minimal: yield* minimal.usage }
+    for (let round = 0; round < plan.rounds; round++) {
+      const first = round % all.length
+      for (const { outcomes, turn } of [...all.slice(first), ...all.slice(0, first)]) outcomes.push(yield* turn)
+    }
+    for (const { agent } of all) agent.destroy()
+    return {
+      ours: yield* sides.ours.after(before.ours),
+      bare: yield* sides.bare.after(before.bare),
+      minimal: yield* sides.minimal.after(before.minimal)
     }
   }
-  for (const { agent } of sides) agent.destroy()
-  return {
-    ours: yield* sided(ours, before[0], outcomes[0]),
-    bare: yield* sided(bare, before[1], outcomes[1])
-  }
-})
+)
 
 /** The tokens of two callers of one server. */
 export const tokens = { quick: "the-quick-caller-of-the-bench", slow: "the-slow-caller-of-the-bench" }
