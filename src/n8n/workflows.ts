@@ -124,6 +124,9 @@ const orders: Readonly<Record<string, (a: string, b: string) => number>> = {
   "~": new Intl.Collator("en").compare
 }
 
+/** Number of workflows that one request lists: it also reads the row before them and the one after. */
+const oneRead = maxPage - 2
+
 /** Position in n8n's list, the id of the row before it, and the marks of the orders that the rows so far are in. */
 interface Place {
   readonly position: number
@@ -362,7 +365,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests.Requests) {
     streamWorkflows: ({ archived = false, ...query } = {}) =>
       pages(listTarget, (cursor) =>
         Effect.map(
-          listWorkflows({ ...query, archived, limit: maxPage, cursor }),
+          listWorkflows({ ...query, archived, limit: oneRead, cursor }),
           ({ nextCursor, workflows }) => [workflows, nextCursor] as const
         )),
     getWorkflow: Effect.fn("N8nClient.getWorkflow")((

@@ -53,6 +53,9 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
     (root) => Effect.map(openRoot({ kind: "File", path: "" })(root), ({ real }) => real)
   )
 
+  const exists = (file: string) =>
+    fs.lstat(file).pipe(Effect.as(true), Effect.catchIf(refusals.isNotFound, () => Effect.succeed(false)))
+
   const follow = Effect.fnUntraced(function*(target: refusals.Target) {
     const roots = yield* Effect.forEach(rootPaths, openRoot(target))
     const below = (file: string) =>
@@ -75,11 +78,11 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
       const next = path.join(at, name)
       const info = yield* fs.lstat(next).pipe(Effect.catchIf(refusals.isNotFound, () => Effect.undefined))
       if (info === undefined) {
-        const entries = yield* fs.readDirectory(at)
         // macOS stores が as two code points; models write one.
-        const same = entries.find((entry) => entry !== name && entry.normalize() === name.normalize())
-        if (same === undefined) return { place: { root, at, rest: names }, entries }
-        names = [same, ...rest]
+        const forms = [name.normalize("NFC"), name.normalize("NFD")].filter((form) => form !== name)
+        const same = yield* Effect.findFirst(forms, (form) => exists(path.join(at, form)))
+        if (Option.isNone(same)) return { root, at, rest: names }
+        names = [same.value, ...rest]
       } else if (info.type === "SymbolicLink") {
         const destination = below(path.resolve(at, yield* fs.readLink(next)))
         if (destination === undefined) return yield* outside(target, "is a link that leads out of")
@@ -99,21 +102,23 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
       }
     }
     if (target.kind === "File" && !refusals.isJson(at)) return yield* refusals.notJson(target.path)
-    return { place: { root, at, rest: names }, entries: [] }
+    return { root, at, rest: names }
   })
 
   const existing = (target: refusals.Target) =>
     Effect.flatMap(
       follow(target),
-      ({ entries, place: { at, rest: [name] } }) =>
-        name === undefined ? Effect.succeed(at) : refusals.missing(target, at, name, entries)
+      ({ at, rest: [name] }) =>
+        name === undefined
+          ? Effect.succeed(at)
+          : Effect.flatMap(fs.readDirectory(at), (entries) => refusals.missing(target, at, name, entries))
     )
 
   /** Place of an existing or new file; a new one must not have a hidden or ignored name. */
   const possible = Effect.fnUntraced(
     function*(userPath: string) {
       yield* checkName({ kind: "File", path: userPath })
-      const { place } = yield* follow({ kind: "File", path: userPath })
+      const place = yield* follow({ kind: "File", path: userPath })
       const name = place.rest.at(-1)
       if (name === undefined) return place
       if (!refusals.isJson(name)) return yield* refusals.notJson(userPath)

@@ -9,7 +9,6 @@ import * as Predicate from "effect/Predicate"
 import { randomBytes } from "node:crypto"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import type * as Errors from "../../base/Errors.ts"
-import { sha256 } from "../../base/Hash.ts"
 import type { CodeFiles, CodeOptions } from "./codeFiles.ts"
 import * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
@@ -44,16 +43,20 @@ const writable = (userPath: string) => <A, E, R>(effect: Effect.Effect<A, E | Pl
 /** Age in milliseconds after which the temporary files of an interrupted writer are removed. */
 const leftAfter = 60_000
 
+const isTemporary = /^\.effect-n8n-mcp-[\da-f-]+\.tmp$/
+
 const makePlacer = Effect.fnUntraced(function*(locate: Locate.Locate) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
-  const temporaryOf = (file: string) => `.effect-n8n-mcp-${sha256(path.basename(file)).slice(0, 16)}-`
+  /** Time of the last cleaning by folder: each reads the folder, which may have thousands of files. */
+  const cleaned = new Map<string, number>()
 
-  const removeLeft = Effect.fnUntraced(function*(file: string) {
-    const folder = path.dirname(file)
+  const removeLeft = Effect.fnUntraced(function*(folder: string) {
     const now = yield* Clock.currentTimeMillis
-    const left = (yield* fs.readDirectory(folder)).filter((name) => name.startsWith(temporaryOf(file)))
+    if (now - (cleaned.get(folder) ?? -Infinity) < leftAfter) return
+    cleaned.set(folder, now)
+    const left = (yield* fs.readDirectory(folder)).filter((name) => isTemporary.test(name))
     yield* Effect.forEach(left.map((name) => path.join(folder, name)), (name) =>
       Effect.when(
         fs.remove(name),
@@ -70,8 +73,9 @@ const makePlacer = Effect.fnUntraced(function*(locate: Locate.Locate) {
     place: (temporary: string) => Effect.Effect<void, E, R>
   ) =>
     Effect.gen(function*() {
-      yield* Effect.ignore(removeLeft(file))
-      const temporary = path.join(path.dirname(file), `${temporaryOf(file)}${randomBytes(6).toString("hex")}.tmp`)
+      yield* Effect.ignore(removeLeft(path.dirname(file)))
+      const name = `.effect-n8n-mcp-${randomBytes(12).toString("hex")}.tmp`
+      const temporary = path.join(path.dirname(file), name)
       yield* AtomicFile.stage({ bytes, temporary, mode, isReal: true }, (staged) =>
         Effect.gen(function*() {
           // The folder itself may have become a link in the meantime.

@@ -41,6 +41,23 @@ const counted = (file: WorkflowFiles.WorkflowFile) =>
   Effect.sync(() => workflow({ count: Number(obj(file.value)?.["count"] ?? 0) + 1 }))
 
 layer(platform)("a workflow file", (it) => {
+  it.effect("is written where an interrupted writer left others, which are removed once they are old", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const [old, young, other] = [".effect-n8n-mcp-0a1b.tmp", ".effect-n8n-mcp-0a1b-2c.tmp", ".own.tmp"]
+      const root = yield* folderWith({ [old]: "1", [young]: "1", [other]: "1" })
+      const now = new Date("2026-11-20T00:00:00.000Z")
+      yield* TestClock.setTime(now.getTime())
+      for (const name of [old, other]) yield* fs.utimes(`${root}/${name}`, now, new Date(now.getTime() - 61_000))
+      yield* fs.utimes(`${root}/${young}`, now, now)
+      const { create } = yield* over(root)
+      yield* create("a.json", workflow())
+      assert.deepStrictEqual(yield* namesIn(root), [young, other, "a.json"])
+      yield* TestClock.adjust("61 seconds")
+      yield* create("b.json", workflow())
+      assert.deepStrictEqual(yield* namesIn(root), [other, "a.json", "b.json"])
+    }))
+
   describe("that may not exist", () => {
     it.effect("is located where it would be", () =>
       Effect.gen(function*() {
