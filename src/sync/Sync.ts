@@ -10,6 +10,7 @@ import * as Views from "../workflows/diff/Comparison.ts"
 import type * as WorkflowDiff from "../workflows/diff/WorkflowDiff.ts"
 import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
+import * as Locals from "./locals.ts"
 import { type Entry, entryOf, type Options, reportOf, select } from "./report.ts"
 
 export type { Secrets, Status } from "./comparison.ts"
@@ -19,10 +20,13 @@ export { pull, type PullOptions } from "./pull.ts"
 export { push, type PushOptions } from "./push.ts"
 export type { Entry, Options, Outcome, Report, Step } from "./report.ts"
 
-/** Status of each workflow; calls `GET /workflows`, and `GET /workflows/{id}` for changed ones. Writes nothing. */
+/** Status of each workflow; calls `GET /workflows`, and `GET /workflows/{id}` for changed ones. Writes nothing. Before a
+ * call's deadline it leaves the rest to the next call. */
 export const status = Effect.fn("Sync.status")(function*(folder: string, options: Options = {}) {
   const comparison = yield* Compare.make(folder, options)
-  return reportOf((yield* select(comparison, options)).map(entryOf))
+  const pairs = yield* select(comparison, options)
+  const { items, remaining } = yield* Compare.compareAll(comparison, pairs, { ...options, isPartial: true })
+  return reportOf(items.map(entryOf), remaining)
 })
 
 /** A workflow that exists on both sides and differs. */
@@ -43,14 +47,17 @@ export interface DiffOptions extends Options {
 /** Workflows that are not the same, with the differences of those that exist on both sides. Writes nothing. */
 export const diff = Effect.fn("Sync.diff")(function*(folder: string, options: DiffOptions = {}) {
   const comparison = yield* Compare.make(folder, options)
-  const items = (yield* select(comparison, options)).filter(({ status }) => status !== "same")
-  const differences = yield* Effect.forEach(items, (item) =>
+  const { scope } = comparison
+  const differences = yield* Effect.forEach(yield* select(comparison, options), (pair) =>
     Effect.gen(function*() {
+      const item = yield* Compare.compare(pair, scope, false)
+      if (item === undefined || item.status === "same") return []
       const { local, remote, status } = item
-      if (local === undefined || remote === undefined || status === "invalid") return undefined
-      const there = content.of(yield* Compare.whole(remote), comparison.scope)
+      if (local === undefined || remote === undefined || status === "invalid") return [entryOf(item)]
+      const here = yield* Locals.read(local, scope)
+      const there = content.of(yield* Compare.whole(remote), scope)
       const isFromHere = status === "changed there"
-      const [before, after] = isFromHere ? [local.content, there] : [there, local.content]
+      const [before, after] = isFromHere ? [here, there] : [there, here]
       const tags = { before: arr(before["tags"]).map(String), after: arr(after["tags"]).map(String) }
       const difference: Difference = {
         ...entryOf(item),
@@ -58,8 +65,8 @@ export const diff = Effect.fn("Sync.diff")(function*(folder: string, options: Di
         view: Views.make(before, after, { showsSecrets: options.showsSecrets === true }),
         ...(equals(tags.before, tags.after) ? {} : { tags })
       }
-      return difference
+      return [difference]
     }), { concurrency: 8 })
-  const shown: ReadonlyArray<Entry | Difference> = items.map((item, index) => differences[index] ?? entryOf(item))
+  const shown: ReadonlyArray<Entry | Difference> = differences.flat()
   return shown
 })

@@ -1,12 +1,14 @@
 /** Comparison of a folder with n8n. */
 import * as Effect from "effect/Effect"
-import * as Errors from "../base/Errors.ts"
-import { arr, defined, equals, type Obj, obj, own, str } from "../base/Json.ts"
+import * as Stream from "effect/Stream"
+import * as Deadline from "../base/Deadline.ts"
+import { defined, equals, type Obj } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
-import { isV1, N8nClient, type Service, writesDrafts } from "../n8n/N8nClient.ts"
-import { isWorkflow, WorkflowFiles, type WorkflowFolder } from "../workflows/files/WorkflowFiles.ts"
+import { isV1, N8nClient, writesDrafts } from "../n8n/N8nClient.ts"
+import { WorkflowFiles, type WorkflowFolder } from "../workflows/files/WorkflowFiles.ts"
 import * as NodeParameters from "../workflows/NodeParameters.ts"
 import * as content from "./content.ts"
+import * as Locals from "./locals.ts"
 import * as State from "./state.ts"
 
 /** Status of a workflow. `both`: changed on both sides, or changed on one and removed on the other. `invalid`: a bad file. */
@@ -21,39 +23,42 @@ export type Status =
   | "gone there"
   | "invalid"
 
-export interface Local {
-  /** Relative to the folder, with slashes. */
-  readonly file: string
-  readonly path: string
-  readonly value: Obj
-  readonly content: Obj
-  readonly hash: string
-  /** Whether its secrets are in the file that git ignores. */
-  readonly hasSecrets: boolean
-  /** Code files that it refers to, relative to the folder. */
-  readonly beside: ReadonlyArray<string>
-}
-
-export interface Remote {
+/** A workflow in n8n's list, without its content. */
+export interface Head {
   readonly id: string
   readonly name: string
   readonly tags: Workflow.Listed["tags"] | undefined
-  readonly hash: string
   readonly active: boolean
   readonly awaitsPublishing: boolean
-  /** Absent if the list of workflows shows that it has not changed. */
+  /** Differs for each state of the workflow, pinned data and static data aside. */
+  readonly mark: string
+  /** Present if the list shows that it has not changed. */
+  readonly hash?: string
+}
+
+export interface Remote extends Head {
+  /** Empty if no status depends on it. */
+  readonly hash: string
+  /** Present if it was read and is needed. */
   readonly workflow?: Workflow.Workflow
 }
 
-export interface Item {
-  readonly status: Status
+/** A workflow on one or both sides, before its contents are compared. */
+export interface Pair {
   readonly id?: string
   readonly name: string
   readonly file?: string
-  readonly detail?: string
-  readonly local?: Local
-  readonly remote?: Remote
+  readonly local?: Locals.Local
+  readonly head?: Head
   readonly base?: State.Base
+  /** Reason why it cannot be synced. */
+  readonly fault?: string
+}
+
+export interface Item extends Omit<Pair, "head" | "fault"> {
+  readonly status: Status
+  readonly detail?: string
+  readonly remote?: Remote
 }
 
 /** Whether parts are moved into files beside the workflows, back into them, or not at all. */
@@ -69,7 +74,7 @@ export interface Comparison {
   readonly scope: content.Scope
   readonly code: Mode
   readonly secrets: Mode
-  readonly items: ReadonlyArray<Item>
+  readonly pairs: ReadonlyArray<Pair>
 }
 
 export interface Options {
@@ -83,11 +88,20 @@ export interface Options {
   readonly onRead?: ((count: number, total: number) => Effect.Effect<void>) | undefined
 }
 
-const concurrency = 8
-const maxFiles = 20_000
-const maxWorkflows = 9_900
+/** Number of workflows that are read and written at a time; a call begins at least as many, however late it is. */
+export const concurrency = 8
 
-const slashes = (path: string) => path.replaceAll("\\", "/")
+/** Milliseconds that must be left to begin another workflow, and for what follows the last. */
+const leastTime = 8_000
+
+/** Milliseconds granted for each workflow to a caller that receives progress. */
+const patience = 45_000
+
+/** Whether the call must end soon. */
+export const isLate = Effect.andThen(
+  Deadline.grantIfHeard(patience),
+  Effect.map(Deadline.left, (left) => left < leastTime)
+)
 
 /** Common state of n8n and a file from now on. */
 export const baseOf = (file: string, workflow: Workflow.Workflow, scope: content.Scope): State.Base => {
@@ -101,130 +115,36 @@ export const baseOf = (file: string, workflow: Workflow.Workflow, scope: content
   })
 }
 
-const invalid = (file: string, detail: string): Item => ({ status: "invalid", name: file, file, detail })
-
-export const readLocals = Effect.fnUntraced(
-  function*(folder: WorkflowFolder, userPath: string, state: State.State, scope: content.Scope) {
-    if (!folder.exists) return { locals: [], faults: [] }
-    const files = yield* WorkflowFiles
-    const { unreadable, unreadableCount, workflows } = yield* files.list(userPath, { limit: maxFiles })
-    const relative = (path: string) => slashes(path.slice(folder.path.length).replace(/^[\\/]/, ""))
-    /** Names an unreadable file by its place in the folder, like all others. */
-    const fault = (path: string, reason: string) =>
-      files.locate(path).pipe(
-        Effect.map((real) => invalid(relative(real), reason)),
-        Effect.orElseSucceed(() => invalid(slashes(path), reason))
-      )
-    const [locals, faults] = yield* Effect.partition(workflows, ({ path }) =>
-      files.read(path).pipe(
-        Effect.catch(({ reason }) => Effect.flip(fault(path, reason))),
-        Effect.flatMap((file): Effect.Effect<Local, Item> => {
-          const name = relative(file.path)
-          const value = obj(file.value)
-          if (value === undefined || !isWorkflow(value) || str(value["name"]) === undefined) {
-            return Effect.fail(invalid(name, "Not a workflow: a name and nodes are required."))
-          }
-          const ours = content.of(value, scope)
-          const folder = name.slice(0, name.lastIndexOf("/") + 1)
-          const beside = [...file.beside?.files.keys() ?? []].map((each) => `${folder}${each}`)
-          const hasSecrets = file.beside?.hasSecrets === true
-          return Effect.succeed({
-            file: name,
-            path: file.path,
-            value,
-            content: ours,
-            hash: content.hash(ours),
-            hasSecrets,
-            beside
-          })
-        })
-      ), { concurrency })
-    const others = yield* Effect.forEach(unreadable, ({ path, reason }) => fault(path, reason))
-    const seen = new Set([...locals, ...faults, ...others].map(({ file }) => file))
-    // A damaged file must not count as deleted.
-    const broken = yield* Effect.forEach(
-      Object.values(state.workflows).filter(({ file }) => !seen.has(file)),
-      ({ file }) =>
-        Effect.map(folder.read(file), (text) => text === undefined ? [] : [invalid(file, "No longer a workflow.")]),
-      { concurrency }
-    )
-    const more = unreadableCount - unreadable.length
-    return {
-      locals,
-      faults: [
-        ...faults,
-        ...broken.flat(),
-        ...others,
-        ...(more > 0 ? [invalid(`${more} more files`, "They cannot be read.")] : [])
-      ]
-    }
-  }
-)
-
-const isAsBase = (listed: Workflow.Listed, base: State.Base, scope: content.Scope) =>
-  scope.extras.length === 0 && base.updatedAt !== undefined && listed.updatedAt === base.updatedAt &&
+const isAsBase = (listed: Workflow.Listed, base: State.Base | undefined, scope: content.Scope): base is State.Base =>
+  scope.extras.length === 0 && base?.updatedAt !== undefined && listed.updatedAt === base.updatedAt &&
   (listed.versionId ?? undefined) === base.versionId &&
   equals(Workflow.tagNames(listed).toSorted(), base.tags ?? [])
 
-/** Lists all workflows of an n8n; fails if they are too many, since those left out would count as gone. */
-export const listAll = (n8n: Service) =>
-  Effect.flatMap(
-    n8n.listWorkflows({ archived: true, limit: maxWorkflows }),
-    ({ nextCursor, workflows }) =>
-      nextCursor === undefined
-        ? Effect.succeed(workflows)
-        : Errors.invalid(
-          "folder",
-          `${n8n.instance.url} has over ${maxWorkflows.toLocaleString("en")} workflows`,
-          "Nothing was written. Use an API key that sees fewer workflows, such as that of a member of one project."
-        )
-  )
-
-const readRemotes = Effect.fnUntraced(function*(
-  state: State.State,
-  scope: content.Scope,
-  onRead: NonNullable<Options["onRead"]>
-) {
+/** Lists all workflows of n8n and drops their contents, a page at a time. */
+const readHeads = Effect.fnUntraced(function*(state: State.State, scope: content.Scope) {
   const n8n = yield* N8nClient
-  const workflows = yield* listAll(n8n)
-  const live = workflows.filter(({ isArchived }) => isArchived !== true)
-  const known = new Map(
-    live.flatMap((listed) => {
-      const base = state.workflows[listed.id]
-      return base !== undefined && isAsBase(listed, base, scope) ? [[listed.id, base] as const] : []
-    })
-  )
-  const total = live.length - known.size
-  let count = 0
-  const remotes = yield* Effect.forEach(live, (listed) => {
-    const { active, id, name, tags } = listed
-    const base = known.get(id)
-    const head = { id, name, tags, active, awaitsPublishing: Workflow.awaitsPublishing(listed) }
-    if (base !== undefined) return Effect.succeed<ReadonlyArray<Remote>>([{ ...head, hash: base.hash }])
-    return n8n.getWorkflow(id).pipe(
-      Effect.map((workflow) => [{ ...head, hash: content.hash(content.of(workflow, scope)), workflow }]),
-      // Deleted since it was listed.
-      Effect.catchTag("NotFoundError", () => Effect.succeed<ReadonlyArray<Remote>>([])),
-      Effect.tap(() => onRead(++count, total))
-    )
-  }, { concurrency })
-  return {
-    remotes: remotes.flat(),
-    archived: new Set(workflows.flatMap(({ id, isArchived }) => isArchived === true ? [id] : []))
-  }
+  const heads: Array<Head> = []
+  const archived = new Set<string>()
+  yield* Stream.runForEach(n8n.streamWorkflows({ archived: true }), (listed) =>
+    Effect.sync(() => {
+      const { active, id, name, tags, updatedAt, versionId } = listed
+      if (listed.isArchived === true) {
+        archived.add(id)
+        return
+      }
+      const base = state.workflows[id]
+      heads.push({
+        id,
+        name,
+        tags,
+        active,
+        awaitsPublishing: Workflow.awaitsPublishing(listed),
+        mark: JSON.stringify([scope.isV1, versionId, updatedAt, Workflow.tagNames(listed)]),
+        ...(isAsBase(listed, base, scope) ? { hash: base.hash } : {})
+      })
+    }))
+  return { heads, archived }
 })
-
-const paired = (local: Local, remote: Remote, base: State.Base | undefined): Status => {
-  if (local.hash === remote.hash) return "same"
-  if (base === undefined) return "both"
-  return local.hash === base.hash ? "changed there" : remote.hash === base.hash ? "changed here" : "both"
-}
-
-export const nodeIds = (workflow: unknown) => arr(own(workflow, "nodes")).map((node) => own(node, "id"))
-
-/** Whether an interrupted push created the workflow from this file. */
-const isBegun = ({ creating = [] }: State.State, { content, file }: Local, { workflow }: Remote) =>
-  creating.includes(file) && workflow !== undefined && equals(nodeIds(content), nodeIds(workflow))
 
 const unique = <A>(values: ReadonlyArray<A>, keyOf: (value: A) => string) =>
   new Map(
@@ -233,118 +153,90 @@ const unique = <A>(values: ReadonlyArray<A>, keyOf: (value: A) => string) =>
 
 /** Pairs files with workflows: by the id in the file, by the recorded file, by a name that is unique on both sides. */
 const match = (
-  locals: ReadonlyArray<Local>,
-  remotes: ReadonlyArray<Remote>,
+  locals: ReadonlyArray<Locals.Local>,
+  heads: ReadonlyArray<Head>,
   state: State.State,
   archived: ReadonlySet<string>
 ) => {
   const isKnown = (id: string) => byId.has(id) || archived.has(id) || Object.hasOwn(state.workflows, id)
-  const byId = new Map(remotes.map((remote) => [remote.id, remote]))
-  const idOf = new Map<Local, string>()
+  const byId = new Map(heads.map((head) => [head.id, head]))
+  const idOf = new Map<Locals.Local, string>()
   const taken = new Set<string>()
-  const pair = (local: Local, id: string) => {
+  const pair = (local: Locals.Local, id: string) => {
     idOf.set(local, id)
     taken.add(id)
   }
-  for (const local of locals) {
-    const id = str(local.value["id"])
-    if (id !== undefined && isKnown(id)) pair(local, id)
-  }
+  for (const local of locals) if (local.id !== undefined && isKnown(local.id)) pair(local, local.id)
   const byFile = new Map(Object.entries(state.workflows).map(([id, { file }]) => [file, id]))
   for (const local of locals) {
     const id = byFile.get(local.file)
     if (!idOf.has(local) && id !== undefined && !taken.has(id)) pair(local, id)
   }
   const free = unique(
-    remotes.filter(({ id }) => !taken.has(id) && !Object.hasOwn(state.workflows, id)),
+    heads.filter(({ id }) => !taken.has(id) && !Object.hasOwn(state.workflows, id)),
     ({ name }) => name
   )
-  for (
-    const [name, local] of unique(locals.filter((each) => !idOf.has(each)), ({ content }) => String(content["name"]))
-  ) {
-    const remote = free.get(name)
-    if (remote !== undefined) pair(local, remote.id)
+  for (const [name, local] of unique(locals.filter((each) => !idOf.has(each)), ({ name }) => name)) {
+    const head = free.get(name)
+    if (head !== undefined) pair(local, head.id)
   }
   return { byId, idOf }
 }
 
-/** Status of a workflow without a file: gone only if none of the unreadable files may be its own. */
-const missing = (faults: ReadonlyArray<Item>, remote: Remote, base: State.Base): Pick<Item, "status" | "detail"> => {
-  const own = faults.find(({ file }) => file === base.file)
-  const [other] = faults
-  if (own !== undefined) return { status: "invalid", ...defined({ detail: own.detail }) }
-  if (other !== undefined) {
-    return {
-      status: "invalid",
-      detail: `No readable file contains it, and '${other.name}' may be its file: fix that first.`
-    }
-  }
-  return remote.hash === base.hash
-    ? { status: "gone here", detail: "Its file is gone." }
-    : { status: "both", detail: "Its file is gone, and it changed on n8n." }
-}
-
-const itemsOf = (
-  locals: ReadonlyArray<Local>,
-  faults: ReadonlyArray<Item>,
-  remotes: ReadonlyArray<Remote>,
+const pairsOf = (
+  locals: ReadonlyArray<Locals.Local>,
+  faults: ReadonlyArray<Locals.Fault>,
+  heads: ReadonlyArray<Head>,
   state: State.State,
   archived: ReadonlySet<string>
-): ReadonlyArray<Item> => {
-  const { byId, idOf } = match(locals, remotes, state, archived)
-  const doubles = new Set(
-    [...Map.groupBy(idOf.keys(), (local) => idOf.get(local))].flatMap(([id, all]) => all.length > 1 ? [id] : [])
-  )
-  const here = locals.map((local): Item => {
+): ReadonlyArray<Pair> => {
+  const { byId, idOf } = match(locals, heads, state, archived)
+  const counts = Map.groupBy(idOf.values(), (id) => id)
+  const here = locals.map((local): Pair => {
     const id = idOf.get(local)
-    const { file } = local
-    const name = String(local.content["name"])
-    if (id === undefined) return { status: "new here", name, file, local }
-    const base = state.workflows[id]
-    const remote = byId.get(id)
-    const known = { id, name, file, local, ...defined({ base, remote }) }
-    if (doubles.has(id)) {
-      return { ...known, status: "invalid", detail: `Several files have the id '${id}': remove it from the copies.` }
-    }
-    if (remote !== undefined) {
-      const isOurs = base === undefined && local.hash !== remote.hash && isBegun(state, local, remote)
-      const status = isOurs ? "changed here" : paired(local, remote, base)
-      const isUnmet = status === "both" && base === undefined
-      return {
-        ...known,
-        status,
-        ...(isUnmet ? { detail: "Exists on both sides, differs, and was never synced." } : {})
-      }
-    }
-    return local.hash === base?.hash
-      ? { ...known, status: "gone there", detail: "Deleted or archived on n8n." }
-      : { ...known, status: "both", detail: "Changed here, and deleted or archived on n8n." }
+    const { file, name } = local
+    if (id === undefined) return { name, file, local }
+    const isDouble = (counts.get(id) ?? []).length > 1
+    return defined({
+      id,
+      name,
+      file,
+      local,
+      base: state.workflows[id],
+      head: byId.get(id),
+      fault: isDouble ? `Several files have the id '${id}': remove it from the copies.` : undefined
+    })
   })
   const matched = new Set(idOf.values())
-  const doubtful = [...faults, ...here.filter(({ status }) => status === "invalid")]
-  const there = remotes.filter(({ id }) => !matched.has(id)).map((remote): Item => {
-    const { id, name } = remote
+  const doubtful = [...faults, ...here.filter(({ fault }) => fault !== undefined)]
+  const [other] = doubtful
+  const faultOf = new Map(doubtful.map(({ fault, file }) => [file, fault]))
+  /** Fault of a workflow without a file: it is gone only if none of the unreadable files may be its own. */
+  const doubt = ({ file }: State.Base) =>
+    faultOf.get(file) ??
+      (other && `No readable file contains it, and '${other.name}' may be its file: fix that first.`)
+  const there = heads.filter(({ id }) => !matched.has(id)).map((head): Pair => {
+    const { id, name } = head
     const base = state.workflows[id]
     return base === undefined
-      ? { status: "new there", id, name, remote }
-      : { id, name, file: base.file, remote, base, ...missing(doubtful, remote, base) }
+      ? { id, name, head }
+      : defined({ id, name, file: base.file, head, base, fault: doubt(base) })
   })
   const known = new Set(there.map(({ file }) => file))
   return [...here, ...there, ...faults.filter(({ file }) => !known.has(file))]
 }
 
-const placeOf = ({ file, id = "", name }: Item) => `${file ?? name}\0${id}`
+const placeOf = ({ file, id = "", name }: Pair) => `${file ?? name}\0${id}`
 
 export const make = Effect.fn("Sync.compare")(
-  function*(userPath: string, { extras = [], onRead = () => Effect.void, secrets, splitsCode }: Options = {}) {
+  function*(userPath: string, { extras = [], secrets, splitsCode }: Options = {}) {
     const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
     const { state, text } = yield* State.read(folder)
     const asked = (["pinData", "staticData"] as const).filter((key) => state[key] === true || extras.includes(key))
     const release = yield* (yield* N8nClient).release
     const scope: content.Scope = { extras: asked, isV1: isV1(release), writesDrafts: writesDrafts(release) }
-    const { archived, remotes } = yield* readRemotes(state, scope, onRead)
-    const { faults, locals } = yield* readLocals(folder, userPath, state, scope)
-    const items = itemsOf(locals, faults, remotes, state, archived)
+    const { archived, heads } = yield* readHeads(state, scope)
+    const { faults, locals } = yield* Locals.readAll(folder, userPath, state, scope, secrets === "refuse")
     const { extractSecrets: wasExtracted = false, splitCode: wasSplit = false, ...rest } = state
     const isSplit = splitsCode ?? wasSplit
     const isExtracted = secrets === "extract" || wasExtracted && secrets !== "allow"
@@ -360,11 +252,100 @@ export const make = Effect.fn("Sync.compare")(
       scope,
       code: isSplit ? "split" : splitsCode === false ? "join" : "stay",
       secrets: isExtracted ? "split" : secrets === "allow" ? "join" : "stay",
-      items: items.toSorted((a, b) => placeOf(a) < placeOf(b) ? -1 : 1)
+      pairs: pairsOf(locals, faults, heads, state, archived).toSorted((a, b) => placeOf(a) < placeOf(b) ? -1 : 1)
     }
     return comparison
   }
 )
+
+/** Whether an interrupted push created the workflow from this file. */
+const isBegun = ({ base, local }: Pair, { hash, workflow }: Remote) =>
+  base === undefined && local?.nodeIds !== undefined && workflow !== undefined && local.hash !== hash &&
+  equals(local.nodeIds, Locals.nodeIds(workflow))
+
+/** Status of a pair whose workflow on n8n is known; `undefined` if it is on neither side. */
+const statusOf = (pair: Pair, remote: Remote | undefined): Pick<Item, "status" | "detail"> | undefined => {
+  const { base, fault, id, local } = pair
+  if (fault !== undefined) return { status: "invalid", detail: fault }
+  if (local === undefined) {
+    if (remote === undefined) return undefined
+    if (base === undefined) return { status: "new there" }
+    return remote.hash === base.hash
+      ? { status: "gone here", detail: "Its file is gone." }
+      : { status: "both", detail: "Its file is gone, and it changed on n8n." }
+  }
+  if (id === undefined) return { status: "new here" }
+  if (remote === undefined) {
+    return local.hash === base?.hash
+      ? { status: "gone there", detail: "Deleted or archived on n8n." }
+      : { status: "both", detail: "Changed here, and deleted or archived on n8n." }
+  }
+  if (local.hash === remote.hash) return { status: "same" }
+  if (isBegun(pair, remote)) return { status: "changed here" }
+  if (base === undefined) return { status: "both", detail: "Exists on both sides, differs, and was never synced." }
+  return { status: local.hash === base.hash ? "changed there" : remote.hash === base.hash ? "changed here" : "both" }
+}
+
+/** Whether only reading the workflow shows its status. */
+export const isOpen = ({ fault, head }: Pick<Pair, "fault" | "head">) =>
+  fault === undefined && head !== undefined && head.hash === undefined
+
+/** Compares a pair; reads its workflow on n8n if the list does not show that it has not changed. */
+export const compare = Effect.fnUntraced(function*(pair: Pair, scope: content.Scope, readsNew: boolean) {
+  const { fault, head, ...rest } = pair
+  const isNew = pair.local === undefined && pair.base === undefined
+  const remote = head === undefined || fault !== undefined
+    ? undefined
+    : head.hash !== undefined || isNew && !readsNew
+    ? { hash: "", ...head }
+    : yield* N8nClient.use((n8n) => n8n.getWorkflow(head.id)).pipe(
+      Effect.map((workflow): Remote => ({ ...head, hash: content.hash(content.of(workflow, scope)), workflow })),
+      // Deleted since it was listed.
+      Effect.catchTag("NotFoundError", () => Effect.undefined)
+    )
+  const status = statusOf(pair, remote)
+  return status && { ...rest, ...status, ...defined({ remote }) }
+})
+
+/** Hashes of workflows that calls with a deadline have read, so that the next call reads others. */
+const hashes = new WeakMap<object, Map<string, string>>()
+
+const maxHashes = 20_000
+
+/** Compares pairs without keeping what was read. With `isPartial`, it ends before the call's deadline. */
+export const compareAll = Effect.fnUntraced(function*(
+  { scope }: Comparison,
+  pairs: ReadonlyArray<Pair>,
+  { isPartial = false, onRead = () => Effect.void }: Pick<Options, "onRead"> & { readonly isPartial?: boolean } = {}
+) {
+  const n8n = yield* N8nClient
+  const isBounded = isPartial && scope.extras.length === 0 && (yield* Deadline.left) < Infinity
+  const known = hashes.get(n8n) ?? new Map<string, string>()
+  if (isBounded) hashes.set(n8n, known)
+  if (known.size > maxHashes) known.clear()
+  const all = pairs.map((pair): Pair => {
+    const { head, local } = pair
+    const hash = isBounded && head !== undefined && local?.nodeIds === undefined
+      ? known.get(`${head.id} ${head.mark}`)
+      : undefined
+    return head === undefined || hash === undefined ? pair : { ...pair, head: { hash, ...head } }
+  })
+  const isRead = (pair: Pair) => isOpen(pair) && (pair.local !== undefined || pair.base !== undefined)
+  const total = all.filter(isRead).length
+  let [begun, count, remaining] = [0, 0, 0]
+  const items = yield* Effect.forEach(all, (pair) =>
+    Effect.gen(function*() {
+      if (!isRead(pair)) return yield* compare(pair, scope, false)
+      if (remaining > 0 || isPartial && begun++ >= concurrency && (yield* isLate)) return void remaining++
+      const item = yield* compare(pair, scope, false)
+      yield* onRead(++count, total)
+      if (item?.remote === undefined) return item
+      const { workflow: _, ...remote } = item.remote
+      if (isBounded) known.set(`${remote.id} ${remote.mark}`, remote.hash)
+      return { ...item, remote }
+    }), { concurrency })
+  return { items: items.flatMap((item) => item ?? []), remaining }
+})
 
 export const whole = (remote: Remote) =>
   remote.workflow === undefined ? N8nClient.use((n8n) => n8n.getWorkflow(remote.id)) : Effect.succeed(remote.workflow)
@@ -377,6 +358,3 @@ export const partOptions = ({ code, secrets }: Comparison, workflow: Obj) =>
       secrets: secrets === "split" ? "extract" as const : secrets === "join" ? secrets : undefined
     })
   })
-
-export const movedOn = (what: string) =>
-  Errors.invalid("folder", `${what} changed while it was being synced`, "It was not overwritten: sync again.")

@@ -1,6 +1,6 @@
 /** Writes a folder's changes to n8n. */
 import * as Effect from "effect/Effect"
-import { defined, obj, str } from "../base/Json.ts"
+import { defined, type Obj, obj, str } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import { preview } from "../n8n/WriteGuard.ts"
@@ -11,6 +11,7 @@ import { WorkflowStore, type Written } from "../workflows/store/WorkflowStore.ts
 import { keepFile } from "../workflows/Workflows.ts"
 import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
+import * as Locals from "./locals.ts"
 import { changedLine, entryOf, nonEmpty, type Options, type Outcome, reportOf, select, type Step } from "./report.ts"
 import * as State from "./state.ts"
 import * as writing from "./writing.ts"
@@ -28,7 +29,7 @@ export interface PushOptions<R = never> extends Options {
 interface WriteTask {
   readonly kind: "write"
   readonly item: Compare.Item
-  readonly local: Compare.Local
+  readonly local: Locals.Local
   readonly remote?: Compare.Remote
 }
 
@@ -63,20 +64,20 @@ const taskOf = (item: Compare.Item, options: Pick<PushOptions, "deletes" | "only
 /** Deletes a workflow that has not changed since its file was removed, and the code files that are left of it. */
 const remove = Effect.fnUntraced(function*(
   { item, remote }: Task & { readonly kind: "remove" },
-  { folder, items, scope }: Compare.Comparison
+  { folder, pairs, scope }: Compare.Comparison
 ) {
   const now = yield* N8nClient.use((n8n) => n8n.getWorkflow(remote.id))
-  if (content.hash(content.of(now, scope)) !== remote.hash) return yield* Compare.movedOn(`Workflow '${remote.id}'`)
+  if (content.hash(content.of(now, scope)) !== remote.hash) return yield* Locals.movedOn(`Workflow '${remote.id}'`)
   yield* WorkflowStore.use((store) => store.remove(remote.id))
   if (item.file === undefined) return
-  const used = new Set(items.flatMap(({ local }) => local?.beside ?? []))
+  const used = new Set(pairs.flatMap(({ local }) => local?.beside ?? []))
   const codes = new Set(stringsIn(now.nodes.map(({ parameters }) => parameters)))
   yield* folder.removeCode(item.file, (file, text) => !used.has(file) && codes.has(text))
 })
 
 /** Brings the id and repairs of the workflow on n8n into its file, unless that was edited in the meantime. */
 const follow = Effect.fnUntraced(function*(
-  local: Compare.Local,
+  local: Locals.Local,
   workflow: Workflow.Workflow,
   comparison: Compare.Comparison
 ) {
@@ -134,6 +135,7 @@ interface Context {
 
 const recordWritten = Effect.fnUntraced(function*(
   { local, remote }: WriteTask,
+  target: Obj,
   { warnings, workflow }: Written,
   { comparison, publishes, record }: Context
 ) {
@@ -144,28 +146,29 @@ const recordWritten = Effect.fnUntraced(function*(
     ...(isUnpublished ? { unpublished: true } : {})
   }))
   yield* follow(local, workflow, comparison)
-  return [...warnings, ...writing.remarks(local.content, workflow, scope, remote !== undefined && !publishes)]
+  return [...warnings, ...writing.remarks(target, workflow, scope, remote !== undefined && !publishes)]
 })
 
-const changedFrom = ({ item, local }: WriteTask, before: Workflow.Workflow | undefined, scope: content.Scope) =>
-  before === undefined || item.status === "same" ? undefined : changedLine(content.of(before, scope), local.content)
+const changedFrom = ({ item }: WriteTask, before: Workflow.Workflow | undefined, target: Obj, scope: content.Scope) =>
+  before === undefined || item.status === "same" ? undefined : changedLine(content.of(before, scope), target)
 
 const actionOf = ({ remote }: WriteTask) => remote === undefined ? "created" as const : "updated" as const
 
 const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
   const { item, local, remote } = task
   const { comparison: { scope }, publishes, record } = context
+  const target = yield* Locals.read(local, scope)
   if (remote === undefined) yield* record(withCreating(local.file))
   const written: Written & { readonly before?: Workflow.Workflow } = remote === undefined
-    ? yield* writing.create(local.content, operation, publishes)
-    : yield* writing.update(remote, local.content, { expectedHash: remote.hash, operation, publishes, scope })
+    ? yield* writing.create(target, operation, publishes)
+    : yield* writing.update(remote, target, { expectedHash: remote.hash, operation, publishes, scope })
   const { before, workflow } = written
-  const warnings = [...LiteralSecrets.warnings(local.content), ...yield* recordWritten(task, written, context)]
+  const warnings = [...LiteralSecrets.warnings(target), ...yield* recordWritten(task, target, written, context)]
   return defined({
     ...entryOf(item),
     id: workflow.id,
     action: actionOf(task),
-    changed: changedFrom(task, before, scope),
+    changed: changedFrom(task, before, target, scope),
     published: workflow.active ? !Workflow.hasDraft(workflow) : undefined,
     warnings: nonEmpty(warnings)
   })
@@ -179,13 +182,13 @@ const foresee = Effect.fnUntraced(function*(task: Exclude<Task, { readonly kind:
     yield* preview(defined({ before }), n8n.getWorkflow)
     return { ...entryOf(item), action: "removed" as const }
   }
-  const { local } = task
-  yield* preview(defined({ after: { ...before, ...local.content }, before }), n8n.getWorkflow)
+  const target = yield* Locals.read(task.local, scope)
+  yield* preview(defined({ after: { ...before, ...target }, before }), n8n.getWorkflow)
   return defined({
     ...entryOf(item),
     action: actionOf(task),
-    changed: item.status === "same" ? "publishes what waits" : changedFrom(task, before, scope),
-    warnings: nonEmpty(LiteralSecrets.warnings(local.content))
+    changed: item.status === "same" ? "publishes what waits" : changedFrom(task, before, target, scope),
+    warnings: nonEmpty(LiteralSecrets.warnings(target))
   })
 })
 
@@ -207,7 +210,7 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
   const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
   return yield* folder.exclusively(Effect.gen(function*() {
     const comparison = yield* Compare.make(userPath, options)
-    const items = yield* select(comparison, options)
+    const { items } = yield* Compare.compareAll(comparison, yield* select(comparison, options), options)
     const isBlocked = items.some(({ status }) => status === "both" || status === "invalid")
     const tasks = items.map((item): Task => isBlocked && !dryRun ? { kind: "leave", item } : taskOf(item, options))
     const context: Context = { comparison, publishes, record: recorder(comparison) }

@@ -34,6 +34,8 @@ export interface Outcome extends Entry {
 /** Entries of a sync, and their totals. */
 export interface Report<A extends Entry = Entry> {
   readonly entries: ReadonlyArray<A>
+  /** Number of workflows left for the next call, since this one had to end; they have no entries. */
+  readonly remaining?: number
   readonly counts: { readonly [status in Compare.Status]?: number }
   readonly isSame: boolean
   /** Whether a workflow changed on both sides and the conflict is not resolved. */
@@ -64,18 +66,18 @@ export const entryOf = ({ detail, file, id, name, status }: Entry): Entry => def
 
 const plain = (file: string) => file.replaceAll("\\", "/").replace(/^\.\//, "")
 
-/** Selects items by `only` and `among`; fails if one of `only` does not exist. */
-export const select = Effect.fnUntraced(function*({ items }: Compare.Comparison, { among, only }: Options) {
+/** Selects pairs by `only` and `among`; fails if one of `only` does not exist. */
+export const select = Effect.fnUntraced(function*({ pairs }: Compare.Comparison, { among, only }: Options) {
   const files = among === undefined ? undefined : new Set(among.map(plain))
   const candidates = files === undefined ?
-    items :
-    items.filter(({ file, local }) =>
+    pairs :
+    pairs.filter(({ file, local }) =>
       file !== undefined && [file, ...local?.beside ?? []].some((each) => files.has(each))
     )
   if (only === undefined) return candidates
   const selection = new Set(only.map(plain))
   const isSelected = (name: string | undefined) => name !== undefined && selection.has(name)
-  const names = items.flatMap(({ file, id }) => [file, id].flatMap((each) => each ?? []))
+  const names = pairs.flatMap(({ file, id }) => [file, id].flatMap((each) => each ?? []))
   const missing = [...selection].find((each) => !names.includes(each))
   return missing === undefined
     ? candidates.filter(({ file, id }) => isSelected(id) || isSelected(file))
@@ -87,13 +89,15 @@ export const select = Effect.fnUntraced(function*({ items }: Compare.Comparison,
 })
 
 export const reportOf = <A extends Entry & Pick<Outcome, "error" | "action" | "refused">>(
-  entries: ReadonlyArray<A>
+  entries: ReadonlyArray<A>,
+  remaining = 0
 ): Report<A> => ({
   entries,
+  ...(remaining === 0 ? {} : { remaining }),
   counts: Object.fromEntries(
     [...Map.groupBy(entries, ({ status }) => status)].map(([status, all]) => [status, all.length])
   ),
-  isSame: entries.every(({ status }) => status === "same"),
+  isSame: remaining === 0 && entries.every(({ status }) => status === "same"),
   hasConflicts: entries.some(({ action, error, status }) =>
     status === "both" && action === undefined && error === undefined
   ),

@@ -4,8 +4,8 @@ import * as Errors from "../base/Errors.ts"
 import { type Obj, obj } from "../base/Json.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
 import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
-import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
+import * as Locals from "./locals.ts"
 
 export const isConnectionLost = (error: Errors.N8nError): boolean =>
   Errors.statusOf(error) === 401 || Errors.isUncertain(error) && error.reason._tag !== "Status"
@@ -39,7 +39,7 @@ export const update = Effect.fnUntraced(function*(
     const now = content.of(before, scope)
     return content.hash(now) === expectedHash
       ? Effect.succeed({ patch: content.patch(now, target, scope), result: undefined })
-      : Compare.movedOn(`Workflow '${id}'`)
+      : Locals.movedOn(`Workflow '${id}'`)
   }, {
     operation,
     source: "file",

@@ -49,11 +49,14 @@ interface Common {
   readonly only: Option.Option<ReadonlyArray<string>>
 }
 
-const onRead = (count: number, total: number) =>
+/** Replaces the line of the terminal that shows progress. */
+const showProgress = (line: string) =>
   Effect.sync(() => {
-    if (process.stderr.isTTY !== true) return
-    process.stderr.write(count === total ? "\r\u001B[K" : `\rRead ${count} of ${total} workflows`)
+    if (process.stderr.isTTY === true) process.stderr.write(`\r\u001B[K${line}`)
   })
+
+const onRead = (count: number, total: number) =>
+  showProgress(count === total ? "" : `Read ${count} of ${total} workflows`)
 
 const optionsOf = ({ only, pinned, staticData }: Common): Sync.Options => ({
   only: Option.getOrUndefined(only),
@@ -103,7 +106,12 @@ const onStep = (json: boolean, isDryRun: boolean) => {
     }
     const { warnings = [], ...outcome } = step.outcome
     const rest = { ...outcome, warnings: warnings.filter((warning) => !reported.has(warning)) }
-    return json ? Effect.void : print(`[${step.count}/${step.total}] ${SyncReport.outcomeLine(rest, isDryRun)}`)
+    return json
+      ? Effect.void
+      : Effect.andThen(
+        showProgress(""),
+        print(`[${step.count}/${step.total}] ${SyncReport.outcomeLine(rest, isDryRun)}`)
+      )
   }
 }
 

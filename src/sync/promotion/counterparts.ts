@@ -1,7 +1,7 @@
 /** Counterparts on the second n8n: by the bindings, by earlier promotions, by name. Pure. */
 import { equals } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
-import { nodeIds } from "../comparison.ts"
+import { nodeIds } from "../locals.ts"
 import * as references from "../references.ts"
 import { type Facts, named } from "./facts.ts"
 import type { Bindings } from "./options.ts"

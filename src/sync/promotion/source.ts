@@ -1,14 +1,13 @@
 /** Origin of promoted workflows: another n8n, or the files of a folder. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
 import * as Errors from "../../base/Errors.ts"
-import { str } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import type { Service as Client } from "../../n8n/N8nClient.ts"
 import type { WorkflowFolder } from "../../workflows/files/WorkflowFiles.ts"
-import * as Compare from "../comparison.ts"
 import type * as content from "../content.ts"
+import * as Locals from "../locals.ts"
 import type { NamedRef } from "../references.ts"
 import * as State from "../state.ts"
 
@@ -25,8 +24,7 @@ export interface Source {
   readonly faults: ReadonlyArray<{ readonly file: string; readonly reason: string }>
 }
 
-export const live = (client: Client) =>
-  Effect.map(Compare.listAll(client), (workflows) => workflows.filter(({ isArchived }) => isArchived !== true))
+export const live = (client: Client) => Stream.runCollect(client.streamWorkflows())
 
 export const ofClient = Effect.fnUntraced(function*(client: Client) {
   const source: Source = {
@@ -45,29 +43,31 @@ const decode = Schema.decodeUnknownEffect(Workflow.Workflow)
 export const ofFolder = Effect.fnUntraced(
   function*(folder: WorkflowFolder, userPath: string, scope: content.Scope) {
     const state: State.State = { version: 1, host: "", workflows: {} }
-    const { faults, locals } = yield* Compare.readLocals(folder, userPath, state, scope)
-    const idOf = ({ file, value }: Compare.Local) => str(value["id"]) || file
+    const { faults, locals } = yield* Locals.readAll(folder, userPath, state, scope)
+    const idOf = ({ file, id }: Locals.Local) => id || file
     const byId = Map.groupBy(locals, idOf)
-    const read = yield* Effect.forEach(locals, (local) => {
-      const { content, file } = local
-      const [id, name] = [idOf(local), String(content["name"])]
-      if ((byId.get(id) ?? []).length > 1) {
-        return Effect.succeed({ file, reason: `Several files have the id '${id}': remove it from the copies.` })
-      }
-      return decode({
-        settings: {},
-        ...content,
-        tags: [...Workflow.tagNames(content)].map((name) => ({ name })),
-        id,
-        name,
-        active: false
-      }).pipe(
-        Effect.match({
-          onFailure: ({ message }) => ({ file, reason: `Not a workflow: ${message.split("\n").join(" ")}` }),
-          onSuccess: (workflow) => ({ file, workflow })
-        })
-      )
-    })
+    const read = yield* Effect.forEach(locals, (local) =>
+      Effect.gen(function*() {
+        const { file, name } = local
+        const id = idOf(local)
+        if ((byId.get(id) ?? []).length > 1) {
+          return { file, reason: `Several files have the id '${id}': remove it from the copies.` }
+        }
+        const content = yield* Locals.read(local, scope)
+        return yield* decode({
+          settings: {},
+          ...content,
+          tags: [...Workflow.tagNames(content)].map((name) => ({ name })),
+          id,
+          name,
+          active: false
+        }).pipe(
+          Effect.match({
+            onFailure: ({ message }) => ({ file, reason: `Not a workflow: ${message.split("\n").join(" ")}` }),
+            onSuccess: (workflow) => ({ file, workflow })
+          })
+        )
+      }))
     const workflows = new Map(
       read.flatMap((each) =>
         "workflow" in each ? [[each.workflow.id, { ...each, id: each.workflow.id, name: each.workflow.name }]] : []
@@ -83,7 +83,7 @@ export const ofFolder = Effect.fnUntraced(
           : Effect.succeed(one.workflow)
       },
       faults: [
-        ...faults.map(({ detail = "It cannot be read.", name }) => ({ file: name, reason: detail })),
+        ...faults.map(({ fault, file }) => ({ file, reason: fault })),
         ...read.flatMap((each) => "reason" in each ? [each] : [])
       ]
     }

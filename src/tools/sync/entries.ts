@@ -27,6 +27,8 @@ const Entry = Schema.Struct({
 export const Output = Schema.Struct({
   counts: Schema.Record(Schema.String, Schema.Int),
   entries: Schema.Array(Entry),
+  /** Number of workflows that the next call continues with. */
+  remaining: Schema.optionalKey(Schema.Int),
   hint: Schema.optionalKey(Schema.String)
 })
 
@@ -42,20 +44,35 @@ const explain = (error: Errors.N8nError) => {
   return `${message}${details === undefined ? "" : `: ${details}`}. ${Hints.text(error.hint)}`.trim()
 }
 
-export const summarize = (report: Sync.Report<Sync.Outcome>, conflictHint: string): typeof Output.Type =>
+const rest = "Time was up: call again with the same input to continue."
+
+export const summarize = (
+  { remaining, ...report }: Sync.Report<Sync.Outcome>,
+  conflictHint: string,
+  restHint = rest
+): typeof Output.Type =>
   defined({
     counts: report.counts as { readonly [status: string]: number },
     entries: report.entries.filter(({ action, error, refused, status }) =>
       status !== "same" || action !== undefined || error !== undefined || refused === true
     ).map(({ error, ...entry }) => defined({ ...entry, error: error && explain(error) })),
-    hint: report.hasConflicts ? conflictHint : undefined
+    remaining,
+    hint: [remaining && restHint, report.hasConflicts && conflictHint].filter(Boolean).join(" ") || undefined
   })
 
 /** Counts in words, such as `498 same, 1 changed here`. */
-export const counted = ({ counts }: typeof Output.Type): string =>
+const counted = ({ counts }: typeof Output.Type): string =>
   Object.entries(counts).map(([status, count]) => `${count} ${status}`).join(", ") || "No workflows on either side"
+
+export const message = (data: typeof Output.Type, ja: string) =>
+  data.remaining === undefined
+    ? { en: counted(data), ja }
+    : { en: `${counted(data)}; ${data.remaining} remain`, ja: `${ja}（残り ${data.remaining} 件）` }
 
 export const onStep = (step: Sync.Step) =>
   step._tag === "Secrets"
     ? Effect.void
     : Effect.flatMap(CallContext, ({ progress }) => progress(step.count, step.total, step.outcome.name))
+
+export const onRead = (count: number, total: number) =>
+  Effect.flatMap(CallContext, ({ progress }) => progress(count, total, "workflows"))

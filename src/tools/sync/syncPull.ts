@@ -8,6 +8,8 @@ import * as entries from "./entries.ts"
 const settle =
   "both: changed on both sides, so left as it was. Ask the user which side to keep, then call again with resolve and only."
 
+const dryRest = "Time was up: this dry run shows only a part. Limit it with only, or pull: it continues where it ended."
+
 export const syncPull = Tool.make({
   name: "sync_pull",
   title: "Pull workflows",
@@ -29,7 +31,7 @@ export const syncPull = Tool.make({
     dryRun: writing.dryRun
   }),
   output: entries.Output,
-  handler: ({ folder, ...options }) => Sync.pull(folder, { ...options, onStep: entries.onStep }),
-  summarize: (report) => entries.summarize(report, settle),
-  message: (data) => ({ en: entries.counted(data), ja: "ワークフローをファイルに取り込みました" })
+  handler: ({ folder, ...options }) => Sync.pull(folder, { ...options, onRead: entries.onRead }),
+  summarize: (report, { dryRun }) => entries.summarize(report, settle, dryRun ? dryRest : undefined),
+  message: (data) => entries.message(data, "ワークフローをファイルに取り込みました")
 })

@@ -20,5 +20,5 @@ export const syncPush = Tool.make({
   output: entries.Output,
   handler: ({ folder, ...options }) => Sync.push(folder, { ...options, onStep: entries.onStep }),
   summarize: (report) => entries.summarize(report, settle),
-  message: (data) => ({ en: entries.counted(data), ja: "ファイルを n8n に反映しました" })
+  message: (data) => entries.message(data, "ファイルを n8n に反映しました")
 })

@@ -13,8 +13,8 @@ export const syncStatus = Tool.make({
   scopes: ["workflow:list", "workflow:read"],
   input: Schema.Struct({ folder: entries.folder }),
   output: entries.Output,
-  handler: ({ folder }) => Sync.status(folder),
+  handler: ({ folder }) => Sync.status(folder, { onRead: entries.onRead }),
   summarize: (report) =>
     entries.summarize(report, "both: changed on both sides. workflow_diff(a: id, b: file) shows how."),
-  message: (data) => ({ en: entries.counted(data), ja: "同期の状態を取得しました" })
+  message: (data) => entries.message(data, "同期の状態を取得しました")
 })

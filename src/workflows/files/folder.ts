@@ -17,9 +17,13 @@ export interface WorkflowFolder {
   /** Real path, or the one that it would have. */
   readonly path: string
   readonly exists: boolean
-  readonly names: Effect.Effect<ReadonlyArray<string>, Errors.ValidationError>
-  /** Name for a workflow's file that every system allows, and that differs from `taken` by more than case. */
-  readonly freeName: (workflowName: string, taken: ReadonlySet<string>) => string
+  /**
+   * Makes a function that names the file of a new workflow: every system allows the name, and it differs by more than
+   * case from those in the folder, from `taken` and from earlier ones.
+   */
+  readonly namer: (
+    taken: ReadonlyArray<string>
+  ) => Effect.Effect<(workflowName: string) => string, Errors.ValidationError>
   /** Text of any file; `undefined` if it does not exist. */
   readonly read: (file: string) => Effect.Effect<string | undefined, Errors.ValidationError>
   /** Writes any file and its folders atomically. */
@@ -80,13 +84,11 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
     const folder: WorkflowFolder = {
       path: real,
       exists: missing.length === 0,
-      names: missing.length > 0 ? Effect.succeed([]) : fs.readDirectory(real).pipe(
-        Effect.mapError((error) => unreadable({ kind: "Folder", path: real }, error))
-      ),
-      freeName: (name, taken) => {
-        const [stem = "workflow"] = names.free(name, taken)
-        return `${stem}.json`
-      },
+      namer: (taken) =>
+        (missing.length > 0 ? Effect.succeed([]) : fs.readDirectory(real)).pipe(
+          Effect.map((present) => names.namer([...present, ...taken])),
+          Effect.mapError((error) => unreadable({ kind: "Folder", path: real }, error))
+        ),
       read: Effect.fnUntraced(function*(file) {
         const { at, exists } = yield* locateFile(file, false)
         return exists

@@ -33,14 +33,31 @@ export const readable = (name: string): string => {
   return [...words.replace(/^-+/, "")].slice(0, maxLength).join("").replace(/-+$/, "") || "workflow"
 }
 
-/** Names of a workflow's file without `.json`, the most readable first; those in `taken` are left out. */
-export const free = function*(name: string, taken: ReadonlySet<string>): Generator<string> {
-  const stem = readable(name)
-  const used = new Set([...taken].map((name) => name.normalize().toLowerCase()))
+const folded = (name: string) => name.normalize().toLowerCase()
+
+const unused = function*(stem: string, used: ReadonlySet<string>): Generator<string> {
   for (let count = 1; count <= 100_000; count++) {
     const ending = count === 1 ? "" : `-${count}`
     const candidate = [...stem].slice(0, maxLength - ending.length).join("").replace(/-+$/, "") + ending
     const isFree = !used.has(`${candidate}.json`) && !isReserved(candidate) && !isDevice(candidate)
     if (isFree) yield candidate
+  }
+}
+
+/** Names of a workflow's file without `.json`, the most readable first; those in `taken` are left out. */
+export const free = (name: string, taken: ReadonlySet<string>): Generator<string> =>
+  unused(readable(name), new Set([...taken].map(folded)))
+
+/** Makes a function that names files, each differently, in a time that does not depend on their number. */
+export const namer = (taken: ReadonlyArray<string>): (name: string) => string => {
+  const used = new Set(taken.map(folded))
+  const series = new Map<string, Generator<string>>()
+  return (name) => {
+    const stem = readable(name)
+    const names = series.get(stem) ?? unused(stem, used)
+    series.set(stem, names)
+    const file = `${names.next().value ?? "workflow"}.json`
+    used.add(folded(file))
+    return file
   }
 }
