@@ -62,6 +62,7 @@ const look = Effect.fnUntraced(function*(since: number, traffic: Traffic.Traffic
   }
   const failed = yield* failures.detect(failures.among(ended), {
     before: usual,
+    ended,
     entries: usual,
     isKnown: () => false,
     isLast: true,

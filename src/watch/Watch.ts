@@ -192,6 +192,7 @@ const look = Effect.fnUntraced(function*(
     [...state.unread, ...failures.among(runs.ended)].filter((each) => !off.has(each.workflowId)),
     {
       before: state.workflows,
+      ended: runs.ended,
       entries: known,
       isKnown,
       left: Traffic.left(traffic)

@@ -94,6 +94,7 @@ export const learn = (
           : undefined,
         lastStart: automatic.length === 0 ? entry.lastStart : Math.max(entry.lastStart ?? -Infinity, ...automatic),
         lastFailure: failed.at(-1)?.startedAt ?? entry.lastFailure,
+        lastSuccess: failures.succeeded(over).at(-1)?.startedAt ?? entry.lastSuccess,
         crashes: crashes === 0 ? undefined : crashes,
         saves: entry.saves === true || over.some(({ status }) => status === "success") ? true : undefined,
         history,

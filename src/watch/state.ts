@@ -70,6 +70,8 @@ const Entry = struct({
   starts: optionalKey(array(number)),
   lastStart: optionalKey(number),
   lastFailure: optionalKey(number),
+  /** Start of the last successful run that n8n started by itself. */
+  lastSuccess: optionalKey(number),
   /** Number of its last runs that crashed. */
   crashes: optionalKey(number),
   /** Whether a successful run was seen. */

@@ -4,6 +4,7 @@ import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import * as Documents from "../../src/base/Documents.ts"
 import * as Executions from "../../src/executions/Executions.ts"
+import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as Watch from "../../src/watch/Watch.ts"
 import { main, node, workflow } from "../support/workflows.ts"
@@ -56,4 +57,77 @@ describe("a watch", () => {
         })
       )
     ))
+})
+
+describe("the cause of a failure", () => {
+  const succeed = (at: number) => ({
+    ...FakeN8n.succeededExecution({ workflow: orders, items: { Pay: [{ a: 1 }] } }),
+    startedAt: iso(at),
+    stoppedAt: iso(at + 1)
+  })
+
+  /** Runs of a version published five minutes before, in the second poll. */
+  const causeOf = (runs: ReadonlyArray<readonly [at: number, message?: string]>) =>
+    Effect.gen(function*() {
+      const fake = yield* FakeN8n.FakeN8n
+      yield* TestClock.setTime(start - 5 * minute)
+      yield* N8nClient.use((n8n) => Effect.andThen(n8n.unpublishWorkflow("orders"), n8n.publishWorkflow("orders")))
+      const version = (yield* N8nClient.use((n8n) => n8n.getWorkflow("orders"))).activeVersionId
+      const add = (at: number, message?: string) =>
+        fake.addExecution({
+          ...message === undefined ? succeed(at) : fail(at, message),
+          mode: "webhook",
+          workflowVersionId: version
+        })
+      for (const [at, message] of runs.filter(([at]) => at < start)) yield* add(at, message)
+      yield* TestClock.setTime(start)
+      yield* poll
+      for (const [at, message] of runs.filter(([at]) => at > start)) yield* add(at, message)
+      yield* TestClock.adjust(minute)
+      return (yield* poll).incidents.map(({ at, cause, count, look }) => [
+        at.slice(11, 19),
+        count,
+        cause?.replace(/version [\da-f]+/, "version …"),
+        look?.arguments["id"]
+      ])
+    }).pipe(Effect.provide(layer({ workflows: [orders], executions: [] })))
+
+  it.effect("is a new version only if it has not worked", () =>
+    Effect.gen(function*() {
+      const closed = "the ledger is closed"
+      assert.deepStrictEqual(yield* causeOf([[start + 5_000, closed]]), [
+        ["08:00:05", 1, "first seen with version …, published at 2026-03-02T07:55Z", "1"]
+      ])
+      const worked = (at: string) => `its version, published at 2026-03-02T07:55Z, still worked at 2026-03-02T${at}Z`
+      assert.deepStrictEqual(yield* causeOf([[start - 2 * minute], [start + 5_000, closed], [start + 9_000]]), [
+        ["08:00:05", 1, worked("07:58"), "2"]
+      ])
+      assert.deepStrictEqual(yield* causeOf([[start + 1_000], [start + 5_000, closed], [start + 6_000, closed]]), [
+        ["08:00:05", 2, worked("08:00"), "3"]
+      ])
+    }))
+
+  it.effect("is a new version also for failures that the next poll reads", () => {
+    const all = ["a", "b", "c", "d", "e"].map((id) => ({ ...orders, id, name: id }))
+    return Effect.gen(function*() {
+      const fake = yield* FakeN8n.FakeN8n
+      yield* TestClock.setTime(start - minute)
+      for (const { id } of all) {
+        yield* N8nClient.use((n8n) => Effect.andThen(n8n.unpublishWorkflow(id), n8n.publishWorkflow(id)))
+      }
+      yield* TestClock.setTime(start)
+      yield* poll
+      for (const workflow of all) {
+        const version = (yield* N8nClient.use((n8n) => n8n.getWorkflow(workflow.id))).activeVersionId
+        const failed = FakeN8n.failedExecution({ workflow, node: "Pay", message: "closed", startedAt: iso(start + 1) })
+        yield* fake.addExecution({ ...failed, mode: "webhook", workflowVersionId: version })
+      }
+      const causes: Array<string | undefined> = []
+      for (let polls = 0; polls < 4; polls++) {
+        yield* TestClock.adjust(minute)
+        causes.push(...(yield* poll).incidents.map(({ cause }) => cause?.slice(0, 10)))
+      }
+      assert.deepStrictEqual(causes, all.map(() => "first seen"))
+    }).pipe(Effect.provide(layer({ workflows: all, executions: [] })))
+  })
 })

@@ -32,6 +32,10 @@ const attended = new Set(["manual", "retry", "evaluation"])
 export const among = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> =>
   runs.filter((run) => hasFailed(run) && !attended.has(run.mode))
 
+/** Successful runs that no person started. */
+export const succeeded = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> =>
+  runs.filter(({ mode, status }) => status === "success" && !attended.has(mode))
+
 interface Chosen {
   readonly run: Run
   /** Runs that it stands for. */
@@ -53,11 +57,14 @@ export const choose = (failed: ReadonlyArray<Run>, most: number) => {
   return { chosen, waiting: groups.slice(most).flat().slice(-maxWaiting) }
 }
 
-/** Incidents of one cause as one. */
+/** Incidents of one cause as one, about its newest run, which was read first, with time and cause of the first one. */
 const merged = (incidents: ReadonlyArray<Incident>): ReadonlyArray<Incident> =>
-  [...Map.groupBy(incidents, ({ key }) => key).values()].flatMap(([first, ...others]) =>
-    first === undefined ? [] : [{ ...first, count: others.reduce((sum, { count }) => sum + count, first.count) }]
-  )
+  [...Map.groupBy(incidents, ({ key }) => key).values()].flatMap((all) => {
+    const [first, newest] = [all.toSorted((a, b) => a.at < b.at ? -1 : 1)[0], all[0]]
+    if (first === undefined || newest === undefined) return []
+    const { look, what } = newest
+    return [{ ...first, ...defined({ look }), what, count: all.reduce((sum, { count }) => sum + count, 0) }]
+  })
 
 /** Runs that crashed together, as when n8n was restarted. */
 const restart = (crashed: ReadonlyArray<Run>, entries: { readonly [id: string]: Entry }): Incident => {
@@ -87,13 +94,17 @@ export const publishedAt = Effect.fnUntraced(function*(workflowId: string, versi
     .flatMap((event) => event?.["event"] === "activated" ? str(event["createdAt"]) ?? [] : []).toSorted().at(-1)
 }, Effect.orElseSucceed(() => undefined))
 
+const minuteOf = (time: number) => `${new Date(time).toISOString().slice(0, 16)}Z`
+
 /** Reads why a run failed, and reports it with the runs that are like it. */
 const incidentOf = Effect.fnUntraced(function*(
   { all, run }: Chosen,
-  { entry, isKnown, lastFailure = 0 }: {
+  { entry, isKnown, lastFailure, worked }: {
     readonly entry: Entry | undefined
     readonly isKnown: (key: string) => boolean
-    readonly lastFailure: number | undefined
+    readonly lastFailure: number
+    /** Starts of successful runs. */
+    readonly worked: ReadonlyArray<number>
   }
 ) {
   const origin = yield* Executions.use(({ origin }) => origin(run.id)).pipe(
@@ -114,11 +125,14 @@ const incidentOf = Effect.fnUntraced(function*(
     ? undefined
     : yield* publishedAt(run.workflowId, origin.version)
   const first = all[0]?.startedAt ?? run.startedAt
-  const isNew = since !== undefined && Date.parse(since) > lastFailure && Date.parse(since) <= first &&
-    first - Date.parse(since) < 7 * 86_400_000
+  const published = Date.parse(since ?? "")
+  const success = Math.max(...worked.filter((at) => at < first))
+  const isNew = published > lastFailure && published <= first && first - published < 7 * 86_400_000
   const causes = [
     clean.description && Visible.label(clean.description, maxMessage),
-    isNew && `first seen with version ${origin.version?.slice(0, 8)}, published at ${since.slice(0, 16)}Z`,
+    success >= published
+      ? `its version, published at ${minuteOf(published)}, still worked at ${minuteOf(success)}`
+      : isNew && `first seen with version ${origin.version?.slice(0, 8)}, published at ${minuteOf(published)}`,
     clean.called !== undefined && `the workflow ${clean.called} that it calls failed`
   ].filter((each) => typeof each === "string" && each !== "")
   const incident: Incident = {
@@ -140,9 +154,11 @@ const incidentOf = Effect.fnUntraced(function*(
 /** Incidents of runs that failed since the last poll, and of those that were not read then. */
 export const detect = Effect.fn("watch.failures")(function*(
   failed: ReadonlyArray<Run>,
-  { before, entries, isKnown, isLast = false, left, most = maxRead }: {
+  { before, ended, entries, isKnown, isLast = false, left, most = maxRead }: {
     /** Workflows as they were at the last poll. */
     readonly before: { readonly [id: string]: Entry }
+    /** Runs since then. */
+    readonly ended: ReadonlyArray<Run>
     readonly entries: { readonly [id: string]: Entry }
     readonly isKnown: (key: string) => boolean
     /** Whether no later poll will report what this one leaves. */
@@ -166,7 +182,17 @@ export const detect = Effect.fn("watch.failures")(function*(
   )
   const results = yield* Effect.forEach(chosen, ({ all, run }) => {
     const { workflowId } = run
-    const context = { entry: entries[workflowId], lastFailure: before[workflowId]?.lastFailure, isKnown }
+    const { lastFailure = 0, lastSuccess } = before[workflowId] ?? {}
+    const isUnread = own.some((each) => each.workflowId === workflowId && each.startedAt <= lastFailure)
+    const context = {
+      entry: entries[workflowId],
+      isKnown,
+      lastFailure: isUnread ? 0 : lastFailure,
+      worked: [
+        ...lastSuccess === undefined ? [] : [lastSuccess],
+        ...succeeded(ended).flatMap((each) => each.workflowId === workflowId ? [each.startedAt] : [])
+      ]
+    }
     return incidentOf({ all, run }, context).pipe(
       // The failure of a called workflow is an incident of its own.
       Effect.map(({ called = "", incident }) => ({
