@@ -198,7 +198,11 @@ const look = Effect.fnUntraced(function*(
       left: Traffic.left(traffic)
     }
   )
-  const tests = yield* credentials.detect(state.credentials, known, { left: Traffic.left(traffic), since: state.since })
+  const tests = yield* credentials.detect(state.credentials, known, {
+    left: Traffic.left(traffic),
+    refused: failed.refused,
+    since: state.since
+  })
   const incidents = [
     ...failed.incidents,
     ...publications.detect(state.workflows, known, {

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
@@ -130,4 +131,52 @@ describe("the cause of a failure", () => {
       assert.deepStrictEqual(causes, all.map(() => "first seen"))
     }).pipe(Effect.provide(layer({ workflows: all, executions: [] })))
   })
+})
+
+describe("a look", () => {
+  it.effect("tests a credential at once when a service refuses it", () => {
+    const credential = { id: "c1", name: "Shop", type: "httpHeaderAuth" }
+    const pay = { ...node("Pay", "code", 2), credentials: { httpHeaderAuth: credential } }
+    const paying = { ...orders, nodes: [node("Call", "webhook", 2), pay] }
+    let isRevoked = false
+    const tests: Array<string> = []
+    const seed = { workflows: [paying], executions: [], credentials: [credential] }
+    const before: FakeN8n.Options["before"] = ({ method, url }) => {
+      if (method !== "POST" || !url.endsWith("/credentials/c1/test")) return Effect.void
+      tests.push(url)
+      return Effect.succeed(
+        Response.json(isRevoked ? { status: "Error", message: "Unauthorized" } : { status: "OK", message: "ok" })
+      )
+    }
+    return Effect.gen(function*() {
+      const fake = yield* FakeN8n.FakeN8n
+      yield* TestClock.setTime(start)
+      yield* poll
+      yield* TestClock.adjust(minute)
+      yield* poll
+      assert.strictEqual(tests.length, 1)
+      isRevoked = true
+      const found: Array<ReadonlyArray<string>> = []
+      for (let polls = 0; polls < 4; polls++) {
+        const failed = fail((yield* Clock.currentTimeMillis) + 1, "Authorization failed - please check your credentials")
+        yield* fake.addExecution({ ...failed, mode: "webhook" })
+        yield* TestClock.adjust(minute)
+        found.push((yield* poll).incidents.map(({ kind }) => kind))
+      }
+      assert.deepStrictEqual(found, [["failed", "credential"], [], [], []])
+      assert.strictEqual(tests.length, 2)
+    }).pipe(Effect.provide(Layer.mergeAll(FakeN8n.layer(seed, { before }), Executions.layer(), Documents.layerMemory)))
+  })
+
+  it.effect("says of a deleted workflow what is left, and asks nothing of it", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(start)
+      yield* poll
+      yield* N8nClient.use((n8n) => Effect.andThen(n8n.unpublishWorkflow("orders"), n8n.deleteWorkflow("orders")))
+      yield* TestClock.adjust(minute)
+      const { incidents } = yield* poll
+      assert.deepStrictEqual(incidents.map(({ cause, look, what }) => [what, cause, look]), [
+        ["'orders' was deleted", "n8n deleted its versions and runs with it: only a backup has it now", undefined]
+      ])
+    }).pipe(Effect.provide(layer({ workflows: [orders], executions: [] }))))
 })

@@ -104,13 +104,21 @@ const reasons = {
 export const detect = Effect.fn("watch.credentials")(function*(
   tested: All,
   entries: { readonly [id: string]: Entry },
-  { left, since }: { readonly left: number; readonly since: number }
+  { left, refused, since }: {
+    readonly left: number
+    /** Workflows with a run that a service has refused: their credentials that have worked are due now. */
+    readonly refused: ReadonlyArray<string>
+    readonly since: number
+  }
 ) {
   const now = yield* Clock.currentTimeMillis
   const uses = usesOf(entries)
-  const due = [...uses.keys()].filter((id) => (tested[id]?.due ?? -Infinity) <= now).toSorted((a, b) =>
-    (tested[a]?.due ?? 0) - (tested[b]?.due ?? 0)
-  ).slice(0, Math.max(0, Math.min(most, left)))
+  const doubtful = new Set(refused.flatMap((id) => entries[id]?.credentials.map((each) => each.id) ?? []))
+  const dueOf = (id: string) => {
+    const { due = 0, failures = 0, hasWorked } = tested[id] ?? {}
+    return doubtful.has(id) && hasWorked === true && failures === 0 ? -1 : due
+  }
+  const due = [...uses.keys()].filter((id) => dueOf(id) <= now).toSorted((a, b) => dueOf(a) - dueOf(b)).slice(0, Math.max(0, Math.min(most, left)))
   const next = new Map(Object.entries(tested).filter(([id]) => uses.has(id)))
   const unknown = new Map<string, string>()
   for (const id of due) {

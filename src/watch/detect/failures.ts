@@ -94,6 +94,9 @@ export const publishedAt = Effect.fnUntraced(function*(workflowId: string, versi
     .flatMap((event) => event?.["event"] === "activated" ? str(event["createdAt"]) ?? [] : []).toSorted().at(-1)
 }, Effect.orElseSucceed(() => undefined))
 
+/** Answers of a service that does not accept a credential. */
+const refusal = /\b40[13]\b|authori[sz]ation failed|unauthori[sz]ed|check your credentials/i
+
 const minuteOf = (time: number) => `${new Date(time).toISOString().slice(0, 16)}Z`
 
 /** Reads why a run failed, and reports it with the runs that are like it. */
@@ -148,7 +151,8 @@ const incidentOf = Effect.fnUntraced(function*(
     ...causes.length === 0 ? {} : { cause: causes.join("; ") },
     look: { tool: "get_execution", arguments: { id: run.id } }
   }
-  return { incident, called: clean.called }
+  const isRefused = !isKnown(key) && refusal.test(`${clean.httpCode} ${clean.message} ${clean.description}`)
+  return { incident, called: clean.called, isRefused }
 })
 
 /** Incidents of runs that failed since the last poll, and of those that were not read then. */
@@ -195,11 +199,12 @@ export const detect = Effect.fn("watch.failures")(function*(
     }
     return incidentOf({ all, run }, context).pipe(
       // The failure of a called workflow is an incident of its own.
-      Effect.map(({ called = "", incident }) => ({
+      Effect.map(({ called = "", incident, isRefused }) => ({
         incident: Math.abs((entries[called]?.lastFailure ?? -Infinity) - run.startedAt) < hour ? undefined : incident,
-        unread: []
+        unread: [],
+        refused: isRefused ? [workflowId] : []
       })),
-      Effect.orElseSucceed(() => ({ incident: undefined, unread: all }))
+      Effect.orElseSucceed(() => ({ incident: undefined, unread: all, refused: [] }))
     )
   }, { concurrency: 2 })
   return {
@@ -207,6 +212,8 @@ export const detect = Effect.fn("watch.failures")(function*(
       ...isRestart ? [restart(crashed, entries)] : [],
       ...merged(results.flatMap(({ incident }) => incident ?? []))
     ],
+    /** Workflows whose credential a service does not accept, for the first time today. */
+    refused: results.flatMap(({ refused }) => refused),
     unread: [...awaited, ...results.flatMap(({ unread }) => unread), ...waiting].slice(-maxWaiting)
   }
 })

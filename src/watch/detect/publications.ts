@@ -19,7 +19,9 @@ const wordOf = (now: Entry | undefined) =>
   now === undefined ? "was deleted" : now.isArchived === true ? "was archived" : "is no longer published"
 
 const causeOf = (now: Entry | undefined, cameBack: boolean) =>
-  now === undefined || now.isArchived === true
+  now === undefined
+    ? "n8n deleted its versions and runs with it: only a backup has it now"
+    : now.isArchived === true
     ? undefined
     : (now.crashes ?? 0) >= maxCrashes
     ? `n8n unpublishes a workflow after ${maxCrashes} crashed runs in a row, and its last ${now.crashes} crashed`
@@ -67,9 +69,7 @@ export const detect = (
       count: 1,
       what: `'${Visible.label(name)}' ${wordOf(entry)}`,
       ...cause === undefined ? {} : { cause },
-      ...entry === undefined
-        ? { look: { tool: "list_executions", arguments: { workflowId: id } } }
-        : { look: { tool: "workflow_history", arguments: { id } } }
+      ...entry === undefined ? {} : { look: { tool: "workflow_history", arguments: { id } } }
     }
   })
 }
