@@ -29,6 +29,12 @@ export interface Found extends Rule {
   readonly mistakes: ReadonlyArray<string>
 }
 
+/** Keys in a file that are neither the id nor the name of a workflow. */
+export const unused = (rules: Rules = {}, workflows: { readonly [id: string]: { readonly name: string } }) => {
+  const names = new Set(Object.values(workflows).map(({ name }) => name))
+  return Object.keys(rules).filter((key) => !Object.hasOwn(workflows, key) && !names.has(key))
+}
+
 /** Rule of a workflow. `off` wins, then the file over tags, and the id over the name. */
 export const of = (
   workflow: { readonly id: string; readonly name: string; readonly tags: ReadonlyArray<string> },

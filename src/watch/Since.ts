@@ -71,7 +71,7 @@ const look = Effect.fnUntraced(function*(since: number, traffic: Traffic.Traffic
   })
   const incidents = [
     ...failed.incidents,
-    ...starts.incidents,
+    ...judge.gathered(starts.incidents),
     ...judge.slowness(usual, { ...runs, ended }, { now, isKnown: () => false })
   ]
   const unread = new Set(failed.unread.map(({ workflowId }) => workflowId)).size

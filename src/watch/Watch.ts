@@ -120,6 +120,14 @@ const newNotes = (notes: State["notes"], sentences: ReadonlyMap<string, string>,
 const named = (names: ReadonlyArray<string>) =>
   `${names.slice(0, 3).map((name) => `'${Visible.label(name, 30)}'`).join(", ")}${names.length > 3 ? " …" : ""}`
 
+/** Sentences about what a file names and n8n does not have; none while the list of workflows is incomplete. */
+const unusedRules = (rules: Rules.Rules | undefined, { list, workflows }: Pick<State, "list" | "workflows">) =>
+  list.cursor === undefined
+    ? Rules.unused(rules, workflows).map((key) =>
+      [`unused:${key}`, `Which workflow '${Visible.label(key)}' in the thresholds file means: none has this id or name.`] as const
+    )
+    : []
+
 /** Looks at n8n, and returns the next state with the incidents. */
 const look = Effect.fnUntraced(function*(
   state: State | undefined,
@@ -146,7 +154,7 @@ const look = Effect.fnUntraced(function*(
     known = { ...known, [run.workflowId]: { ...known[run.workflowId] as Entry, sampleAfter: after } }
   }
   if (state === undefined) {
-    const next: State = {
+    const next: Omit<State, "notes"> = {
       format: 1,
       since: now,
       polledAt: now,
@@ -157,10 +165,10 @@ const look = Effect.fnUntraced(function*(
       reported: {},
       credentials: {},
       release: n8n,
-      outbox: [],
-      notes: {}
+      outbox: []
     }
-    return { next, fresh: [], unknown: [] }
+    const { notes, unknown } = newNotes({}, new Map(unusedRules(rules, next)), now)
+    return { next: { ...next, notes } satisfies State as State, fresh: [], unknown }
   }
   const outage = state.outage && { ...state.outage, until: state.outage.until ?? now }
   const circumstances: judge.Circumstances = {
@@ -236,6 +244,7 @@ const look = Effect.fnUntraced(function*(
         `Whether ${counted(names.length, "workflow")} started as scheduled (${named(names)}): ${reason}.`
       ] as const
     ),
+    ...unusedRules(rules, { list, workflows: all }),
     ...tests.unknown,
     ...runs.lostBefore === undefined ? [] : [
       [
@@ -259,7 +268,7 @@ const look = Effect.fnUntraced(function*(
     release: n8n,
     notes
   }
-  return { next, fresh, unknown }
+  return { next, fresh: judge.gathered(fresh), unknown }
 })
 
 /** Incident of an n8n that does not answer, at the second poll in a row. */

@@ -180,6 +180,8 @@ export const starts = (
           }`
           : entry.lastStart === undefined || entry.lastStart < entry.liveSince
           ? "it has not started since it was published"
+          : entry.lastStart > last
+          ? "n8n starts it again, and may have been down then"
           : `n8n started it last at ${
             clock(entry.lastStart)
           }, and it is still published: n8n may have been down or lost the schedule`,
@@ -195,6 +197,32 @@ export const starts = (
     }]
   })
   return { incidents, unknown, workflows: Object.fromEntries(next) }
+}
+
+/** Number of workflows that missed their schedule from which one incident is for all of them. */
+const many = 3
+
+/** Incidents with one for the schedules that stopped together, as when n8n was down. */
+export const gathered = (incidents: ReadonlyArray<Incident>): ReadonlyArray<Incident> => {
+  const missed = incidents.filter(({ kind }) => kind === "missed").toSorted((a, b) => a.at < b.at ? -1 : 1)
+  const [first] = missed
+  if (first === undefined || missed.length < many) return incidents
+  const names = missed.slice(0, 8).map(({ workflowName = "" }) => `'${Visible.label(workflowName, 24)}'`).join(", ")
+  const cause = missed.every((each) => each.cause === first.cause)
+    ? first.cause
+    : "n8n may have been down or lost the schedules"
+  const { workflowId: _, workflowName: __, ...one } = first
+  const all: Incident = {
+    ...one,
+    key: `missed:${first.at}`,
+    count: missed.reduce((sum, { count }) => sum + count, 0),
+    what: `${missed.length} workflows did not start as scheduled from ${first.at.slice(0, 16)}Z on: ${names}${
+      missed.length > 8 ? " …" : ""
+    }`,
+    ...defined({ cause }),
+    look: { tool: "list_executions", arguments: { startedAfter: first.at } }
+  }
+  return incidents.flatMap((each) => each === first ? [all] : each.kind === "missed" ? [] : [each])
 }
 
 /** Webhooks and polling triggers that start nothing against their rhythm, or for longer than their limit. */

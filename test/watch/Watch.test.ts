@@ -25,11 +25,10 @@ const fail = (at: number, message: string) =>
 const layer = (seed: Parameters<typeof FakeN8n.layer>[0]) =>
   Layer.mergeAll(FakeN8n.layer(seed), Executions.layer(), Documents.layerMemory)
 
-const poll = Effect.gen(function*() {
-  const report = yield* Watch.poll({ every: minute })
-  yield* Watch.settle(report, true)
-  return report
-})
+const pollWith = (options: Partial<Watch.Options> = {}) =>
+  Effect.tap(Watch.poll({ every: minute, ...options }), (report) => Watch.settle(report, true))
+
+const poll = pollWith()
 
 describe("a watch", () => {
   it.effect("reports nothing of the past, and each cause once", () =>
@@ -179,4 +178,49 @@ describe("a look", () => {
         ["'orders' was deleted", "n8n deleted its versions and runs with it: only a backup has it now", undefined]
       ])
     }).pipe(Effect.provide(layer({ workflows: [orders], executions: [] }))))
+
+  it.effect("says once which names in the thresholds no workflow has, already the first time", () =>
+    Effect.gen(function*() {
+      const rules = { orders: "silent 2h", Orderz: "off" }
+      yield* TestClock.setTime(start)
+      const said = [(yield* pollWith({ rules })).unknown]
+      yield* TestClock.adjust(minute)
+      said.push((yield* pollWith({ rules })).unknown)
+      assert.deepStrictEqual(said, [["Which workflow 'Orderz' in the thresholds file means: none has this id or name."], []])
+      yield* N8nClient.use((n8n) => Effect.andThen(n8n.unpublishWorkflow("orders"), n8n.deleteWorkflow("orders")))
+      for (let polls = 0; polls < 2; polls++) {
+        yield* TestClock.adjust(minute)
+        said.push((yield* pollWith({ rules })).unknown)
+      }
+      assert.match(said.flat().slice(1).join(), /^Which workflow 'orders' in the thresholds file/)
+    }).pipe(Effect.provide(layer({ workflows: [orders], executions: [] }))))
+
+  it.effect("reports schedules that stop together as one incident, without those that are off", () => {
+    const ticking = ["a", "b", "c", "d"].map((id) =>
+      workflow(id, [
+        node("Tick", "scheduleTrigger", 1.2, { rule: { interval: [{ field: "minutes", minutesInterval: 1 }] } })
+      ], { active: true })
+    )
+    return Effect.gen(function*() {
+      const fake = yield* FakeN8n.FakeN8n
+      const options = { rules: { d: "off" }, zone: "UTC" }
+      const found: Array<Watch.Report["incidents"][number]> = []
+      for (let at = start; at < start + 20 * minute; at += minute) {
+        yield* TestClock.setTime(at + 30_000)
+        for (const workflow of at < start + 5 * minute ? ticking : []) {
+          const run = { ...FakeN8n.succeededExecution({ workflow }), startedAt: iso(at), stoppedAt: iso(at + 1) }
+          yield* fake.addExecution({ ...run, mode: "trigger" })
+        }
+        found.push(...(yield* pollWith(options)).incidents)
+      }
+      assert.deepStrictEqual(found.map(({ kind, look, what, workflowId }) => [kind, what, workflowId, look?.tool]), [
+        [
+          "missed",
+          "3 workflows did not start as scheduled from 2026-03-02T08:05Z on: 'a', 'b', 'c'",
+          undefined,
+          "list_executions"
+        ]
+      ])
+    }).pipe(Effect.provide(layer({ workflows: ticking, executions: [] })))
+  })
 })

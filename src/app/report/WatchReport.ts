@@ -29,6 +29,8 @@ const flags: { readonly [argument: string]: string } = {
 const commandOf = (look: NonNullable<Incident.Incident["look"]>): string => {
   const entries = Object.entries(look.arguments)
   const isPlain = entries.every(([name, value]) => flags[name] !== undefined && typeof value === "string")
+  // It also says why n8n does not answer.
+  if (look.tool === "instance_overview" && entries.length === 0) return "doctor"
   if (look.tool === "get_execution") return `why ${quoted(String(look.arguments["id"]))}`
   if (look.tool === "list_executions" && isPlain) {
     return ["executions", ...entries.flatMap(([name, value]) => [flags[name] ?? "", quoted(String(value))])].join(" ")

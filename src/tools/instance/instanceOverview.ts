@@ -2,7 +2,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import type * as Errors from "../../base/Errors.ts"
+import * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
@@ -81,6 +81,14 @@ const callOf = ({ arguments: values, tool }: NonNullable<Incident["look"]>) =>
 
 const incidentsSince = Effect.fnUntraced(function*(since: string) {
   const { instance } = yield* N8nClient
+  const now = yield* DateTime.now
+  if (Date.parse(since) > now.epochMilliseconds) {
+    return yield* new Errors.ValidationError({
+      reason: `since is in the future: it is ${DateTime.formatIso(now).slice(0, 16)}Z now`,
+      field: "since",
+      hint: "Name a time before that, in UTC or with an offset."
+    })
+  }
   return { ...yield* Since.incidents(Date.parse(since)), url: links.workflows(instance) }
 })
 
@@ -149,7 +157,13 @@ const summaryOf = ({ incidents, unknown, url }: Effect.Success<ReturnType<typeof
     unknown: unknown.length === 0 ? undefined : unknown.slice(0, 3).map((each) => Visible.label(each, maxText)),
     notes: [
       ...incidents.length > maxIncidents
-        ? [`${incidents.length - maxIncidents} more incidents: ask for a later time.`]
+        ? [
+          `${incidents.length - maxIncidents} more: ${
+            [...Map.groupBy(incidents.slice(maxIncidents), ({ kind }) => kind)].map(([kind, { length }]) =>
+              `${length} ${kind}`
+            ).join(", ")
+          }. Ask for a later time.`
+        ]
         : [],
       "Silence, empty runs, lost logins and unpublishing show only to a watch that runs all the time."
     ],
@@ -221,9 +235,9 @@ export const instanceOverview = Tool.make({
       url
     })
   },
-  message: ({ incidents, runs, version, workflows }) => ({
+  message: ({ incidents, notes = [], runs, version, workflows }, { since = "" }) => ({
     en: incidents !== undefined ?
-      `${counted(incidents.length, "incident")} since then` :
+      `${notes.length > 1 ? "The first " : ""}${counted(incidents.length, "incident")} since ${since.slice(0, 16)}` :
       `n8n ${version ?? "of an unknown version"}: ${counted(workflows?.published ?? 0, "published workflow")}, ${
         runs === undefined ? "executions unknown" : `${runs.failed} of ${counted(runs.total, "run")} failed`
       }`,

@@ -40,7 +40,7 @@ describe("a report of a watch", () => {
       command({ tool: "credential_test", arguments: { id: "it's; rm -rf" } }),
       "call credential_test '{\"id\":\"it'\\''s; rm -rf\"}'"
     )
-    assert.strictEqual(command({ tool: "instance_overview", arguments: {} }), "call instance_overview")
+    assert.strictEqual(command({ tool: "instance_overview", arguments: {} }), "doctor")
   })
 
   it("as a message has at most 3,000 characters, and counts the others", () => {

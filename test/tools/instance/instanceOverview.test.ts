@@ -161,4 +161,15 @@ describe("instance_overview", () => {
       assert.isAtMost(countTokens(JSON.stringify(answer)), 800)
       assert.strictEqual((answer.data as { incidents: ReadonlyArray<unknown> }).incidents.length, 7)
     }).pipe(Effect.provide([FakeN8n.layer(worst), Executions.layer()])))
+
+  it.effect("names those that do not fit, and refuses a time to come", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(now)
+      const { data, message } = yield* tools.instanceOverview.run({ since: at(24 * 90) })
+      assert.include(message, `The first 7 incidents since ${at(24 * 90).slice(0, 16)}`)
+      const [more = ""] = (data as { notes: ReadonlyArray<string> }).notes
+      assert.match(more, /^\d+ more: (?:\d+ (?:failed|missed|slow|stuck)(?:, )?)+\. Ask for a later time\.$/)
+      const error = yield* Effect.flip(overview({ since: at(-1) }))
+      assert.include(error.message, `since is in the future: it is ${at(0).slice(0, 16)}Z now`)
+    }).pipe(Effect.provide([FakeN8n.layer(worst), Executions.layer()])))
 })
