@@ -124,7 +124,10 @@ const named = (names: ReadonlyArray<string>) =>
 const unusedRules = (rules: Rules.Rules | undefined, { list, workflows }: Pick<State, "list" | "workflows">) =>
   list.cursor === undefined
     ? Rules.unused(rules, workflows).map((key) =>
-      [`unused:${key}`, `Which workflow '${Visible.label(key)}' in the thresholds file means: none has this id or name.`] as const
+      [
+        `unused:${key}`,
+        `Which workflow '${Visible.label(key)}' in the thresholds file means: none has this id or name.`
+      ] as const
     )
     : []
 

@@ -216,7 +216,7 @@ export const gathered = (incidents: ReadonlyArray<Incident>): ReadonlyArray<Inci
     ...one,
     key: `missed:${first.at}`,
     count: missed.reduce((sum, { count }) => sum + count, 0),
-    what: `${missed.length} workflows did not start as scheduled from ${first.at.slice(0, 16)}Z on: ${names}${
+    what: `${missed.length} workflows did not start as scheduled from ${clock(Date.parse(first.at))} on: ${names}${
       missed.length > 8 ? " …" : ""
     }`,
     ...defined({ cause }),

@@ -157,7 +157,10 @@ describe("a look", () => {
       isRevoked = true
       const found: Array<ReadonlyArray<string>> = []
       for (let polls = 0; polls < 4; polls++) {
-        const failed = fail((yield* Clock.currentTimeMillis) + 1, "Authorization failed - please check your credentials")
+        const failed = fail(
+          (yield* Clock.currentTimeMillis) + 1,
+          "Authorization failed - please check your credentials"
+        )
         yield* fake.addExecution({ ...failed, mode: "webhook" })
         yield* TestClock.adjust(minute)
         found.push((yield* poll).incidents.map(({ kind }) => kind))
@@ -186,7 +189,10 @@ describe("a look", () => {
       const said = [(yield* pollWith({ rules })).unknown]
       yield* TestClock.adjust(minute)
       said.push((yield* pollWith({ rules })).unknown)
-      assert.deepStrictEqual(said, [["Which workflow 'Orderz' in the thresholds file means: none has this id or name."], []])
+      assert.deepStrictEqual(said, [
+        ["Which workflow 'Orderz' in the thresholds file means: none has this id or name."],
+        []
+      ])
       yield* N8nClient.use((n8n) => Effect.andThen(n8n.unpublishWorkflow("orders"), n8n.deleteWorkflow("orders")))
       for (let polls = 0; polls < 2; polls++) {
         yield* TestClock.adjust(minute)
@@ -216,7 +222,7 @@ describe("a look", () => {
       assert.deepStrictEqual(found.map(({ kind, look, what, workflowId }) => [kind, what, workflowId, look?.tool]), [
         [
           "missed",
-          "3 workflows did not start as scheduled from 2026-03-02T08:05Z on: 'a', 'b', 'c'",
+          "3 workflows did not start as scheduled from 2026-03-02 08:05 UTC on: 'a', 'b', 'c'",
           undefined,
           "list_executions"
         ]

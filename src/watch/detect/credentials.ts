@@ -118,7 +118,10 @@ export const detect = Effect.fn("watch.credentials")(function*(
     const { due = 0, failures = 0, hasWorked } = tested[id] ?? {}
     return doubtful.has(id) && hasWorked === true && failures === 0 ? -1 : due
   }
-  const due = [...uses.keys()].filter((id) => dueOf(id) <= now).toSorted((a, b) => dueOf(a) - dueOf(b)).slice(0, Math.max(0, Math.min(most, left)))
+  const due = [...uses.keys()].filter((id) => dueOf(id) <= now).toSorted((a, b) => dueOf(a) - dueOf(b)).slice(
+    0,
+    Math.max(0, Math.min(most, left))
+  )
   const next = new Map(Object.entries(tested).filter(([id]) => uses.has(id)))
   const unknown = new Map<string, string>()
   for (const id of due) {
