@@ -98,6 +98,10 @@ describe("the cause of a failure", () => {
       assert.deepStrictEqual(yield* causeOf([[start + 5_000, closed]]), [
         ["08:00:05", 1, "first seen with version …, published at 2026-03-02T07:55Z", "1"]
       ])
+      // For a moment n8n still runs the version before.
+      assert.deepStrictEqual(yield* causeOf([[start - 5 * minute + 1_000], [start + 5_000, closed]]), [
+        ["08:00:05", 1, "first seen with version …, published at 2026-03-02T07:55Z", "2"]
+      ])
       const worked = (at: string) => `its version, published at 2026-03-02T07:55Z, still worked at 2026-03-02T${at}Z`
       assert.deepStrictEqual(yield* causeOf([[start - 2 * minute], [start + 5_000, closed], [start + 9_000]]), [
         ["08:00:05", 1, worked("07:58"), "2"]

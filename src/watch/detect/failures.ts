@@ -94,6 +94,9 @@ export const publishedAt = Effect.fnUntraced(function*(workflowId: string, versi
     .flatMap((event) => event?.["event"] === "activated" ? str(event["createdAt"]) ?? [] : []).toSorted().at(-1)
 }, Effect.orElseSucceed(() => undefined))
 
+/** Time after a publication in which n8n may still run the version before. */
+const takeover = 10_000
+
 /** Answers of a service that does not accept a credential. */
 const refusal = /\b40[13]\b|authori[sz]ation failed|unauthori[sz]ed|check your credentials/i
 
@@ -133,7 +136,7 @@ const incidentOf = Effect.fnUntraced(function*(
   const isNew = published > lastFailure && published <= first && first - published < 7 * 86_400_000
   const causes = [
     clean.description && Visible.label(clean.description, maxMessage),
-    success >= published
+    success >= published + takeover
       ? `its version, published at ${minuteOf(published)}, still worked at ${minuteOf(success)}`
       : isNew && `first seen with version ${origin.version?.slice(0, 8)}, published at ${minuteOf(published)}`,
     clean.called !== undefined && `the workflow ${clean.called} that it calls failed`
