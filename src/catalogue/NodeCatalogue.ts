@@ -14,7 +14,7 @@ import * as DataFile from "./data/DataFile.ts"
 import * as Packages from "./data/Packages.ts"
 import * as Search from "./search/Search.ts"
 import type { Deprecations } from "./types/Deprecations.ts"
-import { nearestTypes } from "./types/NearestTypes.ts"
+import { nearestTypes, withPackage } from "./types/NearestTypes.ts"
 import type * as NodeType from "./types/NodeType.ts"
 import type { Releases } from "./types/Releases.ts"
 import * as ToolVariant from "./types/ToolVariant.ts"
@@ -34,7 +34,7 @@ export interface Service {
   readonly types: Effect.Effect<ReadonlyArray<string>, Errors.ValidationError>
   /** Type or tool variant by name, if it exists. */
   readonly find: (type: string) => Effect.Effect<Option.Option<NodeType.NodeType>, Errors.ValidationError>
-  /** Type or tool variant by name; a `NotFoundError` names the nearest. */
+  /** Type or tool variant by name, also without its package (`slack`); a `NotFoundError` names the nearest. */
   readonly get: (type: string) => Effect.Effect<NodeType.NodeType, Errors.N8nError>
   /** Fields of n8n's credential types, and which of them are secrets. */
   readonly credentials: Effect.Effect<CredentialTypes, Errors.ValidationError>
@@ -125,13 +125,14 @@ const make = (
       types,
       find,
       get: Effect.fnUntraced(function*(type) {
-        const nodeType = yield* find(type)
+        const known = yield* types
+        const nodeType = yield* find(withPackage(type, known))
         if (Option.isSome(nodeType)) return nodeType.value
         return yield* new Errors.NotFoundError({
           operation: "get node type",
           resourceType: "Node type",
           resourceId: type,
-          hint: [didYouMean(nearestTypes(type, { nearest, types: yield* types })), { _tag: "SearchNodeTypes" }]
+          hint: [didYouMean(nearestTypes(type, { nearest, types: known })), { _tag: "SearchNodeTypes" }]
         })
       }),
       search: (query) => Effect.flatMap(index, (open) => Search.search(open, query))

@@ -4,6 +4,7 @@ import * as JavaScript from "../base/JavaScript.ts"
 import { nearest, suggestion } from "../base/Nearest.ts"
 import { findAll, NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import * as Evaluate from "../catalogue/types/Evaluate.ts"
+import { withPackage } from "../catalogue/types/NearestTypes.ts"
 import * as NodeType from "../catalogue/types/NodeType.ts"
 import * as Releases from "../catalogue/types/Releases.ts"
 import * as ToolVariant from "../catalogue/types/ToolVariant.ts"
@@ -24,7 +25,7 @@ export const make = Effect.fn("NodeLookups.make")(function*(
     deprecations: catalogue.deprecations,
     known: catalogue.types
   })
-  const find = yield* findAll(types)
+  const find = yield* findAll([...types].flatMap((type) => [type, withPackage(type, known)]))
   /** Listed type: for a tool variant its base. */
   const listed = (type: string) => known.includes(type) ? type : ToolVariant.baseOf(type) ?? type
   const isLackedIn = (type: string, version: number, release: string) =>

@@ -100,6 +100,18 @@ layer(NodeServices.layer)("the node catalogue", (it) => {
         assert.strictEqual(error.message, "Node type '__proto__' not found")
       }))
 
+    it.effect("takes a name without its package where one type has it", () =>
+      Effect.gen(function*() {
+        const { find, get } = yield* Catalogue
+        assert.strictEqual((yield* get("webhook")).type, "n8n-nodes-base.webhook")
+        assert.strictEqual((yield* get("HTTP Request")).type, "n8n-nodes-base.httpRequest")
+        assert.strictEqual((yield* get("agent")).type, "@n8n/n8n-nodes-langchain.agent")
+        // Two packages have one, and a wrong package is not replaced.
+        assert.strictEqual(Hints.text((yield* Effect.flip(get("code"))).hint).match(/'[^']+'/g)?.length, 2)
+        assert.strictEqual((yield* Effect.flip(get("n8n-nodes-base.agent")))._tag, "NotFoundError")
+        assert.deepStrictEqual(yield* find("webhook"), Option.none())
+      }))
+
     it.effect("knows what earlier releases lack", () =>
       Effect.gen(function*() {
         const releases = yield* (yield* Catalogue).releases

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import type { Obj } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
@@ -101,7 +102,7 @@ export const nodeGet = Tool.make({
         nodes: answers.map((answer, index) =>
           Result.match(answer, {
             onSuccess: (details): Obj => ({ ...details }),
-            onFailure: (error): Obj => ({ type: types[index], error: error.message })
+            onFailure: (error): Obj => ({ type: types[index], error: Hints.explain(error) })
           }) as { readonly [key: string]: Schema.Json }
         )
       }

@@ -1,7 +1,7 @@
 /** Adds nodes: chooses version, name and position, and connects them. */
 import * as Result from "effect/Result"
 import { num, type Obj, obj, str } from "../../base/Json.ts"
-import { nearestTypes } from "../../catalogue/types/NearestTypes.ts"
+import { nearestTypes, withPackage } from "../../catalogue/types/NearestTypes.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { links } from "../../n8n/model/Connections.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
@@ -23,7 +23,8 @@ export interface Kind {
 }
 
 /** Properties by the node type or, for an unknown type, by the workflow's other nodes of that type. */
-export const kindOf = (workflow: Obj, type: string, field: string, lookups: Step.Lookups): Step.Attempt<Kind> => {
+export const kindOf = (workflow: Obj, named: string, field: string, lookups: Step.Lookups): Step.Attempt<Kind> => {
+  const type = withPackage(named, lookups.types)
   const nodeType = lookups.find(type)
   if (nodeType !== undefined) {
     const typeVersion = lookups.newest(type) ?? NodeType.defaultVersion(nodeType)

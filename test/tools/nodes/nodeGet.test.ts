@@ -109,7 +109,7 @@ describe("node_get of several types", () => {
         const nodes = data.nodes ?? []
         assert.deepStrictEqual(nodes.map((node) => node["type"]), [...types, ...more])
         for (const node of nodes) assert.isAtMost(countTokens(JSON.stringify(node)), 1_500, String(node["type"]))
-        assert.include(nodes[2]?.["error"], "n8n-nodes-base.slak")
+        assert.include(nodes[2]?.["error"], "'n8n-nodes-base.slak' not found. Did you mean 'n8n-nodes-base.slack'")
         const alone = yield* get({ type: http })
         assert.deepStrictEqual<unknown>(nodes[0], { ...alone })
         assert.notInclude(JSON.stringify(yield* tools.nodeGet.run({ types: [...types, ...more] })), "_truncated")

@@ -51,6 +51,11 @@ describe("the list", () => {
     [{ op: "connect", from: "A", to: "B", sourceOutput: true }, /sourceOutput/]
   ])("refuses %j", (operation, words) => assert.throws(() => decode(operation), words))
 
+  it("adds a type that is named without its package", () => {
+    const { workflow } = edit(flow([hook]), { op: "add", type: "NoOp", name: "End" })
+    assert.deepInclude(nodeOf(workflow, "End"), { type: `${base}noOp`, typeVersion: 1 })
+  })
+
   it("is done in turn: what one adds, the next can name", () => {
     const { added, changes, workflow } = edit(
       flow([hook]),
@@ -326,7 +331,7 @@ describe("add", () => {
 
   it.each([
     [`${base}htpRequest`, /Did you mean 'n8n-nodes-base.httpRequest'/],
-    ["httpRequest", /'n8n-nodes-base.httpRequest'/],
+    ["openAi", /'n8n-nodes-base.openAi' or '@n8n\/n8n-nodes-langchain.openAi'/],
     ["n8n-nodes-foo.bar", /--nodes/],
     ["", /node_search/]
   ])("refuses the unknown type '%s'", (type, hint) => {
