@@ -13,10 +13,8 @@ import type { CredentialTypes } from "./data/CredentialFiles.ts"
 import * as DataFile from "./data/DataFile.ts"
 import * as Packages from "./data/Packages.ts"
 import * as Search from "./search/Search.ts"
-import type { Deprecations } from "./types/Deprecations.ts"
-import { nearestTypes, withPackage } from "./types/NearestTypes.ts"
-import type * as NodeType from "./types/NodeType.ts"
-import type { Releases } from "./types/Releases.ts"
+import * as NodeType from "./types/NodeType.ts"
+import type { Deprecations, Releases } from "./types/Releases.ts"
 import * as ToolVariant from "./types/ToolVariant.ts"
 
 export type { UnreadablePackage } from "./data/Packages.ts"
@@ -84,7 +82,6 @@ const installedFile = () => {
   }
 }
 
-/** Number of cached types; a workflow rarely has more. */
 const cachedTypes = 50
 
 const didYouMean = (types: ReadonlyArray<string>) =>
@@ -126,13 +123,13 @@ const make = (
       find,
       get: Effect.fnUntraced(function*(type) {
         const known = yield* types
-        const nodeType = yield* find(withPackage(type, known))
+        const nodeType = yield* find(NodeType.withPackage(type, known))
         if (Option.isSome(nodeType)) return nodeType.value
         return yield* new Errors.NotFoundError({
           operation: "get node type",
           resourceType: "Node type",
           resourceId: type,
-          hint: [didYouMean(nearestTypes(type, { nearest, types: known })), { _tag: "SearchNodeTypes" }]
+          hint: [didYouMean(NodeType.nearestTypes(type, { nearest, types: known })), { _tag: "SearchNodeTypes" }]
         })
       }),
       search: (query) => Effect.flatMap(index, (open) => Search.search(open, query))

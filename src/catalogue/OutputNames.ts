@@ -4,7 +4,6 @@ import { obj } from "../base/Json.ts"
 import { hasErrorOutput, type NodeShape, type OutputNames } from "../n8n/model/Connections.ts"
 import * as NodeCatalogue from "./NodeCatalogue.ts"
 import * as Parameters from "./parameters/Parameters.ts"
-import * as Evaluate from "./types/Evaluate.ts"
 import * as NodeType from "./types/NodeType.ts"
 import * as Ports from "./types/Ports.ts"
 
@@ -37,7 +36,7 @@ export const of = (
 export const forNodes = (
   nodes: ReadonlyArray<Pick<NodeShape, "type">>
 ): Effect.Effect<OutputNames, never, NodeCatalogue.NodeCatalogue> =>
-  Effect.all([NodeCatalogue.findAll(nodes.map(({ type }) => type)), Evaluate.make]).pipe(
+  Effect.all([NodeCatalogue.findAll(nodes.map(({ type }) => type)), Ports.evaluator]).pipe(
     Effect.map(([find, evaluate]) => of(find, evaluate)),
     Effect.orElseSucceed(() => () => undefined)
   )

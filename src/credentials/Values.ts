@@ -10,7 +10,59 @@ import * as Redact from "../base/Redact.ts"
 import * as Visible from "../base/Visible.ts"
 import { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
-import * as CredentialFields from "./Fields.ts"
+import names from "./fieldNames.json" with { type: "json" }
+
+/** Kind of a field: a `destination` decides where a secret is sent; an unknown field counts as a secret. */
+type Kind = "secret" | "destination" | "plain"
+
+export interface Field {
+  readonly name: string
+  readonly kind: Kind
+  readonly type: string
+  readonly choices: ReadonlyArray<unknown>
+}
+
+/** Names of people, lists of scopes and labels, which may contain any characters. */
+const free = new Set(names.free)
+
+/** Texts that are neither secrets nor destinations; a test searches the hosts of n8n's URLs for them. */
+const harmless = new Set([...names.free, ...names.harmless])
+
+/** Secrets that n8n's editor shows in plain text. */
+const shownSecret =
+  /passphrase|certificate$|^(tls|ssl)?(ca|cert|key)$|connectionstring|signature|walletcontent|tokendata|private_?key/i
+
+/** Switches and choices that decide where a secret is sent, or whether it is encrypted in transit. */
+const decisive = /url|host|domain|server|endpoint|ssl|tls|secure|unauthorized|insecure|environment|proxy|tunnel/i
+
+/** Fields that n8n adds to types of every kind. */
+const allowed = new Set(["allowedHttpRequestDomains", "allowedDomains"])
+
+const kindOf = (name: string, type: string, hasChoices: boolean, isSecret: boolean | undefined): Kind => {
+  if (allowed.has(name)) return "destination"
+  if (isSecret === true || type === "json" || type === "object" || type === "array") return "secret"
+  if (type === "boolean" || type === "number" || hasChoices) return decisive.test(name) ? "destination" : "plain"
+  if (isSecret === undefined || shownSecret.test(name) || Redact.places({ [name]: "x" }).length > 0) return "secret"
+  return harmless.has(name.toLowerCase()) ? "plain" : "destination"
+}
+
+/** Whether a text has characters that could delimit a part of a URL, and may not be the value of a plain field. */
+const couldBeAddress = ({ choices, kind, name }: Field, text: string): boolean =>
+  kind === "plain" && choices.length === 0 && !free.has(name.toLowerCase()) && /[/?#@:\\\s]/.test(text)
+
+/** Fields of a type from n8n's schema of it; `known` is the catalogue's data on which of them are secrets. */
+export const fields = (
+  properties: { readonly [name: string]: unknown },
+  known: Readonly<Record<string, boolean>> | undefined
+): ReadonlyArray<Field> =>
+  Object.entries(properties).flatMap(([name, value]) => {
+    const property = obj(value) ?? {}
+    const type = str(property["type"]) ?? "string"
+    const choices = Array.isArray(property["enum"]) ? property["enum"] : []
+    if (type === "notice") return []
+    const isSecret = known !== undefined && Object.hasOwn(known, name) ? known[name] : undefined
+    return [{ name, type, choices, kind: kindOf(name, type, choices.length > 0, isSecret) }]
+  })
 
 /** Environment variables that the operator allows as secrets of credentials; `undefined` if not set. */
 export const CredentialEnv = Context.Reference<ReadonlyMap<string, Redacted.Redacted<string> | undefined>>(
@@ -40,13 +92,12 @@ export const fieldsOf = Effect.fnUntraced(function*(type: string) {
       }
     )
   )
-  return CredentialFields.fields(properties, Object.hasOwn(known, type) ? known[type] : undefined)
+  return fields(properties, Object.hasOwn(known, type) ? known[type] : undefined)
 })
 
-type Fields = ReadonlyArray<CredentialFields.Field>
+type Fields = ReadonlyArray<Field>
 
-/** Describes fields: `user, password (secret), host (where it goes)`. */
-export const inWords = (fields: Fields): string =>
+const inWords = (fields: Fields): string =>
   fields.map(({ choices, kind, name }) =>
     `${name}${kind === "secret" ? " (secret)" : kind === "destination" ? " (where it goes)" : ""}${
       choices.length === 0 ? "" : `: ${choices.join("|")}`
@@ -98,7 +149,7 @@ const secretOf = Effect.fnUntraced(function*(type: string, field: string, value:
   ))
 })
 
-const literalOf = Effect.fnUntraced(function*(field: CredentialFields.Field, value: unknown) {
+const literalOf = Effect.fnUntraced(function*(field: Field, value: unknown) {
   const { choices, name } = field
   const refuse = (reason: string, hint: string) => invalid(`values.${name}`, reason, hint)
   if (obj(value)?.["env"] !== undefined) {
@@ -110,7 +161,7 @@ const literalOf = Effect.fnUntraced(function*(field: CredentialFields.Field, val
   if (typeof value === "string" && value.startsWith("=")) {
     return yield* refuse(`${name} is an expression`, "Expressions are not supported here: give the value itself.")
   }
-  if (typeof value === "string" && CredentialFields.couldBeAddress(field, value)) {
+  if (typeof value === "string" && couldBeAddress(field, value)) {
     return yield* refuse(`${name} takes no spaces and none of / ? # @ : \\`, "Give a plain name or id.")
   }
   // The name of a header is not its value.
@@ -128,7 +179,6 @@ const literalOf = Effect.fnUntraced(function*(field: CredentialFields.Field, val
   return value
 })
 
-/** Maximum length of a question that clients show in full. */
 const maxQuestion = 500
 
 /** Asks the user whether to send a secret to a destination of the model's choice; fails if the client cannot ask. */
@@ -162,7 +212,7 @@ const askAbout = Effect.fnUntraced(function*(
   }
 })
 
-export interface New {
+interface New {
   readonly type: string
   readonly name: string
   /** Values by field; a secret is written as `{"env": "NAME"}`. */

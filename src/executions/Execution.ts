@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import { arr, defined, int, num, obj, str } from "../base/Json.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
-import { plain } from "./errorText.ts"
+import { plain } from "./ItemView.ts"
 
 /** Source of a run's input. */
 export interface Source {
@@ -45,7 +45,6 @@ export interface Run {
   readonly override: ReadonlyArray<Output>
   /** Execution of a sub-workflow that the run as a whole started; {@link calls} also reads those of its items. */
   readonly call: Related | undefined
-  /** Number of executions of sub-workflows that the run started. */
   readonly callCount: number
   readonly error: unknown
 }
@@ -287,10 +286,8 @@ export const failure = (execution: Execution): Failure | undefined => {
 }
 
 export interface InputPart extends Part {
-  /** Input index of the node. */
   readonly input: number
   readonly type: string
-  /** Absent if n8n recorded the input itself (sub-nodes). */
   readonly source: Source | undefined
 }
 

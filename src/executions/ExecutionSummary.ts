@@ -8,7 +8,7 @@ import * as Visible from "../base/Visible.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import * as Execution from "./Execution.ts"
-import * as Noise from "./Noise.ts"
+import * as ItemView from "./ItemView.ts"
 
 const NodeRow = Schema.Struct({
   nodeName: Schema.String,
@@ -16,7 +16,6 @@ const NodeRow = Schema.Struct({
   status: Schema.String,
   /** Number of items over all runs and outputs. */
   items: Schema.Int,
-  /** Number of runs, if more than one. */
   runs: Schema.optionalKey(Schema.Int),
   /** Milliseconds, all runs together. */
   time: Schema.Finite,
@@ -31,7 +30,6 @@ type NodeRow = typeof NodeRow.Type
 export const Failure = Schema.Struct({
   node: Schema.optionalKey(Schema.String),
   nodeType: Schema.optionalKey(Schema.String),
-  /** Index of the run, if the node ran more than once. */
   runIndex: Schema.optionalKey(Schema.Int),
   error: Execution.ErrorDetail,
   /** Failing item: the one that n8n names, or the only input item of the run. */
@@ -131,15 +129,12 @@ const callsOf = (execution: Execution.Execution, node: string, runs: ReadonlyArr
   return { count, ids }
 }
 
-/** Number of items read to find suspects, and of those shown. */
 const maxRead = 1_000
 const maxSuspects = 3
 
-/** Depth of the fields that are looked at, and their maximum number. */
 const maxDepth = 3
 const maxFields = 500
 
-/** Fields of items and of the objects in them, by path. */
 const fieldsOf = (jsons: ReadonlyArray<unknown>): ReadonlyArray<ReadonlyArray<string>> => {
   const fields = new Map<string, ReadonlyArray<string>>()
   const add = (value: unknown, path: ReadonlyArray<string>) => {
@@ -156,10 +151,8 @@ const fieldsOf = (jsons: ReadonlyArray<unknown>): ReadonlyArray<ReadonlyArray<st
 
 const isEmpty = (value: unknown) => value === undefined || value === null
 
-/** Whether a value has a property or method with this name. */
 const hasProperty = (value: unknown, name: string) => !isEmpty(value) && name in Object(value)
 
-/** Only value among these that a text contains; `undefined` if it contains none or several, or a secret. */
 const mentioned = (values: ReadonlyArray<unknown>, name: string, text: string, words: ReadonlySet<string>): unknown => {
   const [value, ...more] = new Set(values.filter((value) => {
     const shown = typeof value === "string" || typeof value === "number" ? String(value) : ""
@@ -205,7 +198,7 @@ const suspectsOf = (
     matched: indexes.length,
     searched: items.length < inputCount ? items.length : undefined,
     items: indexes.slice(0, maxSuspects).flatMap((index) =>
-      items.slice(index, index + 1).map((item) => ({ index, json: Noise.without(item).json }))
+      items.slice(index, index + 1).map((item) => ({ index, json: ItemView.withoutNoise(item).json }))
     )
   })
 }
@@ -226,7 +219,7 @@ export const failureOf = (execution: Execution.Execution): Failure | undefined =
     nodeType: Execution.nodeOf(execution, node)?.type,
     runIndex: node === undefined || (execution.runs.get(node)?.length ?? 0) < 2 ? undefined : run?.index,
     error,
-    inputItem: item && Noise.without(item).json,
+    inputItem: item && ItemView.withoutNoise(item).json,
     ...(isUnknown ? { inputCount, itemUnknown: true as const } : {}),
     suspects: isUnknown && !execution.isRedacted ? suspectsOf(execution, parts, inputCount, error) : undefined
   })
@@ -239,7 +232,6 @@ export type NextStep =
     readonly _tag: "FindItem"
     readonly nodeName: string
     readonly inputCount: number
-    /** Condition that the suspects meet. */
     readonly where: string | undefined
   }
   | { readonly _tag: "Workflow"; readonly reason: "NoData" | "NoNodeRan" }

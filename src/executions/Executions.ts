@@ -22,9 +22,8 @@ import * as HttpErrors from "../n8n/HttpErrors.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { type ConsumeExecution, N8nClient } from "../n8n/N8nClient.ts"
 import * as Blocks from "./blocks.ts"
-import { EarlyReader, type Part } from "./earlyReader.ts"
 import * as Execution from "./Execution.ts"
-import { ExecutionReader } from "./executionReader.ts"
+import { EarlyReader, ExecutionReader, type Part } from "./executionReader.ts"
 import { type Failure, ofError } from "./FailureGroups.ts"
 import { TestRuns } from "./TestRuns.ts"
 
@@ -78,7 +77,6 @@ const tooLarge = (id: string, size: string, max: number) =>
 
 type Body = Parameters<ConsumeExecution<unknown>>[0]
 
-/** Fails with what is wrong with the body of an answer. */
 const attempt = <A>(target: Errors.Target, read: () => A) =>
   Effect.try({
     try: read,
@@ -105,7 +103,6 @@ const read = (id: string, maxBodyBytes: number) => (body: Body, target: Errors.T
     return { execution, blocks, isWithheld: reader.isWithheld }
   })
 
-/** Reads a body up to a part. */
 const readEarly = (part: Part): ConsumeExecution<EarlyReader> => (body, target) =>
   Effect.suspend(() => {
     const reader = new EarlyReader(part)
@@ -189,7 +186,6 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
       // Clients request several nodes of one execution concurrently: the first call reads it, the others wait.
       const oneAtATime = Locks.make()
 
-      /** Reads the stored execution of a test that n8n no longer has. */
       const stored = Effect.fnUntraced(function*(id: string, gone: Errors.NotFoundError) {
         const { instance } = yield* N8nClient
         const bytes = yield* testRuns.load(instance.key, id)
@@ -247,7 +243,6 @@ export interface ItemsOptions<S extends Schema.ConstraintDecoder<unknown> = type
   readonly node: string
   /** Index of the run, from 0. Default: all runs, in order. */
   readonly run?: number | undefined
-  /** Index of the output, from 0. Default: all outputs, in order. */
   readonly output?: number | undefined
   /** Schema of the `json` of an item. Default: unchecked. */
   readonly schema?: S | undefined

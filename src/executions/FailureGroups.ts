@@ -8,7 +8,6 @@ export interface Failure {
   readonly message: string
   /** Answer of the service behind the node, or n8n's advice, if it adds to the message. */
   readonly description?: string
-  /** HTTP status of the service behind the node. */
   readonly httpCode?: string
   readonly called?: string
 }
@@ -16,7 +15,6 @@ export interface Failure {
 export interface Failed extends Failure {
   readonly id: string
   readonly workflowId: string
-  /** Start in ISO 8601, if known. */
   readonly at?: string
 }
 
@@ -88,7 +86,6 @@ export const withoutValues = (message: string): string =>
       : whole({ ...part, values: part.values.map((value) => /[\d@]/.test(value) ? "…" : value) }, false)
   ).join("")
 
-/** Values of a placeholder, most frequent first. */
 const distinct = (values: ReadonlyArray<string>) => {
   const ranked = [...Map.groupBy(values, (value) => value).values()].toSorted((a, b) => b.length - a.length)
   return { distinct: ranked.length, values: ranked.slice(0, maxValues).flatMap(([value]) => value ?? []) }

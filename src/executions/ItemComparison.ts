@@ -24,7 +24,7 @@ import {
   type PathCount,
   tally
 } from "./ItemDifferences.ts"
-import * as ItemFields from "./ItemFields.ts"
+import * as ItemView from "./ItemView.ts"
 import * as Lineage from "./Lineage.ts"
 
 export type { Step } from "../base/JsonPath.ts"
@@ -71,7 +71,6 @@ export interface Options {
   readonly from: Side
   readonly to: Side
   readonly key?: ReadonlyArray<JsonPath.Step> | undefined
-  /** Paths to compare; all if empty. */
   readonly fields: ReadonlyArray<ReadonlyArray<JsonPath.Step>>
   readonly ignore: ReadonlyArray<ReadonlyArray<JsonPath.Step>>
   readonly limit: number
@@ -82,7 +81,6 @@ export interface Options {
   readonly redacts: boolean
 }
 
-/** Items of a segment as stored, and their JSON. */
 const itemsOf = (segment: Execution.Segment, redacts: boolean) => {
   const redact = redacts ? segment.redactor() : identity
   return segment.items().map((stored) => ({
@@ -96,10 +94,8 @@ const itemsOf = (segment: Execution.Segment, redacts: boolean) => {
 
 type Read = ReturnType<typeof itemsOf>[number]
 
-/** Number of items after which a pass yields. */
 const yieldEvery = 2_000
 
-/** Returns a reader of items by position, which parses neighbouring items once. */
 const reader = (execution: Execution.Execution, slot: Execution.Slot, redacts: boolean) => {
   const recent: Array<{ readonly first: number; readonly items: ReadonlyArray<Read> }> = []
   return (index: number): Both => {
@@ -115,7 +111,6 @@ const reader = (execution: Execution.Execution, slot: Execution.Slot, redacts: b
   }
 }
 
-/** Position in `from` of the partner of an item of `to`. */
 type Partner = (index: number) => number | undefined
 
 const asKey = (value: unknown) =>
@@ -250,7 +245,6 @@ export const origins = (execution: Execution.Execution, sides: Pick<Options, "fr
 const startsWith = (path: ReadonlyArray<JsonPath.Step>, steps: ReadonlyArray<JsonPath.Step>) =>
   steps.every((step, index) => String(path[index]) === String(step))
 
-/** Maximum number of items without a partner to list. */
 const first = 5
 
 const unpaired = () => ({ count: 0, first: [] as Array<number | string> })
@@ -260,14 +254,12 @@ const note = (into: { count: number; first: Array<number | string> }, what: numb
   if (into.first.length < first) into.first.push(what)
 }
 
-/** Whether most items were made from several: their links pair nothing. */
 const isMerging = ({ merged }: Linked, to: Side) => merged * 2 > to.count
 
 /** Keys of an item by the kind of their values: a list in place of a value is another field. */
 const shapeOf = (json: unknown) =>
   new Set(Object.entries(obj(json) ?? {}).map(([key, value]) => `${Array.isArray(value)}${key}`))
 
-/** Number of pairs that are looked at to detect an aggregation. */
 const maxSamples = 20
 
 /**
@@ -358,7 +350,7 @@ export const compare = Effect.fnUntraced(function*(execution: Execution.Executio
       const [left, right] = [at(a, field), at(b, field)]
       if (left.stored === undefined && right.stored === undefined) continue
       missing.delete(position)
-      differences(left, right, ItemFields.written(field), all)
+      differences(left, right, ItemView.written(field), all)
     }
     return ignore.length === 0
       ? all

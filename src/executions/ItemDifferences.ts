@@ -88,9 +88,7 @@ export const PathCount = Schema.Struct({
   altered: Schema.optionalKey(Schema.Int),
   added: Schema.optionalKey(Schema.Int),
   removed: Schema.optionalKey(Schema.Int),
-  /** Number of these pairs that differ by rounding only. */
   roundingOnly: Schema.optionalKey(Schema.Int),
-  /** Nodes that first changed the value, on the ways of some examples. */
   by: Schema.optionalKey(Schema.Array(Schema.String))
 })
 export type PathCount = typeof PathCount.Type
@@ -147,7 +145,6 @@ export const example = ({ after, before, path }: Difference, index: number, key:
   }) as Example
 }
 
-/** Adds an example unless there is one with the same values. */
 const addExample = (examples: Array<Example>, limit: number, more: Example) => {
   const isKnown = ({ after, before }: Example) => Equal.equals(before, more.before) && Equal.equals(after, more.after)
   if (examples.length < limit && !examples.some(isKnown)) examples.push(more)
@@ -202,7 +199,6 @@ export const tally = (limit: number, isKeyed: boolean) => {
         rarest().map(([, { count, examples }]) => count < pairs ? examples : examples.slice(0, 1)),
         limit
       ),
-    /** Field that is likely to identify items. */
     likelyKey: () => [...tallies].find(([, each]) => isCrossed(each))?.[0]
   }
 }

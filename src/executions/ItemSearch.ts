@@ -9,12 +9,10 @@ import * as JsonPath from "../base/JsonPath.ts"
 import { includes } from "../base/LinearSearch.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Execution from "./Execution.ts"
-import * as ItemFields from "./ItemFields.ts"
-import type * as Notes from "./Notes.ts"
+import * as ItemView from "./ItemView.ts"
 
 /** Condition on items, which sees an item as readers do, with secrets redacted. */
 export interface Condition {
-  /** Text to find in a key or a value, ignoring case. */
   readonly text?: string | undefined
   readonly where?: Interpreter.Predicate | undefined
 }
@@ -46,7 +44,6 @@ export const samples = (execution: Execution.Execution, slot: Execution.Slot, li
     return redacts ? Redact.redact(json) : json
   })
 
-/** First item of each node, the last to run first. */
 const firstItems = (execution: Execution.Execution, slots: ReadonlyArray<Execution.Part>, redacts: boolean) =>
   [...new Map(slots.map(({ slot }) => [slot.node, slot])).values()].toReversed().slice(0, maxSamples)
     .flatMap((slot) => samples(execution, slot, 1, redacts))
@@ -56,16 +53,15 @@ export const notes = (
   execution: Execution.Execution,
   { absent, failed, failure, matched, passesSecrets, redacted, scanned, values }: Totals,
   { isFoundElsewhere, redacts, slots }: Pick<Options, "slots" | "redacts"> & { readonly isFoundElsewhere: boolean }
-): ReadonlyArray<Notes.Note> => [
+): ReadonlyArray<ItemView.Note> => [
   failure && `where does not fit ${failed === scanned ? "any" : failed} of ${scanned} items: ${failure.message}.`,
   redacted.length > 0 && `where compares ${redacted.join(", ")} as ${Redact.marker}: secrets cannot be compared.`,
   passesSecrets && "Secrets are redacted, and text is not searched for in them.",
   absent.length > 0
-    ? ItemFields.note(absent, firstItems(execution, slots, redacts))
-    : matched === 0 && failed === 0 && scanned > 0 && !isFoundElsewhere && ItemFields.noMatch(values)
+    ? ItemView.missingNote(absent, firstItems(execution, slots, redacts))
+    : matched === 0 && failed === 0 && scanned > 0 && !isFoundElsewhere && ItemView.noMatch(values)
 ]
 
-/** Collects which paths of an expression exist in some item, and the first value at each. */
 const sightings = (reads: ReadonlyArray<ReadonlyArray<JsonPath.Step>>) => {
   const missing = new Set(reads)
   const redacted = new Set<string>()
@@ -78,12 +74,12 @@ const sightings = (reads: ReadonlyArray<ReadonlyArray<JsonPath.Step>>) => {
         const value = JsonPath.get(json, steps)
         if (value === undefined) continue
         missing.delete(steps)
-        if (typeof value !== "object" || value === null) values.push([ItemFields.written(steps), value])
+        if (typeof value !== "object" || value === null) values.push([ItemView.written(steps), value])
       }
       if (!hasSecrets) return
       for (const steps of reads) {
         const value = JsonPath.get(json, steps)
-        if (typeof value === "string" && value.includes(Redact.marker)) redacted.add(ItemFields.written(steps))
+        if (typeof value === "string" && value.includes(Redact.marker)) redacted.add(ItemView.written(steps))
       }
     },
     /** Paths at which an item has a redacted value. */
@@ -91,13 +87,12 @@ const sightings = (reads: ReadonlyArray<ReadonlyArray<JsonPath.Step>>) => {
     values,
     /** Outermost paths that no item has. */
     absent: () => {
-      const paths = isLooked ? [...missing].map(ItemFields.written) : []
-      return paths.filter((path) => !paths.some((other) => other !== path && ItemFields.isWithin(path, other)))
+      const paths = isLooked ? [...missing].map(ItemView.written) : []
+      return paths.filter((path) => !paths.some((other) => other !== path && ItemView.isWithin(path, other)))
     }
   }
 }
 
-/** Collects matches up to a limit: the first ones, or some of each node. */
 const collection = (limit: number, isSpread: boolean) => {
   const all: Array<Match> = []
   const byNode = new Map<string, number>()
@@ -159,9 +154,7 @@ const haveSecrets = Effect.fnUntraced(function*(execution: Execution.Execution, 
 export interface Options {
   readonly slots: ReadonlyArray<Execution.Part>
   readonly offset?: number | undefined
-  /** Maximum number of matches to return; all are counted. */
   readonly limit: number
-  /** Returns some matches of each node instead of the first ones. */
   readonly spreads?: boolean | undefined
   readonly redacts: boolean
 }

@@ -7,16 +7,13 @@ import { defined } from "../base/Json.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as Execution from "./Execution.ts"
-import * as ItemFields from "./ItemFields.ts"
 import * as ItemSearch from "./ItemSearch.ts"
+import * as ItemView from "./ItemView.ts"
 import * as Lineage from "./Lineage.ts"
-import * as Noise from "./Noise.ts"
-import * as Notes from "./Notes.ts"
 import * as ResolvedParameters from "./ResolvedParameters.ts"
 
 /** Page of a list of items, filtered by a condition if there is one. */
 const side = {
-  /** Reason for fewer items than expected. */
   note: Schema.optionalKey(Schema.String),
   matched: Schema.optionalKey(Schema.Int),
   total: Schema.optionalKey(Schema.Int),
@@ -29,7 +26,7 @@ const side = {
 }
 
 export { type Predicate, Problem } from "../base/Interpreter.ts"
-export type { Field } from "./ItemFields.ts"
+export type { Field } from "./ItemView.ts"
 
 /**
  * Run of a node. `executionTime` is in milliseconds, times are ISO 8601; absent for a node that did not run (`status:
@@ -41,7 +38,6 @@ export const NodeExecution = Schema.Struct({
   nodeType: Schema.String,
   status: Schema.String,
   note: Schema.optionalKey(Schema.String),
-  /** Whether n8n itself hid the items. */
   redacted: Schema.optionalKey(Schema.Literal(true)),
   executionTime: Schema.optionalKey(Schema.Finite),
   startTime: Schema.optionalKey(Schema.String),
@@ -49,7 +45,6 @@ export const NodeExecution = Schema.Struct({
   /** Index of the run from 0. Default: the last run. */
   runIndex: Schema.optionalKey(Schema.Int),
   runCount: Schema.Int,
-  /** Outputs of the run with their item counts. */
   outputs: Schema.Array(
     Schema.Struct({
       output: Schema.String,
@@ -97,14 +92,12 @@ export interface Request {
 
 /** Selection of items and fields. */
 export interface Choice {
-  /** Condition that items must meet. */
   readonly where: Interpreter.Predicate | undefined
   /** Paths of an item to return; all if empty. */
-  readonly fields: ReadonlyArray<ItemFields.Field>
+  readonly fields: ReadonlyArray<ItemView.Field>
   readonly redacts: boolean
 }
 
-/** `undefined` if n8n recorded no time or an invalid one. */
 const iso = (epoch: number) => epoch > 0 && epoch <= 8.64e15 ? new Date(epoch).toISOString() : undefined
 
 const quoted = (names: ReadonlyArray<string>) => [...new Set(names)].map((name) => `'${name}'`).join(", ")
@@ -175,12 +168,10 @@ export interface Page {
   readonly totals: Readonly<Record<string, number>>
 }
 
-/** Page of one side, and the total to page through. */
 interface Side {
   readonly page: Omit<NodeExecution["output"], "output">
   readonly first: number
   readonly length: number
-  /** Result of the condition, if there is one. */
   readonly search?: ItemSearch.Found
   /** Requested paths that no item of the page has, and the existing ones. */
   readonly lacking?: { readonly paths: ReadonlyArray<string>; readonly jsons: ReadonlyArray<unknown> }
@@ -219,13 +210,15 @@ const matchesOf = Effect.fnUntraced(
 )
 
 const withFields = (side: Side, { fields, redacts }: Choice): Side => {
-  if (fields.length === 0) return { ...side, page: { ...side.page, items: side.page.items.map(Noise.without) } }
+  if (fields.length === 0) return { ...side, page: { ...side.page, items: side.page.items.map(ItemView.withoutNoise) } }
   if (side.page.items.length === 0) return side
   // A value picked from a name/value pair could no longer be recognised as a secret, so redact first.
   const clean = side.page.items.map(({ json, ...item }) => ({ ...item, json: redacts ? Redact.redact(json) : json }))
   const jsons = clean.map(({ json }) => json)
-  const items = clean.map((item) => Noise.without({ ...item, json: ItemFields.pick(item.json, fields) as Schema.Json }))
-  return { ...side, lacking: { paths: ItemFields.missing(jsons, fields), jsons }, page: { ...side.page, items } }
+  const items = clean.map((item) =>
+    ItemView.withoutNoise({ ...item, json: ItemView.pick(item.json, fields) as Schema.Json })
+  )
+  return { ...side, lacking: { paths: ItemView.missing(jsons, fields), jsons }, page: { ...side.page, items } }
 }
 
 /** Side with notes about it, without remarks that apply to the other. */
@@ -239,15 +232,15 @@ const noted = (
   const { lacking, page, search } = side
   const isAbsentThere = (path: string) =>
     other.search === undefined || other.search.scanned === 0 ||
-    other.search.absent.some((absent) => ItemFields.isWithin(path, absent))
+    other.search.absent.some((absent) => ItemView.isWithin(path, absent))
   const paths = lacking?.paths.filter((path) => other.lacking?.paths.includes(path) ?? true) ?? []
   const shown = { slots, redacts, isFoundElsewhere: (other.search?.matched ?? 0) > 0 }
-  const note = Notes.join([
+  const note = ItemView.joinNotes([
     page.note,
     ...(search === undefined
       ? []
       : ItemSearch.notes(execution, { ...search, absent: search.absent.filter(isAbsentThere) }, shown)),
-    lacking !== undefined && paths.length > 0 && ItemFields.note(paths, lacking.jsons)
+    lacking !== undefined && paths.length > 0 && ItemView.missingNote(paths, lacking.jsons)
   ])
   return note === undefined ? side : { ...side, page: { ...page, note } }
 }
@@ -298,7 +291,7 @@ const assemble = (
 }
 
 /** Side of an execution whose items n8n hid. */
-const hidden: Side = { first: 0, length: 0, page: { note: Notes.hidden.items, items: [] } }
+const hidden: Side = { first: 0, length: 0, page: { note: ItemView.hiddenNotes.items, items: [] } }
 
 /** Reads one run; for a node that did not run, the reason. */
 export const read = (execution: Execution.Execution, request: Request, namesOf: Connections.OutputNames): Page => {
@@ -321,7 +314,6 @@ const itemOf = ({ execution, output: [part], request }: Located, { error, input,
     (input.sources[0]?.count === 1 ? 0 : request.itemOffset)
 }
 
-/** Replaces expressions by their values, unless n8n hid what they read. */
 const withValues = Effect.fnUntraced(function*(located: Located, page: Page, redacts: boolean) {
   const { execution, node, run } = located
   if (node === undefined) return page

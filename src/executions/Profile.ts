@@ -196,7 +196,6 @@ const findingsOf = (uses: Uses): ReadonlyArray<Finding> => {
   ]
 }
 
-/** Workflows that spent most of their time without any node at work. */
 const waits = (uses: ReadonlyArray<Use>): ReadonlyArray<Finding> =>
   [...Map.groupBy(uses, ({ workflowId }) => workflowId)].flatMap(([workflowId, own]): ReadonlyArray<Finding> => {
     const idle = sumAll(own.map((use) => use.idle))

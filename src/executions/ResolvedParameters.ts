@@ -16,15 +16,12 @@ import type { Both } from "./ItemDifferences.ts"
 import { inputOf, memoized, paged, type Redacting, scopeOf, type Subject, type Turn } from "./itemScope.ts"
 import * as Lineage from "./Lineage.ts"
 
-/** Maximum number of steps for an item, some 100 ms, and for all items of a run together. */
 const maxSteps = { item: 2_000_000, all: 40_000_000 }
 
-/** Text of a value within a text, as n8n writes it. */
 const textOf = (value: unknown) => value === null || value === undefined ? "" : String(value)
 
 type Value = Result.Result<unknown, string>
 
-/** Text of an expression outside its code, and the code. */
 interface Template {
   readonly texts: ReadonlyArray<string>
   readonly codes: ReadonlyArray<Result.Result<Interpreter.Program, string>>
@@ -46,10 +43,8 @@ const templateOf = ({ compile }: Interpreter.Interpreter, expression: string): R
   })
 }
 
-/** Templates of a node's expressions, for all its runs. */
 const templates = new WeakMap<Node, (expression: string) => Result.Result<Template, string>>()
 
-/** Problems that n8n swallows: the value is `undefined`. */
 const isSwallowed = ({ kind, message }: Interpreter.Problem) =>
   kind === "type" && / of (?:undefined|null) cannot be read$/.test(message)
 

@@ -11,10 +11,9 @@ import type { N8nClient } from "../n8n/N8nClient.ts"
 import * as Execution from "./Execution.ts"
 import { Executions } from "./Executions.ts"
 import * as ItemSearch from "./ItemSearch.ts"
-import * as Notes from "./Notes.ts"
+import * as ItemView from "./ItemView.ts"
 import * as Selection from "./Selection.ts"
 
-/** Maximum number of executions searched for one run, itself included. */
 const maxExecutions = 200
 
 export interface Search {
@@ -22,9 +21,7 @@ export interface Search {
   readonly condition: () => ItemSearch.Condition
   /** Converts a problem of the expression, which ends the search of one execution. */
   readonly onProblem: (problem: Problem) => Errors.ValidationError
-  /** Names of nodes; all if absent. */
   readonly nodes: ReadonlyArray<string> | undefined
-  /** Maximum number of matches to return; all are counted. */
   readonly limit: number
   readonly redacts: boolean
 }
@@ -52,10 +49,8 @@ interface Searched extends Omit<ItemSearch.Found, "matches"> {
   readonly places: ReadonlyArray<Place>
 }
 
-/** Result for a chosen run, first, and the executions that it started. */
 interface SearchedRun {
   readonly executions: ReadonlyArray<Searched>
-  /** Whether it started more executions than one search reads. */
   readonly isCut: boolean
 }
 
@@ -83,7 +78,6 @@ const matchedIn = (run: SearchedRun | undefined) => sumAll((run?.executions ?? [
 
 const isVisible = ({ execution, scanned }: Searched) => scanned > 0 && !execution.isRedacted
 
-/** Combines the results of several executions. */
 const combined = (results: ReadonlyArray<Searched>): ItemSearch.Totals => {
   // An execution without items to see says nothing about paths.
   const [first, ...others] = results.filter(isVisible).map(({ absent }) => absent)
@@ -99,7 +93,6 @@ const combined = (results: ReadonlyArray<Searched>): ItemSearch.Totals => {
   }
 }
 
-/** Counts matches by node; the workflow's name is added if there are several. */
 const countByNode = (results: ReadonlyArray<Searched>) => {
   const isOne = new Set(results.map(({ execution }) => execution.workflowId)).size === 1
   const rows = results.flatMap(({ execution, nodes }) =>
@@ -110,27 +103,30 @@ const countByNode = (results: ReadonlyArray<Searched>) => {
     .toSorted((a, b) => b.matched - a.matched)
 }
 
-/** Explains which data the search could not see. */
 const gaps = (
   runs: ReadonlyArray<SearchedRun>,
   all: ReadonlyArray<Execution.Execution>,
   nodes: Search["nodes"] = []
-): ReadonlyArray<Notes.Note> => {
+): ReadonlyArray<ItemView.Note> => {
   const names = [...new Set(all.flatMap(Execution.nodeNames))]
   const [over, open] = [
     all.filter(({ status }) => ExecutionHead.isOver(status)),
     all.filter(({ status }) => !ExecutionHead.isOver(status))
   ]
   return [
-    Notes.hidden.runs(all.filter(({ isRedacted }) => isRedacted).length),
-    Notes.about(open.length, "run", (some) => `Not ended yet: ${some}, searched as far as n8n shows data.`),
-    Notes.about(over.filter(({ runs }) => runs.size === 0).length, "run", (some) => `n8n has no data for ${some}.`),
-    Notes.about(
+    ItemView.hiddenNotes.runs(all.filter(({ isRedacted }) => isRedacted).length),
+    ItemView.noteAbout(open.length, "run", (some) => `Not ended yet: ${some}, searched as far as n8n shows data.`),
+    ItemView.noteAbout(
+      over.filter(({ runs }) => runs.size === 0).length,
+      "run",
+      (some) => `n8n has no data for ${some}.`
+    ),
+    ItemView.noteAbout(
       runs.filter(({ isCut }) => isCut).length,
       "run",
       (some) => `${some} started more sub-workflows than are searched (${maxExecutions - 1}).`
     ),
-    Notes.about(
+    ItemView.noteAbout(
       all.map(Execution.failure).filter((failure) =>
         failure?.run?.call === undefined &&
         Execution.errorDetail(failure?.error).message.startsWith("Error executing workflow with item")
@@ -143,7 +139,6 @@ const gaps = (
   ]
 }
 
-/** Counts runs, and those that match, by status. */
 const countByStatus = (runs: ReadonlyArray<Selection.Selected<SearchedRun>>) =>
   Object.fromEntries(
     [...Map.groupBy(runs, ({ head }) => head.status ?? "unknown")].map(([status, some]) => [status, {

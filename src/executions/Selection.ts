@@ -13,9 +13,72 @@ import { counted } from "../base/Plural.ts"
 import * as HttpErrors from "../n8n/HttpErrors.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { maxPage } from "../n8n/model/Limits.ts"
+import * as NameSearch from "../n8n/model/NameSearch.ts"
+import * as TestMark from "../n8n/model/TestMark.ts"
 import { cursorAfter, deletedWorkflow, N8nClient } from "../n8n/N8nClient.ts"
-import * as Notes from "./Notes.ts"
-import * as WorkflowNames from "./WorkflowNames.ts"
+import * as ItemView from "./ItemView.ts"
+
+export const unknownWorkflow = "Unknown Workflow"
+
+const nameConcurrency = 4
+
+type Listed = ReadonlyArray<ExecutionHead.Listed>
+
+const idsOf = (executions: Listed) => [
+  ...new Set(executions.flatMap(({ workflowId }) => typeof workflowId === "string" ? [workflowId] : []))
+]
+
+/**
+ * Names of the executions' workflows by id: the original's name for a test copy, {@link unknown} if it cannot be read.
+ */
+export const namesOf = Effect.fn("WorkflowNames.read")(function*(executions: Listed) {
+  const n8n = yield* N8nClient
+  const names = yield* Effect.forEach(
+    idsOf(executions),
+    (id) =>
+      n8n.workflowName(id).pipe(
+        Effect.orElseSucceed(() => unknownWorkflow),
+        Effect.map((name) => [id, TestMark.originalName(name)] as const)
+      ),
+    { concurrency: nameConcurrency }
+  )
+  return new Map(names)
+})
+
+interface Narrowed {
+  readonly workflowId?: string
+  /** Filter for executions of such workflows; absent if `workflowId` is sufficient. */
+  readonly filter?: (executions: Listed) => Effect.Effect<Listed, Errors.RequestError>
+}
+
+const maxWorkflows = 100
+
+/**
+ * Restriction to workflows whose name contains `text`, ignoring case and accents; `undefined` if there are none.
+ *
+ * One search by name finds existing workflows. If its result may be incomplete (too many, or the text also matches the
+ * name of deleted ones), the name of each listed execution's workflow is read once.
+ */
+const matching = Effect.fn("WorkflowNames.matching")(
+  function*(text: string): Effect.fn.Return<Narrowed | undefined, Errors.RequestError, N8nClient> {
+    const n8n = yield* N8nClient
+    const contains = NameSearch.contains(text)
+    const { nextCursor, workflows } = yield* n8n.listWorkflows({ name: text, archived: true, limit: maxWorkflows })
+    const live = new Set(workflows.map(({ id }) => id))
+    const isAll = nextCursor === undefined && !contains(deletedWorkflow)
+    const [only] = live
+    if (isAll && live.size < 2) return only === undefined ? undefined : { workflowId: only }
+    const filter = Effect.fnUntraced(function*(executions: Listed) {
+      const others = isAll ? [] : idsOf(executions).filter((id) => !live.has(id))
+      const matched = yield* Effect.filter(others, (id) => Effect.map(n8n.workflowName(id), contains), {
+        concurrency: nameConcurrency
+      })
+      const ids = new Set([...live, ...matched])
+      return executions.filter(({ workflowId }) => typeof workflowId === "string" && ids.has(workflowId))
+    })
+    return { filter }
+  }
+)
 
 /** Seconds; a call has to answer within 50. */
 const timeout = 45
@@ -87,15 +150,18 @@ export const next = ({ isComplete, nextCursor, runs }: Selection<unknown>, { las
 
 const maxNamed = 5
 
-/** Explains which runs could not be read. */
 const unread = (faults: ReadonlyArray<readonly [id: string, fault: Errors.N8nError]>) => {
   const ids = [...faults.slice(0, maxNamed).map(([id]) => id), ...(faults.length > maxNamed ? ["…"] : [])].join(", ")
-  return Notes.about(faults.length, "run", (some) => `${some} could not be read (${ids}): ${faults[0]?.[1].message}`)
+  return ItemView.noteAbout(
+    faults.length,
+    "run",
+    (some) => `${some} could not be read (${ids}): ${faults[0]?.[1].message}`
+  )
 }
 
 const list = Effect.fnUntraced(function*(
   { cursor: from, defaultLast, last = defaultLast, workflowName: _, ...query }: Query,
-  narrowed: WorkflowNames.Narrowed,
+  narrowed: Narrowed,
   executions: Map<string, ExecutionHead.Listed>
 ) {
   const n8n = yield* N8nClient
@@ -128,7 +194,7 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
   bytes: (value: A) => number = () => 0
 ): Effect.fn.Return<Selection<A>, Errors.N8nError, N8nClient | R> {
   const { progress } = yield* CallContext
-  const narrowed = query.workflowName === undefined ? {} : yield* WorkflowNames.matching(query.workflowName)
+  const narrowed = query.workflowName === undefined ? {} : yield* matching(query.workflowName)
   const isNone = narrowed === undefined ||
     query.workflowId !== undefined && narrowed.workflowId !== undefined && query.workflowId !== narrowed.workflowId
   if (isNone) {
@@ -151,7 +217,7 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
   const isInTime = yield* Effect.gen(function*() {
     cursor = yield* list(query, narrowed, executions)
     const asked = { id: "", workflowId: query.workflowId ?? null }
-    names = yield* WorkflowNames.read(executions.size === 0 ? [asked] : [...executions.values()])
+    names = yield* namesOf(executions.size === 0 ? [asked] : [...executions.values()])
     for (const head of executions.values()) {
       const reading = read(head)
       if (reading !== undefined) readings.set(head, reading)
@@ -195,14 +261,14 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
     isComplete: !isCut && faults.length === 0 && (cursor === undefined || heads.length >= (query.last ?? Infinity)),
     nextCursor: isCut && lastEnded !== undefined ? cursorAfter(lastEnded.id) : cursor,
     workflowId: narrowed.workflowId ?? query.workflowId,
-    note: Notes.join([
+    note: ItemView.joinNotes([
       heads.length === 0 && names.get(query.workflowId ?? "") === deletedWorkflow &&
       `n8n has no workflow '${query.workflowId}': list_workflows lists the ids.`,
       isCut
         ? `Only ${counted(runs.length, "run")} read in the time of one call: continue with cursor.`
         : cursor !== undefined && heads.length < (query.last ?? query.defaultLast) &&
           `Only ${counted(runs.length, "run")} found so far: continue with cursor.`,
-      Notes.about(gone, "run", (some) => `n8n deleted ${some} meanwhile.`),
+      ItemView.noteAbout(gone, "run", (some) => `n8n deleted ${some} meanwhile.`),
       unread(faults)
     ])
   }

@@ -22,10 +22,8 @@ const compared: unique symbol = Symbol("compared")
 
 interface Compared {
   readonly address: Both | undefined
-  /** Parameters, with those of the address. */
   readonly values: Both
   readonly written: Obj
-  /** Names of the parameters in the address. */
   readonly names: ReadonlyArray<string>
   readonly credentials: Both
 }
@@ -50,15 +48,12 @@ export interface Shape {
   readonly isOnce: boolean
 }
 
-/** Names of parameters that say what happens to the target. */
 const verbs: ReadonlyArray<string> = ["method", "requestMethod", "resource", "operation"]
 
 export interface Options extends ResolvedParameters.Subject {
   /** Reduction of the node's parameters by its type: `Sending.of(type, node)`. */
   readonly sending: { readonly deciding: ReadonlyArray<string>; readonly shaped: (decided: Obj) => Shape }
-  /** Maximum number of entries. */
   readonly limit: number
-  /** Number of items before the first entry. */
   readonly offset?: number
 }
 
@@ -87,7 +82,6 @@ const isExpression = (value: unknown): boolean =>
 
 const isScalar = (value: unknown) => ["string", "number", "boolean"].includes(typeof value)
 
-/** Query parameters as an object, if the names and values are plain. */
 const queryOf = (value: unknown): Obj | undefined => {
   const query = typeof value === "string" ? parsed(value) : value
   return obj(query) !== undefined && Object.values(query as Obj).every(isScalar) ? query as Obj : undefined
@@ -95,7 +89,6 @@ const queryOf = (value: unknown): Obj | undefined => {
 
 const encoded = (text: string) => text.split(Redact.marker).map(encodeURIComponent).join(Redact.marker)
 
-/** Address of a request with these parameters. */
 const addressOf = (type: string, { targets }: Shape, values: Obj): string => {
   if (type.endsWith(".respondToWebhook")) {
     const code = obj(values["options"])?.["responseCode"] ?? (values["respondWith"] === "redirect" ? 307 : 200)
@@ -141,7 +134,6 @@ export const count = (execution: Execution.Execution, options: Pick<Options, "no
   return options.sending.shaped({}).isOnce ? 1 : Math.max(1, items)
 }
 
-/** Items between which other work gets a turn. */
 const itemsPerTurn = 50
 
 /** Lists what a run of a node sent, by item; a node that runs once for all items has one entry. */
@@ -218,7 +210,6 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Value whose texts of JSON are parsed. */
 const opened = (value: unknown): unknown => {
   if (typeof value === "string") return parsed(value) ?? value
   if (Array.isArray(value)) return value.map(opened)
@@ -233,7 +224,6 @@ const bothOf = (value: Both, change: (value: unknown) => unknown): Both => ({
   shown: change(value.shown)
 })
 
-/** Address without the query, and the parameters of the query by name. */
 const splitAddress = (address: unknown) => {
   const [head = "", query] = (str(address) ?? "").split(/\?(.*)/s)
   return /^\w+ https?:/.test(head) && query !== undefined

@@ -19,10 +19,8 @@ export const TestRuns = Context.Reference<Service>("effect-n8n-mcp/TestRuns", {
   defaultValue: () => ({ save: () => Effect.void, load: () => Effect.undefined })
 })
 
-/** Maximum number of executions per n8n. */
 const maxRuns = 50
 
-/** Maximum uncompressed bytes of an execution. */
 const maxBytes = 32_000_000
 
 const nameOf = (id: string) => `${id}.json.gz`

@@ -7,7 +7,6 @@ const blockBytes = 1024 * 1024
 export interface Blocks {
   /** Uncompressed size in bytes. */
   readonly length: number
-  /** Compressed size in bytes. */
   readonly size: number
   readonly read: (start: number, end: number) => Uint8Array
 }

@@ -7,8 +7,10 @@ import * as Schema from "effect/Schema"
 import { arr, int, num, obj, str } from "../base/Json.ts"
 import * as Redact from "../base/Redact.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
-import { hiddenError } from "./errorText.ts"
 import * as Execution from "./Execution.ts"
+import { related } from "./Execution.ts"
+import { type Failure, ofError } from "./FailureGroups.ts"
+import { hiddenError } from "./ItemView.ts"
 import { type Handling, type List, members, object, Scanner, skip, value } from "./jsonScan.ts"
 
 export interface Body {
@@ -89,7 +91,6 @@ export class ExecutionReader {
   #isRedacted = false
   readonly #scanner = new Scanner(this.#root())
 
-  /** Reads the next bytes. Throws a `SyntaxError` or `TypeError` at invalid JSON. */
   push(chunk: Uint8Array): void {
     this.#scanner.push(chunk)
   }
@@ -216,7 +217,6 @@ const redactorOf = (list: List, index: number, text: string) => {
   return identity
 }
 
-/** Segments from the one that contains the element `from`. */
 function* segments(body: Body, list: List, from: number): Generator<Execution.Segment & { readonly bytes: number }> {
   const start = Math.max(0, list.marks.findLastIndex(({ element }) => element <= from))
   for (let index = start; index < list.marks.length; index++) {
@@ -235,7 +235,6 @@ function* segments(body: Body, list: List, from: number): Generator<Execution.Se
   }
 }
 
-/** At most `limit` elements from `offset`, fewer beyond the bytes that an answer could show. */
 const read = (body: Body, list: List, offset: number, limit: number): ReadonlyArray<unknown> => {
   const items: Array<unknown> = []
   let total = 0
@@ -246,4 +245,59 @@ const read = (body: Body, list: List, offset: number, limit: number): ReadonlyAr
     items.push(...parsed().slice(skipped, skipped + limit - items.length))
   }
   return items
+}
+
+export type Part = "version" | "failure"
+
+/** Reader in progress: `push` chunks until `isDone`. */
+export class EarlyReader {
+  #error: unknown
+  #lastNode: string | undefined
+  #isInData = false
+  /** Version of the workflow that ran; `undefined` if n8n recorded none. */
+  version: string | undefined
+  /** Whether n8n withheld existing data because it is large (2.x). */
+  isWithheld = false
+  readonly #part: Part
+  readonly #scanner = new Scanner(this.#root())
+
+  constructor(part: Part) {
+    this.#part = part
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#scanner.push(chunk)
+  }
+
+  /** Whether the rest is not needed. */
+  get isDone(): boolean {
+    if (this.#part === "version") return this.version !== undefined || this.#isInData
+    return this.isWithheld || this.#error !== undefined && this.#node !== undefined
+  }
+
+  get #node(): string | undefined {
+    // The error of a sub-workflow names a node of that one.
+    const named = related(this.#error) === undefined ? obj(obj(this.#error)?.["node"]) : undefined
+    return str(named?.["name"]) ?? this.#lastNode
+  }
+
+  get failure(): Failure | undefined {
+    return this.#error === undefined ? undefined : ofError(this.#error, this.#node)
+  }
+
+  #root(): Handling {
+    const result = members({
+      error: value((error) => (this.#error ??= error ?? undefined)),
+      redactedError: value((error) => (this.#error ??= hiddenError(error))),
+      lastNodeExecuted: value((name) => (this.#lastNode = str(name)))
+    })
+    return members({
+      workflowVersionId: value((version) => (this.version = str(version))),
+      dataTooLargeToDisplay: value((flag) => (this.isWithheld = flag === true)),
+      data: object((key) => {
+        this.#isInData = true
+        return key === "resultData" ? result : skip
+      })
+    })
+  }
 }

@@ -19,7 +19,6 @@ export interface Subject {
 export interface Turn {
   item: number
   readonly budget: Lineage.Budget
-  /** Items and lists that its expressions read, as stored and as shown. */
   readonly known: Map<string, unknown>
 }
 
@@ -61,7 +60,6 @@ export const paged = (execution: Execution.Execution): Execution.Execution => {
   }
 }
 
-/** Object whose members are computed when they are read. */
 const lazily = (members: { readonly [name: string]: () => unknown }): Obj =>
   Object.defineProperties(
     {},
@@ -73,10 +71,8 @@ const unknown = (name: string) => () => fail(`n8n does not record ${name}`)
 /** Members of a node that n8n does not record. */
 const unrecorded = { params: unknown("parameters as they were"), context: unknown("a node's context") }
 
-/** Maximum bytes of a list that an expression reads as a whole. */
 const maxListBytes = 1_000_000
 
-/** Output of `parent` that leads to `node`, by the shortest way. */
 const outputTowards = ({ workflow }: Execution.Execution, node: string, parent: string): number | undefined => {
   const links = Connections.links(workflow?.connections ?? {}).filter(({ output }) => output.type === "main")
   const queue = [node]
@@ -94,7 +90,6 @@ const inCopy = () => fail("a test copy has its own ids and names")
 
 const codeTypes = new Set(["n8n-nodes-base.code", "n8n-nodes-base.function", "n8n-nodes-base.functionItem"])
 
-/** Names for the execution and its workflow. */
 const ofExecution = (execution: Execution.Execution, isCopy = false) =>
   isCopy ? { $execution: inCopy, $workflow: inCopy } : ({
     $execution: () =>
@@ -119,7 +114,6 @@ export const inputOf = (execution: Execution.Execution, { node, run }: Pick<Subj
   return { input, count: input?.count ?? 0 }
 }
 
-/** Nodes by name, as `$node` has them. */
 const nodesOf = (names: ReadonlySet<string>, jsonOf: (name: string) => () => unknown) =>
   lazily(Object.fromEntries(
     [...names].map((name) => [name, () =>
@@ -134,7 +128,6 @@ const nodesOf = (names: ReadonlySet<string>, jsonOf: (name: string) => () => unk
     )
   ))
 
-/** Value that a model gave to a tool. */
 const modelValue = (
   { node, run }: Subject,
   turn: Turn,

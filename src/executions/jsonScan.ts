@@ -52,7 +52,6 @@ export const members = (known: { readonly [key: string]: Handling }): Handling =
 /** Bytes between the marks of a list, about the amount read for one element. */
 export const markEvery = 32 * 1024
 
-/** Value that is visited, with the number of its elements so far. */
 interface Frame {
   readonly handling: Handling
   readonly start: number
@@ -76,7 +75,6 @@ const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || 
 /** Bytes of a string without an escape beyond which the native search is faster than a loop. */
 const longString = 48
 
-/** Index of the byte, or the length of the chunk if it is missing. */
 const indexOf = (chunk: Uint8Array, byte: number, from: number) => {
   const index = chunk.indexOf(byte, from)
   return index === -1 ? chunk.length : index

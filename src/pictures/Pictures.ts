@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import { num, type Obj, str } from "../base/Json.ts"
 import * as NodeCatalogue from "../catalogue/NodeCatalogue.ts"
 import * as Parameters from "../catalogue/parameters/Parameters.ts"
-import * as Evaluate from "../catalogue/types/Evaluate.ts"
 import * as NodeType from "../catalogue/types/NodeType.ts"
 import * as Ports from "../catalogue/types/Ports.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
@@ -43,7 +42,7 @@ export const make = Effect.fn("Pictures.make")(function*(
   const before = options.overlay?._tag === "Difference" ? [options.overlay.before] : []
   const lookOf = yield* Effect.all([
     NodeCatalogue.findAll([workflow, ...before].flatMap(Workflow.typesOf)),
-    Evaluate.make
+    Ports.evaluator
   ]).pipe(
     Effect.map(([find, evaluate]) => lookBy(find, evaluate)),
     // Without the catalogue, nodes have no ports and labels of their own.

@@ -31,7 +31,6 @@ export const status = Effect.fn("Sync.status")(function*(folder: string, options
 
 /** A workflow that exists on both sides and differs. */
 export interface Difference extends Entry {
-  /** Side of `before`: the unchanged one, or n8n if both changed. */
   readonly from: "here" | "there"
   readonly view: WorkflowDiff.View
   /** Present if the tags differ. */

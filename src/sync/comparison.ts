@@ -9,7 +9,6 @@ import { WorkflowFiles, type WorkflowFolder } from "../workflows/files/WorkflowF
 import * as NodeParameters from "../workflows/NodeParameters.ts"
 import * as content from "./content.ts"
 import * as Locals from "./locals.ts"
-import * as State from "./state.ts"
 
 /** Status of a workflow. `both`: changed on both sides, or changed on one and removed on the other. `invalid`: a bad file. */
 export type Status =
@@ -50,8 +49,7 @@ export interface Pair {
   readonly file?: string
   readonly local?: Locals.Local
   readonly head?: Head
-  readonly base?: State.Base
-  /** Reason why it cannot be synced. */
+  readonly base?: Locals.Base
   readonly fault?: string
 }
 
@@ -61,7 +59,6 @@ export interface Item extends Omit<Pair, "head" | "fault"> {
   readonly remote?: Remote
 }
 
-/** Whether parts are moved into files beside the workflows, back into them, or not at all. */
 type Mode = "split" | "join" | "stay"
 
 /** How a pull treats literal secrets: it writes no file with them, moves them into a file that git ignores, or neither. */
@@ -69,7 +66,7 @@ export type Secrets = "refuse" | "extract" | "allow"
 
 export interface Comparison {
   readonly folder: WorkflowFolder
-  readonly state: State.State
+  readonly state: Locals.State
   readonly stateText: string | undefined
   readonly scope: content.Scope
   readonly code: Mode
@@ -104,7 +101,7 @@ export const isLate = Effect.andThen(
 )
 
 /** Common state of n8n and a file from now on. */
-export const baseOf = (file: string, workflow: Workflow.Workflow, scope: content.Scope): State.Base => {
+export const baseOf = (file: string, workflow: Workflow.Workflow, scope: content.Scope): Locals.Base => {
   const tags = Workflow.tagNames(workflow).toSorted()
   return defined({
     file,
@@ -115,13 +112,13 @@ export const baseOf = (file: string, workflow: Workflow.Workflow, scope: content
   })
 }
 
-const isAsBase = (listed: Workflow.Listed, base: State.Base | undefined, scope: content.Scope): base is State.Base =>
+const isAsBase = (listed: Workflow.Listed, base: Locals.Base | undefined, scope: content.Scope): base is Locals.Base =>
   scope.extras.length === 0 && base?.updatedAt !== undefined && listed.updatedAt === base.updatedAt &&
   (listed.versionId ?? undefined) === base.versionId &&
   equals(Workflow.tagNames(listed).toSorted(), base.tags ?? [])
 
 /** Lists all workflows of n8n and drops their contents, a page at a time. */
-const readHeads = Effect.fnUntraced(function*(state: State.State, scope: content.Scope) {
+const readHeads = Effect.fnUntraced(function*(state: Locals.State, scope: content.Scope) {
   const n8n = yield* N8nClient
   const heads: Array<Head> = []
   const archived = new Set<string>()
@@ -155,7 +152,7 @@ const unique = <A>(values: ReadonlyArray<A>, keyOf: (value: A) => string) =>
 const match = (
   locals: ReadonlyArray<Locals.Local>,
   heads: ReadonlyArray<Head>,
-  state: State.State,
+  state: Locals.State,
   archived: ReadonlySet<string>
 ) => {
   const isKnown = (id: string) => byId.has(id) || archived.has(id) || Object.hasOwn(state.workflows, id)
@@ -187,7 +184,7 @@ const pairsOf = (
   locals: ReadonlyArray<Locals.Local>,
   faults: ReadonlyArray<Locals.Fault>,
   heads: ReadonlyArray<Head>,
-  state: State.State,
+  state: Locals.State,
   archived: ReadonlySet<string>
 ): ReadonlyArray<Pair> => {
   const { byId, idOf } = match(locals, heads, state, archived)
@@ -211,8 +208,7 @@ const pairsOf = (
   const doubtful = [...faults, ...here.filter(({ fault }) => fault !== undefined)]
   const [other] = doubtful
   const faultOf = new Map(doubtful.map(({ fault, file }) => [file, fault]))
-  /** Fault of a workflow without a file: it is gone only if none of the unreadable files may be its own. */
-  const doubt = ({ file }: State.Base) =>
+  const doubt = ({ file }: Locals.Base) =>
     faultOf.get(file) ??
       (other && `No readable file contains it, and '${other.name}' may be its file: fix that first.`)
   const there = heads.filter(({ id }) => !matched.has(id)).map((head): Pair => {
@@ -231,7 +227,7 @@ const placeOf = ({ file, id = "", name }: Pair) => `${file ?? name}\0${id}`
 export const make = Effect.fn("Sync.compare")(
   function*(userPath: string, { extras = [], secrets, splitsCode }: Options = {}) {
     const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
-    const { state, text } = yield* State.read(folder)
+    const { state, text } = yield* Locals.readState(folder)
     const asked = (["pinData", "staticData"] as const).filter((key) => state[key] === true || extras.includes(key))
     const release = yield* (yield* N8nClient).release
     const scope: content.Scope = { extras: asked, isV1: isV1(release), writesDrafts: writesDrafts(release) }
@@ -258,7 +254,6 @@ export const make = Effect.fn("Sync.compare")(
   }
 )
 
-/** Whether an interrupted push created the workflow from this file. */
 const isBegun = ({ base, local }: Pair, { hash, workflow }: Remote) =>
   base === undefined && local?.nodeIds !== undefined && workflow !== undefined && local.hash !== hash &&
   equals(local.nodeIds, Locals.nodeIds(workflow))

@@ -15,7 +15,6 @@ import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 import * as Locals from "./locals.ts"
 import { changedLine, entryOf, nonEmpty, type Options, type Outcome, reportOf, select, type Step } from "./report.ts"
-import * as State from "./state.ts"
 
 /** Options of a pull. */
 export interface PullOptions<R = never> extends Options {
@@ -28,7 +27,7 @@ export interface PullOptions<R = never> extends Options {
 }
 
 /** Entry of the state; `undefined` removes it. */
-type Noted = readonly [id: string, base: State.Base | undefined]
+type Noted = readonly [id: string, base: Locals.Base | undefined]
 
 type Task =
   & { readonly item: Compare.Item; readonly base?: Noted }
@@ -42,23 +41,19 @@ type Task =
     /** Has literal secrets, and they are refused. */
     | { readonly kind: "refuse"; readonly file: string; readonly warnings: ReadonlyArray<string> }
     | { readonly kind: "remove"; readonly local: Locals.Local }
-    /** Writes no file: at most, the state changes. */
     | { readonly kind: "leave" }
   )
 
 const operation = "sync_pull"
 
-/** Number of workflows that are read before they are written. */
 const batchSize = 32
 
-/** Number of workflows after which the state is saved. */
 const saveEvery = 250
 
 /** Whether parts of unchanged workflows are moved between files, too. */
 const movesParts = ({ secrets, splitsCode }: Pick<PullOptions, "secrets" | "splitsCode">) =>
   splitsCode !== undefined || secrets === "allow" || secrets === "extract"
 
-/** Plans the task of an item, whose file is or will be `file`. */
 const plan = Effect.fnUntraced(function*(
   { scope, secrets: mode }: Compare.Comparison,
   item: Compare.Item,
@@ -194,12 +189,12 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
     const { scope } = comparison
     const pairs = yield* select(comparison, options)
     let { state, stateText } = comparison
-    const noted = new Map<string, State.Base | undefined>()
+    const noted = new Map<string, Locals.Base | undefined>()
     const save = Effect.gen(function*() {
       if (dryRun) return
       const workflows = Record.filter({ ...state.workflows, ...Object.fromEntries(noted) }, Predicate.isNotUndefined)
       state = { ...state, workflows }
-      stateText = yield* State.write(folder, state, stateText)
+      stateText = yield* Locals.writeState(folder, state, stateText)
       noted.clear()
     })
     const nameOf = yield* folder.namer(Object.values(state.workflows).map(({ file }) => file))

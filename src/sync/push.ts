@@ -13,14 +13,12 @@ import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 import * as Locals from "./locals.ts"
 import { changedLine, entryOf, nonEmpty, type Options, type Outcome, reportOf, select, type Step } from "./report.ts"
-import * as State from "./state.ts"
 import * as writing from "./writing.ts"
 
 /** Options of a push. */
 export interface PushOptions<R = never> extends Options {
   /** Publishes the pushed workflows. Otherwise, on n8n 2.x, the published versions keep running. */
   readonly publishes?: boolean | undefined
-  /** Deletes workflows whose file is gone, unless they changed on n8n. */
   readonly deletes?: boolean | undefined
   readonly dryRun?: boolean | undefined
   readonly onStep?: ((step: Step) => Effect.Effect<void, never, R>) | undefined
@@ -61,7 +59,6 @@ const taskOf = (item: Compare.Item, options: Pick<PushOptions, "deletes" | "only
     : { kind: "leave", item }
 }
 
-/** Deletes a workflow that has not changed since its file was removed, and the code files that are left of it. */
 const remove = Effect.fnUntraced(function*(
   { item, remote }: Task & { readonly kind: "remove" },
   { folder, pairs, scope }: Compare.Comparison
@@ -75,7 +72,6 @@ const remove = Effect.fnUntraced(function*(
   yield* folder.removeCode(item.file, (file, text) => !used.has(file) && codes.has(text))
 })
 
-/** Brings the id and repairs of the workflow on n8n into its file, unless that was edited in the meantime. */
 const follow = Effect.fnUntraced(function*(
   local: Locals.Local,
   workflow: Workflow.Workflow,
@@ -103,29 +99,31 @@ const follow = Effect.fnUntraced(function*(
 /** Changes the folder's state and saves it; the tasks of a push run one after another. */
 const recorder = ({ folder, ...before }: Compare.Comparison) => {
   let { state, stateText } = before
-  return Effect.fnUntraced(function*(change: (state: State.State) => State.State) {
+  return Effect.fnUntraced(function*(change: (state: Locals.State) => Locals.State) {
     // If writing fails, the next write contains the change.
     state = change(state)
-    stateText = yield* State.write(folder, state, stateText)
+    stateText = yield* Locals.writeState(folder, state, stateText)
   })
 }
 
-const withCreating = (file: string) => ({ creating = [], workflows, ...rest }: State.State): State.State => ({
+const withCreating = (file: string) => ({ creating = [], workflows, ...rest }: Locals.State): Locals.State => ({
   ...rest,
   creating: [...new Set([...creating, file])],
   workflows
 })
 
-const withBase =
-  (id: string, base: State.Base | undefined) => ({ creating = [], workflows, ...rest }: State.State): State.State => {
-    const { [id]: _, ...others } = workflows
-    const left = nonEmpty(creating.filter((file) => file !== base?.file))
-    return {
-      ...rest,
-      ...(left === undefined ? {} : { creating: left }),
-      workflows: base === undefined ? others : { ...others, [id]: base }
-    }
+const withBase = (id: string, base: Locals.Base | undefined) =>
+(
+  { creating = [], workflows, ...rest }: Locals.State
+): Locals.State => {
+  const { [id]: _, ...others } = workflows
+  const left = nonEmpty(creating.filter((file) => file !== base?.file))
+  return {
+    ...rest,
+    ...(left === undefined ? {} : { creating: left }),
+    workflows: base === undefined ? others : { ...others, [id]: base }
   }
+}
 
 interface Context {
   readonly comparison: Compare.Comparison

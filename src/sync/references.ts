@@ -35,7 +35,6 @@ const kindOf = ({ property: { modes = [], name, type } }: Place): "workflow" | "
   return name === "dataTableId" && type === "resourceLocator" ? "table" : undefined
 }
 
-/** Id in a locator or plain value; a table selected by name has the same name on every n8n. */
 const idIn = (value: unknown): string | undefined => {
   const plain = str(value) ?? str(own(value, "value"))
   if (plain === undefined || plain === "" || isExpression(plain) || own(value, "mode") === "name") return undefined

@@ -5,8 +5,8 @@ import type * as Errors from "../base/Errors.ts"
 import { arr, type Obj, obj, str, without } from "../base/Json.ts"
 import { type ColumnType, type DataTable, N8nClient, type Row } from "../n8n/N8nClient.ts"
 import { Snapshots } from "../workflows/store/Snapshots.ts"
-import { systemColumns } from "./Condition.ts"
 import * as Table from "./Table.ts"
+import { systemColumns } from "./Table.ts"
 
 /** Maximum number of rows, and of characters of their JSON, that are stored for one write. */
 export const maxRows = 5_000

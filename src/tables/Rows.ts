@@ -11,7 +11,6 @@ import * as Errors from "../base/Errors.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Redact from "../base/Redact.ts"
 import { type DataTable, N8nClient, type Row, type RowFilter } from "../n8n/N8nClient.ts"
-import * as Condition from "./Condition.ts"
 import * as Table from "./Table.ts"
 
 export interface Query {
@@ -42,7 +41,6 @@ const orderOf = Effect.fnUntraced(function*({ redacts, sort }: Query, table: Dat
 
 const inN8n = ({ column, isDescending }: Order) => `${column}:${isDescending ? "desc" : "asc"}`
 
-/** Sorts by shown cells, null first as in SQLite. */
 const byShown = ({ column, isDescending }: Order) => (a: Row, b: Row) => {
   const [left, right] = [Redact.redact(a)[column], Redact.redact(b)[column]].map((cell) =>
     cell === null ? "" : `:${String(cell)}`
@@ -52,7 +50,7 @@ const byShown = ({ column, isDescending }: Order) => (a: Row, b: Row) => {
 
 const includesText = (row: Row, text: string) =>
   Object.entries(row).some(([name, cell]) =>
-    !Condition.systemColumns.some(([system]) => system === name) &&
+    !Table.systemColumns.some(([system]) => system === name) &&
     String(cell ?? "").toLowerCase().includes(text.toLowerCase())
   )
 
@@ -70,9 +68,9 @@ const shownPage = Effect.fnUntraced(function*(
   const columns = Table.typesOf(table)
   const offset = offsetOf(cursor)
   if (Number.isNaN(offset)) return yield* wrongCursor
-  const isSortedHere = order !== undefined && Condition.mayBeHidden(order.column, columns)
+  const isSortedHere = order !== undefined && Table.mayBeHidden(order.column, columns)
   const matching = (yield* N8nClient).streamRows(table.id, {
-    filter: condition === undefined ? undefined : Condition.withoutSecrets(condition.filter, columns),
+    filter: condition === undefined ? undefined : Table.withoutSecrets(condition.filter, columns),
     sortBy: order === undefined || isSortedHere ? undefined : inN8n(order)
   }).pipe(
     Stream.filter((row) =>
@@ -94,8 +92,8 @@ export const page = Effect.fn("tables.page")(function*(table: DataTable, query: 
   const { cursor, limit, redacts, search, where } = query
   const condition = where === undefined ? undefined : yield* Table.condition(where, table, redacts)
   const order = yield* orderOf(query, table)
-  const isPlain = search === undefined && (order === undefined || !Condition.mayBeHidden(order.column, columns)) &&
-    (condition === undefined || Condition.isOfPlainColumns(condition.filter, columns))
+  const isPlain = search === undefined && (order === undefined || !Table.mayBeHidden(order.column, columns)) &&
+    (condition === undefined || Table.isOfPlainColumns(condition.filter, columns))
   if (redacts && !isPlain) return yield* shownPage(table, query, condition, order)
   if (cursor !== undefined && !Number.isNaN(offsetOf(cursor))) return yield* wrongCursor
   const { data, nextCursor } = yield* (yield* N8nClient).listRows(table.id, {
@@ -130,8 +128,8 @@ export const filtersOf = Effect.fn("tables.filtersOf")(function*(
   redacts: boolean
 ) {
   const columns = Table.typesOf(table)
-  if (!redacts || Condition.isOfPlainColumns(filter, columns)) return [filter]
-  const narrowed = Condition.withoutSecrets(filter, columns)
+  if (!redacts || Table.isOfPlainColumns(filter, columns)) return [filter]
+  const narrowed = Table.withoutSecrets(filter, columns)
   const rows = yield* Stream.runCollect((yield* N8nClient).streamRows(table.id, { filter: narrowed }))
   const shown = rows.filter(holds)
   // n8n applies the condition itself if the result is the same: concurrent changes are then taken into account.

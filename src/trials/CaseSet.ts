@@ -33,17 +33,14 @@ export interface Outcome {
   readonly differences?: ReadonlyArray<string>
 }
 
-/** Milliseconds before the call's deadline at which no further case starts. */
 const reserve = 12_000
 
 const bodyOf = (answer: WebhookAnswer | undefined) =>
   answer === undefined ? undefined : `${answer.status} ${answer.headers["content-type"] ?? ""} ${answer.text}`
 
-/** Whether a node that reaches outside ran. */
 const reachedOutside = ({ execution, notRun, outside, pinned }: TestBench.TestResult) =>
   outside.some(({ node: { name } }) => execution.runs.has(name) && !pinned.includes(name) && !notRun.includes(name))
 
-/** Names of cases, each once. */
 const namesOf = (cases: ReadonlyArray<NamedCase>): ReadonlyArray<string> => {
   const names = new Set<string>()
   for (const [index, { name, replay }] of cases.entries()) {

@@ -13,10 +13,9 @@ import { Executions } from "../executions/Executions.ts"
 import * as ItemComparison from "../executions/ItemComparison.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
-import type { Earlier } from "./entrance.ts"
-import { withSubNodes } from "./flow.ts"
 import * as pins from "./pins.ts"
-import { byNameOrId, maxChars, mentions, type Options, type Subject } from "./TestCopy.ts"
+import type { Earlier } from "./pins.ts"
+import { byNameOrId, maxChars, mentions, type Options, type Subject, withSubNodes } from "./TestCopy.ts"
 
 /** Execution to replay, and the workflow to replay it in. */
 export interface Request {
@@ -142,7 +141,6 @@ const earlierOf = Effect.fnUntraced(function*(
   return earlier
 })
 
-/** First items of the test: the trigger's output, or the start node's input. */
 const startItemsOf = (
   read: Reader,
   execution: Execution.Execution,

@@ -12,8 +12,8 @@ import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { maxPage } from "../n8n/model/Limits.ts"
 import type { Upgraded } from "../workflows/upgrade/Upgrade.ts"
 import * as TestBench from "./TestBench.ts"
+import * as TestCopies from "./TestCopies.ts"
 import type * as TestCopy from "./TestCopy.ts"
-import * as UpgradedCopies from "./UpgradedCopies.ts"
 
 /** Maximum number of runs that one call replays. */
 export const maxRuns = 50
@@ -31,7 +31,6 @@ const reserve = 12_000
 export interface Selected {
   /** Number of runs, the newest; not with `executions`. */
   readonly last?: number | undefined
-  /** Ids of executions. */
   readonly executions?: ReadonlyArray<string> | undefined
 }
 
@@ -41,7 +40,6 @@ const partial = new Set(["manual", "retry", "evaluation"])
 const isRecorded = ({ mode, status }: ExecutionHead.Listed) =>
   (status === "success" || status === "error") && !partial.has(mode ?? "")
 
-/** Ids of the newest recorded runs of a workflow. */
 const newest = Effect.fnUntraced(function*(workflowId: string, last: number) {
   const { runs } = yield* Selection.select<undefined, never>(
     { workflowId, defaultLast: Math.min(maxPage, last * 4) },
@@ -101,7 +99,6 @@ export const make = Effect.fnUntraced(
     const grantsTimeout = context.hearsProgress === true
     // The runs are counted, not their nodes.
     const silently = Effect.provideService(CallContext, { ...context, progress: () => Effect.void })
-    /** Opens the bench of a version, once. */
     const open = (subject: TestCopy.Subject) =>
       opening.withPermit(Effect.gen(function*() {
         const key = JSON.stringify([subject.nodes, subject.connections])
@@ -118,11 +115,9 @@ export const make = Effect.fnUntraced(
       )
     return {
       open,
-      /** Note on the nodes that are others in the copies. */
-      note: () => UpgradedCopies.note([...upgraded.values()]),
+      note: () => TestCopies.upgradeNote([...upgraded.values()]),
       /** Whether there is time for another replay, and this many milliseconds more. */
       hasTime: (more = 0) => Effect.map(Deadline.left, (millis) => grantsTimeout || millis > reserve + more),
-      /** Replays a run on a version, or fails with the reason why it cannot be. */
       replay: Effect.fnUntraced(
         function*(subject: TestCopy.Subject, id: string, rows?: TestCopy.Rows) {
           const { run } = yield* open(subject)

@@ -20,9 +20,8 @@ import { Executions } from "../executions/Executions.ts"
 import { keyOf, RetryLog } from "../executions/RetryLog.ts"
 import { isUnregistered, N8nClient, type WebhookAnswer } from "../n8n/N8nClient.ts"
 import * as executionWatch from "./executionWatch.ts"
-import { retryAfter } from "./retryHistory.ts"
 import * as retryPlan from "./retryPlan.ts"
-import { detailed, type Options, type Plan, Skipped } from "./retryPlan.ts"
+import { detailed, type Options, type Plan, retryAfter, Skipped } from "./retryPlan.ts"
 import * as retryRequests from "./retryRequests.ts"
 import * as WorkflowTesting from "./WorkflowTesting.ts"
 
@@ -35,13 +34,11 @@ export interface Retried {
   readonly status: string
   readonly version?: string | undefined
   readonly execution?: Execution.Execution | undefined
-  /** Peculiarity of the outcome. */
   readonly note?: string
 }
 
 export type Outcome = Effect.Success<ReturnType<typeof run>>
 
-/** Milliseconds of one call, unless its deadline is earlier. */
 const callMillis = 45_000
 
 /** Milliseconds that must be left to start a retry; a copy also has to be removed. */
@@ -49,7 +46,6 @@ const least = { resume: 4_000, send: 6_000, copy: 15_000 } as const
 
 const until = (end: number) => Effect.map(Clock.currentTimeMillis, (now) => end - now)
 
-/** Asks the user whether to retry more than one run, or any from the start or by force. */
 const ask = Effect.fnUntraced(function*(planned: ReadonlyArray<Plan>, { force, from }: Options) {
   if (planned.length === 0 || planned.length === 1 && from === "failure" && !force) return
   const n8n = yield* N8nClient
@@ -149,7 +145,6 @@ const makeWatch = Effect.fnUntraced(function*(workflowId: string) {
     workflowId,
     (execution) => retryRequests.fingerprint(retryPlan.startItemOf(execution)?.item)
   )
-  /** Fingerprints by run. */
   const sent = new Map<string, string>()
   const resolve = (id: string) => {
     const equal = [...sent.keys()].filter((each) => sent.get(each) === sent.get(id))
@@ -175,7 +170,6 @@ const settle = Effect.fnUntraced(function*({ attempt, id }: Pick<Plan, "attempt"
   return { newId, status }
 })
 
-/** Sends the recorded request of a run again, and waits for the end of the run that it starts. */
 const send = Effect.fnUntraced(function*({ attempt, id, workflowId }: Plan, watch: Watch, end: number) {
   const n8n = yield* N8nClient
   const log = yield* RetryLog
@@ -209,7 +203,6 @@ const send = Effect.fnUntraced(function*({ attempt, id, workflowId }: Plan, watc
   return { id, status: "unknown", note } satisfies Retried as Retried
 })
 
-/** Runs a workflow with the recorded items of a run's trigger, as a temporary copy. */
 const copy = Effect.fnUntraced(function*(
   { attempt, id, reference = "", version }: Plan,
   end: number
@@ -298,7 +291,6 @@ export const run = Effect.fn("Retry.run")(function*(options: Options) {
     retried: done.retried,
     skipped: all.filter(({ reason }) => reason !== retryPlan.unreached),
     unreached: all.flatMap(({ id, reason }) => reason === retryPlan.unreached ? [id] : []),
-    /** Arguments that continue an incomplete set of runs. */
     next,
     /** Cursor of older runs that match, besides those requested. */
     cursor,

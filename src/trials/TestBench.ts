@@ -27,14 +27,12 @@ import { WriteGuard } from "../n8n/WriteGuard.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
 import { prepare } from "../workflows/store/WorkflowBody.ts"
 import * as Workflows from "../workflows/Workflows.ts"
-import * as checks from "./checks.ts"
-import type { Earlier } from "./entrance.ts"
 import * as executionWatch from "./executionWatch.ts"
 import * as pins from "./pins.ts"
+import type { Earlier } from "./pins.ts"
 import * as Replay from "./Replay.ts"
 import * as TestCopies from "./TestCopies.ts"
 import * as TestCopy from "./TestCopy.ts"
-import * as UpgradedCopies from "./UpgradedCopies.ts"
 
 /** Items by node, or lists of them by output; plain objects are items too. */
 export type Pins = Readonly<Record<string, ReadonlyArray<unknown> | "run">>
@@ -46,11 +44,9 @@ export interface Case {
   readonly startNode?: string | undefined
   /** Name or id of the last node that runs. */
   readonly endNode?: string | undefined
-  /** Items of nodes that do not run, by name or id; `"run"` for a node that a replay would not run. */
   readonly pins?: Pins | undefined
   /** Execution whose trigger data starts the test, and whose items replace every node that reaches outside. */
   readonly replay?: string | undefined
-  /** Nodes that replace one, by its name, in spite of its pin. */
   readonly rows?: TestCopy.Rows | undefined
   /** Makes every node of a replay run; executed immediately before the copy is called. */
   readonly rerun?: Effect.Effect<void, Errors.N8nError> | undefined
@@ -68,7 +64,6 @@ export interface Options extends executionWatch.ObserveOptions {
 /** Workflow to run cases of. */
 export interface Workbench {
   readonly subject: TestCopy.Subject
-  /** Reference by which callers know it. */
   readonly id: string
   /** Project to create the copies in. */
   readonly projectId?: string | undefined
@@ -92,7 +87,6 @@ export interface TestResult {
   /** Nodes with more runs than the replayed execution has data of: the later runs returned nothing. */
   readonly shortOfRuns: ReadonlyArray<{ readonly node: string; readonly stored: number; readonly runs: number }>
   readonly timedOut: boolean
-  /** Effective time limit in milliseconds. */
   readonly timeout: number
   /** Workflow's own response to the webhook, if it responds. */
   readonly response: WebhookAnswer | undefined
@@ -108,10 +102,8 @@ export interface Outside {
   readonly type: NodeType.NodeType | undefined
 }
 
-/** Time limit for removing a copy. */
 const removalSeconds = 30
 
-/** Time limit for removing abandoned copies before a test. */
 const sweepTimeout = "10 seconds"
 
 const Nodes = Schema.Array(Workflow.Node)
@@ -130,7 +122,7 @@ export const workbench = Effect.fn("TestBench.workbench")(function*(reference: s
   const nodes = yield* Effect.mapError(
     Schema.decodeUnknownEffect(Nodes)(workflow.nodes),
     ({ message }) =>
-      checks.cannotRun(workflow.name, {
+      TestCopies.cannotRun(workflow.name, {
         message,
         field: "workflowId",
         hint: { _tag: "ValidateWorkflow", detail: "More" }
@@ -182,13 +174,12 @@ const withinDeadline = Effect.fnUntraced(function*(removal: Effect.Effect<void, 
   yield* Effect.timeoutOption(Effect.interruptible(Fiber.join(fiber)), left)
 })
 
-/** The caller's pins by node name. */
 const pinsOf = Effect.fnUntraced(function*({ name, nodes }: TestCopy.Subject, all: Pins = {}) {
   const byName = new Map<string, ReadonlyArray<unknown> | "run">()
   for (const [nameOrId, pin] of Object.entries(all)) {
     const node = TestCopy.byNameOrId(nodes, nameOrId)
     if (node === undefined) {
-      return yield* checks.cannotRun(name, {
+      return yield* TestCopies.cannotRun(name, {
         message: `pins name '${nameOrId}', which is not a node`,
         field: "pins",
         hint: Nearest.suggestion(nameOrId, nodes.map((node) => node.name)) ||
@@ -196,7 +187,7 @@ const pinsOf = Effect.fnUntraced(function*({ name, nodes }: TestCopy.Subject, al
       })
     }
     if (pin !== "run" && !pins.arePinnable(pin)) {
-      return yield* checks.cannotRun(name, {
+      return yield* TestCopies.cannotRun(name, {
         message: `pins of '${node.name}' contain a value that is not an item`,
         field: "pins",
         hint: "Items are objects: [{\"a\": 1}]; by output, such as error after success: [[], [{\"error\": \"x\"}]]."
@@ -217,7 +208,7 @@ const checkPins = Effect.fnUntraced(function*(
   const idle = [...pinned].find(([node, pin]) => pin !== "run" && node !== copy.start && !copy.pinned.includes(node))
   if (idle === undefined) return
   const isSubNode = copy.nodes.some(({ disabled, name }) => name === idle[0] && disabled !== true)
-  return yield* checks.cannotRun(
+  return yield* TestCopies.cannotRun(
     name,
     isSubNode
       ? {
@@ -235,7 +226,6 @@ const checkPins = Effect.fnUntraced(function*(
   )
 })
 
-/** Copy on n8n. */
 interface Published {
   readonly id: string
   readonly path: string
@@ -248,7 +238,6 @@ interface Published {
   readonly turn: Semaphore.Semaphore
 }
 
-/** Copy that runs a case. */
 const copyOf = Effect.fnUntraced(function*(
   { id: reference, sourceId, subject }: Workbench,
   { isProof = false, timeout }: Options,
@@ -297,7 +286,7 @@ const copyOf = Effect.fnUntraced(function*(
     now: yield* Clock.currentTimeMillis,
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     webhookUrl: n8n.webhookAddress(str(obj(trigger?.parameters)?.["path"]) ?? reference)
-  })).pipe(Effect.mapError((refusal) => checks.cannotRun(subject.name, refusal)))
+  })).pipe(Effect.mapError((refusal) => TestCopies.cannotRun(subject.name, refusal)))
   yield* checkPins(subject, pinned, copy, input.endNode)
   return copy
 })
@@ -333,11 +322,11 @@ export const of = Effect.fn("TestBench.of")(
       yield* WriteGuard.use(({ checkTest }) =>
         checkTest(subject.nodes.filter(({ name, type }) => copiedTypes.get(name) === type))
       )
-      yield* checks.checkRunnable(subject.name, body, release)
+      yield* TestCopies.checkRunnable(subject.name, body, release)
       if (copies.size === 0) yield* Effect.ignore(Effect.timeout(TestCopies.sweep, sweepTimeout))
       const published = yield* Effect.acquireRelease(
         Effect.map(
-          UpgradedCopies.create(body, { name: subject.name, projectId, release }),
+          TestCopies.createUpgraded(body, { name: subject.name, projectId, release }),
           ({ id, upgraded }): Published => ({
             id,
             upgraded,
@@ -404,7 +393,6 @@ export const of = Effect.fn("TestBench.of")(
       subject,
       isTrigger,
       outside,
-      /** Runs a case until its execution has ended or waits, or the timeout has passed. */
       run
     }
   }

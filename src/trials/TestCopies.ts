@@ -1,19 +1,67 @@
-/** Test copies on n8n: their creation and removal, including copies abandoned by other processes. */
+/** Test copies on n8n: checks, creation (with deprecated nodes upgraded where n8n refuses them), and removal. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { readlinkSync } from "node:fs"
 import { hostname } from "node:os"
+import type { Advice, Hint } from "../base/Advice.ts"
 import * as Errors from "../base/Errors.ts"
 import { sha256 } from "../base/Hash.ts"
-import type { Obj } from "../base/Json.ts"
+import { arr, type Obj } from "../base/Json.ts"
+import * as Visible from "../base/Visible.ts"
 import * as Deprecated from "../n8n/Deprecated.ts"
 import * as TestMark from "../n8n/model/TestMark.ts"
-import type * as Workflow from "../n8n/model/Workflow.ts"
-import { hasStatus, N8nClient } from "../n8n/N8nClient.ts"
-import { IsTestCopy } from "../n8n/WriteGuard.ts"
+import * as Workflow from "../n8n/model/Workflow.ts"
+import { hasStatus, isV1, N8nClient } from "../n8n/N8nClient.ts"
+import { IsTestCopy, WriteGuard } from "../n8n/WriteGuard.ts"
+import { calledBy } from "../workflows/Calls.ts"
+import * as NodeLookups from "../workflows/NodeLookups.ts"
 import { deleteUnpublished } from "../workflows/store/Publishing.ts"
 import { Snapshots } from "../workflows/store/Snapshots.ts"
 import { withoutRefused } from "../workflows/store/WorkflowBody.ts"
+import * as Upgrade from "../workflows/upgrade/Upgrade.ts"
+import * as WorkflowValidation from "../workflows/WorkflowValidation.ts"
+import type { Copy } from "./TestCopy.ts"
+
+export const cannotRun = (
+  name: string,
+  { message, ...rest }: { readonly message: string; readonly field: string; readonly hint: Hint }
+) => new Errors.ValidationError({ reason: `'${Visible.label(name)}' cannot be run: ${message}`, ...rest })
+
+const notRunnable = (name: string, message: string, advice: Advice) =>
+  cannotRun(name, { message, field: "workflowId", hint: ["Nothing ran.", advice] })
+
+/** Fails for a copy whose nodes lack credentials or call workflows that do not exist. */
+export const checkRunnable = Effect.fnUntraced(function*(
+  name: string,
+  body: ReturnType<Copy["at"]>,
+  release: string | undefined
+) {
+  if (release !== undefined && !isV1(release)) return
+  const n8n = yield* N8nClient
+  const { missingCredentials } = yield* WorkflowValidation.validate(body, release)
+  if (missingCredentials.length > 0) {
+    return yield* notRunnable(
+      name,
+      missingCredentials.slice(0, 5).map(({ node, type }) => `'${node}' needs the credential ${type}.`).join(" "),
+      { _tag: "SetCredentials" }
+    )
+  }
+  for (const node of body.nodes) {
+    const id = calledBy(node)
+    if (id === undefined) continue
+    yield* n8n.getWorkflow(id).pipe(
+      Effect.catchTags({
+        NotFoundError: () =>
+          notRunnable(
+            name,
+            `'${node.name}' calls the workflow '${id}', which does not exist.`,
+            { _tag: "ListExistingWorkflows" }
+          ),
+        ApiError: () => Effect.void
+      })
+    )
+  }
+})
 
 /** PID namespace: containers have their own process ids. */
 const namespace = () => {
@@ -65,7 +113,6 @@ export const stopAll = Effect.fn("WorkflowTesting.stopAll")(function*(workflowId
   }
 })
 
-/** Removes an abandoned copy after saving a snapshot of it. */
 const sweepOne = Effect.fnUntraced(function*(id: string) {
   const n8n = yield* N8nClient
   const snapshots = yield* Snapshots
@@ -117,3 +164,69 @@ export const publish = (id: string) =>
       () => Effect.flatMap(n8n.getWorkflow(id), (now) => now.active ? Effect.succeed(now) : n8n.publishWorkflow(id))
     )
   ).pipe(Effect.provideService(IsTestCopy, true))
+
+type Body = Obj & { readonly name: string; readonly nodes?: unknown }
+
+interface Source {
+  readonly name: string
+  readonly projectId: string | undefined
+  readonly release: string | undefined
+}
+
+const noUpgrade = { why: "No upgrade of its type is known.", decision: "Replace it by a node that this n8n accepts." }
+
+/** Copy without the refused nodes; a disabled one that cannot be upgraded only passes items on. */
+const upgradedBody = Effect.fnUntraced(function*(body: Body, { name, release }: Source, error: Errors.ApiError) {
+  const lookups = yield* NodeLookups.make(Upgrade.types(body), release)
+  const names = Deprecated.refusedNodes(error.reason.details).map(({ node }) => node)
+  const { left, upgraded, workflow } = Upgrade.upgrade(body, names, lookups)
+  const done = new Set(upgraded.map(({ node }) => node))
+  const nodes = Workflow.nodes(workflow)
+  const stuck = nodes.filter((node) => names.includes(Workflow.nameOf(node)) && !done.has(Workflow.nameOf(node)))
+  const reasons = stuck.flatMap((node) => {
+    const own = Workflow.nameOf(node)
+    const { decision, why } = left.find(({ node }) => node === own) ?? noUpgrade
+    return node["disabled"] === true ? [] : [`'${Visible.label(own)}': ${why} ${decision}`]
+  })
+  if (stuck.length === 0 && upgraded.length === 0) return yield* error
+  if (reasons.length > 0) {
+    return yield* cannotRun(name, {
+      message: `this n8n refuses deprecated nodes, and they cannot be upgraded in the copy. ${
+        reasons.slice(0, 5).join(" ")
+      }`,
+      field: "workflowId",
+      hint: "Nothing ran. Replace them, or test on an n8n with N8N_DEPRECATED_NODES_BLOCK=false."
+    })
+  }
+  const idle = new Set(stuck)
+  const next: Body = {
+    ...body,
+    ...workflow,
+    nodes: arr(workflow["nodes"]).map((entry, index) => {
+      const node = nodes[index]
+      return node === undefined || !idle.has(node) ? entry : { ...node, type: "n8n-nodes-base.noOp", typeVersion: 1 }
+    })
+  }
+  yield* WriteGuard.use(({ checkTest }) => checkTest(nodes.filter((node) => done.has(Workflow.nameOf(node)))))
+  return { body: next, upgraded }
+})
+
+/** Creates a copy, and again with its deprecated nodes upgraded if n8n refuses these. */
+export const createUpgraded = (body: Body, source: Source) =>
+  create(body, source.projectId).pipe(
+    Effect.map(({ id }) => ({ id, upgraded: [] as ReadonlyArray<Upgrade.Upgraded> })),
+    Effect.catchIf(Deprecated.isRefusal, (error) =>
+      Effect.gen(function*() {
+        const { body: next, upgraded } = yield* upgradedBody(body, source, error)
+        const { id } = yield* create(next, source.projectId)
+        return { id, upgraded }
+      }))
+  )
+
+/** Note for an answer: the nodes that ran as others than those of the workflow. */
+export const upgradeNote = (upgraded: ReadonlyArray<Upgrade.Upgraded>): string | undefined =>
+  upgraded.length === 0
+    ? undefined
+    : `This n8n refuses deprecated nodes; upgraded in the copy only: ${
+      upgraded.slice(0, 8).map(({ from, node, to }) => `'${Visible.label(node)}' (${from} → ${to})`).join(", ")
+    }${upgraded.length > 8 ? ` and ${upgraded.length - 8} more` : ""}.`

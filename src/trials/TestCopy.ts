@@ -14,10 +14,54 @@ import * as Connections from "../n8n/model/Connections.ts"
 import { nodeIdLength } from "../n8n/model/Limits.ts"
 import { isNote, type Node } from "../n8n/model/Workflow.ts"
 import { isNull } from "../workflows/repair/Repairs.ts"
-import * as entrance from "./entrance.ts"
-import { inRow, isCyclic, leadingTo, reachableFrom, toConnections, withSubNodes } from "./flow.ts"
 import * as pins from "./pins.ts"
 import * as TriggerItems from "./TriggerItems.ts"
+
+const closure = (links: ReadonlyArray<Connections.Link>, names: Iterable<string>, from: "from" | "to") => {
+  const next = Map.groupBy(links, (link) => link[from])
+  const result = new Set(names)
+  for (const name of result) for (const link of next.get(name) ?? []) result.add(from === "from" ? link.to : link.from)
+  return result as ReadonlySet<string>
+}
+
+const isMain = ({ output }: Connections.Link) => output.type === "main"
+
+/** Node and all nodes reachable from it through main connections. */
+export const reachableFrom = (links: ReadonlyArray<Connections.Link>, start: string): ReadonlySet<string> =>
+  closure(links.filter(isMain), [start], "from")
+
+/** Node and all nodes that lead to it through main connections. */
+export const leadingTo = (links: ReadonlyArray<Connections.Link>, end: string): ReadonlySet<string> =>
+  closure(links.filter(isMain), [end], "to")
+
+/** Nodes and their sub-nodes (models, tools, memories), at any depth. */
+export const withSubNodes = (links: ReadonlyArray<Connections.Link>, names: Iterable<string>): ReadonlySet<string> =>
+  closure(links.filter((link) => !isMain(link)), names, "to")
+
+const isCyclic = (links: ReadonlyArray<Connections.Link>): boolean =>
+  links.some(({ from, output, to }) => output.type === "main" && reachableFrom(links, to).has(from))
+
+const linkTo = (from: string, to: string): Connections.Link => {
+  const port = { type: "main", index: 0 }
+  return { from, output: port, to, input: port }
+}
+
+const inRow = (names: ReadonlyArray<string>): ReadonlyArray<Connections.Link> =>
+  names.slice(1).map((name, index) => linkTo(names[index] ?? "", name))
+
+const toConnections = (links: ReadonlyArray<Connections.Link>): Connections.Connections =>
+  Object.fromEntries([...Map.groupBy(links, ({ from }) => from)].map(([from, out]) => [
+    from,
+    Object.fromEntries([...Map.groupBy(out, ({ output }) => output.type)].map(([type, ofType]) => {
+      const length = Math.max(...ofType.map(({ output }) => output.index)) + 1
+      return [
+        type,
+        Array.from({ length }, (_, index) =>
+          ofType.filter(({ output }) => output.index === index)
+            .map(({ input, to }) => ({ node: to, type: input.type, index: input.index })))
+      ]
+    }))
+  ]))
 
 /** Workflow to copy, as read from n8n or a file. */
 export interface Subject {
@@ -42,7 +86,7 @@ export interface Options extends Omit<TriggerItems.TriggerContext, "timezone"> {
   /** Nodes that replace one, by its name, in spite of its pin; the last of them has the name. */
   readonly rows?: Rows | undefined
   /** Output of nodes before the start, by name, for the expressions that refer to them. */
-  readonly earlier?: ReadonlyMap<string, entrance.Earlier> | undefined
+  readonly earlier?: ReadonlyMap<string, pins.Earlier> | undefined
   /** Nodes that run in spite of the workflow's pinned data. */
   readonly unpinned?: ReadonlySet<string> | undefined
   readonly isTrigger: (node: Node) => boolean
@@ -56,13 +100,12 @@ export interface Options extends Omit<TriggerItems.TriggerContext, "timezone"> {
 /** Rows of nodes that replace one, by its name. */
 export type Rows = ReadonlyMap<string, (node: Node, added: pins.Added) => ReadonlyArray<Node>>
 
-/** Name of a copy, and the path of its webhook. */
-export interface Place {
+interface Place {
   readonly name: string
   readonly path: string
 }
 
-export interface Refusal {
+interface Refusal {
   readonly message: string
   readonly field: "workflowId" | "startNode" | "endNode" | "replay"
   readonly hint: string
@@ -157,14 +200,12 @@ export const maxChars = 12_000_000
 
 const pinDataOf = ({ pinData }: Subject) => obj(pinData) ?? {}
 
-/** Pin of a node; the workflow's own pinned data comes last. */
 const pinOf = (subject: Subject, options: Options, node: Node): pins.Pin | undefined => {
   const own = arr(pinDataOf(subject)[node.name])
   return options.pinOf?.(node) ??
     (options.unpinned?.has(node.name) === true || own.length === 0 ? undefined : pins.constant(own))
 }
 
-/** Part of a workflow that a test runs. */
 const partOf = (subject: Subject, options: Options) =>
   Result.gen(function*() {
     const { endNode, isTrigger } = options
@@ -207,15 +248,14 @@ const partOf = (subject: Subject, options: Options) =>
 
 type Part = Result.Result.Success<ReturnType<typeof partOf>>
 
-/** Nodes before the part to which its expressions refer, with their output. */
 const earlierOf = (
   { nodes, running, startsAtTrigger }: Part,
   subject: Subject,
   options: Options
-): ReadonlyArray<readonly [Node, entrance.Earlier]> => {
+): ReadonlyArray<readonly [Node, pins.Earlier]> => {
   if (startsAtTrigger) return []
   const json = JSON.stringify(nodes.filter(({ name }) => running.has(name)).map(({ parameters }) => parameters))
-  return nodes.flatMap((node): ReadonlyArray<readonly [Node, entrance.Earlier]> => {
+  return nodes.flatMap((node): ReadonlyArray<readonly [Node, pins.Earlier]> => {
     if (running.has(node.name) || !mentions(json, node.name)) return []
     const own = arr(pinDataOf(subject)[node.name])
     const earlier = options.earlier?.get(node.name) ?? (own.length === 0 ? undefined : { items: own })
@@ -223,7 +263,6 @@ const earlierOf = (
   })
 }
 
-/** Nodes of the part in the copy; a pinned one becomes a row of nodes, the last with its name. */
 const copiesOf = (
   { links, main, nodes, pinned, running, start, startsAtTrigger }: Part,
   earlier: ReadonlySet<string>,
@@ -266,16 +305,14 @@ const naming = (nodes: ReadonlyArray<Node>, path: string, isCopied: boolean) => 
   }
 }
 
-/** Number of a node's outputs that lead somewhere. */
 const linkedOutputs = (links: ReadonlyArray<Connections.Link>, name: string) =>
   Math.max(0, ...links.flatMap(({ from, output }) => from === name && output.type === "main" ? [output.index + 1] : []))
 
-/** Body of a copy for `POST /workflows`, and the request that starts it. */
 const bodyOf = (subject: Subject, options: Options, part: Part, { name, path }: Place, reportsIdIn: ReportsIdIn) => {
   const { links, main, start } = part
   const { added, carried } = naming(part.nodes, path, options.isV1)
   const earlier = earlierOf(part, subject, options)
-  const { nodes: entry, sent } = entrance.make({
+  const { nodes: entry, sent } = pins.entrance({
     ...part,
     left: Math.min(...main.flatMap(({ position }) => position?.[0] ?? []), start.position?.[0] ?? 0),
     earlier,
@@ -305,7 +342,7 @@ const bodyOf = (subject: Subject, options: Options, part: Part, { name, path }: 
   return { body, request: { items: sent, pins: carried }, earlier: earlier.map(([{ name }]) => name), copies }
 }
 
-type ReportsIdIn = entrance.Options["reportsIdIn"]
+type ReportsIdIn = pins.EntranceOptions["reportsIdIn"]
 
 /** Copy of a workflow and how to run it, or the reason why it cannot be run. */
 export const make = (subject: Subject, options: Options) =>
@@ -334,25 +371,20 @@ export const make = (subject: Subject, options: Options) =>
     const own = new Set(part.nodes.map(({ name }) => name))
     const rows = [...copies].flatMap(([name, row]) => row.map((node) => [node.name, name] as const))
     return {
-      /** Text that is equal for cases that one copy serves. */
       shape: JSON.stringify(body),
-      /** Body for `POST /workflows` at a place. */
       at: (place: Place) => at(place).body,
       /** Body of the request that starts it: the first items, and those of pinned nodes. */
       request,
-      /** Name of the node that receives the items first. */
       start: start.name,
       /** Names of nodes that return stored items instead of running. */
       pinned: [...earlier, ...pinnedNames.filter((name) => pinned.get(name)?.isMissing !== true)],
       /** Names of nodes that do not run because they have no stored items. */
       notRun: pinnedNames.filter((name) => pinned.get(name)?.isMissing === true),
-      /** Number of runs with stored items of each pinned node, except nodes with the same items in every run. */
       storedRuns: new Map(
         [...pinned].flatMap(([name, pin]) => pin.repeats || pin.isMissing ? [] : [[name, pin.runs.length] as const])
       ),
       nodeCount: enabled.length + earlier.length,
       nodes: body.nodes,
-      /** Names of the added nodes, with the node that each belongs to, if any. */
       addedNodes: new Map(
         body.nodes.flatMap(({ name }) => own.has(name) ? [] : [[name, new Map(rows).get(name)] as const])
       ),

@@ -5,9 +5,7 @@ import type { Node } from "../n8n/model/Workflow.ts"
 
 /** Time and place of a simulated trigger event. */
 export interface TriggerContext {
-  /** Epoch milliseconds. */
   readonly now: number
-  /** IANA time zone name. */
   readonly timezone: string
   /** URL of the trigger's own webhook. */
   readonly webhookUrl: string
@@ -15,7 +13,6 @@ export interface TriggerContext {
 
 const webhookKeys: ReadonlySet<string> = new Set(["body", "headers", "query", "params", "webhookUrl", "executionMode"])
 
-/** Whether test data is a whole request and not only its body. */
 const isRequest = (data: unknown): data is Obj => {
   const keys = Object.keys(obj(data) ?? {})
   return keys.length > 0 && keys.every((key) => webhookKeys.has(key))
@@ -99,7 +96,6 @@ const failedExecution = (url: string): Obj => ({
   workflow: { id: "1", name: "Example Workflow" }
 })
 
-/** Declared inputs of a sub-workflow, each `null` by default. */
 const declaredInputs = ({ parameters }: Node): Obj => {
   const fields = arr(obj(obj(parameters)?.["workflowInputs"])?.["values"])
   return Object.fromEntries(fields.flatMap((field) => {
@@ -139,7 +135,6 @@ const emit = (node: Node, data: unknown, context: TriggerContext): Obj => {
   return fields(data)
 }
 
-/** Items of test data: an array contains several. */
 const itemsOf = (testData: unknown) =>
   Array.isArray(testData) && testData.length > 0 ? testData as ReadonlyArray<unknown> : [
     Array.isArray(testData) ? undefined : testData

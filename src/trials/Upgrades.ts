@@ -17,9 +17,7 @@ export interface Options {
   readonly dryRun?: boolean | undefined
   /** Number of recorded runs to replay for each workflow. */
   readonly last?: number | undefined
-  /** Milliseconds for one replay. */
   readonly timeout: number
-  /** Whether secrets are redacted in what is shown. */
   readonly redacts: boolean
   readonly onDone?: (done: number, total: number) => Effect.Effect<void>
 }
@@ -34,14 +32,12 @@ export interface Subject {
 export interface Proven extends Subject, Pick<Groups.Result, "groups" | "runs" | "same" | "verdict"> {}
 
 export interface Report {
-  /** Number of workflows that were looked at. */
   readonly workflows: number
   readonly upgraded: ReadonlyArray<Subject & Upgrade.Upgraded>
   readonly left: ReadonlyArray<Subject & Upgrade.Left>
   /** Workflows that could not be read or written; nothing of them has changed. */
   readonly failed: ReadonlyArray<Subject & { readonly error: Errors.N8nError }>
   readonly proven: { readonly runs: number; readonly same: number; readonly differ: number }
-  /** Workflows with runs that differ. */
   readonly different: ReadonlyArray<Proven>
   /** Workflows on n8n that had unpublished changes before: publishing the upgrade publishes these too. */
   readonly waiting: ReadonlyArray<Subject>
@@ -81,7 +77,6 @@ export const run = Effect.fn("Upgrades.run")(function*(references: ReadonlyArray
   const different: Array<Proven> = []
   const proven = { runs: 0, same: 0, differ: 0 }
 
-  /** Whether the published version has nodes to upgrade that the draft has upgraded. */
   const isUpgradedDraft = Effect.fnUntraced(function*(workflow: Obj) {
     const published = obj(workflow["activeVersion"])
     if (published === undefined || !Workflow.hasDraft(workflow as Workflow.Workflow)) return false

@@ -16,7 +16,7 @@ import type * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { isUnregistered, N8nClient, type WebhookAnswer, type WebhookCall } from "../n8n/N8nClient.ts"
-import * as entrance from "./entrance.ts"
+import * as pins from "./pins.ts"
 import type { Copy } from "./TestCopy.ts"
 
 /** Wait for n8n to register a webhook after publishing its workflow. */
@@ -55,7 +55,6 @@ export type Search = Effect.Effect<
 /** Status filters that together list all executions. Those that end between the two requests are in both lists. */
 export const statusFilters = ["running", undefined] as const
 
-/** Maximum number of a workflow's newest runs that are searched. */
 const maxListed = 100
 
 /** Runs that webhooks of a workflow start from now on, with what `read` makes of those that have ended or wait. */
@@ -107,7 +106,7 @@ export const findCopyExecution = (
     const n8n = yield* N8nClient
     if (!responds) {
       const answer = yield* Fiber.join(pendingCall).pipe(Effect.option, Effect.timeoutOption("1 second"))
-      const id = entrance.idInResponse(Option.getOrUndefined(Option.flatten(answer))?.text ?? "")
+      const id = pins.idInResponse(Option.getOrUndefined(Option.flatten(answer))?.text ?? "")
       if (id !== undefined) return { id }
     }
     if (earlier === undefined) return {}
@@ -116,7 +115,7 @@ export const findCopyExecution = (
       const execution = executions.findLast(({ id, mode }) => mode !== "error" && !earlier.has(String(id)))
       if (execution !== undefined) return { id: String(execution.id) }
     }
-    const id = storesId ? entrance.idInStaticData((yield* n8n.getWorkflow(workflowId))["staticData"]) : undefined
+    const id = storesId ? pins.idInStaticData((yield* n8n.getWorkflow(workflowId))["staticData"]) : undefined
     return id === undefined || earlier.has(id) ? {} : { id }
   })
 
@@ -199,7 +198,6 @@ export const stop = Effect.fnUntraced(function*(id: string) {
 
 /** Time limit of an observation. */
 export interface ObserveOptions {
-  /** Milliseconds. */
   readonly timeout: number
   /**
    * Whether the call's deadline is extended to the timeout, because its caller asked for it or receives progress.
@@ -233,7 +231,6 @@ const inDoubt = (error: Errors.N8nError): Errors.N8nError => {
 /** Calls a webhook, watches the execution that it starts, and reads it before the copy is deleted. */
 export const observe = Effect.fnUntraced(
   function*(options: ObserveOptions, { added, nodeCount, ...subject }: {
-    /** Time limit of the search for the execution. */
     readonly searchTimeout: number
     readonly call: Effect.Effect<WebhookAnswer, Errors.N8nError, N8nClient>
     readonly find: (call: PendingCall) => Search
@@ -241,7 +238,6 @@ export const observe = Effect.fnUntraced(
     readonly added: number
     readonly read: (id: string) => Effect.Effect<Execution.Execution, Errors.N8nError, N8nClient>
   }) {
-    /** Requested time, or the rest of the call's. */
     const bounded = Effect.fnUntraced(function*(millis: number) {
       if (options.grantsTimeout === true) yield* Deadline.grant(options.timeout + wrapUpMillis)
       return Math.min(millis, Math.max(0, (yield* Deadline.left) - wrapUpMillis))

@@ -6,17 +6,16 @@
  * read the items of a Code node, so it precedes a Set node of that name, which copies them. If items leave by outputs
  * other than the first, a Switch node has the name and follows these.
  */
-import { obj } from "../base/Json.ts"
+import { type Obj, obj, str } from "../base/Json.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
+import * as TriggerItems from "./TriggerItems.ts"
 
 export interface Pin {
-  /** Items by run and main output. */
   readonly runs: ReadonlyArray<ReadonlyArray<ReadonlyArray<unknown>>>
   /** Whether every run returns the first run's items; otherwise runs after the last return nothing. */
   readonly repeats: boolean
   /** Whether no items are stored: the node is omitted. */
   readonly isMissing: boolean
-  /** Messages of the runs that fail. */
   readonly errors?: ReadonlyArray<string | undefined>
 }
 
@@ -64,16 +63,13 @@ export type Naming = (role: string, end?: string) => { readonly id: string; read
 export interface Added extends Naming {
   /** Whether another node must copy the items of Code nodes, because n8n 1.x cannot read them later. */
   readonly isCopied: boolean
-  /** Name of the node that receives the request. */
   readonly call: string
-  /** Adds data to the request and returns its position there. */
   readonly carry: (data: Carried) => number
 }
 
 /** Data of a pinned node in the request. Items are JSON text: n8n never sees a key such as `__proto__`. */
 export interface Carried {
   readonly pin: string
-  /** Output of each item, by run with items. */
   readonly outputs: ReadonlyArray<ReadonlyArray<number>>
 }
 
@@ -137,7 +133,7 @@ export const source = (node: Place, items: ReadonlyArray<unknown>, added: Added)
   returningNodes(node, added.carry(carried(constant(items))), added)
 
 /** Nodes that return these items, each linked to the input item at its `origin`. */
-export const linked = (
+const linked = (
   node: Place,
   items: ReadonlyArray<unknown>,
   origin: (index: number) => number | undefined,
@@ -170,4 +166,123 @@ export const nodes = (node: Node, pin: Pin, linkedOutputs: number, added: Added)
       }
     }
   ]
+}
+
+/** Output of a node that does not run. */
+export interface Earlier {
+  readonly items: ReadonlyArray<unknown>
+  /** Position of the item here from which each item of the start comes; by default, the same position. */
+  readonly origins?: ReadonlyArray<number | undefined>
+}
+
+export interface EntranceOptions {
+  readonly start: Node
+  readonly startsAtTrigger: boolean
+  readonly left: number
+  readonly earlier: ReadonlyArray<readonly [Node, Earlier]>
+  /** Items of the start node instead of test data. */
+  readonly startItems: ReadonlyArray<unknown> | undefined
+  readonly testData: unknown
+  readonly pinnedItems: ReadonlyArray<unknown>
+  readonly path: string
+  readonly context: TriggerItems.TriggerContext
+  /** Place where an added node reports the execution's id. */
+  readonly reportsIdIn: "response" | "staticData" | undefined
+  readonly added: Added
+}
+
+const idNodeName = "test_workflow id"
+
+const idNodes = {
+  response: {
+    type: "n8n-nodes-base.respondToWebhook",
+    typeVersion: 1.1,
+    parameters: { respondWith: "text", responseBody: "={{ $execution.id }}" }
+  },
+  staticData: {
+    type: "n8n-nodes-base.code",
+    typeVersion: 2,
+    parameters: { jsCode: "$getWorkflowStaticData('node').id = $execution.id\nreturn $input.all()" }
+  }
+}
+
+/** Execution's id in the response of a copy that does not respond itself. */
+export const idInResponse = (text: string): string | undefined => /^\d+$/.test(text) ? text : undefined
+
+/** Execution's id in the static data of a copy that responds itself; set when the execution has ended or waits. */
+export const idInStaticData = (staticData: unknown): string | undefined => {
+  const key = Object.keys(obj(staticData) ?? {}).find((key) => key.startsWith(`node:${idNodeName}`))
+  return key === undefined ? undefined : str(obj(obj(staticData)?.[key])?.["id"])
+}
+
+const originOf = ({ items, origins }: Earlier, index: number): number | undefined => {
+  if (origins !== undefined) return origins[index]
+  if (index < items.length) return index
+  return items.length === 1 ? 0 : undefined
+}
+
+const earlierNodes = (
+  all: ReadonlyArray<readonly [Node, Earlier]>,
+  startCount: number,
+  added: Added
+): ReadonlyArray<Node> =>
+  all.flatMap(([node, earlier], place) => {
+    const before = all[place - 1]?.[1]
+    const starts = new Map<number, number>()
+    for (let index = startCount - 1; index >= 0; index--) {
+      const origin = originOf(earlier, index)
+      if (origin !== undefined) starts.set(origin, index)
+    }
+    return linked(node, earlier.items, (index) => {
+      const start = starts.get(index)
+      return before === undefined || start === undefined ? undefined : originOf(before, start)
+    }, added)
+  })
+
+const sentItems = (
+  { context, pinnedItems, start, startItems, startsAtTrigger, testData }: EntranceOptions
+): ReadonlyArray<Obj> => {
+  if (startItems !== undefined) return startItems.map((item) => obj(obj(item)?.["json"]) ?? {})
+  if (pinnedItems.length > 0) return TriggerItems.fromTestData(pinnedItems)
+  return startsAtTrigger ? TriggerItems.fromTrigger(start, testData, context) : TriggerItems.fromTestData(testData)
+}
+
+const firstItems = (entry: Pick<Node, "name" | "position">, options: EntranceOptions) => {
+  const { added, earlier, startItems, testData } = options
+  const last = earlier.at(-1)?.[1]
+  if (last !== undefined) {
+    const items = startItems ?? TriggerItems.fromTestData(testData)
+    const nodes = [
+      ...earlierNodes(earlier, items.length, added),
+      ...linked(entry, items, (index) => originOf(last, index), added)
+    ]
+    return { nodes, sent: [] }
+  }
+  // A request contains no binary data.
+  const isBinary = startItems?.some((item) => obj(item)?.["binary"] !== undefined) === true
+  if (isBinary) return { nodes: source(entry, startItems, added), sent: [] }
+  const splitOut = { type: "n8n-nodes-base.splitOut", typeVersion: 1, parameters: { fieldToSplitOut: "body.items" } }
+  return { nodes: [{ ...entry, ...splitOut }], sent: sentItems(options) }
+}
+
+/** Nodes that receive the call and turn it into the first items, and the items to send. */
+export const entrance = (
+  options: EntranceOptions
+): { readonly nodes: ReadonlyArray<Node>; readonly sent: ReadonlyArray<Obj> } => {
+  const { added, left, path, reportsIdIn, start } = options
+  const y = start.position?.[1] ?? 0
+  const call: Node = {
+    id: path,
+    name: added.call,
+    type: "n8n-nodes-base.webhook",
+    typeVersion: 2,
+    position: [left - 660, y],
+    webhookId: path,
+    parameters: { path, httpMethod: "POST", responseMode: "responseNode" }
+  }
+  const idNode = reportsIdIn === undefined
+    ? []
+    : [{ ...added("id", "-id"), position: [left - 440, y], ...idNodes[reportsIdIn] }]
+  const { nodes, sent } = firstItems({ ...added("items", "-items"), position: [left - 220, y] }, options)
+  return { nodes: [call, ...idNode, ...nodes], sent }
 }

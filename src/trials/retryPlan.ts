@@ -13,22 +13,130 @@ import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as RetryLog from "../executions/RetryLog.ts"
 import * as Selection from "../executions/Selection.ts"
-import * as WorkflowNames from "../executions/WorkflowNames.ts"
-import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
+import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
+import { maxPage } from "../n8n/model/Limits.ts"
 import * as TestMark from "../n8n/model/TestMark.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import { WriteGuard } from "../n8n/WriteGuard.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
+import { statusFilters } from "./executionWatch.ts"
 import * as live from "./live.ts"
 import { starterOf } from "./Replay.ts"
-import * as retryHistory from "./retryHistory.ts"
 import * as retryRequests from "./retryRequests.ts"
+
+type Head = ExecutionHead.Listed
+
+/** Run that may be retried, or the reason why it may not, and the other run that is the reason. */
+type Decision =
+  & { readonly id: string; readonly workflowId: string }
+  & ({ readonly attempt: RetryLog.Attempt } | { readonly reason: string; readonly as?: string })
+
+const maxPages = 4
+
+const idOf = ({ id }: Head) => String(id)
+
+/** Id in a field; 1.x returns numbers. */
+const linkOf = (id: unknown) => id === null || id === undefined ? undefined : String(id)
+
+const listNewer = Effect.fnUntraced(function*(workflowId: string, id: number) {
+  const n8n = yield* N8nClient
+  const heads: Array<Head> = []
+  for (const status of statusFilters) {
+    let cursor: string | undefined
+    for (let page = 0; page < maxPages; page++) {
+      const listed = yield* n8n.listExecutions({ workflowId, status, limit: maxPage, cursor })
+      heads.push(...listed.executions)
+      cursor = listed.nextCursor
+      if (cursor === undefined || listed.executions.some((head) => Number(head.id) < id)) break
+    }
+  }
+  return heads.filter((head) => Number(head.id) > id)
+})
+
+/** Retry of a run by n8n that is newer than any that was known. */
+export const retryAfter = (workflowId: string, id: string, newest: number) =>
+  Effect.map(listNewer(workflowId, newest), (heads) => heads.find(({ retryOf }) => linkOf(retryOf) === id))
+
+const inDoubt =
+  "it may have been sent again already: look for a newer run of its workflow; force: true sends it once more"
+
+const stateReason = (status: string | null | undefined) => {
+  if (status === "success") return "it succeeded"
+  if (status === "waiting") return "it waits"
+  return status === "running" || status === "new" ? "it is still running" : undefined
+}
+
+/**
+ * Decides for each run whether it may be retried: of runs with the same request, its family, only the newest. Also
+ * returns the newest run that is known.
+ */
+const decide = Effect.fn("retryHistory.decide")(function*(
+  heads: ReadonlyArray<Head>,
+  log: ReadonlyArray<RetryLog.Attempt>,
+  force: boolean
+) {
+  const n8n = yield* N8nClient
+  const known = new Map<string, Head>(
+    log.flatMap(({ newId, status = "" }) => newId === undefined ? [] : [[newId, { id: newId, status }]])
+  )
+  const newer = yield* Effect.forEach(
+    Map.groupBy(heads, ({ workflowId }) => workflowId ?? ""),
+    ([workflowId, all]) => listNewer(workflowId, Math.min(...all.map(({ id }) => Number(id)))),
+    { concurrency: 4 }
+  )
+  for (const head of [...heads, ...newer.flat()]) known.set(idOf(head), head)
+
+  const origins = new Map(log.map(({ newId, run }) => [newId, run]))
+  const parentOf = (id: string) => {
+    const parent = origins.get(id) ?? linkOf(known.get(id)?.["retryOf"])
+    return Number(parent) < Number(id) ? parent : undefined
+  }
+  for (const head of heads) {
+    for (let id = parentOf(idOf(head)); id !== undefined; id = parentOf(id)) {
+      if (known.has(id)) continue
+      const above = yield* Effect.option(n8n.executionHead(id))
+      if (Option.isSome(above)) known.set(id, above.value)
+    }
+  }
+  const rootOf = (id: string): string => {
+    const parent = parentOf(id)
+    return parent === undefined ? id : rootOf(parent)
+  }
+  const families = Map.groupBy(known.values(), (head) => rootOf(idOf(head)))
+  const newestOf = new Map(
+    heads.toSorted((a, b) => Number(a.id) - Number(b.id)).map((head) => [rootOf(idOf(head)), idOf(head)])
+  )
+
+  const decisionOf = (head: Head): Decision => {
+    const id = idOf(head)
+    const run = { id, workflowId: head.workflowId ?? "" }
+    const state = stateReason(head.status)
+    if (state !== undefined) return { ...run, reason: state }
+    const root = rootOf(id)
+    const family = families.get(root) ?? []
+    for (const each of family) {
+      const success = linkOf(each["retrySuccessId"]) ?? (each.status === "success" ? idOf(each) : undefined)
+      if (success !== undefined) return { ...run, reason: "already retried successfully", as: success }
+    }
+    const attempts = log.filter(({ run }) => run === root)
+    // n8n names the runs that it has resumed.
+    const unknown = attempts.filter(({ newId }) => newId === undefined).length
+    const resumed = family.filter((each) => linkOf(each["retryOf"]) !== undefined && !origins.has(idOf(each))).length
+    if (unknown > resumed && !force) return { ...run, reason: inDoubt }
+    const open = family.find((each) => each !== head && !ExecutionHead.isOver(each.status ?? ""))
+    if (open !== undefined) return { ...run, reason: "it is being retried", as: idOf(open) }
+    const newest = newestOf.get(root) ?? id
+    return newest === id
+      ? { ...run, attempt: { run: root, number: 1 + Math.max(-1, ...attempts.map(({ number }) => number)) } }
+      : { ...run, reason: "another of these runs is a retry of it", as: newest }
+  }
+  return { decisions: heads.map(decisionOf), newest: Math.max(0, ...[...known.keys()].map(Number)) }
+})
 
 export interface Options {
   readonly runs: ReadonlyArray<string> | Selection.Query
   readonly from: "failure" | "start"
-  /** Whether n8n resumes the current workflow instead of the one that ran. */
   readonly latest: boolean
   /** Whether to retry also runs that may have been sent again already. */
   readonly force: boolean
@@ -39,7 +147,6 @@ export interface Options {
 export class Skipped extends Data.TaggedError("Skipped")<{
   readonly id: string
   readonly reason: string
-  /** Other run that is the reason. */
   readonly as?: string | undefined
   readonly error?: Errors.N8nError
 }> {}
@@ -54,11 +161,9 @@ export interface Plan {
   readonly newest: number
   /** Place that receives the request; absent if n8n resumes the run. */
   readonly to?: string
-  /** Beginning of the request's body. */
   readonly body?: string
   /** Nodes that reached outside before the failure, and will again. */
   readonly repeats?: ReadonlyArray<string>
-  /** Version and reference of the workflow to copy. */
   readonly version?: string
   readonly reference?: string
 }
@@ -139,7 +244,6 @@ export const requestOf = Effect.fnUntraced(function*(id: string, workflow: Workf
   return { execution, node, request: { ...request.success, fingerprint: retryRequests.fingerprint(start.item) } }
 })
 
-/** Nodes after the trigger that succeeded and may have had effects. */
 const outsideNodes = Effect.fnUntraced(function*(execution: Execution.Execution, trigger: string) {
   const nodes = (execution.workflow?.nodes ?? []).filter(({ name }) =>
     name !== trigger && Execution.nodeStatus(execution.runs.get(name) ?? []) === "success"
@@ -209,8 +313,8 @@ export const make = Effect.fnUntraced(
     const n8n = yield* N8nClient
     const read = RetryLog.RetryLog.use((log) => log.read(RetryLog.keyOf(n8n.instance)))
     const attempts = yield* from === "start" ? read : Effect.orElseSucceed(read, () => [])
-    const names = yield* WorkflowNames.read(heads)
-    const { decisions, newest } = yield* retryHistory.decide(heads, attempts, force)
+    const names = yield* Selection.namesOf(heads)
+    const { decisions, newest } = yield* decide(heads, attempts, force)
     const byId = new Map(heads.map((head) => [String(head.id), head]))
     const chosen = new Set(byId.keys())
     const workflowOf = yield* Cache.make({ capacity: Infinity, lookup: (id: string) => n8n.getWorkflow(id) })
@@ -224,7 +328,7 @@ export const make = Effect.fnUntraced(
         if (caller !== undefined) {
           return yield* new Skipped({ id, reason: "a retry of its caller repeats it", as: caller })
         }
-        const workflowName = names.get(workflowId) ?? WorkflowNames.unknown
+        const workflowName = names.get(workflowId) ?? Selection.unknownWorkflow
         const plan = { workflowId, workflowName, newest, ...decision }
         if (from === "failure") return { ...plan, way: "resume" } satisfies Plan as Plan
         if ((yield* Clock.currentTimeMillis) > end) return yield* skip(id, unreached)

@@ -53,7 +53,6 @@ const pairs = (value: unknown, name = ""): ReadonlyArray<readonly [string, strin
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-/** Text of a recorded body; empty if the request had none. */
 const textOf = ({ body, headers }: Obj, type: string): Result.Result<string, string> => {
   const { "content-length": length = "0", "transfer-encoding": encoding } = obj(headers) ?? {}
   if (encoding === undefined && length === "0") return Result.succeed("")
@@ -67,7 +66,6 @@ const textOf = ({ body, headers }: Obj, type: string): Result.Result<string, str
   return Result.succeed(new URLSearchParams(entries).toString())
 }
 
-/** Methods of a Webhook node, in the order of its outputs. */
 const methodsOf = (node: Node): ReadonlyArray<string> => {
   const { httpMethod = ["GET", "POST"], multipleMethods } = obj(node.parameters) ?? {}
   return multipleMethods === true ? arr(httpMethod).map(String) : [methodOf(node)]
@@ -98,7 +96,6 @@ const webhookRequest = (node: Node, { node: ran, output }: Recorded, json: Obj) 
     }
   })
 
-/** Keys that a form adds to its fields. */
 const formKeys: ReadonlySet<string> = new Set([
   "formMode",
   "formQueryParameters",
@@ -107,7 +104,6 @@ const formKeys: ReadonlySet<string> = new Set([
   "user"
 ])
 
-/** Value of a field as a browser sends it. */
 const fieldValue = (type: unknown, value: unknown): string =>
   type === "radio" || type === "checkbox" || Array.isArray(value)
     ? JSON.stringify([value].flat())

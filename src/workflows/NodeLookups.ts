@@ -3,9 +3,8 @@ import * as Effect from "effect/Effect"
 import * as JavaScript from "../base/JavaScript.ts"
 import { nearest, suggestion } from "../base/Nearest.ts"
 import { findAll, NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
-import * as Evaluate from "../catalogue/types/Evaluate.ts"
-import { withPackage } from "../catalogue/types/NearestTypes.ts"
 import * as NodeType from "../catalogue/types/NodeType.ts"
+import * as Ports from "../catalogue/types/Ports.ts"
 import * as Releases from "../catalogue/types/Releases.ts"
 import * as ToolVariant from "../catalogue/types/ToolVariant.ts"
 import { isV1 } from "../n8n/N8nClient.ts"
@@ -18,14 +17,14 @@ export const make = Effect.fn("NodeLookups.make")(function*(
 ) {
   const catalogue = yield* NodeCatalogue
   const { deprecations, evaluate, known, parse, release, releases } = yield* Effect.all({
-    evaluate: Evaluate.make,
+    evaluate: Ports.evaluator,
     parse: JavaScript.parser,
     release: catalogue.release,
     releases: catalogue.releases,
     deprecations: catalogue.deprecations,
     known: catalogue.types
   })
-  const find = yield* findAll([...types].flatMap((type) => [type, withPackage(type, known)]))
+  const find = yield* findAll([...types].flatMap((type) => [type, NodeType.withPackage(type, known)]))
   /** Listed type: for a tool variant its base. */
   const listed = (type: string) => known.includes(type) ? type : ToolVariant.baseOf(type) ?? type
   const isLackedIn = (type: string, version: number, release: string) =>

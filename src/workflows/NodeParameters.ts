@@ -2,14 +2,14 @@
 import * as Effect from "effect/Effect"
 import { arr, num, type Obj, obj } from "../base/Json.ts"
 import * as NodeCatalogue from "../catalogue/NodeCatalogue.ts"
-import * as ParameterPlaces from "../catalogue/parameters/ParameterPlaces.ts"
 import * as Parameters from "../catalogue/parameters/Parameters.ts"
+import * as ParameterValues from "../catalogue/parameters/ParameterValues.ts"
 import * as NodeType from "../catalogue/types/NodeType.ts"
 import { parametersOf, typeOf, typesOf } from "../n8n/model/Workflow.ts"
 import type { CodePlaces } from "./files/WorkflowFiles.ts"
 
 /** A value in a node's parameters, and whether n8n shows it. */
-export interface Place extends ParameterPlaces.Place {
+export interface Place extends ParameterValues.Place {
   readonly isShown: boolean
 }
 
@@ -23,7 +23,7 @@ export const places = Effect.fn("NodeParameters.places")(function*(workflow: Obj
     if (description === undefined) return []
     const parameters = parametersOf(node)
     const scope = Parameters.scopeOf(description, { typeVersion, parameters })
-    return ParameterPlaces.all(description, parameters).map((place) => ({
+    return ParameterValues.places(description, parameters).map((place) => ({
       ...place,
       isShown: place.path.length > 1 || Parameters.isShown(place.property.displayOptions, scope)
     }))
@@ -36,7 +36,7 @@ export const codePlaces = Effect.fn("NodeParameters.codePlaces")(function*(workf
   const find: CodePlaces = ({ nodes }) =>
     arr(nodes).flatMap((node, index) =>
       placesOf(node).flatMap(({ path, property }) => {
-        const extension = ParameterPlaces.codeExtension(property)
+        const extension = ParameterValues.codeExtension(property)
         return extension === undefined ? [] : [{ path: ["nodes", index, "parameters", ...path], extension }]
       })
     )

@@ -3,9 +3,9 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
-import * as Evaluate from "../../src/catalogue/types/Evaluate.ts"
 import * as NodeDetails from "../../src/catalogue/types/NodeDetails.ts"
 import * as NodeType from "../../src/catalogue/types/NodeType.ts"
+import * as Ports from "../../src/catalogue/types/Ports.ts"
 import * as nodeTypes from "../support/nodeTypes.ts"
 
 const background = { release: "", releases: { lacking: {}, removed: {} } }
@@ -26,7 +26,7 @@ const questions: { readonly [name: string]: (nodeType: NodeType.NodeType) => Rea
 }
 
 const report = Effect.gen(function*() {
-  const evaluate = yield* Evaluate.make
+  const evaluate = yield* Ports.evaluator
   for (const [name, asks] of Object.entries(questions)) {
     const answers = [...nodeTypes.all.values()].flatMap((nodeType) =>
       asks(nodeType).flatMap((ask) =>

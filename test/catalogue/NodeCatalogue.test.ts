@@ -11,10 +11,10 @@ import * as TestClock from "effect/testing/TestClock"
 import { statSync } from "node:fs"
 import * as Hints from "../../src/answer/Hints.ts"
 import * as Errors from "../../src/base/Errors.ts"
-import { describe as describeNodes } from "../../src/catalogue/data/nodeFiles.ts"
+import { describe as describeNodes } from "../../src/catalogue/data/Packages.ts"
 import * as NodeCatalogue from "../../src/catalogue/NodeCatalogue.ts"
-import * as Evaluate from "../../src/catalogue/types/Evaluate.ts"
 import * as NodeType from "../../src/catalogue/types/NodeType.ts"
+import * as Ports from "../../src/catalogue/types/Ports.ts"
 import * as Releases from "../../src/catalogue/types/Releases.ts"
 import * as nodeTypes from "../support/nodeTypes.ts"
 
@@ -237,7 +237,7 @@ layer(NodeServices.layer)("the node catalogue", (it) => {
         { nodes: [folder] },
         Catalogue.use(({ get }) => get("n8n-nodes-acme.acmeRockets"))
       )
-      const evaluate = yield* Evaluate.make
+      const evaluate = yield* Ports.evaluator
       assert.strictEqual(rocket.descriptions[0]?.outputs, escape)
       assert.isUndefined(evaluate(escape, { parameters: {}, version: 1 }))
     }).pipe(Effect.scoped))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EarlyReader } from "../../src/executions/earlyReader.ts"
+import { EarlyReader } from "../../src/executions/executionReader.ts"
 import * as FailureGroups from "../../src/executions/FailureGroups.ts"
 import * as fixtures from "../support/fixtures.ts"
 

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { arr, obj } from "../../src/base/Json.ts"
-import * as Noise from "../../src/executions/Noise.ts"
+import * as ItemView from "../../src/executions/ItemView.ts"
 import { getExecution } from "../../src/tools/executions/getExecution.ts"
 import { getExecutionByNode } from "../../src/tools/executions/getExecutionByNode.ts"
 import { document, failed, from, holding, items, run } from "./runData.ts"
 
-const without = (json: Parameters<typeof Noise.without>[0]["json"]) => Noise.without({ json }).json
+const without = (json: Parameters<typeof ItemView.withoutNoise>[0]["json"]) => ItemView.withoutNoise({ json }).json
 
 describe("Noise", () => {
   const request = {

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Fs from "node:fs"
 import { arr, type Obj, obj } from "../../src/base/Json.ts"
-import * as ParameterPlaces from "../../src/catalogue/parameters/ParameterPlaces.ts"
+import * as ParameterValues from "../../src/catalogue/parameters/ParameterValues.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as Sync from "../../src/sync/Sync.ts"
 import * as Workflows from "../../src/workflows/Workflows.ts"
@@ -125,7 +125,7 @@ describe("code in files next to workflows", () => {
         if (property === undefined) return
         const { editor } = obj(property["typeOptions"]) ?? {}
         if (typeof editor === "string") {
-          assert.isDefined(ParameterPlaces.codeExtension(property as never), editor)
+          assert.isDefined(ParameterValues.codeExtension(property as never), editor)
           editors.add(editor)
         }
         Object.values(property).forEach(look)

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Condition from "../../src/tables/Condition.ts"
+import * as Table from "../../src/tables/Table.ts"
 
-const columns: Condition.Columns = new Map([
-  ...Condition.systemColumns,
+const columns: Table.Columns = new Map([
+  ...Table.systemColumns,
   ["sku", "string"],
   ["qty", "number"],
   ["done", "boolean"],
@@ -14,7 +14,7 @@ const columns: Condition.Columns = new Map([
 
 const filters = (source: string) =>
   Effect.map(
-    Condition.parse(source, columns),
+    Table.parse(source, columns),
     Result.match({
       onSuccess: ({ filters, type }) => [
         type,

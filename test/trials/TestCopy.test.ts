@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import { obj } from "../../src/base/Json.ts"
 import * as Connections from "../../src/n8n/model/Connections.ts"
 import * as TestMark from "../../src/n8n/model/TestMark.ts"
-import * as entrance from "../../src/trials/entrance.ts"
+import * as pins from "../../src/trials/pins.ts"
 import * as TestCopy from "../../src/trials/TestCopy.ts"
 import * as TriggerItems from "../../src/trials/TriggerItems.ts"
 
@@ -84,7 +84,7 @@ describe("a copy", () => {
       nodes: [manual, node("A"), node("B"), node("Unnamed"), refers],
       connections: { T: to("A"), A: to("B"), B: to("Unnamed"), Unnamed: to("Use") }
     }
-    const earlier = new Map<string, entrance.Earlier>([
+    const earlier = new Map<string, pins.Earlier>([
       ["A", { items: [{ x: 1 }, { x: 2 }], origins: [1, undefined] }],
       ["B", { items: [{ y: 1 }, { y: 2 }], origins: [0, 1] }],
       ["Unnamed", { items: [{ z: 1 }] }]
@@ -129,10 +129,10 @@ describe("a copy", () => {
     const off = copy({ nodes: [...nodes, node("A")], connections: { ...connections, R: to("A") } })
     assert.deepStrictEqual(summarize(off), [false, answer, 3])
 
-    assert.strictEqual(entrance.idInResponse("42"), "42")
-    assert.isUndefined(entrance.idInResponse("{\"message\":\"Workflow was started\"}"))
-    assert.strictEqual(entrance.idInStaticData({ global: {}, "node:test_workflow id": { id: "42" } }), "42")
-    assert.isUndefined(entrance.idInStaticData(null))
+    assert.strictEqual(pins.idInResponse("42"), "42")
+    assert.isUndefined(pins.idInResponse("{\"message\":\"Workflow was started\"}"))
+    assert.strictEqual(pins.idInStaticData({ global: {}, "node:test_workflow id": { id: "42" } }), "42")
+    assert.isUndefined(pins.idInStaticData(null))
   })
 
   it("saves its data, calls no error workflow, and keeps all other settings", () => {

@@ -8,7 +8,6 @@ import * as Redacted from "effect/Redacted"
 import { text as textOf } from "node:stream/consumers"
 import { type Obj, obj } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
-import type * as Fields from "../../credentials/Fields.ts"
 import * as Values from "../../credentials/Values.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Options from "../config/Options.ts"
@@ -37,7 +36,7 @@ const text = (message: string, isSecret: boolean): Prompt.Prompt<unknown> => {
   return Prompt.map(answer, (value) => value === "" ? undefined : value)
 }
 
-const promptFor = ({ choices, kind, name, type }: Fields.Field): Prompt.Prompt<unknown> =>
+const promptFor = ({ choices, kind, name, type }: Values.Field): Prompt.Prompt<unknown> =>
   choices.length > 0
     ? select(name, choices)
     : type === "boolean"
@@ -47,7 +46,7 @@ const promptFor = ({ choices, kind, name, type }: Fields.Field): Prompt.Prompt<u
     : text(name, kind === "secret")
 
 /** Asks for every field; empty answers are left out. */
-export const ask = Effect.fnUntraced(function*(fields: ReadonlyArray<Fields.Field>) {
+export const ask = Effect.fnUntraced(function*(fields: ReadonlyArray<Values.Field>) {
   const values: Record<string, unknown> = {}
   for (const field of fields) {
     // It is created by signing in.

@@ -11,7 +11,6 @@ import * as Path from "effect/Path"
 import * as Semaphore from "effect/Semaphore"
 import * as Tool from "../../answer/Tool.ts"
 import { counted } from "../../base/Plural.ts"
-import * as CaseFiles from "../../trials/cases/CaseFiles.ts"
 import * as CaseRun from "../../trials/cases/CaseRun.ts"
 import * as Options from "../config/Options.ts"
 import * as CaseReport from "../report/CaseReport.ts"
@@ -22,12 +21,12 @@ import { checkWrites, isColoured, json, optional, print, root, toggle } from "./
 const findCases = Effect.fnUntraced(function*(paths: ReadonlyArray<string>) {
   const roots = paths.length === 0 ? ["."] : paths
   const { files, folders } = yield* Effect.mapError(
-    CaseFiles.find(roots),
+    CaseRun.find(roots),
     ({ errorDetails, message }) => Options.refuse(errorDetails === undefined ? message : `${message}: ${errorDetails}`)
   )
   if (files.length === 0) {
     return yield* Options.refuse(
-      `No cases found in ${roots.join(", ")}: a case is a file whose name ends in ${CaseFiles.suffix}`
+      `No cases found in ${roots.join(", ")}: a case is a file whose name ends in ${CaseRun.suffix}`
     )
   }
   return { files, folders }
@@ -48,7 +47,7 @@ export const test = Command.make(
   {
     paths: Argument.String("path").pipe(
       Argument.withDescription(
-        `Folders with cases (*${CaseFiles.suffix}), and cases; the working directory by default`
+        `Folders with cases (*${CaseRun.suffix}), and cases; the working directory by default`
       ),
       Argument.variadic()
     ),

@@ -6,8 +6,8 @@ import * as Redact from "../../base/Redact.ts"
 import * as Visible from "../../base/Visible.ts"
 import type * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
 import type * as CaseRun from "../../trials/cases/CaseRun.ts"
-import type { Difference } from "../../trials/cases/Expected.ts"
-import * as UpgradedCopies from "../../trials/UpgradedCopies.ts"
+import type { Difference } from "../../trials/cases/TestCase.ts"
+import * as TestCopies from "../../trials/TestCopies.ts"
 import * as TextDiff from "../../workflows/diff/TextDiff.ts"
 import type * as JUnit from "./JUnit.ts"
 
@@ -89,7 +89,7 @@ const notes = (outcome: CaseRun.Outcome) =>
       outcome.notRun.length === 0
         ? undefined
         : `not run, nothing is stored for it: ${outcome.notRun.map((name) => Visible.label(name)).join(", ")}`,
-      UpgradedCopies.note(outcome.upgraded)
+      TestCopies.upgradeNote(outcome.upgraded)
     ].flatMap((note) => note === undefined ? [] : `  ${note}`).join("")
 
 const marks = { Passed: "✓", Updated: "↻", Failed: "✗", Error: "✗" } as const

@@ -13,19 +13,16 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib"
 import * as Errors from "../../base/Errors.ts"
-import * as Deprecations from "../types/Deprecations.ts"
 import * as NodeType from "../types/NodeType.ts"
 import * as Releases from "../types/Releases.ts"
 import { CredentialTypes } from "./CredentialFiles.ts"
 
-/** Index of the file: its release, and the length of each part in bytes. */
 const Index = Schema.fromJsonString(Schema.Struct({
-  /** n8n's release: `2.41.1`. */
   release: Schema.String,
   search: Schema.Int,
   types: Schema.Record(Schema.String, Schema.Int),
   releases: Releases.Releases,
-  deprecations: Deprecations.Deprecations,
+  deprecations: Releases.Deprecations,
   credentials: Schema.Int
 }))
 
@@ -42,13 +39,11 @@ const compress = (text: string) =>
 const decompress = (bytes: Uint8Array) => brotliDecompressSync(bytes).toString("utf8")
 
 export interface Contents {
-  /** n8n's release: `2.41.1`. */
   readonly release: string
   readonly types: ReadonlyArray<NodeType.NodeType>
   readonly releases: Releases.Releases
-  readonly deprecations: Deprecations.Deprecations
+  readonly deprecations: Releases.Deprecations
   readonly credentials: CredentialTypes
-  /** Documents and word lists of the search, from `Search.serialize`. */
   readonly search: string
 }
 

@@ -1,12 +1,12 @@
 /** Parameters of a node by n8n's rules: existence, defaults, problems. */
 import type { Description } from "../types/NodeType.ts"
 import { issues, type Remark, type Suggest } from "./issues.ts"
-import { type Node, scopeOf } from "./ParameterDefaults.ts"
+import { type Node, scopeOf } from "./ParameterValues.ts"
 import { remarks } from "./remarks.ts"
 
 export { issues, type Remark, type Suggest } from "./issues.ts"
-export { about, applying, complete, type Node, scopeOf } from "./ParameterDefaults.ts"
-export { isExpression, isShown, type Scope } from "./ParameterDisplay.ts"
+export { about, applying, complete, type Node, scopeOf } from "./ParameterValues.ts"
+export { isExpression, isShown, type Scope } from "./ParameterValues.ts"
 export { remarks } from "./remarks.ts"
 
 /** Problems of a node's parameters, n8n's own and then remarks on others; paths start below `parameters`. */

@@ -11,16 +11,14 @@ import {
   type NodeType,
   type Property
 } from "../types/NodeType.ts"
-import * as ParameterPlaces from "./ParameterPlaces.ts"
 import * as Parameters from "./Parameters.ts"
+import * as ParameterValues from "./ParameterValues.ts"
 
-/** Value that stays as written, with the reason. */
 interface Unresolved {
   readonly path: string
   readonly reason: string
 }
 
-/** Names of parameters that say what happens to the target. */
 const verbs = new Set(["method", "requestMethod", "resource", "operation"])
 
 /** Parameters by name; expressions are as written. */
@@ -30,7 +28,6 @@ export interface Shape {
   readonly open: ReadonlyArray<Unresolved>
   /** Names of those that name the target. */
   readonly targets: ReadonlyArray<string>
-  /** Whether the node runs once for all items. */
   readonly isOnce: boolean
 }
 
@@ -65,13 +62,12 @@ const named = (list: ReadonlyArray<Obj>): Obj | undefined => {
 const openness = (property: Property, value: string, type: string): string | undefined =>
   /binary|^inputDataFieldName$/i.test(property.name) && value !== ""
     ? "n8n does not record files"
-    : /^(?:sql|html)$/.test(ParameterPlaces.codeExtension(property) ?? "") && /^[^=][^]*\{\{/.test(value)
+    : /^(?:sql|html)$/.test(ParameterValues.codeExtension(property) ?? "") && /^[^=][^]*\{\{/.test(value)
     ? "the node itself replaces {{ }}"
     : type.endsWith(".toolHttpRequest") && /\{[\w-]+\}/.test(value)
     ? "the model's values"
     : undefined
 
-/** Reduces the parameters of a node. */
 const reducer = (type: string, open: Array<Unresolved>, isSwitch: (property: Property) => boolean) => {
   const value = (property: Property, given: unknown, path: string): unknown => {
     if (property.type === "collection") {
@@ -128,7 +124,6 @@ const responses: { readonly [respondWith: string]: string } = {
   allIncomingItems: "={{ $input.all().map((item) => item.json) }}"
 }
 
-/** Reduces the parameters of a node to those that decide about what it sends. */
 const shapeOf = (description: Description | undefined, type: string, node: Parameters.Node): Shape => {
   const isRespond = type.endsWith(".respondToWebhook")
   const open: Array<Unresolved> = []
@@ -178,7 +173,6 @@ const decidingOf = (description: Description | undefined, parameters: Obj): Read
 
 /** Reduction of a node's parameters. */
 export interface Sending {
-  /** Top-level parameters with expressions on which the visibility of others depends. */
   readonly deciding: ReadonlyArray<string>
   readonly shaped: (decided: Obj) => Shape
 }

@@ -1,7 +1,7 @@
 /** Types of values (`validateType`, fields of resource mappers, filters), and the values that n8n accepts for them. */
 import * as Predicate from "effect/Predicate"
 import { arr, type Obj, obj, own, str } from "../../base/Json.ts"
-import { text } from "./ParameterDisplay.ts"
+import { text } from "./ParameterValues.ts"
 
 export interface Options {
   /** Whether the value must have the type without conversion. */
@@ -105,7 +105,6 @@ const isObject = (value: unknown): boolean => {
 }
 
 interface Type {
-  /** Continuation of "must be …". */
   readonly words: string
   readonly accepts: (value: unknown, options: Options) => boolean
 }

@@ -4,8 +4,7 @@ import type * as Problem from "../../base/Problem.ts"
 import { choices, type Description, type Group, groups, members, type Mode, type Property } from "../types/NodeType.ts"
 import { plain } from "../types/ParameterView.ts"
 import * as FieldType from "./fieldType.ts"
-import { type Node, scopeOf } from "./ParameterDefaults.ts"
-import { at, isShown, matches, type Scope, text } from "./ParameterDisplay.ts"
+import { at, isShown, matches, type Node, type Scope, scopeOf, text } from "./ParameterValues.ts"
 
 /** Problem at a path below the node's `parameters`. */
 export type Remark = Pick<Problem.Problem, "severity" | "path" | "message" | "fix">
@@ -81,9 +80,7 @@ const required = (property: Property, value: unknown, suggest: Suggest): Readonl
 interface Finding {
   readonly message: string
   readonly fix?: string
-  /** Suffix of the parameter's path. */
   readonly at?: ReadonlyArray<string | number>
-  /** Suffix of the parameter's name. */
   readonly name?: string
 }
 
@@ -175,7 +172,6 @@ const count = ({ name, typeOptions }: Property, group: Group, value: unknown): R
   }]
 }
 
-/** Items of a group, each with the place of its parameters. */
 const itemsOf = ({ name, typeOptions }: Property, { name: group }: Group, { kind, path, scope }: Place) => {
   if (kind !== "root") return []
   const value = own(own(scope.values, name), group)

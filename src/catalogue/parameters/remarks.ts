@@ -1,11 +1,189 @@
 /** Remarks on likely mistakes that n8n accepts: unavailable choices, unknown names, values of the wrong kind. */
-import { arr, deeper, equals, type Obj, obj, own } from "../../base/Json.ts"
-import { type Description, groups, members, type Property } from "../types/NodeType.ts"
-import * as Filter from "./filter.ts"
-import { inWords, isMissing, locators, type Suggest } from "./issues.ts"
-import { choice, error, locator, mapper, none, ofKind, type Remarks, warning } from "./kinds.ts"
-import { isMultiple, type Node, scopeOf } from "./ParameterDefaults.ts"
-import { isExpression, isShown, type Scope } from "./ParameterDisplay.ts"
+import * as Predicate from "effect/Predicate"
+import { arr, deeper, equals, num, type Obj, obj, own, str } from "../../base/Json.ts"
+import { type Choice, choices, type Description, groups, members, type Property } from "../types/NodeType.ts"
+import * as FieldType from "./fieldType.ts"
+import { inWords, isMissing, locators, type Remark, type Suggest } from "./issues.ts"
+import { operations } from "./Operators.ts"
+import { isExpression, isMultiple, isShown, type Node, type Scope, scopeOf, text } from "./ParameterValues.ts"
+
+type Remarks = ReadonlyArray<Remark>
+
+const none: Remarks = []
+
+const remark = (severity: Remark["severity"]) => (path: string, message: string, fix: string): Remarks => [
+  { severity, path, message, fix }
+]
+
+const warning = remark("warning")
+
+const error = remark("error")
+
+/** Resource and operation that n8n offers for every node with credentials and resources. */
+const customApiCall = "__CUSTOM_API_CALL__"
+
+const choosable = (property: Property, scope: Scope): ReadonlyArray<Choice["value"]> | undefined => {
+  const { allowArbitraryValues, typeOptions } = property
+  const all = choices(property)
+  const isOpen = allowArbitraryValues === true || all.length === 0 || typeOptions?.["loadOptions"] !== undefined ||
+    typeOptions?.["loadOptionsMethod"] !== undefined
+  return isOpen ? undefined : all.filter((one) => isShown(one.displayOptions, scope)).map(({ value }) => value)
+}
+
+const choice = (property: Property, value: unknown, path: string, scope: Scope, suggest: Suggest): Remarks => {
+  const all = choosable(property, scope)
+  if (all === undefined || all.some((one) => one === value) || value === customApiCall) return none
+  const same = all.find((one) => String(one) === text(value))
+  const fix = same === undefined
+    ? suggest(Predicate.isObjectOrArray(value) ? "" : text(value).slice(0, 100), all.map(String))
+    : `Give ${JSON.stringify(same)}, a ${typeof same}.`
+  const stripped = Predicate.isString(value) && value.startsWith("{{") ? " n8n evaluates no expression here." : ""
+  const message = `'${property.name}' is ${inWords(value)}, which is not one of its options.${stripped}`
+  return error(path, message, fix)
+}
+
+const locator = ({ modes = [], name }: Property, value: unknown, path: string, suggest: Suggest): Remarks => {
+  const shape = "{__rl: true, mode, value}"
+  const object = obj(value)
+  if (object === undefined) {
+    const isPlain = Predicate.isString(value) || Predicate.isNumber(value)
+    return isPlain ? none : warning(path, `'${name}' is ${inWords(value)}.`, `Give ${shape}.`)
+  }
+  if (!("value" in object && "mode" in object)) {
+    return warning(path, `'${name}' lacks ${"value" in object ? "'mode'" : "'value'"}.`, `Give ${shape}.`)
+  }
+  const names = modes.map((mode) => mode.name)
+  const isMode = object["mode"] === "" || names.some((mode) => mode === object["mode"])
+  if (names.length > 0 && !isMode) {
+    return warning(deeper(path, "mode"), `'${name}' has no mode ${inWords(object["mode"])}.`, suggest("", names))
+  }
+  return object["__rl"] === true ? none : warning(path, `'${name}' lacks '__rl'.`, `Set '__rl' to true: ${shape}.`)
+}
+
+const mapper = ({ name }: Property, value: Obj, path: string): Remarks =>
+  value["mappingMode"] !== "autoMapInputData" && "schema" in value && !Array.isArray(value["schema"])
+    ? error(
+      deeper(path, "schema"),
+      `'schema' of '${name}' is ${inWords(value["schema"])}: n8n fails on it.`,
+      "Give an array."
+    )
+    : none
+
+const objectTypes = new Set(["collection", "fixedCollection", "filter", "assignmentCollection", "resourceMapper"])
+const textTypes = new Set(["string", "dateTime", "color"])
+
+const shapes: Record<string, string> = {
+  assignmentCollection: "{assignments: [{id, name, type, value}]}",
+  filter: "{combinator: 'and' | 'or', conditions: [{leftValue, rightValue, operator: {type, operation}}]}",
+  resourceMapper: "{mappingMode: 'defineBelow' | 'autoMapInputData', value: {…}, schema: […]}"
+}
+
+const example = (property: Property): string => {
+  const { name, type } = property
+  if (type === "collection") {
+    return isMultiple(property)
+      ? `an array of objects for '${name}'`
+      : `an object for '${name}'`
+  }
+  const [group] = groups(property)
+  return type === "fixedCollection" && group !== undefined
+    ? `{${group.name}: ${isMultiple(property) ? "[{…}]" : "{…}"}} for '${name}'`
+    : `${shapes[type] ?? "an object"} for '${name}'`
+}
+
+const ofKind = (property: Property, value: unknown): string | undefined => {
+  const { type } = property
+  if (objectTypes.has(type)) {
+    const isList = type === "collection" && isMultiple(property)
+    return (isList ? Array.isArray(value) : obj(value) !== undefined) ? undefined : `Give ${example(property)}.`
+  }
+  if (isExpression(value)) return undefined
+  if (isMultiple(property) && type !== "options") return Array.isArray(value) ? undefined : "Give an array."
+  if (type === "multiOptions") return Array.isArray(value) ? undefined : "Give an array of values."
+  if (type === "boolean") return Predicate.isBoolean(value) ? undefined : "Give true or false, or an expression."
+  if (type === "number") {
+    const isNumber = Predicate.isNumber(value) ||
+      (Predicate.isString(value) && value !== "" && !Number.isNaN(Number(value)))
+    return isNumber ? undefined : "Give a number, or an expression that begins with '='."
+  }
+  return textTypes.has(type) && Predicate.isObjectOrArray(value) ? "Give a string." : undefined
+}
+
+/** Whether n8n accepts the literal for the type; expressions always pass. */
+const isReadable = (value: unknown, type: string, { isStrict, version }: Strictness): boolean => {
+  if (!Object.hasOwn(operations, type) || isExpression(value)) return true
+  if (type === "boolean" && !isStrict) return true
+  const isBlank = (Array.isArray(value) && value.length === 0) || (str(value)?.trim() === "")
+  return (type === "number" && isBlank && version >= 3) || FieldType.fits(value, type, { isStrict })
+}
+
+interface Strictness {
+  readonly isStrict: boolean
+  readonly version: number
+}
+
+const sides = (condition: Obj, operator: Obj, path: string, strictness: Strictness): Remarks => {
+  const type = str(operator["type"]) ?? ""
+  const isUnary = Boolean(operator["singleValue"])
+  return [["leftValue", type], ...isUnary ? [] : [["rightValue", str(operator["rightType"]) ?? type]]]
+    .flatMap(([side = "", expected = ""]) => {
+      const value = condition[side]
+      if (isReadable(value, expected, strictness)) return none
+      return error(
+        deeper(path, side),
+        `'${side}' is ${inWords(value)}; the operator compares ${expected} and wants ${FieldType.words(expected)}.`,
+        strictness.isStrict && FieldType.fits(value, expected)
+          ? "Change the value or the operator's type, or set the filter's options.typeValidation to 'loose'."
+          : "Change the value or the operator's type, or give an expression that begins with '='."
+      )
+    })
+}
+
+const operation = (operator: Obj, path: string, suggest: Suggest): Remarks => {
+  const type = str(operator["type"]) ?? ""
+  const name = str(operator["operation"]) ?? ""
+  const names = Object.hasOwn(operations, type) ? operations[type] ?? [] : type === "any" ? [] : undefined
+  if (names === undefined) {
+    return warning(
+      deeper(path, "type"),
+      `The operator's type is ${inWords(operator["type"])}, which n8n does not know.`,
+      suggest(type.slice(0, 100), Object.keys(operations))
+    )
+  }
+  return type === "any" || names.includes(name) ? none : warning(
+    deeper(path, "operation"),
+    `Type ${type} has no operator '${name}': n8n treats the condition as false.`,
+    suggest(name.slice(0, 100), names)
+  )
+}
+
+const filterRemarks = (filter: Obj, path: string, suggest: Suggest): Remarks => {
+  const { conditions, options } = filter
+  if (!Array.isArray(conditions)) {
+    return error(
+      deeper(path, "conditions"),
+      `'conditions' of the filter is ${inWords(conditions)}: n8n fails without an array.`,
+      "Give an array of {leftValue, rightValue, operator: {type, operation}}."
+    )
+  }
+  const isStrict = (own(options, "typeValidation") ?? "strict") === "strict"
+  const strictness = { isStrict, version: num(own(options, "version")) ?? 1 }
+  return conditions.flatMap((condition, index) => {
+    const at = deeper(deeper(path, "conditions"), index)
+    const operator = obj(own(condition, "operator"))
+    if (operator === undefined) {
+      return error(
+        deeper(at, "operator"),
+        `The operator is ${inWords(own(condition, "operator"))}: n8n fails on the condition.`,
+        "Give an object such as {type: 'string', operation: 'equals'}."
+      )
+    }
+    return [
+      ...operation(operator, deeper(at, "operator"), suggest),
+      ...sides(condition as Obj, operator, at, strictness)
+    ]
+  })
+}
 
 interface Context {
   readonly suggest: Suggest
@@ -35,7 +213,7 @@ const ofValue = (given: Given, context: Context): Remarks => {
     return Object.keys(value as Obj).filter((key) => key !== "assignments")
       .flatMap((key) => dropped(property, key, ["assignments"], deeper(path, key), context))
   }
-  if (type === "filter") return Filter.remarks(value as Obj, path, suggest)
+  if (type === "filter") return filterRemarks(value as Obj, path, suggest)
   if (type === "resourceMapper") return mapper(property, value as Obj, path)
   if (type === "collection") return ofCollection(given, context)
   if (type === "fixedCollection") return ofGroups(given, context)

@@ -3,20 +3,31 @@ import * as Effect from "effect/Effect"
 import MiniSearch from "minisearch"
 import * as Errors from "../../base/Errors.ts"
 import { suggestion } from "../../base/Nearest.ts"
-import { deprecations } from "../types/Deprecations.ts"
 import type { NodeType } from "../types/NodeType.ts"
-import { cut, type Document, type Row, type Text, toDocument, type TypeLists } from "./document.ts"
-import { joined, make as makeWords, spaced, stem, type WordLists, type Words, words as wordsOf } from "./words.ts"
+import { deprecations } from "../types/Releases.ts"
+import {
+  cut,
+  type Document,
+  joined,
+  make as makeWords,
+  type Row,
+  spaced,
+  stem,
+  type Text,
+  toDocument,
+  type TypeLists,
+  type WordLists,
+  type Words,
+  words as wordsOf
+} from "./document.ts"
 
 export type { Row } from "./document.ts"
 
 /** Search query. */
 export interface Query {
-  /** Names, words, or a type. */
   readonly keyword?: string | undefined
   /** Category or subcategory of n8n's codex, `trigger`, `action`, `http` or `database`; case does not matter. */
   readonly category?: string | undefined
-  /** Purpose of the node: more words. */
   readonly functionality?: string | undefined
   readonly limit: number
 }
@@ -38,7 +49,6 @@ export interface Index {
   /** @internal */
   readonly text: MiniSearch<Text & { readonly id: number }>
   readonly words: Words
-  /** All indexed terms, to distinguish typos from words. */
   readonly terms: ReadonlySet<string>
 }
 

@@ -3,19 +3,17 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { defined, type Obj } from "../../base/Json.ts"
 import * as Parameters from "../parameters/Parameters.ts"
-import { type ConditionalPort, conditionalPorts } from "./conditionalPorts.ts"
 import * as NodeExample from "./example.ts"
 import * as NodeType from "./NodeType.ts"
-import { type Background, notesOf, versionsFor } from "./notes.ts"
 import * as ParameterView from "./ParameterView.ts"
 import * as Ports from "./Ports.ts"
 import * as SubNodes from "./SubNodes.ts"
+import { type Background, type ConditionalPort, conditionalPorts, notesOf, versionsFor } from "./SubNodes.ts"
 
 export interface Ask {
   readonly version?: number | undefined
   readonly resource?: string | undefined
   readonly operation?: string | undefined
-  /** Names; inner parameters as `outer.inner`. */
   readonly parameters?: ReadonlyArray<string> | undefined
 }
 
@@ -129,7 +127,6 @@ const selection = (
   })
 }
 
-/** Parameter to show under a name; a needed one is shown even without room. */
 interface Entry {
   readonly name: string
   readonly property: NodeType.Property

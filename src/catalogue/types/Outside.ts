@@ -3,8 +3,8 @@ import type { Parse } from "../../base/JavaScript.ts"
 import { obj } from "../../base/Json.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
 import * as Reach from "../code/Reach.ts"
-import * as ParameterPlaces from "../parameters/ParameterPlaces.ts"
 import * as Parameters from "../parameters/Parameters.ts"
+import * as ParameterValues from "../parameters/ParameterValues.ts"
 import * as NodeType from "./NodeType.ts"
 
 /** Node that answers the workflow's own caller. */
@@ -15,7 +15,6 @@ const editImage = "n8n-nodes-base.editImage"
 
 const removeDuplicates = "n8n-nodes-base.removeDuplicates"
 
-/** Whether the type is from n8n's packages, whose classification is trusted. */
 const isOfN8n = (type: string) => /^(?:n8n-nodes-base|@n8n\/n8n-nodes-langchain)\./.test(type)
 
 const listed = (record: unknown, key: string): ReadonlyArray<string> => {
@@ -69,8 +68,8 @@ export const reachesOutside = (nodeType: NodeType.NodeType | undefined, node: No
   if (node.type === respond) return false
   if (callsAnother(nodeType) || !staysInside(description) || node.type === editImage) return true
   return keepsState(description, node) ||
-    ParameterPlaces.all(description, obj(node.parameters) ?? {}).some(({ property, value }) => {
-      const { outside, state } = Reach.of(ParameterPlaces.codeExtension(property), value, parse)
+    ParameterValues.places(description, obj(node.parameters) ?? {}).some(({ property, value }) => {
+      const { outside, state } = Reach.of(ParameterValues.codeExtension(property), value, parse)
       return outside || state
     })
 }

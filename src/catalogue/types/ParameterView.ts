@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 import { defined, obj } from "../../base/Json.ts"
 import { operations } from "../parameters/Operators.ts"
-import { isShown, type Scope } from "../parameters/ParameterDisplay.ts"
+import { isShown, type Scope } from "../parameters/ParameterValues.ts"
 import { choices, type DisplayOptions, groups, members, type Property } from "./NodeType.ts"
 import listed from "./shapes.json" with { type: "json" }
 
@@ -10,15 +10,12 @@ export interface Parameter {
   /** n8n's type: `string`, `options`, `collection`, `resourceLocator`, … */
   readonly type: string
   readonly required?: boolean
-  /** Whether the value is a list of what is described. */
   readonly list?: boolean
   readonly default?: Schema.Json
-  /** Choices; at level `whole`, meanings by value. */
   readonly options?: Schema.Json
   readonly optionCount?: number
   /** Whether n8n loads the options from the service. */
   readonly dynamic?: boolean
-  /** Form of values that are objects. */
   readonly shape?: string
   /** Operations of a filter's conditions by the operator's type. */
   readonly operators?: Readonly<Record<string, string>>

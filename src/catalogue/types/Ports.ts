@@ -1,6 +1,9 @@
 /** Inputs and outputs of a node, by its type, version and parameters. */
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Interpreter from "../../base/Interpreter.ts"
 import { defined, num, type Obj, obj, str } from "../../base/Json.ts"
 import type * as Connections from "../../n8n/model/Connections.ts"
 import type { Description, Ports } from "./NodeType.ts"
@@ -101,3 +104,27 @@ export const outputs = (
   if (ports === undefined || node.onError !== "continueErrorOutput") return ports
   return [...ports, { type: "main", index: ports.filter(({ type }) => type === "main").length, name: "error" }]
 }
+
+/** Step limit of one expression; the 256 inputs of a Merge take a third of it. */
+const perExpression = 50_000
+
+/** Step limit of a workflow: enough for ten thousand nodes whose ports depend on parameters. */
+const perWorkflow = 20_000_000
+
+const programs = new Map<string, Result.Result<Interpreter.Program, Interpreter.Problem>>()
+
+/** Evaluator with one budget, for one workflow; the untrusted expressions see copies of parameters and version. */
+export const evaluator: Effect.Effect<Evaluate> = Effect.map(Interpreter.load, ({ compile }): Evaluate => {
+  let left = perWorkflow
+  return (expression, { parameters, version }) => {
+    const program = programs.get(expression) ?? compile(expression.replace(/^=\s*\{\{/, "").replace(/\}\}\s*$/, ""))
+    programs.set(expression, program)
+    if (Result.isFailure(program)) return undefined
+    const steps = Math.min(perExpression, left)
+    const budget: Interpreter.Budget = { steps }
+    const scope = { $parameter: parameters, $nodeVersion: version }
+    const result = Interpreter.evaluate(program.success, scope, budget)
+    left -= steps - budget.steps
+    return Result.getOrUndefined(result)
+  }
+})

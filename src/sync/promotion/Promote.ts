@@ -1,17 +1,150 @@
 /** Promotion of workflows from one n8n, or from a folder, to another n8n. */
 import * as Effect from "effect/Effect"
-import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
-import { hostOf } from "../state.ts"
-import * as Apply from "./apply.ts"
-import * as Facts from "./facts.ts"
-import type { PromoteOptions, Promotion, PromotionReport } from "./options.ts"
-import * as Plan from "./plan.ts"
-import * as Record from "./record.ts"
-import * as Source from "./source.ts"
+import * as Errors from "../../base/Errors.ts"
+import { defined, type Obj, obj } from "../../base/Json.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import { WorkflowFiles, type WorkflowFolder } from "../../workflows/files/WorkflowFiles.ts"
+import * as content from "../content.ts"
+import { hostOf } from "../locals.ts"
+import { nonEmpty } from "../report.ts"
+import * as writing from "../writing.ts"
+import { type Facts, type Plan, planOf, readFacts, refuse, type Task, withTargetSettings } from "./plan.ts"
+import {
+  addressOf,
+  begun,
+  type Promoted,
+  type PromoteOptions,
+  type Promotion,
+  type PromotionReport,
+  readRecord,
+  withRecordedIds,
+  writeRecord
+} from "./source.ts"
 
-export * from "./options.ts"
+const operation = "promote"
 
-const foreseen = ({ entry }: Plan.Task): Promotion => ({
+const withoutErrorWorkflow = (target: Obj): Obj => {
+  const { errorWorkflow: _, ...settings } = obj(target["settings"]) ?? {}
+  return target["settings"] === undefined ? target : { ...target, settings }
+}
+
+const outcomeOf = (entry: Promotion, workflow: Workflow.Workflow, warnings: ReadonlyArray<string>): Promotion =>
+  defined({
+    ...entry,
+    target: workflow.id,
+    action: entry.status === "new" ? "created" as const : "updated" as const,
+    published: workflow.active ? !Workflow.hasDraft(workflow) : undefined,
+    warnings: nonEmpty([...new Set(warnings)])
+  })
+
+const due = ({ tasks }: Plan, publishes: boolean): ReadonlyArray<Task> =>
+  tasks.filter(({ current, entry: { blocked, status } }) =>
+    blocked !== true && (status === "new" || status === "changed" ||
+      status === "same" && publishes && current !== undefined && Workflow.awaitsPublishing(current))
+  )
+
+const applied = Effect.fnUntraced(function*<R>(
+  { onStep = () => Effect.void, publishes = false, to }: PromoteOptions<R>,
+  { scope }: Facts,
+  plan: Plan,
+  folder: WorkflowFolder,
+  { others, route }: Effect.Success<ReturnType<typeof readRecord>>
+) {
+  const { contentFor, targetOf, tasks } = plan
+  let { workflows } = route
+  const record = (id: string, promoted: Promoted) => {
+    workflows = { ...workflows, [id]: promoted }
+    return writeRecord(folder, { ...route, workflows }, others)
+  }
+  const note = (id: string, workflow: Workflow.Workflow) =>
+    record(id, { id: workflow.id, hash: content.hash(content.of(workflow, scope)) })
+
+  const update = (current: Workflow.Workflow, target: Obj, publishes: boolean) => {
+    const now = content.of(current, scope)
+    return writing.update(current, withTargetSettings(now, target), {
+      expectedHash: content.hash(now),
+      operation,
+      publishes,
+      scope
+    })
+  }
+
+  /** A workflow is not published while one that it calls does not exist. */
+  const write = Effect.fnUntraced(
+    function*({ current, entry }: Task, { isIncomplete, target }: ReturnType<Plan["contentFor"]>) {
+      const isPublished = publishes && !isIncomplete
+      if (current === undefined) yield* record(entry.id, begun)
+      const { warnings, workflow } = current === undefined
+        ? yield* writing.create(isIncomplete ? withoutErrorWorkflow(target) : target, operation, isPublished)
+        : yield* update(current, target, isPublished)
+      targetOf.set(entry.id, workflow)
+      yield* note(entry.id, workflow)
+      return outcomeOf(entry, workflow, [
+        ...entry.warnings ?? [],
+        ...warnings,
+        ...writing.remarks(target, workflow, scope, current !== undefined && !publishes)
+      ])
+    }
+  )
+
+  /** Completes a workflow whose callees did not exist when it was written. */
+  const complete = Effect.fnUntraced(function*({ entry, workflow }: Task, id: string, outcome: Promotion) {
+    const current = yield* to.getWorkflow(id)
+    const written = yield* update(current, contentFor(workflow, true).target, publishes)
+    yield* note(entry.id, written.workflow)
+    return outcomeOf(outcome, written.workflow, [...outcome.warnings ?? [], ...written.warnings])
+  })
+
+  const outcomes = new Map<string, Promotion>()
+  // Workflows that were matched by name and already have the content.
+  for (const { current, entry } of tasks) {
+    if (entry.status === "same" && current !== undefined && workflows[entry.id]?.id !== current.id) {
+      yield* note(entry.id, current)
+    }
+  }
+  const all = due(plan, publishes)
+  const incomplete: Array<Task> = []
+  const failed = new Set<string>()
+  for (const [index, task] of all.entries()) {
+    const made = contentFor(task.workflow, true)
+    if (made.isIncomplete) incomplete.push(task)
+    const missing = tasks.find(({ id }) => failed.has(id) && task.needs.includes(id))
+    const result = yield* Effect.result(
+      missing === undefined ? write(task, made) : Effect.fail(
+        Errors.invalid("only", `It depends on '${missing.entry.name}', which failed`, "Fix that, then promote again.")
+      )
+    )
+    if (result._tag === "Failure") failed.add(task.id)
+    const outcome: Promotion = result._tag === "Success" ? result.success : { ...task.entry, error: result.failure }
+    outcomes.set(task.entry.id, outcome)
+    yield* onStep({ outcome, count: index + 1, total: all.length })
+    if (result._tag === "Failure" && writing.isConnectionLost(result.failure)) return outcomes
+  }
+  for (const task of incomplete) {
+    const { id } = task.entry
+    const target = targetOf.get(id)
+    if (target === undefined) continue
+    const outcome = outcomes.get(id) ?? task.entry
+    const completed = yield* Effect.catch(
+      complete(task, target.id, outcome),
+      (error) => Effect.succeed<Promotion>({ ...outcome, error })
+    )
+    outcomes.set(id, completed)
+  }
+  return outcomes
+}, (effect, { to }) => Effect.provideService(effect, N8nClient, to))
+
+export {
+  Bindings,
+  type Obstacle,
+  type PromoteOptions,
+  type Promotion,
+  type PromotionReport,
+  type PromotionStep
+} from "./source.ts"
+
+const foreseen = ({ entry }: Task): Promotion => ({
   ...entry,
   action: entry.status === "new" ? "created" : "updated"
 })
@@ -32,19 +165,19 @@ export const promote = Effect.fn("Sync.promote")(function*<R = never>(
   const { dryRun = false, from, publishes = false, to } = options
   const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
   return yield* folder.exclusively(Effect.gen(function*() {
-    const address = yield* Source.addressOf(from, folder)
+    const address = yield* addressOf(from, folder)
     if (address === hostOf(to.instance.url)) {
       return yield* from === "folder"
-        ? Facts.refuse(`'${folder.path}' is synced with ${address}`, "Use push for this n8n, or choose another one.")
-        : Facts.refuse("Both profiles are the same n8n", "Give two profiles with different addresses.")
+        ? refuse(`'${folder.path}' is synced with ${address}`, "Use push for this n8n, or choose another one.")
+        : refuse("Both profiles are the same n8n", "Give two profiles with different addresses.")
     }
-    const facts = yield* Facts.read(options, folder, userPath)
-    const recorded = Record.withIds(yield* Record.read(folder, address, to.instance.url), facts.source.refs)
-    const plan = yield* Plan.make(options, facts, recorded.route)
+    const facts = yield* readFacts(options, folder, userPath)
+    const recorded = withRecordedIds(yield* readRecord(folder, address, to.instance.url), facts.source.refs)
+    const plan = yield* planOf(options, facts, recorded.route)
     const { obstacles } = plan
     const outcomes: ReadonlyMap<string, Promotion> = dryRun
-      ? new Map(Apply.due(plan, publishes).map((task) => [task.entry.id, foreseen(task)]))
-      : yield* Apply.run(options, facts, plan, folder, recorded)
+      ? new Map(due(plan, publishes).map((task) => [task.entry.id, foreseen(task)]))
+      : yield* applied(options, facts, plan, folder, recorded)
     const planned = new Map(plan.tasks.map(({ entry }) => [entry.id, entry]))
     const entries = [...facts.chosen].flatMap((id) => outcomes.get(id) ?? planned.get(id) ?? [])
     const report: PromotionReport = {

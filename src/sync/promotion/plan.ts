@@ -1,15 +1,244 @@
-/** Plan of a promotion: the content of each workflow on the second n8n, and the obstacles. */
+/** Plan of a promotion: what both n8ns have, counterparts on the second one, the content of each workflow there, and the obstacles. */
 import * as Effect from "effect/Effect"
-import { defined, type Obj, obj } from "../../base/Json.ts"
-import type * as Workflow from "../../n8n/model/Workflow.ts"
+import * as Stream from "effect/Stream"
+import * as Errors from "../../base/Errors.ts"
+import { defined, equals, type Obj, obj } from "../../base/Json.ts"
+import { suggestion } from "../../base/Nearest.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
+import { isUnlicensed, isUnsupported, isV1, writesDrafts } from "../../n8n/N8nClient.ts"
+import type { WorkflowFolder } from "../../workflows/files/WorkflowFiles.ts"
 import * as LiteralSecrets from "../../workflows/LiteralSecrets.ts"
+import * as NodeLookups from "../../workflows/NodeLookups.ts"
+import * as NodeParameters from "../../workflows/NodeParameters.ts"
 import * as content from "../content.ts"
+import { nodeIds } from "../locals.ts"
 import * as references from "../references.ts"
 import { changedLine, nonEmpty } from "../report.ts"
-import * as Counterparts from "./counterparts.ts"
-import type { Facts } from "./facts.ts"
-import type { Obstacle, PromoteOptions, Promotion } from "./options.ts"
-import type * as Record from "./record.ts"
+import {
+  type Bindings,
+  liveWorkflows,
+  type Obstacle,
+  ofClient,
+  ofFolder,
+  type PromoteOptions,
+  type Promotion,
+  type Route,
+  type Source
+} from "./source.ts"
+
+const concurrency = 8
+
+export const refuse = (reason: string, hint: string) => Errors.invalid("only", reason, hint)
+
+/** The one thing with this id, else with this name. */
+const named = <A extends references.NamedRef>(
+  refs: ReadonlyArray<A>,
+  idOrName: string
+): A | "none" | "several" => {
+  const byId = refs.find(({ id }) => id === idOrName)
+  const byName = refs.filter(({ name }) => name === idOrName)
+  return byId ?? (byName.length > 1 ? "several" : byName[0] ?? "none")
+}
+
+interface Credential extends references.NamedRef {
+  readonly type: string
+}
+
+const credentialsIn = (workflows: ReadonlyArray<Workflow.Listed>): ReadonlyArray<Credential> => {
+  const all = workflows.flatMap(Workflow.credentialsOf).filter(({ name }) => name !== "")
+  return [...new Map(all.map((each) => [`${each.type} ${each.id}`, each])).values()]
+}
+
+interface Known<A> {
+  readonly refs: ReadonlyArray<A>
+  readonly isComplete: boolean
+}
+
+/** Collects a list of n8n's; falls back to `known` if this n8n does not list them. */
+const listed = <A>(stream: Stream.Stream<A, Errors.RequestError>, known: ReadonlyArray<A>) =>
+  Stream.runCollect(stream).pipe(
+    Effect.map((refs): Known<A> => ({ refs: [...refs], isComplete: true })),
+    Effect.catchIf(
+      (error) => isUnsupported(error) || isUnlicensed(error),
+      () => Effect.succeed({ refs: known, isComplete: false })
+    )
+  )
+
+const usesOf = (workflow: Workflow.Workflow, placesOf: (node: unknown) => ReadonlyArray<NodeParameters.Place>) => {
+  const all: Array<references.Reference> = []
+  references.map({ nodes: workflow.nodes, settings: workflow.settings }, placesOf, (reference) => {
+    all.push(reference)
+    return undefined
+  })
+  return all
+}
+
+const nothing = { refs: [], isComplete: true }
+
+const choose = (all: Source["refs"], { place }: Source, names: ReadonlyArray<string>) =>
+  Effect.forEach(names, (idOrName) => {
+    const workflow = all.find(({ file }) => file === idOrName) ?? named(all, idOrName)
+    if (typeof workflow !== "string") return Effect.succeed(workflow.id)
+    return refuse(
+      workflow === "several"
+        ? `Several workflows are named '${idOrName}'`
+        : `There is no workflow '${idOrName}' on ${place}`,
+      `Use ids, or names exactly as there. ${suggestion(idOrName, all.map(({ name }) => name))}`
+    )
+  })
+
+export const readFacts = Effect.fnUntraced(function*(
+  { except = [], extras = [], from, only, to }: PromoteOptions<unknown>,
+  folder: WorkflowFolder,
+  userPath: string
+) {
+  const release = yield* to.release
+  const scope: content.Scope = { extras, isV1: isV1(release), writesDrafts: writesDrafts(release) }
+  const [source, targets] = yield* Effect.all([
+    from === "folder" ? ofFolder(folder, userPath, scope) : ofClient(from),
+    liveWorkflows(to)
+  ], { concurrency: 2 })
+  const all = [...source.refs, ...source.faults.map(({ file }) => ({ id: file, name: file }))]
+  const chosen = new Set(only === undefined ? all.map(({ id }) => id) : yield* choose(all, source, only))
+  for (const id of yield* choose(all, source, except)) chosen.delete(id)
+  const faults = source.faults.filter(({ file }) => chosen.delete(file))
+  const workflows = yield* Effect.forEach([...chosen], source.get, { concurrency })
+  const placesOf = yield* NodeParameters.places({ nodes: workflows.flatMap(({ nodes }) => nodes) })
+  const lookups = yield* NodeLookups.make(workflows.flatMap(({ nodes }) => nodes.map(({ type }) => type)), release)
+  const uses = new Map(workflows.map((workflow) => [workflow.id, usesOf(workflow, placesOf)]))
+  const isUsed = (kind: references.Reference["kind"]) => [...uses.values()].flat().some((use) => use.kind === kind)
+  return {
+    release,
+    scope,
+    source,
+    faults,
+    targets,
+    chosen,
+    workflows,
+    placesOf,
+    lookups,
+    uses,
+    credentials: isUsed("credential") ? yield* listed(to.streamCredentials, credentialsIn(targets)) : nothing,
+    tables: isUsed("table")
+      ? {
+        source: source.tables ? yield* listed(source.tables, []) : nothing,
+        target: yield* listed(to.streamDataTables, [])
+      }
+      : { source: nothing, target: nothing }
+  }
+})
+
+export type Facts = Effect.Success<ReturnType<typeof readFacts>>
+
+type NamedRef = references.NamedRef
+
+type Add = (reason: string) => void
+
+interface Counterpart {
+  readonly ref: NamedRef
+  readonly how: "bound" | "promoted" | "name"
+}
+
+const counterpartsOf = (
+  { credentials, source, tables, targets, workflows }: Facts,
+  bindings: Bindings | undefined,
+  route: Route,
+  url: string
+) => {
+  const claimed = new Set(Object.values(route.workflows).map(({ id }) => id))
+
+  const nameOf = (id: string) => source.refs.find((each) => each.id === id)?.name
+
+  const bound = (kind: keyof Bindings, id: string | undefined, name: string | undefined) => {
+    const all = bindings?.[kind] ?? {}
+    return [id, name].flatMap((key) => key !== undefined && Object.hasOwn(all, key) ? all[key] ?? [] : [])[0]
+  }
+
+  const pick = <A extends NamedRef>(
+    refs: ReadonlyArray<A>,
+    binding: string,
+    what: string,
+    add: Add
+  ): A | undefined => {
+    const ref = named(refs, binding)
+    if (typeof ref !== "string") return ref
+    add(
+      ref === "several"
+        ? `${what}: several on ${url} are named '${binding}'. Bind it to an id.`
+        : `${what} is bound to '${binding}', which ${url} does not have. ${
+          suggestion(binding, refs.map(({ name }) => name))
+        }`.trim()
+    )
+    return undefined
+  }
+
+  const credential = (
+    { id, name, type }: references.Reference & { readonly kind: "credential" },
+    add: Add
+  ): NamedRef | undefined => {
+    const what = `The credential '${name ?? id}' (${type})`
+    const ofType = credentials.refs.filter((each) => each.type === type)
+    const binding = bound("credentials", id, name)
+    if (binding !== undefined) {
+      // It cannot be looked up, so the binding is trusted.
+      if (!credentials.isComplete && named(ofType, binding) === "none") return { id: binding, name: name ?? binding }
+      return pick(ofType, binding, what, add)
+    }
+    const namesakes = name === undefined ? [] : ofType.filter((each) => each.name === name)
+    if (namesakes.length === 1) return namesakes[0]
+    const choices = ofType.map((each) => `'${each.name}' (${each.id})`).slice(0, 5).join(", ")
+    add(
+      namesakes.length > 1
+        ? `${what}: ${url} has several of that name: ${choices}. Bind it to an id.`
+        : `${what} is not on ${url}${
+          credentials.isComplete ? "" : ", as far as its workflows show (n8n 1.x does not list credentials)"
+        }. Create it there, or bind it${choices === "" ? "" : ` to one of ${choices}`}.`
+    )
+    return undefined
+  }
+
+  const table = (
+    { id, name: shown }: references.Reference & { readonly kind: "workflow" | "table" },
+    add: Add
+  ): NamedRef | undefined => {
+    const name = tables.source.refs.find((each) => each.id === id)?.name ?? (source.tables ? undefined : shown)
+    const what = `The data table '${name ?? id}'`
+    const { isComplete, refs } = tables.target
+    const binding = bound("tables", id, name)
+    if (binding !== undefined) {
+      return isComplete ? pick(refs, binding, what, add) : { id: binding, name: name ?? binding }
+    }
+    const namesake = name === undefined ? undefined : refs.find((each) => each.name === name)
+    if (namesake === undefined) {
+      add(`${what} is not on ${url}${isComplete ? "" : ", which does not list tables"}. Create it there, or bind it.`)
+    }
+    return namesake
+  }
+
+  const workflow = (id: string, add: Add): Counterpart | undefined => {
+    const name = nameOf(id)
+    const what = `The workflow '${name ?? id}'`
+    const binding = bound("workflows", id, name)
+    if (binding !== undefined) {
+      const ref = pick(targets, binding, what, add)
+      return ref && { ref, how: "bound" }
+    }
+    const before = Object.hasOwn(route.workflows, id) ? route.workflows[id] : undefined
+    const promoted = targets.find((each) => each.id === before?.id)
+    if (promoted !== undefined) return { ref: promoted, how: "promoted" }
+    const same = targets.filter((each) => each.name === name && !claimed.has(each.id))
+    if (same.length > 1) add(`${what}: ${url} has several of that name. Bind it to an id.`)
+    const [only] = same
+    if (only === undefined || same.length > 1) return undefined
+    // An earlier promotion may have been interrupted while it created the workflow.
+    const isOurs = before?.id === "" && equals(nodeIds(only), nodeIds(workflows.find((each) => each.id === id)))
+    return { ref: only, how: isOurs ? "promoted" : "name" }
+  }
+
+  const isBound = (id: string) => bound("workflows", id, nameOf(id)) !== undefined
+
+  return { credential, table, workflow, isBound, nameOf }
+}
 
 const inOrder = <A extends { readonly id: string; readonly calls: ReadonlyArray<string> }>(all: ReadonlyArray<A>) => {
   const byId = new Map(all.map((each) => [each.id, each]))
@@ -66,14 +295,14 @@ const warningsOf = ({ lookups, release, scope }: Facts, workflow: Workflow.Workf
   ]
 }
 
-export const make = Effect.fnUntraced(function*<R>(
+export const planOf = Effect.fnUntraced(function*<R>(
   { bindings, overwrites = false, to }: PromoteOptions<R>,
   facts: Facts,
-  route: Record.Route
+  route: Route
 ) {
   const { chosen, faults, placesOf, scope, source, uses, workflows } = facts
   const url = to.instance.url
-  const counterparts = Counterparts.make(facts, bindings, route, url)
+  const counterparts = counterpartsOf(facts, bindings, route, url)
   const { nameOf } = counterparts
   const obstacles: Array<Obstacle> = faults.map(({ file, reason }) => ({ workflow: file, reason }))
 
@@ -85,14 +314,13 @@ export const make = Effect.fnUntraced(function*<R>(
     const needs = called.flatMap((use) => use.isUsed && use.id !== id && chosen.has(use.id) ? [use.id] : [])
     return { id, workflow, calls, needs, counterpart: counterparts.workflow(id, add) }
   }))
-  /** Counterparts by id on the first n8n; writing adds those that are created. */
   const targetOf = new Map<string, references.NamedRef>(
     items.flatMap(({ counterpart, id }) => counterpart === undefined ? [] : [[id, counterpart.ref]])
   )
 
   const called = (
     { id, isUsed, name = nameOf(id) }: references.Reference & { readonly kind: "workflow" | "table" },
-    add: Counterparts.Add
+    add: Add
   ): references.NamedRef | undefined => {
     const known = targetOf.get(id)
     if (known !== undefined || chosen.has(id)) return known
@@ -181,6 +409,6 @@ export const make = Effect.fnUntraced(function*<R>(
   }
 })
 
-export type Plan = Effect.Success<ReturnType<typeof make>>
+export type Plan = Effect.Success<ReturnType<typeof planOf>>
 
 export type Task = Plan["tasks"][number]

@@ -6,7 +6,7 @@ import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
-import * as Notes from "../../executions/Notes.ts"
+import * as ItemView from "../../executions/ItemView.ts"
 import * as Deprecated from "../../n8n/Deprecated.ts"
 import * as Fleet from "../../workflows/fleet/Fleet.ts"
 import { Operation } from "../../workflows/fleet/Operations.ts"
@@ -135,14 +135,14 @@ export const bulkEdit = Tool.make({
             : left.length === 0
             ? "Nothing would change."
             : "Nothing can be upgraded without a decision; see left."
-          : Notes.join([
+          : ItemView.joinNotes([
             `Nothing was written. bulk_edit(plan: '${id}') applies exactly this.`,
             published > 0 && state.plan.publish !== "draft" &&
             `${published} published ones change immediately; publish: 'draft' leaves drafts, for workflow_prove.`
           ])
         : outcome.notDone !== undefined
         ? `bulk_edit(plan: '${id}') continues.`
-        : Notes.join([
+        : ItemView.joinNotes([
           !dryRun && outcome.done !== undefined && `workflow_restore(batch: '${id}') takes it back.`,
           deprecated !== undefined && Hints.text(deprecated)
         ])

@@ -8,9 +8,8 @@ import * as Visible from "../../base/Visible.ts"
 import type { Execution } from "../../executions/Execution.ts"
 import { checkNode, Executions } from "../../executions/Executions.ts"
 import * as ItemComparison from "../../executions/ItemComparison.ts"
-import * as ItemFields from "../../executions/ItemFields.ts"
 import * as ItemSearch from "../../executions/ItemSearch.ts"
-import * as Notes from "../../executions/Notes.ts"
+import * as ItemView from "../../executions/ItemView.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import * as conditions from "../shared/Conditions.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -30,13 +29,15 @@ const maxLater = 5
 
 const sideOf = Effect.fnUntraced(function*(execution: Execution, name: string, parameter: string, isInput: boolean) {
   yield* checkNode(execution, name, parameter)
-  if (execution.isRedacted) return yield* parameters.invalid("id", Notes.hidden.execution(execution), Notes.reveal)
+  if (execution.isRedacted) {
+    return yield* parameters.invalid("id", ItemView.hiddenNotes.execution(execution), ItemView.reveal)
+  }
   const side = ItemComparison.sideOf(execution, name, isInput)
   if (side !== undefined) return { ...side, execution }
   return yield* parameters.invalid(
     parameter,
     `Node '${name}' has no output in execution '${execution.id}'`,
-    Notes.incomplete(execution) ?? "get_execution lists the nodes that ran, with their item counts."
+    ItemView.incomplete(execution) ?? "get_execution lists the nodes that ran, with their item counts."
   )
 })
 
@@ -80,16 +81,16 @@ const noteOf = (
 ) => {
   const isOfOne = from.execution === to.execution
   const { slot: { node: aggregate } } = from.count > to.count ? to : from
-  return Notes.join([
-    Notes.incomplete(from.execution),
-    !isOfOne && Notes.incomplete(to.execution),
+  return ItemView.joinNotes([
+    ItemView.incomplete(from.execution),
+    !isOfOne && ItemView.incomplete(to.execution),
     isInput && "Without output in one execution: the inputs of the last runs are compared.",
     notCompared([from, to]),
     pairedBy === "none" &&
     `'${aggregate}' aggregates the items of the other node: they cannot be paired, except with key.`,
     likelyKey &&
     `The pairs look crossed: '${likelyKey}' differs in them, although most values are on both sides. Pair with key: '${likelyKey}'.`,
-    Notes.about(
+    ItemView.noteAbout(
       sharedKeys,
       "value",
       (values) => `'${key}' is the same in several items (${values}): these were paired in order.`
@@ -97,7 +98,7 @@ const noteOf = (
     withoutKey && `Items without '${key}': ${withoutKey.from} of from, ${withoutKey.to} of to.`,
     steps && paths.length > 0 && paths.every(({ by }) => by === undefined) &&
     `steps: ${isOfOne ? "n8n recorded no links between these items" : "items of two runs have no links"}.`,
-    missing.length > 0 && ItemFields.note(missing, samples(to, redacts))
+    missing.length > 0 && ItemView.missingNote(missing, samples(to, redacts))
   ])
 }
 
@@ -172,7 +173,7 @@ export const compareItems = Tool.make({
       const { withoutKey } = comparison
       for (const [side, count] of [[from, withoutKey?.from], [to, withoutKey?.to]] as const) {
         if (key === undefined || count !== side.count || count === 0) continue
-        const hint = ItemFields.note([key.path], samples(side, redacts))
+        const hint = ItemView.missingNote([key.path], samples(side, redacts))
         return yield* parameters.invalid("key", `No item of '${side.slot.node}' has '${key.path}'`, hint)
       }
       const missing = fields.filter((_, index) => comparison.missing?.includes(index)).map(({ path }) => path)

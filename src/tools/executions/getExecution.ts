@@ -5,7 +5,7 @@ import * as OutputNames from "../../catalogue/OutputNames.ts"
 import * as ExecutionEnd from "../../executions/ExecutionEnd.ts"
 import { Executions } from "../../executions/Executions.ts"
 import { namedNodes } from "../../executions/ExecutionSummary.ts"
-import * as WorkflowNames from "../../executions/WorkflowNames.ts"
+import * as Selection from "../../executions/Selection.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as summaries from "../shared/ExecutionSummaries.ts"
@@ -43,7 +43,7 @@ export const getExecution = Tool.make({
       const n8n = yield* N8nClient
       const execution = yield* (yield* Executions).get(id)
       const workflowName = execution.workflow === undefined
-        ? yield* n8n.workflowName(execution.workflowId).pipe(Effect.orElseSucceed(() => WorkflowNames.unknown))
+        ? yield* n8n.workflowName(execution.workflowId).pipe(Effect.orElseSucceed(() => Selection.unknownWorkflow))
         : execution.workflow.name
       const published = execution.version === undefined
         ? undefined

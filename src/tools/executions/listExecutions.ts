@@ -6,10 +6,9 @@ import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
-import * as Notes from "../../executions/Notes.ts"
+import * as ItemView from "../../executions/ItemView.ts"
 import * as Selection from "../../executions/Selection.ts"
 import * as Triage from "../../executions/Triage.ts"
-import * as WorkflowNames from "../../executions/WorkflowNames.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
 import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
 import * as links from "../shared/Links.ts"
@@ -135,13 +134,17 @@ type Result = Effect.Success<ReturnType<typeof read>>
 /** Explains what the answer lacks and which call returns it. */
 const remarks = (result: Result) => {
   const { groupBy, isComplete, nextCursor, note, runs } = result
-  return Notes.join([
+  return ItemView.joinNotes([
     note === undefined && groupBy !== undefined && !isComplete && nextCursor !== undefined
       ? `Groups of these ${counted(runs.length, "execution")} only: raise limit or continue with cursor.`
       : note,
     ...(groupBy !== "node" ? [] : [
-      Notes.about(result.empty, "execution", (some) => `${some} without data: not saved by n8n, or not started.`),
-      Notes.hidden.sizes(result.redacted)
+      ItemView.noteAbout(
+        result.empty,
+        "execution",
+        (some) => `${some} without data: not saved by n8n, or not started.`
+      ),
+      ItemView.hiddenNotes.sizes(result.redacted)
     ])
   ])
 }
@@ -262,7 +265,7 @@ export const listExecutions = Tool.make({
   summarize: ({ result, url }, { groupBy, raw }) => {
     const { isComplete, names, nextCursor, runs } = result
     const hint = remarks(result)
-    const nameOf = (id: string | null | undefined) => names.get(id ?? "") ?? (id || WorkflowNames.unknown)
+    const nameOf = (id: string | null | undefined) => names.get(id ?? "") ?? (id || Selection.unknownWorkflow)
     if (groupBy !== undefined) {
       const workflows = Triage.countByWorkflow(runs.map(({ head }) => head))
         .map(({ failed, total, workflowId }) => ({ id: workflowId, name: nameOf(workflowId), runs: total, failed }))

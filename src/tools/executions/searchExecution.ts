@@ -6,10 +6,8 @@ import { counted } from "../../base/Plural.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
 import * as Execution from "../../executions/Execution.ts"
 import { checkNode, Executions } from "../../executions/Executions.ts"
-import * as ItemFields from "../../executions/ItemFields.ts"
 import * as ItemSearch from "../../executions/ItemSearch.ts"
-import * as Noise from "../../executions/Noise.ts"
-import * as Notes from "../../executions/Notes.ts"
+import * as ItemView from "../../executions/ItemView.ts"
 import * as RunSearch from "../../executions/RunSearch.ts"
 import * as Selection from "../../executions/Selection.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
@@ -62,11 +60,11 @@ const searchOne = Effect.fnUntraced(function*(id: string, search: RunSearch.Sear
     nodes: counts,
     matches: matches.map((match) => ({ ...match, execution })),
     notes: [
-      Notes.incomplete(execution),
+      ItemView.incomplete(execution),
       named(nodes.filter((name) => !execution.runs.has(name)), "Did not run"),
       named(nodes.filter((name) => execution.runs.has(name) && !active.has(name)), "Without output"),
       ...(execution.isRedacted
-        ? [`${Notes.hidden.execution(execution)}. ${Notes.reveal}`]
+        ? [`${ItemView.hiddenNotes.execution(execution)}. ${ItemView.reveal}`]
         : ItemSearch.notes(execution, found, { slots, redacts, isFoundElsewhere: condition().where === undefined }))
     ]
   }
@@ -155,8 +153,11 @@ export const searchExecution = Tool.make({
         ? yield* RunSearch.search({ ...query, defaultLast: 20 }, search)
         : yield* searchOne(id, search)
       const jsons = result.matches.map(({ item }) => item.json)
-      const missing = jsons.length === 0 ? [] : ItemFields.missing(jsons, fields)
-      const note = Notes.join([...result.notes, missing.length > 0 && ItemFields.note(missing, jsons, "match shown")])
+      const missing = jsons.length === 0 ? [] : ItemView.missing(jsons, fields)
+      const note = ItemView.joinNotes([
+        ...result.notes,
+        missing.length > 0 && ItemView.missingNote(missing, jsons, "match shown")
+      ])
       return { fields, result, note, names: yield* outputNames(result.matches) }
     }),
   summarize: ({ fields, names, note, result }) => {
@@ -181,8 +182,8 @@ export const searchExecution = Tool.make({
           output: Connections.portLabel(slot.port),
           name: names(slot),
           index,
-          item: Noise.without(
-            fields.length === 0 ? item : { ...item, json: ItemFields.pick(item.json, fields) as Schema.Json }
+          item: ItemView.withoutNoise(
+            fields.length === 0 ? item : { ...item, json: ItemView.pick(item.json, fields) as Schema.Json }
           )
         })
       )

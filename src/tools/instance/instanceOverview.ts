@@ -7,9 +7,9 @@ import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import type { Executions } from "../../executions/Executions.ts"
+import * as Selection from "../../executions/Selection.ts"
 import { isoTime } from "../../executions/Selection.ts"
 import * as Triage from "../../executions/Triage.ts"
-import * as WorkflowNames from "../../executions/WorkflowNames.ts"
 import * as facts from "../../n8n/InstanceFacts.ts"
 import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
 import type { Incident } from "../../watch/Incident.ts"
@@ -124,13 +124,13 @@ const overview = Effect.fnUntraced(function*(days: number) {
   const known = parts.workflows?.names ?? new Map<string, string>()
   const isUnknown = (id: string | null | undefined) => typeof id === "string" && !known.has(id)
   // Names of deleted workflows, and of workflows beyond the first page.
-  const others = yield* WorkflowNames.read(
+  const others = yield* Selection.namesOf(
     [...newest, ...shown.map(({ workflowId }) => ({ id: "", workflowId }))].filter(({ workflowId }) =>
       isUnknown(workflowId)
     )
   )
   const nameOf = (id: string | null | undefined) =>
-    name(known.get(id ?? "") ?? others.get(id ?? "") ?? WorkflowNames.unknown)
+    name(known.get(id ?? "") ?? others.get(id ?? "") ?? Selection.unknownWorkflow)
   if (groups.length > maxFailing) {
     notes.push(`${groups.length} workflows failed: list_executions(groupBy: 'workflow') lists them.`)
   }

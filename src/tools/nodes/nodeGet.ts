@@ -7,8 +7,8 @@ import type { Obj } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import { counted } from "../../base/Plural.ts"
 import { findAll, NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
-import * as Evaluate from "../../catalogue/types/Evaluate.ts"
 import * as NodeDetails from "../../catalogue/types/NodeDetails.ts"
+import * as Ports from "../../catalogue/types/Ports.ts"
 import * as SubNodes from "../../catalogue/types/SubNodes.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -50,7 +50,7 @@ const describe = Effect.fnUntraced(function*(type: string, ask: NodeDetails.Ask)
   const catalogue = yield* NodeCatalogue
   const { connected, deprecations, evaluate, nodeType, release, releases } = yield* Effect.all({
     nodeType: catalogue.get(type),
-    evaluate: Evaluate.make,
+    evaluate: Ports.evaluator,
     release: catalogue.release,
     releases: catalogue.releases,
     deprecations: catalogue.deprecations,

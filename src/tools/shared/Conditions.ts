@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import type * as Errors from "../../base/Errors.ts"
 import * as Interpreter from "../../base/Interpreter.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
-import type { Field } from "../../executions/ItemFields.ts"
+import type { Field } from "../../executions/ItemView.ts"
 import * as parameters from "./Parameters.ts"
 
 export const where = parameters.optional(Schema.String, "JavaScript over fields: amount > 1000 && country === 'JP'.")

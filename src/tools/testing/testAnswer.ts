@@ -11,14 +11,12 @@ import * as Sending from "../../catalogue/parameters/Sending.ts"
 import * as Execution from "../../executions/Execution.ts"
 import { checkNode } from "../../executions/Executions.ts"
 import * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
-import * as ItemFields from "../../executions/ItemFields.ts"
 import * as ItemSearch from "../../executions/ItemSearch.ts"
+import * as ItemView from "../../executions/ItemView.ts"
 import * as NodeExecution from "../../executions/NodeExecution.ts"
-import * as Noise from "../../executions/Noise.ts"
-import * as Notes from "../../executions/Notes.ts"
 import * as Sent from "../../executions/Sent.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
-import * as UpgradedCopies from "../../trials/UpgradedCopies.ts"
+import * as TestCopies from "../../trials/TestCopies.ts"
 import type * as WorkflowTesting from "../../trials/WorkflowTesting.ts"
 import * as conditions from "../shared/Conditions.ts"
 
@@ -163,14 +161,14 @@ const selected = Effect.fnUntraced(function*(
       node: slot.node,
       output: outputOf(execution, slot, namesOf),
       ...item,
-      json: paths.length === 0 ? item.json : ItemFields.pick(redact(item.json), paths) as Schema.Json
+      json: paths.length === 0 ? item.json : ItemView.pick(redact(item.json), paths) as Schema.Json
     })
   )
-  const missing = ItemFields.missing(search.matches.map(({ item }) => item.json), paths)
+  const missing = ItemView.missing(search.matches.map(({ item }) => item.json), paths)
   const notes = ItemSearch.notes(execution, search, { slots, redacts, isFoundElsewhere: false })
     .filter((note) => typeof note === "string")
   const jsons = search.matches.map(({ item }) => item.json)
-  if (missing.length > 0 && items.length > 0) notes.push(ItemFields.note(missing, jsons))
+  if (missing.length > 0 && items.length > 0) notes.push(ItemView.missingNote(missing, jsons))
   const isOfOne = (nodes ?? []).length < 2
   const [first] = items
   const isOfOneOutput = isOfOne && items.every(({ output }) => output === first?.output)
@@ -275,7 +273,8 @@ const endOf = (result: WorkflowTesting.TestResult) => {
   }' (for a time, a call or a form), where the test ended; to continue, set startNode to a node after it.`
 }
 
-const hintOf = (result: WorkflowTesting.TestResult) => Notes.join([endOf(result), UpgradedCopies.note(result.upgraded)])
+const hintOf = (result: WorkflowTesting.TestResult) =>
+  ItemView.joinNotes([endOf(result), TestCopies.upgradeNote(result.upgraded)])
 
 /** Reads what an answer shows of a run. */
 export const read = Effect.fnUntraced(function*(
@@ -303,7 +302,7 @@ export const summarize = ({ output: { data, total }, result, sent }: Read) => {
     executionId: execution.id,
     status: execution.status,
     executionTime: execution.duration,
-    data: { ...data, items: data.items.map(Noise.without) },
+    data: { ...data, items: data.items.map(ItemView.withoutNoise) },
     sent: sent.length === 0 ? undefined : sent,
     response: responseOf(result, data, total),
     hint: hintOf(result),

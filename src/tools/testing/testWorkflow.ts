@@ -7,7 +7,7 @@ import * as Tool from "../../answer/Tool.ts"
 import { CallContext } from "../../base/CallContext.ts"
 import { defined, type Obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
-import * as Notes from "../../executions/Notes.ts"
+import * as ItemView from "../../executions/ItemView.ts"
 import * as CaseSet from "../../trials/CaseSet.ts"
 import * as WorkflowTesting from "../../trials/WorkflowTesting.ts"
 import * as conditions from "../shared/Conditions.ts"
@@ -224,7 +224,7 @@ export const testWorkflow = Tool.make({
       differ: isCompared
         ? differ.map(({ differences = [], name }) => ({ case: name, paths: differences }))
         : undefined,
-      hint: Notes.join([
+      hint: ItemView.joinNotes([
         left > 0 && `No time was left for the last ${counted(left, "case")}: send them in another call.`,
         isShort && oneAlone
       ])
@@ -251,7 +251,7 @@ export const testWorkflow = Tool.make({
     const { hint, ...rest } = summaries.trim(tested)
     const isCut = rest.cases !== undefined && rest.logs.length > 1 && hint?.includes(oneAlone) !== true &&
       Minimize.cost(tested) > maxChars(rest)
-    const answer: Output = defined({ ...rest, hint: Notes.join([hint, isCut && oneAlone]) })
+    const answer: Output = defined({ ...rest, hint: ItemView.joinNotes([hint, isCut && oneAlone]) })
     const room = maxChars(answer) - JSON.stringify({ ...answer, data: {} }).length
     return {
       ...answer,

@@ -1,23 +1,157 @@
-/** Test cases: a workflow, its test data, and its expected result. Pure. */
+/** Test cases: a workflow, its test data, and the expected result, with which an execution is compared. Pure. */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
-import { type Obj, obj } from "../../base/Json.ts"
+import { arr, mapValues, type Obj, obj, own } from "../../base/Json.ts"
 import { member } from "../../base/JsonPath.ts"
 import * as Nearest from "../../base/Nearest.ts"
-import * as Expected from "./Expected.ts"
+import * as Redact from "../../base/Redact.ts"
+import { marker } from "../../base/Redact.ts"
+import * as Execution from "../../executions/Execution.ts"
 
-/** Item: `{json: …}`, or its fields alone. */
+/** Value, and its form without secrets. */
+export interface Seen {
+  readonly value: unknown
+  readonly shown: unknown
+}
+
+/** Place where the actual value is not as expected, without secrets; `undefined` is a missing value. */
+export interface Difference {
+  /** Path in the case: `expect.nodes.Sum.items[0].total`. */
+  readonly path: string
+  readonly expected: unknown
+  /** Of an object or list, only the part that is expected. */
+  readonly actual: unknown
+}
+
+const any = "*"
+
+const patternParts = /^\/(.+)\/([imsu]*)$/s
+
+/** Regular expression of an expected text, if it is one; throws a SyntaxError if it is invalid. */
+const pattern = (text: string): RegExp | undefined => {
+  const [, source, flags] = patternParts.exec(text) ?? []
+  return source === undefined ? undefined : new RegExp(source, flags)
+}
+
+const matchesText = (expected: string, actual: unknown): boolean => {
+  if (expected === any) return actual !== undefined
+  if (expected.startsWith("\\")) return actual === expected.slice(1)
+  const regExp = pattern(expected)
+  return regExp === undefined ? actual === expected : typeof actual === "string" && regExp.test(actual)
+}
+
+const asExpected = (text: string): string =>
+  text === any || text.startsWith("\\") || patternParts.test(text) ? `\\${text}` : text
+
+const isList = (value: unknown): value is ReadonlyArray<unknown> => Array.isArray(value)
+
+const partAt = ({ shown, value }: Seen, key: string | number): Seen => {
+  const inner = own(value, key)
+  const isAbsent = inner === undefined || inner === null
+  return { value: inner, shown: isAbsent ? inner : own(shown, key) ?? marker }
+}
+
+/** Whether the value is as expected. */
+export const matches = (expected: unknown, actual: unknown): boolean => {
+  if (typeof expected === "string") return matchesText(expected, actual)
+  if (isList(expected)) {
+    return isList(actual) && actual.length === expected.length &&
+      expected.every((each, index) => matches(each, actual[index]))
+  }
+  const members = obj(expected)
+  if (members === undefined) return expected === actual
+  return obj(actual) !== undefined &&
+    Object.entries(members).every(([key, each]) => matches(each, own(actual, key)))
+}
+
+/** Expectation of exactly this value; parts that are not shown, such as secrets, may have any value. */
+export const exactly = (actual: Seen): unknown => {
+  const { shown, value } = actual
+  if (typeof value === "string") return shown === value ? asExpected(value) : any
+  if (typeof value === "number") return shown === value ? value : any
+  if (isList(value)) return value.map((_, index) => exactly(partAt(actual, index)))
+  const members = obj(value)
+  if (members === undefined) return value
+  const keys = Object.keys(members).filter((key) => Object.hasOwn(obj(shown) ?? members, key))
+  return Object.fromEntries(keys.map((key) => [key, exactly(partAt(actual, key))]))
+}
+
+/**
+ * Expectation changed so that the value meets it: parts that are met stay, including wildcards; keys that are not
+ * expected are not added, and missing keys are removed.
+ */
+export const updatedValue = (expected: unknown, actual: Seen): unknown => {
+  const { value } = actual
+  if (matches(expected, value)) return expected
+  if (isList(expected) && isList(value)) {
+    return value.map((_, index) =>
+      index < expected.length ? updatedValue(expected[index], partAt(actual, index)) : exactly(partAt(actual, index))
+    )
+  }
+  const members = obj(expected)
+  if (members === undefined || obj(value) === undefined) return exactly(actual)
+  const keys = Object.keys(members).filter((key) => own(value, key) !== undefined)
+  return Object.fromEntries(keys.map((key) => [key, updatedValue(members[key], partAt(actual, key))]))
+}
+
+/** Part of the value that the expectation covers. */
+const concerned = (expected: unknown, actual: Seen): unknown => {
+  const { shown, value } = actual
+  if (isList(expected) && isList(value)) {
+    return value.map((_, index) =>
+      index < expected.length ? concerned(expected[index], partAt(actual, index)) : arr(shown)[index]
+    )
+  }
+  const members = obj(expected)
+  if (members === undefined || obj(value) === undefined) return shown
+  const keys = Object.keys(members).filter((key) => own(value, key) !== undefined)
+  return Object.fromEntries(keys.map((key) => [key, concerned(members[key], partAt(actual, key))]))
+}
+
+const comparedKeys = (expected: unknown, actual: unknown): ReadonlyArray<string | number> | undefined => {
+  if (isList(expected)) return isList(actual) && actual.length === expected.length ? [...expected.keys()] : undefined
+  const members = obj(expected)
+  return members === undefined || obj(actual) === undefined ? undefined : Object.keys(members)
+}
+
+/** Places where the value is not as expected. */
+export const valueDifferences = (expected: Seen, actual: Seen, path: string): ReadonlyArray<Difference> => {
+  if (matches(expected.value, actual.value)) return []
+  const keys = comparedKeys(expected.value, actual.value)
+  return keys === undefined
+    ? [{ path, expected: expected.shown, actual: concerned(expected.value, actual) }]
+    : keys.flatMap((key) => valueDifferences(partAt(expected, key), partAt(actual, key), member(path, key)))
+}
+
+/** Faults in an expectation: invalid regular expressions. */
+export const patternFaults = (
+  expected: unknown,
+  path: string
+): ReadonlyArray<{ readonly path: string; readonly message: string }> => {
+  if (typeof expected === "string") {
+    try {
+      pattern(expected)
+      return []
+    } catch (error) {
+      return [{
+        path,
+        message: `${(error as Error).message}; put a backslash before a text that only looks like a regular expression`
+      }]
+    }
+  }
+  if (isList(expected)) return expected.flatMap((each, index) => patternFaults(each, member(path, index)))
+  return Object.entries(obj(expected) ?? {}).flatMap(([key, each]) => patternFaults(each, member(path, key)))
+}
+
 const Item = Schema.Record(Schema.String, Schema.Json)
 
 /** Expected output of a node, over all its runs and outputs, in their order. */
 export const ExpectedNode = Schema.Struct({
-  /** Number of items; 0 also if the node does not run. */
   count: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
-  /** First items; `*` is any item. */
   items: Schema.optionalKey(Schema.Array(Schema.Union([Item, Schema.Literal("*")])))
 })
-export type ExpectedNode = typeof ExpectedNode.Type
+type ExpectedNode = typeof ExpectedNode.Type
 
 /** Expected result. */
 export const Expectation = Schema.Struct({
@@ -31,7 +165,6 @@ export const TestCase = Schema.Struct({
   /** Id on n8n, draft, or path relative to the case's folder. */
   workflow: Schema.NonEmptyString,
   testData: Schema.optionalKey(Schema.Json),
-  /** Execution that provides the test data. */
   replay: Schema.optionalKey(Schema.Union([Schema.NonEmptyString, Schema.Int])),
   pins: Schema.optionalKey(
     Schema.Record(
@@ -83,8 +216,157 @@ export const fromJson = (value: unknown): Result.Result<TestCase, ReadonlyArray<
       ? format(decoded.failure.issue).issues.map(({ message, path }) => ({ path: pathOf(path), message }))
       : []),
     ...Object.entries(nodes).flatMap(([name, node]) =>
-      Expected.faults(obj(node)?.["items"], `${member("expect.nodes", name)}.items`)
+      patternFaults(obj(node)?.["items"], `${member("expect.nodes", name)}.items`)
     )
   ]
   return faults.length === 0 && Result.isSuccess(decoded) ? Result.succeed(decoded.success) : Result.fail(faults)
+}
+
+type Redaction = <A>(value: A) => A
+
+/** Redaction of secrets as `[redacted]`, or none. */
+export const redaction = (redacts: boolean): Redaction => redacts ? Redact.redact : (value) => value
+
+const itemsOf = (execution: Execution.Execution, node: string, limit: number, redact: Redaction) => {
+  const items: Array<Seen> = []
+  if (limit === 0) return items
+  for (const run of execution.runs.get(node) ?? []) {
+    for (const port of run.outputs) {
+      for (const segment of execution.segments({ node, run: run.index, side: "output", port })) {
+        for (const stored of segment.items()) {
+          const value = Execution.item(stored)
+          if (items.push({ value, shown: redact(value) }) === limit) return items
+        }
+      }
+    }
+  }
+  return items
+}
+
+const countOf = (execution: Execution.Execution, node: string) => Execution.itemCount(execution.runs.get(node) ?? [])
+
+const itemKeys: ReadonlySet<string> = new Set(["json", "binary", "error", "pairedItem"])
+
+const isWrapped = (expected: unknown): expected is Obj =>
+  obj(obj(expected)?.["json"]) !== undefined && Object.keys(obj(expected) ?? {}).every((key) => itemKeys.has(key))
+
+const compared = (expected: unknown, item: Seen) => isWrapped(expected) ? item : partAt(item, "json")
+
+const unlinked = (expected: unknown): unknown => {
+  if (!isWrapped(expected)) return expected
+  const { pairedItem: _, ...rest } = expected
+  return rest
+}
+
+const ofNode = (execution: Execution.Execution, redact: Redaction) =>
+(
+  [name, { count, items = [] }]: readonly [string, ExpectedNode]
+): ReadonlyArray<Difference> => {
+  const path = member("expect.nodes", name)
+  const actual = itemsOf(execution, name, items.length, redact)
+  const actualCount = countOf(execution, name)
+  return [
+    ...(count === undefined || count === actualCount
+      ? []
+      : [{ path: `${path}.count`, expected: count, actual: actualCount }]),
+    ...items.flatMap((expected, index) => {
+      const at = `${path}.items[${index}]`
+      const item = actual[index]
+      if (item === undefined) return [{ path: at, expected: redact(expected), actual: undefined }]
+      const value = unlinked(expected)
+      return valueDifferences({ value, shown: redact(value) }, compared(expected, item), at)
+    })
+  ]
+}
+
+export const differences = (
+  { nodes = {}, status = "success" }: Expectation,
+  execution: Execution.Execution,
+  redact: Redaction
+): ReadonlyArray<Difference> => [
+  ...(status === execution.status ? [] : [{ path: "expect.status", expected: status, actual: execution.status }]),
+  ...Object.entries(nodes).flatMap(ofNode(execution, redact))
+]
+
+const timeOf = (value: unknown): number =>
+  typeof value === "number"
+    ? value
+    : typeof value === "string" && /^\d{4}-\d\d-\d\dT/.test(value)
+    ? Date.parse(value)
+    : NaN
+
+/** Tolerance in milliseconds between times within a run and the run's recorded times. */
+const slack = 1_000
+
+/** Removes values that differ in the next run: the execution's id, and times within the run. */
+const withoutFresh = ({ id, startedAt, stoppedAt }: Execution.Execution) => {
+  const from = Date.parse(startedAt ?? "") - slack
+  const to = Date.parse(stoppedAt ?? "") + slack
+  const isFresh = (value: unknown) => {
+    const time = timeOf(value)
+    return value === id || time >= from && time <= to
+  }
+  const open = (value: unknown): unknown =>
+    Array.isArray(value)
+      ? value.map(open)
+      : obj(value) !== undefined
+      ? mapValues(obj(value) ?? {}, open)
+      : isFresh(value)
+      ? undefined
+      : value
+  return <A>(value: A) => open(value) as A
+}
+
+/** Maximum number of items in a new expectation: people read cases. */
+const maxItems = 10
+
+const updatedNode = (
+  execution: Execution.Execution,
+  name: string,
+  expected: ExpectedNode,
+  redact: Redaction
+): Obj => {
+  const { count, items } = expected
+  const isOpen = count === undefined && items === undefined
+  const actual = itemsOf(execution, name, items?.length ?? (isOpen ? maxItems : 0), redact)
+  return {
+    ...expected,
+    ...(count === undefined && !isOpen ? {} : { count: countOf(execution, name) }),
+    ...(items === undefined && !isOpen ? {} : {
+      items: actual.map((item, index) => {
+        const before = items?.[index]
+        if (before === undefined) return exactly(partAt(item, "json"))
+        const after = updatedValue(unlinked(before), compared(before, item))
+        return after === unlinked(before) ? before : after
+      })
+    })
+  }
+}
+
+/**
+ * Expectation of a case, changed so that this execution meets it.
+ *
+ * Parts that are met stay, including wildcards. A node without any expectation, or the last node if the case has none
+ * at all, expects all its items, of which at most ten are listed. The execution's id and times within the run are
+ * omitted, because they differ in the next run.
+ */
+export const updated = (
+  { expect }: Pick<TestCase, "expect">,
+  execution: Execution.Execution,
+  redact: Redaction
+): Obj => {
+  const open = withoutFresh(execution)
+  const shown: Redaction = (value) => open(redact(value))
+  const last = Execution.lastToRun(execution)
+  const isOpen = expect?.status === undefined && Object.keys(expect?.nodes ?? {}).length === 0
+  const nodes = isOpen && last !== undefined ? { [last]: {} } : expect?.nodes
+  const hasStatus = isOpen || expect?.status !== undefined || execution.status !== "success"
+  return {
+    ...(hasStatus ? { status: execution.status } : {}),
+    ...(nodes === undefined ? {} : {
+      nodes: Object.fromEntries(
+        Object.entries(nodes).map(([name, node]) => [name, updatedNode(execution, name, node, shown)])
+      )
+    })
+  }
 }

@@ -14,11 +14,11 @@ import { Executions } from "../../executions/Executions.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
-import { withSubNodes } from "../flow.ts"
 import * as Replay from "../Replay.ts"
 import * as Replays from "../Replays.ts"
 import * as TestBench from "../TestBench.ts"
 import type * as TestCopy from "../TestCopy.ts"
+import { withSubNodes } from "../TestCopy.ts"
 import * as Failures from "./Failures.ts"
 import * as Verdict from "./Verdict.ts"
 
@@ -36,7 +36,6 @@ export interface Drill {
   readonly workflow: { readonly id: string; readonly name: string }
   readonly rows: ReadonlyArray<Row>
   readonly notDrilled: ReadonlyArray<{ readonly node: string; readonly why: string }>
-  /** Note on the copies. */
   readonly note?: string | undefined
 }
 
@@ -58,7 +57,6 @@ export const verdictOf = (rows: ReadonlyArray<Row>, note?: string): string => {
   return note === undefined ? verdict : `${verdict}; ${note}`
 }
 
-/** Maximum lengths of a drill in answers, in bytes. */
 const maxBytes = { rows: 2_600, notDrilled: 300 }
 
 const first = <A>(all: ReadonlyArray<A>, max: number): ReadonlyArray<A> => {
@@ -110,7 +108,6 @@ const outcomeOf = (execution: Execution.Execution): Verdict.Outcome => ({
   )
 })
 
-/** Error workflow of the settings. */
 const errorWorkflowOf = Effect.fnUntraced(function*(settings: unknown) {
   const id = str(obj(settings)?.["errorWorkflow"])
   if (id === undefined || id === "" || id === "DEFAULT") return undefined
@@ -125,7 +122,6 @@ const errorWorkflowOf = Effect.fnUntraced(function*(settings: unknown) {
   )
 })
 
-/** Nodes to fail: those that reach outside on the way of items, not what only another node uses. */
 const failing = ({ outside, subject }: TestBench.Bench): ReadonlyArray<Node> => {
   const links = Connections.links(subject.connections)
   const used = withSubNodes(links, subject.nodes.map(({ name }) => name))
@@ -135,7 +131,6 @@ const failing = ({ outside, subject }: TestBench.Bench): ReadonlyArray<Node> => 
   )
 }
 
-/** Run in which nodes ran, replayed undisturbed. */
 interface Undisturbed {
   readonly execution: string
   readonly outcome: Verdict.Outcome
@@ -161,7 +156,6 @@ export const inOrder = (rows: ReadonlyArray<ReadonlyArray<Row>>): ReadonlyArray<
   return rows.toSorted((a, b) => rank(b) - rank(a)).flat()
 }
 
-/** Maximum number of runs that are searched for one in which a node ran. */
 const maxSearched = 10
 
 /** Recorded runs, replayed undisturbed, until each node ran in one of them. */
@@ -225,7 +219,6 @@ export const drill = Effect.fn("Drill.drill")(function*(
   const outcomes = new Map<string, ReturnType<typeof outcomeOn>>()
   const left: Array<{ readonly node: string; readonly why: string }> = [...notDrilled]
   let done = 0
-  /** Outcome of a failure on a copy; equal failures are run once. */
   const outcomeOn = (failure: Failures.Failure, failing: Verdict.Case, execution: string) => {
     const rows: TestCopy.Rows = new Map([[failing.node.name, (node, added) => Failures.nodes(node, failure, added)]])
     return Effect.map(replays.replay(subject, execution, rows), ({ result }) => outcomeOf(result.execution))

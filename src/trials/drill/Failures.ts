@@ -31,7 +31,6 @@ interface Form {
   readonly isRegular?: boolean
   /** Whether the node's input leaves instead. */
   readonly isInput?: boolean
-  /** Whether the node never fails: the service's answer leaves as data. */
   readonly isUnnoticed?: boolean
   /** Whether n8n does not try again, because the items have no `json.error`. */
   readonly isUnseenByRetry?: boolean
@@ -44,7 +43,6 @@ type Empty = string | { readonly json?: unknown; readonly throws?: string; reado
 
 interface Shape {
   readonly form?: string
-  /** Forms of some kinds that differ. */
   readonly forms?: Texts
   /** Messages of the errors that stop a run, or the family that they are taken from. */
   readonly throws?: Texts | string
@@ -59,7 +57,6 @@ interface Type extends Shape {
   readonly family: string
   readonly from?: number
   readonly to?: number
-  /** Major release of n8n. */
   readonly n8n?: number
   readonly operation?: string
 }
@@ -74,7 +71,6 @@ const langchain = "@n8n/n8n-nodes-langchain."
 
 const parametersOf = ({ parameters }: Node): Obj => obj(parameters) ?? {}
 
-/** Entry of a node's type; a type that was not recorded has that of its family. */
 const typeOf = (node: Node, isV1: boolean): Type => {
   const name = node.type.startsWith(base) ? node.type.slice(base.length) : node.type
   const version = node.typeVersion ?? 1
@@ -101,7 +97,6 @@ const emptyHttp = (response: Obj | undefined): Empty | undefined =>
     ? { isInput: true }
     : undefined
 
-/** Shape of a node's failures; the options of HTTP Request can turn failures into answers. */
 const shapeOf = (node: Node, isV1: boolean) => {
   const type = typeOf(node, isV1)
   const family = families[type.family]
@@ -135,9 +130,7 @@ export const kindsOf = (node: Node, isV1: boolean): ReadonlyArray<Kind> => {
 
 /** Behaviour of a failed node. */
 export type Failure =
-  /** The run stops with this error. */
   | { readonly does: "stops"; readonly message: string; readonly isSeenByRetry: boolean }
-  /** Items leave by this output. */
   | {
     readonly does: "continues"
     readonly output: number
@@ -145,7 +138,6 @@ export type Failure =
     readonly isUnnoticed: boolean
     readonly isSeenByRetry: boolean
   }
-  /** Nothing leaves, and the node succeeds. */
   | { readonly does: "nothing"; readonly isSeenByRetry: false }
 
 const inputs = "$input.all()"

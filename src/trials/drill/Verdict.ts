@@ -6,7 +6,7 @@
 import { obj, str } from "../../base/Json.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
-import { leadingTo, reachableFrom } from "../flow.ts"
+import { leadingTo, reachableFrom } from "../TestCopy.ts"
 import * as Failures from "./Failures.ts"
 
 /** From the best to the worst. */
@@ -15,7 +15,6 @@ export type Grade = typeof grades[number]
 
 export interface Verdict {
   readonly grade: Grade
-  /** Reason, and what to do about it. */
   readonly because: string
 }
 
@@ -38,7 +37,6 @@ export interface Subject {
   readonly trigger: Node | undefined
   /** Absent where the settings name none, or one that does not exist. */
   readonly errorWorkflow?: ErrorWorkflow | undefined
-  /** Names of the nodes that reach outside. */
   readonly outside: ReadonlySet<string>
   readonly isV1: boolean
 }
@@ -55,7 +53,6 @@ export interface Outcome {
 export interface Case {
   readonly node: Node
   readonly kind: Failures.Kind
-  /** Number of the node's regular main outputs. */
   readonly outputs: number
 }
 
@@ -121,7 +118,6 @@ const stopped = (subject: Subject, before: ReadonlyArray<string>, node: string, 
   return verdict("stops silently", `${at}, and no one is alerted: ${whyNoAlert(subject)}${retry}.`)
 }
 
-/** Nodes that a node's output leads to. */
 const targets = (links: ReadonlyArray<Connections.Link>, from: string, output: number) =>
   links.filter((link) => link.from === from && link.output.type === "main" && link.output.index === output)
     .map(({ to }) => to)
@@ -218,7 +214,6 @@ const stoppedLoop = (
   return head !== undefined && stops(head.name) ? head.name : undefined
 }
 
-/** Verdict on an empty list, after which nothing leaves the node. */
 const empty = (
   subject: Subject,
   { node: { alwaysOutputData, name } }: Case,
@@ -254,7 +249,6 @@ const empty = (
     : verdict("stops silently", `After an empty list ${stops}, and the run succeeds: ${fix}.`)
 }
 
-/** Verdict on items of the failed node that leave by its regular output. */
 const regular = (
   subject: Subject,
   { kind, node: { name, onError } }: Case,

@@ -4,8 +4,8 @@ import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import { countTokens } from "../../base/TokenBound.ts"
 import * as Visible from "../../base/Visible.ts"
+import type { Difference } from "./differences.ts"
 import { merged } from "./RunComparison.ts"
-import type { Difference } from "./tally.ts"
 import type { Ignored } from "./Volatility.ts"
 
 /** Replayed run with its real differences. */
@@ -55,7 +55,6 @@ export const Result = Schema.Struct({
     })
   ),
   notReplayed: Schema.Array(NotReplayed),
-  /** Entries that are left out. */
   more: Schema.optionalKey(Schema.String)
 })
 export type Result = typeof Result.Type
@@ -64,11 +63,9 @@ export type Result = typeof Result.Type
 export const exitCode = ({ runs, same }: Pick<Result, "runs" | "same">): 0 | 1 | 2 =>
   runs === 0 ? 1 : same < runs ? 2 : 0
 
-/** Differences of one node in some runs, by their keys in the first of these. */
 interface Cluster {
   readonly node: string
   readonly keys: ReadonlyMap<string, Difference>
-  /** Differences by execution. */
   readonly runs: ReadonlyMap<string, ReadonlyMap<string, Difference>>
   readonly folded: Set<string>
 }
@@ -103,7 +100,6 @@ const unexplained = (cluster: Cluster, earlier: Cluster): Cluster["keys"] => {
   return rest.length === cluster.keys.size ? cluster.keys : new Map(rest)
 }
 
-/** Clusters in the order of running, without what earlier ones explain. */
 const causesOf = (runs: ReadonlyArray<Run>): ReadonlyArray<Cluster> => {
   const order = runs.reduce<ReadonlyArray<string>>((all, run) => merged(all, run.order), [])
   const places = new Map(order.map((name, index) => [name, index]))
@@ -143,7 +139,6 @@ const causesOf = (runs: ReadonlyArray<Run>): ReadonlyArray<Cluster> => {
   return causes
 }
 
-/** Difference in words; `numbers` are left out if they differ from run to run. */
 const words = ({ after, before, isRetyped, isRounding, kind, path }: Difference, numbers: boolean): string => {
   const name = path === "" ? "item" : path
   switch (kind) {
@@ -181,10 +176,8 @@ const words = ({ after, before, isRetyped, isRounding, kind, path }: Difference,
   }
 }
 
-/** Values that the difference's words do not show. */
 const hasValues = ({ kind }: Difference) => kind !== "count" && kind !== "order"
 
-/** Bounds of a result; the first ones that fit apply. */
 interface Bounds {
   readonly groups: number
   readonly paths: number
@@ -211,11 +204,9 @@ const clip = (value: unknown, chars: number): Schema.Json | undefined => {
     : Visible.label(typeof value === "string" ? value : text, chars)
 }
 
-/** First entries, and a note of how many follow. */
 const firstOf = (all: ReadonlyArray<string>, limit: number, size = all.length) =>
   size <= limit ? all : [...all.slice(0, limit), `${size - limit} more`]
 
-/** First differences in words. */
 const pathsOf = ({ keys, runs }: Cluster, limit: number) =>
   [...keys].slice(0, limit).map(([key, difference]) => {
     const isEqual = [...runs.values()].every((own) => {
@@ -287,7 +278,6 @@ const verdictOf = (runs: number, same: number, clusters: ReadonlyArray<Cluster>,
   return [`${same} same`, ...shown, ...(rest > 0 ? [`${counted(rest, "more group")}`] : [])].join("; ")
 }
 
-/** Entries that differ in the execution only, as one. */
 const alike = (all: ReadonlyArray<NotReplayed>): ReadonlyArray<NotReplayed> =>
   [...Map.groupBy(all, ({ node, why }) => JSON.stringify([node, why])).values()].flatMap((same) => {
     const [first] = same
@@ -295,7 +285,6 @@ const alike = (all: ReadonlyArray<NotReplayed>): ReadonlyArray<NotReplayed> =>
     return first === undefined ? [] : [others > 1 ? { ...first, why: `${first.why} (${others} runs)` } : first]
   })
 
-/** Ignored paths of nodes, those of later nodes with the same paths as a number. */
 const ignoredGroups = (all: ReadonlyArray<Ignored>) => {
   const byNode = [...Map.groupBy(all, ({ node, why }) => JSON.stringify([node, why])).values()].flatMap((own) => {
     const paths = [...new Set(own.map(({ path }) => path))].toSorted()

@@ -21,13 +21,10 @@ import * as TestBench from "../TestBench.ts"
 import type * as TestCopy from "../TestCopy.ts"
 import * as Groups from "./Groups.ts"
 import * as RunComparison from "./RunComparison.ts"
-import * as sent from "./sent.ts"
-import * as unexercised from "./unexercised.ts"
-import * as unseen from "./unseen.ts"
-import * as upgraded from "./upgraded.ts"
+import { sentDifferences, type SentOptions, type Side, triggerDifferences, unseenDifferences } from "./sent.ts"
+import { unexercisedChanges, upgradedVersion, withMoved } from "./versions.ts"
 import * as Volatility from "./Volatility.ts"
 
-/** Milliseconds reserved for learning what always differs. */
 const learningTime = 12_000
 
 /** Number of sampled runs with the same differences. */
@@ -37,9 +34,7 @@ const samplesOfAlike = 2
 export interface Options extends Replays.Selected {
   /** Paths not to compare: `email`, or only of one node: `'Map contact'.email`. */
   readonly ignore?: ReadonlyArray<string> | undefined
-  /** Milliseconds for one replay. */
   readonly timeout: number
-  /** Whether secrets are redacted in what is shown. */
   readonly redacts: boolean
 }
 
@@ -47,7 +42,6 @@ export interface Options extends Replays.Selected {
 export interface Proof extends Groups.Result {
   readonly workflow: { readonly id: string; readonly name: string }
   readonly left: ReadonlyArray<string>
-  /** Outcome of each replayed run, in the order of the request. */
   readonly outcomes: ReadonlyArray<Outcome>
 }
 
@@ -56,7 +50,6 @@ export interface Outcome extends Groups.Run {
   readonly milliseconds: number
 }
 
-/** Workflow as it ran, with the settings of today, which n8n does not record. */
 const subjectThen = ({ workflow }: Execution.Execution, { settings, staticData }: TestCopy.Subject) =>
   workflow === undefined
     ? undefined
@@ -64,7 +57,7 @@ const subjectThen = ({ workflow }: Execution.Execution, { settings, staticData }
 
 /** Compares an execution with a replay: outputs, and what nodes sent. */
 export const compare = Effect.fnUntraced(function*(
-  then: sent.Side,
+  then: Side,
   { result, subject }: Replays.Replayed,
   { comparesTrigger = false, ignore, redacts, unstable = [] }: Omit<Comparison, "published" | "subject">
 ) {
@@ -76,8 +69,8 @@ export const compare = Effect.fnUntraced(function*(
   const names = new Map(nodes.map((node) => [node.name, formerName(node)]))
   const pinned = new Set([...result.pinned, ...result.notRun])
   const nameThen = (name: string) => names.get(name) ?? name
-  const before = yield* upgraded.of(then, subject, nameThen)
-  const record = upgraded.withMoved(then.execution, before.moved)
+  const before = yield* upgradedVersion(then, subject, nameThen)
+  const record = withMoved(then.execution, before.moved)
   const { differences, order: ran } = yield* RunComparison.compare({
     record,
     replay: result.execution,
@@ -88,7 +81,7 @@ export const compare = Effect.fnUntraced(function*(
     unstable,
     redacts
   })
-  const sending: sent.Options = {
+  const sending: SentOptions = {
     record: { ...then, nodes: before.nodes },
     replay: { execution: result.execution, nodes: subject.nodes, connections: subject.connections },
     nameThen,
@@ -98,9 +91,9 @@ export const compare = Effect.fnUntraced(function*(
     isSame: differences.length === 0
   }
   const more = [
-    ...yield* sent.differences(sending),
-    ...yield* unseen.differences(sending),
-    ...(comparesTrigger ? yield* unseen.ofTrigger(sending) : [])
+    ...yield* sentDifferences(sending),
+    ...yield* unseenDifferences(sending),
+    ...(comparesTrigger ? yield* triggerDifferences(sending) : [])
   ]
   const all = [...differences, ...more]
   const caused = RunComparison.causalOrder({ record: then.execution, replay: result.execution, nameThen }, ran, all)
@@ -113,18 +106,16 @@ export const compare = Effect.fnUntraced(function*(
   }
 })
 
-/** Run that was replayed and compared with its record. */
 interface Compared extends Groups.Run {
   readonly record: Execution.Execution
   readonly replayed: Replays.Replayed
-  /** Names of the nodes in the record, by name. */
   readonly names: ReadonlyMap<string, string>
   readonly base?: Volatility.Base
 }
 
 const reasonOf = (failure: string | Errors.N8nError) => typeof failure === "string" ? failure : failure.message
 
-const sideOf = (execution: Execution.Execution): sent.Side => ({
+const sideOf = (execution: Execution.Execution): Side => ({
   execution,
   nodes: execution.workflow?.nodes ?? [],
   connections: execution.workflow?.connections
@@ -154,7 +145,7 @@ const baseOf = Effect.fnUntraced(function*(
       return node === undefined ? [] : [{ ...each, node }]
     })
   const [one, other] = replays
-  const compared = (side: sent.Side, replayed: Replays.Replayed | undefined) =>
+  const compared = (side: Side, replayed: Replays.Replayed | undefined) =>
     replayed === undefined ? Effect.succeed([]) : Effect.map(compare(side, replayed, comparison), inNamesOfToday)
   return {
     first: yield* compared(sideOf(record), one),
@@ -190,7 +181,6 @@ const signature = (differences: Groups.Run["differences"]) =>
 /** Maximum number of rounds in which runs are sampled; each adds runs that earlier ones made worth it. */
 const maxRounds = 3
 
-/** Learns which differences the change did not make. */
 const learnFrom = Effect.fnUntraced(function*(
   all: ReadonlyArray<Compared>,
   comparison: Comparison,
@@ -246,7 +236,6 @@ const publishedOf = Effect.fnUntraced(function*({ recordedId, sourceId, subject 
   return equals([published.nodes, published.connections], [subject.nodes, subject.connections]) ? undefined : published
 })
 
-/** How executions are compared, and the changed workflow. */
 interface Comparison {
   readonly subject: TestCopy.Subject
   /** Version before the change, if it is not the one that ran. */
@@ -325,7 +314,7 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
   }))
   const [newest] = runs
   const version = newest === undefined ? undefined : published ?? newest.record.workflow
-  const unseenChanges = version === undefined ? [] : unexercised.changes(
+  const unseenChanges = version === undefined ? [] : unexercisedChanges(
     version,
     subject,
     runs.map(({ names, record, replayed }) => ({ names, record, replay: replayed.result.execution }))

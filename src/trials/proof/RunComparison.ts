@@ -11,21 +11,32 @@ import { counted } from "../../base/Plural.ts"
 import * as Redact from "../../base/Redact.ts"
 import * as Execution from "../../executions/Execution.ts"
 import * as FailureGroups from "../../executions/FailureGroups.ts"
-import * as fingerprint from "./fingerprint.ts"
-import { covers, type Ignored, parse, type Steps } from "./ignored.ts"
-import { census, differencesOf, ofItem, pairs, places } from "./itemPairs.ts"
-import { type Difference, type Kind, tally } from "./tally.ts"
+import {
+  census,
+  covers,
+  type Difference,
+  differencesOf,
+  fingerprint,
+  fingerprintOfItem,
+  fingerprintOfText,
+  type Ignored,
+  type Kind,
+  mix,
+  pairs,
+  parseIgnored,
+  places,
+  type Steps,
+  tally
+} from "./differences.ts"
 
-export type { Ignored } from "./ignored.ts"
-export { type Difference, restPath } from "./tally.ts"
+export type { Ignored } from "./differences.ts"
+export { type Difference, restPath } from "./differences.ts"
 
 /** Executions to compare, and how. Names are those of the replayed version. */
 export interface Options {
   readonly record: Execution.Execution
   readonly replay: Execution.Execution
-  /** Nodes that both versions have. */
   readonly nodes: ReadonlyArray<string>
-  /** Name that a node had in `record`. */
   readonly nameThen: (name: string) => string
   /** Nodes that returned stored items: only whether they ran is compared. */
   readonly pinned: ReadonlySet<string>
@@ -44,7 +55,7 @@ export interface Comparison {
 /** Reads paths to ignore. */
 export const ignored = Effect.fnUntraced(function*(paths: ReadonlyArray<string>, nodes: ReadonlyArray<string>) {
   return yield* Effect.forEach(paths, (path) => {
-    const steps = parse(path)
+    const steps = parseIgnored(path)
     if (steps !== undefined && (steps.node === undefined || nodes.includes(steps.node))) return Effect.succeed(steps)
     return new Errors.ValidationError({
       reason: steps === undefined
@@ -127,7 +138,6 @@ const patternOf = (error: unknown) => {
 /** Number of pairs after which a pass yields. */
 const yieldEvery = 1_000
 
-/** Run on both sides. */
 interface Runs {
   readonly options: Options
   readonly node: string
@@ -141,7 +151,6 @@ interface Runs {
 
 type Collector = ReturnType<typeof tally>
 
-/** Adds a difference that is not one of values. */
 const note = (
   into: Collector,
   { node, run }: Pick<Runs, "node" | "run">,
@@ -157,7 +166,7 @@ const note = (
     path,
     ...shown,
     count: 1,
-    digest: fingerprint.ofText(`${run} ${path} ${values.after}`),
+    digest: fingerprintOfText(`${run} ${path} ${values.after}`),
     ...more
   })
 }
@@ -165,7 +174,6 @@ const note = (
 const segmentsOf = (execution: Execution.Execution, node: string, { index: run }: Execution.Run, output: number) =>
   execution.segments({ node, run, side: "output", port: { type: "main", index: output } })
 
-/** Compares outputs with as many items on both sides, item by item. */
 const comparePairs = Effect.fnUntraced(function*(into: Collector, runs: Runs, outputs: number) {
   const { ignore, node, replay, options, run, record, unstable } = runs
   if (record === undefined || replay === undefined) return
@@ -182,17 +190,17 @@ const comparePairs = Effect.fnUntraced(function*(into: Collector, runs: Runs, ou
       const changes = differencesOf(pair, ignore, false)
       if (changes.length === 0) continue
       const [{ stored: old }, { index, stored }] = pair
-      const [one, other] = [ofItem(old, unstable), ofItem(stored, unstable)]
+      const [one, other] = [fingerprintOfItem(old, unstable), fingerprintOfItem(stored, unstable)]
       before = (before + one) | 0
       after = (after + other) | 0
       if (one !== other) {
         if (moved.count++ === 0) moved.item = index
-        moved.digest = (moved.digest + fingerprint.mix(other ^ fingerprint.mix(index))) | 0
+        moved.digest = (moved.digest + mix(other ^ mix(index))) | 0
       }
       const local = one === other ? own : others
       // Redaction is slow, and few values are shown.
       const shown = options.redacts && local.isNew(changes) ? differencesOf(pair, ignore, true) : changes
-      local.addItem({ node, run, item: index }, shown, (value) => fingerprint.of(value, []))
+      local.addItem({ node, run, item: index }, shown, (value) => fingerprint(value, []))
     }
     sums.push([before, after])
   }
@@ -203,7 +211,6 @@ const comparePairs = Effect.fnUntraced(function*(into: Collector, runs: Runs, ou
   for (const difference of [...own.values(), ...(isSame ? [] : others.values())]) into.add(difference)
 })
 
-/** Compares outputs whose items have no partners: by number, and by the fields that all or none of them have. */
 const compareCounts = Effect.fnUntraced(function*(into: Collector, runs: Runs) {
   const { ignore, node, replay, options, record, unstable } = runs
   if (record === undefined || replay === undefined) return
@@ -252,7 +259,6 @@ const compareCounts = Effect.fnUntraced(function*(into: Collector, runs: Runs) {
 
 const isBelow = (path: string, other: string) => path.startsWith(other) && /^[.[]/.test(path.slice(other.length))
 
-/** Compares the end and the items of a run. */
 const compareRun = Effect.fnUntraced(function*(into: Collector, runs: Runs) {
   const { replay, record } = runs
   if (record?.error !== undefined || replay?.error !== undefined) {
@@ -261,7 +267,7 @@ const compareRun = Effect.fnUntraced(function*(into: Collector, runs: Runs) {
     }
     if (record?.error === undefined || patternOf(record.error) !== patternOf(replay.error)) {
       const before = record?.error === undefined ? {} : { before: messageOf(record.error) }
-      const digest = fingerprint.ofText(patternOf(replay.error))
+      const digest = fingerprintOfText(patternOf(replay.error))
       return note(into, runs, "failed", { ...before, after: messageOf(replay.error) }, { digest })
     }
   }
@@ -272,7 +278,6 @@ const compareRun = Effect.fnUntraced(function*(into: Collector, runs: Runs) {
 
 const hasResult = (run: Execution.Run) => itemsOf(run) > 0 || run.error !== undefined
 
-/** Runs of a loop; runs without items may be missing on one side. */
 const runsOf = (options: Options, node: string) => {
   const record = options.record.runs.get(options.nameThen(node)) ?? []
   const replay = options.replay.runs.get(node) ?? []
@@ -281,7 +286,6 @@ const runsOf = (options: Options, node: string) => {
     : [record.filter(hasResult), replay.filter(hasResult)] as const
 }
 
-/** Notes runs that only one side has. */
 const compareRunCounts = (into: Collector, options: Options, node: string): number => {
   const [record, replay] = runsOf(options, node)
   const shared = Math.min(record.length, replay.length)
@@ -300,7 +304,6 @@ const compareRunCounts = (into: Collector, options: Options, node: string): numb
   return shared
 }
 
-/** Compares whether a node whose output was pinned was reached. */
 const comparePinned = (into: Collector, options: Options, node: string) => {
   const record = options.record.runs.get(options.nameThen(node)) ?? []
   const replay = options.replay.runs.get(node) ?? []
@@ -325,7 +328,6 @@ const comparePinned = (into: Collector, options: Options, node: string) => {
 /** Whether statuses without an error say the same: n8n does not know how some executions ended. */
 const isSameStatus = (before: string, after: string) => before === after || before === "unknown" || after === "unknown"
 
-/** Difference of how the executions ended, unless a node's difference shows it. */
 const endOf = (options: Options, known: ReadonlyArray<Difference>): Difference | undefined => {
   const { nameThen, nodes, replay, pinned, record } = options
   const [before, after] = [Execution.failure(record), Execution.failure(replay)]

@@ -2,9 +2,8 @@
  * Differences that a change did not make: values that differ whenever a run is repeated, and values that depend on the
  * time or on n8n's state. The version that ran then, replayed twice, shows them. Pure.
  */
-import { parse } from "./ignored.ts"
+import { type Difference, type Kind, parseIgnored, restPath } from "./differences.ts"
 import type * as RunComparison from "./RunComparison.ts"
-import { type Difference, type Kind, restPath } from "./tally.ts"
 
 type Differences = ReadonlyArray<Difference>
 
@@ -23,9 +22,7 @@ export const empty: Learned = { volatile: new Set(), stale: new Set(), real: new
 
 /** Differences of one recorded run and replays of the version that ran then. */
 export interface Base {
-  /** Record and first replay. */
   readonly first: Differences
-  /** First and second replay. */
   readonly second: Differences
 }
 
@@ -55,14 +52,12 @@ const aspects: { readonly [kind in Kind]?: string } = {
   succeeded: "end"
 }
 
-/** Aspects of values; other ones are never ignored in a run by what another run shows. */
 const isValue = ({ kind, path }: Difference) =>
   (kind === "altered" || kind === "added" || kind === "removed") && path !== restPath
 
 const key = ({ isRetyped, kind, node, path }: Difference) =>
   JSON.stringify([node, path, isRetyped === true ? "type" : aspects[kind] ?? kind])
 
-/** Keys of the differences; a value whose type varies varies itself. */
 const keys = (differences: Differences) =>
   new Set(differences.flatMap((each) => [key(each), key({ ...each, isRetyped: false })]))
 
@@ -75,7 +70,7 @@ const isSame = (one: Difference, other: Difference | undefined) =>
 export const unstable = ({ real, stale, volatile }: Learned): ReadonlyArray<RunComparison.Ignored> =>
   [...volatile, ...[...stale].filter((name) => !real.has(name))].flatMap((name) => {
     const [node, path, aspect]: ReadonlyArray<string> = JSON.parse(name)
-    const steps = aspect === "altered" && path !== undefined ? parse(path)?.steps : undefined
+    const steps = aspect === "altered" && path !== undefined ? parseIgnored(path)?.steps : undefined
     return node === undefined || steps === undefined ? [] : [{ node, steps }]
   })
 

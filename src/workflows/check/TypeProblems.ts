@@ -1,8 +1,8 @@
 /** Problems with unknown or unavailable node types and versions. */
 import { fold } from "../../base/Nearest.ts"
 import type { Problem } from "../../base/Problem.ts"
-import { nearestTypes, shortName } from "../../catalogue/types/NearestTypes.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
+import { nearestTypes, shortName } from "../../catalogue/types/NodeType.ts"
 import { isNewer } from "../../catalogue/types/Releases.ts"
 import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
 import { type Checked, either, type Lookups, type Node, problemOf, quoted } from "./CheckedWorkflow.ts"

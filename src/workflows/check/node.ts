@@ -1,8 +1,8 @@
 /** Problems inside single nodes: parameters, expressions and missing credentials. */
 import { obj, own, str } from "../../base/Json.ts"
 import type { MissingCredential } from "../../base/Problem.ts"
-import { about } from "../../catalogue/parameters/ParameterDefaults.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
+import { about } from "../../catalogue/parameters/ParameterValues.ts"
 import { parametersOf } from "../../n8n/model/Workflow.ts"
 import { type Checked, either, isTriggerLike, type Lookups, type Node, problemOf } from "./CheckedWorkflow.ts"
 import * as Expressions from "./Expressions.ts"

@@ -1,7 +1,6 @@
 /** Adds nodes: chooses version, name and position, and connects them. */
 import * as Result from "effect/Result"
 import { num, type Obj, obj, str } from "../../base/Json.ts"
-import { nearestTypes, withPackage } from "../../catalogue/types/NearestTypes.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { links } from "../../n8n/model/Connections.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
@@ -24,7 +23,7 @@ export interface Kind {
 
 /** Properties by the node type or, for an unknown type, by the workflow's other nodes of that type. */
 export const kindOf = (workflow: Obj, named: string, field: string, lookups: Step.Lookups): Step.Attempt<Kind> => {
-  const type = withPackage(named, lookups.types)
+  const type = NodeType.withPackage(named, lookups.types)
   const nodeType = lookups.find(type)
   if (nodeType !== undefined) {
     const typeVersion = lookups.newest(type) ?? NodeType.defaultVersion(nodeType)
@@ -49,7 +48,7 @@ export const kindOf = (workflow: Obj, named: string, field: string, lookups: Ste
       hasWebhook: alike.some((node) => str(node["webhookId"]) !== undefined)
     })
   }
-  const near = either(nearestTypes(type, lookups))
+  const near = either(NodeType.nearestTypes(type, lookups))
   return Step.refuse(
     field,
     `There is no node type '${type.slice(0, 100)}'.`,

@@ -1,8 +1,8 @@
 /** Merges patches of parameters, checks them against the node type and completes them as n8n's editor does. */
 import * as Result from "effect/Result"
 import { mapValues, type Obj, obj, without } from "../../base/Json.ts"
-import { isMultiple } from "../../catalogue/parameters/ParameterDefaults.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
+import { isMultiple } from "../../catalogue/parameters/ParameterValues.ts"
 import { type Description, groups, members, type Property } from "../../catalogue/types/NodeType.ts"
 import * as Step from "./step.ts"
 

@@ -1,7 +1,7 @@
 /** Nodes for files and pages. */
 import * as Result from "effect/Result"
 import { arr, type Obj, obj } from "../../base/Json.ts"
-import { isExpression } from "../../catalogue/parameters/ParameterDisplay.ts"
+import { isExpression } from "../../catalogue/parameters/ParameterValues.ts"
 import { seesMore } from "./downstream.ts"
 import { carry, continues, left, type Mapping, type Old, type Step } from "./mapping.ts"
 

@@ -1,7 +1,7 @@
 /** HTTP Request from any version to 4.5, with equal requests and equal items. */
 import * as Result from "effect/Result"
 import { arr, equals, type Obj, obj, str } from "../../base/Json.ts"
-import { isExpression } from "../../catalogue/parameters/ParameterDisplay.ts"
+import { isExpression } from "../../catalogue/parameters/ParameterValues.ts"
 import * as Template from "../../n8n/model/Template.ts"
 import { seesMore, type Shape, shapeOf } from "./downstream.ts"
 import { left, type Mapping, type Old, type Outcome, type Undecided } from "./mapping.ts"

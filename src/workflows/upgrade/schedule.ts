@@ -1,7 +1,7 @@
 /** Schedule Trigger, and the triggers before it, with equal starts. */
 import * as Result from "effect/Result"
 import { arr, int, type Obj, obj } from "../../base/Json.ts"
-import { isExpression } from "../../catalogue/parameters/ParameterDisplay.ts"
+import { isExpression } from "../../catalogue/parameters/ParameterValues.ts"
 import * as Schedules from "../Schedules.ts"
 import { seesMore } from "./downstream.ts"
 import { left, type Mapping, type Step } from "./mapping.ts"

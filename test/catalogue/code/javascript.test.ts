@@ -1,24 +1,26 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as JavaScript from "../../../src/base/JavaScript.ts"
-import { reachOf } from "../../../src/catalogue/code/javascript.ts"
+import { ofJavaScript } from "../../../src/catalogue/code/Reach.ts"
 import { harmless, senders } from "../../support/senders.ts"
 
 describe("what JavaScript of a node may do", () => {
   it.effect("reaches outside in every way to send", () =>
     Effect.map(JavaScript.parser, (parse) => {
-      for (const code of senders) assert.isTrue(reachOf(`const url = 'http://x'\n${code}`, parse).outside, code)
+      for (const code of senders) assert.isTrue(ofJavaScript(`const url = 'http://x'\n${code}`, parse).outside, code)
     }))
 
   it.effect("stays inside where it only computes", () =>
     Effect.map(JavaScript.parser, (parse) => {
-      for (const code of harmless) assert.deepStrictEqual(reachOf(code, parse), { outside: false, state: false }, code)
+      for (const code of harmless) {
+        assert.deepStrictEqual(ofJavaScript(code, parse), { outside: false, state: false }, code)
+      }
     }))
 
   it.effect("is anything where it does not parse, is made by an expression, or is nested too deeply", () =>
     Effect.map(JavaScript.parser, (parse) => {
       for (const code of ["return {", "={{ $json.code }}", `return ${"[".repeat(50_000)}`]) {
-        assert.isTrue(reachOf(code, parse).outside, code.slice(0, 40))
+        assert.isTrue(ofJavaScript(code, parse).outside, code.slice(0, 40))
       }
     }))
 
@@ -31,6 +33,6 @@ describe("what JavaScript of a node may do", () => {
           "return [{ json: this.getWorkflowStaticData('global') }]",
           "const read = $getWorkflowStaticData; return [{ json: read('global') }]"
         ]
-      ) assert.deepStrictEqual(reachOf(code, parse), { outside: false, state: true }, code)
+      ) assert.deepStrictEqual(ofJavaScript(code, parse), { outside: false, state: true }, code)
     }))
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { reachOf } from "../../../src/catalogue/code/python.ts"
+import { ofPython } from "../../../src/catalogue/code/Reach.ts"
 
 const senders = [
   "import requests\nreturn requests.get('http://x').json()",
@@ -64,14 +64,14 @@ const harmless = [
 
 describe("what Python of a node may do", () => {
   it("reaches outside by imports, by code that is made, by attributes of texts and by n8n's helpers", () => {
-    for (const code of senders) assert.isTrue(reachOf(code).outside, code)
+    for (const code of senders) assert.isTrue(ofPython(code).outside, code)
   })
 
   it("stays inside where it only computes", () => {
-    for (const code of harmless) assert.deepStrictEqual(reachOf(code), { outside: false, state: false }, code)
+    for (const code of harmless) assert.deepStrictEqual(ofPython(code), { outside: false, state: false }, code)
   })
 
   it("keeps state with static data of the workflow", () => {
-    assert.isTrue(reachOf("data = _getWorkflowStaticData('global')\nreturn [{'json': dict(data)}]").state)
+    assert.isTrue(ofPython("data = _getWorkflowStaticData('global')\nreturn [{'json': dict(data)}]").state)
   })
 })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { arr, obj, str } from "../../../src/base/Json.ts"
-import { matches } from "../../../src/catalogue/parameters/ParameterDisplay.ts"
+import { matches } from "../../../src/catalogue/parameters/ParameterValues.ts"
 import * as nodeTypes from "../../support/nodeTypes.ts"
 
 /** Every pattern of n8n's own node types: of resource locators, and of display conditions. */

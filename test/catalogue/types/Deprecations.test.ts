@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { deprecations } from "../../../src/catalogue/types/Deprecations.ts"
+import { deprecations } from "../../../src/catalogue/types/Releases.ts"
 import * as nodeTypes from "../../support/nodeTypes.ts"
 
 const base = (name: string) => `n8n-nodes-base.${name}`

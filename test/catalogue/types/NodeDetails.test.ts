@@ -4,14 +4,14 @@ import * as Result from "effect/Result"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import { createRequire } from "node:module"
 import { type Obj, obj } from "../../../src/base/Json.ts"
-import * as Evaluate from "../../../src/catalogue/types/Evaluate.ts"
 import * as NodeDetails from "../../../src/catalogue/types/NodeDetails.ts"
 import * as NodeType from "../../../src/catalogue/types/NodeType.ts"
 import * as ParameterView from "../../../src/catalogue/types/ParameterView.ts"
+import * as Ports from "../../../src/catalogue/types/Ports.ts"
 import * as ToolVariant from "../../../src/catalogue/types/ToolVariant.ts"
 import * as nodeTypes from "../../support/nodeTypes.ts"
 
-const evaluate = await Effect.runPromise(Evaluate.make)
+const evaluate = await Effect.runPromise(Ports.evaluator)
 
 const background = { release: "2.41.1", releases: { lacking: {}, removed: {} } }
 

@@ -2,12 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Obj } from "../../../src/base/Json.ts"
 import { complete } from "../../../src/catalogue/parameters/Parameters.ts"
-import * as Evaluate from "../../../src/catalogue/types/Evaluate.ts"
 import { at } from "../../../src/catalogue/types/NodeType.ts"
 import * as Ports from "../../../src/catalogue/types/Ports.ts"
 import { get, versions } from "../../support/nodeTypes.ts"
 
-const evaluate = await Effect.runPromise(Evaluate.make)
+const evaluate = await Effect.runPromise(Ports.evaluator)
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
 
@@ -147,7 +146,7 @@ describe("what is no expression of n8n's", () => {
   })
 
   it("shares a budget for the nodes of one workflow", async () => {
-    const [first, second] = await Effect.runPromise(Effect.all([Evaluate.make, Evaluate.make]))
+    const [first, second] = await Effect.runPromise(Effect.all([Ports.evaluator, Ports.evaluator]))
     const large = "={{ Array.from({ length: 1e7 }) }}"
     for (let node = 0; node < 500; node++) same(first(large, scope), undefined)
     same(first("={{ [$parameter.a] }}", scope), undefined)

@@ -5,10 +5,10 @@ import * as Result from "effect/Result"
 import type * as Services from "../../../src/app/Services.ts"
 import * as JavaScript from "../../../src/base/JavaScript.ts"
 import { type Obj, obj } from "../../../src/base/Json.ts"
-import * as Evaluate from "../../../src/catalogue/types/Evaluate.ts"
 import * as NodeDetails from "../../../src/catalogue/types/NodeDetails.ts"
 import type * as NodeType from "../../../src/catalogue/types/NodeType.ts"
 import * as Outside from "../../../src/catalogue/types/Outside.ts"
+import * as Ports from "../../../src/catalogue/types/Ports.ts"
 import * as ToolVariant from "../../../src/catalogue/types/ToolVariant.ts"
 import { type N8nClient, writesDrafts } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
@@ -16,7 +16,7 @@ import * as nodeTypes from "../../support/nodeTypes.ts"
 import { main, node } from "../../support/workflows.ts"
 import type { RealN8n } from "./RealN8n.ts"
 
-const evaluate = await Effect.runPromise(Evaluate.make)
+const evaluate = await Effect.runPromise(Ports.evaluator)
 
 const background = { release: "2.41.1", releases: { lacking: {}, removed: {} } }
 

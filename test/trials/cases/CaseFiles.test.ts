@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as CaseFiles from "../../../src/trials/cases/CaseFiles.ts"
+import * as CaseRun from "../../../src/trials/cases/CaseRun.ts"
 import { folderWith, platform } from "../../support/folders.ts"
 
 const text = `{
@@ -31,13 +31,13 @@ describe("the files of cases", () => {
       const fs = yield* FileSystem.FileSystem
       yield* fs.symlink(folder, `${folder}/a/circle`)
       const names = (files: ReadonlyArray<string>) => files.map((file) => file.slice(folder.length + 1))
-      const all = yield* CaseFiles.find([folder])
+      const all = yield* CaseRun.find([folder])
       assert.deepStrictEqual(names(all.files), ["a/c.test.json", "a/deep/er/d.test.json", "b.test.json"])
       assert.deepStrictEqual(all.folders, [folder])
-      const some = yield* CaseFiles.find([`${folder}/other.json`, `${folder}/a`, `${folder}/a/c.test.json`])
+      const some = yield* CaseRun.find([`${folder}/other.json`, `${folder}/a`, `${folder}/a/c.test.json`])
       assert.deepStrictEqual(names(some.files), ["other.json", "a/c.test.json", "a/deep/er/d.test.json"])
       assert.deepStrictEqual(some.folders, [folder, `${folder}/a`])
-      const error = yield* Effect.flip(CaseFiles.find([`${folder}/nope`]))
+      const error = yield* Effect.flip(CaseRun.find([`${folder}/nope`]))
       assert.strictEqual(error.message, `There is no file or folder '${folder}/nope'`)
     }).pipe(Effect.scoped, Effect.provide(platform)))
 
@@ -47,18 +47,18 @@ describe("the files of cases", () => {
       const fs = yield* FileSystem.FileSystem
       const path = `${folder}/a.test.json`
       yield* fs.chmod(path, 0o640)
-      const read = yield* CaseFiles.read(path)
+      const read = yield* CaseRun.read(path)
       assert.strictEqual(read.testCase.workflow, "../orders.json")
       const { expect = {} } = read.testCase
-      assert.isFalse(yield* CaseFiles.write(read, expect))
+      assert.isFalse(yield* CaseRun.write(read, expect))
       assert.isTrue(
-        yield* CaseFiles.write(read, { nodes: { Sum: { count: 3, items: [{ total: 1.5 }] } } })
+        yield* CaseRun.write(read, { nodes: { Sum: { count: 3, items: [{ total: 1.5 }] } } })
       )
       assert.strictEqual(yield* fs.readFileString(path), text.replace("\"count\": 2", "\"count\": 3"))
       assert.strictEqual((yield* fs.stat(path)).mode & 0o777, 0o640)
       assert.deepStrictEqual(yield* fs.readDirectory(folder), ["a.test.json"])
 
-      const error = yield* Effect.flip(CaseFiles.write(read, { status: "error" }))
+      const error = yield* Effect.flip(CaseRun.write(read, { status: "error" }))
       assert.strictEqual(error.message, "The file was changed during the test")
     }).pipe(Effect.scoped, Effect.provide(platform)))
 
@@ -69,7 +69,7 @@ describe("the files of cases", () => {
         "keys.test.json": "{\"workflows\":\"x\"}"
       })
       const message = (name: string) =>
-        Effect.map(Effect.flip(CaseFiles.read(`${folder}/${name}`)), (error) => error.message)
+        Effect.map(Effect.flip(CaseRun.read(`${folder}/${name}`)), (error) => error.message)
       assert.strictEqual(yield* message("json.test.json"), "It is not JSON: value expected at line 2, column 15")
       assert.strictEqual(
         yield* message("keys.test.json"),

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Expected from "../../../src/trials/cases/Expected.ts"
+import * as TestCase from "../../../src/trials/cases/TestCase.ts"
 import { Json } from "../../support/arbitrary.ts"
 
-const seen = (value: unknown, shown: unknown = value): Expected.Seen => ({ value, shown })
+const seen = (value: unknown, shown: unknown = value): TestCase.Seen => ({ value, shown })
 
 /** What is expected, what fits, and what does not. */
 const table: ReadonlyArray<readonly [unknown, ReadonlyArray<unknown>, ReadonlyArray<unknown>]> = [
@@ -26,10 +26,10 @@ describe("expected values", () => {
   it("fit what they say, and nothing else", () => {
     for (const [expected, fits, others] of table) {
       for (const value of fits) {
-        assert.isTrue(Expected.matches(expected, value), `${JSON.stringify(expected)} ${JSON.stringify(value)}`)
+        assert.isTrue(TestCase.matches(expected, value), `${JSON.stringify(expected)} ${JSON.stringify(value)}`)
       }
       for (const value of others) {
-        assert.isFalse(Expected.matches(expected, value), `${JSON.stringify(expected)} ${JSON.stringify(value)}`)
+        assert.isFalse(TestCase.matches(expected, value), `${JSON.stringify(expected)} ${JSON.stringify(value)}`)
       }
     }
   })
@@ -37,7 +37,7 @@ describe("expected values", () => {
   it("differ in places, each named as in the case", () => {
     const expected = { a: 1, "odd key": { list: [1, { b: "x" }] }, same: "*", gone: 1 }
     const actual = { a: 2, "odd key": { list: [1, { b: "y", c: 1 }] }, same: 1, more: 1 }
-    assert.deepStrictEqual(Expected.differences(seen(expected), seen(actual), "items[0]"), [
+    assert.deepStrictEqual(TestCase.valueDifferences(seen(expected), seen(actual), "items[0]"), [
       { path: "items[0].a", expected: 1, actual: 2 },
       { path: "items[0][\"odd key\"].list[1].b", expected: "x", actual: "y" },
       { path: "items[0].gone", expected: 1, actual: undefined }
@@ -46,14 +46,14 @@ describe("expected values", () => {
 
   it("show of a list of another length only what is expected of its elements", () => {
     const actual = [{ id: 1, noise: "a" }, { id: 2, noise: "b" }]
-    assert.deepStrictEqual(Expected.differences(seen([{ id: 1 }]), seen(actual), "list"), [
+    assert.deepStrictEqual(TestCase.valueDifferences(seen([{ id: 1 }]), seen(actual), "list"), [
       { path: "list", expected: [{ id: 1 }], actual: [{ id: 1 }, { id: 2, noise: "b" }] }
     ])
   })
 
   it("show null as null, not as a secret", () => {
     assert.deepStrictEqual(
-      Expected.differences(seen({ a: 1, b: null }), seen({ a: null, b: 2 }), "item"),
+      TestCase.valueDifferences(seen({ a: 1, b: null }), seen({ a: null, b: 2 }), "item"),
       [{ path: "item.a", expected: 1, actual: null }, { path: "item.b", expected: null, actual: 2 }]
     )
   })
@@ -65,17 +65,20 @@ describe("expected values", () => {
       keys: ["[redacted]"]
     })
     assert.deepStrictEqual(
-      Expected.differences(seen({ password: "x" }, { password: "[redacted]" }), actual, "items[0]"),
+      TestCase.valueDifferences(seen({ password: "x" }, { password: "[redacted]" }), actual, "items[0]"),
       [{ path: "items[0].password", expected: "[redacted]", actual: "[redacted]" }]
     )
-    assert.deepStrictEqual(Expected.exactly(actual), { password: "*", user: "ada", keys: ["*"] })
-    assert.deepStrictEqual(Expected.updated({ password: "x", user: "bob" }, actual), { password: "*", user: "ada" })
+    assert.deepStrictEqual(TestCase.exactly(actual), { password: "*", user: "ada", keys: ["*"] })
+    assert.deepStrictEqual(TestCase.updatedValue({ password: "x", user: "bob" }, actual), {
+      password: "*",
+      user: "ada"
+    })
   })
 
   it("are updated where they do not hold: wildcards that do stay, and what was not listed is not", () => {
     const before = { id: "*", at: "/^2026/", total: 1, gone: 1, list: ["*", 1], inner: { a: 1 } }
     const actual = { id: 7, at: "2025-01-01", total: 2, list: [5, 6, "*"], inner: { a: 2, b: 3 }, more: 1 }
-    assert.deepStrictEqual(Expected.updated(before, seen(actual)), {
+    assert.deepStrictEqual(TestCase.updatedValue(before, seen(actual)), {
       id: "*",
       at: "2025-01-01",
       total: 2,
@@ -85,18 +88,18 @@ describe("expected values", () => {
   })
 
   it("that are wrong regular expressions are named", () => {
-    assert.deepStrictEqual(Expected.faults([{ a: "/ok/" }, "*", 1, null], "items"), [])
-    const [fault, ...others] = Expected.faults([{ a: { b: ["/(/"] } }], "items")
+    assert.deepStrictEqual(TestCase.patternFaults([{ a: "/ok/" }, "*", 1, null], "items"), [])
+    const [fault, ...others] = TestCase.patternFaults([{ a: { b: ["/(/"] } }], "items")
     assert.isEmpty(others)
     assert.strictEqual(fault?.path, "items[0].a.b[0]")
     assert.match(fault?.message ?? "", /Unterminated group.*backslash/)
   })
 
   it.prop("of exactly a value fit it, also where that looks like a wildcard", { value: Json }, ({ value }) => {
-    assert.isTrue(Expected.matches(Expected.exactly(seen(value)), value))
+    assert.isTrue(TestCase.matches(TestCase.exactly(seen(value)), value))
     for (const text of ["*", "/", "//", "/a/", "/(/", "\\", "\\*"]) {
-      assert.isTrue(Expected.matches(Expected.exactly(seen({ text, value })), { text, value }))
-      assert.isFalse(Expected.matches(Expected.exactly(seen({ text, value })), { text: `${text}.`, value }))
+      assert.isTrue(TestCase.matches(TestCase.exactly(seen({ text, value })), { text, value }))
+      assert.isFalse(TestCase.matches(TestCase.exactly(seen({ text, value })), { text: `${text}.`, value }))
     }
   })
 
@@ -104,9 +107,9 @@ describe("expected values", () => {
     expected: Json,
     actual: Json
   }, ({ actual, expected }) => {
-    if (Expected.faults(expected, "").length > 0) return
-    const differences = Expected.differences(seen(expected), seen(actual), "")
-    assert.strictEqual(differences.length === 0, Expected.matches(expected, actual))
-    assert.isTrue(Expected.matches(Expected.updated(expected, seen(actual)), actual))
+    if (TestCase.patternFaults(expected, "").length > 0) return
+    const differences = TestCase.valueDifferences(seen(expected), seen(actual), "")
+    assert.strictEqual(differences.length === 0, TestCase.matches(expected, actual))
+    assert.isTrue(TestCase.matches(TestCase.updatedValue(expected, seen(actual)), actual))
   })
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Redact from "../../../src/base/Redact.ts"
+import * as TestCase from "../../../src/trials/cases/TestCase.ts"
 import type { Expectation } from "../../../src/trials/cases/TestCase.ts"
-import * as Verdict from "../../../src/trials/cases/Verdict.ts"
 import { document, failed, from, fromApi, items, run } from "../../executions/runData.ts"
 
 const redact = Redact.redact
@@ -17,7 +17,7 @@ const execution = fromApi(document({
 }, { status: "error" }))
 
 const paths = (expectation: Expectation) =>
-  Verdict.differences(expectation, execution, redact).map(({ actual, expected, path }) => [path, expected, actual])
+  TestCase.differences(expectation, execution, redact).map(({ actual, expected, path }) => [path, expected, actual])
 
 describe("a verdict", () => {
   it("counts over runs and outputs, and compares items in their order, by place", () => {
@@ -51,7 +51,7 @@ describe("a verdict", () => {
     assert.deepStrictEqual(paths({ status: "error", nodes }), [
       ["expect.nodes.Loop.items[0].json.password", "[redacted]", "[redacted]"]
     ])
-    const [shown] = Verdict.differences({ status: "error", nodes }, execution, Verdict.redaction(false))
+    const [shown] = TestCase.differences({ status: "error", nodes }, execution, TestCase.redaction(false))
     assert.deepInclude(shown, { expected: "other", actual: "hunter0" })
     const right = { Loop: { items: [{ password: "hunter0" }] } }
     assert.deepStrictEqual(paths({ status: "error", nodes: right }), [])
@@ -65,7 +65,7 @@ describe("a verdict", () => {
         Break: { count: 1 }
       }
     }
-    const after = Verdict.updated({ expect: before }, execution, redact)
+    const after = TestCase.updated({ expect: before }, execution, redact)
     assert.deepStrictEqual(after, {
       status: "error",
       nodes: {
@@ -78,7 +78,7 @@ describe("a verdict", () => {
       }
     })
     assert.deepStrictEqual(paths(after), [])
-    assert.deepStrictEqual(Verdict.updated({ expect: after }, execution, redact), after)
+    assert.deepStrictEqual(TestCase.updated({ expect: after }, execution, redact), after)
   })
 
   it("of a case without expectation becomes one of its last node, without times of the run", () => {
@@ -87,9 +87,9 @@ describe("a verdict", () => {
         run(1, { main: [items(...Array.from({ length: 12 }, (_, id) => ({ id, at: "2026-11-21T20:59:49.000Z" })))] })
       ]
     }))
-    const { nodes, status } = Verdict.updated({}, rows, redact) as Expectation
+    const { nodes, status } = TestCase.updated({}, rows, redact) as Expectation
     assert.deepStrictEqual([status, Object.keys(nodes ?? {}), nodes?.["Rows"]?.count], ["success", ["Rows"], 12])
     assert.deepStrictEqual(nodes?.["Rows"]?.items, Array.from({ length: 10 }, (_, id) => ({ id, at: "*" })))
-    assert.deepStrictEqual(Verdict.differences({ nodes: nodes ?? {} }, rows, redact), [])
+    assert.deepStrictEqual(TestCase.differences({ nodes: nodes ?? {} }, rows, redact), [])
   })
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as unexercised from "../../../src/trials/proof/unexercised.ts"
+import { unexercisedChanges } from "../../../src/trials/proof/versions.ts"
 import { document, fromApi, items, run } from "../../executions/runData.ts"
 import { main, node } from "../../support/workflows.ts"
 
@@ -17,7 +17,7 @@ const record = fromApi(document({
 const runs = [{ record, replay: record, names: new Map([["Api", "Api"], ["End", "End"], ["Rare", "Rare"]]) }]
 
 const changes = (more: Partial<typeof before> & { readonly connections?: object }) =>
-  unexercised.changes(before, { ...before, ...more } as typeof before, runs)
+  unexercisedChanges(before, { ...before, ...more } as typeof before, runs)
 
 /** The nodes with one changed. */
 const changed = (name: string, more: object) =>

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import { parser } from "../../../src/base/JavaScript.ts"
 import { nearest, suggestion } from "../../../src/base/Nearest.ts"
-import * as Evaluate from "../../../src/catalogue/types/Evaluate.ts"
+import * as Ports from "../../../src/catalogue/types/Ports.ts"
 import * as ToolVariant from "../../../src/catalogue/types/ToolVariant.ts"
 import type { Lookups } from "../../../src/workflows/check/WorkflowProblems.ts"
 import { all } from "../../support/nodeTypes.ts"
@@ -18,6 +18,6 @@ export const lookups: Lookups = {
   release: "2.41.1",
   nearest,
   suggest: suggestion,
-  evaluate: await Effect.runPromise(Evaluate.make),
+  evaluate: await Effect.runPromise(Ports.evaluator),
   parse: await Effect.runPromise(parser)
 }

@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Terminal from "effect/Terminal"
 import { ask } from "../../../../../src/app/commands/credential.ts"
-import * as Fields from "../../../../../src/credentials/Fields.ts"
+import * as Values from "../../../../../src/credentials/Values.ts"
 
 /** Keys that a person presses, such as `a`, `down` or `return`. */
 const key = (name: string): Terminal.UserInput => ({
@@ -14,7 +14,7 @@ const key = (name: string): Terminal.UserInput => ({
 })
 
 /** A person at a terminal, and all that is shown there. */
-const answering = (keys: ReadonlyArray<string>, fields: ReadonlyArray<Fields.Field>) =>
+const answering = (keys: ReadonlyArray<string>, fields: ReadonlyArray<Values.Field>) =>
   Effect.gen(function*() {
     const screen: Array<string> = []
     const input = yield* Queue.unbounded<Terminal.UserInput>()
@@ -31,7 +31,7 @@ const answering = (keys: ReadonlyArray<string>, fields: ReadonlyArray<Fields.Fie
     return { values, screen: screen.join("") }
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 
-const fields = Fields.fields(
+const fields = Values.fields(
   {
     user: { type: "string" },
     password: { type: "string" },

@@ -1,0 +1,304 @@
+/** Differences of items: paths to ignore, fingerprints, pairs, and their counts by path and kind. Pure. */
+import * as Json from "../../base/Json.ts"
+import { defined, type Obj } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
+import * as Execution from "../../executions/Execution.ts"
+import * as FailureGroups from "../../executions/FailureGroups.ts"
+import * as ItemDifferences from "../../executions/ItemDifferences.ts"
+
+export type Steps = ReadonlyArray<JsonPath.Step>
+
+/** Path at one node, or at all. */
+export interface Ignored {
+  readonly node?: string
+  readonly steps: Steps
+}
+
+const anyElement = "[]"
+
+const quotedName = /^\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*(?:\.|(?=\[))/u
+
+/** Reads a path; `undefined` if it cannot be parsed. */
+export const parseIgnored = (text: string): Ignored | undefined => {
+  const name = quotedName.exec(text)
+  const path = text.slice(name?.[0].length ?? 0).replace(/^\s*\$json(?=[.[])\.?/, "")
+  const steps = JsonPath.parse(path.replaceAll("[]", `["${anyElement}"]`))
+  const node = (name?.[1] ?? name?.[2])?.replace(/\\(.)/g, "$1")
+  return steps === undefined ? undefined : node === undefined ? { steps } : { node, steps }
+}
+
+const below = (paths: ReadonlyArray<Steps>, step: JsonPath.Step): ReadonlyArray<Steps> =>
+  paths.length === 0 ?
+    paths :
+    paths.flatMap(([head, ...rest]) =>
+      String(head) === String(step) || head === anyElement && typeof step === "number" ? [rest] : []
+    )
+
+/** Whether a path is one of these or below it. */
+export const covers = (paths: ReadonlyArray<Steps>, path: Steps): boolean => {
+  const [step, ...rest] = path
+  return paths.some((each) => each.length === 0) || step !== undefined && paths.length > 0 &&
+      covers(below(paths, step), rest)
+}
+
+/** Mixes the bits of a number (Steele and Vigna). */
+export const mix = (value: number): number => {
+  const first = Math.imul(value ^ (value >>> 16), 0x21f0aaad)
+  const second = Math.imul(first ^ (first >>> 15), 0x735a2d97)
+  return second ^ (second >>> 15)
+}
+
+/** Fingerprint of a text (FNV-1a). */
+export const fingerprintOfText = (text: string, seed = 0x811c9dc5): number => {
+  let hash = seed
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  return mix(hash)
+}
+
+/** Fingerprint of a JSON value without the paths to ignore. */
+export const fingerprint = (value: unknown, ignore: ReadonlyArray<Steps>): number => {
+  if (typeof value === "string") return fingerprintOfText(value)
+  if (typeof value !== "object" || value === null) return fingerprintOfText(String(value), 1)
+  let sum = Array.isArray(value) ? 3 : 5
+  const add = (step: string | number, inner: unknown) => {
+    const rest = below(ignore, step)
+    if (rest.some((steps) => steps.length === 0)) return
+    const at = typeof step === "number" ? mix(step + 1) : fingerprintOfText(step)
+    sum = (sum + mix(Math.imul(at, 31) ^ fingerprint(inner, rest))) | 0
+  }
+  if (Array.isArray(value)) { for (let index = 0; index < value.length; index++) add(index, value[index]) }
+  else for (const key of Object.keys(value)) add(key, (value as Obj)[key])
+  return mix(sum)
+}
+
+interface Place {
+  readonly index: number
+  readonly stored: unknown
+  readonly redactor: Execution.Segment["redactor"]
+}
+
+const cursor = (segments: Iterable<Execution.Segment>) => {
+  const rest = segments[Symbol.iterator]()
+  const advance = () => {
+    const next = rest.next()
+    return next.done === true ? undefined : next.value
+  }
+  let segment = advance()
+  let items: ReadonlyArray<unknown> | undefined
+  let at = 0
+  const skip = () => {
+    segment = advance()
+    items = undefined
+    at = 0
+  }
+  return {
+    /** JSON of a segment of which nothing was taken. */
+    text: () => items === undefined ? segment?.text : undefined,
+    skip,
+    take: (): Place | undefined => {
+      const current = segment
+      if (current === undefined) return undefined
+      items ??= current.items()
+      const place = { index: current.first + at, stored: items[at], redactor: current.redactor }
+      at++
+      if (at >= items.length) skip()
+      return place
+    }
+  }
+}
+
+/** Pairs by position until one side ends; equal segments are passed over. */
+export function* pairs(then: Iterable<Execution.Segment>, now: Iterable<Execution.Segment>) {
+  const [left, right] = [cursor(then), cursor(now)]
+  for (;;) {
+    const text = left.text()
+    if (text !== undefined && text === right.text()) {
+      left.skip()
+      right.skip()
+      continue
+    }
+    const [before, after] = [left.take(), right.take()]
+    if (before === undefined || after === undefined) return
+    yield [before, after] as const
+  }
+}
+
+/** Items of an output in order. */
+export function* places(segments: Iterable<Execution.Segment>) {
+  const rest = cursor(segments)
+  for (let place = rest.take(); place !== undefined; place = rest.take()) yield place
+}
+
+const isAbsent = (value: unknown) => value === undefined || value === null
+
+/** Parts of an item to compare, by the prefix of their paths: its JSON, its files without content, its error. */
+const parts = (stored: unknown): ReadonlyArray<readonly [prefix: string, value: unknown]> => {
+  const value = Json.obj(stored)
+  const json = value?.["json"] ?? {}
+  if (isAbsent(value?.["binary"]) && isAbsent(value?.["error"])) return [["", json]]
+  const { binary, error } = Execution.item(stored)
+  return [
+    ["", json],
+    ["$binary", binary],
+    ["$error", error && FailureGroups.withoutValues(error.message)]
+  ]
+}
+
+const restOf = (ignore: ReadonlyArray<Steps>, prefix: string) => prefix === "" ? ignore : below(ignore, prefix)
+
+/** Fingerprint of an item without the paths to ignore. */
+export const fingerprintOfItem = (stored: unknown, ignore: ReadonlyArray<Steps>): number =>
+  parts(stored).reduce((sum, [prefix, value]) => {
+    const rest = restOf(ignore, prefix)
+    return value === undefined || rest.some((steps) => steps.length === 0)
+      ? sum
+      : (sum + mix(fingerprintOfText(prefix) ^ fingerprint(value, rest))) | 0
+  }, 0)
+
+/** Differences of a pair by path, without the paths to ignore. */
+export const differencesOf = (
+  [before, after]: readonly [Place, Place],
+  ignore: ReadonlyArray<Steps>,
+  redacts: boolean
+) => {
+  const [left, right] = [new Map(parts(before.stored)), new Map(parts(after.stored))]
+  const all: Array<ItemDifferences.Difference> = []
+  for (const prefix of left.size < right.size ? right.keys() : left.keys()) {
+    const [old, current] = [left.get(prefix), right.get(prefix)]
+    if (Json.equals(old, current)) continue
+    const both = (stored: unknown, { redactor }: Place) => ({ stored, shown: redacts ? redactor()(stored) : stored })
+    ItemDifferences.differences(both(old, before), both(current, after), prefix, all)
+  }
+  return ignore.length === 0 ? all : all.filter(({ path }) => !covers(ignore, JsonPath.parse(path) ?? []))
+}
+
+const maxPaths = 1_000
+
+const collect = (value: unknown, path: string, into: Set<string>): void => {
+  if (into.size >= maxPaths) return
+  if (path !== "") into.add(path)
+  if (Array.isArray(value)) { for (const inner of value) collect(inner, `${path}[]`, into) }
+  else {for (const [key, inner] of Object.entries(Json.obj(value) ?? {})) {
+      collect(inner, JsonPath.member(path, key), into)
+    }}
+}
+
+/** Items of a side without partners: how often each occurs, and how many have each path. */
+export const census = (ignore: ReadonlyArray<Steps>) => {
+  const paths = new Map<string, number>()
+  let items = 0
+  return {
+    add: (stored: unknown) => {
+      items++
+      const own = new Set<string>()
+      collect(Json.obj(stored)?.["json"], "", own)
+      for (const path of own) if (paths.size < maxPaths || paths.has(path)) paths.set(path, (paths.get(path) ?? 0) + 1)
+      return fingerprintOfItem(stored, ignore)
+    },
+    has: (path: string) => paths.has(path),
+    inAll: () => [...paths].flatMap(([path, count]) => count === items ? [path] : [])
+  }
+}
+
+/** Kind of a difference; `succeeded` and `failed` describe the replay, `ran` and `notRun` too. */
+export type Kind =
+  | ItemDifferences.Kind
+  | "count"
+  | "order"
+  | "output"
+  | "ran"
+  | "notRun"
+  | "failed"
+  | "succeeded"
+
+/** Difference of a node: one for all items and runs of the node that differ in this way, with the first as example. */
+export interface Difference {
+  readonly node: string
+  readonly run: number
+  readonly item?: number
+  /** Path in the item, elements of lists together; the output of a count; else empty. */
+  readonly path: string
+  readonly kind: Kind
+  /** Values as shown to readers, shortened. */
+  readonly before?: unknown
+  readonly after?: unknown
+  readonly count: number
+  readonly isRounding?: boolean
+  readonly isRetyped?: boolean
+  /** Fingerprint of the replay's values and their places. */
+  readonly digest: number
+}
+
+/** Maximum number of paths of a node; the rest is one difference at `restPath`. */
+const maxDifferences = 500
+export const restPath = "…"
+
+const maxChars = 200
+
+const brief = (value: unknown): unknown => {
+  const text = JSON.stringify(value)
+  return text === undefined || text.length <= maxChars
+    ? value
+    : `${(typeof value === "string" ? value : text).slice(0, maxChars)}…`
+}
+
+const typeOf = (value: unknown) => value === null ? "null" : Array.isArray(value) ? "list" : typeof value
+
+const keyOf = ({ kind, path }: Pick<Difference, "kind" | "path">) => `${kind} ${path}`
+
+type Changes = ReadonlyArray<ItemDifferences.Difference>
+
+const nameOf = (change: Changes[number]) => ({
+  kind: ItemDifferences.kindOf(change),
+  path: ItemDifferences.general(change.path)
+})
+
+/** Differences of a node, or of one of its runs before it is known whether only the order differs. */
+export const tally = () => {
+  const all = new Map<string, Difference>()
+  const add = (difference: Difference) => {
+    const isFull = all.size >= maxDifferences && !all.has(keyOf(difference))
+    const { after: _, before: __, ...place } = difference
+    const more: Difference = isFull ? { ...place, kind: "altered", path: restPath } : difference
+    const key = keyOf(more)
+    const known = all.get(key)
+    all.set(
+      key,
+      known === undefined ? more : {
+        ...known,
+        count: known.count + more.count,
+        digest: (known.digest + more.digest) | 0,
+        ...(known.isRounding === true && more.isRounding !== true ? { isRounding: false } : {}),
+        ...(more.isRetyped === true ? { isRetyped: true } : {})
+      }
+    )
+  }
+  return {
+    add,
+    isNew: (changes: Changes) => all.size < maxDifferences && changes.some((change) => !all.has(keyOf(nameOf(change)))),
+    addItem: (
+      place: Pick<Difference, "node" | "run"> & { readonly item: number },
+      changes: Changes,
+      ofValue: (value: unknown) => number
+    ) => {
+      const own = new Set<string>()
+      for (const change of changes) {
+        const name = nameOf(change)
+        const key = keyOf(name)
+        const { after, before } = all.has(key) ? {} : ItemDifferences.example(change, place.item, undefined)
+        const [old, current] = [change.before.stored, change.after.stored]
+        const at = fingerprintOfText(`${place.run} ${place.item} ${change.path}`)
+        add({
+          ...place,
+          ...name,
+          ...defined({ before: brief(before), after: brief(after) }),
+          count: own.size < own.add(key).size ? 1 : 0,
+          digest: mix(at ^ ofValue(current)),
+          isRounding: ItemDifferences.isRounding(old, current),
+          isRetyped: name.kind === "altered" && typeOf(old) !== typeOf(current)
+        })
+      }
+    },
+    values: (): ReadonlyArray<Difference> => [...all.values()]
+  }
+}
