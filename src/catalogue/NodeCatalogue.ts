@@ -9,7 +9,6 @@ import type * as Path from "effect/Path"
 import { fileURLToPath } from "node:url"
 import * as Errors from "../base/Errors.ts"
 import { nearest } from "../base/Nearest.ts"
-import type { CredentialTypes } from "./data/CredentialFiles.ts"
 import * as DataFile from "./data/DataFile.ts"
 import * as Packages from "./data/Packages.ts"
 import * as Search from "./search/Search.ts"
@@ -35,7 +34,7 @@ export interface Service {
   /** Type or tool variant by name, also without its package (`slack`); a `NotFoundError` names the nearest. */
   readonly get: (type: string) => Effect.Effect<NodeType.NodeType, Errors.N8nError>
   /** Fields of n8n's credential types, and which of them are secrets. */
-  readonly credentials: Effect.Effect<CredentialTypes, Errors.ValidationError>
+  readonly credentials: Effect.Effect<DataFile.CredentialTypes, Errors.ValidationError>
   readonly search: (query: Search.Query) => Effect.Effect<Search.Hits, Errors.N8nError>
 }
 

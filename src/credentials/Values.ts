@@ -76,8 +76,6 @@ const byHand = (type: string) => `effect-n8n-mcp credential create ${/^\w+$/.tes
 /** Field with the hosts to which an HTTP Request node may send the secret. */
 const domains = "allowedHttpRequestDomains"
 
-const invalid = (field: string, reason: string, hint: string) => new Errors.ValidationError({ reason, field, hint })
-
 /** Fields of a type on the connected n8n. `GET /credentials/schema/{type}`. */
 export const fieldsOf = Effect.fnUntraced(function*(type: string) {
   const catalogue = yield* NodeCatalogue
@@ -113,7 +111,7 @@ export const checkNames = (fields: Fields, names: ReadonlyArray<string>) => {
   return unknown === undefined
     ? Effect.void
     : Effect.fail(
-      invalid(
+      Errors.invalid(
         "values",
         `The type has no field '${shownName(unknown)}'`,
         `${shownName(unknown) === unknown ? suggestion(unknown, all) : ""} Its fields: ${inWords(fields)}.`.trim()
@@ -126,7 +124,7 @@ const secretOf = Effect.fnUntraced(function*(type: string, field: string, value:
   const reference = obj(value)
   const name = str(reference?.["env"])
   if (name === undefined || Object.keys(reference ?? {}).length !== 1) {
-    return yield* invalid(
+    return yield* Errors.invalid(
       `values.${field}`,
       `${field} is a secret and must not be passed as plain text`,
       `It was not sent, and is not repeated here. Give {"env": "NAME"}${
@@ -135,14 +133,14 @@ const secretOf = Effect.fnUntraced(function*(type: string, field: string, value:
     )
   }
   if (!env.has(name)) {
-    return yield* invalid(
+    return yield* Errors.invalid(
       `values.${field}`,
       `'${shownName(name)}' is not among the variables that may be used`,
       `The operator allows: ${[...env.keys()].join(", ")} (--credential-env).`
     )
   }
   const secret = env.get(name)
-  return secret ?? (yield* invalid(
+  return secret ?? (yield* Errors.invalid(
     `values.${field}`,
     `The variable ${name} is not set`,
     "The operator sets it in the environment of the server."
@@ -151,7 +149,7 @@ const secretOf = Effect.fnUntraced(function*(type: string, field: string, value:
 
 const literalOf = Effect.fnUntraced(function*(field: Field, value: unknown) {
   const { choices, name } = field
-  const refuse = (reason: string, hint: string) => invalid(`values.${name}`, reason, hint)
+  const refuse = (reason: string, hint: string) => Errors.invalid(`values.${name}`, reason, hint)
   if (obj(value)?.["env"] !== undefined) {
     return yield* refuse(`${name} is not a secret: only secrets are read from variables`, "Give the value itself.")
   }
@@ -196,15 +194,23 @@ const askAbout = Effect.fnUntraced(function*(
   const fields = destinations.map(([field]) => field).join(", ")
   const instead = `Leave out ${fields}, or ask the user to run in a shell: ${byHand(type)}`
   if (question.length > maxQuestion) {
-    return yield* invalid("values", `${fields} are too long to be shown to the user`, `Nothing was created. ${instead}`)
+    return yield* Errors.invalid(
+      "values",
+      `${fields} are too long to be shown to the user`,
+      `Nothing was created. ${instead}`
+    )
   }
   switch (yield* call.confirm(question)) {
     case "yes":
       return
     case "no":
-      return yield* invalid("values", "The user did not agree", "Nothing was created. Ask the user what to do instead.")
+      return yield* Errors.invalid(
+        "values",
+        "The user did not agree",
+        "Nothing was created. Ask the user what to do instead."
+      )
     case "unasked":
-      return yield* invalid(
+      return yield* Errors.invalid(
         "values",
         `${fields} decide where the secret goes, and this client cannot ask the user`,
         `Nothing was created. ${instead}`
@@ -237,7 +243,7 @@ export const create = Effect.fn("CredentialValues.create")(function*({ name, typ
   const fields = yield* fieldsOf(type)
   yield* checkNames(fields, Object.keys(values))
   if (Object.keys(values).length === 0) {
-    return yield* invalid("values", "values is empty", `The fields of ${type}: ${inWords(fields)}.`)
+    return yield* Errors.invalid("values", "values is empty", `The fields of ${type}: ${inWords(fields)}.`)
   }
   const present = fields.filter((field) => Object.hasOwn(values, field.name))
   const secretFields = present.filter(({ kind }) => kind === "secret")

@@ -23,7 +23,7 @@ import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { type ConsumeExecution, N8nClient } from "../n8n/N8nClient.ts"
 import * as Blocks from "./blocks.ts"
 import * as Execution from "./Execution.ts"
-import { EarlyReader, ExecutionReader, type Part } from "./executionReader.ts"
+import { ExecutionReader, type Part } from "./executionReader.ts"
 import { type Failure, ofError } from "./FailureGroups.ts"
 import { TestRuns } from "./TestRuns.ts"
 
@@ -69,10 +69,8 @@ const maxCachedParts = 10_000
 const megabytes = (bytes: number) => `${Math.ceil(bytes / 1_000_000)} MB`
 
 const tooLarge = (id: string, size: string, max: number) =>
-  new Errors.ValidationError({
-    reason: `Execution '${id}' contains ${size}, more than the limit of ${megabytes(max)}`,
-    field: "id",
-    hint: { _tag: "RaiseExecutionLimit" }
+  Errors.invalid("id", `Execution '${id}' contains ${size}, more than the limit of ${megabytes(max)}`, {
+    _tag: "RaiseExecutionLimit"
   })
 
 type Body = Parameters<ConsumeExecution<unknown>>[0]
@@ -103,12 +101,12 @@ const read = (id: string, maxBodyBytes: number) => (body: Body, target: Errors.T
     return { execution, blocks, isWithheld: reader.isWithheld }
   })
 
-const readEarly = (part: Part): ConsumeExecution<EarlyReader> => (body, target) =>
+const readEarly = (part: Part): ConsumeExecution<ExecutionReader> => (body, target) =>
   Effect.suspend(() => {
-    const reader = new EarlyReader(part)
+    const reader = new ExecutionReader()
     const push = (chunk: Uint8Array) => {
       reader.push(chunk)
-      return !reader.isDone
+      return !reader.has(part)
     }
     return Effect.as(Stream.runForEachWhile(body, (chunk) => attempt(target, () => push(chunk))), reader)
   })

@@ -6,15 +6,268 @@ import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 import * as Interpreter from "../base/Interpreter.ts"
-import type { Obj } from "../base/Json.ts"
+import { Fn, Problem } from "../base/interpreter/Values.ts"
+import { int, type Obj, obj, own } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
+import * as Connections from "../n8n/model/Connections.ts"
 import { parts } from "../n8n/model/Template.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
-import type * as Execution from "./Execution.ts"
+import * as Execution from "./Execution.ts"
 import type { Both } from "./ItemDifferences.ts"
-import { inputOf, memoized, paged, type Redacting, scopeOf, type Subject, type Turn } from "./itemScope.ts"
 import * as Lineage from "./Lineage.ts"
+
+/** Run of a node. */
+export interface Subject {
+  readonly node: Node
+  readonly run: Execution.Run
+  readonly redacts: boolean
+  /** Whether the execution is that of a test copy, whose ids and names are not the workflow's. */
+  readonly isCopy?: boolean
+}
+
+/** Position of an item in the first input, and the items that its expressions may still read. */
+interface Turn {
+  item: number
+  readonly budget: Lineage.Budget
+  readonly known: Map<string, unknown>
+}
+
+const fail = (message: string, kind: Problem["kind"] = "reference"): never => {
+  throw new Problem({ kind, message, at: 0 })
+}
+
+/** Removal of the secrets in a value. */
+type Redacting = <A>(value: A) => A
+
+const memoized = <B>(compute: (key: string) => B) => {
+  const values = new Map<string, B>()
+  return (key: string): B => {
+    if (!values.has(key)) values.set(key, compute(key))
+    return values.get(key) as B
+  }
+}
+
+const maxPages = 16
+const pageBytes = 200_000
+
+/** Execution for many reads of neighbouring items: single items are read in pages, of which some are retained. */
+const paged = (execution: Execution.Execution): Execution.Execution => {
+  const pages = new Map<string, ReadonlyArray<unknown>>()
+  return {
+    ...execution,
+    items: (slot, offset, limit) => {
+      if (limit !== 1) return execution.items(slot, offset, limit)
+      const { bytes = 0, count = 0 } = Execution.portAt(execution, slot) ?? {}
+      const size = Math.min(100, Math.max(1, Math.floor(pageBytes / Math.max(1, bytes / Math.max(1, count)))))
+      const page = Math.floor(offset / size)
+      const key = `${page} ${Lineage.slotKey(slot)}`
+      const items = pages.get(key) ?? execution.items(slot, page * size, size)
+      if (pages.size >= maxPages && !pages.has(key)) pages.delete(pages.keys().next().value ?? "")
+      pages.set(key, items)
+      const index = offset - page * size
+      return index < items.length ? items.slice(index, index + 1) : execution.items(slot, offset, 1)
+    }
+  }
+}
+
+const lazily = (members: { readonly [name: string]: () => unknown }): Obj =>
+  Object.defineProperties(
+    {},
+    Object.fromEntries(Object.entries(members).map(([name, get]) => [name, { get, enumerable: true }]))
+  )
+
+const unknown = (name: string) => () => fail(`n8n does not record ${name}`)
+
+/** Members of a node that n8n does not record. */
+const unrecorded = { params: unknown("parameters as they were"), context: unknown("a node's context") }
+
+const maxListBytes = 1_000_000
+
+const outputTowards = ({ workflow }: Execution.Execution, node: string, parent: string): number | undefined => {
+  const links = Connections.links(workflow?.connections ?? {}).filter(({ output }) => output.type === "main")
+  const queue = [node]
+  for (const name of queue) {
+    for (const { from, output, to } of links) {
+      if (to !== name) continue
+      if (from === parent) return output.index
+      if (!queue.includes(from)) queue.push(from)
+    }
+  }
+  return undefined
+}
+
+const inCopy = () => fail("a test copy has its own ids and names")
+
+const codeTypes = new Set(["n8n-nodes-base.code", "n8n-nodes-base.function", "n8n-nodes-base.functionItem"])
+
+const ofExecution = (execution: Execution.Execution, isCopy = false) =>
+  isCopy ? { $execution: inCopy, $workflow: inCopy } : ({
+    $execution: () =>
+      lazily({
+        id: () => execution.id,
+        mode: () => execution.mode === "manual" ? "test" : "production",
+        resumeUrl: unknown("the URL"),
+        resumeFormUrl: unknown("the URL"),
+        customData: unknown("custom data as they were")
+      }),
+    $workflow: () =>
+      lazily({
+        id: () => execution.workflowId,
+        name: () => execution.workflow?.name,
+        active: unknown("whether the workflow was active")
+      })
+  })
+
+/** First input of a run; a node that executes once reads all of it in expressions. */
+const inputOf = (execution: Execution.Execution, { node, run }: Pick<Subject, "node" | "run">) => {
+  const input = Execution.inputs(execution, node.name, run).find((part) => part.input === 0 && part.type === "main")
+  return { input, count: input?.count ?? 0 }
+}
+
+const nodesOf = (names: ReadonlySet<string>, jsonOf: (name: string) => () => unknown) =>
+  lazily(Object.fromEntries(
+    [...names].map((name) => [name, () =>
+      lazily({
+        json: jsonOf(name),
+        data: jsonOf(name),
+        binary: unknown("files as they were"),
+        parameter: unknown("parameters as they were"),
+        context: unknown("a node's context"),
+        runIndex: unknown("the number of runs then")
+      })]
+    )
+  ))
+
+const modelValue = (
+  { node, run }: Subject,
+  turn: Turn,
+  itemAt: (slot: Execution.Slot, index: number) => unknown
+) =>
+  new Fn(([name, , , initial]) => {
+    const values = run.override.find(({ index, type }) => type === "ai_tool" && index === 0)
+    if (values === undefined || typeof name !== "string") return fail("n8n does not record the model's values")
+    const slot = { node: node.name, run: run.index, side: "override", port: values } as const
+    const json = obj(obj(itemAt(slot, turn.item))?.["json"])
+    return own(json?.["query"], name) ?? own(json, name) ?? initial
+  })
+
+/** Names that n8n gives to expressions, with the values they had for the item whose turn it is. */
+const scopeOf = (execution: Execution.Execution, subject: Subject, turn: Turn, redact?: Redacting): Obj => {
+  const { node, run } = subject
+  const { count, input } = inputOf(execution, subject)
+  const clean = redact ?? ((value) => value)
+  /** Reads once what an expression may read in each turn of a loop. */
+  const once = (items: number, key: string, read: () => unknown) => {
+    const place = `${redact === undefined} ${key}`
+    if (!turn.known.has(place)) {
+      turn.budget.items -= items
+      if (turn.budget.items < 0) fail("it reads too many items", "budget")
+      turn.known.set(place, read())
+    }
+    return turn.known.get(place)
+  }
+  const itemAt = (slot: Execution.Slot, index: number) =>
+    once(1, `${index} ${Lineage.slotKey(slot)}`, () => clean(execution.items(slot, index, 1)[0]))
+  const lists = new Map<string, ReadonlyArray<unknown>>()
+  const listOf = (slot: Execution.Slot, length: number) => {
+    const key = `${length} of ${Lineage.slotKey(slot)}`
+    return once(100, key, () => {
+      const { bytes = 0 } = Execution.portAt(execution, slot) ?? {}
+      if (bytes > maxListBytes) fail(`the list has more than ${maxListBytes / 1_000_000} MB`, "budget")
+      const list = lists.get(key) ?? execution.items(slot, 0, length).map(clean)
+      if (lists.size < 5) lists.set(key, list)
+      return list
+    })
+  }
+  const received = (index: number) =>
+    input === undefined || index < 0 || index >= count
+      ? fail("the node has no such input item")
+      : { slot: input.slot, index }
+  const inputItem = (index: number) => {
+    const { slot } = received(index)
+    return itemAt(slot, index)
+  }
+  const towards = memoized((name: string) => outputTowards(execution, node.name, name))
+  const runsBefore = memoized((name: string) =>
+    (execution.runs.get(name) ?? []).filter((each) => Execution.byOrder(each, run) < 0)
+  )
+  const names = new Set(execution.workflow?.nodes.map(({ name }) => name))
+  /** Output of an earlier node as it was then; later runs of a loop came after. */
+  const outputOf = (name: string, [branch, runIndex]: ReadonlyArray<unknown>) => {
+    const from = runsBefore(name).at(int(runIndex) ?? -1)
+    const index = int(branch) ?? towards(name) ?? 0
+    const slot = from && Execution.slotOf({ node: name, output: index, run: from.index })
+    const output = slot && Execution.portAt(execution, slot)
+    return slot === undefined || output === undefined
+      ? fail(`'${name}' had not run`)
+      : { count: output.count, slot }
+  }
+  const listMember = (name: string, read: (output: ReturnType<typeof outputOf>) => unknown) => () =>
+    new Fn((args) => read(outputOf(name, args)))
+  const pairedWith = (name: string, index: number) =>
+    once(1, `${index} with ${name}`, () => {
+      const ways = Lineage.ways(execution, received(index), ({ slot }) => slot.node === name, turn.budget) ?? []
+      const [end] = ways[0] ?? []
+      return end === undefined || ways.length > 1
+        ? fail(`n8n's links do not lead to one item of '${name}'`)
+        : itemAt(end.slot, end.index)
+    })
+  const nodeNamed = memoized((name) =>
+    execution.version === undefined && codeTypes.has(Execution.nodeOf(execution, name)?.type ?? "")
+      ? fail("n8n 1 cannot always read the items of a Code node")
+      : lazily({
+        item: () => pairedWith(name, turn.item),
+        itemMatching: () => new Fn(([index]) => pairedWith(name, int(index) ?? -1)),
+        first: listMember(name, ({ count, slot }) => count === 0 ? undefined : itemAt(slot, 0)),
+        last: listMember(name, ({ count, slot }) => count === 0 ? undefined : itemAt(slot, count - 1)),
+        all: listMember(name, ({ count, slot }) => listOf(slot, count)),
+        isExecuted: () => runsBefore(name).length > 0,
+        ...unrecorded
+      })
+  )
+  const jsonOfNode = (name: string) => () => {
+    const { count, slot } = outputOf(name, [
+      towards(name) ?? fail(`nothing leads to '${name}'`)
+    ])
+    const { item } = turn
+    return item < count ? obj(itemAt(slot, item))?.["json"] : fail(`'${name}' has no item ${item}`)
+  }
+  const [source] = run.sources
+  const previous = (value: unknown) => () => source === undefined ? fail("nothing ran before the node") : value
+  const nodes = nodesOf(names, jsonOfNode)
+  const fromAI = () => modelValue(subject, turn, itemAt)
+  return lazily({
+    $fromAI: fromAI,
+    $fromAi: fromAI,
+    $fromai: fromAI,
+    $json: () => obj(inputItem(turn.item))?.["json"],
+    $binary: () => obj(inputItem(turn.item))?.["binary"] ?? {},
+    $input: () =>
+      lazily({
+        item: () => inputItem(turn.item),
+        first: () => new Fn(() => inputItem(0)),
+        last: () => new Fn(() => inputItem(count - 1)),
+        all: () => new Fn(() => listOf(received(0).slot, count)),
+        ...unrecorded
+      }),
+    $: () =>
+      new Fn(([name]) => typeof name === "string" && names.has(name) ? nodeNamed(name) : fail("there is no such node")),
+    $node: () => nodes,
+    $prevNode: () =>
+      lazily({
+        name: previous(source?.node),
+        outputIndex: previous(source?.output),
+        runIndex: previous(source?.run)
+      }),
+    ...ofExecution(execution, subject.isCopy),
+    $runIndex: () => run.index,
+    $itemIndex: () => turn.item,
+    $position: () => turn.item,
+    $now: unknown("the time"),
+    $today: unknown("the time")
+  })
+}
 
 const maxSteps = { item: 2_000_000, all: 40_000_000 }
 
@@ -66,26 +319,21 @@ const evaluated = (template: Result.Result<Template, string>, scope: Obj, budget
 }
 
 /** Value of an expression as stored, and as shown to readers. */
-export interface Evaluated {
+interface Evaluated {
   readonly stored: Value
   readonly shown: Value
-}
-
-/** Evaluation of a run's expressions by item. */
-export interface Evaluator {
-  readonly evaluate: (expression: string, item: number) => Evaluated
 }
 
 /** Number of items that a run processes one by one. */
 export const itemCount = (execution: Execution.Execution, subject: Pick<Subject, "node" | "run">): number =>
   Math.min(inputOf(execution, subject).count, subject.node["executeOnce"] === true ? 1 : Infinity)
 
-/** Prepares the evaluation of a node's expressions in one run. */
+/** Prepares the evaluation of a node's expressions in one run, by item. */
 export const evaluator = (
   interpreter: Interpreter.Interpreter,
   original: Execution.Execution,
   subject: Subject
-): Evaluator => {
+): (expression: string, item: number) => Evaluated => {
   const execution = paged(original)
   const template = templates.get(subject.node) ?? memoized((expression: string) => templateOf(interpreter, expression))
   templates.set(subject.node, template)
@@ -112,7 +360,7 @@ export const evaluator = (
     steps.all -= before - budget.steps
     return value
   }
-  const evaluate = (expression: string, item: number): Evaluated => {
+  return (expression, item) => {
     if (original.isRedacted) return both(Result.fail("n8n hides the items"))
     if (item !== turn.item) {
       turn.item = item
@@ -129,10 +377,7 @@ export const evaluator = (
       Equal.equals(Result.getOrUndefined(stored), clean.success)
     return { stored, shown: isShown ? clean : Result.fail("it depends on a secret") }
   }
-  return { evaluate }
 }
-
-export type { Subject } from "./itemScope.ts"
 
 const both = (value: Value): Evaluated => ({ stored: value, shown: value })
 
@@ -183,7 +428,7 @@ export const resolve = Effect.fnUntraced(function*(
   execution: Execution.Execution,
   { item, ...subject }: Subject & { readonly item: number }
 ) {
-  const { evaluate } = evaluator(yield* Interpreter.load, execution, subject)
+  const evaluate = evaluator(yield* Interpreter.load, execution, subject)
   const unresolved: Array<Unresolved> = []
   let total = 0
   const { shown } = replaced(

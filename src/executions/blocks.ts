@@ -3,13 +3,8 @@ import { constants, zstdCompress, zstdDecompressSync } from "node:zlib"
 
 const blockBytes = 1024 * 1024
 
-/** Compressed bytes, readable in parts. */
-export interface Blocks {
-  /** Uncompressed size in bytes. */
-  readonly length: number
-  readonly size: number
-  readonly read: (start: number, end: number) => Uint8Array
-}
+/** Compressed bytes, readable in parts; `length` is their uncompressed size, `size` the compressed one. */
+export type Blocks = Awaited<ReturnType<Writer["end"]>>
 
 const pack = (block: Uint8Array) =>
   new Promise<Uint8Array>((resolve, reject) => {
@@ -61,7 +56,7 @@ export class Writer {
     this.#packing = pack(block).then((packed) => this.#packed.push(packed))
   }
 
-  async end(): Promise<Blocks> {
+  async end() {
     if (this.#filled > 0) await this.#flush()
     await this.#packing
     const packed = this.#packed
@@ -69,7 +64,7 @@ export class Writer {
     return {
       length,
       size: packed.reduce((sum, block) => sum + block.length, 0),
-      read: (start, end) => {
+      read: (start: number, end: number): Uint8Array => {
         const result = new Uint8Array(Math.max(0, Math.min(end, length) - start))
         for (let at = start; at < start + result.length;) {
           const index = Math.floor(at / blockBytes)

@@ -8,10 +8,9 @@ import { arr, int, num, obj, str } from "../base/Json.ts"
 import * as Redact from "../base/Redact.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import * as Execution from "./Execution.ts"
-import { related } from "./Execution.ts"
 import { type Failure, ofError } from "./FailureGroups.ts"
 import { hiddenError } from "./ItemView.ts"
-import { type Handling, type List, members, object, Scanner, skip, value } from "./jsonScan.ts"
+import { type Handling, type List, object, Scanner, skip, value } from "./jsonScan.ts"
 
 export interface Body {
   readonly read: (start: number, end: number) => Uint8Array
@@ -79,7 +78,10 @@ const maxHeadKeys = 100
 const decodeWorkflow = Schema.decodeUnknownOption(Execution.RanWorkflow)
 const decodeHead = Schema.decodeUnknownSync(ExecutionHead.Listed)
 
-/** Reader of one execution: `push` each chunk, then `end`. */
+/** Part that can be read from the beginning: n8n writes the version before the data, and the error before the items. */
+export type Part = "version" | "failure"
+
+/** Reader of one execution: `push` each chunk, then `end`, or only until it `has` a part. */
 export class ExecutionReader {
   readonly #head = new Map<string, unknown>()
   readonly #result = new Map<string, unknown>()
@@ -89,6 +91,7 @@ export class ExecutionReader {
   #workflow: unknown
   #calledBy: Execution.Related | undefined
   #isRedacted = false
+  #isInData = false
   readonly #scanner = new Scanner(this.#root())
 
   push(chunk: Uint8Array): void {
@@ -105,15 +108,46 @@ export class ExecutionReader {
     return this.#head.get("dataTooLargeToDisplay") === true
   }
 
+  /** Version of the workflow that ran; `undefined` if n8n recorded none. */
+  get version(): string | undefined {
+    return str(this.#head.get("workflowVersionId"))
+  }
+
+  get #error(): unknown {
+    return this.#result.get("error") ?? hiddenError(this.#result.get("redactedError"))
+  }
+
+  get #failedNode(): string | undefined {
+    // The error of a sub-workflow names a node of that one.
+    const named = Execution.related(this.#error) === undefined ? obj(obj(this.#error)?.["node"]) : undefined
+    return str(named?.["name"]) ?? str(this.#result.get("lastNodeExecuted"))
+  }
+
+  /** Failure; `undefined` if n8n recorded no error. */
+  get failure(): Failure | undefined {
+    return this.#error === undefined ? undefined : ofError(this.#error, this.#failedNode)
+  }
+
+  /** Whether the rest is not needed for a part. */
+  has(part: Part): boolean {
+    return part === "version"
+      ? this.version !== undefined || this.#isInData
+      : this.isWithheld || this.#error !== undefined && this.#failedNode !== undefined
+  }
+
   #root(): Handling {
     const resultData = object((key) => {
       if (key === "runData") return object((node) => this.#node(node))
       return resultFields.has(key) ? value((parsed) => this.#result.set(key, parsed)) : skip
     })
-    const data = members({
+    const parts: { readonly [key: string]: Handling } = {
       resultData,
       parentExecution: value((parsed) => (this.#calledBy = Execution.related(parsed))),
       redactionInfo: value((parsed) => (this.#isRedacted = obj(parsed)?.["isRedacted"] === true))
+    }
+    const data = object((key) => {
+      this.#isInData = true
+      return Object.hasOwn(parts, key) ? parts[key] ?? skip : skip
     })
     return object((key) => {
       if (key === "data") return data
@@ -184,12 +218,12 @@ export class ExecutionReader {
       stoppedAt: head.stoppedAt ?? undefined,
       waitTill: head.waitTill ?? undefined,
       duration: ExecutionHead.duration(head) ?? undefined,
-      version: str(head["workflowVersionId"]),
+      version: this.version,
       calledBy: this.#calledBy,
       isRedacted: this.#isRedacted,
       workflow: workflow._tag === "Some" ? workflow.value : undefined,
       runs,
-      error: this.#result.get("error") ?? hiddenError(this.#result.get("redactedError")),
+      error: this.#error,
       lastNode: str(this.#result.get("lastNodeExecuted")),
       items: (slot, offset, limit) => {
         const list = listAt(slot)
@@ -245,59 +279,4 @@ const read = (body: Body, list: List, offset: number, limit: number): ReadonlyAr
     items.push(...parsed().slice(skipped, skipped + limit - items.length))
   }
   return items
-}
-
-export type Part = "version" | "failure"
-
-/** Reader in progress: `push` chunks until `isDone`. */
-export class EarlyReader {
-  #error: unknown
-  #lastNode: string | undefined
-  #isInData = false
-  /** Version of the workflow that ran; `undefined` if n8n recorded none. */
-  version: string | undefined
-  /** Whether n8n withheld existing data because it is large (2.x). */
-  isWithheld = false
-  readonly #part: Part
-  readonly #scanner = new Scanner(this.#root())
-
-  constructor(part: Part) {
-    this.#part = part
-  }
-
-  push(chunk: Uint8Array): void {
-    this.#scanner.push(chunk)
-  }
-
-  /** Whether the rest is not needed. */
-  get isDone(): boolean {
-    if (this.#part === "version") return this.version !== undefined || this.#isInData
-    return this.isWithheld || this.#error !== undefined && this.#node !== undefined
-  }
-
-  get #node(): string | undefined {
-    // The error of a sub-workflow names a node of that one.
-    const named = related(this.#error) === undefined ? obj(obj(this.#error)?.["node"]) : undefined
-    return str(named?.["name"]) ?? this.#lastNode
-  }
-
-  get failure(): Failure | undefined {
-    return this.#error === undefined ? undefined : ofError(this.#error, this.#node)
-  }
-
-  #root(): Handling {
-    const result = members({
-      error: value((error) => (this.#error ??= error ?? undefined)),
-      redactedError: value((error) => (this.#error ??= hiddenError(error))),
-      lastNodeExecuted: value((name) => (this.#lastNode = str(name)))
-    })
-    return members({
-      workflowVersionId: value((version) => (this.version = str(version))),
-      dataTooLargeToDisplay: value((flag) => (this.isWithheld = flag === true)),
-      data: object((key) => {
-        this.#isInData = true
-        return key === "resultData" ? result : skip
-      })
-    })
-  }
 }

@@ -46,9 +46,6 @@ export const object = (member: (key: string) => Handling, end: () => void = () =
   end
 })
 
-export const members = (known: { readonly [key: string]: Handling }): Handling =>
-  object((key) => Object.hasOwn(known, key) ? known[key] ?? skip : skip)
-
 /** Bytes between the marks of a list, about the amount read for one element. */
 export const markEvery = 32 * 1024
 

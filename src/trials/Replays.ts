@@ -65,11 +65,8 @@ export const idsOf = Effect.fnUntraced(
     if (executions !== undefined) return executions
     const source = sourceId ?? recordedId
     if (source !== undefined) return yield* newest(source, last)
-    return yield* new Errors.ValidationError({
-      reason: `'${reference}' does not name a workflow on n8n with runs to replay`,
-      field: "executions",
-      hint: "Set executions to the ids of runs to replay."
-    })
+    const reason = `'${reference}' does not name a workflow on n8n with runs to replay`
+    return yield* Errors.invalid("executions", reason, "Set executions to the ids of runs to replay.")
   }
 )
 

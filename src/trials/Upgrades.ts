@@ -31,31 +31,17 @@ export interface Subject {
 /** Comparison of an upgraded workflow's recorded runs with their replays. */
 export interface Proven extends Subject, Pick<Groups.Result, "groups" | "runs" | "same" | "verdict"> {}
 
-export interface Report {
-  readonly workflows: number
-  readonly upgraded: ReadonlyArray<Subject & Upgrade.Upgraded>
-  readonly left: ReadonlyArray<Subject & Upgrade.Left>
-  /** Workflows that could not be read or written; nothing of them has changed. */
-  readonly failed: ReadonlyArray<Subject & { readonly error: Errors.N8nError }>
-  readonly proven: { readonly runs: number; readonly same: number; readonly differ: number }
-  readonly different: ReadonlyArray<Proven>
-  /** Workflows on n8n that had unpublished changes before: publishing the upgrade publishes these too. */
-  readonly waiting: ReadonlyArray<Subject>
-  /** Workflows on n8n whose draft an earlier upgrade made: it is proven again. */
-  readonly drafts: ReadonlyArray<Subject>
-  /** Upgraded workflows without a proof, and upgraded nodes that no replayed run reached. */
-  readonly notProven: ReadonlyArray<Subject & { readonly error: Errors.N8nError | string }>
-}
+export type Report = Effect.Success<ReturnType<typeof run>>
 
 /** Exit code of a command: 0 everything is at its newest version, 2 something was left or differs, 1 a failure. */
 export const exitCode = ({ different, failed, left }: Report): 0 | 1 | 2 =>
   failed.length > 0 ? 1 : left.length + different.length > 0 ? 2 : 0
 
-const withoutDrafts = new Errors.ValidationError({
-  reason: "It is published, and this n8n has no drafts: the upgrade would take effect before its proof",
-  field: "workflowId",
-  hint: "Pull it into a folder, upgrade it there, prove the file, and push it."
-})
+const withoutDrafts = Errors.invalid(
+  "workflowId",
+  "It is published, and this n8n has no drafts: the upgrade would take effect before its proof",
+  "Pull it into a folder, upgrade it there, prove the file, and push it."
+)
 
 const upgradeOne = (workflow: Obj, release: string | undefined) =>
   Effect.map(
@@ -68,11 +54,15 @@ export const run = Effect.fn("Upgrades.run")(function*(references: ReadonlyArray
   const n8n = yield* N8nClient
   const connected = yield* n8n.release
   const release = options.to ?? connected
-  const upgraded: Array<Report["upgraded"][number]> = []
-  const left: Array<Report["left"][number]> = []
-  const failed: Array<Report["failed"][number]> = []
-  const notProven: Array<Report["notProven"][number]> = []
+  const upgraded: Array<Subject & Upgrade.Upgraded> = []
+  const left: Array<Subject & Upgrade.Left> = []
+  /** Workflows that could not be read or written; nothing of them has changed. */
+  const failed: Array<Subject & { readonly error: Errors.N8nError }> = []
+  /** Upgraded workflows without a proof, and upgraded nodes that no replayed run reached. */
+  const notProven: Array<Subject & { readonly error: Errors.N8nError | string }> = []
+  /** Workflows on n8n that had unpublished changes before: publishing the upgrade publishes these too. */
   const waiting: Array<Subject> = []
+  /** Workflows on n8n whose draft an earlier upgrade made: it is proven again. */
   const drafts: Array<Subject> = []
   const different: Array<Proven> = []
   const proven = { runs: 0, same: 0, differ: 0 }
@@ -143,15 +133,5 @@ export const run = Effect.fn("Upgrades.run")(function*(references: ReadonlyArray
     done++
     yield* options.onDone?.(done, references.length) ?? Effect.void
   }
-  return {
-    workflows: references.length,
-    upgraded,
-    left,
-    failed,
-    proven,
-    waiting,
-    drafts,
-    different,
-    notProven
-  } satisfies Report
+  return { workflows: references.length, upgraded, left, failed, proven, waiting, drafts, different, notProven }
 })

@@ -31,11 +31,8 @@ const runCopy = Effect.fnUntraced(
 const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options) {
   for (const field of ["pins", "replay", "endNode"] as const) {
     if (options[field] === undefined) continue
-    return yield* new Errors.ValidationError({
-      reason: `${field} has no effect on a live workflow`,
-      field,
-      hint: "Nothing ran. mode: 'copy' accepts it."
-    })
+    const reason = `${field} has no effect on a live workflow`
+    return yield* Errors.invalid(field, reason, "Nothing ran. mode: 'copy' accepts it.")
   }
   const executions = yield* Executions
   const target = yield* live.target(workflowId, options)

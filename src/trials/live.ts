@@ -18,11 +18,7 @@ export const methods: ReadonlySet<string> = new Set(["DELETE", "GET", "HEAD", "P
 export const marker = "x-effect-n8n-mcp-test"
 
 const refuse = (reason: string, field: string) =>
-  new Errors.ValidationError({
-    reason,
-    field,
-    hint: "Nothing ran. mode: 'copy' runs any workflow, published or not, with any trigger."
-  })
+  Errors.invalid(field, reason, "Nothing ran. mode: 'copy' runs any workflow, published or not, with any trigger.")
 
 /** Nodes of the published version, which on 2.x may differ from the draft. */
 export const publishedNodes = (workflow: Workflow.Workflow): ReadonlyArray<Workflow.Node> => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EarlyReader } from "../../src/executions/executionReader.ts"
+import { ExecutionReader } from "../../src/executions/executionReader.ts"
 import * as FailureGroups from "../../src/executions/FailureGroups.ts"
 import * as fixtures from "../support/fixtures.ts"
 
@@ -168,14 +168,14 @@ describe("FailureGroups", () => {
   })
 })
 
-describe("EarlyReader", () => {
+describe("the beginning of an execution", () => {
   const bytes = (name: fixtures.Name) => new TextEncoder().encode(JSON.stringify(fixtures.execution(name)))
 
   const read = (name: fixtures.Name, part: "version" | "failure") => {
-    const reader = new EarlyReader(part)
+    const reader = new ExecutionReader()
     const all = bytes(name)
     let at = 0
-    for (; at < all.length && !reader.isDone; at += 256) reader.push(all.subarray(at, at + 256))
+    for (; at < all.length && !reader.has(part); at += 256) reader.push(all.subarray(at, at + 256))
     return { failure: reader.failure, version: reader.version, share: at / all.length }
   }
 
@@ -203,9 +203,9 @@ describe("EarlyReader", () => {
   })
 
   it("reads no data for a version that n8n did not record", () => {
-    const reader = new EarlyReader("version")
+    const reader = new ExecutionReader()
     reader.push(new TextEncoder().encode("{\"id\":\"1\",\"data\":{\"resultData\":{"))
-    assert.isTrue(reader.isDone)
+    assert.isTrue(reader.has("version"))
     assert.isUndefined(reader.version)
   })
 })

@@ -105,17 +105,7 @@ export const isPlatform = (name: string): boolean =>
   name in globalThis ||
   /^(?:\$.*|require|module|exports|global|window|self|helpers|items?|execute\w*|get[A-Z]\w*|logNodeOutput)$/.test(name)
 
-export interface Scopes {
-  /** Visits every part of the program except names that are not references. */
-  readonly walk: (visit: (node: Obj, scope: Scope, parent: Obj) => void) => void
-  readonly find: (scope: Scope, name: string) => Binding | undefined
-  /** Values assigned to names after their declaration, by name. */
-  readonly assigned: ReadonlyMap<string, ReadonlyArray<Written>>
-  /** Values of properties with names that are not computed, by name. */
-  readonly properties: ReadonlyMap<string, ReadonlyArray<Written>>
-  /** Whether a computed property is not reflective: it is a number, or contains a text that none of those has. */
-  readonly isHarmlessKey: (key: unknown, scope: Scope) => boolean
-}
+export type Scopes = ReturnType<typeof make>
 
 const find = (scope: Scope | undefined, name: string): Binding | undefined =>
   scope === undefined ? undefined : scope.names.get(name) ?? find(scope.parent, name)
@@ -163,7 +153,9 @@ const scopeIn = (node: Obj, parent: Obj, outer: Scope): Scope => {
 }
 
 interface Writes {
+  /** Values assigned to names after their declaration. */
   readonly assigned: Map<string, Array<Written>>
+  /** Values of properties with names that are not computed. */
   readonly properties: Map<string, Array<Written>>
 }
 
@@ -205,7 +197,7 @@ const define = (node: Obj, scope: Scope, parent: Obj, { assigned, properties }: 
   }
 }
 
-const isNumber = (value: unknown, scope: Scope, assigned: Scopes["assigned"], depth = 0): boolean => {
+const isNumber = (value: unknown, scope: Scope, assigned: Writes["assigned"], depth = 0): boolean => {
   const node = obj(value)
   if (node === undefined || depth > 4) return false
   const each = (value: unknown, from = scope) => isNumber(value, from, assigned, depth + 1)
@@ -241,7 +233,7 @@ const textsIn = (value: unknown): ReadonlyArray<string> => {
   return text === undefined ? [] : [text]
 }
 
-export const make = (program: Obj): Scopes => {
+export const make = (program: Obj) => {
   const writes: Writes = { assigned: new Map(), properties: new Map() }
   const scopes = new Map<Obj, Scope>()
   const global: Scope = { names: new Map(), parent: undefined, isFunction: true, receiver: "global" }
@@ -260,10 +252,12 @@ export const make = (program: Obj): Scopes => {
   return {
     ...writes,
     find,
-    isHarmlessKey: (key, scope) =>
+    /** Whether a computed property is not reflective: it is a number, or contains a text that none of those has. */
+    isHarmlessKey: (key: unknown, scope: Scope): boolean =>
       isNumber(key, scope, writes.assigned) ||
       textsIn(key).some((text) => [...reflective].every((name) => !name.includes(text))),
-    walk: (visit) => {
+    /** Visits every part of the program except names that are not references. */
+    walk: (visit: (node: Obj, scope: Scope, parent: Obj) => void) => {
       const step = (node: Obj, parent: Obj, outer: Scope) => {
         const scope = scopes.get(node) ?? outer
         visit(node, isClass(node) ? outer : scope, parent)

@@ -15,7 +15,6 @@ import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib"
 import * as Errors from "../../base/Errors.ts"
 import * as NodeType from "../types/NodeType.ts"
 import * as Releases from "../types/Releases.ts"
-import { CredentialTypes } from "./CredentialFiles.ts"
 
 const Index = Schema.fromJsonString(Schema.Struct({
   release: Schema.String,
@@ -25,6 +24,10 @@ const Index = Schema.fromJsonString(Schema.Struct({
   deprecations: Releases.Deprecations,
   credentials: Schema.Int
 }))
+
+/** Fields by type, inherited ones included, and whether each is a secret. */
+export const CredentialTypes = Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Boolean))
+export type CredentialTypes = typeof CredentialTypes.Type
 
 const Credentials = Schema.fromJsonString(CredentialTypes)
 
@@ -67,12 +70,7 @@ export const pack = ({ credentials, deprecations, release, releases, search, typ
 }
 
 /** Open data file; each lookup reads only the bytes it needs. */
-export interface DataFile extends Pick<Contents, "release" | "releases" | "deprecations"> {
-  readonly types: ReadonlyArray<string>
-  readonly credentials: Effect.Effect<CredentialTypes, Errors.ValidationError>
-  readonly search: Effect.Effect<string, Errors.ValidationError>
-  readonly read: (type: string) => Effect.Effect<NodeType.NodeType | undefined, Errors.ValidationError>
-}
+export type DataFile = Effect.Success<ReturnType<typeof read>>
 
 const unusable = (path: string, why: string) =>
   new Errors.ValidationError({
@@ -93,7 +91,7 @@ export const open = (
       Effect.flatMap((file) => read(path, file))
     ))
 
-const read = (path: string, file: FileSystem.File): Effect.Effect<DataFile, Errors.ValidationError> =>
+const read = (path: string, file: FileSystem.File) =>
   Effect.gen(function*() {
     const readBytes = (position: number, length: number) =>
       file.readAlloc(length, { position: BigInt(position) }).pipe(
@@ -134,7 +132,7 @@ const read = (path: string, file: FileSystem.File): Effect.Effect<DataFile, Erro
       types: [...places.keys()],
       credentials: readJson(Credentials, position, index.credentials),
       search: readText(searchPosition, index.search),
-      read: (type) => {
+      read: (type: string): Effect.Effect<NodeType.NodeType | undefined, Errors.ValidationError> => {
         const place = places.get(type)
         if (place === undefined) return Effect.succeed(undefined)
         return Effect.map(readJson(Block, place.position, place.length), (block) => ({ type, ...block }))

@@ -191,12 +191,6 @@ export const describe = (folder: string, files: ReadonlyArray<string>): Effect.E
 /** Unreadable package; the server does not start. */
 export class UnreadablePackage extends Data.TaggedError("UnreadablePackage")<{ readonly message: string }> {}
 
-interface NodePackage {
-  readonly name: string
-  readonly version: string | undefined
-  readonly types: ReadonlyArray<NodeType.NodeType>
-}
-
 const Manifest = Schema.fromJsonString(Schema.Struct({
   name: Schema.String,
   version: Schema.optionalKey(Schema.String),
@@ -228,7 +222,11 @@ const listFile = "dist/types/nodes.json"
  */
 export const read = (
   path: string
-): Effect.Effect<NodePackage, UnreadablePackage, FileSystem.FileSystem | Path.Path> =>
+): Effect.Effect<
+  { readonly version: string | undefined; readonly types: ReadonlyArray<NodeType.NodeType> },
+  UnreadablePackage,
+  FileSystem.FileSystem | Path.Path
+> =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const paths = yield* Path.Path
@@ -258,5 +256,5 @@ export const read = (
     const descriptions = yield* Effect.mapError(Schema.decodeEffect(Descriptions)(text), ({ message }) =>
       unreadable(`is not a list of node types: ${message.slice(0, 300)}`))
     const itemFields = yield* readItemFields(folder, descriptions)
-    return { name, version, types: typesOf(name, descriptions, itemFields) }
+    return { version, types: typesOf(name, descriptions, itemFields) }
   })

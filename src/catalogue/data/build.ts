@@ -2,6 +2,8 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
+import * as Schema from "effect/Schema"
 import { createRequire } from "node:module"
 import { dirname } from "node:path"
 import { dataFile } from "../NodeCatalogue.ts"
@@ -9,7 +11,6 @@ import * as Search from "../search/Search.ts"
 import wordLists from "../search/wordLists.json" with { type: "json" }
 import * as Releases from "../types/Releases.ts"
 import { deprecations } from "../types/Releases.ts"
-import * as CredentialFiles from "./CredentialFiles.ts"
 import * as DataFile from "./DataFile.ts"
 import * as Packages from "./Packages.ts"
 
@@ -19,6 +20,50 @@ const require = createRequire(import.meta.url)
 const earlierReleases = ["1.123", "2.10", "2.20", "2.30"]
 
 const folderOf = (name: string) => dirname(require.resolve(`${name}/package.json`))
+
+const CredentialType = Schema.Struct({
+  name: Schema.String,
+  extends: Schema.optionalKey(Schema.Array(Schema.String)),
+  properties: Schema.Array(Schema.Struct({
+    name: Schema.String,
+    type: Schema.String,
+    typeOptions: Schema.optionalKey(Schema.Struct({
+      password: Schema.optionalKey(Schema.Boolean),
+      redactJsonLeaves: Schema.optionalKey(Schema.Boolean)
+    }))
+  }))
+})
+
+const CredentialFile = Schema.fromJsonString(Schema.Array(CredentialType))
+
+const ownFields = ({ properties }: typeof CredentialType.Type) =>
+  Object.fromEntries(
+    properties.filter(({ type }) => type !== "notice").map(({ name, typeOptions = {} }) => [
+      name,
+      typeOptions.password === true || typeOptions.redactJsonLeaves === true
+    ])
+  )
+
+const credentialTypes = Effect.fnUntraced(function*(folders: ReadonlyArray<string>) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const types = new Map(
+    (yield* Effect.forEach(
+      folders,
+      (folder) =>
+        Effect.flatMap(
+          fs.readFileString(path.join(folder, "dist/types/credentials.json")),
+          Schema.decodeEffect(CredentialFile)
+        )
+    ))
+      .flat().map((type) => [type.name, type])
+  )
+  const fieldsOf = (name: string): Readonly<Record<string, boolean>> => {
+    const type = types.get(name)
+    return type === undefined ? {} : Object.assign({}, ...(type.extends ?? []).map(fieldsOf), ownFields(type))
+  }
+  return Object.fromEntries([...types.keys()].map((name) => [name, fieldsOf(name)])) satisfies DataFile.CredentialTypes
+})
 
 const read = (names: ReadonlyArray<string>) =>
   Effect.map(Effect.forEach(names.map(folderOf), Packages.read), (packages) => ({
@@ -41,7 +86,7 @@ const build = Effect.gen(function*() {
     release,
     releases: Releases.differences(releases, types),
     deprecations: deprecations(types),
-    credentials: yield* CredentialFiles.read(["n8n-nodes-base", "@n8n/n8n-nodes-langchain"].map(folderOf)),
+    credentials: yield* credentialTypes(["n8n-nodes-base", "@n8n/n8n-nodes-langchain"].map(folderOf)),
     types,
     search: Search.serialize(types, wordLists)
   })

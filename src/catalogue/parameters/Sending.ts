@@ -19,7 +19,8 @@ interface Unresolved {
   readonly reason: string
 }
 
-const verbs = new Set(["method", "requestMethod", "resource", "operation"])
+/** Names of parameters that say what happens to the target. */
+export const verbs: ReadonlyArray<string> = ["method", "requestMethod", "resource", "operation"]
 
 /** Parameters by name; expressions are as written. */
 export interface Shape {
@@ -104,7 +105,7 @@ const reducer = (type: string, open: Array<Unresolved>, isSwitch: (property: Pro
         if (property === undefined || given === undefined || remarks.has(property.type)) return []
         const isText = isElement && !["options", "boolean", "hidden"].includes(property.type)
         const isDefault = !isText && all.some((each) => equals(each.default, given))
-        if (isDefault && !(path === "" && verbs.has(name) && property.type !== "hidden") || isSwitch(property)) {
+        if (isDefault && !(path === "" && verbs.includes(name) && property.type !== "hidden") || isSwitch(property)) {
           return []
         }
         const inner = value(property, given, JsonPath.member(path, name))
@@ -152,16 +153,17 @@ const shapeOf = (description: Description | undefined, type: string, node: Param
   }
 }
 
-const isExpression = (value: unknown): boolean =>
+/** Whether an expression is in the value. */
+export const hasExpression = (value: unknown): boolean =>
   typeof value === "string" ? value.startsWith("=") : obj(value) !== undefined || Array.isArray(value)
-    ? Object.values(value as Obj).some(isExpression)
+    ? Object.values(value as Obj).some(hasExpression)
     : false
 
 const shapes = new WeakMap<Node, Map<string, Shape>>()
 
 /** Top-level parameters with expressions on which the visibility of others depends. */
 const decidingOf = (description: Description | undefined, parameters: Obj): ReadonlyArray<string> => {
-  const names = Object.keys(parameters).filter((name) => isExpression(parameters[name]))
+  const names = Object.keys(parameters).filter((name) => hasExpression(parameters[name]))
   if (names.length === 0) return names
   const rules = new Set(
     description?.properties.flatMap(({ displayOptions }) =>

@@ -2,9 +2,9 @@
 import * as Predicate from "effect/Predicate"
 import { arr, deeper, equals, num, type Obj, obj, own, str } from "../../base/Json.ts"
 import { type Choice, choices, type Description, groups, members, type Property } from "../types/NodeType.ts"
-import * as FieldType from "./fieldType.ts"
+import * as issues from "./issues.ts"
 import { inWords, isMissing, locators, type Remark, type Suggest } from "./issues.ts"
-import { operations } from "./Operators.ts"
+import operators from "./operators.json" with { type: "json" }
 import { isExpression, isMultiple, isShown, type Node, type Scope, scopeOf, text } from "./ParameterValues.ts"
 
 type Remarks = ReadonlyArray<Remark>
@@ -109,12 +109,15 @@ const ofKind = (property: Property, value: unknown): string | undefined => {
   return textTypes.has(type) && Predicate.isObjectOrArray(value) ? "Give a string." : undefined
 }
 
+/** Operations of filters (If, Switch, Filter) by the type of their operator. */
+const operations: Readonly<Record<string, string>> = operators
+
 /** Whether n8n accepts the literal for the type; expressions always pass. */
 const isReadable = (value: unknown, type: string, { isStrict, version }: Strictness): boolean => {
   if (!Object.hasOwn(operations, type) || isExpression(value)) return true
   if (type === "boolean" && !isStrict) return true
   const isBlank = (Array.isArray(value) && value.length === 0) || (str(value)?.trim() === "")
-  return (type === "number" && isBlank && version >= 3) || FieldType.fits(value, type, { isStrict })
+  return (type === "number" && isBlank && version >= 3) || issues.fits(value, type, { isStrict })
 }
 
 interface Strictness {
@@ -131,8 +134,8 @@ const sides = (condition: Obj, operator: Obj, path: string, strictness: Strictne
       if (isReadable(value, expected, strictness)) return none
       return error(
         deeper(path, side),
-        `'${side}' is ${inWords(value)}; the operator compares ${expected} and wants ${FieldType.words(expected)}.`,
-        strictness.isStrict && FieldType.fits(value, expected)
+        `'${side}' is ${inWords(value)}; the operator compares ${expected} and wants ${issues.typeInWords(expected)}.`,
+        strictness.isStrict && issues.fits(value, expected)
           ? "Change the value or the operator's type, or set the filter's options.typeValidation to 'loose'."
           : "Change the value or the operator's type, or give an expression that begins with '='."
       )
@@ -142,7 +145,7 @@ const sides = (condition: Obj, operator: Obj, path: string, strictness: Strictne
 const operation = (operator: Obj, path: string, suggest: Suggest): Remarks => {
   const type = str(operator["type"]) ?? ""
   const name = str(operator["operation"]) ?? ""
-  const names = Object.hasOwn(operations, type) ? operations[type] ?? [] : type === "any" ? [] : undefined
+  const names = Object.hasOwn(operations, type) ? operations[type]?.split(" ") ?? [] : type === "any" ? [] : undefined
   if (names === undefined) {
     return warning(
       deeper(path, "type"),

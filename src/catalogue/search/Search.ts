@@ -13,7 +13,6 @@ import {
   type Row,
   spaced,
   stem,
-  type Text,
   toDocument,
   type TypeLists,
   type WordLists,
@@ -47,12 +46,12 @@ export interface Contents {
 export interface Index {
   readonly documents: ReadonlyArray<Document>
   /** @internal */
-  readonly text: MiniSearch<Text & { readonly id: number }>
+  readonly text: MiniSearch<Document["text"] & { readonly id: number }>
   readonly words: Words
   readonly terms: ReadonlySet<string>
 }
 
-const fields: ReadonlyArray<keyof Text> = ["name", "phrases", "alias", "kind", "operations", "description"]
+const fields: ReadonlyArray<keyof Document["text"]> = ["name", "phrases", "alias", "kind", "operations", "description"]
 
 const boost = { name: 4, phrases: 4, operations: 0.4 }
 
@@ -74,7 +73,7 @@ export const open = (serialized: string, more: ReadonlyArray<NodeType> = []): In
   const words = makeWords(contents.words)
   const documents = [...contents.documents, ...more.map((type) => toDocument(type, words))]
   const terms = new Set<string>()
-  const text = new MiniSearch<Text & { readonly id: number }>({
+  const text = new MiniSearch<Document["text"] & { readonly id: number }>({
     fields: [...fields],
     tokenize: (text) => text === "" ? [] : text.split(" "),
     processTerm: (term) => {
@@ -225,11 +224,11 @@ export const search = (
   const foldedCategory = fold(category)
   if (category.trim() !== "" && !categories(index).some((name) => fold(name) === foldedCategory)) {
     return Effect.fail(
-      new Errors.ValidationError({
-        reason: `There is no category '${category.slice(0, 60)}'`,
-        field: "category",
-        hint: suggestion(category, categories(index), 20)
-      })
+      Errors.invalid(
+        "category",
+        `There is no category '${category.slice(0, 60)}'`,
+        suggestion(category, categories(index), 20)
+      )
     )
   }
   const question = `${keyword} ${functionality}`.trim().replace(fullType, "")

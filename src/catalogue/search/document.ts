@@ -83,32 +83,7 @@ export interface Row {
   readonly parameters?: { readonly [name: string]: string | ReadonlyArray<string> }
 }
 
-/** Searched fields: stems separated by spaces, so that nothing has to be stemmed at run time. */
-export interface Text {
-  readonly name: string
-  readonly phrases: string
-  readonly alias: string
-  readonly kind: string
-  readonly operations: string
-  readonly description: string
-}
-
-export interface Document {
-  readonly row: Row
-  readonly text: Text
-  readonly tool?: Pick<Row, "id" | "name" | "version">
-  /** Names of the type and of its tool variant, in full and as in the type, each as one word. */
-  readonly names: ReadonlyArray<string>
-  /** n8n's aliases, each as one word. */
-  readonly aliases: ReadonlyArray<string>
-  readonly categories: ReadonlyArray<string>
-  readonly trigger: boolean
-  /** Whether it is hidden in n8n, deprecated or a dummy: only its name finds it. */
-  readonly outdated: boolean
-  readonly successors: ReadonlyArray<string>
-  /** Popularity, 1 (most used) to 0. */
-  readonly popularity: number
-}
+export type Document = ReturnType<typeof toDocument>
 
 /** Facts about types that n8n's packages lack; `ai.` is `@n8n/n8n-nodes-langchain.`, no prefix `n8n-nodes-base.`. */
 export interface TypeLists {
@@ -163,7 +138,8 @@ const fewParameters = (properties: ReadonlyArray<NodeType.Property>): Row["param
 const subcategoriesOf = (of: unknown): ReadonlyArray<string> =>
   typeof of === "object" && of !== null ? Object.values(of).flat().filter((name) => typeof name === "string") : []
 
-const toolOf = (nodeType: NodeType.NodeType): Document["tool"] => {
+/** Tool variant for AI agents. */
+const toolOf = (nodeType: NodeType.NodeType): Pick<Row, "id" | "name" | "version"> | undefined => {
   const id = `${nodeType.type}Tool`
   const variant = ToolVariant.variant(id, nodeType)
   const name = variant?.descriptions[0]?.displayName
@@ -172,13 +148,13 @@ const toolOf = (nodeType: NodeType.NodeType): Document["tool"] => {
     : { id, name, version: NodeType.defaultVersion(variant) }
 }
 
-/** Document of a type, which need not be in `lists`. */
+/** Document of a type, which need not be in `lists`; its texts are stems separated by spaces, so that nothing has to be stemmed at run time. */
 export const toDocument = (
   nodeType: NodeType.NodeType,
   { terms }: Words,
   lists?: TypeLists,
   successors: ReadonlyArray<string> = []
-): Document => {
+) => {
   const { type } = nodeType
   const version = NodeType.defaultVersion(nodeType)
   const description = NodeType.at(nodeType, version) ?? nodeType.descriptions[0]
@@ -227,6 +203,7 @@ export const toDocument = (
       description: textOf([says])
     },
     ...(tool && { tool }),
+    /** Names of the type and of its tool variant, in full and as in the type, each as one word. */
     names: [row, tool].flatMap((each) =>
       each === undefined ? [] : [each.name, each.name.replace(/\(.*\)/, ""), each.id.replace(/.*\./, "")]
     ).map(joined),
@@ -238,9 +215,11 @@ export const toDocument = (
       trigger ? "Trigger" : "Action"
     ],
     trigger,
+    /** Whether it is hidden in n8n, deprecated or a dummy: only its name finds it. */
     outdated: description.hidden === true || includes(lists?.unwanted ?? "", short) ||
       /\b(deprecated|legacy|internal)\b/i.test(`${description.displayName} ${says}`),
     successors,
+    /** From 1 (most used) to 0. */
     popularity: place < 0 ? 0 : 1 - place / mostUsed.length
   }
 }

@@ -1,7 +1,7 @@
 /** Parameters as a model sees them: in one line, in some lines, or whole. */
 import * as Schema from "effect/Schema"
 import { defined, obj } from "../../base/Json.ts"
-import { operations } from "../parameters/Operators.ts"
+import operators from "../parameters/operators.json" with { type: "json" }
 import { isShown, type Scope } from "../parameters/ParameterValues.ts"
 import { choices, type DisplayOptions, groups, members, type Property } from "./NodeType.ts"
 import listed from "./shapes.json" with { type: "json" }
@@ -144,8 +144,6 @@ const fieldsOf = (property: Property, level: Level, about: About): Parameter["fi
 }
 
 const shapes: Readonly<Record<string, string>> = listed
-
-const operators = Object.fromEntries(Object.entries(operations).map(([type, names]) => [type, names.join(" ")]))
 
 /** Sentences about n8n's own SDK for building workflows, which does not apply here. */
 const isAboutCode =

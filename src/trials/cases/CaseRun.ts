@@ -143,11 +143,8 @@ const checkNames = Effect.fnUntraced(function*(workflowId: string, { expect }: T
   const names = new Set(workflow.nodes.map(({ name }) => name))
   const unknown = expected.find((name) => !names.has(name))
   if (unknown === undefined) return
-  return yield* new Errors.ValidationError({
-    reason: `expect.nodes names '${unknown}', which is not a node`,
-    field: "expect.nodes",
-    hint: `${Nearest.suggestion(unknown, names)} Nothing ran.`
-  })
+  const reason = `expect.nodes names '${unknown}', which is not a node`
+  return yield* Errors.invalid("expect.nodes", reason, `${Nearest.suggestion(unknown, names)} Nothing ran.`)
 })
 
 const tested = Effect.fnUntraced(function*(file: string, { redacts, update }: Options) {
@@ -163,13 +160,9 @@ const tested = Effect.fnUntraced(function*(file: string, { redacts, update }: Op
     mode: "copy"
   })
   if (timedOut) {
-    return yield* new Errors.ValidationError({
-      reason: `It was stopped after ${timeout} ms; until then ran: ${
-        [...execution.runs.keys()].join(", ") || "nothing"
-      }`,
-      field: "timeout",
-      hint: "Raise its timeout (ms)."
-    })
+    const ran = [...execution.runs.keys()].join(", ") || "nothing"
+    const reason = `It was stopped after ${timeout} ms; until then ran: ${ran}`
+    return yield* Errors.invalid("timeout", reason, "Raise its timeout (ms).")
   }
   const redact = TestCase.redaction(redacts)
   const differences = TestCase.differences(expect, execution, redact)

@@ -2,7 +2,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
-import { arr, mapValues, type Obj, obj, own } from "../../base/Json.ts"
+import { mapValues, type Obj, obj, own } from "../../base/Json.ts"
 import { member } from "../../base/JsonPath.ts"
 import * as Nearest from "../../base/Nearest.ts"
 import * as Redact from "../../base/Redact.ts"
@@ -78,36 +78,35 @@ export const exactly = (actual: Seen): unknown => {
 }
 
 /**
- * Expectation changed so that the value meets it: parts that are met stay, including wildcards; keys that are not
- * expected are not added, and missing keys are removed.
+ * Follows an expectation into a value: only its keys, and all elements of a list. `convert` makes the result where they
+ * part, and of elements that are not expected; parts for which `isKept` is true stay as expected.
  */
-export const updatedValue = (expected: unknown, actual: Seen): unknown => {
+const following = (
+  expected: unknown,
+  actual: Seen,
+  convert: (part: Seen) => unknown,
+  isKept: (expected: unknown, value: unknown) => boolean
+): unknown => {
   const { value } = actual
-  if (matches(expected, value)) return expected
+  if (isKept(expected, value)) return expected
+  const inner = (each: unknown, key: string | number) => following(each, partAt(actual, key), convert, isKept)
   if (isList(expected) && isList(value)) {
     return value.map((_, index) =>
-      index < expected.length ? updatedValue(expected[index], partAt(actual, index)) : exactly(partAt(actual, index))
+      index < expected.length ? inner(expected[index], index) : convert(partAt(actual, index))
     )
   }
   const members = obj(expected)
-  if (members === undefined || obj(value) === undefined) return exactly(actual)
+  if (members === undefined || obj(value) === undefined) return convert(actual)
   const keys = Object.keys(members).filter((key) => own(value, key) !== undefined)
-  return Object.fromEntries(keys.map((key) => [key, updatedValue(members[key], partAt(actual, key))]))
+  return Object.fromEntries(keys.map((key) => [key, inner(members[key], key)]))
 }
 
+/** Expectation changed so that the value meets it: parts that are met stay, including wildcards. */
+export const updatedValue = (expected: unknown, actual: Seen): unknown => following(expected, actual, exactly, matches)
+
 /** Part of the value that the expectation covers. */
-const concerned = (expected: unknown, actual: Seen): unknown => {
-  const { shown, value } = actual
-  if (isList(expected) && isList(value)) {
-    return value.map((_, index) =>
-      index < expected.length ? concerned(expected[index], partAt(actual, index)) : arr(shown)[index]
-    )
-  }
-  const members = obj(expected)
-  if (members === undefined || obj(value) === undefined) return shown
-  const keys = Object.keys(members).filter((key) => own(value, key) !== undefined)
-  return Object.fromEntries(keys.map((key) => [key, concerned(members[key], partAt(actual, key))]))
-}
+const concerned = (expected: unknown, actual: Seen): unknown =>
+  following(expected, actual, ({ shown }) => shown, () => false)
 
 const comparedKeys = (expected: unknown, actual: unknown): ReadonlyArray<string | number> | undefined => {
   if (isList(expected)) return isList(actual) && actual.length === expected.length ? [...expected.keys()] : undefined

@@ -21,8 +21,16 @@ import * as TestBench from "../TestBench.ts"
 import type * as TestCopy from "../TestCopy.ts"
 import * as Groups from "./Groups.ts"
 import * as RunComparison from "./RunComparison.ts"
-import { sentDifferences, type SentOptions, type Side, triggerDifferences, unseenDifferences } from "./sent.ts"
-import { unexercisedChanges, upgradedVersion, withMoved } from "./versions.ts"
+import {
+  sentDifferences,
+  type SentOptions,
+  type Side,
+  triggerDifferences,
+  unexercisedChanges,
+  unseenDifferences,
+  upgradedVersion,
+  withMoved
+} from "./sent.ts"
 import * as Volatility from "./Volatility.ts"
 
 const learningTime = 12_000

@@ -11,6 +11,7 @@ import { counted } from "../../base/Plural.ts"
 import * as Redact from "../../base/Redact.ts"
 import * as Execution from "../../executions/Execution.ts"
 import * as FailureGroups from "../../executions/FailureGroups.ts"
+import { isWithin } from "../../executions/ItemView.ts"
 import {
   census,
   covers,
@@ -46,26 +47,18 @@ export interface Options {
   readonly redacts: boolean
 }
 
-/** Differences in the order in which the nodes ran, and that order. */
-export interface Comparison {
-  readonly differences: ReadonlyArray<Difference>
-  readonly order: ReadonlyArray<string>
-}
-
 /** Reads paths to ignore. */
 export const ignored = Effect.fnUntraced(function*(paths: ReadonlyArray<string>, nodes: ReadonlyArray<string>) {
   return yield* Effect.forEach(paths, (path) => {
     const steps = parseIgnored(path)
     if (steps !== undefined && (steps.node === undefined || nodes.includes(steps.node))) return Effect.succeed(steps)
-    return new Errors.ValidationError({
-      reason: steps === undefined
-        ? `'${path}' is not a path`
-        : `'${path}' names '${steps.node}', which is not a node`,
-      field: "ignore",
-      hint: steps?.node === undefined
+    return Errors.invalid(
+      "ignore",
+      steps === undefined ? `'${path}' is not a path` : `'${path}' names '${steps.node}', which is not a node`,
+      steps?.node === undefined
         ? "Write a field (email), one node's ('Map contact'.email), an element (items[0].x), or all (items[].x)."
         : Nearest.suggestion(steps.node, nodes)
-    })
+    )
   })
 })
 
@@ -252,12 +245,10 @@ const compareCounts = Effect.fnUntraced(function*(into: Collector, runs: Runs) {
   for (const [kind, paths] of [["removed", lost], ["added", fresh]] as const) {
     const uncovered = paths.filter((path) => !covers(ignore, JsonPath.parse(path.replaceAll("[]", "[0]")) ?? []))
     // A field below another missing one says nothing more.
-    const outer = uncovered.filter((path) => !uncovered.some((other) => other !== path && isBelow(path, other)))
+    const outer = uncovered.filter((path) => !uncovered.some((other) => other !== path && isWithin(path, other)))
     for (const path of outer) note(into, runs, kind, { path })
   }
 })
-
-const isBelow = (path: string, other: string) => path.startsWith(other) && /^[.[]/.test(path.slice(other.length))
 
 const compareRun = Effect.fnUntraced(function*(into: Collector, runs: Runs) {
   const { replay, record } = runs
@@ -352,7 +343,7 @@ const endOf = (options: Options, known: ReadonlyArray<Difference>): Difference |
   return into.values()[0]
 }
 
-/** Compares a recorded execution with its replay. */
+/** Compares a recorded execution with its replay; differences are in the order in which the nodes ran. */
 export const compare = Effect.fnUntraced(function*(options: Options) {
   const { ignore, nameThen, nodes, replay, pinned, record } = options
   const namesNow = new Map(nodes.map((name) => [nameThen(name), name]))
@@ -390,6 +381,5 @@ export const compare = Effect.fnUntraced(function*(options: Options) {
     const at = all.findIndex(({ node }) => (places.get(node) ?? -1) > (places.get(end.node) ?? Infinity))
     all.splice(at < 0 ? all.length : at, 0, end)
   }
-  const result: Comparison = { differences: all, order }
-  return result
+  return { differences: all as ReadonlyArray<Difference>, order }
 })

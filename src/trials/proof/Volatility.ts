@@ -33,13 +33,6 @@ export interface Ignored {
   readonly why?: string
 }
 
-export interface Verdict {
-  readonly real: Differences
-  readonly ignored: ReadonlyArray<Ignored>
-  /** Whether replays of this run's own base could show that some of the rest is not real either. */
-  readonly isWorthSampling: boolean
-}
-
 export const staleReason = "differs from the record without the change too"
 
 /** Kinds that are the two directions of one aspect. */
@@ -99,7 +92,7 @@ export const learn = (learned: Learned, changed: Differences, base: Base): Learn
 }
 
 /** Separates the real differences of a record and the changed version, by the run's own base if it was sampled. */
-export const judge = (learned: Learned, changed: Differences, base?: Base): Verdict => {
+export const judge = (learned: Learned, changed: Differences, base?: Base) => {
   const own = base === undefined ? undefined : classify(changed, base)
   const all = changed.map((difference, index) => {
     const as = own?.[index]?.as ?? "real"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createRequire } from "node:module"
-import * as FieldType from "../../../src/catalogue/parameters/fieldType.ts"
+import * as issues from "../../../src/catalogue/parameters/issues.ts"
 import { odd, random } from "./parameterCases.ts"
 
 describe("field types", () => {
@@ -15,7 +15,7 @@ describe("field types", () => {
     ["url", "mailto:a@b", true],
     ["jwt", "", false]
   ])("%s: %j is %s", (type, value, expected) => {
-    assert.strictEqual(FieldType.fits(value, type), expected)
+    assert.strictEqual(issues.fits(value, type), expected)
   })
 
   const n8n = createRequire(import.meta.url)("n8n-workflow") as {
@@ -35,7 +35,7 @@ describe("field types", () => {
       for (const strict of [false, true]) {
         const theirs = n8n.validateFieldType("x", value, type, { strict, parseStrings: true }).valid
         assert.strictEqual(
-          FieldType.fits(value, type, { isStrict: strict }),
+          issues.fits(value, type, { isStrict: strict }),
           theirs,
           `${JSON.stringify(value)} ${strict}`
         )

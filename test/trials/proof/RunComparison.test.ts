@@ -32,7 +32,7 @@ const compare = Effect.fnUntraced(function*(
 })
 
 /** Differences without digests, which only have to be equal for equal values. */
-const shown = ({ differences }: RunComparison.Comparison) =>
+const shown = ({ differences }: Effect.Success<ReturnType<typeof RunComparison.compare>>) =>
   differences.map(({ digest: _, isRetyped, isRounding, ...rest }) => ({
     ...rest,
     ...(isRetyped === true ? { isRetyped } : {}),

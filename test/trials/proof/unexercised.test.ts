@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { unexercisedChanges } from "../../../src/trials/proof/versions.ts"
+import { unexercisedChanges } from "../../../src/trials/proof/sent.ts"
 import { document, fromApi, items, run } from "../../executions/runData.ts"
 import { main, node } from "../../support/workflows.ts"
 

@@ -12,10 +12,12 @@ import * as Interpreter from "../base/Interpreter.ts"
 import { defined, equals, type Obj, obj, str, without } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
+import { hasExpression, type Sending, type Shape, verbs } from "../catalogue/parameters/Sending.ts"
+import type * as Execution from "../executions/Execution.ts"
+import { at, type Both, type Difference, differences as differencesOf, nothing } from "../executions/ItemDifferences.ts"
+import { isWithin } from "../executions/ItemView.ts"
+import * as ResolvedParameters from "../executions/ResolvedParameters.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
-import type * as Execution from "./Execution.ts"
-import { at, type Both, type Difference, differences as differencesOf, nothing } from "./ItemDifferences.ts"
-import * as ResolvedParameters from "./ResolvedParameters.ts"
 
 /** Stored values, for comparisons only: they may contain secrets. Serializers ignore symbols. */
 const compared: unique symbol = Symbol("compared")
@@ -40,19 +42,9 @@ export interface Entry {
   readonly [compared]: Compared
 }
 
-/** Parameters of a node in few levels, as `Sending` of the catalogue reduces them. */
-export interface Shape {
-  readonly values: Obj
-  readonly open: ReadonlyArray<ResolvedParameters.Unresolved>
-  readonly targets: ReadonlyArray<string>
-  readonly isOnce: boolean
-}
-
-const verbs: ReadonlyArray<string> = ["method", "requestMethod", "resource", "operation"]
-
 export interface Options extends ResolvedParameters.Subject {
   /** Reduction of the node's parameters by its type: `Sending.of(type, node)`. */
-  readonly sending: { readonly deciding: ReadonlyArray<string>; readonly shaped: (decided: Obj) => Shape }
+  readonly sending: Sending
   readonly limit: number
   readonly offset?: number
 }
@@ -75,11 +67,6 @@ const ofFirst: { readonly [type: string]: ReadonlyArray<string> } = {
 
 const queries = ["queryParameters", "jsonQuery", "queryParametersUi", "queryParametersJson"]
 
-const isExpression = (value: unknown): boolean =>
-  typeof value === "string" ? value.startsWith("=") : obj(value) !== undefined || Array.isArray(value)
-    ? Object.values(value as Obj).some(isExpression)
-    : false
-
 const isScalar = (value: unknown) => ["string", "number", "boolean"].includes(typeof value)
 
 const queryOf = (value: unknown): Obj | undefined => {
@@ -101,9 +88,6 @@ const addressOf = (type: string, { targets }: Shape, values: Obj): string => {
     .flatMap((word) => isScalar(word) && word !== "" ? [String(word)] : []).join(" ")
   return query === "" ? text : `${text}${text.includes("?") ? "&" : "?"}${query}`
 }
-
-const isWithin = (path: string, outer: string) =>
-  path.startsWith(outer) && (path.length === outer.length || /[.[]/.test(path.charAt(outer.length)))
 
 /** Names of the parameters in the address; `undefined` if one of them is not resolved, or not plain. */
 const addressed = (
@@ -139,7 +123,7 @@ const itemsPerTurn = 50
 /** Lists what a run of a node sent, by item; a node that runs once for all items has one entry. */
 export const of = Effect.fnUntraced(function*(execution: Execution.Execution, options: Options) {
   const { limit, node, offset = 0, redacts } = options
-  const { evaluate } = ResolvedParameters.evaluator(yield* Interpreter.load, execution, options)
+  const evaluate = ResolvedParameters.evaluator(yield* Interpreter.load, execution, options)
   const { deciding, shaped } = options.sending
   const parameters = obj(node.parameters) ?? {}
   const credentials = credentialsOf(node)
@@ -149,11 +133,11 @@ export const of = Effect.fnUntraced(function*(execution: Execution.Execution, op
   const shapeAt = (item: number) => {
     if (deciding.length === 0) return shaped({})
     const values = deciding.map((name) => [name, valueOf(parameters[name], item).stored] as const)
-    return shaped(Object.fromEntries(values.filter(([, value]) => isScalar(value) && !isExpression(value))))
+    return shaped(Object.fromEntries(values.filter(([, value]) => isScalar(value) && !hasExpression(value))))
   }
   const fixed = ofFirst[node.type.replace(/^.*\.|Tool$/g, "")] ?? []
   const firsts = new Map(
-    fixed.filter((name) => isExpression(shapeAt(0).values[name]))
+    fixed.filter((name) => hasExpression(shapeAt(0).values[name]))
       .map((name) => [name, valueOf(shapeAt(0).values[name], 0).stored])
   )
   const entryOf = (item: number): Entry => {
@@ -232,7 +216,7 @@ const splitAddress = (address: unknown) => {
 }
 
 /** Difference of what was sent for an item; `reason` where the values are not determined and the expressions differ. */
-export interface SentDifference extends Difference {
+interface SentDifference extends Difference {
   readonly item: number
   readonly reason?: string
 }
