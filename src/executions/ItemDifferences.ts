@@ -10,7 +10,6 @@ export interface Both {
   readonly shown: unknown
 }
 
-/** Value that is absent. */
 export const nothing: Both = { stored: undefined, shown: undefined }
 
 /** Members of an object by their stored keys, with the shown keys: redaction preserves their order. */
@@ -43,7 +42,6 @@ export interface Difference {
 
 export type Kind = "altered" | "added" | "removed"
 
-/** Kind of a difference: added, removed or altered. */
 export const kindOf = ({ after, before }: Difference): Kind =>
   before.stored === undefined ? "added" : after.stored === undefined ? "removed" : "altered"
 

@@ -17,7 +17,6 @@ export interface Condition {
   readonly where?: Interpreter.Predicate | undefined
 }
 
-/** Item that meets the condition, with its position in its slot and across all slots. */
 export interface Match {
   readonly slot: Execution.Slot
   readonly index: number
@@ -150,7 +149,6 @@ const haveSecrets = Effect.fnUntraced(function*(execution: Execution.Execution, 
   return false
 })
 
-/** Slots to search, page of matches, and whether secrets are redacted. */
 export interface Options {
   readonly slots: ReadonlyArray<Execution.Part>
   readonly offset?: number | undefined

@@ -63,7 +63,6 @@ export const hiddenNotes = {
     noteAbout(count, "execution", (some) => `n8n hides the items of ${some}: their bytes and tokens are not counted.`)
 }
 
-/** Advice for an execution with hidden items. */
 export const reveal =
   "Counts, times and the kind of an error are in get_execution. n8n shows the items to a user with the scope execution:reveal."
 
@@ -132,7 +131,6 @@ export const withoutNoise = <A extends Pick<Execution.Item, "json">>(item: A): A
   json: withInformativeHeaders(withoutStacks(item.json)) as Schema.Json
 })
 
-/** Path as written, and its steps. */
 export interface Field {
   readonly path: string
   readonly steps: ReadonlyArray<JsonPath.Step>
@@ -150,7 +148,6 @@ export const missing = (jsons: ReadonlyArray<unknown>, fields: ReadonlyArray<Fie
 /** Path as written in an expression: `customer.id`, `lines[0].sku`. */
 export const written = (steps: ReadonlyArray<JsonPath.Step>): string => steps.reduce<string>(JsonPath.member, "")
 
-/** Whether a path equals another one or is below it. */
 export const isWithin = (path: string, other: string): boolean =>
   path === other || path.startsWith(other) && /^[.[]/.test(path.slice(other.length))
 

@@ -17,7 +17,6 @@ import * as Execution from "./Execution.ts"
 import type { Both } from "./ItemDifferences.ts"
 import * as Lineage from "./Lineage.ts"
 
-/** Run of a node. */
 export interface Subject {
   readonly node: Node
   readonly run: Execution.Run

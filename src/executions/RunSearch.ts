@@ -36,7 +36,6 @@ export interface Match extends Place {
   readonly item: Execution.Item
 }
 
-/** Searches one execution for some matches of each node. */
 export const searchIn = (execution: Execution.Execution, { condition, limit, nodes, onProblem, redacts }: Search) => {
   const slots = ItemSearch.outputs(execution, nodes)
   const search = ItemSearch.search(execution, condition(), { slots, redacts, limit, spreads: true })

@@ -94,7 +94,6 @@ const leastTime = 8_000
 /** Milliseconds granted for each workflow to a caller that receives progress. */
 const patience = 45_000
 
-/** Whether the call must end soon. */
 export const isLate = Effect.andThen(
   Deadline.grantIfHeard(patience),
   Effect.map(Deadline.left, (left) => left < leastTime)

@@ -52,7 +52,6 @@ const parsed = (folder: WorkflowFolder, text: string) =>
     )
   )
 
-/** Address of the n8n that a folder is synced with, if it is. */
 export const hostIn = Effect.fnUntraced(function*(folder: WorkflowFolder) {
   const text = yield* folder.read(stateFile)
   return text === undefined ? undefined : (yield* parsed(folder, text)).host
@@ -102,7 +101,6 @@ export interface Local {
   readonly refused?: ReadonlyArray<string>
 }
 
-/** A file that cannot be synced. */
 export interface Fault {
   readonly name: string
   readonly file: string
@@ -123,7 +121,6 @@ export const read = Effect.fnUntraced(function*({ file, hash, path }: Local, sco
   return content.hash(now) === hash ? now : yield* movedOn(`File '${file}'`)
 })
 
-/** Reads all workflows of a folder, a few at a time. */
 export const readAll = Effect.fnUntraced(function*(
   folder: WorkflowFolder,
   userPath: string,

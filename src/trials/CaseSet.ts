@@ -11,7 +11,6 @@ import * as Proof from "./proof/Proof.ts"
 import * as Volatility from "./proof/Volatility.ts"
 import * as TestBench from "./TestBench.ts"
 
-/** Maximum number of cases of a call. */
 export const maxCases = 20
 
 /** Case with a name; by default the execution that it replays, or its position. */

@@ -81,7 +81,6 @@ const pinOf = (
   }
 }
 
-/** Name of the node that started an execution. */
 export const starterOf = ({ runs }: Execution.Execution): string | undefined =>
   [...runs].toSorted(([, [a]], [, [b]]) => Execution.byOrder(a, b))[0]?.[0]
 

@@ -15,19 +15,15 @@ import * as TestBench from "./TestBench.ts"
 import * as TestCopies from "./TestCopies.ts"
 import type * as TestCopy from "./TestCopy.ts"
 
-/** Maximum number of runs that one call replays. */
 export const maxRuns = 50
 
-/** Maximum number of executions at a time. */
 export const concurrency = 4
 
-/** Default number of runs. */
 export const defaultLast = 20
 
 /** Milliseconds before the call's deadline at which no further replay starts. */
 const reserve = 12_000
 
-/** Runs to replay. */
 export interface Selected {
   /** Number of runs, the newest; not with `executions`. */
   readonly last?: number | undefined
@@ -56,7 +52,6 @@ const newest = Effect.fnUntraced(function*(workflowId: string, last: number) {
   })
 })
 
-/** Ids of the runs to replay. */
 export const idsOf = Effect.fnUntraced(
   function*(
     { id: reference, recordedId, sourceId }: TestBench.Workbench,
@@ -70,7 +65,6 @@ export const idsOf = Effect.fnUntraced(
   }
 )
 
-/** Replay of a run on a version. */
 export interface Replayed {
   readonly subject: TestCopy.Subject
   readonly result: TestBench.TestResult

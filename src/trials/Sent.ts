@@ -18,6 +18,7 @@ import { at, type Both, type Difference, differences as differencesOf, nothing }
 import { isWithin } from "../executions/ItemView.ts"
 import * as ResolvedParameters from "../executions/ResolvedParameters.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
+import firstItem from "./firstItem.json" with { type: "json" }
 
 /** Stored values, for comparisons only: they may contain secrets. Serializers ignore symbols. */
 const compared: unique symbol = Symbol("compared")
@@ -49,21 +50,8 @@ export interface Options extends ResolvedParameters.Subject {
   readonly offset?: number
 }
 
-/** Parameters that nodes read from the first item only, at least in some operations. */
-const ofFirst: { readonly [type: string]: ReadonlyArray<string> } = {
-  airtable: ["base", "table"],
-  discord: ["guildId"],
-  emailSend: ["fromEmail", "toEmail"],
-  googleSheets: ["documentId", "sheetName", "columnToMatchOn", "dataMode"],
-  microsoftSql: ["query"],
-  mongoDb: ["collection", "fields", "updateKey"],
-  mySql: ["table"],
-  notion: ["databaseId"],
-  postgres: ["schema", "table"],
-  rabbitmq: ["exchange", "queue"],
-  supabase: ["schema", "tableId"],
-  telegram: ["chatId"]
-}
+/** Parameters that nodes read from the first item only, at least in some operations, by the end of their type. */
+const ofFirst: { readonly [type: string]: string } = firstItem
 
 const queries = ["queryParameters", "jsonQuery", "queryParametersUi", "queryParametersJson"]
 
@@ -135,7 +123,7 @@ export const of = Effect.fnUntraced(function*(execution: Execution.Execution, op
     const values = deciding.map((name) => [name, valueOf(parameters[name], item).stored] as const)
     return shaped(Object.fromEntries(values.filter(([, value]) => isScalar(value) && !hasExpression(value))))
   }
-  const fixed = ofFirst[node.type.replace(/^.*\.|Tool$/g, "")] ?? []
+  const fixed = ofFirst[node.type.replace(/^.*\.|Tool$/g, "")]?.split(" ") ?? []
   const firsts = new Map(
     fixed.filter((name) => hasExpression(shapeAt(0).values[name]))
       .map((name) => [name, valueOf(shapeAt(0).values[name], 0).stored])

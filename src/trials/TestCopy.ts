@@ -26,11 +26,9 @@ const closure = (links: ReadonlyArray<Connections.Link>, names: Iterable<string>
 
 const isMain = ({ output }: Connections.Link) => output.type === "main"
 
-/** Node and all nodes reachable from it through main connections. */
 export const reachableFrom = (links: ReadonlyArray<Connections.Link>, start: string): ReadonlySet<string> =>
   closure(links.filter(isMain), [start], "from")
 
-/** Node and all nodes that lead to it through main connections. */
 export const leadingTo = (links: ReadonlyArray<Connections.Link>, end: string): ReadonlySet<string> =>
   closure(links.filter(isMain), [end], "to")
 

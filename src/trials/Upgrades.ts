@@ -22,7 +22,6 @@ export interface Options {
   readonly onDone?: (done: number, total: number) => Effect.Effect<void>
 }
 
-/** Workflow by its reference, an id or a path, and its name. */
 export interface Subject {
   readonly workflow: string
   readonly name: string

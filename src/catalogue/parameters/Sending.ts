@@ -153,7 +153,6 @@ const shapeOf = (description: Description | undefined, type: string, node: Param
   }
 }
 
-/** Whether an expression is in the value. */
 export const hasExpression = (value: unknown): boolean =>
   typeof value === "string" ? value.startsWith("=") : obj(value) !== undefined || Array.isArray(value)
     ? Object.values(value as Obj).some(hasExpression)
@@ -173,7 +172,6 @@ const decidingOf = (description: Description | undefined, parameters: Obj): Read
   return names.filter((name) => rules.has(name))
 }
 
-/** Reduction of a node's parameters. */
 export interface Sending {
   readonly deciding: ReadonlyArray<string>
   readonly shaped: (decided: Obj) => Shape

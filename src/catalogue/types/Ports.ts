@@ -25,7 +25,6 @@ export type Evaluate = (
   scope: { readonly parameters: Obj; readonly version: number }
 ) => unknown
 
-/** Properties of a node that determine its ports; the parameters include defaults. */
 export interface Node {
   readonly parameters: Obj
   readonly version: number
@@ -37,7 +36,6 @@ const decodeFilter = Schema.decodeUnknownOption(Schema.Struct({
   excludedNodes: Schema.optionalKey(Schema.Array(Schema.String))
 }))
 
-/** Whether the type's ports may depend on the parameter. */
 export const dependOn = ({ inputs, outputs }: Description, name: string): boolean =>
   [inputs, outputs].some((ports) => typeof ports === "string" && ports.split(/\W+/).includes(name))
 

@@ -94,7 +94,6 @@ const foldedName = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, ""
 
 const inAddress = (type: string) => foldedName(type.replace(/^@n8n\//, ""))
 
-/** Deprecations from the remarks in the packages and from n8n's documentation. */
 export const deprecations = (types: ReadonlyArray<NodeType>): Deprecations => {
   const current = types.filter(({ descriptions }) => descriptions[0]?.hidden !== true)
   const byName = new Map(

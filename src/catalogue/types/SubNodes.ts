@@ -45,7 +45,6 @@ const onDeprecation = ({ successors }: Background) =>
     ? []
     : [successors.length === 0 ? "Deprecated, without a successor." : `Deprecated: use ${successors.join(", ")}.`]
 
-/** Facts to know before using the node. */
 export const notesOf = (
   { builderHint, credentials = [] }: NodeType.Description,
   version: number,

@@ -326,6 +326,5 @@ export const parameters = (description: Description, selected: Obj, context: Con
   })
 }
 
-/** Whether agents call nodes of this type. */
 export const isAgentTool = ({ outputs }: Description): boolean =>
   Array.isArray(outputs) && outputs.some((port) => port === "ai_tool" || obj(port)?.["type"] === "ai_tool")

@@ -18,7 +18,6 @@ import * as Workflows from "../../workflows/Workflows.ts"
 import * as WorkflowTesting from "../WorkflowTesting.ts"
 import * as TestCase from "./TestCase.ts"
 
-/** Suffix of the files of cases. */
 export const suffix = ".test.json"
 
 const refuse = (reason: string, hint: string, errorDetails?: string) =>
@@ -193,5 +192,4 @@ export const run = Effect.fn("CaseRun.run")(function*(path: string, options: Opt
   return { path, milliseconds: (yield* Clock.currentTimeMillis) - started, ...outcome }
 })
 
-/** Outcome of a case. */
 export type Outcome = Effect.Success<ReturnType<typeof run>>

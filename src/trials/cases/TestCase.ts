@@ -52,7 +52,6 @@ const partAt = ({ shown, value }: Seen, key: string | number): Seen => {
   return { value: inner, shown: isAbsent ? inner : own(shown, key) ?? marker }
 }
 
-/** Whether the value is as expected. */
 export const matches = (expected: unknown, actual: unknown): boolean => {
   if (typeof expected === "string") return matchesText(expected, actual)
   if (isList(expected)) {
