@@ -6,7 +6,6 @@ import { arr, type Obj, obj, str, without } from "../base/Json.ts"
 import { type ColumnType, type DataTable, N8nClient, type Row } from "../n8n/N8nClient.ts"
 import { Snapshots } from "../workflows/store/Snapshots.ts"
 import * as Table from "./Table.ts"
-import { systemColumns } from "./Table.ts"
 
 /** Maximum number of rows, and of characters of their JSON, that are stored for one write. */
 export const maxRows = 5_000
@@ -76,7 +75,7 @@ export const readAll = (tableId: string) =>
 
 const batch = 100
 
-const own = (row: Obj) => without(row, (_, key) => systemColumns.some(([name]) => name === key))
+const own = (row: Obj) => without(row, (_, key) => Table.systemColumns.some(([name]) => name === key))
 
 const isType = (type: string): type is ColumnType => ["string", "number", "boolean", "date"].includes(type)
 

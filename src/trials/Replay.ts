@@ -14,7 +14,6 @@ import * as ItemComparison from "../executions/ItemComparison.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 import * as pins from "./pins.ts"
-import type { Earlier } from "./pins.ts"
 import { byNameOrId, maxChars, mentions, type Options, type Subject, withSubNodes } from "./TestCopy.ts"
 
 /** Execution to replay, and the workflow to replay it in. */
@@ -113,12 +112,12 @@ const earlierOf = Effect.fnUntraced(function*(
     ? []
     : Execution.inputs(execution, nameThen(start), startRun).filter(({ count }) => count > 0)
   const parameters = JSON.stringify(subject.nodes.map((node) => node.parameters))
-  const earlier = new Map<string, Earlier>()
+  const earlier = new Map<string, pins.Earlier>()
   for (const node of subject.nodes) {
     const name = nameThen(node)
     if (node === start || !mentions(parameters, node.name)) continue
     // In a loop, the run from which the start's items come; otherwise the last.
-    let output: Earlier | undefined
+    let output: pins.Earlier | undefined
     for (const run of (execution.runs.get(name) ?? []).toReversed()) {
       for (const { count, index, type } of run.outputs) {
         if (type !== "main" || count === 0) continue

@@ -29,7 +29,6 @@ import { prepare } from "../workflows/store/WorkflowBody.ts"
 import * as Workflows from "../workflows/Workflows.ts"
 import * as executionWatch from "./executionWatch.ts"
 import * as pins from "./pins.ts"
-import type { Earlier } from "./pins.ts"
 import * as Replay from "./Replay.ts"
 import * as TestCopies from "./TestCopies.ts"
 import * as TestCopy from "./TestCopy.ts"
@@ -274,9 +273,9 @@ const copyOf = Effect.fnUntraced(function*(
       const pin = pinned.get(node.name)
       return pin === undefined || pin === "run" ? replayed?.pinOf(node) : pins.constant(pin)
     },
-    earlier: new Map<string, Earlier>([
+    earlier: new Map<string, pins.Earlier>([
       ...replayed?.earlier ?? [],
-      ...[...pinned].flatMap(([name, pin]): ReadonlyArray<readonly [string, Earlier]> =>
+      ...[...pinned].flatMap(([name, pin]): ReadonlyArray<readonly [string, pins.Earlier]> =>
         pin === "run" ? [] : [[name, { items: pins.constant(pin).runs.flat(2) }]]
       )
     ]),

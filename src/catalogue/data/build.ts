@@ -10,7 +10,6 @@ import { dataFile } from "../NodeCatalogue.ts"
 import * as Search from "../search/Search.ts"
 import wordLists from "../search/wordLists.json" with { type: "json" }
 import * as Releases from "../types/Releases.ts"
-import { deprecations } from "../types/Releases.ts"
 import * as DataFile from "./DataFile.ts"
 import * as Packages from "./Packages.ts"
 
@@ -85,7 +84,7 @@ const build = Effect.gen(function*() {
   const bytes = DataFile.pack({
     release,
     releases: Releases.differences(releases, types),
-    deprecations: deprecations(types),
+    deprecations: Releases.deprecations(types),
     credentials: yield* credentialTypes(["n8n-nodes-base", "@n8n/n8n-nodes-langchain"].map(folderOf)),
     types,
     search: Search.serialize(types, wordLists)

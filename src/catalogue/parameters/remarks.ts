@@ -2,10 +2,9 @@
 import * as Predicate from "effect/Predicate"
 import { arr, deeper, equals, num, type Obj, obj, own, str } from "../../base/Json.ts"
 import { type Choice, choices, type Description, groups, members, type Property } from "../types/NodeType.ts"
-import * as issues from "./issues.ts"
-import { inWords, isMissing, locators, type Remark, type Suggest } from "./issues.ts"
 import operators from "./operators.json" with { type: "json" }
 import { isExpression, isMultiple, isShown, type Node, type Scope, scopeOf, text } from "./ParameterValues.ts"
+import { fits, inWords, isMissing, locators, type Remark, type Suggest, typeInWords } from "./issues.ts"
 
 type Remarks = ReadonlyArray<Remark>
 
@@ -117,7 +116,7 @@ const isReadable = (value: unknown, type: string, { isStrict, version }: Strictn
   if (!Object.hasOwn(operations, type) || isExpression(value)) return true
   if (type === "boolean" && !isStrict) return true
   const isBlank = (Array.isArray(value) && value.length === 0) || (str(value)?.trim() === "")
-  return (type === "number" && isBlank && version >= 3) || issues.fits(value, type, { isStrict })
+  return (type === "number" && isBlank && version >= 3) || fits(value, type, { isStrict })
 }
 
 interface Strictness {
@@ -134,8 +133,8 @@ const sides = (condition: Obj, operator: Obj, path: string, strictness: Strictne
       if (isReadable(value, expected, strictness)) return none
       return error(
         deeper(path, side),
-        `'${side}' is ${inWords(value)}; the operator compares ${expected} and wants ${issues.typeInWords(expected)}.`,
-        strictness.isStrict && issues.fits(value, expected)
+        `'${side}' is ${inWords(value)}; the operator compares ${expected} and wants ${typeInWords(expected)}.`,
+        strictness.isStrict && fits(value, expected)
           ? "Change the value or the operator's type, or set the filter's options.typeValidation to 'loose'."
           : "Change the value or the operator's type, or give an expression that begins with '='."
       )

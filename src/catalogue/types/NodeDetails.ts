@@ -8,7 +8,6 @@ import * as NodeType from "./NodeType.ts"
 import * as ParameterView from "./ParameterView.ts"
 import * as Ports from "./Ports.ts"
 import * as SubNodes from "./SubNodes.ts"
-import { type Background, type ConditionalPort, conditionalPorts, notesOf, versionsFor } from "./SubNodes.ts"
 
 export interface Ask {
   readonly version?: number | undefined
@@ -246,13 +245,13 @@ const label = ({ index, name, required, type }: Ports.Port, count: number) =>
 
 const mostConditional = 8
 
-const conditionalLabels = (ports: ReadonlyArray<ConditionalPort>, present: ReadonlyArray<Ports.Port>) =>
+const conditionalLabels = (ports: ReadonlyArray<SubNodes.ConditionalPort>, present: ReadonlyArray<Ports.Port>) =>
   ports.slice(0, mostConditional).map(({ condition, isInstead, port }) => {
     const count = isInstead ? 1 : present.filter(({ type }) => type === port.type).length + 1
     return `${label(port, count)}${isInstead ? " instead" : ""} when ${condition}`
   })
 
-const labels = (ports: ReadonlyArray<Ports.Port>, conditional: ReadonlyArray<ConditionalPort>) => [
+const labels = (ports: ReadonlyArray<Ports.Port>, conditional: ReadonlyArray<SubNodes.ConditionalPort>) => [
   ...ports.map((port) => label(port, ports.filter(({ type }) => type === port.type).length)),
   ...conditionalLabels(conditional, ports)
 ]
@@ -289,9 +288,9 @@ export const details = (
   nodeType: NodeType.NodeType,
   ask: Ask,
   evaluate: Ports.Evaluate,
-  background: Background
+  background: SubNodes.Background
 ): Result.Result<Details, Lacking> => {
-  const versions = versionsFor(nodeType, background)
+  const versions = SubNodes.versionsFor(nodeType, background)
   const byDefault = NodeType.defaultVersion(nodeType)
   const version = ask.version ?? versions.findLast((each) => each <= byDefault) ?? byDefault
   const description = NodeType.at(nodeType, version)
@@ -328,7 +327,7 @@ export const details = (
     const complete = Parameters.complete(description, node)
     const portsBy = (read: typeof Ports.inputs) => {
       const present = read(description, { ...shape, parameters: complete }, evaluate)
-      const conditional = conditionalPorts(description, shape, read, evaluate)
+      const conditional = SubNodes.conditionalPorts(description, shape, read, evaluate)
       return { present: present ?? [], conditional, labels: present && labels(present, conditional) }
     }
     const [inputs, outputs] = [portsBy(Ports.inputs), portsBy(Ports.outputs)]
@@ -348,7 +347,7 @@ export const details = (
     const rest = defined({
       ...head,
       description: description.description,
-      notes: notesOf(description, version, { type: nodeType.base ?? type, isTool, background }),
+      notes: SubNodes.notesOf(description, version, { type: nodeType.base ?? type, isTool, background }),
       trigger: isTrigger || undefined,
       hidden: description.hidden || undefined,
       tool: description.usableAsTool ? `${type}Tool` : undefined,

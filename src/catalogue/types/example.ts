@@ -5,7 +5,6 @@ import { isShown } from "../parameters/ParameterValues.ts"
 import { choices, type Description, type Group, groups, members, type Mode, type Property } from "./NodeType.ts"
 import { exampleOf, plain } from "./ParameterView.ts"
 import * as Ports from "./Ports.ts"
-import type { Evaluate } from "./Ports.ts"
 import constants from "./samples.json" with { type: "json" }
 
 const { about, addressForAgent, assignments, body, bodyForAgent, condition, mapper, mapperForAgent, weekdays } =
@@ -17,7 +16,7 @@ interface Context {
   readonly version: number
   /** Whether an agent calls the node and fills in its values. */
   readonly isTool: boolean
-  readonly evaluate: Evaluate
+  readonly evaluate: Ports.Evaluate
 }
 
 const isEmpty = (value: unknown): boolean =>

@@ -8,7 +8,6 @@ import type { Service as Client } from "../../n8n/N8nClient.ts"
 import type { WorkflowFolder } from "../../workflows/files/WorkflowFiles.ts"
 import type * as content from "../content.ts"
 import * as Locals from "../locals.ts"
-import { hostOf, linesOf } from "../locals.ts"
 import type { NamedRef } from "../references.ts"
 
 const Names = Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
@@ -98,7 +97,7 @@ const recordFile = ".n8n-promotion.json"
 const decodeRecord = Schema.decodeEffect(Schema.fromJsonString(RecordFile))
 
 export const readRecord = Effect.fnUntraced(function*(folder: WorkflowFolder, fromUrl: string, toUrl: string) {
-  const [from, to] = [hostOf(fromUrl), hostOf(toUrl)]
+  const [from, to] = [Locals.hostOf(fromUrl), Locals.hostOf(toUrl)]
   const text = yield* folder.read(recordFile)
   const { routes } = text === undefined ? { routes: [] } : yield* decodeRecord(text).pipe(
     Effect.mapError(() =>
@@ -134,7 +133,7 @@ export const withRecordedIds = (
 const print = (routes: ReadonlyArray<Route>) => {
   const texts = routes.toSorted((a, b) => `${a.from} ${a.to}` < `${b.from} ${b.to}` ? -1 : 1).map(
     ({ from, to, workflows }) => {
-      const lines = linesOf(workflows, "        ")
+      const lines = Locals.linesOf(workflows, "        ")
       return `    {\n      "from": ${JSON.stringify(from)},\n      "to": ${JSON.stringify(to)},\n` +
         `      "workflows": {\n${lines.join(",\n")}\n      }\n    }`
     }

@@ -8,7 +8,6 @@ import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import type { Executions } from "../../executions/Executions.ts"
 import * as Selection from "../../executions/Selection.ts"
-import { isoTime } from "../../executions/Selection.ts"
 import * as Triage from "../../executions/Triage.ts"
 import * as facts from "../../n8n/InstanceFacts.ts"
 import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
@@ -181,7 +180,7 @@ export const instanceOverview = Tool.make({
   partialScopes: { "communityPackage:list": "packages" },
   input: Schema.Struct({
     days: parameters.int("days", { minimum: 1, maximum: 90 }, 7, "Days of failures."),
-    since: isoTime("since", "Incidents since, ISO 8601.")
+    since: Selection.isoTime("since", "Incidents since, ISO 8601.")
   }),
   output: Output,
   handler: ({ days, since }): Effect.Effect<Result, Errors.N8nError, N8nClient | Executions> =>

@@ -6,7 +6,6 @@ import { mapValues, type Obj, obj, own } from "../../base/Json.ts"
 import { member } from "../../base/JsonPath.ts"
 import * as Nearest from "../../base/Nearest.ts"
 import * as Redact from "../../base/Redact.ts"
-import { marker } from "../../base/Redact.ts"
 import * as Execution from "../../executions/Execution.ts"
 
 /** Value, and its form without secrets. */
@@ -49,7 +48,7 @@ const isList = (value: unknown): value is ReadonlyArray<unknown> => Array.isArra
 const partAt = ({ shown, value }: Seen, key: string | number): Seen => {
   const inner = own(value, key)
   const isAbsent = inner === undefined || inner === null
-  return { value: inner, shown: isAbsent ? inner : own(shown, key) ?? marker }
+  return { value: inner, shown: isAbsent ? inner : own(shown, key) ?? Redact.marker }
 }
 
 export const matches = (expected: unknown, actual: unknown): boolean => {

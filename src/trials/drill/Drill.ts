@@ -17,8 +17,7 @@ import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
 import * as Replay from "../Replay.ts"
 import * as Replays from "../Replays.ts"
 import * as TestBench from "../TestBench.ts"
-import type * as TestCopy from "../TestCopy.ts"
-import { withSubNodes } from "../TestCopy.ts"
+import * as TestCopy from "../TestCopy.ts"
 import * as Failures from "./Failures.ts"
 import * as Verdict from "./Verdict.ts"
 
@@ -124,7 +123,7 @@ const errorWorkflowOf = Effect.fnUntraced(function*(settings: unknown) {
 
 const failing = ({ outside, subject }: TestBench.Bench): ReadonlyArray<Node> => {
   const links = Connections.links(subject.connections)
-  const used = withSubNodes(links, subject.nodes.map(({ name }) => name))
+  const used = TestCopy.withSubNodes(links, subject.nodes.map(({ name }) => name))
   const isSubNode = (name: string) => links.some(({ from, output }) => from === name && output.type !== "main")
   return outside.flatMap(({ node }) =>
     node.disabled === true || isSubNode(node.name) || !used.has(node.name) ? [] : [node]

@@ -1,6 +1,5 @@
 /** Differences of items: paths to ignore, fingerprints, pairs, and their counts by path and kind. Pure. */
-import * as Json from "../../base/Json.ts"
-import { defined, type Obj } from "../../base/Json.ts"
+import { defined, equals, type Obj, obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import * as Execution from "../../executions/Execution.ts"
 import * as FailureGroups from "../../executions/FailureGroups.ts"
@@ -133,7 +132,7 @@ const isAbsent = (value: unknown) => value === undefined || value === null
 
 /** Parts of an item to compare, by the prefix of their paths: its JSON, its files without content, its error. */
 const parts = (stored: unknown): ReadonlyArray<readonly [prefix: string, value: unknown]> => {
-  const value = Json.obj(stored)
+  const value = obj(stored)
   const json = value?.["json"] ?? {}
   if (isAbsent(value?.["binary"]) && isAbsent(value?.["error"])) return [["", json]]
   const { binary, error } = Execution.item(stored)
@@ -165,7 +164,7 @@ export const differencesOf = (
   const all: Array<ItemDifferences.Difference> = []
   for (const prefix of left.size < right.size ? right.keys() : left.keys()) {
     const [old, current] = [left.get(prefix), right.get(prefix)]
-    if (Json.equals(old, current)) continue
+    if (equals(old, current)) continue
     const both = (stored: unknown, { redactor }: Place) => ({ stored, shown: redacts ? redactor()(stored) : stored })
     ItemDifferences.differences(both(old, before), both(current, after), prefix, all)
   }
@@ -178,7 +177,7 @@ const collect = (value: unknown, path: string, into: Set<string>): void => {
   if (into.size >= maxPaths) return
   if (path !== "") into.add(path)
   if (Array.isArray(value)) { for (const inner of value) collect(inner, `${path}[]`, into) }
-  else {for (const [key, inner] of Object.entries(Json.obj(value) ?? {})) {
+  else {for (const [key, inner] of Object.entries(obj(value) ?? {})) {
       collect(inner, JsonPath.member(path, key), into)
     }}
 }
@@ -191,7 +190,7 @@ export const census = (ignore: ReadonlyArray<Steps>) => {
     add: (stored: unknown) => {
       items++
       const own = new Set<string>()
-      collect(Json.obj(stored)?.["json"], "", own)
+      collect(obj(stored)?.["json"], "", own)
       for (const path of own) if (paths.size < maxPaths || paths.has(path)) paths.set(path, (paths.get(path) ?? 0) + 1)
       return fingerprintOfItem(stored, ignore)
     },

@@ -5,7 +5,6 @@ import type { Problem } from "../../base/Problem.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import * as Ports from "../../catalogue/types/Ports.ts"
-import type { Evaluate } from "../../catalogue/types/Ports.ts"
 import { type PlacedLink, placedLinks } from "../../n8n/model/Connections.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import type { Rule } from "./OwnRules.ts"
@@ -32,7 +31,7 @@ export interface Lookups {
   /** Candidates most similar to a name, best first. */
   readonly nearest: (name: string, candidates: Iterable<string>) => ReadonlyArray<string>
   readonly suggest: Parameters.Suggest
-  readonly evaluate: Evaluate
+  readonly evaluate: Ports.Evaluate
   readonly parse: Parse
   /** Rules of the application. */
   readonly rules?: ReadonlyArray<Rule>

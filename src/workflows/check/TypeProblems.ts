@@ -2,7 +2,6 @@
 import { fold } from "../../base/Nearest.ts"
 import type { Problem } from "../../base/Problem.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
-import { nearestTypes, shortName } from "../../catalogue/types/NodeType.ts"
 import { isNewer } from "../../catalogue/types/Releases.ts"
 import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
 import { type Checked, either, type Lookups, type Node, problemOf, quoted } from "./CheckedWorkflow.ts"
@@ -39,9 +38,9 @@ const unknownType = (node: Node, lookups: Lookups): Ruled => {
     const message = `n8n ${release} no longer has the type '${type}'; n8n ${last} still had it.`
     return problem("removed-type", severity, message, successor && `Use '${successor}'.`)
   }
-  const candidates = nearestTypes(type, lookups)
+  const candidates = NodeType.nearestTypes(type, lookups)
   const isYounger = connected !== undefined && isNewer(connected, release)
-  const isSame = candidates.some((each) => fold(shortName(each)) === fold(shortName(type)))
+  const isSame = candidates.some((each) => fold(NodeType.shortName(each)) === fold(NodeType.shortName(type)))
   const severity = isYounger && !isSame && own.test(type) ? "warning" : "error"
   const fix = isSame ? `Use ${either(candidates)}.` : `Did you mean ${either(candidates)}?`
   return problem(
