@@ -77,17 +77,17 @@ export const exactly = (actual: Seen): unknown => {
 
 /**
  * Follows an expectation into a value: only its keys, and all elements of a list. `convert` makes the result where they
- * part, and of elements that are not expected; parts for which `isKept` is true stay as expected.
+ * part, and of elements that are not expected; parts for which `isUnchanged` is true stay as expected.
  */
 const following = (
   expected: unknown,
   actual: Seen,
   convert: (part: Seen) => unknown,
-  isKept: (expected: unknown, value: unknown) => boolean
+  isUnchanged: (expected: unknown, value: unknown) => boolean
 ): unknown => {
   const { value } = actual
-  if (isKept(expected, value)) return expected
-  const inner = (each: unknown, key: string | number) => following(each, partAt(actual, key), convert, isKept)
+  if (isUnchanged(expected, value)) return expected
+  const inner = (each: unknown, key: string | number) => following(each, partAt(actual, key), convert, isUnchanged)
   if (isList(expected) && isList(value)) {
     return value.map((_, index) =>
       index < expected.length ? inner(expected[index], index) : convert(partAt(actual, index))
