@@ -4,7 +4,7 @@ import { arr, equals, type Obj, obj, str } from "../../base/Json.ts"
 import { isExpression } from "../../catalogue/parameters/ParameterDisplay.ts"
 import * as Template from "../../n8n/model/Template.ts"
 import { seesMore, type Shape, shapeOf } from "./downstream.ts"
-import { left, type Mapping, type Old, type Outcome, type Undecided } from "./mapping.ts"
+import { done, entriesOf, left, type Mapping, type Old, type Outcome, type Undecided } from "./mapping.ts"
 
 /** Code of an expression that is nothing but `={{ code }}`, so that its value may be of any type. */
 export const codeOf = (value: unknown): string | undefined => {
@@ -354,7 +354,7 @@ const lists = [["sendQuery", "queryParameters"], ["sendHeaders", "headerParamete
   "bodyParameters"
 ]] as const
 
-const ofList = (value: unknown): ReadonlyArray<Obj> => arr(obj(value)?.["parameters"]).map((each) => obj(each) ?? {})
+const ofList = (value: unknown): ReadonlyArray<Obj> => entriesOf(value, "parameters")
 
 /** Version 3, 4, 4.1 or 4.2 to 4.3. */
 const fromThree: Mapping = ({ own, parameters: p, version }): Outcome => {
@@ -373,7 +373,7 @@ const fromThree: Mapping = ({ own, parameters: p, version }): Outcome => {
     )
     if (isUndecided(form)) return Result.fail(form)
   }
-  if (version >= 4) return Result.succeed({ parameters })
+  if (version >= 4) return done(parameters)
   if (p["sendBody"] === true && p["contentType"] === "json" && p["specifyBody"] === "keypair" && fields.length > 0) {
     const { bodyParameters: _, ...others } = parameters
     const json = keyedJson(fields)
@@ -409,7 +409,7 @@ const toDetails: Mapping = ({ name, node, own, sendsOnly, workflow }) => {
   const onError = continuing(node)
   const isUnread = sendsOnly || onError === "stopWorkflow" ||
     !seesMore(workflow, name, "details", onError === "continueErrorOutput" ? 1 : undefined)
-  return isUnread ? Result.succeed({ parameters: own }) : left(
+  return isUnread ? done(own) : left(
     "From version 4.5 on, the item of a failed request has 'details' beside 'error'.",
     "If nothing takes all fields of such an item, set typeVersion 4.5 by an update."
   )

@@ -1,9 +1,8 @@
 /** Edit Fields (Set) 1 to 3.5. */
-import * as Result from "effect/Result"
 import type { Parse } from "../../base/JavaScript.ts"
 import { arr, type Obj, obj, str } from "../../base/Json.ts"
-import { left, type Mapping, type New, type Outcome } from "./mapping.ts"
-import { literal, type Operand, operand } from "./operands.ts"
+import { literal, type Operand, operand } from "./conditions.ts"
+import { done, entriesOf, left, type Mapping } from "./mapping.ts"
 
 interface Value {
   readonly name: string
@@ -13,7 +12,6 @@ interface Value {
 }
 
 const byHand = "Write the values for the new version by hand."
-const done = (parameters: Obj): Outcome => Result.succeed<New>({ parameters })
 
 const conversion = (code: string) =>
   `(typeof ${code} === "string" && !Number.isNaN(Number(${code})) ? Number(${code}) : ${code})`
@@ -185,7 +183,7 @@ const dates = /\bnew Date\b|DateTime|\$now|\$today|toJSDate|toDateTime/
 
 /** 3.5 converts dates in values to text. */
 const fifth: Mapping = ({ own }) => {
-  const live = arr(obj(own["assignments"])?.["assignments"]).map((each) => obj(each) ?? {}).find(({ type, value }) =>
+  const live = entriesOf(own["assignments"], "assignments").find(({ type, value }) =>
     type === "dateTime" || type !== "string" && type !== "number" && type !== "boolean" && dates.test(String(value))
   )
   return live === undefined ? done(own) : left(
