@@ -118,7 +118,6 @@ const named = (key: string, fixed?: string): Mapping => (old) => {
     )
 }
 
-/** Keys that cannot be empty: from 1.2 on an empty one is an error. */
 const isFilled = (key: unknown) =>
   typeof key === "string" && (key.startsWith("=") ? key.slice(1).replaceAll(/\{\{[^]*?\}\}/g, "") : key).trim() !== ""
 

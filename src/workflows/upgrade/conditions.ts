@@ -7,16 +7,13 @@ import { left, type Outcome } from "./mapping.ts"
 type Kind = "string" | "number" | "boolean" | undefined
 
 export interface Operand {
-  /** Parameter as it is. */
   readonly raw: unknown
   readonly isLiteral: boolean
-  /** Value of a literal. */
   readonly value?: unknown
   /** JavaScript that gives the value, in parentheses where it needs some; absent where that is not known. */
   readonly code?: string
   /** JavaScript that is `undefined` where it fails, as n8n's expressions are, so that it can be part of another one. */
   readonly guarded?: string
-  /** Whether it is text with code in it. */
   readonly isMixed?: boolean
   /** Whether the value does not depend on data. */
   readonly isSure?: boolean
@@ -102,7 +99,6 @@ const simple = new Set([
   "ChainExpression"
 ])
 
-/** `$node`, `$input` or `$('Name')`. */
 const isNodes = (node: Obj | undefined): boolean =>
   node?.["name"] === "$node" || node?.["name"] === "$input" ||
   node?.["type"] === "CallExpression" && inner(node, "callee")?.["name"] === "$"
@@ -134,12 +130,9 @@ const optional = (node: Obj | undefined, code: string): string | undefined => {
   return before && before + dot + (isIndex ? `[${text(property)}]` : text(property))
 }
 
-/** Code that is `undefined` where it fails, as n8n's expressions are. */
 const attempt = (code: string) => `(() => { try { return ${code} } catch (error) {} })()`
 
-/** A variable whose value can be missing. */
 const variable = /\$(?!now\b|today\b|runIndex\b|itemIndex\b)/
-
 const dated = /\$now|\$today|Date|toMoment|(?:plus|minus|startOf|endOf)\s*\(/
 
 export const literal = (value: unknown): string => JSON.stringify(value ?? null).replaceAll("}}", "}\\u007d")
@@ -244,7 +237,6 @@ const equality = (one: Operand, other: Operand, is: boolean): Condition | undefi
     : whether(`${one.guarded} === ${other.guarded}`, is)
 }
 
-/** Text that the old operations made of a value. */
 const text = (each: Operand): unknown | undefined => {
   if (each.isLiteral) return String(each.value || "")
   return each.kind === "string"
@@ -254,7 +246,6 @@ const text = (each: Operand): unknown | undefined => {
     : `={{ (${each.code} || "").toString() }}`
 }
 
-/** Text that JavaScript makes of an argument. */
 const argument = (each: Operand): unknown | undefined =>
   each.isLiteral
     ? String(each.value)

@@ -238,7 +238,6 @@ const newer: { readonly [operation: string]: string } = {
   summarize: "summarize"
 }
 
-/** Names of fields, which the first versions take one by one, as text. */
 const names = (fields: unknown): string | undefined => {
   const all = entriesOf(fields, "fields").map(({ fieldName }) => str(fieldName) ?? "")
   return all.some((name) => name.includes(",") || name.startsWith("=")) ? undefined : all.join(", ")

@@ -118,7 +118,6 @@ const isPlainKey = (key: unknown): key is string =>
 
 const field = /^=\{\{\s*(\$json(?:\.[A-Za-z]\w*|\["[^"\\]+"\]))\s*\}\}$/
 
-/** JavaScript of a file name: a text, or one field of the item. */
 const nameOf = (value: unknown) => {
   const text = str(value) ?? ""
   return text.startsWith("=") ? field.exec(text)?.[1] : quoted(text)
@@ -153,7 +152,6 @@ const toFile = (version: number, p: Obj, options: Obj): string | undefined => {
   ].join("\n")
 }
 
-/** Text of a file that goes into a field. */
 const fromFile = (p: Obj, options: Obj): string | undefined => {
   if (!isPlainKey(p["sourceKey"])) return
   const isBase64 = options["keepAsBase64"] === true || options["encoding"] === "base64"

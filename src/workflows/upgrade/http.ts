@@ -53,7 +53,6 @@ const sink = problem(
   "Rebuild the body in a node before this one, then set typeVersion by an update."
 )
 
-/** Value of JSON in a parameter: `undefined` for an expression. */
 const literalJson = (value: unknown): unknown => {
   if (typeof value !== "string") return value
   if (isOpen(value)) return undefined

@@ -14,11 +14,9 @@ export interface Undecided {
 
 /** Node before a mapping. */
 export interface Old {
-  /** Whole node; its `parameters` as they are. */
   readonly node: Obj
   readonly name: string
   readonly version: number
-  /** Parameters as they are. */
   readonly own: Obj
   /** Parameters that are visible in the node's version, with that version's defaults. */
   readonly parameters: Obj
@@ -121,7 +119,6 @@ export const carry = (
 interface Condition {
   /** Values, by path, of completed parameters, of which one must match; `null` is an absent value, `[]` any entry. */
   readonly when?: { readonly [path: string]: ReadonlyArray<unknown> }
-  /** Like `when`, of which none may match. */
   readonly unless?: { readonly [path: string]: ReadonlyArray<unknown> }
   /** Paths of completed parameters of which one must have a value. */
   readonly present?: ReadonlyArray<string>
@@ -142,14 +139,12 @@ interface Case extends Condition {
   readonly absent?: Obj
   /** Values, by path, whatever the node has; `null` removes one. */
   readonly set?: Obj
-  /** New paths by old path. */
   readonly rename?: { readonly [path: string]: string }
   /** New paths by old path; moves what the node has or its default. */
   readonly move?: { readonly [path: string]: string }
   /** Paths of texts, or of their defaults, that become resource locators in mode `id`. */
   readonly locator?: ReadonlyArray<string>
   readonly remove?: ReadonlyArray<string>
-  /** Further keys of the node. */
   readonly keys?: Obj
   readonly left?: Undecided
 }

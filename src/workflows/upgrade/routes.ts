@@ -25,7 +25,6 @@ const isNonzero = (value: unknown, parse: Parse) => {
     Number(read.value) !== 0
 }
 
-/** Condition with the same meaning in a newer kind of filter; `undefined` where it is not known. */
 const newer = (each: Obj, from: number, to: number, parse: Parse): Obj | undefined => {
   const { operation, singleValue, type } = obj(each["operator"]) ?? {}
   const { leftValue, rightValue } = each
@@ -47,7 +46,6 @@ const newer = (each: Obj, from: number, to: number, parse: Parse): Obj | undefin
   return after === undefined ? undefined : { ...each, rightValue: after }
 }
 
-/** Filter in the kind that a version of its node has, or `undefined`. */
 const renewed = (given: Obj, to: number, parse: Parse): Obj | undefined => {
   const options = obj(given["options"]) ?? {}
   const from = num(options["version"]) ?? 1

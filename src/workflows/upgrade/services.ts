@@ -22,7 +22,6 @@ const expression = left(
   "Choose the operation, then set the newest typeVersion."
 )
 
-/** Applies to the operations of sheets, if they can be read. */
 const ofSheet = (change: (operation: string, options: Obj, old: Old) => ReturnType<Mapping>): Mapping => (old) => {
   const { operation, resource } = old.parameters
   if (resource !== "sheet" && !Parameters.isExpression(resource) || typeof operation !== "string") return carry(old)
@@ -102,13 +101,11 @@ const toFirstMatch = ofSheet((operation, { returnFirstMatch = false }, old) => {
   )
 })
 
-/** Text of a query without expressions. */
 const literal = ({ parameters }: Old) => {
   const query = str(parameters["query"])
   return query === undefined || query.startsWith("=") || query.includes("{{") ? undefined : query
 }
 
-/** Whether a query certainly returns no rows. */
 const isSilent = (query: string | undefined) =>
   query !== undefined && !/['"$]|--|\/\*|\breturning\b/i.test(query) &&
   query.split(";").map((each) => each.trim()).every((each) =>

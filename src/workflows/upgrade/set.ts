@@ -6,7 +6,6 @@ import { done, entriesOf, left, type Mapping } from "./mapping.ts"
 
 interface Value {
   readonly name: string
-  /** Group of the old node: `boolean`, `number` or `string`. */
   readonly group: string
   readonly operand: Operand
 }
@@ -40,7 +39,6 @@ const assignment = (value: Value, version: number, id: string): Obj | undefined 
     : undefined
 }
 
-/** Entry of an object in JavaScript. */
 const entry = (value: Value, version: number): string | undefined => {
   const { group, name, operand: { guarded, isLiteral } } = value
   const code = isLiteral ? literal(constant(value, version)) : guarded
@@ -55,7 +53,6 @@ const entry = (value: Value, version: number): string | undefined => {
   return `  ${literal(name)}: ${made}`
 }
 
-/** Values in their order, each name once: the last wins. */
 const valuesOf = (values: unknown, parse: Parse): ReadonlyArray<Value> | undefined => {
   const all = new Map<string, Value>()
   for (const group of ["boolean", "number", "string"]) {
@@ -181,7 +178,6 @@ const third: Mapping = (old) => {
 
 const dates = /\bnew Date\b|DateTime|\$now|\$today|toJSDate|toDateTime/
 
-/** 3.5 converts dates in values to text. */
 const fifth: Mapping = ({ own }) => {
   const live = entriesOf(own["assignments"], "assignments").find(({ type, value }) =>
     type === "dateTime" || type !== "string" && type !== "number" && type !== "boolean" && dates.test(String(value))
