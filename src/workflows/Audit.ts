@@ -180,7 +180,6 @@ const credentials = (
   ...new Map(locations.map(({ id = "", name = "" }) => [id, { check, id, name, at: "" }])).values()
 ]
 
-/** Place of a location; one outside of workflows, such as a package or a file, is a place of its own. */
 const placeOf = ({ filePath, id, name, nodeName, nodeType, packageUrl, workflowId, workflowName }: AuditLocation) => ({
   id: workflowId ?? id ?? nodeType ?? "",
   name: workflowName ?? name ?? nodeType ?? "",

@@ -24,7 +24,6 @@ const example = new RegExp(
   "i"
 )
 
-/** Texts that redaction takes out of a value. */
 const removed = (value: string, shown: string): ReadonlyArray<string> => {
   const [first = "", ...pieces] = shown.split(Redact.marker)
   let at = first.length

@@ -64,7 +64,6 @@ const isShown = (value: unknown, stored: Stored): boolean => {
     keys.every((key) => Object.hasOwn(before, key) && isShown(object[key], part(stored, key)))
 }
 
-/** Whether a value may contain forms of stored values. */
 const needsStored = (value: unknown): boolean =>
   typeof value === "string"
     ? isPlaceholder(value) || value.includes("\\u")

@@ -13,13 +13,11 @@ import * as Schedules from "./Schedules.ts"
 import { Versions } from "./store/Versions.ts"
 import { WorkflowStore, type Written } from "./store/WorkflowStore.ts"
 
-/** Number of next starts that are computed. */
 const nextStarts = 3
 
 /** A publication; `former` is the version that ran before, if another one runs now. */
 export interface Published extends Written {
   readonly former?: string
-  /** Whether a newer draft stays unpublished. */
   readonly hasDraft: boolean
   readonly upcoming?: Schedules.Upcoming
 }
@@ -51,7 +49,6 @@ const checkVersions = Effect.fnUntraced(function*(id: string, field: string, ver
     })
 })
 
-/** Id of the version in n8n's history that a reference names. */
 const chosen = Effect.fnUntraced(function*(id: string, version: string) {
   if (version === "") {
     return yield* Errors.invalid("id", `'${id}@' has no version after the @`, "Write ID@VERSION, or the id alone.")

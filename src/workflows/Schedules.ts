@@ -29,7 +29,6 @@ export type Timing =
     readonly expression: string
     readonly fields: Fields
     readonly recurrence?: Recurrence | undefined
-    /** Whether n8n chooses the minute. */
     readonly isMinuteRandom?: boolean
   }
   /** From the moment of publication. */

@@ -16,7 +16,6 @@ export interface Use {
 
 type Text = readonly [path: string, value: string]
 
-/** Texts in a value, in order, with their paths. */
 const texts = (value: unknown, path: string): ReadonlyArray<Text> => {
   const all: Array<Text> = []
   const work: Array<readonly [string, unknown]> = [[path, value]]
@@ -55,7 +54,6 @@ const runningNodes = ({ active, activeVersion, activeVersionId, versionId }: Sea
     : []
 
 const wholeType = /^(@[\w-]+\/)?n8n-nodes-[\w-]+\.\w+$/i
-
 const errorWorkflow = "settings.errorWorkflow"
 
 /** Returns a function that lists the places that use a text, ignoring case; secrets only with `secrets`. */

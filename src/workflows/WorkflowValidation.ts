@@ -7,8 +7,8 @@ import { defined, type Obj, obj } from "../base/Json.ts"
 import type { MissingCredential, Problem } from "../base/Problem.ts"
 import { typesOf } from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
-import * as Callees from "./Callees.ts"
-import { OwnRules, type Rule } from "./check/OwnRules.ts"
+import * as Callees from "./Calls.ts"
+import { OwnRules, type Rule } from "./check/Rules.ts"
 import { check } from "./check/WorkflowProblems.ts"
 import * as NodeLookups from "./NodeLookups.ts"
 import { type Outdated, outdated } from "./Outdated.ts"
@@ -74,7 +74,6 @@ export interface Target {
   readonly workflow?: (id: string) => Obj | undefined
 }
 
-/** The workflow in an input, unchanged; one in a wrapper is repaired, with warnings. */
 const unwrapped = (input: unknown): Effect.Effect<readonly [Obj, ReadonlyArray<Problem>], Errors.ValidationError> => {
   const workflow = obj(input)
   if (workflow !== undefined && "nodes" in workflow) return Effect.succeed([workflow, []])

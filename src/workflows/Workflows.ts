@@ -2,12 +2,13 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type { Hint } from "../base/Advice.ts"
 import * as Errors from "../base/Errors.ts"
 import { type Obj, obj, str } from "../base/Json.ts"
 import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
-import { N8nClient, writesDrafts } from "../n8n/N8nClient.ts"
-import { preview } from "../n8n/WriteGuard.ts"
+import { isV1, N8nClient, writesDrafts } from "../n8n/N8nClient.ts"
+import { preview, puttingBack } from "../n8n/WriteGuard.ts"
 import type { Created } from "./edit/WorkflowEdit.ts"
 import * as JsonText from "./files/JsonText.ts"
 import { isWorkflow, WorkflowFiles } from "./files/WorkflowFiles.ts"
@@ -17,10 +18,92 @@ import * as WorkflowInput from "./repair/WorkflowInput.ts"
 import { Snapshots } from "./store/Snapshots.ts"
 import { Versions } from "./store/Versions.ts"
 import { WorkflowStore, type Written } from "./store/WorkflowStore.ts"
-import * as subWorkflows from "./subWorkflows.ts"
 import { patchOf } from "./WorkflowEdit.ts"
 import { placeOf, type WorkflowPlace } from "./WorkflowPlace.ts"
 import * as WorkflowValidation from "./WorkflowValidation.ts"
+
+export interface Made {
+  readonly id: string
+  readonly name: string
+  readonly active: boolean
+  readonly warnings: ReadonlyArray<string>
+}
+
+export const withIds = (workflow: Obj, ids: ReadonlyMap<string, string>): Obj =>
+  ids.size === 0 ? workflow : {
+    ...workflow,
+    nodes: JSON.parse(
+      [...ids].reduce((text, [before, after]) => text.replaceAll(before, after), JSON.stringify(workflow["nodes"]))
+    )
+  }
+
+/** Creates workflows; n8n 2 runs them for a published caller only if they are published. */
+export const create = Effect.fnUntraced(function*(
+  created: ReadonlyArray<Created>,
+  mustPublish: boolean,
+  made: Array<Made>
+) {
+  const release = yield* N8nClient.use((n8n) => n8n.release)
+  const ids = new Map<string, string>()
+  for (const { id, workflow } of created) {
+    const { warnings, workflow: stored } = yield* WorkflowStore.use((store) =>
+      store.create(withIds(workflow, ids), { source: "file", active: !isV1(release) })
+    )
+    made.push({ id: stored.id, name: stored.name, active: stored.active, warnings })
+    ids.set(id, stored.id)
+    if (mustPublish && !stored.active && !isV1(release)) {
+      return yield* Errors.invalid(
+        "publish",
+        `The new workflow '${stored.name}' cannot be published: ${warnings.join("; ")}`,
+        "Nothing was changed. Correct this in the same operations, or leave out publish."
+      )
+    }
+  }
+  return ids
+})
+
+const withHint = (error: Errors.N8nError, hint: Hint): Errors.N8nError => {
+  const all = [error.hint ?? [], hint].flat()
+  return error._tag === "ApiError"
+    ? new Errors.ApiError({ ...error, hint: all })
+    : error._tag === "NotFoundError"
+    ? new Errors.NotFoundError({ ...error, hint: all })
+    : error._tag === "ValidationError"
+    ? new Errors.ValidationError({ ...error, hint: all })
+    : error
+}
+
+/** Removes created workflows that the caller does not name; returns those that are still there. */
+export const discard = Effect.fnUntraced(function*(callerId: string, made: Array<Made>) {
+  if (made.length === 0) return []
+  const caller = yield* N8nClient.use((n8n) => n8n.getWorkflow(callerId)).pipe(Effect.option)
+  const text = caller._tag === "None" ? undefined : JSON.stringify(caller.value)
+  const left = yield* Effect.forEach(made.splice(0), (each) =>
+    text === undefined || text.includes(`"${each.id}"`)
+      ? Effect.succeed([each])
+      : puttingBack(WorkflowStore.use((store) => store.remove(each.id))).pipe(
+        Effect.as([]),
+        Effect.orElseSucceed(() => [each])
+      ))
+  return left.flat()
+})
+
+/** Removes created workflows if the effect fails or is interrupted; names those that could not be removed. */
+export const discarding =
+  (callerId: string, made: Array<Made>) => <A, R>(effect: Effect.Effect<A, Errors.N8nError, R>) =>
+    effect.pipe(
+      Effect.catch((error) =>
+        Effect.flatMap(Effect.uninterruptible(discard(callerId, made)), (left) =>
+          Effect.fail(
+            left.length === 0 ? error : withHint(
+              error,
+              `The new workflow ${left.map(({ id, name }) => `'${name}' (${id})`).join(", ")} is still there: ` +
+                `if workflow '${callerId}' does not call it, delete it.`
+            )
+          ))
+      ),
+      Effect.onInterrupt(() => Effect.ignore(discard(callerId, made)))
+    )
 
 const ofWorkflowId = (place: WorkflowPlace, field = "workflowId") => (error: Errors.ValidationError) =>
   new Errors.ValidationError({
@@ -130,7 +213,6 @@ export interface Change<A> {
 /** State after a dry run, had it been written: whether the change would be live, for a workflow that would be published. */
 export interface Outlook {
   readonly published?: boolean
-  /** Whether n8n's API writes drafts. */
   readonly hasDrafts: boolean
 }
 
@@ -140,7 +222,7 @@ export interface Changed<A> extends Omit<Change<A>, "created"> {
   readonly path?: string
   readonly written?: Written
   readonly outlook?: Outlook
-  readonly made?: ReadonlyArray<subWorkflows.Made>
+  readonly made?: ReadonlyArray<Made>
 }
 
 export interface ChangeOptions {
@@ -167,7 +249,7 @@ const checkPublishing = Effect.fnUntraced(
       })
     }
     // The new workflows do not exist yet.
-    const own = subWorkflows.withIds(workflow, new Map(created.map(({ id }) => [id, before.id])))
+    const own = withIds(workflow, new Map(created.map(({ id }) => [id, before.id])))
     const faults = yield* Effect.forEach(
       [own, ...created.map((each) => each.workflow)],
       (each) =>
@@ -205,14 +287,14 @@ const changeLive = Effect.fnUntraced(function*<A, R>(
     const published = publish || !hasDrafts
     return { place, before, outlook: { hasDrafts, ...(before.active || publish ? { published } : {}) }, ...changed }
   }
-  const made: Array<subWorkflows.Made> = []
+  const made: Array<Made> = []
   const { before, result, ...written } = yield* (yield* WorkflowStore).modify(
     place.id,
     Effect.fnUntraced(function*(before) {
       const { created = [], result, workflow } = yield* checked(before)
       // Someone else has written since: this is a second attempt.
-      yield* subWorkflows.discard(place.id, made)
-      const next = subWorkflows.withIds(workflow, yield* subWorkflows.create(created, publish, made))
+      yield* discard(place.id, made)
+      const next = withIds(workflow, yield* create(created, publish, made))
       return { result, patch: patchOf(before, next) }
     }),
     // Existing problems are not the caller's.
@@ -222,7 +304,7 @@ const changeLive = Effect.fnUntraced(function*<A, R>(
       expectedVersionId,
       ...(publish ? { active: true, isAllOrNothing: true } : { isDraft: true })
     }
-  ).pipe(subWorkflows.discarding(place.id, made))
+  ).pipe(discarding(place.id, made))
   return { place, before, workflow: written.workflow, result, written, made }
 })
 

@@ -7,8 +7,7 @@ import * as NodeType from "../../catalogue/types/NodeType.ts"
 import * as Ports from "../../catalogue/types/Ports.ts"
 import { type PlacedLink, placedLinks } from "../../n8n/model/Connections.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import type { Rule } from "./OwnRules.ts"
-import type { Ruled, RuleId } from "./Rules.ts"
+import type { Rule, Ruled, RuleId } from "./Rules.ts"
 
 /** Data that the checks look up. */
 export interface Lookups {

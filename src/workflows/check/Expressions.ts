@@ -5,7 +5,6 @@ import { parts } from "../../n8n/model/Template.ts"
 
 export interface Reference {
   readonly name: string
-  /** Range to replace when renaming: the literal with its quotes, or the `.Name` of `$node.Name`. */
   readonly start: number
   readonly end: number
   readonly as: "literal" | "property"
@@ -69,7 +68,6 @@ const offset = (value: unknown, key: "start" | "end") => Number(obj(value)?.[key
 
 type Parents = ReadonlyMap<Obj, Obj | undefined>
 
-/** The node around a value in the code, without the mark of an optional chain. */
 const above = (node: Obj, parents: Parents): Obj | undefined => {
   const parent = parents.get(node)
   return parent?.["type"] === "ChainExpression" ? above(parent, parents) : parent
@@ -87,7 +85,6 @@ const isCalled = (node: Obj, parents: Parents) => {
   return call?.["type"] === "CallExpression" && call["callee"] === node ? call : undefined
 }
 
-/** End of a path of constant keys that is the whole code. */
 const restOf = (
   member: Obj,
   parents: Parents,
@@ -249,10 +246,7 @@ const scripts: ReadonlySet<string> = new Set(["parameters.jsCode", "parameters.f
 
 /** Parameters in which nodes evaluate brackets themselves. */
 const templates = /(?:^|\.)(?:query|sqlQuery|html|customFilter)$/i
-
-/** Parameters in which brackets have another meaning. */
 const foreign = /(?:^|\.)(?:jsonOutput|workflowJson|\w*code)$/i
-
 const bracketed = /\{\{\s*\$(?:json|node|items?|input|binary|\()/
 
 const kindOf = (path: string, value: string): Text["kind"] | undefined =>

@@ -17,7 +17,6 @@ export const isCommunity = (type: string): boolean => !own.test(type) && communi
 
 const base = "n8n-nodes-base."
 
-/** Types that n8n 2 disables by default. */
 const disabled: ReadonlySet<string> = new Set([`${base}executeCommand`, `${base}localFileTrigger`])
 
 const internal: ReadonlySet<string> = new Set([`${base}dynamicCredentialCheck`, `${base}e2eTest`])

@@ -5,9 +5,8 @@ import type { Obj } from "../../base/Json.ts"
 import { nearest, suggestion } from "../../base/Nearest.ts"
 import type { MissingCredential, Problem } from "../../base/Problem.ts"
 import * as Checked from "./CheckedWorkflow.ts"
-import { connectionProblems } from "./connection.ts"
+import { connectionProblems, reachProblems } from "./connection.ts"
 import { missingCredentials, nodeProblems } from "./node.ts"
-import { reachProblems } from "./reach.ts"
 import type { Ruled } from "./Rules.ts"
 import { structureProblems } from "./structure.ts"
 import { typeProblems } from "./TypeProblems.ts"
@@ -121,3 +120,22 @@ export const offline = (workflow: Obj): Effect.Effect<ReadonlyArray<Problem>> =>
     }
     return problemsOf(workflow, Checked.make(workflow, lookups), lookups, [])
   })
+
+/** Identifies a problem independently of its node's place in the list. */
+const problemKey = ({ message, node, path }: Problem) => `${node ?? ""} ${path.replace(/^nodes\[\d+\]/, "")} ${message}`
+
+const credentialKey = ({ node, type }: MissingCredential) => `${type} ${node}`
+
+const added = <A>(before: ReadonlyArray<A>, after: ReadonlyArray<A>, key: (each: A) => string) => {
+  const known = new Set(before.map(key))
+  return after.filter((each) => !known.has(key(each)))
+}
+
+/** Findings in the second state of a workflow that are not in the first. */
+export const newProblems = (before: Obj, after: Obj, lookups: Checked.Lookups): Findings => {
+  const [then, now] = [check(before, lookups), check(after, lookups)]
+  return {
+    problems: added(then.problems, now.problems, problemKey),
+    missingCredentials: added(then.missingCredentials, now.missingCredentials, credentialKey)
+  }
+}

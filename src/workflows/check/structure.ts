@@ -66,7 +66,6 @@ const twice = (nodes: ReadonlyArray<unknown>, key: "name" | "id"): ReadonlyArray
   })
 }
 
-/** Problems with names in connections; a removed node can leave an entry without links. */
 const ofSources = (connections: Obj, nodes: ReadonlyArray<Obj>, { nearest }: Lookups): ReadonlyArray<Ruled> => {
   const names = new Set(nodes.flatMap((node) => str(node["name"]) ?? []))
   const byId = new Map(nodes.map((node) => [node["id"], str(node["name"])]))

@@ -4,7 +4,7 @@
  * readers, {@link line} and {@link summary} are one line.
  */
 export { type Document, make, type NodeDiff, plainName, type WorkflowDiff } from "./changes.ts"
+export { unchanged } from "./changes.ts"
 export { around, line, lines, step, summary } from "./lines.ts"
-export { unchanged } from "./unchanged.ts"
 export type { ArrayChange, Change, ElementChange, ObjectChange, Replace } from "./valueDiff.ts"
 export { type FieldView, isSame, type NodeView, type PortName, type View, view } from "./view.ts"

@@ -1,5 +1,5 @@
 /** Differences between two states of a workflow. */
-import { canonical, defined, type Obj, obj, str } from "../../base/Json.ts"
+import { canonical, defined, equals, type Obj, obj, str } from "../../base/Json.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { namedNodes, nameOf } from "../../n8n/model/Workflow.ts"
 import * as valueDiff from "./valueDiff.ts"
@@ -186,4 +186,24 @@ export const make = (before: Document, after: Document, isOther = false): Workfl
     links: { added: without(now, old), removed: without(old, now) },
     rest: valueDiff.diff(pick(before, names), pick(after, new Map()))
   })
+}
+
+const same = (before: unknown, after: unknown): number =>
+  Object.entries(obj(after) ?? {}).filter(([key, value]) => equals(obj(before)?.[key], value)).length
+
+/** Numbers of nodes (apart from positions), credentials of nodes and settings that are equal before and after. */
+export const unchanged = (before: Document, after: Document) => {
+  const { nodes } = make(before, after)
+  const changed = new Set(nodes.flatMap(({ change, name }) => change === "moved" || change === "removed" ? [] : [name]))
+  const former = new Map(nodes.flatMap(({ formerName, name }) => formerName === undefined ? [] : [[name, formerName]]))
+  const old = new Map(namedNodes(before).map((node) => [nameOf(node), node["credentials"]]))
+  const all = namedNodes(after)
+  return {
+    nodes: all.filter((node) => !changed.has(nameOf(node))).length,
+    credentials: all.reduce((sum, node) => {
+      const name = nameOf(node)
+      return sum + same(old.get(former.get(name) ?? name), node["credentials"])
+    }, 0),
+    settings: same(before["settings"], after["settings"])
+  }
 }

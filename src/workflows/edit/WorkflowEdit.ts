@@ -7,15 +7,14 @@ import * as Add from "./add.ts"
 import * as Connect from "./connect.ts"
 import * as Extract from "./extract.ts"
 import type { Operation } from "./operation.ts"
+import { tidy } from "./place.ts"
 import * as Rename from "./rename.ts"
 import type { Added, Created, Edit, Lookups, Refusal } from "./step.ts"
-import { tidy } from "./tidy.ts"
 import * as Update from "./update.ts"
-import { upgrade } from "./upgrade.ts"
 import * as Value from "./value.ts"
 
+export { replace } from "./add.ts"
 export { fault, type Fields, Operation, type OperationName } from "./operation.ts"
-export { replace } from "./replace.ts"
 export type { Added, Created, Lookups, Refusal } from "./step.ts"
 
 export interface Edited {
@@ -43,7 +42,7 @@ const edits: { readonly [Op in Operation["op"]]: Edit<Op> } = {
   settings: Update.settings,
   name: Update.name,
   tidy,
-  upgrade,
+  upgrade: Update.upgrade,
   extract: Extract.extract
 }
 

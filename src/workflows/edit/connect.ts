@@ -1,4 +1,4 @@
-/** Connects and disconnects nodes. */
+/** Connects and disconnects nodes by ports as callers name them: `main`, `1`, `main[1]`, `ai_tool`, or a label. */
 import * as Result from "effect/Result"
 import { type Obj, obj } from "../../base/Json.ts"
 import type { Port } from "../../catalogue/types/Ports.ts"
@@ -6,12 +6,86 @@ import * as Connections from "../../n8n/model/Connections.ts"
 import { admits, type Node, portTypes, quoted } from "../check/CheckedWorkflow.ts"
 import * as Links from "./links.ts"
 import type { Of } from "./operation.ts"
-import * as PortName from "./portName.ts"
 import * as Step from "./step.ts"
+
+export type Reference = string | number | undefined
+
+/** An existing port, or the error output that `onError: continueErrorOutput` adds. */
+export interface ResolvedPort extends Connections.Port {
+  readonly isNewError?: boolean
+}
+
+export type Ports = Pick<Node, "name"> & Partial<Pick<Node, "inputs" | "outputs">>
+
+export interface Unclear {
+  readonly message: string
+  readonly hint: string
+}
+
+const fold = (text: string) => text.trim().toLowerCase()
+
+/** `main[1] 'false'` */
+export const label = (port: Port): string =>
+  Connections.portLabel(port) + (port.name === undefined ? "" : ` '${port.name}'`)
+
+export const choices = (node: Ports, side: "input" | "output"): string => {
+  const ports = side === "input" ? node.inputs : node.outputs
+  if (ports === undefined) return `The ${side}s of '${node.name}' are not known: use an index or a connection type.`
+  return ports.length === 0
+    ? `'${node.name}' has no ${side}s.`
+    : `'${node.name}' has the ${side}${ports.length === 1 ? "" : "s"} ${ports.map(label).join(", ")}.`
+}
+
+const explicit = (reference: string, type: string): Connections.Port | undefined => {
+  if (/^\d{1,4}$/.test(reference)) return { type, index: Number(reference) }
+  if (/^(?:main|ai_\w+)$/.test(reference)) return { type: reference, index: 0 }
+  const [, kind, index] = /^(main|ai_\w+)\[(\d{1,4})\]$/.exec(reference) ?? []
+  return kind === undefined ? undefined : { type: kind, index: Number(index) }
+}
+
+export const connectionTypeOf = (reference: Reference): string | undefined =>
+  /^(main|ai_\w+)(?:\[\d+\])?$/.exec(String(reference).trim())?.[1]
+
+const named = (ports: ReadonlyArray<Port>, reference: string): ReadonlyArray<Port> => {
+  const exact = ports.filter(({ name }) => name?.trim() === reference)
+  return exact.length > 0 ? exact : ports.filter(({ name }) => name !== undefined && fold(name) === fold(reference))
+}
+
+const newError = ({ outputs = [] }: Ports): ResolvedPort | undefined => {
+  const index = outputs.filter(({ type }) => type === "main").length
+  return index === 0 ? undefined : { type: "main", index, isNewError: true }
+}
+
+/** Resolves a reference to a port; `type` is that of a bare index. By type and index the port may not exist. */
+export const resolvePort = (
+  node: Ports,
+  side: "input" | "output",
+  port: string | number,
+  type: string
+): Result.Result<ResolvedPort, Unclear> => {
+  const reference = String(port).trim()
+  const ports = (side === "input" ? node.inputs : node.outputs) ?? []
+  const byNumber = explicit(reference, type)
+  const byName = named(ports, reference)
+  const [first] = byName
+  const unclear = (message: string) => Result.fail({ message, hint: choices(node, side) })
+  if (byName.length > 1) {
+    return unclear(`'${node.name}' has ${byName.length} ${side}s '${reference}': choose one by index.`)
+  }
+  if (first !== undefined) {
+    const isOther = byNumber !== undefined && (byNumber.type !== first.type || byNumber.index !== first.index) &&
+      ports.some((port) => port.type === byNumber.type && port.index === byNumber.index)
+    return isOther
+      ? unclear(`'${reference}' is the name of one ${side} of '${node.name}' and the index of another.`)
+      : Result.succeed({ type: first.type, index: first.index })
+  }
+  if (byNumber !== undefined) return Result.succeed(byNumber)
+  const error = side === "output" && fold(reference) === "error" ? newError(node) : undefined
+  return error === undefined ? unclear(`'${node.name}' has no ${side} '${reference}'.`) : Result.succeed(error)
+}
 
 export type Ends = Pick<Of<"connect">, "sourceOutput" | "targetInput">
 
-/** Default connection type between two nodes: `main` if possible, else the type by which one serves the other. */
 const commonType = (from: Node, to: Node): string => {
   if (from.outputs === undefined) return "main"
   const types = portTypes(from.outputs)
@@ -28,10 +102,10 @@ const reverseHint = (from: Node, to: Node): string => {
 
 export const misfit = (
   from: Node,
-  output: PortName.ResolvedPort,
+  output: ResolvedPort,
   to: Node,
   input: Connections.Port
-): (PortName.Unclear & { readonly at: "output" | "input" }) | undefined => {
+): (Unclear & { readonly at: "output" | "input" }) | undefined => {
   const { inputs } = to
   const { outputs } = from
   const isOutput = output.isNewError === true || outputs === undefined ||
@@ -40,10 +114,10 @@ export const misfit = (
     return {
       at: "output",
       message: `'${from.name}' has no ${Connections.portLabel(output)} output.`,
-      hint: reverseHint(from, to) + PortName.choices(from, "output")
+      hint: reverseHint(from, to) + choices(from, "output")
     }
   }
-  const hint = reverseHint(from, to) + PortName.choices(to, "input")
+  const hint = reverseHint(from, to) + choices(to, "input")
   if (output.type !== input.type) {
     return {
       at: "input",
@@ -64,18 +138,18 @@ export const misfit = (
   return port === undefined || admits(port, from) ? undefined : {
     at: "input",
     message: `'${to.name}' does not take a '${from.type}' as ${port.name ?? port.type}.`,
-    hint: port.only === undefined ? PortName.choices(to, "input") : `It takes ${port.only.join(", ")}.`
+    hint: port.only === undefined ? choices(to, "input") : `It takes ${port.only.join(", ")}.`
   }
 }
 
-const label = (port: Connections.Port, ports: ReadonlyArray<Port> = []) =>
-  PortName.label(ports.find((each) => Connections.samePort(each, port)) ?? port)
+const labelAmong = (port: Connections.Port, ports: ReadonlyArray<Port> = []) =>
+  label(ports.find((each) => Connections.samePort(each, port)) ?? port)
 
 /** `'If' main[1] 'false' → 'Next' main[0]`; without ports if each side has only one. */
 export const inWords = (link: Connections.Link, from?: Node, to?: Node) =>
   Connections.isPlain(link) && (from?.outputs?.length ?? 1) === 1 && (to?.inputs?.length ?? 1) === 1
     ? `'${link.from}' → '${link.to}'`
-    : `'${link.from}' ${label(link.output, from?.outputs)} → '${link.to}' ${label(link.input, to?.inputs)}`
+    : `'${link.from}' ${labelAmong(link.output, from?.outputs)} → '${link.to}' ${labelAmong(link.input, to?.inputs)}`
 
 const connectable = (
   workflow: Obj,
@@ -94,9 +168,8 @@ const connectable = (
 
 const portOf = (
   field: string,
-  ...reference: Parameters<typeof PortName.resolvePort>
-): Step.Attempt<PortName.ResolvedPort> =>
-  Result.mapError(PortName.resolvePort(...reference), (unclear) => ({ field, ...unclear }))
+  ...reference: Parameters<typeof resolvePort>
+): Step.Attempt<ResolvedPort> => Result.mapError(resolvePort(...reference), (unclear) => ({ field, ...unclear }))
 
 export const link = (
   workflow: Obj,
@@ -112,11 +185,11 @@ export const link = (
       output: sourceOutput === undefined ? "from" : "sourceOutput",
       input: targetInput === undefined ? "to" : "targetInput"
     }
-    const ofInput = PortName.connectionTypeOf(targetInput)
+    const ofInput = connectionTypeOf(targetInput)
     const isServed = from.outputs?.some((port) => port.type === ofInput) ?? true
-    const defaultType = PortName.connectionTypeOf(sourceOutput) ?? (isServed ? ofInput : undefined) ??
+    const defaultType = connectionTypeOf(sourceOutput) ?? (isServed ? ofInput : undefined) ??
       commonType(from, to)
-    const output: PortName.ResolvedPort = sourceOutput === undefined
+    const output: ResolvedPort = sourceOutput === undefined
       ? { type: defaultType, index: 0 }
       : yield* portOf(fields.output, from, "output", sourceOutput, defaultType)
     const ofType = to.inputs?.filter(({ type }) => type === output.type)
@@ -145,7 +218,7 @@ export const link = (
       return yield* Step.refuse(
         fields.input,
         `'${to.name}' takes ${port?.maxConnections} ${port?.name ?? input.type}; connected: ${quoted(there)}.`,
-        `Disconnect one first. ${PortName.choices(to, "input")}`
+        `Disconnect one first. ${choices(to, "input")}`
       )
     }
     const connections = Links.add(workflow["connections"], made)
@@ -158,7 +231,7 @@ export const link = (
     }
     if (output.isNewError !== true) return { workflow: { ...workflow, connections }, changes: [`connected ${words}`] }
     const failing = Step.withNode(workflow, source.index, { ...source.node, onError: "continueErrorOutput" })
-    const change = `connected '${from.name}' error → '${to.name}' ${label(input, to.inputs)}`
+    const change = `connected '${from.name}' error → '${to.name}' ${labelAmong(input, to.inputs)}`
     return {
       workflow: { ...failing, connections },
       changes: [`${change}; its onError is continueErrorOutput now`]
@@ -172,7 +245,7 @@ export const connect: Step.Edit<"connect"> = (workflow, operation, lookups) =>
     return yield* link(workflow, source, target, operation, lookups)
   })
 
-const end = (workflow: Obj, word: string, isNamed: boolean, field: string, lookups: Step.Lookups) =>
+const endOf = (workflow: Obj, word: string, isNamed: boolean, field: string, lookups: Step.Lookups) =>
   isNamed && Step.peek(workflow, word) === undefined
     ? Result.succeed({ name: word, node: undefined, means: (each: string) => each === word })
     : Result.map(Step.locate(workflow, word, field, lookups), (entry) => ({
@@ -186,8 +259,8 @@ export const disconnect: Step.Edit<"disconnect"> = (workflow, operation, lookups
   Result.gen(function*() {
     const { from: fromWord, sourceOutput, targetInput, to: toWord } = operation
     const all = Connections.links(workflow["connections"])
-    const from = yield* end(workflow, fromWord, all.some((link) => link.from === fromWord), "from", lookups)
-    const to = yield* end(workflow, toWord, all.some((link) => link.to === toWord), "to", lookups)
+    const from = yield* endOf(workflow, fromWord, all.some((link) => link.from === fromWord), "from", lookups)
+    const to = yield* endOf(workflow, toWord, all.some((link) => link.to === toWord), "to", lookups)
     const between = all.filter((link) => from.means(link.from) && to.means(link.to))
     const type = between[0]?.output.type ?? "main"
     const output = sourceOutput === undefined

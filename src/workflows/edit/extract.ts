@@ -9,7 +9,6 @@ import { quoted } from "../check/CheckedWorkflow.ts"
 import * as Expressions from "../check/Expressions.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as Group from "./group.ts"
-import { type Input, lift, referencesIn, wholeItem } from "./lift.ts"
 import * as Links from "./links.ts"
 import { remove, renameIn, unique } from "./rename.ts"
 import * as Step from "./step.ts"
@@ -20,7 +19,6 @@ const set = "n8n-nodes-base.set"
 
 export const types = [call, trigger, set]
 
-/** Settings that decide what a run does and stores. */
 const settingKeys = new Set([
   "executionOrder",
   "timezone",
@@ -48,12 +46,12 @@ const build = (
   group: Group.Group,
   lookups: Step.Lookups,
   names?: ReadonlyArray<string>
-): Step.Attempt<{ readonly sub: Obj; readonly inputs: ReadonlyArray<Input> }> =>
+): Step.Attempt<{ readonly sub: Obj; readonly inputs: ReadonlyArray<Group.Input> }> =>
   Result.gen(function*() {
     const taken = new Set(group.members.keys())
     const start = unique("When called", taken)
     const restore = unique("Items", taken)
-    const { inputs, parameters } = yield* lift(group, start, lookups, names)
+    const { inputs, parameters } = yield* Group.lift(group, start, lookups, names)
     const isWhole = inputs.length === 0
     const added = (type: string, name: string, dx: number, typeVersion: number, parameters: Obj): Obj => ({
       id: lookups.newId(),
@@ -63,7 +61,7 @@ const build = (
       position: place(group, dx),
       parameters
     })
-    const values = inputs.map(({ name }) => ({ name, type: name === wholeItem ? "object" : "any" }))
+    const values = inputs.map(({ name }) => ({ name, type: name === Group.wholeItem ? "object" : "any" }))
     const head = [
       added(
         trigger,
@@ -75,7 +73,7 @@ const build = (
       // The nodes see the items that they saw before: without the inputs, and with binary data.
       ...(isWhole ? [] : [added(set, restore, -220, 3.4, {
         mode: "raw",
-        jsonOutput: `={{ $json.${wholeItem} }}`,
+        jsonOutput: `={{ $json.${Group.wholeItem} }}`,
         includeOtherFields: true,
         include: "except",
         excludeFields: inputs.map(({ name }) => name).join(", "),
@@ -141,7 +139,6 @@ const runSettings = (workflow: Obj) => {
   return { executionOrder, timezone }
 }
 
-/** The first difference between what two sub-workflows do, in words. */
 const differenceOf = (sub: Obj, other: Obj, lookups: Step.Lookups): string | undefined => {
   const [a, b] = [essence(sub, lookups), essence(other, lookups)]
   if (a.nodes.length !== b.nodes.length || !equals(a.links, b.links)) {
@@ -154,11 +151,10 @@ const differenceOf = (sub: Obj, other: Obj, lookups: Step.Lookups): string | und
   return WorkflowDiff.lines(runSettings(sub), runSettings(other), "settings")[0]
 }
 
-/** Names of the inputs that a workflow declares, without the one with the whole item. */
 const inputsOf = (workflow: Obj): ReadonlyArray<string> => {
   const start = Workflow.nodes(workflow).find((node) => Workflow.typeOf(node) === trigger)
   const values = arr(obj(Workflow.parametersOf(start)["workflowInputs"])?.["values"])
-  return values.flatMap((each) => str(obj(each)?.["name"]) ?? []).filter((name) => name !== wholeItem)
+  return values.flatMap((each) => str(obj(each)?.["name"]) ?? []).filter((name) => name !== Group.wholeItem)
 }
 
 const savesRuns = "saveDataSuccessExecution"
@@ -170,7 +166,7 @@ const checkReaders = (group: Group.Group, settings: Obj, lookups: Step.Lookups):
     for (const { json, name } of group.rest) {
       for (const text of Expressions.texts(json["parameters"])) {
         const references = group.after.has(name)
-          ? yield* referencesIn(text, name, lookups)
+          ? yield* Group.referencesIn(text, name, lookups)
           : Expressions.inText(text, lookups.parse).references
         for (const { name: other, read } of references) {
           const isInside = group.members.has(other)
@@ -204,7 +200,7 @@ const checkReaders = (group: Group.Group, settings: Obj, lookups: Step.Lookups):
     return isMatched
   })
 
-const callOf = (id: string, name: string, inputs: ReadonlyArray<Input>): Obj => ({
+const callOf = (id: string, name: string, inputs: ReadonlyArray<Group.Input>): Obj => ({
   workflowId: { __rl: true, mode: "list", value: id, cachedResultName: name },
   ...(inputs.length === 0 ? {} : {
     workflowInputs: {
@@ -218,7 +214,7 @@ const callOf = (id: string, name: string, inputs: ReadonlyArray<Input>): Obj => 
         defaultMatch: false,
         display: true,
         canBeUsedToMatch: true,
-        ...(name === wholeItem ? { type: "object" } : {})
+        ...(name === Group.wholeItem ? { type: "object" } : {})
       })),
       attemptToConvertTypes: false,
       convertFieldsToString: false
@@ -227,7 +223,6 @@ const callOf = (id: string, name: string, inputs: ReadonlyArray<Input>): Obj => 
   options: {}
 })
 
-/** The sub-workflow to call: a new one, or an existing one that does the same. */
 const callee = (
   workflow: Obj,
   operation: { readonly name?: string; readonly workflowId?: string },

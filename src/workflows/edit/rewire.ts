@@ -5,8 +5,8 @@ import type { Port } from "../../catalogue/types/Ports.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { type Node, quoted } from "../check/CheckedWorkflow.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
+import * as PortName from "./connect.ts"
 import * as Links from "./links.ts"
-import * as PortName from "./portName.ts"
 import * as Step from "./step.ts"
 
 type Side = "input" | "output"
@@ -17,7 +17,6 @@ const ruleLists: ReadonlyMap<string, ReadonlyArray<ReadonlyArray<string>>> = new
   ["@n8n/n8n-nodes-langchain.textClassifier", [["categories", "categories"]]]
 ])
 
-/** Keys that label an output, or that only n8n's editor needs. */
 const labelKeys = new Set(["outputKey", "renameOutput", "category", "id", "name", "options", "singleValue"])
 
 const ruleText = (entry: unknown): string | undefined => {
@@ -104,7 +103,6 @@ export const matchPorts = (
   return new Map(left.map((each) => [each.port, matches.get(each)?.port]))
 }
 
-/** Port of a link; for inputs of sub-nodes n8n ignores the index. */
 const portOf = (ports: Iterable<Port>, { index, type }: Connections.Port) => {
   const ofType = [...ports].filter((port) => port.type === type)
   return ofType.find((port) => port.index === index) ?? (type === "main" ? undefined : ofType[0])

@@ -7,6 +7,7 @@ import { nameFault } from "../../n8n/model/Limits.ts"
 import { holds, nodeKeys, words } from "../../n8n/model/NodeKeys.ts"
 import { typeOf } from "../../n8n/model/Workflow.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
+import * as Upgrade from "../upgrade/Upgrade.ts"
 import { isEmpty } from "./links.ts"
 import type { Of } from "./operation.ts"
 import * as Patch from "./patch.ts"
@@ -127,3 +128,20 @@ export const name: Step.Edit<"name"> = (workflow, { name }) => {
       }
   )
 }
+
+export const upgrade: Step.Edit<"upgrade"> = (workflow, { node }, lookups) =>
+  Result.map(
+    node === undefined ? Result.succeed(undefined) : Step.locate(workflow, node, "node", lookups),
+    (entry): Step.Step => {
+      const { left, upgraded, workflow: next } = Upgrade.upgrade(
+        workflow,
+        entry === undefined ? undefined : [entry.name],
+        lookups
+      )
+      const changes = upgraded.map(({ from, node, to }) => `upgraded '${node}' from ${from} to ${to}`)
+      const nothing = left.length === 0
+        ? entry === undefined ? "every node is at its newest version" : `'${entry.name}' is at its newest version`
+        : "nothing could be upgraded; see left"
+      return { workflow: next, changes: changes.length === 0 ? [nothing] : changes, left }
+    }
+  )

@@ -11,7 +11,6 @@ import * as names from "./names.ts"
 export interface CodePlace {
   /** Path from the workflow: `["nodes", 2, "parameters", "jsCode"]`. */
   readonly path: ReadonlyArray<string | number>
-  /** Extension of its file, such as `js`. */
   readonly extension: string
 }
 
@@ -71,7 +70,6 @@ export const join = (inFile: unknown, textOf: (file: string) => string): unknown
     return mark[0] === "$file" ? textOf(mark[1]) : { [mark[0].slice(1)]: mark[1] }
   })
 
-/** Whether git and editors leave a text unchanged. */
 const canBeFile = (text: string) => text.isWellFormed() && !/[\r\0]|^\uFEFF/.test(text)
 
 /** Key of a place, independent of the order of nodes. */

@@ -13,12 +13,9 @@ const layoutOf = (text: string) => {
   return {
     eol: /\r\n|\n|\r/.exec(text)?.[0] ?? "\n",
     indent: first(/[\r\n]([ \t]+)/) ?? "  ",
-    /** Whether each element and member is on its own line. */
     isTall,
     colon,
-    /** Space after the comma of elements on one line. */
     gap: gap ?? (colon.endsWith(" ") ? " " : ""),
-    /** Space within the braces of an object on one line. */
     padding: first(/\{([ \t]*)"/) ?? "",
     hasShortLists: /\[[ \t]*[^\s[\]{}][^[\]{}]*\]/.test(bare)
   }
@@ -69,7 +66,6 @@ const align = (olds: Entries, news: Entries, isList: boolean): ReadonlyArray<num
   })
 }
 
-/** Whitespace and whole comments up to a comma. */
 const toComma = /^(?:\s|\/\/[^\r\n]*(?![^\r\n])|\/\*(?:(?!\*\/)[^])*\*\/)*,/
 
 const spaceAtEnd = (gap: string) => /\s*$/.exec(gap)?.[0] ?? ""

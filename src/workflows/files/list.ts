@@ -4,9 +4,8 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import { defined, obj, str } from "../../base/Json.ts"
-import { isElsewhere, readAll } from "./bytes.ts"
 import * as Locate from "./locate.ts"
-import { isListed, parse } from "./read.ts"
+import { isElsewhere, isListed, parse, readAll } from "./read.ts"
 import { changed, isJson, refuse, type Target, unreadable } from "./refusals.ts"
 
 /** A workflow in a file. */

@@ -16,12 +16,10 @@ const staleAfter = 30_000
 /** Age of an empty lock whose owner ended before it wrote its pid. */
 const unfinishedAfter = 2_000
 const beatEvery = "5 seconds"
-/** Milliseconds between two attempts: short at first, since most writes are. */
 const shortestPause = 25
 const longestPause = 250
 const timeout = 35_000
 
-/** Shared by all layers of this process. */
 const here = Locks.make()
 
 /** Identifies this process, even if an earlier one had the same pid, as in containers. */

@@ -63,7 +63,6 @@ export const make = Effect.fnUntraced(function*(
     )
   })
 
-  /** Makes git ignore the values before they are written. */
   const write = Effect.fnUntraced(function*(folder: string, values: ReadonlyMap<string, unknown>) {
     const ignored = (yield* textAt(path.join(folder, ".gitignore"))) ?? ""
     if (!ignored.split(/\r?\n/).includes(fileName)) {
@@ -74,7 +73,6 @@ export const make = Effect.fnUntraced(function*(
     yield* put(folder, fileName, `${JSON.stringify(sorted, null, 2)}\n`, 0o600)
   })
 
-  /** JSON of a file with the values of its secrets. */
   const joined = Effect.fnUntraced(function*(shown: string, file: string, inFile: unknown) {
     const keys = secretParts.keysIn(inFile)
     const folder = yield* folderOf(file)

@@ -107,7 +107,6 @@ export const split = (
     /** Without, only objects that look like references change. */
     readonly isExtracted: boolean
     readonly prefix: string
-    /** All current values. */
     readonly values: ReadonlyMap<string, unknown>
   }
 ) => {

@@ -42,7 +42,6 @@ const writable = (userPath: string) => <A, E, R>(effect: Effect.Effect<A, E | Pl
 
 /** Age in milliseconds after which the temporary files of an interrupted writer are removed. */
 const leftAfter = 60_000
-
 const isTemporary = /^\.effect-n8n-mcp-[\da-f-]+\.tmp$/
 
 const makePlacer = Effect.fnUntraced(function*(locate: Locate.Locate) {

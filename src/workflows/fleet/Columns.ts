@@ -16,7 +16,6 @@ const lastRunOf = ({ lastRun }: Selected) => {
   return { lastRun: { id: String(id), status: status ?? "unknown", ...at } }
 }
 
-/** Types of enabled triggers without their package, webhooks with their path. */
 const triggersOf = ({ workflow }: Selected) =>
   Workflow.nodes(workflow).filter((node) => node["disabled"] !== true && Workflow.isTrigger(node)).map((node) => {
     const path = str(Workflow.parametersOf(node)["path"])

@@ -60,7 +60,6 @@ export type { Entry, Outcome, Plan } from "./Plans.ts"
 export type { Select } from "./Selection.ts"
 
 const writers = 4
-
 const maxNames = 5
 
 /** Workflows to change, and how: the conditions of list_workflows, all met, and the operations of bulk_edit. */
@@ -136,7 +135,6 @@ const reasonOf = (error: Errors.N8nError) => {
   return String(context["errorDetails"] ?? message)
 }
 
-/** Whether the operations would change what runs beside a waiting draft. */
 const changesRunning = (workflow: Workflow.Listed, means: Means) => {
   const { connections, nodes } = obj(workflow.activeVersion) ?? {}
   if (!Workflow.hasDraft(workflow) || nodes === undefined) return false
@@ -249,8 +247,6 @@ const write = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, 
 
 /** Milliseconds that must be left to begin another workflow, and for what follows the last. */
 const leastTime = 8_000
-
-/** Milliseconds granted for each step to a caller that receives progress. */
 const patience = 45_000
 
 /** Runs a step for each entry, a few at a time, until time is up or n8n fails; what was not reached has no outcome. */
@@ -297,11 +293,8 @@ const forEach = Effect.fnUntraced(function*<R>(
 export interface State {
   readonly plan: Plans.Plan
   readonly outcomes: ReadonlyMap<string, Plans.Outcome>
-  /** Number of workflows to go through. Default: those of the plan. */
   readonly total?: number
-  /** Ids of those that were written, but not published any more. */
   readonly unpublished?: ReadonlySet<string>
-  /** Reason why a batch ended early. */
   readonly stopped?: string | undefined
   readonly warnings: ReadonlyArray<{ readonly id: string; readonly text: string }>
 }

@@ -6,9 +6,7 @@ import type * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
-import * as contracts from "./contracts.ts"
 import * as facts from "./facts.ts"
-import * as webhooks from "./webhooks.ts"
 
 export type EdgeKind = "calls" | "tool" | "error" | "http"
 
@@ -16,7 +14,6 @@ export interface Edge {
   readonly from: string
   readonly to: string
   readonly kind: EdgeKind
-  /** Name of the node, or `settings.errorWorkflow`. */
   readonly node: string
   readonly state?: facts.State
 }
@@ -45,7 +42,7 @@ export interface Shared {
   readonly workflows: ReadonlyArray<string>
 }
 
-export interface Contract extends Pick<Edge, "from" | "to" | "node">, contracts.Mismatch {}
+export interface Contract extends Pick<Edge, "from" | "to" | "node">, facts.Mismatch {}
 
 export interface WorkflowMap {
   /** By id, archived ones too. */
@@ -76,7 +73,6 @@ interface Surroundings {
 
 const isIn = (state: facts.State | undefined) => state !== "disabled"
 
-/** Reason why a link to a workflow fails; `undefined` if it works. */
 const fault = (
   from: facts.Facts,
   to: facts.Facts,
@@ -97,7 +93,6 @@ const fault = (
 /** Workflow that a link leads to, or the text that decides it; `why` is the reason why it fails. */
 interface Target {
   readonly to?: string
-  /** Address or table that is not a workflow. */
   readonly place?: string
   readonly why?: string | undefined
   readonly decidedBy?: string
@@ -108,13 +103,13 @@ const resolver = (workflows: ReadonlyMap<string, facts.Facts>, around: Surroundi
     .flatMap((each) => each.webhooks.map((webhook) => ({ each, webhook })))
   const tableNames = new Set(around.tables?.values())
 
-  const byRequest = (from: facts.Facts, reference: facts.Reference, request: webhooks.Request): Target => {
+  const byRequest = (from: facts.Facts, reference: facts.Reference, request: facts.Request): Target => {
     const { base, host, isTest, method, segments, url } = request
-    const same = addresses.filter(({ webhook }) => webhooks.isTo(request, webhook))
+    const same = addresses.filter(({ webhook }) => facts.isTo(request, webhook))
     // On another host it may be another n8n's.
     if (host !== undefined && !around.isOwnHost(host)) return same.length > 0 ? { decidedBy: url } : {}
     if (same.length === 0 && (host === undefined || segments.includes(undefined))) return { decidedBy: url }
-    const fitting = same.filter(({ webhook }) => webhooks.takes(webhook, request))
+    const fitting = same.filter(({ webhook }) => facts.takes(webhook, request))
     const targets = fitting.length > 0 ? fitting : same
     const to = (targets.find(({ each }) => each.isPublished) ?? targets[0])?.each
     if (to === undefined) {
@@ -143,7 +138,6 @@ const resolver = (workflows: ReadonlyMap<string, facts.Facts>, around: Surroundi
   }
 }
 
-/** Credentials and tables that more than one workflow uses. */
 const sharedBy = (
   current: ReadonlyArray<facts.Facts>,
   tables: ReadonlyMap<string, string> | undefined
@@ -199,7 +193,7 @@ export const make = (all: ReadonlyArray<facts.Facts>, around: Surroundings): Wor
       if (to !== undefined && kind !== "table") edges.push({ ...link, kind, to })
       if (!isIn(state)) continue
       if (why !== undefined) broken.push({ ...link, to: to ?? place ?? "", why })
-      const difference = to === undefined ? undefined : contracts.mismatch(passes, workflows.get(to)?.inputs)
+      const difference = to === undefined ? undefined : facts.mismatch(passes, workflows.get(to)?.inputs)
       if (to !== undefined && difference !== undefined) mismatches.push({ from: from.id, to, node, ...difference })
     }
   }
@@ -259,5 +253,5 @@ export const read: Effect.Effect<WorkflowMap, Errors.RequestError, N8nClient> = 
     )
     : undefined
   const hosts = [n8n.instance.url, n8n.webhookAddress("")].map((url) => new URL(url).host)
-  return make([...all.values()], { isV1: isV1(release), isOwnHost: webhooks.isHostOf(new Set(hosts)), missing, tables })
+  return make([...all.values()], { isV1: isV1(release), isOwnHost: facts.isHostOf(new Set(hosts)), missing, tables })
 }).pipe(Effect.withSpan("WorkflowMap.read"))

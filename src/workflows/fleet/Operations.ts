@@ -14,9 +14,7 @@ export type Reference = typeof Reference.Type
 
 /** Replacement of the credential or workflow that nodes refer to. */
 export const Swap = Schema.Struct({
-  /** Id or name as given. */
   from: Schema.String,
-  /** Id of the workflow of that name. */
   fromId: Schema.optionalKey(Schema.String),
   to: Reference,
   type: Schema.optionalKey(Schema.String)
@@ -84,7 +82,6 @@ export type Operation = typeof Operation.Type
 export interface Step {
   readonly operation: Obj
   readonly change: string
-  /** Value before and after, shortened. */
   readonly example?: string
 }
 
@@ -218,7 +215,6 @@ const described = ({ node: _, op, ...rest }: Obj, type: string) =>
     ? `${type} ${String(rest["path"])} = ${brief(rest["value"])}`
     : `${String(op)} ${type}${Object.keys(rest).length === 0 ? "" : ` ${brief(rest, 120)}`}`
 
-/** Short type and version of a text such as `n8n-nodes-base.set 2`. */
 const short = (typed: string) => {
   const [type = "", version = ""] = typed.split(" ")
   return { type: shortType(type), version }

@@ -14,7 +14,6 @@ const Entry = Schema.Struct({
   name: Schema.String,
   active: Schema.Boolean,
   hasDraft: Schema.Boolean,
-  /** Digests before and after the change. */
   before: Schema.String,
   after: Schema.String
 })

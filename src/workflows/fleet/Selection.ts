@@ -4,12 +4,68 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Errors from "../../base/Errors.ts"
+import type * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
+import { maxPage } from "../../n8n/model/Limits.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient, workflowMatcher } from "../../n8n/N8nClient.ts"
 import { hasErrorWorkflow } from "../policy/Policy.ts"
 import * as Uses from "../Uses.ts"
-import * as LastRuns from "./LastRuns.ts"
+
+/** Maximum number of pages of n8n's list that are read, newest first: by default n8n keeps 10,000 executions. */
+const maxPages = 40
+
+/** Number of unknown workflows above which a further page is read before each is looked up by itself. */
+const manyUnknown = 20
+const maxLookups = 100
+const concurrency = 4
+
+/** Newest execution; `null` for a workflow of which n8n has saved none. */
+export type LastRun = ExecutionHead.Listed | null
+
+/** Starts with some pages of the newest executions, and those that are running, which n8n lists only by that status. */
+export const make = Effect.fn("LastRuns.make")(function*(firstPages = 1) {
+  const n8n = yield* N8nClient
+  const newest = new Map<string, LastRun>()
+  const add = (executions: ReadonlyArray<ExecutionHead.Listed>) => {
+    for (const each of executions) {
+      if (typeof each.workflowId !== "string") continue
+      const other = newest.get(each.workflowId)
+      if (other == null || Number(other.id) < Number(each.id)) newest.set(each.workflowId, each)
+    }
+  }
+  let cursor: string | undefined
+  let pages = 0
+  const hasMore = () => pages < maxPages && (pages === 0 || cursor !== undefined)
+  const readPage = Effect.gen(function*() {
+    const { executions, nextCursor } = yield* n8n.listExecutions({ limit: maxPage, cursor })
+    add(executions)
+    cursor = nextCursor
+    pages++
+  })
+  add((yield* n8n.listExecutions({ status: "running", limit: maxPage })).executions)
+  for (let page = 0; page < firstPages && hasMore(); page++) yield* readPage
+
+  const of = Effect.fn("LastRuns.of")(function*(ids: ReadonlyArray<string>) {
+    const unknown = () => ids.filter((id) => !newest.has(id))
+    while (hasMore() && unknown().length > manyUnknown) yield* readPage
+    if (cursor === undefined) { for (const id of unknown()) newest.set(id, null) }
+    yield* Effect.forEach(
+      unknown().slice(0, maxLookups),
+      (workflowId) =>
+        Effect.map(n8n.listExecutions({ workflowId, limit: 1 }), ({ executions }) => {
+          newest.set(workflowId, null)
+          add(executions)
+        }),
+      { concurrency, discard: true }
+    )
+    return new Map(ids.flatMap((id) => {
+      const run = newest.get(id)
+      return run === undefined ? [] : [[id, run] as const]
+    }))
+  })
+  return { has: (id: string) => newest.get(id) != null, of }
+})
 
 const optional = <S extends Schema.Top>(schema: S, description: string) =>
   Schema.optionalKey(schema.annotate({ description }))
@@ -55,10 +111,8 @@ export interface Options {
 
 export interface Selected {
   readonly workflow: Workflow.Listed
-  /** Places of what `uses` seeks. */
   readonly uses: ReadonlyArray<Uses.Use>
-  /** Newest execution, where a caller asked for it; `undefined` if it is not known. */
-  readonly lastRun: LastRuns.LastRun | undefined
+  readonly lastRun: LastRun | undefined
 }
 
 /** Refuses a selection without any condition, for tools that change what is selected. */
@@ -84,7 +138,7 @@ const prepare = Effect.fnUntraced(function*(
   showsLastRun: boolean
 ) {
   const lacksRuns = without === "runs"
-  const runs = lacksRuns || showsLastRun ? yield* LastRuns.make(lacksRuns ? runPages : 1) : undefined
+  const runs = lacksRuns || showsLastRun ? yield* make(lacksRuns ? runPages : 1) : undefined
   const find = uses === undefined ? undefined : Uses.finder(uses, { secrets })
   const places = new Map<string, ReadonlyArray<Uses.Use>>()
   const filter = (workflow: Workflow.Listed) => {
@@ -153,12 +207,9 @@ export const page = Effect.fn("Selection.page")(function*(
   return { selected, scanned, nextCursor: cursor }
 })
 
-/** Number of ids up to which each workflow is read by itself. */
 const fewIds = 20
-
 const maxWorkflows = 9_900
 
-/** Workflow of `ids` that is not selected, and why. */
 interface Missing {
   readonly id: string
   readonly why: "unknown" | "archived" | "test copy"

@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import { sha256 } from "../../base/Hash.ts"
 import { canonical, equals, type Obj, obj, without } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { newProblems } from "../check/NewProblems.ts"
+import { newProblems } from "../check/WorkflowProblems.ts"
 import * as WorkflowEdit from "../edit/WorkflowEdit.ts"
 import { isUnset } from "../store/FormerSettings.ts"
 import type { Left } from "../upgrade/Upgrade.ts"
@@ -53,14 +53,12 @@ const idsOf = (plan: string, workflow: string) => {
 export interface Changed {
   readonly workflow: Obj
   readonly steps: ReadonlyArray<Step & { readonly operationIndex: number }>
-  /** Nodes that an upgrade left. */
   readonly left: ReadonlyArray<Left>
 }
 
 export interface Means {
   readonly plan: string
   readonly operations: ReadonlyArray<Operation>
-  /** By the index of the operation. */
   readonly swaps: ReadonlyArray<Swap | undefined>
   readonly lookups: Omit<WorkflowEdit.Lookups, "newId">
 }

@@ -13,7 +13,6 @@ import { type Operation, type Reference, referenceIn, type Swap } from "./Operat
 const refuse = (message: string, hint: Errors.ValidationError["hint"]) =>
   new Errors.ValidationError({ reason: message, field: "operations", hint })
 
-/** The only one of several with an id or name; ids win. */
 const only = Effect.fnUntraced(
   function*<A extends Reference>(
     what: string,

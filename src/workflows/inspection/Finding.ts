@@ -26,7 +26,6 @@ export type Finding =
 /** File, or id on n8n. */
 export const placeOf = (finding: Finding): string => "file" in finding ? finding.file : finding.workflow
 
-/** Numbers that change when lines or nodes move. */
 const withoutPlaces = (message: string) => message.replace(/\bnodes\[\d+\]/g, "nodes[]").replace(/\bline \d+/g, "line")
 
 /** Identity of each finding, which lines and the order of nodes do not change; equal ones are numbered. */

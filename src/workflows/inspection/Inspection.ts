@@ -6,16 +6,66 @@ import * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
 import { isUtf8 } from "node:buffer"
 import type * as Errors from "../../base/Errors.ts"
-import { deeper, defined, type Obj, str } from "../../base/Json.ts"
+import { deeper, defined, type Obj, obj, str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as Callees from "../Callees.ts"
+import * as Callees from "../Calls.ts"
 import * as JsonText from "../files/JsonText.ts"
 import * as Positions from "../files/Positions.ts"
 import * as WorkflowFiles from "../files/WorkflowFiles.ts"
-import { type Inside, looksBroken, workflowsIn } from "./file.ts"
 import type { Finding, Located } from "./Finding.ts"
 import { type Context, type Draft, findings } from "./workflow.ts"
+
+/** Keys of exported workflows. */
+const keys: ReadonlySet<string> = new Set(
+  ("active activeVersion activeVersionId connections createdAt description id isArchived meta name nodeGroups nodes " +
+    "parentFolder parentFolderId pinData projectId settings shared staticData tags triggerCount updatedAt " +
+    "versionCounter versionId").split(" ")
+)
+
+const isNode = (value: unknown) => {
+  const node = obj(value)
+  return node !== undefined && (str(node["type"]) ?? "").includes(".") &&
+    ("typeVersion" in node || "parameters" in node || "position" in node)
+}
+
+/** Whether a value is a workflow, or was to be one. */
+const isWorkflow = (value: unknown): value is Obj => {
+  const object = obj(value)
+  if (object === undefined || !("nodes" in object)) return false
+  const { connections, nodes } = object
+  return Array.isArray(nodes)
+    ? nodes.some(isNode) || nodes.length === 0 && obj(connections) !== undefined
+    : obj(connections) !== undefined || Object.keys(object).every((key) => keys.has(key))
+}
+
+export interface Inside {
+  readonly workflow: Obj
+  /** Its path in the file: ``, `[3].`, `workflow.` */
+  readonly prefix: string
+}
+
+/** Workflows in a value: itself, each of a list, or one in a wrapper. */
+export const workflowsIn = (value: unknown, prefix = "", depth = 0): ReadonlyArray<Inside> => {
+  if (isWorkflow(value)) return [{ workflow: value, prefix }]
+  if (depth > 3) return []
+  if (Array.isArray(value)) {
+    return value.flatMap((each, index) => workflowsIn(each, `${prefix.replace(/\.$/, "")}[${index}].`, depth + 1))
+  }
+  const object = obj(value)
+  return ["workflow", "data"].flatMap((key) => {
+    const inner = object?.[key]
+    if (typeof inner !== "object" || inner === null) return []
+    return workflowsIn(inner, `${prefix}${key}.`, depth + 1).map(({ prefix, workflow }) => ({
+      prefix,
+      workflow: "name" in workflow || object?.["name"] === undefined ? workflow : { name: object["name"], ...workflow }
+    }))
+  })
+}
+
+/** Whether a text that cannot be parsed looks like a workflow. */
+export const looksBroken = (text: string): boolean =>
+  /"nodes"\s*:/.test(text) && /"(?:connections|typeVersion)"\s*:|n8n-nodes-/.test(text)
 
 export interface Report {
   readonly findings: ReadonlyArray<Finding>
@@ -43,13 +93,11 @@ interface Entry {
   readonly beside?: WorkflowFiles.Beside | undefined
 }
 
-/** Place of a reference to code that the reason names. */
 const reference = (raw: string, reason: string) => {
   const path = WorkflowFiles.codePlaces({ raw }).find(({ file }) => reason.includes(`'${file}'`))?.path
   return path === undefined ? { line: 1, column: 1 } : Positions.make(raw)(path.reduce<string>(deeper, ""))
 }
 
-/** A file that cannot be read; `undefined` unless it looks like a workflow. */
 const unreadable = (
   shown: string,
   { isWhole, text }: { readonly isWhole: boolean; readonly text: string },
@@ -97,7 +145,6 @@ const ofWrappers = (shown: string, raw: string, inside: ReadonlyArray<Inside>): 
     })
   )
 
-/** Readable file with its workflows. */
 const readable = (shown: string, file: WorkflowFiles.WorkflowFile): Entry | undefined => {
   const raw = file.beside?.raw ?? file.text
   const inside = workflowsIn(file.value)
@@ -106,10 +153,8 @@ const readable = (shown: string, file: WorkflowFiles.WorkflowFile): Entry | unde
   return { shown, raw, inside, flaws, beside: file.beside }
 }
 
-/** Path of a file beside the workflow's. */
 const besideOf = (shown: string, file: string) => `${shown.slice(0, shown.lastIndexOf("/") + 1)}${file}`
 
-/** Places of findings: lines of the file, or of the code beside it. */
 const placing = ({ beside, raw, shown }: Entry) => {
   const positionOf = Positions.make(raw)
   const code = new Map(
@@ -133,7 +178,6 @@ const anyErrorWorkflow: Obj = { nodes: [{ type: "n8n-nodes-base.errorTrigger" }]
  * unless they look like a broken workflow. `shownAs` is the folder in the paths of findings.
  */
 export const inFolder = Effect.fn("Inspection.inFolder")(function*({ only, root, shownAs, to }: {
-  /** Real path. */
   readonly root: string
   readonly shownAs: string
   readonly only?: string | undefined

@@ -16,7 +16,6 @@ import { type Located, type Severity, upgradeRule } from "./Finding.ts"
 export interface Context {
   /** Release of the n8n that the workflows are on. */
   readonly connected?: string | undefined
-  /** Target of an upgrade. */
   readonly to?: string | undefined
   /** Other workflows by id, as far as they are known. */
   readonly workflow: (id: string) => Obj | undefined
@@ -27,7 +26,6 @@ export interface Context {
 /** Finding with the line in the code at its path. */
 export type Draft = Located & { readonly line?: number }
 
-/** Rules whose problems are only remarks here. */
 const notes: ReadonlySet<string> = new Set(["manual-only", "community-node"])
 
 const ofProblem = ({ fix, line, message, node, path, rule, severity }: Ruled): Draft =>

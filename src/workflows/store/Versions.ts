@@ -38,7 +38,6 @@ export class Versions extends Context.Service<Versions, Service>()("effect-n8n-m
 
 /** Maximum number of cached versions, which are whole workflows: as many as are compared in one call. */
 const maxContents = 32
-
 const maxLines = 5_000
 
 const cached = (capacity: number, ttl: Duration.Input) => ({

@@ -1,14 +1,13 @@
 /** Mappings of AI nodes: a model gets the same prompts, tools and options, and the workflow the same answers. */
-import * as Result from "effect/Result"
-import { equals, obj, str, without } from "../../base/Json.ts"
+import * as Record from "effect/Record"
+import { arr, defined, equals, type Obj, obj, str, without } from "../../base/Json.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { agent } from "./agent.ts"
 import data from "./ai.json" with { type: "json" }
 import {
   carry,
-  continues,
+  done,
   left,
   locator,
   type Mapping,
@@ -17,7 +16,6 @@ import {
   steps as ofData,
   type Successors
 } from "./mapping.ts"
-import { openAi } from "./openAi.ts"
 
 const langchain = "@n8n/n8n-nodes-langchain."
 
@@ -28,6 +26,54 @@ const nodesLinked = (old: Old, type: string) => {
   const names = new Set(linked(old, type).map(({ from }) => from))
   return Workflow.nodes(old.workflow).filter((node) => names.has(Workflow.nameOf(node)))
 }
+
+const withOptions = (old: Old, change: (options: Obj) => Obj): ReturnType<Mapping> => {
+  const options = old.own["options"] ?? {}
+  return obj(options) === undefined
+    ? left("Its options are an expression.", "Set the options one by one, then upgrade again.")
+    : carry(old, { options: change(obj(options) ?? {}) })
+}
+
+/** Before 1.9 the model gets a system message even if the node has none. */
+const systemMessage = "You are a helpful assistant"
+
+const toolsOnly: Mapping = (old) => {
+  const mode = old.parameters["agent"]
+  if (mode !== "toolsAgent" || old.version < 1.6) {
+    return left(
+      `AI Agent 2 and later are Tools Agents: this one is a ${String(mode)}, which has other prompts.`,
+      "Set agent to toolsAgent in version 1.9, compare the model's answers, then upgrade again."
+    )
+  }
+  const steps = obj(old.own["options"])?.["returnIntermediateSteps"] ?? false
+  if (steps !== false) {
+    return left(
+      "From 2 on the model's messages in intermediateSteps have another form.",
+      "Change the expressions that read intermediateSteps, then set the version by an update."
+    )
+  }
+  return withOptions(
+    { ...old, own: without(old.own, (_, key) => key === "agent") },
+    (options) => options["systemMessage"] === undefined && old.version < 1.9 ? { systemMessage, ...options } : options
+  )
+}
+
+const streams = (node: Obj) => JSON.stringify(Workflow.parametersOf(node)).includes("\"streaming\"")
+
+/** From 2.1 on an agent streams if the trigger does. */
+const withoutStreaming: Mapping = (old) =>
+  Workflow.nodes(old.workflow).some(streams)
+    ? withOptions(old, (options) => ({ ...options, enableStreaming: false }))
+    : carry(old)
+
+/** From 3 on tools run as nodes: what a model gets of them, and what memory stores, changes. */
+const withoutTools: Mapping = (old) =>
+  linked(old, "ai_tool").length > 0
+    ? left(
+      "From 3 on the agent's tools run as nodes: the model gets their results as lists of items, and memory stores them.",
+      "Set version 3.1 by an update and compare the model's answers."
+    )
+    : withOptions(old, (options) => ({ ...options, autoSaveHighlightedData: false }))
 
 /** Until 1.3 the prompt is one parameter, and a linked parser is used without being required. */
 const chainPrompt: Mapping = (old) => {
@@ -53,12 +99,6 @@ const chainObjects: Mapping = (old) =>
     )
     : carry(old)
 
-/** Batches of one give what the versions without batches do, save for the pairing of items with an error. */
-const retrievalBatches: Mapping = (old) =>
-  continues(old.node)
-    ? left("From 1.6 on an item with an error is paired with the first item.", "Set version 1.6 by an update.")
-    : carry(old, { options: { ...obj(old.own["options"]), batching: { batchSize: 1 } } })
-
 /** As n8n names the tool of a node: `nodeNameToToolName` of n8n-workflow. */
 const toolNameOf = (node: string) => {
   const name = node.replace(/[^a-zA-Z0-9_-]+/g, "_")
@@ -78,7 +118,6 @@ const named = (key: string, fixed?: string): Mapping => (old) => {
     )
 }
 
-/** Keys that cannot be empty: from 1.2 on an empty one is an error. */
 const isFilled = (key: unknown) =>
   typeof key === "string" && (key.startsWith("=") ? key.slice(1).replaceAll(/\{\{[^]*?\}\}/g, "") : key).trim() !== ""
 
@@ -139,31 +178,30 @@ const memoryKey: Mapping = (old) => {
     : carry(old, { memoryKey: locator(`={{ $workflow.id }}__${key.startsWith("=") ? key.slice(1) : key}`) })
 }
 
-const code: { readonly [type: string]: { readonly [to: string]: Mapping } } = {
-  agent: agent(linked),
+const retrievedTool: Mapping = (old) =>
+  old.parameters["mode"] === "retrieve-as-tool" ? named("toolName")(old) : carry(old)
+
+const code = Record.mapKeys({
+  agent: { 2: toolsOnly, 2.1: withoutStreaming, 3: withoutTools },
   chainLlm: { 1.4: chainPrompt, 1.6: chainObjects },
-  chainRetrievalQa: { 1.6: retrievalBatches },
   memoryBufferWindow: { 1.2: customKey, 1.4: sharedSession },
   memoryPostgresChat: { 1.4: sharedSession },
   memoryMongoDbChat: { 1.1: sharedSession },
-  openAi: openAi.steps,
   toolCode: { 1.2: named("name") },
   toolThink: { 1.1: named("name", "thinking_tool") },
   toolVectorStore: { 1.1: named("name") },
-  ...Object.fromEntries(
-    ["InMemory", "PGVector", "Pinecone", "Qdrant", "Supabase"].map((store) => [`vectorStore${store}`, {
-      1.1: insertsTogether,
-      ...(store === "InMemory" ? { 1.2: memoryKey } : {}),
-      1.3: (old: Old) => old.parameters["mode"] === "retrieve-as-tool" ? named("toolName")(old) : carry(old)
-    }])
-  )
-}
+  vectorStoreInMemory: { 1.1: insertsTogether, 1.2: memoryKey, 1.3: retrievedTool },
+  ...Record.fromIterableWith(["PGVector", "Pinecone", "Qdrant", "Supabase"], (store) => [
+    `vectorStore${store}`,
+    { 1.1: insertsTogether, 1.3: retrievedTool }
+  ])
+} as { readonly [type: string]: { readonly [to: string]: Mapping } }, (name) => langchain + name)
 
 /** Parameter of the model: which one it is by default depends on the release of n8n. */
 const models: { readonly [type: string]: string } = {
-  lmChatAnthropic: "model",
-  lmChatGoogleGemini: "modelName",
-  lmChatOpenAi: "model"
+  [`${langchain}lmChatAnthropic`]: "model",
+  [`${langchain}lmChatGoogleGemini`]: "modelName",
+  [`${langchain}lmChatOpenAi`]: "model"
 }
 
 const minor = (release: string) => release.split(".", 2).join(".")
@@ -183,21 +221,47 @@ const withOwnDefault = (key: string, change: Mapping): Mapping => (old) => {
     : change(old)
 }
 
-const fromData = ofData(data as { readonly [type: string]: ReadonlyArray<StepData> })
-
 export const steps = Object.fromEntries(
-  Object.entries(fromData).map(([type, list]) => {
-    const name = type.slice(langchain.length)
-    const model = models[name]
+  Object.entries(ofData(data as { readonly [type: string]: ReadonlyArray<StepData> }, code)).map(([type, list]) => {
+    const model = models[type]
     return [
       type,
-      list.map(({ change = carry, to }) => {
-        const own = code[name]?.[to] ?? change
-        return { to, change: model === undefined ? own : withOwnDefault(model, own) }
-      })
+      model === undefined ? list : list.map(({ change = carry, to }) => ({ to, change: withOwnDefault(model, change) }))
     ]
   })
 )
+
+/** The node that n8n's core package had; its chat is that of version 1.8. */
+const fromOpenAi: Mapping = (old) => {
+  const { operation, resource } = old.parameters
+  const options = obj(old.own["options"] ?? {})
+  if (resource !== "chat" || operation !== "complete") {
+    return left(
+      "Its operation has no successor that asks the same of OpenAI.",
+      "Use the OpenAI node of @n8n/n8n-nodes-langchain, an AI Agent, or an HTTP Request."
+    )
+  }
+  if (options === undefined || ["maxTokens", "echo"].some((key) => Object.hasOwn(options, key))) {
+    return left(
+      "Its successor sends max_completion_tokens in place of max_tokens, and no echo.",
+      "Remove the option, or set it in a new OpenAI node."
+    )
+  }
+  const messages = arr(obj(old.parameters["prompt"])?.["messages"]).map(obj)
+  if (messages.length === 0 || messages.includes(undefined)) {
+    return left("It has no messages of its own.", "Set its messages, then upgrade again.")
+  }
+  const parameters = defined({
+    modelId: locator(old.parameters["model"] ?? old.parameters["chatModel"]),
+    messages: {
+      values: messages.map((each) => ({ role: each?.["role"] ?? "user", content: each?.["content"] ?? "" }))
+    },
+    simplify: old.parameters["simplifyOutput"] ?? true,
+    options,
+    requestOptions: old.own["requestOptions"]
+  })
+  return done(parameters, { keys: { typeVersion: 1.8 } })
+}
 
 /** A parser that repairs another's answers is a setting of that parser now. */
 const autofixing: Mapping = (old) => {
@@ -214,15 +278,11 @@ const autofixing: Mapping = (old) => {
     )
   }
   const prompt = obj(old.own["options"])?.["prompt"]
-  return Result.succeed({
-    parameters: {
-      ...Workflow.parametersOf(inner),
-      autoFix: true,
-      ...(prompt === undefined ? {} : { customizeRetryPrompt: true, prompt })
-    },
-    keys: { typeVersion: inner["typeVersion"] },
-    absorbs: name
-  })
+  return done({
+    ...Workflow.parametersOf(inner),
+    autoFix: true,
+    ...(prompt === undefined ? {} : { customizeRetryPrompt: true, prompt })
+  }, { keys: { typeVersion: inner["typeVersion"] }, absorbs: name })
 }
 
 /** Chats in the editor only, as the chat trigger does while it is not public. */
@@ -232,10 +292,7 @@ const manualChat: Mapping = (old) =>
       "Its message is in `input`; the Chat Trigger's is in `chatInput`.",
       "Replace it, and `input` by `chatInput`."
     )
-    : Result.succeed({
-      parameters: { options: {} },
-      keys: str(old.node["id"]) === undefined ? {} : { webhookId: old.node["id"] }
-    })
+    : done({ options: {} }, { keys: str(old.node["id"]) === undefined ? {} : { webhookId: old.node["id"] } })
 
 /** Loaders of JSON and of one file; both split with the linked splitter. */
 const loader = (dataType: "json" | "binary"): Mapping => (old) => {
@@ -257,7 +314,7 @@ const requestTool: Mapping = () =>
 
 export const successors: Successors = {
   [`${langchain}toolHttpRequest`]: { to: ["n8n-nodes-base.httpRequestTool"], change: requestTool },
-  "n8n-nodes-base.openAi": { to: [`${langchain}openAi`], change: openAi.successor },
+  "n8n-nodes-base.openAi": { to: [`${langchain}openAi`], change: fromOpenAi },
   [`${langchain}outputParserAutofixing`]: { to: [`${langchain}outputParserStructured`], change: autofixing },
   [`${langchain}manualChatTrigger`]: { to: [`${langchain}chatTrigger`], change: manualChat },
   [`${langchain}documentJsonInputLoader`]: { to: [`${langchain}documentDefaultDataLoader`], change: loader("json") },

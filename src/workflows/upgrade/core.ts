@@ -1,15 +1,335 @@
 /** Mappings of nodes that shape and route data. */
+import * as Graph from "effect/Graph"
 import * as Result from "effect/Result"
-import { moves } from "./binary.ts"
+import type { Parse } from "../../base/JavaScript.ts"
+import { arr, type Obj, obj, str } from "../../base/Json.ts"
+import { placedLinks } from "../../n8n/model/Connections.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
+import { operand } from "./conditions.ts"
 import data from "./core.json" with { type: "json" }
-import { type New, type StepData, type Steps, steps as ofData, type Successors } from "./mapping.ts"
-import { called, calledFields, loop, merge } from "./merge.ts"
+import { moves } from "./files.ts"
+import {
+  carry,
+  continues,
+  done,
+  entriesOf,
+  left,
+  type Mapping,
+  type New,
+  type StepData,
+  type Steps,
+  steps as ofData,
+  type Successors
+} from "./mapping.ts"
 import { filterNodes, ifs, switches } from "./routes.ts"
-import { functionItems, functions, transforms } from "./scripts.ts"
 import { set } from "./set.ts"
-import { executionData, html, htmlExtract, itemLists, itemListTypes, summarize } from "./shapes.ts"
 
 const base = "n8n-nodes-base."
+
+/** Options with the newer name of the clash handling that prefers the second input. */
+const withOptions = (own: Obj): Obj => {
+  const options = obj(own["options"]) ?? {}
+  const clash = obj(options["clashHandling"])
+  const values = obj(clash?.["values"])
+  return values?.["resolveClash"] === "preferInput2"
+    ? { options: { ...options, clashHandling: { ...clash, values: { ...values, resolveClash: "preferLast" } } } }
+    : { options }
+}
+
+const byHand = "Choose the mode and its options for the new version by hand."
+
+const first: Mapping = ({ parameters }) => {
+  const mode = str(parameters["mode"])
+  return mode === "append"
+    ? done({})
+    : left(
+      mode === "mergeByIndex"
+        ? "The new version pairs items by position only up to the shortest input, or up to the longest."
+        : mode === "passThrough" || mode === "wait"
+        ? "The new version waits until both inputs have items."
+        : mode === "multiplex"
+        ? "The new version passes files on too."
+        : "The new version compares keys in another way, and keeps items without a key.",
+      byHand
+    )
+}
+
+const second: Mapping = ({ own, parameters }) => {
+  const options = withOptions(own)
+  switch (parameters["mode"]) {
+    case "append":
+      return done({})
+    case "chooseBranch": {
+      const output = parameters["output"]
+      if (output === "empty") return done({ mode: "chooseBranch", output: "empty" })
+      return output === "input1" || output === "input2"
+        ? done({ mode: "chooseBranch", ...(output === "input1" ? {} : { useDataOfInput: 2 }) })
+        : left("Its output depends on data.", byHand)
+    }
+    case "combine": {
+      const by = parameters["combinationMode"]
+      if (by === "multiplex") return done({ mode: "combine", combineBy: "combineAll", ...options })
+      if (by === "mergeByFields") {
+        const { combinationMode: _, ...rest } = own
+        return done({ ...rest, mode: "combine", advanced: true, ...options })
+      }
+      const all = obj(parameters["options"]) ?? {}
+      const clash = obj(obj(all["clashHandling"])?.["values"])?.["resolveClash"]
+      return by === "mergeByPosition" && all["includeUnpaired"] === true && clash !== "addSuffix"
+        ? done({ mode: "combine", combineBy: "combineByPosition", ...options })
+        : left(
+          "If an input has no items, the old version passes on those of the other; the new version nothing.",
+          "Upgrade it by an update if both inputs always have items: mode combine, combineBy combineByPosition."
+        )
+    }
+    default:
+      return left("Its mode is not known.", byHand)
+  }
+}
+
+const third: Mapping = (old) => {
+  const { own, parameters, version } = old
+  if (version < 2) return first(old)
+  if (version < 3) return second(old)
+  if (parameters["mode"] !== "combineBySql") return done(own)
+  const query = str(parameters["query"]) ?? ""
+  return version < 3.1 && (query.startsWith("=") || query.includes("{{") || query.toLowerCase().startsWith("select"))
+    ? left(
+      "The new version runs a SELECT with pairs of items, which some queries do not allow.",
+      "Try the query in the new version."
+    )
+    : done({ ...own, options: { emptyQueryResult: "success", ...obj(own["options"]) } })
+}
+
+const merge = [{ to: 3, change: third }, { to: 3.2, change: third }]
+
+/** Whether something outside reads what the last node returns. */
+const answersLast = (workflow: Obj) =>
+  Workflow.nodes(workflow).some((node) => {
+    const type = Workflow.typeOf(node)
+    const mode = Workflow.parametersOf(node)["responseMode"]
+    return /executeWorkflowTrigger|chatTrigger|formTrigger|evaluationTrigger|mcpTrigger|toolWorkflow/.test(type) ||
+      type.endsWith(".webhook") && (mode === "lastNode")
+  })
+
+/** Version 3 has the outputs in the order done, loop. */
+const loop: Mapping = (old) => {
+  const { name, node, version, workflow } = old
+  const main = arr(obj(obj(workflow["connections"])?.[name])?.["main"])
+  if (str(node["onError"]) === "continueErrorOutput" || arr(main[version < 2 ? 1 : 2]).length > 0) {
+    return left("It has an output for errors.", "Connect the outputs of the new version by hand: done, loop, error.")
+  }
+  return answersLast(workflow) && arr(main[1]).length === 0
+    ? left(
+      "When the loop ends, the new version returns all items, which are returned to the caller of this workflow.",
+      "Connect what should be returned to its output 'done'."
+    )
+    : Result.map(
+      carry(old),
+      (made): New => ({ ...made, outputs: (index) => index === 0 ? 1 : index === 1 ? 0 : index })
+    )
+}
+
+/** Whether each node runs at most once: not in a loop, and not once for each of several branches. */
+const runsOnce = (workflow: Obj): boolean => {
+  const links = placedLinks(workflow["connections"]).filter(({ output }) => output.type === "main")
+  const inputs = links.map(({ input, to }) => JSON.stringify([to, input.index]))
+  if (new Set(inputs).size < inputs.length) return false
+  const names = [...new Set(links.flatMap(({ from, to }) => [from, to]))]
+  const graph = Graph.directed<string, void>((mutable) => {
+    for (const name of names) Graph.addNode(mutable, name)
+    for (const { from, to } of links) Graph.addEdge(mutable, names.indexOf(from), names.indexOf(to), undefined)
+  })
+  return Graph.isAcyclic(graph)
+}
+
+const calledFields: Mapping = ({ own, nextVersion, parameters, version, workflow }) => {
+  const { returnOutput, ...rest } = own
+  const taken: Obj = version < 1.1 ? { ...rest, inputSource: "passthrough" } : rest
+  if (nextVersion < 1.2) return done(returnOutput === undefined ? taken : { ...taken, returnOutput })
+  return parameters["returnOutput"] === "allRuns" || runsOnce(workflow)
+    ? done(taken)
+    : left(
+      "If its last node runs several times, the new version returns the items of all runs; the old one those of the last.",
+      "Check what callers of this workflow expect, then set typeVersion 1.2 by an update."
+    )
+}
+
+const workflowInputs = {
+  mappingMode: "defineBelow",
+  value: {},
+  matchingColumns: [],
+  schema: [],
+  attemptToConvertTypes: false,
+  convertFieldsToString: true
+}
+
+const called: Mapping = ({ node, own, nextVersion, parameters }) => {
+  const { workflowId } = own
+  if (nextVersion === 1.1) {
+    return done(
+      parameters["source"] === "database" && typeof workflowId === "string"
+        ? { ...own, workflowId: { __rl: true, mode: "id", value: workflowId } }
+        : own
+    )
+  }
+  if (nextVersion === 1.2) {
+    if (parameters["source"] === "localFile" || parameters["source"] === "url") {
+      return left(
+        "The new version calls only workflows on n8n, or one defined in it.",
+        "Import the workflow, then choose it."
+      )
+    }
+    return done({ ...own, ...(parameters["source"] === "database" ? { workflowInputs } : {}) })
+  }
+  if (nextVersion === 1.3) {
+    return continues(node) && parameters["mode"] === "each"
+      ? left(
+        "It passes each failed item to an output of its own; the new version all to one.",
+        "Connect the outputs by hand."
+      )
+      : done(own)
+  }
+  const inputs = obj(own["workflowInputs"])
+  const isTyped = arr(inputs?.["schema"]).some((each) => obj(each)?.["type"] === "string")
+  return isTyped && inputs?.["convertFieldsToString"] !== true
+    ? left(
+      "The new version converts inputs to text.",
+      "Check the inputs' types, then set typeVersion 1.4 by an update."
+    )
+    : done(own)
+}
+
+const summarize: Mapping = (old) => {
+  const { continueIfFieldNotFound: _, ...options } = obj(old.own["options"]) ?? {}
+  return (str(old.parameters["fieldsToSplitBy"]) ?? "x").trim() === ""
+    ? done({ ...old.own, options })
+    : left(
+      "Version 1 groups by the text of the fields, and returns them as text; version 1.1 keeps their types.",
+      "Check that no later node needs text there, then set typeVersion 1.1 by an update."
+    )
+}
+
+/** Value that is stored as `0` too, which the new version takes for nothing. */
+const stored = (value: unknown, parse: Parse): unknown => {
+  const { code, isLiteral, kind } = operand(value, parse)
+  return value === 0
+    ? "0"
+    : isLiteral || kind === "string" || kind === "boolean"
+    ? value
+    : code && `={{ ${code} === 0 ? "0" : ${code} }}`
+}
+
+const executionData: Mapping = ({ lookups, own, parameters }) => {
+  const values = entriesOf(parameters["dataToSave"], "values")
+  const next = values.map((each) => ({ ...each, value: stored(each["value"], lookups.parse) }))
+  return next.some(({ value }, index) => value === undefined && values[index]?.["value"] !== undefined)
+    ? left("A value has code that cannot be read.", "Write it for the new version by hand.")
+    : done(values.length === 0 ? own : { ...own, dataToSave: { ...obj(own["dataToSave"]), values: next } })
+}
+
+const newer: { readonly [operation: string]: string } = {
+  splitOutItems: "splitOut",
+  concatenateItems: "aggregate",
+  aggregateItems: "aggregate",
+  limit: "limit",
+  removeDuplicates: "removeDuplicates",
+  sort: "sort",
+  summarize: "summarize"
+}
+
+const names = (fields: unknown): string | undefined => {
+  const all = entriesOf(fields, "fields").map(({ fieldName }) => str(fieldName) ?? "")
+  return all.some((name) => name.includes(",") || name.startsWith("=")) ? undefined : all.join(", ")
+}
+
+const itemLists: Mapping = ({ own, parameters, version }) => {
+  const operation = str(parameters["operation"]) ?? "splitOutItems"
+  const type = Object.hasOwn(newer, operation) ? newer[operation] : undefined
+  const { operation: _, resource: __, ...rest } = own
+  const byHand = (why: string) => left(why, "Set up the node that replaces it by hand.")
+  if (type === undefined) return byHand(`Its operation '${operation}' is not known.`)
+  if (
+    type === "summarize" && (str(parameters["fieldsToSplitBy"]) ?? "").trim() !== "" ||
+    type === "aggregate" && version < 3
+  ) {
+    return byHand(
+      type === "summarize" ? "It groups by the text of fields." : "The first versions aggregate fields in another way."
+    )
+  }
+  const next: Record<string, unknown> = { ...rest }
+  if (version < 3) {
+    for (const key of ["fieldsToInclude", "fieldsToExclude", "fieldsToCompare"]) {
+      if (next[key] === undefined) continue
+      const joined = typeof next[key] === "string" ? next[key] : names(next[key])
+      if (joined === undefined) return byHand(`Names in '${key}' are expressions or contain commas.`)
+      next[key] = joined
+    }
+  }
+  const { continueIfFieldNotFound: ___, ...options } = obj(next["options"]) ?? {}
+  return done(type === "summarize" ? { ...next, options } : next, { type: `${base}${type}` })
+}
+const itemListTypes = [...new Set(Object.values(newer))].map((name) => `${base}${name}`)
+
+/** Code that the old nodes accept and a Code node does not. */
+const lacking: ReadonlyArray<readonly [pattern: RegExp, what: string]> = [
+  [/\bgetNodeParameter\b/, "reads its own parameters"],
+  [/\b[gs]etBinaryData(?:Async)?\b/, "reads or writes files"],
+  [/\bthis\b(?!\.getWorkflowStaticData\b)/, "uses `this`"],
+  [/\bhelpers\b/, "calls n8n's helpers"],
+  [/\bjson["']?\s*(?::|=(?!=))\s*\[/, "returns a list as data of an item"],
+  [
+    /\b(?:get|set)PrototypeOf\b|\bdefinePropert|\.prototype\b|\bcaptureStackTrace\b|\bglobalThis\b|\bprocess\b|\bBuffer\s*\(/,
+    "uses JavaScript that a Code node restricts"
+  ]
+]
+
+/** Reads of the input, which the old nodes gave as it was: there, `item` and `items` were copies. */
+const reading = /\$json\b|\$input\b|\$items\s*\(\s*\)/
+
+/** Code with what it needs of the old node; `isEach` wraps it, because its result is data of one item and keeps the file. */
+const script = (old: string, isEach: boolean): string => {
+  const code = old.replace(/\bthis\.(?=getWorkflowStaticData\b)/g, "")
+  const before = [
+    ...(/(?<!\$)\bgetWorkflowStaticData\b/.test(code) ? ["const getWorkflowStaticData = $getWorkflowStaticData;"] : []),
+    ...(!isEach && /\.index\b|\["index"\]|\['index'\]/.test(code)
+      ? ["items.forEach((item, index) => { item.index = index; });"]
+      : [])
+  ]
+  const inner = isEach
+    ? [
+      reading.test(code)
+        ? "let item = JSON.parse(JSON.stringify($input.item.json));"
+        : "let item = $input.item.json;",
+      "const json = await (async () => {",
+      code,
+      "})();",
+      "return { json, binary: $input.item.binary };"
+    ]
+    : [code]
+  return [...before, ...inner].join("\n")
+}
+
+const toCode = (isEach: boolean): Mapping => ({ node, parameters }) => {
+  const code = str(parameters["functionCode"])
+  const why = code === undefined || code.startsWith("=")
+    ? "takes its code from data"
+    : isEach && /\$input\s*\.\s*(?:first|last|all|itemMatching)\b/.test(code)
+    ? "reads all items where a Code node reads one"
+    : !isEach && reading.test(code) && /(?<![.$\w])items?\b/.test(code)
+    ? "changes copies of the items and also reads the items themselves"
+    : continues(node)
+    ? "continues after errors, which a Code node words differently"
+    : lacking.find(([pattern]) => pattern.test(code))?.[1]
+  return why !== undefined || code === undefined
+    ? left(`Its code ${why}.`, "Write the code for a Code node by hand.")
+    : done({ ...(isEach ? { mode: "runOnceForEachItem" } : {}), jsCode: script(code, isEach) })
+}
+
+const transform: Mapping = ({ own: { jsCode } }) =>
+  typeof jsCode !== "string" || jsCode === "" || jsCode.startsWith("=")
+    ? left("It has no code yet.", "Write the code of a Code node.")
+    : done({ jsCode })
 
 export const steps: Steps = {
   ...ofData(data as { readonly [type: string]: ReadonlyArray<StepData> }),
@@ -23,18 +343,16 @@ export const steps: Steps = {
   [`${base}executeWorkflowTrigger`]: [1.1, 1.2].map((to) => ({ to, change: calledFields })),
   [`${base}code`]: [{ to: 2 }],
   [`${base}wait`]: [{ to: 1.1 }],
-  [`${base}html`]: [{ to: 1.1 }, { to: 1.2, change: html }],
   [`${base}summarize`]: [{ to: 1.1, change: summarize }],
   [`${base}executionData`]: [{ to: 1.1, change: executionData }],
   [`${base}removeDuplicates`]: [{ to: 1.1 }, { to: 2 }]
 }
 
 export const successors: Successors = {
-  [`${base}function`]: functions,
-  [`${base}functionItem`]: functionItems,
+  [`${base}function`]: { to: [`${base}code`], change: toCode(false) },
+  [`${base}functionItem`]: { to: [`${base}code`], change: toCode(true) },
   [`${base}moveBinaryData`]: moves,
-  [`${base}aiTransform`]: transforms,
+  [`${base}aiTransform`]: { to: [`${base}code`], change: transform },
   [`${base}itemLists`]: { to: itemListTypes, change: itemLists },
-  [`${base}htmlExtract`]: { to: [`${base}html`], change: htmlExtract },
-  [`${base}start`]: { to: [`${base}manualTrigger`], change: () => Result.succeed<New>({ parameters: {} }) }
+  [`${base}start`]: { to: [`${base}manualTrigger`], change: () => done({}) }
 }

@@ -53,11 +53,9 @@ const shortOf = (node: Obj) => Workflow.typeOf(node).replace(/^.*\./, "")
 
 const ownBodies = new Set(["json", "text", "noData", "redirect", "binary", "jwt"])
 
-/** Whether a node responds with what its parameters name. */
 const isAnswer = (node: Obj) =>
   shortOf(node) === "respondToWebhook" && ownBodies.has(String(Workflow.parametersOf(node)["respondWith"]))
 
-/** Whether a node's items have the fields of its input. */
 const passes = (node: Obj): boolean => {
   const parameters = Workflow.parametersOf(node)
   if (node["disabled"] === true) return true

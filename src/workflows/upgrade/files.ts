@@ -1,25 +1,11 @@
 /** Nodes for files and pages. */
-import * as Result from "effect/Result"
-import { arr, type Obj, obj } from "../../base/Json.ts"
+import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
 import { isExpression } from "../../catalogue/parameters/ParameterValues.ts"
 import { seesMore } from "./downstream.ts"
-import { carry, continues, left, type Mapping, type Old, type Step } from "./mapping.ts"
-
-const optionsOf = ({ own }: Old) => obj(own["options"]) ?? {}
+import { continues, done, entriesOf, left, type Mapping, optionsOf, type Step } from "./mapping.ts"
 
 const isText = (own: Obj) =>
-  arr(obj(own["extractionValues"])?.["values"])
-    .some((value) => ["text", undefined].includes(obj(value)?.["returnValue"] as string | undefined))
-
-const toHtmlText: Mapping = (old) =>
-  old.parameters["operation"] === "extractHtmlContent" && isText(old.own)
-    ? left(
-      "From version 1.2 on, text is taken from a page in another way: with line breaks, lists and links.",
-      "If that is fine, set typeVersion 1.2 by an update."
-    )
-    : carry(old)
-
-export const html: ReadonlyArray<Step> = [{ to: 1.1 }, { to: 1.2, change: toHtmlText }]
+  entriesOf(own["extractionValues"], "values").some(({ returnValue = "text" }) => returnValue === "text")
 
 export const fromHtmlExtract: Mapping = (old) =>
   isText(old.own)
@@ -27,27 +13,16 @@ export const fromHtmlExtract: Mapping = (old) =>
       "HTML takes text from a page in another way: with line breaks, lists and links.",
       "If that is fine, replace it by HTML with the operation extractHtmlContent."
     )
-    : Result.succeed({
-      parameters: {
-        operation: "extractHtmlContent",
-        ...old.own,
-        options: { trimValues: true, ...optionsOf(old) }
-      }
-    })
+    : done({ operation: "extractHtmlContent", ...old.own, options: { trimValues: true, ...optionsOf(old) } })
 
-export const fromReadPdf: Mapping = ({ own, parameters: p }) =>
-  isExpression(p["encrypted"]) ?
-    left("An expression decides whether there is a password.", "Choose.") :
-    Result.succeed({
-      parameters: {
-        operation: "pdf",
-        ...(own["binaryPropertyName"] === undefined ? {} : { binaryPropertyName: own["binaryPropertyName"] }),
-        options: {
-          keepSource: "binary",
-          ...(p["encrypted"] === true && p["password"] !== undefined ? { password: p["password"] } : {})
-        }
-      }
-    })
+export const fromReadPdf: Mapping = ({ own: { binaryPropertyName }, parameters: { encrypted, password } }) =>
+  isExpression(encrypted)
+    ? left("An expression decides whether there is a password.", "Choose.")
+    : done(defined({
+      operation: "pdf",
+      binaryPropertyName,
+      options: defined({ keepSource: "binary", password: encrypted === true ? password : undefined })
+    }))
 
 export const fromWriteBinaryFile: Mapping = (old) =>
   isExpression(optionsOf(old)["append"]) || old.node["onError"] !== undefined || old.node["continueOnFail"] === true
@@ -55,7 +30,7 @@ export const fromWriteBinaryFile: Mapping = (old) =>
       "Read/Write Files from Disk has other messages for a file that cannot be written.",
       "If nothing reads the message, replace the node."
     )
-    : Result.succeed({ parameters: { operation: "write", ...old.own } })
+    : done({ operation: "write", ...old.own })
 
 const ofFiles = ["fileExtension", "fileName", "fileSize", "fileType", "mimeType"]
 
@@ -73,13 +48,10 @@ export const fromReadBinaryFiles: Mapping = ({ name, node, own, parameters: p, w
   }
   return ofFiles.some((field) => seesMore(workflow, name, field))
     ? left("Read/Write Files from Disk adds fields about the file.", "If what follows takes them, replace the node.")
-    : Result.succeed({
-      parameters: {
-        fileSelector: own["fileSelector"] ?? "",
-        options: dataPropertyName === "data" ? {} : { dataPropertyName }
-      },
-      keys: { typeVersion: 1, executeOnce: true }
-    })
+    : done({
+      fileSelector: own["fileSelector"] ?? "",
+      options: dataPropertyName === "data" ? {} : { dataPropertyName }
+    }, { keys: { typeVersion: 1, executeOnce: true } })
 }
 
 export const fromReadBinaryFile: Mapping = () =>
@@ -88,13 +60,13 @@ export const fromReadBinaryFile: Mapping = () =>
     "Replace it, and take other fields from the node before."
   )
 
-export const fromICal: Mapping = ({ own }) => Result.succeed({ parameters: { ...own, operation: "iCal" } })
+export const fromICal: Mapping = ({ own }) => done({ ...own, operation: "iCal" })
 
 /** The text of `event` differs when a workflow is published. */
 export const fromWorkflowTrigger: Mapping = ({ name, own, workflow }) =>
   arr(own["events"]).every((event) => event === "update") && !isExpression(own["events"]) ||
     !seesMore(workflow, name, "event")
-    ? Result.succeed({ parameters: own })
+    ? done(own)
     : left(
       "`event` is 'Workflow published' instead of 'Workflow activated'.",
       "If nothing compares it, replace the node by the n8n Trigger."
@@ -116,91 +88,104 @@ export const fromSpreadsheet: Mapping = (old) => {
   const fileName = typeof name === "string"
     ? name.replaceAll(/\$parameter(?:\.fileFormat\b|\[["']fileFormat["']\])/g, `"${fileFormat}"`)
     : name ?? `spreadsheet.${fileFormat}`
-  return Result.succeed({
-    parameters: {
-      operation: fileFormat,
-      ...(p["binaryPropertyName"] === undefined || p["binaryPropertyName"] === "data"
-        ? {}
-        : { binaryPropertyName: p["binaryPropertyName"] }),
-      options: {
-        ...Object.fromEntries(
-          ["compression", "headerRow", "sheetName"].flatMap((key) =>
-            options[key] === undefined ? [] : [[key, options[key]]]
-          )
-        ),
-        fileName
-      }
-    }
-  })
+  const { compression, headerRow, sheetName } = options
+  return done(defined({
+    operation: fileFormat,
+    binaryPropertyName: p["binaryPropertyName"] === "data" ? undefined : p["binaryPropertyName"],
+    options: defined({ compression, headerRow, sheetName, fileName })
+  }))
 }
-
-const toCompressed: Mapping = (old) => {
-  const { outputFormat } = old.parameters
-  const keys = ["binaryPropertyName", "fileName", "binaryPropertyOutput"]
-  return old.parameters["operation"] === "compress" &&
-      (outputFormat === "gzip" || isExpression(outputFormat) || keys.some((key) => isExpression(old.own[key])))
-    ? left(
-      "Version 1 takes the names from the first item, and names gzip files in another way.",
-      "If there is one item, or each may have its own names, set typeVersion 1.1 by an update."
-    )
-    : carry(old)
-}
-
-export const compression: ReadonlyArray<Step> = [{ to: 1.1, change: toCompressed }]
-
-const toBase64: Mapping = (old) => {
-  const { dataIsBase64, ...options } = optionsOf(old)
-  if (old.parameters["operation"] !== "toBinary" || dataIsBase64 === undefined) return carry(old)
-  return dataIsBase64 === true ? Result.succeed({ parameters: { ...old.own, options } }) : left(
-    "From version 1.1 on, the data of this operation is base64.",
-    "Use the operation toText, then upgrade again."
-  )
-}
-
-export const convertToFile: ReadonlyArray<Step> = [{ to: 1.1, change: toBase64 }]
-
-const settable = ["user.email", "user.name", "remote.origin.url"]
-
-export const git: ReadonlyArray<Step> = [{
-  to: 1.1,
-  change: (old) =>
-    old.parameters["operation"] !== "addConfig" || settable.includes(String(old.own["key"])) ? carry(old) : left(
-      `From version 1.1 on, only ${settable.join(", ")} can be set.`,
-      "Set it by another way, such as SSH."
-    )
-}]
-
-/** The first version reads one feed, whatever the number of items. */
-export const rssFeedRead: ReadonlyArray<Step> = [
-  {
-    to: 1.1,
-    change: ({ own }) => Result.succeed({ parameters: own, keys: { executeOnce: true } })
-  },
-  { to: 1.2 }
-]
 
 const aligned = { horizontalAlignment: "west", verticalAlignment: "north" }
 
-export const editImage: ReadonlyArray<Step> = [{
-  to: 1.1,
-  change: (old) => {
-    const { operation } = old.parameters
-    if (isExpression(operation)) return left("The operation is an expression.", "Choose one, then upgrade again.")
-    const steps = obj(old.own["operations"])
-    const all = arr(steps?.["operations"])
-    return Result.succeed({
-      parameters: operation === "text" ? { ...old.own, ...aligned } : operation !== "multiStep" || all.length === 0
-        ? old.own
-        : {
-          ...old.own,
-          operations: {
-            ...steps,
-            operations: all.map((step) => {
-              const each = obj(step)
-              return each?.["operation"] === "text" ? { ...each, ...aligned } : step
-            })
-          }
-        }
-    })
+const toAligned: Mapping = ({ own, parameters: { operation } }) => {
+  if (isExpression(operation)) return left("The operation is an expression.", "Choose one, then upgrade again.")
+  const steps = obj(own["operations"])
+  if (operation === "text") return done({ ...own, ...aligned })
+  if (operation !== "multiStep" || arr(steps?.["operations"]).length === 0) return done(own)
+  const operations = arr(steps?.["operations"]).map((step) =>
+    obj(step)?.["operation"] === "text" ? { ...obj(step), ...aligned } : step
+  )
+  return done({ ...own, operations: { ...steps, operations } })
+}
+
+export const editImage: ReadonlyArray<Step> = [{ to: 1.1, change: toAligned }]
+
+const quoted = (value: unknown) => JSON.stringify(value)
+
+const isPlainKey = (key: unknown): key is string =>
+  typeof key === "string" && /^[A-Za-z]\w*$/.test(key) && key !== "constructor"
+
+const field = /^=\{\{\s*(\$json(?:\.[A-Za-z]\w*|\["[^"\\]+"\]))\s*\}\}$/
+
+const nameOf = (value: unknown) => {
+  const text = str(value) ?? ""
+  return text.startsWith("=") ? field.exec(text)?.[1] : quoted(text)
+}
+
+const binaryByHand = "Replace it by Convert to File or Extract from File, and check names of files and fields after it."
+
+/** Text that goes into a file: data as JSON, or raw as it is. */
+const toFile = (version: number, p: Obj, options: Obj): string | undefined => {
+  const { destinationKey, sourceKey } = p
+  const isAll = p["convertAllData"] === true
+  const fileName = nameOf(options["fileName"])
+  if (fileName === undefined || !isAll && !isPlainKey(sourceKey)) return
+  const isRaw = options["useRawData"] === true && !isAll
+  const type = quoted(options["mimeType"] || "application/json")
+  const later = version > 1 && isRaw && !options["mimeType"]
+    ? `typeof value === "object" ? "application/json" : undefined`
+    : type
+  return [
+    ...(isAll ? ["const value = $json;"] : [
+      `const { ${String(sourceKey)}: value, ...json } = $json;`,
+      "if (value === undefined) return null;"
+    ]),
+    `const text = ${
+      isRaw ? `typeof value === "object" ? JSON.stringify(value) : String(value || "")` : "JSON.stringify(value)"
+    };`,
+    `const file = await this.helpers.prepareBinaryData(Buffer.from(text), ${fileName}, ${later});`,
+    ...(version > 1 ? ["file.fileName ||= file.fileExtension ? `file.${file.fileExtension}` : \"file\";"] : []),
+    `return { json: ${
+      options["keepSource"] === true ? "$json" : isAll ? "{}" : "json"
+    }, binary: { ...$input.item.binary, ${String(destinationKey)}: file } };`
+  ].join("\n")
+}
+
+const fromFile = (p: Obj, options: Obj): string | undefined => {
+  if (!isPlainKey(p["sourceKey"])) return
+  const isBase64 = options["keepAsBase64"] === true || options["encoding"] === "base64"
+  const text = isBase64
+    ? `buffer.toString("base64")`
+    : options["stripBOM"] === false
+    ? "buffer.toString()"
+    : "buffer.toString().replace(/^\\uFEFF/, \"\")"
+  return [
+    `const { ${String(p["sourceKey"])}: file, ...binary } = $input.item.binary ?? {};`,
+    "if (file === undefined) return null;",
+    `const buffer = await this.helpers.getBinaryDataBuffer($itemIndex, ${quoted(p["sourceKey"])});`,
+    `const text = ${text};`,
+    `return { json: { ...$json, ${String(p["destinationKey"])}: ${
+      options["jsonParse"] === true ? "JSON.parse(text)" : "text"
+    } }, binary${options["keepSource"] === true ? ": $input.item.binary" : ""} };`
+  ].join("\n")
+}
+
+const toCode: Mapping = ({ node, parameters: p, version }) => {
+  const { fileName, ...options } = obj(p["options"]) ?? {}
+  const isText = p["mode"] === "jsonToBinary"
+  const encodings = ["utf8", "", undefined, ...(isText ? [] : ["base64"])]
+  if (!isText && p["setAllData"] === true) {
+    return left("A file may have a list or a text, which other nodes put into a field.", binaryByHand)
   }
-}]
+  const isKnown = !encodings.every((each) => each !== options["encoding"]) && isPlainKey(p["destinationKey"]) &&
+    (obj(p["options"]) !== undefined || p["options"] === undefined) &&
+    !JSON.stringify({ ...p, options }).includes("\"=") && options["addBOM"] !== true &&
+    options["dataIsBase64"] !== true && !(options["jsonParse"] === true && continues(node))
+  const jsCode = !isKnown ? undefined : isText ? toFile(version, p, { ...options, fileName }) : fromFile(p, options)
+  return jsCode === undefined
+    ? left("Its keys, encoding or options have no counterpart in code.", binaryByHand)
+    : done({ mode: "runOnceForEachItem", jsCode })
+}
+
+export const moves = { to: ["n8n-nodes-base.code"], change: toCode }

@@ -1,10 +1,10 @@
 /** HTTP Request from any version to 4.5, with equal requests and equal items. */
 import * as Result from "effect/Result"
-import { arr, equals, type Obj, obj, str } from "../../base/Json.ts"
+import { arr, defined, equals, type Obj, obj, str } from "../../base/Json.ts"
 import { isExpression } from "../../catalogue/parameters/ParameterValues.ts"
 import * as Template from "../../n8n/model/Template.ts"
 import { seesMore, type Shape, shapeOf } from "./downstream.ts"
-import { left, type Mapping, type Old, type Outcome, type Undecided } from "./mapping.ts"
+import { done, entriesOf, left, type Mapping, type Old, type Undecided } from "./mapping.ts"
 
 /** Code of an expression that is nothing but `={{ code }}`, so that its value may be of any type. */
 export const codeOf = (value: unknown): string | undefined => {
@@ -46,14 +46,11 @@ const lastOfEach = <A extends { readonly name?: unknown }>(
 
 const lower = (name: unknown) => String(name).toLowerCase()
 
-const problem = (why: string, decision: string): Undecided => ({ why, decision })
-
-const sink = problem(
+const sink = left(
   "The body of the request has a type that version 4 sends in another way.",
   "Rebuild the body in a node before this one, then set typeVersion by an update."
 )
 
-/** Value of JSON in a parameter: `undefined` for an expression. */
 const literalJson = (value: unknown): unknown => {
   if (typeof value !== "string") return value
   if (isOpen(value)) return undefined
@@ -81,35 +78,40 @@ const flat = (value: unknown): ReadonlyArray<Field> | undefined => {
     : undefined
 }
 
+/** Parameters that a part of the request becomes. */
+type Part = Result.Result<Obj, Undecided>
+
 const nested = /[.[]/
 
 /** Body of named fields as JSON, in which version 4 reads a name such as `a.b` as a path. */
-const keyedJson = (fields: ReadonlyArray<Obj>): Obj | Undecided => {
+const keyedJson = (fields: ReadonlyArray<Obj>): Part => {
   const names = fields.map(({ name }) => name)
   if (names.some(isOpen)) {
-    return problem("Names of body fields are expressions; version 4 reads a dot in them as a path.", "Write the JSON.")
+    return left("Names of body fields are expressions; version 4 reads a dot in them as a path.", "Write the JSON.")
   }
-  if (!names.some((name) => nested.test(String(name)))) return { bodyParameters: { parameters: fields } }
+  if (!names.some((name) => nested.test(String(name)))) {
+    return Result.succeed({ bodyParameters: { parameters: fields } })
+  }
   const inner = fields.map(({ name, value }) => {
     const code = codeOf(value) ?? (isOpen(value) ? undefined : JSON.stringify(value))
     return code === undefined ? undefined : `${JSON.stringify(name)}: ${code}`
   })
-  return inner.includes(undefined) ? sink : {
+  return inner.includes(undefined) ? sink : Result.succeed({
     specifyBody: "json",
     jsonBody: fields.some(({ value }) => isOpen(value))
       ? `={{ ({ ${inner.join(", ")} }) }}`
       : JSON.stringify(Object.fromEntries(fields.map(({ name, value }) => [name, value])), null, 2)
-  }
+  })
 }
 
 /** Fields that a form with files sends: version 4.2 refuses lists. */
-const multipart = (fields: ReadonlyArray<Obj>): Obj | Undecided =>
+const multipart = (fields: ReadonlyArray<Obj>): Part =>
   fields.some(({ value }) => codeOf(value) !== undefined)
-    ? problem(
+    ? left(
       "A form field is an expression; a list in it was sent as several fields and is refused from version 4.2 on.",
       "If the field is never a list, set typeVersion by an update."
     )
-    : { contentType: "multipart-form-data", bodyParameters: { parameters: lastOfEach(fields) } }
+    : Result.succeed({ contentType: "multipart-form-data", bodyParameters: { parameters: lastOfEach(fields) } })
 
 const filesOf = (names: unknown): ReadonlyArray<Obj> | undefined => {
   if (typeof names !== "string" || isOpen(names)) return undefined
@@ -127,36 +129,27 @@ interface Body {
   readonly headers?: ReadonlyArray<Field>
 }
 
-const oldBody = ({ parameters: p }: Old, kind: unknown, mime: unknown): Body | Undecided => {
-  const none: Body = { parameters: {} }
-  const body = (made: Obj | Undecided): Body | Undecided =>
-    "why" in made && "decision" in made ? made as Undecided & Obj : { parameters: { sendBody: true, ...made } }
+const oldBody = ({ parameters: p }: Old, kind: unknown, mime: unknown): Result.Result<Body, Undecided> => {
+  const none = Result.succeed<Body>({ parameters: {} })
+  const body = (part: Part) => Result.map(part, (made): Body => ({ parameters: { sendBody: true, ...made } }))
+  const listed = (parameters: ReadonlyArray<object>) =>
+    body(Result.succeed({ contentType: kind, bodyParameters: { parameters } }))
   if (p["jsonParameters"] !== true) {
     const fields = fieldsOf(p, "bodyParametersUi")
     if (fields === undefined) return none
     const unique = lastOfEach(fields)
     if (kind === "multipart-form-data") return body(multipart(unique))
     if (kind === "raw") return sink
-    return body(
-      kind === "form-urlencoded"
-        ? { contentType: kind, bodyParameters: { parameters: unique } }
-        : keyedJson(unique)
-    )
+    return kind === "form-urlencoded" ? listed(unique) : body(keyedJson(unique))
   }
   if (p["sendBinaryData"] === true) {
     const field = p["binaryPropertyName"]
     const files = filesOf(field)
-    if (kind === "multipart-form-data" && files !== undefined) {
-      return body({ contentType: kind, bodyParameters: { parameters: files } })
-    }
-    return kind === "raw" && mime !== undefined
-      ? { parameters: { sendBody: true, contentType: "binaryData", inputDataFieldName: field } }
-      : kind === "raw"
-      ? {
-        parameters: { sendBody: true, contentType: "binaryData", inputDataFieldName: field },
-        headers: [{ name: "content-type", value: plain }]
-      }
-      : sink
+    if (kind === "multipart-form-data" && files !== undefined) return listed(files)
+    return kind !== "raw" ? sink : Result.succeed({
+      parameters: { sendBody: true, contentType: "binaryData", inputDataFieldName: field },
+      ...(mime === undefined ? { headers: [{ name: "content-type", value: plain }] } : {})
+    })
   }
   const value = p["bodyParametersJson"]
   if (value === "" || value === undefined) return none
@@ -164,110 +157,105 @@ const oldBody = ({ parameters: p }: Old, kind: unknown, mime: unknown): Body | U
     const text = typeof value === "object" ? JSON.stringify(value) : value
     return mime === undefined && (codeOf(value) !== undefined || p["responseFormat"] === "file")
       ? sink
-      : body({ contentType: kind, rawContentType: mime ?? plain, body: text })
+      : body(Result.succeed({ contentType: kind, rawContentType: mime ?? plain, body: text }))
   }
-  if (kind === "json") return body({ specifyBody: "json", jsonBody: jsonText(value, true) })
+  if (kind === "json") return body(Result.succeed({ specifyBody: "json", jsonBody: jsonText(value, true) }))
   const fields = flat(value)
-  return fields === undefined ? sink : body({ contentType: kind, bodyParameters: { parameters: fields } })
+  return fields === undefined ? sink : listed(fields)
 }
 
-const oldHeaders = ({ parameters: p }: Old, added: ReadonlyArray<Field>): Obj | Undecided => {
+/** Parameters and options that a part of the request becomes. */
+type Optioned = Result.Result<{ readonly parameters: Obj; readonly options: Obj }, Undecided>
+
+const optioned = (parameters: Obj = {}, options: Obj = {}): Optioned => Result.succeed({ parameters, options })
+
+const oldHeaders = ({ parameters: p }: Old, added: ReadonlyArray<Field>): Optioned => {
   const value = p["headerParametersJson"]
   if (p["jsonParameters"] === true && value !== "" && value !== undefined) {
     const known = obj(literalJson(value))
     if (added.length > 0 && known === undefined) {
-      return problem(
-        "The headers are an expression, and the node sets a content type as well.",
-        "Write both as headers."
-      )
+      return left("The headers are an expression, and the node sets a content type as well.", "Write both as headers.")
     }
     const all = { ...known, ...Object.fromEntries(added.map(({ name, value }) => [name, value])) }
     const isLower = known !== undefined && Object.keys(known).every((name) => name === name.toLowerCase())
-    return {
-      parameters: {
-        sendHeaders: true,
-        specifyHeaders: "json",
-        jsonHeaders: added.length > 0 ? JSON.stringify(all, null, 2) : jsonText(value, false)
-      },
-      options: isLower ? {} : { lowercaseHeaders: false }
-    }
+    return optioned({
+      sendHeaders: true,
+      specifyHeaders: "json",
+      jsonHeaders: added.length > 0 ? JSON.stringify(all, null, 2) : jsonText(value, false)
+    }, isLower ? {} : { lowercaseHeaders: false })
   }
   const fields = p["jsonParameters"] === true ? undefined : fieldsOf(p, "headerParametersUi")
   const all = lastOfEach([...fields ?? [], ...added] as ReadonlyArray<Obj>, lower)
-  return all.length === 0
-    ? { parameters: {}, options: {} }
-    : { parameters: { sendHeaders: true, headerParameters: { parameters: all } }, options: {} }
+  return all.length === 0 ? optioned() : optioned({ sendHeaders: true, headerParameters: { parameters: all } })
 }
 
-const oldQuery = ({ parameters: p }: Old, isRepeated: boolean): Obj | Undecided => {
+const oldQuery = ({ parameters: p }: Old, isRepeated: boolean): Optioned => {
   const value = p["queryParametersJson"]
   const options = isRepeated ? { queryParameterArrays: "repeat" } : {}
   if (p["jsonParameters"] === true) {
-    return value === "" || value === undefined ? { parameters: {}, options: {} } : {
-      parameters: { sendQuery: true, specifyQuery: "json", jsonQuery: jsonText(value, false) },
-      options
-    }
+    return value === "" || value === undefined
+      ? optioned()
+      : optioned({ sendQuery: true, specifyQuery: "json", jsonQuery: jsonText(value, false) }, options)
   }
   const fields = fieldsOf(p, "queryParametersUi")
-  if (fields === undefined) return { parameters: {}, options: {} }
+  if (fields === undefined) return optioned()
   const isTwice = lastOfEach(fields).length < fields.length
   return isTwice && fields.some(({ value }) => typeof value !== "string" || codeOf(value) !== undefined)
-    ? problem("A query parameter is there twice, with an expression.", "Write its values as one list.")
-    : { parameters: { sendQuery: true, queryParameters: { parameters: fields } }, options }
+    ? left("A query parameter is there twice, with an expression.", "Write its values as one list.")
+    : optioned({ sendQuery: true, queryParameters: { parameters: fields } }, options)
 }
 
-const oldAuthentication = ({ parameters: p, version }: Old): Obj | Undecided => {
+const oldAuthentication = ({ parameters: p, version }: Old): Part => {
   const value = p["authentication"]
   if (isOpen(value) || isOpen(p["genericAuthType"])) {
-    return problem("The kind of authentication is an expression.", "Choose one, then upgrade again.")
+    return left("The kind of authentication is an expression.", "Choose one, then upgrade again.")
   }
   if (version < 2) {
     const type = generic[String(value)]
-    return type === undefined ? {} : { authentication: "genericCredentialType", genericAuthType: type }
+    return Result.succeed(
+      type === undefined ? {} : { authentication: "genericCredentialType", genericAuthType: type }
+    )
   }
   if (value === "genericCredentialType" && p["genericAuthType"] === "httpCustomAuth") {
-    return problem("Version 2 ignores the custom authentication, version 4 uses it.", "Choose one.")
+    return left("Version 2 ignores the custom authentication, version 4 uses it.", "Choose one.")
   }
-  return value === "none" ? {} : Object.fromEntries(
-    ["authentication", "genericAuthType", "nodeCredentialType"].flatMap((key) =>
-      p[key] === undefined ? [] : [[key, p[key]]]
-    )
-  )
+  const { authentication, genericAuthType, nodeCredentialType } = p
+  return Result.succeed(value === "none" ? {} : defined({ authentication, genericAuthType, nodeCredentialType }))
 }
 
 const formats = { json: "json", string: "text", file: "file" } as const
 
 /** Whether what follows reads the response as version 1 gave it: a list was one item, and JSON in a text was parsed. */
-const unsure = (format: string, isFull: boolean, isSplit: boolean, shape: Shape): Undecided | undefined => {
+const unsure = (format: string, isFull: boolean, isSplit: boolean, shape: Shape) => {
   if (format === "json" && !isFull && !isSplit && shape !== "object") {
-    return problem(
+    return left(
       "If the response is a list, the older version put all of it into one item; version 4 makes one item of each entry.",
       "If the response is never a list, set options.splitIntoItems to true and upgrade again; otherwise adapt what follows."
     )
   }
   return format === "string" && shape !== "text"
-    ? problem(
+    ? left(
       "If the response is JSON, the older version parsed it although it says text; version 4 keeps the text.",
       "Choose the response format JSON if it is JSON, then upgrade again; otherwise set typeVersion by an update."
     )
     : undefined
 }
 
-const oldOptions = (old: Old): Obj | Undecided => {
+const oldOptions = (old: Old): Part => {
   const { parameters: p } = old
   const options = obj(p["options"]) ?? {}
   const [method, format] = [p["requestMethod"], String(p["responseFormat"])]
   const open = ["fullResponse", "followRedirect", "followAllRedirects", "ignoreResponseCode", "splitIntoItems"]
     .find((key) => isOpen(options[key]))
-  if (open !== undefined) return problem(`Option ${open} is an expression.`, "Choose a value, then upgrade again.")
+  if (open !== undefined) return left(`Option ${open} is an expression.`, "Choose a value, then upgrade again.")
   const isGet = method === "GET" || method === "HEAD"
   if (isOpen(method) && (options["followRedirect"] !== false || options["followAllRedirects"] !== true)) {
-    return problem("The method is an expression, and only some methods follow redirects.", "Choose a method.")
+    return left("The method is an expression, and only some methods follow redirects.", "Choose a method.")
   }
   const isFollowing = options["followAllRedirects"] === true || isGet && options["followRedirect"] !== false
   const isFull = Boolean(options["fullResponse"])
   if (!Object.hasOwn(formats, format)) {
-    return problem("The response format is an expression.", "Choose a format, then upgrade again.")
+    return left("The response format is an expression.", "Choose a format, then upgrade again.")
   }
   const doubt = old.sendsOnly
     ? undefined
@@ -277,7 +265,7 @@ const oldOptions = (old: Old): Obj | Undecided => {
   const name = p["dataPropertyName"]
   const isNamed = format !== "json" && name !== undefined && name !== "data"
   const certificates = p["allowUnauthorizedCerts"]
-  return {
+  return Result.succeed({
     ...(batchSize !== undefined && batchInterval !== undefined && !equals(batchSize, -1)
       ? { batching: { batch: { batchSize, batchInterval } } }
       : {}),
@@ -294,10 +282,8 @@ const oldOptions = (old: Old): Obj | Undecided => {
     ...(proxy === undefined || proxy === "" ? {} : { proxy }),
     // Version 4 waits five minutes, the older ones an hour.
     timeout: timeout === undefined ? 3_600_000 : timeout
-  }
+  })
 }
-
-const isUndecided = (value: Obj | Undecided | Body): value is Undecided => "why" in value && "decision" in value
 
 const continuing = (node: Obj) =>
   str(node["onError"]) ?? (node["continueOnFail"] === true ? "continueRegularOutput" : "stopWorkflow")
@@ -315,80 +301,73 @@ const fromOld: Mapping = (old) => {
   const isForm = withBody.has(String(method))
   const kind = isForm ? options["bodyContentType"] ?? "json" : "json"
   if (isOpen(method) && options["bodyContentType"] !== undefined || isOpen(kind)) {
-    return Result.fail(problem("The method or the body's type is an expression.", "Choose one, then upgrade again."))
+    return left("The method or the body's type is an expression.", "Choose one, then upgrade again.")
   }
   if (isOpen(p["jsonParameters"]) || isOpen(p["sendBinaryData"])) {
-    return Result.fail(problem("An expression chooses between fields and JSON.", "Choose one, then upgrade again."))
+    return left("An expression chooses between fields and JSON.", "Choose one, then upgrade again.")
   }
   const custom = options["bodyContentCustomMimeType"]
   const mime = isForm && custom !== undefined && custom !== "" ? custom : undefined
-  const body = oldBody(old, kind, mime)
-  if (isUndecided(body)) return Result.fail(body)
-  const isBare = isForm && p["responseFormat"] === "file" && kind !== "raw" && body.parameters["sendBody"] === undefined
-  const added = isBare && mime === undefined
-    ? [{ name: "content-type", value: "application/json" }]
-    : body.headers ?? []
-  const isTyped = mime !== undefined && body.parameters["contentType"] !== "raw"
-  const headers = oldHeaders(old, isTyped ? [...added, { name: "content-type", value: mime }] : added)
-  const [query, authentication, rest] = [
-    oldQuery(old, options["useQueryString"] === true),
-    oldAuthentication(old),
-    oldOptions(old)
-  ]
-  for (const part of [headers, query, authentication, rest]) if (isUndecided(part)) return Result.fail(part)
-  return Result.succeed({
-    parameters: {
-      ...(method === "GET" || method === undefined ? {} : { method }),
-      url: p["url"],
-      ...authentication,
-      ...obj((query as Obj)["parameters"]),
-      ...obj((headers as Obj)["parameters"]),
-      ...body.parameters,
-      options: { ...rest, ...obj((query as Obj)["options"]), ...obj((headers as Obj)["options"]) }
+  return Result.gen(function*() {
+    const body = yield* oldBody(old, kind, mime)
+    const isBare = isForm && p["responseFormat"] === "file" && kind !== "raw" &&
+      body.parameters["sendBody"] === undefined
+    const added = isBare && mime === undefined
+      ? [{ name: "content-type", value: "application/json" }]
+      : body.headers ?? []
+    const isTyped = mime !== undefined && body.parameters["contentType"] !== "raw"
+    const headers = yield* oldHeaders(old, isTyped ? [...added, { name: "content-type", value: mime }] : added)
+    const query = yield* oldQuery(old, options["useQueryString"] === true)
+    const authentication = yield* oldAuthentication(old)
+    const rest = yield* oldOptions(old)
+    return {
+      parameters: {
+        ...(method === "GET" || method === undefined ? {} : { method }),
+        url: p["url"],
+        ...authentication,
+        ...query.parameters,
+        ...headers.parameters,
+        ...body.parameters,
+        options: { ...rest, ...query.options, ...headers.options }
+      }
     }
   })
 }
 
-const lists = [["sendQuery", "queryParameters"], ["sendHeaders", "headerParameters"], [
-  "sendBody",
-  "bodyParameters"
-]] as const
-
-const ofList = (value: unknown): ReadonlyArray<Obj> => arr(obj(value)?.["parameters"]).map((each) => obj(each) ?? {})
+const lists = [
+  ["sendQuery", "queryParameters"],
+  ["sendHeaders", "headerParameters"],
+  ["sendBody", "bodyParameters"]
+] as const
 
 /** Version 3, 4, 4.1 or 4.2 to 4.3. */
-const fromThree: Mapping = ({ own, parameters: p, version }): Outcome => {
-  let parameters: Obj = own
-  for (const [sends, key] of lists) {
-    const fields = ofList(p[key])
-    // From version 4.3 on, fields of one name are a list; before, the last one counted.
-    const isForm = key === "bodyParameters" && p["contentType"] === "multipart-form-data"
-    if (p[sends] !== true || isForm && version >= 4.2 || lastOfEach(fields).length === fields.length) continue
-    parameters = Object.assign({}, parameters, { [key]: { parameters: lastOfEach(fields) } })
-  }
-  const fields = ofList(parameters["bodyParameters"])
-  if (p["sendBody"] === true && p["contentType"] === "multipart-form-data" && version < 4.2) {
-    const form = multipart(
-      fields.map((field) => field["parameterType"] === "formBinaryData" ? { ...field, value: "" } : field)
-    )
-    if (isUndecided(form)) return Result.fail(form)
-  }
-  if (version >= 4) return Result.succeed({ parameters })
-  if (p["sendBody"] === true && p["contentType"] === "json" && p["specifyBody"] === "keypair" && fields.length > 0) {
-    const { bodyParameters: _, ...others } = parameters
-    const json = keyedJson(fields)
-    if (isUndecided(json)) return Result.fail(json)
-    parameters = { ...others, ...json }
-  }
-  const options = obj(own["options"]) ?? {}
-  const follows = obj(obj(options["redirect"])?.["redirect"])?.["followRedirects"]
-  return Result.succeed({
-    parameters: follows === true || isOpen(follows) ? parameters : {
-      ...parameters,
-      options: { ...options, redirect: { redirect: { followRedirects: false } } }
+const fromThree: Mapping = ({ own, parameters: p, version }) =>
+  Result.gen(function*() {
+    let parameters: Obj = own
+    for (const [sends, key] of lists) {
+      const fields = entriesOf(p[key], "parameters")
+      // From version 4.3 on, fields of one name are a list; before, the last one counted.
+      const isForm = key === "bodyParameters" && p["contentType"] === "multipart-form-data"
+      if (p[sends] !== true || isForm && version >= 4.2 || lastOfEach(fields).length === fields.length) continue
+      parameters = Object.assign({}, parameters, { [key]: { parameters: lastOfEach(fields) } })
     }
+    const fields = entriesOf(parameters["bodyParameters"], "parameters")
+    if (p["sendBody"] === true && p["contentType"] === "multipart-form-data" && version < 4.2) {
+      yield* multipart(
+        fields.map((field) => field["parameterType"] === "formBinaryData" ? { ...field, value: "" } : field)
+      )
+    }
+    if (version >= 4) return { parameters }
+    if (p["sendBody"] === true && p["contentType"] === "json" && p["specifyBody"] === "keypair" && fields.length > 0) {
+      const { bodyParameters: _, ...others } = parameters
+      parameters = { ...others, ...yield* keyedJson(fields) }
+    }
+    const options = obj(own["options"]) ?? {}
+    const follows = obj(obj(options["redirect"])?.["redirect"])?.["followRedirects"]
+    const isFollowing = follows === true || isOpen(follows)
+    const redirect = { redirect: { followRedirects: false } }
+    return { parameters: isFollowing ? parameters : { ...parameters, options: { ...options, redirect } } }
   })
-}
 
 /** Credentials that n8n sends as a header, which a redirect to another origin loses from version 4.4 on. */
 const toCredentialsStay: Mapping = ({ own, parameters: p }) => {
@@ -398,18 +377,18 @@ const toCredentialsStay: Mapping = ({ own, parameters: p }) => {
   const isWritten = options["lowercaseHeaders"] !== undefined && options["lowercaseHeaders"] !== true
   const follows = obj(obj(options["redirect"])?.["redirect"])?.["followRedirects"]
   const isKnown = options["sendCredentialsOnCrossOriginRedirect"] !== undefined
-  return Result.succeed({
-    parameters: isKnown || follows === false || !isSent && !isWritten
+  return done(
+    isKnown || follows === false || !isSent && !isWritten
       ? own
       : { ...own, options: { ...options, sendCredentialsOnCrossOriginRedirect: true } }
-  })
+  )
 }
 
 const toDetails: Mapping = ({ name, node, own, sendsOnly, workflow }) => {
   const onError = continuing(node)
   const isUnread = sendsOnly || onError === "stopWorkflow" ||
     !seesMore(workflow, name, "details", onError === "continueErrorOutput" ? 1 : undefined)
-  return isUnread ? Result.succeed({ parameters: own }) : left(
+  return isUnread ? done(own) : left(
     "From version 4.5 on, the item of a failed request has 'details' beside 'error'.",
     "If nothing takes all fields of such an item, set typeVersion 4.5 by an update."
   )

@@ -1,6 +1,6 @@
 /** Mappings of old nodes to new ones: how a version or a type follows another with the same meaning. */
 import * as Result from "effect/Result"
-import { equals, type Obj, obj, str } from "../../base/Json.ts"
+import { arr, defined, equals, type Obj, obj, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import type { Description } from "../../catalogue/types/NodeType.ts"
@@ -14,11 +14,9 @@ export interface Undecided {
 
 /** Node before a mapping. */
 export interface Old {
-  /** Whole node; its `parameters` as they are. */
   readonly node: Obj
   readonly name: string
   readonly version: number
-  /** Parameters as they are. */
   readonly own: Obj
   /** Parameters that are visible in the node's version, with that version's defaults. */
   readonly parameters: Obj
@@ -70,11 +68,27 @@ export const continues = (node: Obj): boolean =>
 
 export const left = (why: string, decision: string) => Result.fail<Undecided>({ why, decision })
 
+/** Result with exactly these parameters; defaults that differ in the next version do not matter. */
+export const done = (parameters: Obj, more: Omit<New, "parameters"> = {}): Outcome =>
+  Result.succeed({ parameters, ...more })
+
+export const unchanged: Mapping = ({ own }) => done(own)
+
+export const optionsOf = ({ own }: Pick<Old, "own">): Obj => obj(own["options"]) ?? {}
+
+/** Entries of a list in a fixed collection. */
+export const entriesOf = (value: unknown, key: string): ReadonlyArray<Obj> =>
+  arr(obj(value)?.[key]).map((entry) => obj(entry) ?? {})
+
 /**
  * Carries parameters over by their descriptions: defaults that differ become explicit. `given` are values for the next
  * version that the mapping has already made. A value without a parameter in the next version is left to a person.
  */
-export const carry = ({ next, nextVersion, node, own, parameters: before }: Old, given: Obj = {}): Outcome => {
+export const carry = (
+  { next, nextVersion, node, own, parameters: before }: Old,
+  given: Obj = {},
+  more: Omit<New, "parameters"> = {}
+): Outcome => {
   const isTool = next.name.endsWith("Tool")
   const original = obj(node["parameters"]) ?? {}
   const isMade = (key: string) => Object.hasOwn(given, key) || !equals(own[key], original[key])
@@ -94,36 +108,44 @@ export const carry = ({ next, nextVersion, node, own, parameters: before }: Old,
     Object.hasOwn(before, key) && !Object.hasOwn(shown, key) && !Object.hasOwn(given, key) && own[key] !== null
   )
   return lost === undefined
-    ? Result.succeed({ parameters })
+    ? done(parameters, more)
     : left(
       `Version ${nextVersion} of ${String(node["type"])} has no parameter '${lost}'.`,
       `Decide what takes the place of '${lost}'.`
     )
 }
 
-/** Case of a step as data; cases apply in order, each to what the one before made. */
-interface Case {
-  /** Values, by path, of completed parameters, of which one must match; `null` is an absent value. */
+/** Conditions on a node, which it must meet all. */
+interface Condition {
+  /** Values, by path, of completed parameters, of which one must match; `null` is an absent value, `[]` any entry. */
   readonly when?: { readonly [path: string]: ReadonlyArray<unknown> }
-  /** Like `when`, of which none may match. */
   readonly unless?: { readonly [path: string]: ReadonlyArray<unknown> }
   /** Paths of completed parameters of which one must have a value. */
   readonly present?: ReadonlyArray<string>
+  /** Paths of completed parameters of which one must be an expression. */
+  readonly expression?: ReadonlyArray<string>
   /** Only nodes that pass failed items on. */
   readonly continues?: true
-  /** Version below which the node must be. */
+  /** Version below which the node must be, or at which it must be at least. */
   readonly below?: number
+  readonly from?: number
+}
+
+/** Case of a step as data; cases apply in order, each to what the one before made. */
+interface Case extends Condition {
+  /** Conditions of which one must be met, too. */
+  readonly any?: ReadonlyArray<Condition>
   /** Values, by path, that the older version assumed where the node has none. */
   readonly absent?: Obj
   /** Values, by path, whatever the node has; `null` removes one. */
   readonly set?: Obj
-  /** New paths by old path. */
   readonly rename?: { readonly [path: string]: string }
   /** New paths by old path; moves what the node has or its default. */
   readonly move?: { readonly [path: string]: string }
   /** Paths of texts, or of their defaults, that become resource locators in mode `id`. */
   readonly locator?: ReadonlyArray<string>
   readonly remove?: ReadonlyArray<string>
+  readonly keys?: Obj
   readonly left?: Undecided
 }
 
@@ -132,26 +154,44 @@ export interface StepData {
   readonly to: number
   readonly source?: string
   readonly cases?: ReadonlyArray<Case>
+  /** Whether the version has other operations, parameters and output. */
+  readonly rewritten?: true
 }
 
 const path = (text: string) => text.split(".")
 
 const isEmpty = (value: unknown) => value === undefined || value === null || value === "" || equals(value, {})
 
-const isOneOf = ({ parameters }: Old, hasAny: boolean) => ([at, values]: readonly [string, ReadonlyArray<unknown>]) => {
-  const own = JsonPath.get(parameters, path(at)) ?? null
-  return hasAny && Parameters.isExpression(own) || values.some((value) => equals(own, value))
+/** Values at a path, in which `[]` stands for every entry of a list. */
+const valuesAt = (value: unknown, text: string): ReadonlyArray<unknown> => {
+  const [list = "", ...rest] = text.split("[].")
+  const inner = JsonPath.get(value, path(list))
+  return rest.length === 0 ? [inner ?? null] : arr(inner).flatMap((entry) => valuesAt(entry, rest.join("[].")))
 }
 
-/** Whether a case applies; what an expression results in may be any value, which leaves the node. */
-const applies = (
-  { below, continues: isContinuing, left, present, unless = {}, when = {} }: Case,
-  old: Old
-): boolean =>
-  (isContinuing === undefined || continues(old.node)) &&
-  (below === undefined || old.version < below) &&
-  (present === undefined || present.some((at) => !isEmpty(JsonPath.get(old.parameters, path(at))))) &&
-  Object.entries(when).every(isOneOf(old, left !== undefined)) && !Object.entries(unless).some(isOneOf(old, false))
+const isOneOf = ({ parameters }: Old, hasAny: boolean) => ([at, values]: readonly [string, ReadonlyArray<unknown>]) =>
+  valuesAt(parameters, at).some((own) =>
+    hasAny && Parameters.isExpression(own) || values.some((value) => equals(own, value))
+  )
+
+/** Whether a node meets a condition; what an expression results in may be any value, which leaves the node. */
+const meets = (
+  { below, continues: isContinuing, expression, from, present, unless = {}, when = {} }: Condition,
+  old: Old,
+  isLeft: boolean
+): boolean => {
+  const at = (each: string) => JsonPath.get(old.parameters, path(each))
+  return (isContinuing === undefined || continues(old.node)) &&
+    (below === undefined || old.version < below) && (from === undefined || old.version >= from) &&
+    (present === undefined || present.some((each) => !isEmpty(at(each)))) &&
+    (expression === undefined || expression.some((each) => Parameters.isExpression(at(each)))) &&
+    Object.entries(when).every(isOneOf(old, isLeft)) && !Object.entries(unless).some(isOneOf(old, false))
+}
+
+const applies = (old: Old) => (each: Case): boolean => {
+  const isLeft = each.left !== undefined
+  return meets(each, old, isLeft) && (each.any === undefined || each.any.some((one) => meets(one, old, isLeft)))
+}
 
 /** Text as a resource locator in mode `id`; a locator stays. */
 export const locator = (value: unknown): unknown =>
@@ -193,25 +233,34 @@ const put = (parameters: Obj, [key = "", ...rest]: ReadonlyArray<string>, value:
 }
 
 const ofCases = (cases: ReadonlyArray<Case>): Mapping => (old) => {
-  const matching = cases.filter((each) => applies(each, old))
+  const matching = cases.filter(applies(old))
   const undecided = matching.find((each) => each.left !== undefined)?.left
   if (undecided !== undefined) return Result.fail(undecided)
   if (matching.some((each) => isBlocked(old.own, each))) {
     return left("A group of its parameters is an expression.", "Set these parameters one by one, then upgrade again.")
   }
   const changed = matching.reduce<Obj>(withCase(old.parameters), old.own)
-  const renamed = { ...old, own: changed }
-  return carry(
-    renamed,
-    Object.fromEntries(Object.entries(changed).filter(([key, value]) => !equals(old.own[key], value)))
-  )
+  const values = Object.fromEntries(Object.entries(changed).filter(([key, value]) => !equals(old.own[key], value)))
+  return carry({ ...old, own: changed }, values, { keys: Object.assign({}, ...matching.map(({ keys }) => keys)) })
 }
 
-/** Steps from data. */
-export const steps = (data: { readonly [type: string]: ReadonlyArray<StepData> }): Steps =>
+const ofData = ({ cases, rewritten, to }: StepData): Mapping | undefined =>
+  rewritten === true
+    ? () =>
+      left(
+        `Version ${to} is a new node: operations, parameters and output differ.`,
+        "Create the node again in its newest version."
+      )
+    : cases && ofCases(cases)
+
+/** Steps from data, some of which have a mapping in code. */
+export const steps = (
+  data: { readonly [type: string]: ReadonlyArray<StepData> },
+  code: { readonly [type: string]: { readonly [to: string]: Mapping } } = {}
+): Steps =>
   Object.fromEntries(
     Object.entries(data).map(([type, list]) => [
       type,
-      list.map(({ cases, to }) => cases === undefined ? { to } : { to, change: ofCases(cases) })
+      list.map((step) => defined({ to: step.to, change: code[type]?.[step.to] ?? ofData(step) }))
     ])
   )

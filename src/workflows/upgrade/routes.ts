@@ -1,10 +1,8 @@
 /** If, Filter and Switch: routes of items by conditions. */
-import * as Result from "effect/Result"
 import type { Parse } from "../../base/JavaScript.ts"
 import { arr, num, type Obj, obj, str } from "../../base/Json.ts"
-import { condition, filter, ofTypes, undecided } from "./conditions.ts"
-import { continues, left, type Mapping, type New, type Outcome, type Step } from "./mapping.ts"
-import { operand } from "./operands.ts"
+import { condition, filter, ofTypes, operand, undecided } from "./conditions.ts"
+import { continues, done, entriesOf, left, type Mapping, type Outcome, type Step } from "./mapping.ts"
 
 const byHand = "Write the conditions for the new version by hand."
 
@@ -27,7 +25,6 @@ const isNonzero = (value: unknown, parse: Parse) => {
     Number(read.value) !== 0
 }
 
-/** Condition with the same meaning in a newer kind of filter; `undefined` where it is not known. */
 const newer = (each: Obj, from: number, to: number, parse: Parse): Obj | undefined => {
   const { operation, singleValue, type } = obj(each["operator"]) ?? {}
   const { leftValue, rightValue } = each
@@ -49,7 +46,6 @@ const newer = (each: Obj, from: number, to: number, parse: Parse): Obj | undefin
   return after === undefined ? undefined : { ...each, rightValue: after }
 }
 
-/** Filter in the kind that a version of its node has, or `undefined`. */
 const renewed = (given: Obj, to: number, parse: Parse): Obj | undefined => {
   const options = obj(given["options"]) ?? {}
   const from = num(options["version"]) ?? 1
@@ -102,14 +98,14 @@ const filters =
       const made = ofTypes(parameters["conditions"], combinator(parameters), lookups.parse)
       if ("_tag" in made) return made as Outcome
       const conditions = renewed(obj(made["conditions"]) ?? {}, kind, lookups.parse) ?? {}
-      return Result.succeed<New>({ parameters: { conditions, ...shown({}, [conditions], nextVersion < 2.1) } })
+      return done({ conditions, ...shown({}, [conditions], nextVersion < 2.1) })
     }
     const { looseTypeValidation: _, ...rest } = own
-    if (obj(own["conditions"]) === undefined) return Result.succeed<New>({ parameters: own })
+    if (obj(own["conditions"]) === undefined) return done(own)
     const conditions = renewed(full(own["conditions"]), kind, lookups.parse)
     return conditions === undefined
       ? hard(String(nextVersion))
-      : Result.succeed<New>({ parameters: { ...rest, conditions, ...shown(own, [conditions], nextVersion < 2.1) } })
+      : done({ ...rest, conditions, ...shown(own, [conditions], nextVersion < 2.1) })
   }
 
 const through = (versions: ReadonlyArray<number>, change: Mapping): ReadonlyArray<Step> =>
@@ -154,10 +150,10 @@ const switched: Mapping = ({ lookups, name, nextVersion, node, own, parameters, 
     const count = isFirst ? 4 : num(parameters["outputsAmount"])
     return count === undefined || parameters["output"] === undefined
       ? expects("A number of outputs that depends on data")
-      : Result.succeed<New>({ parameters: { mode: "expression", numberOutputs: count, output: parameters["output"] } })
+      : done({ mode: "expression", numberOutputs: count, output: parameters["output"] })
   }
   if (parameters["mode"] !== "rules") return expects("The mode")
-  const rules = arr(obj(parameters["rules"])?.["rules"]).map((each) => obj(each) ?? {})
+  const rules = entriesOf(parameters["rules"], "rules")
   const dataType = str(parameters["dataType"]) ?? "number"
   if (
     rules.length === 0 ||
@@ -209,15 +205,15 @@ const switched: Mapping = ({ lookups, name, nextVersion, node, own, parameters, 
   }))
   const to = fallback < 0 ? undefined : isExtra ? "extra" : places.get(fallback)
   const options = { ...obj(own["options"]), ...(to === undefined ? {} : { fallbackOutput: to }) }
-  return Result.succeed<New>({
-    parameters: {
+  return done(
+    {
       rules: { values },
       ...(nextVersion < 3.1
         ? { options: { ...options, looseTypeValidation: true } }
         : { looseTypeValidation: true, options })
     },
-    ...(isFirst ? { outputs: (index: number) => places.get(index) ?? index } : {})
-  })
+    isFirst ? { outputs: (index) => places.get(index) ?? index } : {}
+  )
 }
 
 const renewedSwitch: Mapping = (old) => {
@@ -231,7 +227,7 @@ const renewedSwitch: Mapping = (old) => {
       "Set the number of outputs by hand."
     )
   }
-  const rules = arr(obj(own["rules"])?.["values"]).map((each) => obj(each) ?? {})
+  const rules = entriesOf(own["rules"], "values")
   const kind = kindOf(nextVersion, [3.2, 3.4])
   const values = rules.map((each): Obj | undefined => {
     if (obj(each["conditions"]) === undefined) return each
@@ -240,7 +236,7 @@ const renewedSwitch: Mapping = (old) => {
   })
   if (values.includes(undefined)) return hard(String(nextVersion))
   const all = values.map((each) => obj(each?.["conditions"])).filter((each) => each !== undefined)
-  if (all.length === 0) return Result.succeed<New>({ parameters: own })
+  if (all.length === 0) return done(own)
   const distinct = new Set(all.map((each) =>
     JSON.stringify([
       obj(each["options"])?.["caseSensitive"],
@@ -249,9 +245,7 @@ const renewedSwitch: Mapping = (old) => {
   ))
   return distinct.size > 1
     ? left("Its rules compare in different ways, which n8n's editor cannot show.", byHand)
-    : Result.succeed<New>({
-      parameters: { ...rest, rules: { ...obj(own["rules"]), values }, ...shown(own, all, nextVersion < 3.1) }
-    })
+    : done({ ...rest, rules: { ...obj(own["rules"]), values }, ...shown(own, all, nextVersion < 3.1) })
 }
 
 export const switches = through([3, 3.1, 3.2, 3.3, 3.4], renewedSwitch)

@@ -1,19 +1,16 @@
 /** Edit Fields (Set) 1 to 3.5. */
-import * as Result from "effect/Result"
 import type { Parse } from "../../base/JavaScript.ts"
 import { arr, type Obj, obj, str } from "../../base/Json.ts"
-import { left, type Mapping, type New, type Outcome } from "./mapping.ts"
-import { literal, type Operand, operand } from "./operands.ts"
+import { literal, type Operand, operand } from "./conditions.ts"
+import { done, entriesOf, left, type Mapping } from "./mapping.ts"
 
 interface Value {
   readonly name: string
-  /** Group of the old node: `boolean`, `number` or `string`. */
   readonly group: string
   readonly operand: Operand
 }
 
 const byHand = "Write the values for the new version by hand."
-const done = (parameters: Obj): Outcome => Result.succeed<New>({ parameters })
 
 const conversion = (code: string) =>
   `(typeof ${code} === "string" && !Number.isNaN(Number(${code})) ? Number(${code}) : ${code})`
@@ -42,7 +39,6 @@ const assignment = (value: Value, version: number, id: string): Obj | undefined 
     : undefined
 }
 
-/** Entry of an object in JavaScript. */
 const entry = (value: Value, version: number): string | undefined => {
   const { group, name, operand: { guarded, isLiteral } } = value
   const code = isLiteral ? literal(constant(value, version)) : guarded
@@ -57,7 +53,6 @@ const entry = (value: Value, version: number): string | undefined => {
   return `  ${literal(name)}: ${made}`
 }
 
-/** Values in their order, each name once: the last wins. */
 const valuesOf = (values: unknown, parse: Parse): ReadonlyArray<Value> | undefined => {
   const all = new Map<string, Value>()
   for (const group of ["boolean", "number", "string"]) {
@@ -183,9 +178,8 @@ const third: Mapping = (old) => {
 
 const dates = /\bnew Date\b|DateTime|\$now|\$today|toJSDate|toDateTime/
 
-/** 3.5 converts dates in values to text. */
 const fifth: Mapping = ({ own }) => {
-  const live = arr(obj(own["assignments"])?.["assignments"]).map((each) => obj(each) ?? {}).find(({ type, value }) =>
+  const live = entriesOf(own["assignments"], "assignments").find(({ type, value }) =>
     type === "dateTime" || type !== "string" && type !== "number" && type !== "boolean" && dates.test(String(value))
   )
   return live === undefined ? done(own) : left(
