@@ -82,7 +82,6 @@ const audienceCheck = ({ id, metadataUrl }: OAuth.Resource) =>
     )
   )
 
-/** First request of a 2026-07-28 client. */
 const discovery = (url: URL, token: Redacted.Redacted<string> | undefined) => {
   const method = "server/discover"
   const params = { _meta: { [Versions.meta.version]: Versions.modern, [Versions.meta.capabilities]: {} } }
