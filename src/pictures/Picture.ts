@@ -21,7 +21,6 @@ export { type Point } from "./geometry.ts"
 export { type Glyph } from "./glyphs.ts"
 export type { Document, Link, Look, LookOf, Node, Note, Options, Overlay, Picture, Port, Status } from "./model.ts"
 
-/** Ports used by links, and all ports before them. */
 const usedPorts = (ports: ReadonlyArray<Connections.Port>): ReadonlyArray<Port> =>
   [...Map.groupBy(ports, ({ type }) => type)].flatMap(([type, all]) =>
     // A hostile file may name any index.

@@ -24,7 +24,6 @@ interface Line extends labels.Line {
 }
 
 const [nameSize, smallSize, countSize, lineHeight] = [16, 12, 13, 18]
-/** Distance of text from a node with two rows of labels below it. */
 const belowPorts = 58
 
 /** Available width for the text under each node, by the distance to its neighbours. */

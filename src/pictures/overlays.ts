@@ -18,7 +18,6 @@ export const pointOf = (value: unknown): geometry.Point | undefined => {
   return x === undefined || y === undefined || Math.max(Math.abs(x), Math.abs(y)) > farthest ? undefined : { x, y }
 }
 
-/** Node of the workflow or, in a difference, of its earlier state. */
 interface Source {
   readonly id: string
   readonly json: Obj

@@ -33,7 +33,6 @@ const executionIds = Effect.fnUntraced(function*(prefix: string) {
     .map(({ id }) => id)
 })
 
-/** Node types, by any words. */
 const nodeTypes = (prefix: string) =>
   prefix === ""
     ? Effect.succeed([])

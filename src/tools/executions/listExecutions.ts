@@ -31,7 +31,6 @@ const Row = Schema.StructWithRest(
 
 const Failed = Schema.Struct({ id: Schema.String, at: Schema.NullOr(Schema.String) })
 
-/** Executions of one workflow, counted by status. */
 const WorkflowGroup = Schema.Struct({
   workflowId: Schema.String,
   workflowName: Schema.String,
@@ -115,7 +114,6 @@ const noVersions = parameters.invalid(
   "groupBy 'failure' with startedBefore and startedAfter compares the runs before and after a change."
 )
 
-/** Reads what a grouping needs. */
 const read = (groupBy: (typeof Triage.groupings)[number] | undefined, query: Triage.Query, redact: boolean) => {
   switch (groupBy) {
     case "workflow":
@@ -132,7 +130,6 @@ const read = (groupBy: (typeof Triage.groupings)[number] | undefined, query: Tri
 
 type Result = Effect.Success<ReturnType<typeof read>>
 
-/** Explains what the answer lacks and which call returns it. */
 const remarks = (result: Result) => {
   const { groupBy, isComplete, nextCursor, note, runs } = result
   return Notes.join([

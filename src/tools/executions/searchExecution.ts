@@ -49,7 +49,6 @@ const outputNames = (matches: ReadonlyArray<RunSearch.Match>) => {
   })
 }
 
-/** Searches one execution. */
 const searchOne = Effect.fnUntraced(function*(id: string, search: RunSearch.Search) {
   const { condition, nodes = [], redacts } = search
   const execution = yield* (yield* Executions).get(id)

@@ -118,7 +118,6 @@ export const summarize = (
   })
 }
 
-/** Removes the second copy of the nodes, and the workflow's shares. */
 const withoutCopies = ({ activeVersion: _, shared: __, ...workflow }: Written["workflow"]) => workflow
 
 /** Maximum length of a question, enough for ids, a label and a path. */

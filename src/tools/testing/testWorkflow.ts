@@ -35,7 +35,6 @@ const Output = Schema.Struct({
 })
 type Output = typeof Output.Type
 
-/** Bounds of `timeout`, in milliseconds. */
 const timeouts = { minimum: 1_000, maximum: 3_600_000 }
 
 /** Default for clients without progress: the whole call ends within the time that they wait. */
@@ -43,7 +42,6 @@ const silentTimeout = 35_000
 
 const oneAlone = "cases: one case alone shows it in full."
 
-/** Maximum number of items of a case that are shown. */
 const maxCaseItems = 3
 
 /** Maximum length: 650 tokens for 20 nodes; get_execution_by_node returns the rest. */
