@@ -219,8 +219,9 @@ export const listExecutions = Tool.make({
       Schema.Literals(Triage.groupings),
       "workflow: counts; failure: by error; node: time, items, bytes, tokens; version: failures."
     ),
-    limit: parameters.optional(
-      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 500 }, { message: "limit must be from 1 to 500" })),
+    limit: parameters.optionalInt(
+      "limit",
+      { minimum: 1, maximum: 500 },
       "Default 20; with groupBy 200 (node: 50)."
     ),
     raw: parameters.flag("Adds all other fields; with groupBy all groups.")
