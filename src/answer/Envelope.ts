@@ -8,7 +8,6 @@ export interface Envelope extends Errors.Report {
   readonly hint: string
 }
 
-/** Maximum length of a hint, which may contain long names of nodes and workflows. */
 const maxHint = 2_000
 
 /** Converts an error to an envelope. */

@@ -110,35 +110,31 @@ export const serve = (
         ? Effect.raceFirst(Effect.andThen(Deferred.await(loaded), Effect.sleep(firstCall)), Deferred.await(failed))
         : Effect.void
     )
+    const use = <A, E>(run: (served: Served) => Effect.Effect<A, E>) =>
+      Effect.flatMap(whole, ({ context, served }) => Effect.provideContext(run(served), context))
     const later = (method: string): Methods.Method => (request) =>
-      Effect.flatMap(
-        whole,
-        ({ context, served }) => Effect.provideContext(Methods.run(served.methods, method, request), context)
-      )
+      use(({ methods }) => Methods.run(methods, method, request))
     yield* Effect.forkScoped(Effect.delay(whole, loadAfter))
     const stdio = yield* Layer.build(Stdio.layerStreams(process.stdin, process.stdout, Effect.ignore(ready)))
     const transport = Context.get(stdio, McpTransport)
     yield* Effect.raceFirst(
       transport.serve({
         about,
-        methods: Object.fromEntries(methods.map((method) => {
-          const result = results[method]
-          if (result === undefined) return [method, later(method)]
-          // The prepared list is for clients that show no pages of tools.
-          return [
-            method,
-            (request) =>
-              method === "tools/list" && Methods.showsApps(request.capabilities)
-                ? later(method)(request)
-                : Effect.succeed(result)
-          ]
-        })),
+        methods: Object.fromEntries(methods.map((method) => [
+          method,
+          (request: Methods.Request) => {
+            const result = results[method]
+            // The prepared list is for clients that show no pages of tools.
+            const isOther = method === "tools/list" && Methods.showsApps(request.capabilities)
+            return result === undefined || isOther ? later(method)(request) : Effect.succeed(result)
+          }
+        ])),
         sealing: {
-          seal: (content, about) => Effect.flatMap(whole, ({ served }) => served.sealing.seal(content, about)),
-          open: (sealed, about) => Effect.flatMap(whole, ({ served }) => served.sealing.open(sealed, about))
+          seal: (content, about) => use(({ sealing }) => sealing.seal(content, about)),
+          open: (sealed, about) => use(({ sealing }) => sealing.open(sealed, about))
         },
-        list: (caller) => Effect.flatMap(whole, ({ served }) => served.list(caller)),
-        call: (caller, name, args) => Effect.flatMap(whole, ({ served }) => served.call(caller, name, args))
+        list: (caller) => use(({ list }) => list(caller)),
+        call: (caller, name, args) => use(({ call }) => call(caller, name, args))
       }),
       Deferred.await(failed)
     )

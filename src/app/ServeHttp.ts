@@ -5,7 +5,6 @@ import * as Fiber from "effect/Fiber"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Tool from "../answer/Tool.ts"
 import type { Database } from "../base/Database.ts"
@@ -76,7 +75,7 @@ const grantsOf = Effect.fnUntraced(function*(
 })
 
 const oauth = Effect.fnUntraced(function*(options: Options.Options, { defaultUpstream, upstreams }: Loaded) {
-  if (Option.isNone(options.oauthIssuer) && Option.isNone(options.publicUrl)) return { publicHost: [] }
+  if (options.oauthIssuer === undefined && options.publicUrl === undefined) return { publicHost: [] }
   const [OAuthOptions, OAuth, Issuer] = yield* Effect.promise(() =>
     Promise.all([import("./config/OAuthOptions.ts"), import("../mcp/http/OAuth.ts"), import("../mcp/http/Issuer.ts")])
   )
@@ -131,10 +130,8 @@ const health = Effect.fnUntraced(function*(all: ReadonlyArray<Effect.Effect<stri
   const checking = yield* Effect.cachedWithTTL(Effect.forkIn(check, yield* Effect.scope), "10 seconds")
   // The first check is the slowest.
   yield* checking
-  return Effect.flatMap(checking, Fiber.join).pipe(
-    Effect.timeoutOption(healthTimeout),
-    Effect.map(Option.getOrElse(() => "no answer"))
-  )
+  const orElse = () => Effect.succeed("no answer")
+  return Effect.timeoutOrElse(Effect.flatMap(checking, Fiber.join), { duration: healthTimeout, orElse })
 })
 
 const announce = (needsToken: boolean) =>
@@ -158,8 +155,7 @@ export const serve = Effect.fnUntraced(function*(
       [name, filesRoots.length > 0 ? context : Context.add(context, Tool.Withheld, Selection.needsFiles)] as const
     )
   )
-  const { allowedHosts, allowedOrigins, host, maxCalls, rateLimit } = options
-  const perMinute = Option.getOrElse(rateLimit, () => needsToken ? callsPerMinute : 0)
+  const { allowedHosts, allowedOrigins, host, maxCalls, rateLimit = needsToken ? callsPerMinute : 0 } = options
   const transport = Http.layer({
     host,
     allowedHosts: [...allowedHosts, ...issued.publicHost],
@@ -167,7 +163,7 @@ export const serve = Effect.fnUntraced(function*(
     access: Access.make(grants, loaded.defaultUpstream?.name, issued.access),
     resource: issued.resource,
     limits: yield* limits(options),
-    callsPerMinute: perMinute === 0 ? undefined : perMinute,
+    callsPerMinute: rateLimit === 0 ? undefined : rateLimit,
     maxInFlight: maxCalls,
     maxInFlightPerToken: grants.length > 1 || issued.access !== undefined ? Math.ceil(maxCalls / 2) : maxCalls,
     n8n: yield* health(all.map(({ context }) => n8nHealth(Context.get(context, N8nClient)))),

@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { join } from "node:path"
 import * as Locale from "../answer/Locale.ts"
@@ -27,10 +26,7 @@ export const policyIn = (file: string) =>
   Effect.mapError(readPolicy(file), (reason) => Options.refuse(`--policy: ${file}: ${reason}`))
 
 const policy = ({ policy }: Options.Options) =>
-  Layer.unwrap(Option.match(policy, {
-    onNone: () => Effect.succeed(Layer.empty),
-    onSome: (file) => Effect.map(policyIn(file), Policy.layer)
-  }))
+  policy === undefined ? Layer.empty : Layer.unwrap(Effect.map(policyIn(policy), Policy.layer))
 
 const credentialEnv = ({ credentialEnv }: Options.Options) => {
   const variables = Options.variables(process.env)
@@ -86,7 +82,7 @@ const placesOf = Effect.fnUntraced(function*(options: Options.Options, upstream:
   const folder = yield* FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "n8n-mcp-demo-" }))
   return {
     filesRoots: filesRoot.length > 0 || transport === "http" ? filesRoot : [folder],
-    state: Option.isSome(options.state) ? state : { _tag: "Folder" as const, folder: join(folder, ".state") }
+    state: options.state !== undefined ? state : { _tag: "Folder" as const, folder: join(folder, ".state") }
   }
 }, Effect.catchTag("PlatformError", Effect.die))
 
@@ -113,19 +109,21 @@ export const make = Effect.fnUntraced(function*(options: Options.Options, folder
   })
 })
 
+/** Context of a command or of a server over stdio, for one n8n. */
 export const layerOf = (options: Options.Options, upstream: Upstreams.Upstream, folders?: Folders) =>
   Layer.effectContext(
-    Effect.flatMap(make(options, folders), (open) => Effect.map(open(upstream), ({ context }) => context))
+    Effect.flatMap(
+      make({ ...options, transport: "stdio" }, folders),
+      (open) => Effect.map(open(upstream), ({ context }) => context)
+    )
   )
 
 export const layer = (options: Options.Options, folders?: Folders) =>
   Layer.unwrap(
     Effect.gen(function*() {
       const { defaultUpstream, upstreams } = yield* Upstreams.load(options)
-      if (defaultUpstream === undefined) {
-        const names = upstreams.map(({ name }) => `'${name}'`).join(", ")
-        return yield* Options.refuse(`Several profiles: choose one with --profile: ${names}`)
-      }
-      return layerOf(options, defaultUpstream, folders)
+      if (defaultUpstream !== undefined) return layerOf(options, defaultUpstream, folders)
+      const names = upstreams.map(({ name }) => `'${name}'`).join(", ")
+      return yield* Options.refuse(`Several profiles: choose one with --profile: ${names}`)
     })
   )

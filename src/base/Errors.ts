@@ -273,6 +273,10 @@ export type RequestError = ApiError | ValidationError
 /** Every failure of the n8n client and of the tools of this package. */
 export type N8nError = NotFoundError | ApiError | ValidationError
 
+/** Whether an error is one of this package. @internal */
+export const isN8nError = (error: unknown): error is N8nError =>
+  error instanceof NotFoundError || error instanceof ApiError || error instanceof ValidationError
+
 /** Failure of any tool: an error of this package or any other tagged error; `hint` is the next step. */
 export interface Failure {
   readonly _tag: string

@@ -23,14 +23,11 @@ import { suggestion } from "../base/Nearest.ts"
 import * as Visible from "../base/Visible.ts"
 import * as callContext from "./callContext.ts"
 import * as Sealing from "./eras/Sealing.ts"
-import { shorten, text as textOf } from "./handling.ts"
+import * as features from "./features.ts"
 import * as Mount from "./http/Mount.ts"
 import { type Caller, type Failure, McpTransport, type Served, UnknownTool } from "./McpTransport.ts"
 import * as Methods from "./Methods.ts"
-import * as promptMethods from "./promptMethods.ts"
-import * as resourceMethods from "./resourceMethods.ts"
 import * as Rpc from "./Rpc.ts"
-import * as skillMethods from "./skillMethods.ts"
 import { traced } from "./tracing.ts"
 
 /** Contents of the server. */
@@ -136,7 +133,9 @@ export const find = <T extends Tool.Any>(
 
 /** Message about a tool that is not served. @internal */
 export const unknownTool = (tools: ReadonlyArray<Tool.Any>, name: string): string =>
-  `Unknown tool '${shorten(name)}'. ${suggestion(shorten(name), tools.map((tool) => tool.name), tools.length)}`
+  `Unknown tool '${features.shorten(name)}'. ${
+    suggestion(features.shorten(name), tools.map((tool) => tool.name), tools.length)
+  }`
 
 const listed = (tool: Tool.Any, showsApps: boolean) => {
   const { app, isEntry, searchHint } = tool
@@ -221,7 +220,7 @@ const makeServed = <T extends Tool.Any, M extends Tool.Middleware>(
         Effect.map(offered, (tools) => ({ tools: tools.map((tool) => listed(tool, Methods.showsApps(capabilities))) }))
       ),
       "tools/call": forCaller(Effect.fnUntraced(function*(request) {
-        const name = yield* textOf(request.params, "name")
+        const name = yield* features.text(request.params, "name")
         const tools = yield* served
         const tool = find(tools, name)
         if (tool === undefined) return yield* Rpc.invalidParams(unknownTool(tools, name))
@@ -231,26 +230,26 @@ const makeServed = <T extends Tool.Any, M extends Tool.Middleware>(
       ...(!hasResources ? {} : {
         "resources/list": forCaller((request) =>
           Effect.zipWith(
-            request.params["cursor"] === undefined ? skillMethods.resources(skills) : Effect.succeed([]),
-            resourceMethods.list(resources, request),
+            request.params["cursor"] === undefined ? features.skillResources(skills) : Effect.succeed([]),
+            features.listResources(resources, request),
             (own, page) => ({ ...page, resources: [...own, ...page.resources] })
           )
         ),
-        "resources/templates/list": () => Effect.succeed(resourceMethods.templates(resources)),
+        "resources/templates/list": () => Effect.succeed(features.resourceTemplates(resources)),
         "resources/read": forCaller((request) =>
-          skillMethods.read(skills, request) ?? resourceMethods.read(resources, apps, request)
+          features.readSkill(skills, request) ?? features.readResource(resources, apps, request)
         )
       }),
       ...(skills.length === 0 ? {} : {
-        "skills/list": () => skillMethods.list(skills),
-        "skills/get": (request) => skillMethods.get(skills, request)
+        "skills/list": () => features.listSkills(skills),
+        "skills/get": (request) => features.getSkill(skills, request)
       }),
       ...(prompts.length === 0 ? {} : {
-        "prompts/list": () => Effect.succeed(promptMethods.list(prompts)),
-        "prompts/get": (request) => promptMethods.get(prompts, request)
+        "prompts/list": () => Effect.succeed(features.listPrompts(prompts)),
+        "prompts/get": (request) => features.getPrompt(prompts, request)
       }),
       ...(resources.length === 0 && prompts.length === 0 ? {} : {
-        "completion/complete": forCaller((request) => promptMethods.complete(prompts, resources, request))
+        "completion/complete": forCaller((request) => features.complete(prompts, resources, request))
       })
     })
     const about: Methods.About = {
@@ -262,7 +261,7 @@ const makeServed = <T extends Tool.Any, M extends Tool.Middleware>(
         ...(hasResources ? { resources: {} } : {}),
         ...(prompts.length === 0 ? {} : { prompts: {} }),
         ...(resources.length === 0 && prompts.length === 0 ? {} : { completions: {} }),
-        ...(skills.length === 0 ? {} : { extensions: skillMethods.extension })
+        ...(skills.length === 0 ? {} : { extensions: features.skillExtension })
       }
     }
     const sealing = options.sealing ?? (yield* Sealing.memory)

@@ -32,7 +32,6 @@ const unplaced = (nodes: ReadonlyArray<Node>): ReadonlySet<Node> => {
   }))
 }
 
-/** Largest share of nodes that are moved individually. */
 const few = 0.34
 
 /** Moves single nodes down to a free position, from their own or a neighbour's position. */

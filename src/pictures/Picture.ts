@@ -8,20 +8,133 @@
  * positions, `Svg.render` draws the picture, `Page.html` makes a page of it.
  */
 import { arr, defined, num, type Obj, obj, str } from "../base/Json.ts"
+import type { MissingCredential, Problem } from "../base/Problem.ts"
+import type * as Ports from "../catalogue/types/Ports.ts"
+import type * as Execution from "../executions/Execution.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isCaller } from "../workflows/Calls.ts"
 import * as details from "./details.ts"
-import { glyphOf } from "./glyphs.ts"
-import type { Document, Node, Note, Options, Picture, Port } from "./model.ts"
+import type * as geometry from "./geometry.ts"
+import { type Glyph, glyphOf } from "./glyphs.ts"
 import { farthest, overlaid, pointOf } from "./overlays.ts"
 
 export { type Section } from "./details.ts"
 export { type Point } from "./geometry.ts"
 export { type Glyph } from "./glyphs.ts"
-export type { Document, Link, Look, LookOf, Node, Note, Options, Overlay, Picture, Port, Status } from "./model.ts"
 
-/** Ports used by links, and all ports before them. */
+/** Workflow of any origin; malformed parts are not drawn. */
+export type Document = Obj
+
+/** Appearance of a node, from its type. */
+export interface Look {
+  /** Display name of the type, such as `HTTP Request`. */
+  readonly label: string
+  readonly isTrigger: boolean
+  /** Declared ports, if known. */
+  readonly inputs: ReadonlyArray<Ports.Port> | undefined
+  readonly outputs: ReadonlyArray<Ports.Port> | undefined
+  /** Operation of the node, such as `post: message`. */
+  readonly subtitle?: string
+}
+
+/** Appearance of a node, or `undefined` if its type is unknown. */
+export type LookOf = (node: Obj) => Look | undefined
+
+/** Information drawn on top of the workflow. */
+export type Overlay =
+  | { readonly _tag: "Execution"; readonly execution: Execution.Execution }
+  /** Difference from an earlier state. */
+  | { readonly _tag: "Difference"; readonly before: Document }
+  | {
+    readonly _tag: "Problems"
+    readonly problems: ReadonlyArray<Problem>
+    readonly missingCredentials?: ReadonlyArray<MissingCredential>
+  }
+
+/** Status of a node in the overlay; `idle` did not run in the execution. */
+export type Status =
+  | "success"
+  | "error"
+  | "waiting"
+  | "running"
+  | "idle"
+  | "added"
+  | "removed"
+  | "changed"
+  | "renamed"
+  | "warning"
+  /** Without a credential. */
+  | "incomplete"
+
+/** Node of a picture. */
+export interface Node extends geometry.Shape {
+  readonly id: string
+  readonly name: string
+  readonly label: string
+  readonly glyph: Glyph
+  readonly place: geometry.Point | undefined
+  readonly status?: Status
+  readonly statusText?: string
+  /** Short description below the name, such as its operation. */
+  readonly subtitle?: string
+  readonly figures?: string
+  readonly formerName?: string
+  readonly formerPlace?: geometry.Point
+  readonly isDisabled: boolean
+  readonly isPinned: boolean
+  readonly isSubWorkflow: boolean
+  readonly inputs: ReadonlyArray<Port>
+  readonly outputs: ReadonlyArray<Port>
+  readonly sections: ReadonlyArray<details.Section>
+}
+
+/** Input or output of a node. */
+export interface Port extends Connections.Port {
+  readonly name?: string
+  readonly required?: boolean
+}
+
+/** Link between two nodes of the picture, by their ids. */
+export interface Link {
+  readonly from: string
+  readonly output: Connections.Port
+  readonly to: string
+  readonly input: Connections.Port
+  readonly status?: "ran" | "idle" | "added" | "removed"
+  readonly items?: number
+}
+
+/** Sticky note. */
+export interface Note extends geometry.Box {
+  readonly text: string
+  /** n8n's colour number, 1 to 7. */
+  readonly colour: number
+}
+
+/** Picture of a workflow. */
+export interface Picture {
+  readonly title: string
+  readonly subtitle: string
+  readonly overlay: Overlay["_tag"] | undefined
+  readonly nodes: ReadonlyArray<Node>
+  readonly links: ReadonlyArray<Link>
+  readonly notes: ReadonlyArray<Note>
+  /** Details that belong to no node, such as changes of settings. */
+  readonly sections: ReadonlyArray<details.Section>
+  /** Id of the most relevant node, such as the one that failed. */
+  readonly focus?: string
+}
+
+/** Options of a picture. */
+export interface Options {
+  readonly overlay?: Overlay | undefined
+  /** Appearance by node type. */
+  readonly lookOf?: LookOf
+  /** Whether secrets are shown unredacted. */
+  readonly showsSecrets?: boolean | undefined
+}
+
 const usedPorts = (ports: ReadonlyArray<Connections.Port>): ReadonlyArray<Port> =>
   [...Map.groupBy(ports, ({ type }) => type)].flatMap(([type, all]) =>
     // A hostile file may name any index.

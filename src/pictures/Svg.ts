@@ -2,8 +2,8 @@
 import { counted } from "../base/Plural.ts"
 import * as geometry from "./geometry.ts"
 import * as labels from "./labels.ts"
-import { statusWords } from "./model.ts"
 import { drawNote } from "./notes.ts"
+import { statusWords } from "./overlays.ts"
 import type { Link, Node, Picture, Status } from "./Picture.ts"
 import { arrow, glyphAt, legend, markAt, n, sheet, signs, text, titled } from "./shapes.ts"
 import { ellipsis, width as textWidth, wrap, xml } from "./text.ts"
@@ -24,7 +24,6 @@ interface Line extends labels.Line {
 }
 
 const [nameSize, smallSize, countSize, lineHeight] = [16, 12, 13, 18]
-/** Distance of text from a node with two rows of labels below it. */
 const belowPorts = 58
 
 /** Available width for the text under each node, by the distance to its neighbours. */

@@ -22,7 +22,6 @@ export const grid = 16
 const side = 6 * grid
 /** Radius of a sub-node's circle. */
 export const radius = 2.5 * grid
-/** Distance between two ports below a root node. */
 const slot = 3 * grid
 const leastSlots = 4
 
@@ -114,7 +113,6 @@ const rounded = (points: ReadonlyArray<Point>): string =>
     return `L${at(towards(before))}Q${at(point)} ${at(towards(after))}`
   }).join("")
 
-/** Distances that a backward link goes down and to the sides. */
 const [down, aside] = [130, 40]
 
 /** Path from an output to an input: a curve, or a line below the nodes for a backward link. */

@@ -27,35 +27,6 @@ interface Label {
   readonly rooms: ReadonlyArray<number>
 }
 
-const cell = 128
-
-/** Boxes by the cells that they touch, so that only near ones are compared. */
-const crowd = (boxes: ReadonlyArray<geometry.Box>) => {
-  const cells = new Map<string, Array<geometry.Box>>()
-  const keys = ({ height, width, x, y }: geometry.Box) => {
-    const to = (start: number, length: number) =>
-      [Math.floor(start / cell), Math.floor((start + length) / cell)] as const
-    const [[left, right], [top, bottom]] = [to(x, width), to(y, height)]
-    const across = Array.from({ length: right - left + 1 }, (_, index) => left + index)
-    return Array.from({ length: bottom - top + 1 }, (_, index) => top + index).flatMap((row) =>
-      across.map((column) => `${column} ${row}`)
-    )
-  }
-  const add = (box: geometry.Box) => {
-    for (const key of keys(box)) {
-      const others = cells.get(key)
-      if (others === undefined) cells.set(key, [box])
-      else others.push(box)
-    }
-  }
-  boxes.forEach(add)
-  return {
-    add,
-    isFree: (box: geometry.Box) =>
-      keys(box).every((key) => !(cells.get(key) ?? []).some((other) => geometry.overlap(box, other, 0)))
-  }
-}
-
 const labelsOf = ({ box, node }: { readonly node: Node; readonly box: geometry.Box }): ReadonlyArray<Label> => {
   const named = (ports: ReadonlyArray<Port>) => {
     const main = ports.filter(({ type }) => type === "main")
@@ -102,7 +73,7 @@ export const portLabels = (
   nodes: ReadonlyArray<{ readonly node: Node; readonly box: geometry.Box }>,
   obstacles: ReadonlyArray<geometry.Box>
 ): ReadonlyMap<string, string> => {
-  const { add, isFree } = crowd([...nodes.map(({ box }) => box), ...obstacles])
+  const taken = [...nodes.map(({ box }) => box), ...obstacles]
   const drawn = new Map<string, string>()
   const origins = new Map(nodes.map(({ box, node }) => [node.id, box]))
   for (const { anchor, label, node, places, rooms } of nodes.flatMap(labelsOf)) {
@@ -110,8 +81,8 @@ export const portLabels = (
       const wide = width(line, size)
       const left = anchor === "start" ? at.x : anchor === "end" ? at.x - wide : at.x - wide / 2
       const box = { x: left - gap / 2, y: at.y - ascent, width: wide + gap, height: ascent + descent }
-      if (line.length < 2 || !isFree(box)) continue
-      add(box)
+      if (line.length < 2 || taken.some((other) => geometry.overlap(box, other, 0))) continue
+      taken.push(box)
       const { x, y } = origins.get(node.id) ?? { x: 0, y: 0 }
       const classes = `${anchor === "start" ? "" : `${anchor} `}small halo dim`
       drawn.set(node.id, (drawn.get(node.id) ?? "") + text(at.x - x, at.y - y, line, classes))

@@ -8,7 +8,17 @@ import * as Comparison from "../workflows/diff/Comparison.ts"
 import * as WorkflowDiff from "../workflows/diff/WorkflowDiff.ts"
 import * as details from "./details.ts"
 import type * as geometry from "./geometry.ts"
-import { type Document, type Link, type LookOf, type Node, type Overlay, type Status, statusWords } from "./model.ts"
+import type { Document, Link, LookOf, Node, Overlay, Status } from "./Picture.ts"
+
+/** Words for statuses that are not words for themselves. */
+export const statusWords: { readonly [S in Status]?: string } = {
+  success: "ran",
+  error: "failed",
+  idle: "did not run",
+  waiting: "waits",
+  running: "runs",
+  incomplete: "credential missing"
+}
 
 /** Largest coordinate; beyond it floating-point steps get too coarse. */
 export const farthest = 1e7
@@ -18,7 +28,6 @@ export const pointOf = (value: unknown): geometry.Point | undefined => {
   return x === undefined || y === undefined || Math.max(Math.abs(x), Math.abs(y)) > farthest ? undefined : { x, y }
 }
 
-/** Node of the workflow or, in a difference, of its earlier state. */
 interface Source {
   readonly id: string
   readonly json: Obj

@@ -1,7 +1,7 @@
 /** Shapes of pictures as SVG. Pure. */
 import type * as geometry from "./geometry.ts"
 import type { Glyph } from "./glyphs.ts"
-import type { Status } from "./model.ts"
+import type { Status } from "./Picture.ts"
 import { boldness, ellipsis, width as textWidth, wrap, xml } from "./text.ts"
 
 /** Number with at most one decimal. */

@@ -54,7 +54,6 @@ export const ellipsis = (text: string, size: number, room: number): string => {
   return `${shortened.trimEnd()}…`
 }
 
-/** Words, or single characters of words that are too wide. */
 const words = (text: string, size: number, room: number): ReadonlyArray<string> =>
   text.split(/(?<=\s)/).flatMap((word) => width(word, size) <= room ? [word] : graphemes(word))
 

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Resource from "../answer/Resource.ts"
 import * as Tool from "../answer/Tool.ts"
 import * as Errors from "../base/Errors.ts"
+import { defined } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Visible from "../base/Visible.ts"
 import { getExecution, listExecutions } from "./executions/index.ts"
@@ -10,11 +11,12 @@ import * as Guides from "./Guides.ts"
 import { nodeGet, nodeSearch } from "./nodes/index.ts"
 import { getWorkflow, listWorkflows } from "./workflows/index.ts"
 
-const workflowsNamed = (prefix: string) =>
-  Tool.served(listWorkflows).pipe(
-    Effect.flatMap(({ call }) => call({ name: prefix, limit: 100 })),
-    Effect.map(({ workflows }) => workflows.map(({ id }) => id))
-  )
+/** Calls a tool as it is served to the caller. */
+const call = <T extends Tool.Any>(tool: T, input: Tool.Input<T>) =>
+  Effect.flatMap(Tool.served(tool), ({ call }) => call(input))
+
+const workflowsNamed = (name: string) =>
+  Effect.map(call(listWorkflows, { name, limit: 100 }), ({ workflows }) => workflows.map(({ id }) => id))
 
 /** Ids of workflows, by part of the name or by the start of the id. */
 const workflowIds = Effect.fnUntraced(function*(prefix: string) {
@@ -26,21 +28,17 @@ const workflowIds = Effect.fnUntraced(function*(prefix: string) {
 
 /** Ids of executions, newest first, by the start of the id or by the workflow's name. */
 const executionIds = Effect.fnUntraced(function*(prefix: string) {
-  const { executions = [] } = yield* (yield* Tool.served(listExecutions)).call({ limit: 100 })
+  const { executions = [] } = yield* call(listExecutions, { limit: 100 })
   const words = prefix.toLowerCase()
   return executions
     .filter(({ id, workflowName }) => id.startsWith(prefix) || workflowName.toLowerCase().includes(words))
     .map(({ id }) => id)
 })
 
-/** Node types, by any words. */
 const nodeTypes = (prefix: string) =>
   prefix === ""
     ? Effect.succeed([])
-    : Tool.served(nodeSearch).pipe(
-      Effect.flatMap(({ call }) => call({ keyword: prefix, limit: 20 })),
-      Effect.map(({ nodes }) => nodes.map(({ id }) => id))
-    )
+    : Effect.map(call(nodeSearch, { keyword: prefix, limit: 20 }), ({ nodes }) => nodes.map(({ id }) => id))
 
 /** Workflow on n8n, by id: `n8n://workflow/{id}`. */
 export const workflow = Resource.ofTool({
@@ -52,13 +50,10 @@ export const workflow = Resource.ofTool({
   args: { raw: true },
   complete: workflowIds,
   list: (cursor) =>
-    Tool.served(listWorkflows).pipe(
-      Effect.flatMap(({ call }) => call({ limit: 50, ...(cursor === undefined ? {} : { cursor }) })),
-      Effect.map(({ nextCursor, workflows }) => ({
-        entries: workflows.map(({ id, name }) => ({ id, title: Visible.label(name, 200) })),
-        nextCursor
-      }))
-    )
+    Effect.map(call(listWorkflows, { limit: 50, ...defined({ cursor }) }), ({ nextCursor, workflows }) => ({
+      entries: workflows.map(({ id, name }) => ({ id, title: Visible.label(name, 200) })),
+      nextCursor
+    }))
 })
 
 /** Execution of a workflow, by id: `n8n://execution/{id}`. */

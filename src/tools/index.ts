@@ -1,7 +1,7 @@
 /** All tools, in the order clients see them. */
 import * as credentials from "./credentials/index.ts"
 import * as editing from "./editing/index.ts"
-import executions from "./executions/index.ts"
+import * as executions from "./executions/index.ts"
 import * as files from "./files/index.ts"
 import * as history from "./history/index.ts"
 import * as instance from "./instance/index.ts"
@@ -49,7 +49,15 @@ export const toolsets = {
     files.workflowSave
   ],
   history: [history.workflowHistory, history.workflowDiff, history.workflowRestore],
-  executions,
+  executions: [
+    executions.listExecutions,
+    executions.getExecution,
+    executions.getExecutionByNode,
+    executions.searchExecution,
+    executions.compareItems,
+    executions.retryExecution,
+    executions.stopExecution
+  ],
   credentials: [credentials.listCredentials, credentials.credentialTest, credentials.credentialCreate],
   nodes: [nodes.nodeSearch, nodes.nodeGet],
   editing: [

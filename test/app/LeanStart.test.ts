@@ -114,7 +114,7 @@ const ofProgram = Effect.fnUntraced(function*(args: ReadonlyArray<string>, env: 
   const tools = yield* Options.servedTools(options, true)
   const { defaultUpstream } = yield* Upstreams.load(options)
   if (defaultUpstream === undefined) return yield* Options.refuse("several profiles")
-  if (Option.isSome(options.policy)) yield* ToolContext.policyIn(options.policy.value)
+  if (options.policy !== undefined) yield* ToolContext.policyIn(options.policy)
   yield* State.place(options, env)
   return Tool.offered(tools, defaultUpstream.readOnly).map(McpServer.listing)
 })

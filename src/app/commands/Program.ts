@@ -19,22 +19,20 @@ import * as Options from "../config/Options.ts"
 import type * as Profiles from "../config/Profiles.ts"
 import * as Logging from "../Logging.ts"
 import * as Telemetry from "../Telemetry.ts"
-import { audit } from "./audit.ts"
-import { check } from "./check.ts"
+import { audit, check } from "./check.ts"
 import { credential } from "./credential.ts"
 import { doctor } from "./doctor.ts"
 import { edit } from "./edit.ts"
+import * as flags from "./flags.ts"
 import * as Help from "./help.ts"
 import { init } from "./init.ts"
 import { executions, why, workflows } from "./look.ts"
-import { map } from "./map.ts"
-import { picture } from "./picture.ts"
+import { map, picture } from "./picture.ts"
 import { promote } from "./promote.ts"
-import { prove } from "./prove.ts"
-import { name, print, warn } from "./root.ts"
+import { prove, test } from "./prove.ts"
+import { command, name, print, warn } from "./root.ts"
 import { serve, StdioTransport } from "./serve.ts"
 import { diff, pull, push, status } from "./sync.ts"
-import { test } from "./test.ts"
 import { call, tools } from "./tools.ts"
 import { upgrade } from "./upgrade.ts"
 import { watch } from "./watch.ts"
@@ -70,7 +68,7 @@ const explain = (cause: Cause.Cause<Failure>) => {
   return Effect.forEach(Cause.prettyErrors(cause), (error) => warn(`${name}: ${error.stack ?? error.message}`))
 }
 
-const showHelp = (topics: ReadonlyArray<string>): Effect.Effect<void, Failure, Command.Environment> => {
+const showHelp = (topics: ReadonlyArray<string>): Effect.Effect<void, Options.InvalidOption, Command.Environment> => {
   const [topic] = topics
   const names = Help.namesIn(commandLine.subcommands)
   const show = (...args: ReadonlyArray<string>) =>
@@ -85,16 +83,16 @@ const showHelp = (topics: ReadonlyArray<string>): Effect.Effect<void, Failure, C
     : Options.refuse(Help.unknownCommand(topic, names))
 }
 
-const help = Command.make(
+const help = command(
   "help",
+  "Explain a command, or the options that all commands share",
   {
-    topics: Argument.String("command").pipe(
-      Argument.withDescription("Command to explain, or 'options' for the options that all commands share"),
+    topics: flags.argument("command", "Command to explain, or 'options' for the options that all commands share").pipe(
       Argument.variadic()
     )
   },
   ({ topics }) => showHelp(topics)
-).pipe(Command.withDescription("Explain a command, or the options that all commands share"))
+)
 
 export const commandLine = serve.pipe(
   Command.withSubcommands([

@@ -1,73 +1,131 @@
-/** `check`: workflows in files or on n8n, with an exit code for CI. */
-import * as Argument from "effect/cli/Argument"
-import * as Command from "effect/cli/Command"
+/** `check` and `audit`: problems and risks in files or on n8n, with an exit code for CI and a baseline of known ones. */
 import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import * as FileSystem from "effect/FileSystem"
+import * as Schema from "effect/Schema"
+import { defined } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
+import * as Visible from "../../base/Visible.ts"
+import * as Findings from "../../tools/security/Findings.ts"
+import * as Audit from "../../workflows/Audit.ts"
 import * as Finding from "../../workflows/inspection/Finding.ts"
 import * as Inspection from "../../workflows/inspection/Inspection.ts"
 import * as Breaks from "../../workflows/upgrade/Breaks.ts"
+import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Options from "../config/Options.ts"
 import * as CheckReport from "../report/CheckReport.ts"
 import * as JUnit from "../report/JUnit.ts"
 import * as Sarif from "../report/Sarif.ts"
 import * as ToolContext from "../ToolContext.ts"
-import * as baseline from "./baseline.ts"
-import { explained, isColoured, optional, placeOf, print, root, toggle } from "./root.ts"
+import * as flags from "./flags.ts"
+import { command, exit, isColoured, name as program, placeOf, print, printAll, reportMarked } from "./root.ts"
 
-const formats = ["text", "json", "sarif", "github", "junit"] as const
+type Key = ReadonlyArray<string>
 
-const inFolder = Effect.fnUntraced(function*(userPath: string, to: string | undefined) {
-  const options = yield* root
-  const place = yield* placeOf(userPath)
-  const report = yield* Inspection.inFolder({ ...place, to }).pipe(
-    explained,
-    Effect.provide(ToolContext.layerOffline(options, [place.root]))
+const baselineFlags = {
+  baseline: flags.text("baseline", "FILE", "Report only findings that are not in this file"),
+  updateBaseline: flags.toggle("update-baseline", "Write the findings into the baseline, and report none of them")
+}
+
+const decodeBaseline = Schema.decodeEffect(Schema.fromJsonString(Schema.Array(Schema.Array(Schema.String))))
+
+const readBaseline = Effect.fnUntraced(function*(file: string) {
+  const text = yield* Effect.mapError(
+    FileSystem.FileSystem.use((fs) => fs.readFileString(file)),
+    (error) =>
+      Options.refuse(`--baseline: '${file}' cannot be read: ${ConfigFile.fault(error)}. --update-baseline writes it`)
   )
-  if (report.places.length === 0) return yield* Options.refuse(`No workflows found in '${userPath}'`)
-  const folder = place.shownAs === "" ? "" : `${place.shownAs}/`
+  return yield* Effect.mapError(
+    decodeBaseline(text),
+    () => Options.refuse(`--baseline: '${file}' is not a baseline; --update-baseline writes one`)
+  )
+})
+
+/** Writes keys, one a line; `isOther` selects those of the file that stay. */
+const writeBaseline = Effect.fnUntraced(function*(
+  file: string,
+  keys: ReadonlyArray<Key>,
+  isOther: (key: Key) => boolean
+) {
+  const fs = yield* FileSystem.FileSystem
+  const others = (yield* fs.exists(file)) ? (yield* readBaseline(file)).filter(isOther) : []
+  const lines = [...others, ...keys].map((key) => JSON.stringify(key)).toSorted()
+  yield* fs.writeFileString(file, `[\n${lines.join(",\n")}\n]\n`)
+}, (effect, file) =>
+  Effect.catchTag(
+    effect,
+    "PlatformError",
+    (error) => Effect.fail(Options.refuse(`--baseline: '${file}' cannot be written: ${ConfigFile.fault(error)}`))
+  ))
+
+/** Opens the baseline before the work: `isKnown` for its findings, `update` if it is to be written. */
+const openBaseline = Effect.fnUntraced(function*(file: string | undefined, isUpdate: boolean) {
+  if (isUpdate && file === undefined) return yield* Options.refuse("--update-baseline needs --baseline FILE")
+  const known = new Set(
+    file === undefined || isUpdate ? [] : (yield* readBaseline(file)).map((key) => JSON.stringify(key))
+  )
   return {
-    ...report,
-    hasRead: (name: string) => place.only === undefined ? name.startsWith(folder) : report.places.includes(name)
+    isKnown: (key: Key) => isUpdate || known.has(JSON.stringify(key)),
+    update: (keys: ReadonlyArray<Key>, isOther: (key: Key) => boolean) =>
+      file === undefined || !isUpdate ? Effect.void : writeBaseline(file, keys, isOther)
   }
 })
 
-const onN8n = Effect.fnUntraced(function*(to: string | undefined) {
-  const report = yield* Inspection.onN8n(to).pipe(explained, Effect.provide(ToolContext.layer(yield* root)))
-  return { ...report, hasRead: () => true }
+const inFolder = Effect.fnUntraced(function*(userPath: string, to: string | undefined, options: Options.Options) {
+  const place = yield* placeOf(userPath)
+  const inspected = yield* Effect.provide(
+    Inspection.inFolder({ ...place, to }),
+    ToolContext.layerOffline(options, [place.root])
+  )
+  if (inspected.places.length === 0) return yield* Options.refuse(`No workflows found in '${userPath}'`)
+  const folder = place.shownAs === "" ? "" : `${place.shownAs}/`
+  return {
+    ...inspected,
+    hasRead: (name: string) => place.only === undefined ? name.startsWith(folder) : inspected.places.includes(name)
+  }
 })
 
-export const check = Command.make(
+const documentOf = (report: CheckReport.Report, format: "json" | "sarif" | "junit", startedAt: number) =>
+  Effect.map(Clock.currentTimeMillis, (now) => {
+    switch (format) {
+      case "json":
+        return JSON.stringify(CheckReport.json(report))
+      case "sarif":
+        return JSON.stringify(Sarif.document(report.findings))
+      case "junit":
+        return JUnit.document(CheckReport.junit(report), { milliseconds: now - startedAt, startedAt }).trimEnd()
+    }
+  })
+
+export const check = command(
   "check",
+  "Find problems, outdated nodes, breaks of an upgrade and risks in workflow files",
   {
-    folder: Argument.String("folder").pipe(
-      Argument.withDescription("Folder of workflow files, or one file; the working directory by default"),
-      Argument.optional
+    folder: flags.optionalArgument(
+      "folder",
+      "Folder of workflow files, or one file; the working directory by default"
     ),
-    n8n: toggle("n8n", "Check the workflows of the connected n8n instead"),
-    to: optional("to", "VERSION", "Also report what breaks in this release of n8n: 3, 2.41.1"),
-    format: Flag.Literals("format", formats).pipe(
+    n8n: flags.toggle("n8n", "Check the workflows of the connected n8n instead"),
+    to: flags.text("to", "VERSION", "Also report what breaks in this release of n8n: 3, 2.41.1"),
+    format: Flag.Literals("format", ["text", "json", "sarif", "github", "junit"]).pipe(
       Flag.withDescription("Format of the report"),
       Flag.withDefault("text")
     ),
-    ...baseline.flags,
-    strict: toggle("strict", "Fail for warnings and outdated nodes too")
+    ...baselineFlags,
+    strict: flags.toggle("strict", "Fail for warnings and outdated nodes too")
   },
-  Effect.fnUntraced(function*({ folder, format, n8n, strict, updateBaseline, ...flags }) {
+  Effect.fnUntraced(function*({ baseline, folder, format, n8n, strict, updateBaseline, ...flags }, options) {
     const startedAt = yield* Clock.currentTimeMillis
-    const { policy } = yield* root
-    if (n8n && Option.isSome(folder)) return yield* Options.refuse("Pass a folder or --n8n, not both")
-    const to = Option.isNone(flags.to)
-      ? undefined
-      : yield* explained(Effect.fromResult(Breaks.parseTarget(flags.to.value)))
-    const known = yield* baseline.open(Option.getOrUndefined(flags.baseline), updateBaseline)
+    if (n8n && folder !== undefined) return yield* Options.refuse("Pass a folder or --n8n, not both")
+    const to = flags.to === undefined ? undefined : yield* Effect.fromResult(Breaks.parseTarget(flags.to))
+    const known = yield* openBaseline(baseline, updateBaseline)
     const { findings, hasRead, places } = n8n
-      ? yield* onN8n(to)
-      : yield* inFolder(Option.getOrElse(folder, () => "."), to)
+      ? { ...yield* Effect.provide(Inspection.onN8n(to), ToolContext.layer(options)), hasRead: () => true }
+      : yield* inFolder(folder ?? ".", to, options)
     const keys = Finding.keysOf(findings)
     const hasRun = (rule: string) =>
-      rule.startsWith(Finding.upgradeRule) ? to !== undefined : rule !== "policy" || Option.isSome(policy)
+      rule.startsWith(Finding.upgradeRule) ? to !== undefined : rule !== "policy" || options.policy !== undefined
     yield* known.update(keys, ([rule = "", place = ""]) => !hasRun(rule) || !hasRead(place))
     const news = findings.filter((_, index) => !known.isKnown(keys[index] ?? []))
     const report: CheckReport.Report = {
@@ -77,31 +135,84 @@ export const check = Command.make(
       isStrict: strict,
       known: findings.length - news.length
     }
-    switch (format) {
-      case "text":
-        yield* Effect.forEach(CheckReport.text(report, isColoured), print, { discard: true })
-        break
-      case "json":
-        yield* print(JSON.stringify(CheckReport.json(report)))
-        break
-      case "sarif":
-        yield* print(JSON.stringify(Sarif.document(news)))
-        break
-      case "github":
-        yield* Effect.sync(() =>
-          void process.stdout.write(CheckReport.github(report).map((each) => `${each}\n`).join(""))
-        )
-        yield* print(CheckReport.summary(report))
-        break
-      case "junit": {
-        const milliseconds = (yield* Clock.currentTimeMillis) - startedAt
-        yield* print(JUnit.document(CheckReport.junit(report), { milliseconds, startedAt }).trimEnd())
-      }
-    }
-    if (!CheckReport.isFine(report)) process.exitCode = 2
+    if (format === "text") yield* printAll(CheckReport.text(report, isColoured))
+    else if (format === "github") {
+      // Commands for GitHub, which `print` would escape.
+      yield* Effect.sync(() => process.stdout.write(CheckReport.github(report).map((each) => `${each}\n`).join("")))
+      yield* print(CheckReport.summary(report))
+    } else yield* print(yield* documentOf(report, format, startedAt))
+    if (!CheckReport.isFine(report)) yield* exit(2)
   })
-).pipe(
-  Command.withDescription(
-    "Find problems, outdated nodes, breaks of an upgrade and risks in workflow files"
+)
+
+interface AuditData {
+  readonly findings: ReturnType<typeof Findings.show>
+  readonly note?: string
+  readonly workflows: number
+}
+
+/** Fixes that a person makes in another way than a model. */
+const byHand: { readonly [check: string]: string } = {
+  "literal-secret":
+    "Use a credential in the node and remove the value; then rotate the secret, because the workflow's history still has it.",
+  "outdated-node": `${program} upgrade --n8n moves them on in drafts, and proves them on recorded runs.`
+}
+
+const auditLines = ({ findings, note, workflows }: AuditData) => [
+  ...findings.flatMap(({ check, count, fix, places, severity, what }) => [
+    `${severity} ${check} (${count}): ${Visible.label(what, 400)}`,
+    ...places.flatMap(({ at = [], id, name }) => [
+      `  ${Visible.label(name)} (${Visible.label(id)})`,
+      ...at.map((each) => `    ${Visible.label(each, 200)}`)
+    ]),
+    `  → ${Visible.label(byHand[check] ?? fix, 400)}`,
+    ""
+  ]),
+  ...(note === undefined ? [] : [`${note}.`]),
+  `${counted(workflows, "workflow")}, ${findings.length === 0 ? "nothing found" : counted(findings.length, "finding")}`
+]
+
+const checks = (name: string, description: string) =>
+  Flag.Literals(name, Audit.checks).pipe(
+    Flag.withDescription(`${description}; may be repeated`),
+    Flag.atLeast(1),
+    Flag.withDefault(undefined)
   )
+
+export const audit = command(
+  "audit",
+  "Find risks on n8n: secrets, open webhooks, unused credentials …",
+  {
+    workflow: flags.optionalArgument("workflow", "Id of one workflow; all by default"),
+    only: checks("only", "Only this check"),
+    except: checks("except", "Without this check"),
+    severity: flags.choice("severity", Audit.severities, "Only findings of this severity or a higher one"),
+    ...baselineFlags,
+    json: flags.json
+  },
+  Effect.fnUntraced(function*({ baseline, json, updateBaseline, workflow, ...scope }, options) {
+    const known = yield* openBaseline(baseline, updateBaseline)
+    const { spots, withoutN8n: note, workflows } = yield* Effect.provide(
+      Audit.run(workflow, scope),
+      ToolContext.layer(options)
+    )
+    const isIncomplete = note !== undefined
+    const checked = yield* Audit.checksOf(scope)
+    const hasRun = (check: string) =>
+      Audit.checks.some((each) => each === check && checked.has(each) && !(isIncomplete && Audit.byN8n.includes(each)))
+    yield* known.update(
+      spots.map(Audit.keyOf),
+      ([check = "", , id = ""]) => !hasRun(check) || workflow !== undefined && workflow !== id
+    )
+    const findings = Findings.show(spots.filter((spot) => !known.isKnown(Audit.keyOf(spot))))
+    const data = {
+      workflows,
+      ok: findings.length === 0 && !isIncomplete,
+      ...(isIncomplete ? { incomplete: true } : {}),
+      findings,
+      ...defined({ note })
+    }
+    yield* reportMarked(json, data, () => auditLines(data))
+    if (!data.ok) yield* exit(isIncomplete ? 1 : 2)
+  })
 )

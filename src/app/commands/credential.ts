@@ -1,7 +1,5 @@
 /** `credential create`: reads secrets from a hidden prompt or from stdin, never from the command line. */
-import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Prompt from "effect/cli/Prompt"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -12,7 +10,8 @@ import * as Values from "../../credentials/Values.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Options from "../config/Options.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { checkWrites, explained, print, root } from "./root.ts"
+import * as flags from "./flags.ts"
+import { checkWrites, command, print } from "./root.ts"
 
 const select = (message: string, choices: ReadonlyArray<unknown>) =>
   Prompt.Select<unknown>({
@@ -75,31 +74,20 @@ const make = Effect.fnUntraced(function*(type: string, name: string) {
   return yield* N8nClient.use((n8n) => n8n.createCredential({ name, type, values: Redacted.make(values) }))
 })
 
-const create = Command.make(
+const create = command(
   "create",
+  "Create a credential: asks for its fields, or reads them from stdin as a JSON object",
   {
-    type: Argument.String("type").pipe(Argument.withDescription("Type, such as slackApi or postgres")),
-    name: Flag.String("name").pipe(
-      Flag.withDescription("Name of the credential; its type by default"),
-      Flag.withMetavar("NAME"),
-      Flag.withDefault("")
-    )
+    type: flags.argument("type", "Type, such as slackApi or postgres"),
+    name: flags.text("name", "NAME", "Name of the credential; its type by default")
   },
-  Effect.fnUntraced(function*({ name, type }) {
-    const options = yield* root
-    const result = yield* make(type, name === "" ? type : name).pipe(
+  Effect.fnUntraced(function*({ name, type }, options) {
+    const { id, ...created } = yield* make(type, name || type).pipe(
       Effect.catchTag("QuitError", () => Options.refuse("Nothing was created")),
-      explained,
       Effect.provide(ToolContext.layer(options))
     )
-    yield* print(
-      `Created ${Visible.label(result.name)} (${Visible.label(result.type)}): ${Visible.label(result.id)}`
-    )
+    yield* print(`Created ${Visible.label(created.name)} (${Visible.label(created.type)}): ${Visible.label(id)}`)
   })
-).pipe(
-  Command.withDescription(
-    "Create a credential: asks for its fields, or reads them from stdin as a JSON object"
-  )
 )
 
 export const credential = Command.make("credential").pipe(

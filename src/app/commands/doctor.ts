@@ -1,16 +1,15 @@
 /** `doctor`: checks everything that the server needs. */
-import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as Option from "effect/Option"
 import type * as Options from "../config/Options.ts"
 import * as Upstreams from "../config/Upstreams.ts"
 import * as Doctor from "../doctor/Doctor.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { isColoured, offeredTools, print, root, toggle } from "./root.ts"
+import * as flags from "./flags.ts"
+import { command, exit, isColoured, offeredTools, report } from "./root.ts"
 
 const surroundings = Effect.fnUntraced(function*(options: Options.Options) {
-  if (Option.isNone(options.oauthIssuer) && Option.isNone(options.publicUrl)) return []
+  if (options.oauthIssuer === undefined && options.publicUrl === undefined) return []
   const AccessChecks = yield* Effect.promise(() => import("../doctor/AccessChecks.ts"))
   return yield* AccessChecks.examine(options)
 }, Effect.provide(FetchHttpClient.layer))
@@ -20,11 +19,11 @@ const withVersion = (state: ToolContext.Own["state"]) =>
     ? Effect.succeed(state)
     : Effect.map(Effect.promise(() => import("../Postgres.ts")), ({ version }) => ({ ...state, version }))
 
-export const doctor = Command.make(
+export const doctor = command(
   "doctor",
-  { json: toggle("json", "Print the checks as JSON") },
-  Effect.fnUntraced(function*({ json }) {
-    const options = yield* root
+  "Check address, key, scopes and version of n8n",
+  { json: flags.toggle("json", "Print the checks as JSON") },
+  Effect.fnUntraced(function*({ json }, options) {
     const { defaultUpstream, upstreams } = yield* Upstreams.load(options)
     const tools = yield* offeredTools(options)
     let shared = yield* surroundings(options)
@@ -41,9 +40,10 @@ export const doctor = Command.make(
       // Common checks are printed once.
       shared = []
       const { name: profile } = upstream
-      if (json) yield* print(JSON.stringify(profile === undefined ? checks : { profile, checks }))
-      else yield* print(`${profile === undefined ? "" : `${profile}\n`}${Doctor.render(checks, isColoured)}`)
-      if (!Doctor.isHealthy(checks)) process.exitCode = 1
+      yield* report(json, profile === undefined ? checks : { profile, checks }, () => [
+        `${profile === undefined ? "" : `${profile}\n`}${Doctor.render(checks, isColoured)}`
+      ])
+      if (!Doctor.isHealthy(checks)) yield* exit(1)
     }
   }, Effect.scoped)
-).pipe(Command.withDescription("Check address, key, scopes and version of n8n"))
+)

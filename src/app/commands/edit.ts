@@ -1,27 +1,21 @@
 /** `edit`: changes many workflows, shows what would change first, and takes a batch back. */
 import * as Argument from "effect/cli/Argument"
-import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Prompt from "effect/cli/Prompt"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import { CallContext } from "../../base/CallContext.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as tools from "../../tools/index.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { checkWrites, exit, explained, json, name, optional, print, root, showProgress, toggle } from "./root.ts"
-import { dryRun } from "./sync.ts"
+import * as flags from "./flags.ts"
+import { checkWrites, command, exit, name, print, report, showProgress } from "./root.ts"
 import { jsonIn } from "./tools.ts"
 
 type Planned = Effect.Success<ReturnType<typeof tools.bulkEdit.call>>
 type Outcome = Partial<Pick<Planned, "done" | "notDone" | "refused" | "stopped" | "warnings">> & {
   readonly restored?: number
 }
-
-const several = (flag: string, metavar: string, description: string) =>
-  Flag.String(flag).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.atLeast(0))
 
 const text = (value: string) => Visible.label(value, 200)
 
@@ -67,96 +61,88 @@ const isTerminal = () => process.stdin.isTTY === true && process.stdout.isTTY ==
 
 /** Options that select workflows on n8n. */
 export const selection = {
-  id: several("id", "WORKFLOW", "Only this workflow; may be repeated"),
-  named: optional("name", "TEXT", "Only workflows whose name contains this"),
-  tag: several("tag", "TAG", "Only workflows with this tag; may be repeated")
+  ids: flags.texts("id", "WORKFLOW", "Only this workflow; may be repeated"),
+  named: flags.text("name", "TEXT", "Only workflows whose name contains this"),
+  tags: flags.texts("tag", "TAG", "Only workflows with this tag; may be repeated")
 }
 
-export const selected = ({ id, named, tag }: {
-  readonly id: ReadonlyArray<string>
-  readonly named: Option.Option<string>
-  readonly tag: ReadonlyArray<string>
+export const selected = ({ ids, named, tags }: {
+  readonly ids: ReadonlyArray<string>
+  readonly named: string | undefined
+  readonly tags: ReadonlyArray<string>
 }) =>
   defined({
-    ids: id.length === 0 ? undefined : id,
-    name: Option.getOrUndefined(named),
-    tags: tag.length === 0 ? undefined : tag
+    ids: ids.length === 0 ? undefined : ids,
+    name: named,
+    tags: tags.length === 0 ? undefined : tags
   })
 
-export const edit = Command.make(
+const isConfirmed = Effect.orElseSucceed(
+  Prompt.run(Prompt.Confirm({ message: "Apply?", initial: false })),
+  () => false
+)
+
+const exitBy = (outcome: Outcome) => exit(outcome.notDone !== undefined ? 1 : outcome.refused !== undefined ? 2 : 0)
+
+const takeBack = Effect.fnUntraced(function*(batch: string, dryRun: boolean, json: boolean) {
+  const outcome = yield* tools.workflowRestore.call({ batch, dryRun, confirm: true })
+  yield* report(json, outcome, () => dryRun ? [outcome.hint ?? ""] : outcomeLines(outcome))
+  yield* exitBy(outcome)
+})
+
+const apply = Effect.fnUntraced(function*(plan: string, dryRun: boolean, json: boolean) {
+  const outcome = yield* tools.bulkEdit.call({ plan, dryRun, confirm: true, raw: true })
+  yield* report(json, outcome, () => [
+    ...outcomeLines(outcome),
+    outcome.notDone === undefined
+      ? `Take it back: ${name} edit --restore ${plan}`
+      : `Continue: ${name} edit --plan ${plan}`
+  ])
+  yield* exitBy(outcome)
+})
+
+export const edit = command(
   "edit",
+  "Change many workflows: shows the plan, asks, applies it; --restore takes it back",
   {
-    operations: Argument.String("operation").pipe(
-      Argument.withDescription("Operation of bulk_edit as JSON, or @FILE with one or a list"),
+    operations: flags.argument("operation", "Operation of bulk_edit as JSON, or @FILE with one or a list").pipe(
       Argument.atLeast(0)
     ),
     ...selection,
-    uses: optional("uses", "TEXT", "Only workflows with nodes that contain this"),
-    without: Flag.Literals("without", ["errorWorkflow", "tags", "runs"]).pipe(
-      Flag.withDescription("Only workflows without this"),
-      Flag.optional
-    ),
-    published: toggle("published", "Only published workflows"),
-    draft: toggle("draft", "Leave the changes of published workflows as drafts"),
-    plan: optional("plan", "PLAN", "Apply a plan that was shown before, or continue it"),
-    restore: optional("restore", "PLAN", "Take back what a plan has changed"),
-    yes: toggle("yes", "Apply without asking"),
-    dryRun,
-    json
+    uses: flags.text("uses", "TEXT", "Only workflows with nodes that contain this"),
+    without: flags.choice("without", ["errorWorkflow", "tags", "runs"], "Only workflows without this"),
+    published: flags.toggle("published", "Only published workflows"),
+    draft: flags.toggle("draft", "Leave the changes of published workflows as drafts"),
+    plan: flags.text("plan", "PLAN", "Apply a plan that was shown before, or continue it"),
+    restore: flags.text("restore", "PLAN", "Take back what a plan has changed"),
+    yes: flags.toggle("yes", "Apply without asking"),
+    dryRun: flags.dryRun,
+    json: flags.json
   },
-  Effect.fnUntraced(function*({ draft, dryRun, json, plan, restore, yes, ...given }) {
-    const options = yield* root
-    const operations = (yield* Effect.forEach(given.operations, operationsIn)).flat()
-    const report = (value: object, lines: ReadonlyArray<string>) =>
-      json ? print(JSON.stringify(value)) : Effect.forEach(lines, print, { discard: true })
-    const ended = (outcome: Outcome) => exit(outcome.notDone !== undefined ? 1 : outcome.refused !== undefined ? 2 : 0)
-    yield* Effect.gen(function*() {
-      if (!dryRun) yield* checkWrites("edit changes workflows", ", or add --dry-run")
-      if (Option.isSome(restore)) {
-        const outcome = yield* tools.workflowRestore.call({ batch: restore.value, dryRun, confirm: true })
-        yield* report(outcome, dryRun ? [outcome.hint ?? ""] : outcomeLines(outcome))
-        return yield* ended(outcome)
-      }
-      const apply = Effect.fnUntraced(function*(id: string) {
-        const outcome = yield* tools.bulkEdit.call({ plan: id, dryRun, confirm: true, raw: true })
-        yield* report(outcome, [
-          ...outcomeLines(outcome),
-          outcome.notDone === undefined
-            ? `Take it back: ${name} edit --restore ${id}`
-            : `Continue: ${name} edit --plan ${id}`
-        ])
-        yield* ended(outcome)
-      })
-      if (Option.isSome(plan)) return yield* apply(plan.value)
-      const select = defined({
-        ...selected(given),
-        uses: Option.getOrUndefined(given.uses),
-        without: Option.getOrUndefined(given.without),
-        active: given.published ? true : undefined
-      })
-      const { data: planned } = yield* tools.bulkEdit.run({
-        select,
-        operations,
-        publish: draft ? "draft" : "keep",
-        dryRun: true,
-        raw: true
-      })
-      const result = planned as Planned
-      const id = result.plan
-      const asks = !dryRun && !yes && !json && id !== undefined && isTerminal()
-      const isApplied = id !== undefined && !dryRun && (yes || asks)
-      if (!json || !isApplied) yield* report(result, planLines(result))
-      if (id === undefined) return yield* exit(result.refused === undefined ? 0 : 2)
-      if (
-        asks &&
-        !(yield* Effect.orElseSucceed(Prompt.run(Prompt.Confirm({ message: "Apply?", initial: false })), () => false))
-      ) return
-      if (isApplied) return yield* apply(id)
-      if (!json) yield* print(`Apply: ${name} edit --plan ${id}`)
-    }).pipe(watched, explained, Effect.provide(ToolContext.layer(options)))
-  })
-).pipe(
-  Command.withDescription(
-    "Change many workflows: shows the plan, asks, applies it; --restore takes it back"
+  Effect.fnUntraced(
+    function*({ draft, dryRun, json, plan, published, restore, uses, without, yes, ...given }, options) {
+      const operations = (yield* Effect.forEach(given.operations, operationsIn)).flat()
+      yield* Effect.gen(function*() {
+        if (!dryRun) yield* checkWrites("edit changes workflows", ", or add --dry-run")
+        if (restore !== undefined) return yield* takeBack(restore, dryRun, json)
+        if (plan !== undefined) return yield* apply(plan, dryRun, json)
+        const { data } = yield* tools.bulkEdit.run({
+          select: defined({ ...selected(given), uses, without, active: published ? true : undefined }),
+          operations,
+          publish: draft ? "draft" : "keep",
+          dryRun: true,
+          raw: true
+        })
+        const planned = data as Planned
+        const { plan: id, refused } = planned
+        const asks = !dryRun && !yes && !json && id !== undefined && isTerminal()
+        const isApplied = id !== undefined && !dryRun && (yes || asks)
+        if (!json || !isApplied) yield* report(json, planned, () => planLines(planned))
+        if (id === undefined) return yield* exit(refused === undefined ? 0 : 2)
+        if (asks && !(yield* isConfirmed)) return
+        if (isApplied) return yield* apply(id, dryRun, json)
+        if (!json) yield* print(`Apply: ${name} edit --plan ${id}`)
+      }).pipe(watched, Effect.provide(ToolContext.layer(options)))
+    }
   )
 )

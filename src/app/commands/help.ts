@@ -9,7 +9,6 @@ import { name } from "../Mcp.ts"
 import * as Layout from "../report/Layout.ts"
 import json from "./help.json" with { type: "json" }
 
-/** Examples, and the meanings of exit statuses besides 0 and 1, or instead. */
 interface About {
   readonly exits?: { readonly [status: string]: string }
   readonly examples: ReadonlyArray<ReadonlyArray<string>>

@@ -1,10 +1,8 @@
 /** `init`: asks for address and key, tests them, and writes a configuration that every command finds. */
-import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Prompt from "effect/cli/Prompt"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { applyEdits, modify } from "jsonc-parser"
 import { dirname, join, resolve } from "node:path"
@@ -13,14 +11,14 @@ import type * as Tool from "../../answer/Tool.ts"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import { arr, obj, str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
-import type { UnreadablePackage } from "../../catalogue/data/Packages.ts"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import * as ConfigPlace from "../config/ConfigPlace.ts"
 import * as Options from "../config/Options.ts"
 import * as Upstreams from "../config/Upstreams.ts"
 import * as Doctor from "../doctor/Doctor.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { isColoured, name as program, offeredTools, print, root, toggle, warn } from "./root.ts"
+import * as flags from "./flags.ts"
+import { command, exit, isColoured, name as program, offeredTools, print, warn } from "./root.ts"
 
 /** Paths of the editor that people copy from a browser, with what comes after. */
 const editorPath = /\/(?:home|workflow|workflows|projects|settings|signin|setup|executions)(?:\/.*)?$/
@@ -66,54 +64,60 @@ const askKey = (url: string) =>
     Prompt.run(Prompt.Password({ message: "API key (hidden)" }))
   )
 
-/** Lines of stdin that options leave open: the address, then the key. */
 const readLines = Effect.map(
   Effect.promise(() => textOf(process.stdin)),
   (text) => text.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== "")
 )
 
-/** Address and key of options and variables, else of a person who is asked until they work, else of stdin. */
-const access = Effect.fnUntraced(
-  function*<R>(
-    options: Options.Options,
-    test: (access: Access) => Effect.Effect<boolean, Options.InvalidOption | UnreadablePackage, R>
-  ) {
-    const preset = { url: Option.getOrUndefined(options.n8nUrl), apiKey: Option.getOrUndefined(options.apiKey) }
-    if (!isInteractive() || preset.url !== undefined && preset.apiKey !== undefined) {
-      const lines = preset.url !== undefined && preset.apiKey !== undefined || process.stdin.isTTY
-        ? []
-        : yield* readLines
-      const url = preset.url ?? lines.shift()
-      const apiKey = preset.apiKey ??
-        Option.getOrUndefined(Option.map(Option.fromUndefinedOr(lines.shift()), Redacted.make))
-      if (url === undefined || apiKey === undefined) {
-        return yield* Options.refuse(
-          `init needs ${
-            url === undefined ? "the address of n8n and " : ""
-          }an API key: set N8N_URL and N8N_API_KEY, or send them on stdin, a line each (the address, unless it is set, then the key)`
-        )
-      }
-      const access = { url: yield* addressOf(url), apiKey }
-      return (yield* test(access)) ? access : undefined
-    }
-    let usual = preset.url ?? ""
-    while (true) {
-      const url = yield* addressOf(preset.url ?? (yield* askAddress(usual)))
-      const access = { url, apiKey: preset.apiKey ?? (yield* askKey(url)) }
-      const isFine = yield* test(access).pipe(
-        Effect.catch(({ message }) => Effect.as(warn(message), false))
-      )
-      if (isFine) return access
-      usual = url
-      if (!(yield* Prompt.run(Prompt.Confirm({ message: "Try again?", initial: true })))) return undefined
-    }
+/** Address and key of options and variables, else of stdin; tested once. */
+const presetAccess = Effect.fnUntraced(function*<E, R>(
+  { apiKey: key, n8nUrl }: Options.Options,
+  test: (access: Access) => Effect.Effect<boolean, E, R>
+) {
+  const isSet = n8nUrl !== undefined && key !== undefined
+  const lines = isSet || process.stdin.isTTY ? [] : yield* readLines
+  const url = n8nUrl ?? lines.shift()
+  const [line] = lines
+  const apiKey = key ?? (line === undefined ? undefined : Redacted.make(line))
+  if (url === undefined || apiKey === undefined) {
+    const what = `${url === undefined ? "the address of n8n and " : ""}an API key`
+    return yield* Options.refuse(
+      `init needs ${what}: set N8N_URL and N8N_API_KEY, or send them on stdin, a line each (the address, unless it is set, then the key)`
+    )
   }
-)
+  const access = { url: yield* addressOf(url), apiKey }
+  return (yield* test(access)) ? access : undefined
+})
 
-/** File as text, with the names of its profiles; undefined if there is not one. */
-const readExisting = Effect.fnUntraced(function*(file: string) {
+/** Asks a person for what the options leave open, until it works. */
+const askAccess = Effect.fnUntraced(function*<E extends { readonly message: string }, R>(
+  { apiKey, n8nUrl }: Options.Options,
+  test: (access: Access) => Effect.Effect<boolean, E, R>
+) {
+  let usual = n8nUrl ?? ""
+  while (true) {
+    const url = yield* addressOf(n8nUrl ?? (yield* askAddress(usual)))
+    const access = { url, apiKey: apiKey ?? (yield* askKey(url)) }
+    const isFine = yield* Effect.catch(test(access), ({ message }) => Effect.as(warn(message), false))
+    if (isFine) return access
+    usual = url
+    if (!(yield* Prompt.run(Prompt.Confirm({ message: "Try again?", initial: true })))) return undefined
+  }
+})
+
+interface Existing {
+  readonly text: string | undefined
+  /** Names of its profiles. */
+  readonly names: ReadonlyArray<string>
+}
+
+const readExisting = Effect.fnUntraced(function*(file: string): Effect.fn.Return<
+  Existing,
+  Options.InvalidOption,
+  FileSystem.FileSystem
+> {
   const fs = yield* FileSystem.FileSystem
-  if (!(yield* fs.exists(file).pipe(Effect.orElseSucceed(() => false)))) return undefined
+  if (!(yield* fs.exists(file).pipe(Effect.orElseSucceed(() => false)))) return { text: undefined, names: [] }
   const text = yield* fs.readFileString(file).pipe(
     Effect.mapError((error) => Options.refuse(`${file} cannot be read: ${ConfigFile.fault(error)}`))
   )
@@ -172,34 +176,36 @@ export const clientLines = (profile: string, command: ReadonlyArray<string>): Re
   ]
 }
 
-export const init = Command.make(
+export const init = command(
   "init",
+  "Connect to your n8n: asks for its address and a key, tests them, and saves them",
   {
     name: Flag.String("name").pipe(
       Flag.withDescription("Name of this n8n among several (default n8n)"),
       Flag.withMetavar("NAME"),
       Flag.withDefault("n8n")
     ),
-    project: toggle("project", `Only for this folder: ${ConfigPlace.projectFile}, instead of the user's configuration`),
-    yes: toggle("yes", "Change an existing configuration without asking")
+    project: flags.toggle(
+      "project",
+      `Only for this folder: ${ConfigPlace.projectFile}, instead of the user's configuration`
+    ),
+    yes: flags.toggle("yes", "Change an existing configuration without asking")
   },
-  Effect.fnUntraced(function*({ name, project, yes }) {
-    const options = yield* root
+  Effect.fnUntraced(function*({ name, project, yes }, options) {
     const tools = yield* offeredTools(options)
-    const file = Option.isSome(options.config)
-      ? resolve(options.config.value)
+    const file = options.config !== undefined
+      ? resolve(options.config)
       : project
       ? resolve(ConfigPlace.projectFile)
       : ConfigPlace.userFile(process.env)
-    const existing = yield* readExisting(file)
-    const at = existing?.names.indexOf(name) ?? -1
-    if (existing !== undefined && !yes) {
-      const what = at < 0 ? `add '${Visible.label(name)}' to` : `replace '${Visible.label(name)}' in`
+    const { names, text } = yield* readExisting(file)
+    const isOld = names.includes(name)
+    if (text !== undefined && !yes) {
+      const what = `${isOld ? "replace" : "add"} '${Visible.label(name)}' ${isOld ? "in" : "to"}`
       if (!isInteractive()) {
+        const shown = names.map((each) => Visible.label(each)).join(", ") || "without profiles"
         return yield* Options.refuse(
-          `${file} exists (${
-            existing.names.map((each) => Visible.label(each)).join(", ") || "without profiles"
-          }): --yes would ${what} it; --name chooses another name`
+          `${file} exists (${shown}): --yes would ${what} it; --name chooses another name`
         )
       }
       const message = `${file} exists: ${what} it?`
@@ -208,16 +214,13 @@ export const init = Command.make(
       }
     }
     const test = (access: Access) =>
-      Effect.gen(function*() {
-        const checks = yield* examine(access, options, tools)
-        yield* print(Doctor.render(checks, isColoured))
-        return Doctor.isHealthy(checks)
-      })
-    const chosen = yield* access(options, test)
-    if (chosen === undefined) {
-      process.exitCode = 1
-      return yield* warn(`${program}: nothing was written`)
-    }
+      Effect.flatMap(
+        examine(access, options, tools),
+        (checks) => Effect.as(print(Doctor.render(checks, isColoured)), Doctor.isHealthy(checks))
+      )
+    const isSet = options.n8nUrl !== undefined && options.apiKey !== undefined
+    const chosen = yield* isSet || !isInteractive() ? presetAccess(options, test) : askAccess(options, test)
+    if (chosen === undefined) return yield* Effect.andThen(exit(1), warn(`${program}: nothing was written`))
     const profile = {
       name,
       url: chosen.url,
@@ -227,15 +230,16 @@ export const init = Command.make(
         : {}),
       ...(options.readOnly ? { readOnly: true } : {})
     }
-    const text = existing?.text ?? "{\"profiles\":[]}"
-    const path = ["profiles", at < 0 ? existing?.names.length ?? 0 : at]
+    const all = isOld ? names : [...names, name]
     const formattingOptions = { insertSpaces: true, tabSize: 2 }
-    yield* write(file, `${applyEdits(text, modify(text, path, profile, { formattingOptions })).trimEnd()}\n`)
+    const before = text ?? "{\"profiles\":[]}"
+    const edits = modify(before, ["profiles", all.indexOf(name)], profile, { formattingOptions })
+    yield* write(file, `${applyEdits(before, edits).trimEnd()}\n`)
     yield* print(`\nWrote ${file}, which only you can read.`)
-    if (project && Option.isNone(options.config)) yield* ignore(dirname(file))
+    if (project && options.config === undefined) yield* ignore(dirname(file))
     // Clients start elsewhere, and with other variables.
     const isUsual = file === ConfigPlace.userFile({ HOME: process.env["HOME"] })
-    const isOne = (existing?.names.length ?? 0) + (at < 0 ? 1 : 0) === 1
+    const isOne = all.length === 1
     const command = [
       ...start(process.execPath, process.argv[1] ?? ""),
       ...(isUsual ? [] : ["--config", file]),
@@ -244,4 +248,4 @@ export const init = Command.make(
     yield* print(["", "Add it to a client:", ...clientLines(name, command)].join("\n"))
     yield* print(`\nTry it here: ${program} ${isOne ? "" : `--profile ${quoted(name)} `}workflows`)
   }, Effect.catchTag("QuitError", () => Options.refuse("Nothing was written")))
-).pipe(Command.withDescription("Connect to your n8n: asks for its address and a key, tests them, and saves them"))
+)

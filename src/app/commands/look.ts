@@ -1,10 +1,7 @@
 /** `why`, `executions` and `workflows`: what the tools answer, as tables in a terminal and as JSON elsewhere. */
-import * as Argument from "effect/cli/Argument"
-import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Triage from "../../executions/Triage.ts"
@@ -15,26 +12,19 @@ import * as Options from "../config/Options.ts"
 import type * as Layout from "../report/Layout.ts"
 import * as RunReport from "../report/RunReport.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { explained, isColoured, name as program, optional, print, root, toggle } from "./root.ts"
+import * as flags from "./flags.ts"
+import { command, isColoured, name as program, report } from "./root.ts"
 
-const json = toggle("json", "Print JSON, as in a pipe")
+const json = flags.toggle("json", "Print JSON, as in a pipe")
 
 const maxRows = 500
 
 const limit = (usual: string) =>
-  Flag.Int("limit").pipe(
-    Flag.withDescription(`Maximum number, 1 to ${maxRows} (default ${usual})`),
-    Flag.withMetavar("N"),
-    Flag.filter((value) => value >= 1 && value <= maxRows, () => `between 1 and ${maxRows}`),
-    Flag.optional
-  )
+  flags.integer("limit", [1, maxRows], `Maximum number, 1 to ${maxRows} (default ${usual})`)
 
 const show = (json: boolean, data: object, lines: (screen: Layout.Screen) => ReadonlyArray<string>) =>
-  json || !process.stdout.isTTY
-    ? print(JSON.stringify(data))
-    : Effect.forEach(lines({ width: process.stdout.columns || 100, isColoured }), print, { discard: true })
+  report(json || !process.stdout.isTTY, data, () => lines({ width: process.stdout.columns || 100, isColoured }))
 
-/** Largest page of the tools. */
 const maxPage = 100
 
 interface Page<A> {
@@ -73,56 +63,47 @@ const findWorkflow = Effect.fnUntraced(function*(reference: string) {
   )
 })
 
-const ofWorkflow = (workflow: Option.Option<string>) =>
-  Option.isNone(workflow)
+const ofWorkflow = (workflow: string | undefined) =>
+  workflow === undefined
     ? Effect.succeed({})
-    : Effect.map(findWorkflow(workflow.value), (workflowId) => ({ workflowId }))
+    : Effect.map(findWorkflow(workflow), (workflowId) => ({ workflowId }))
 
 /** Newest failed run, else the newest. */
-const newest = Effect.fnUntraced(function*(workflow: Option.Option<string>) {
+const newest = Effect.fnUntraced(function*(workflow: string | undefined) {
   const query = { ...(yield* ofWorkflow(workflow)), limit: 1 }
   for (const status of ["error", "crashed", undefined] as const) {
     const { executions: [run] = [] } = yield* tools.listExecutions.call({ ...query, ...(status && { status }) })
     if (run !== undefined) return run.id
   }
   return yield* Options.refuse(
-    Option.isNone(workflow)
+    workflow === undefined
       ? "This n8n has no saved runs"
-      : `Workflow '${
-        Visible.label(workflow.value)
-      }' has no saved runs: n8n's settings or the workflow's decide what is saved`
+      : `Workflow '${Visible.label(workflow)}' has no saved runs: n8n's settings or the workflow's decide what is saved`
   )
 })
 
-export const why = Command.make(
+export const why = command(
   "why",
+  "Explain why a run failed: the node, its error and its input",
   {
-    id: Argument.String("id").pipe(
-      Argument.withDescription("Id of a run; by default the newest one that failed"),
-      Argument.optional
-    ),
-    last: optional("last", "WORKFLOW", "Newest failed run of this workflow, an id or a name; else its newest run"),
+    id: flags.optionalArgument("id", "Id of a run; by default the newest one that failed"),
+    last: flags.text("last", "WORKFLOW", "Newest failed run of this workflow, an id or a name; else its newest run"),
     json
   },
-  Effect.fnUntraced(function*({ id, json, last }) {
-    const options = yield* root
-    if (Option.isSome(id) && Option.isSome(last)) return yield* Options.refuse("Choose one: ID or --last WORKFLOW")
-    if (Option.isSome(id) && !/^\d+$/.test(id.value)) {
+  Effect.fnUntraced(function*({ id, json, last }, options) {
+    if (id !== undefined && last !== undefined) return yield* Options.refuse("Choose one: ID or --last WORKFLOW")
+    if (id !== undefined && !/^\d+$/.test(id)) {
+      const shown = `'${Visible.label(id)}'`
       return yield* Options.refuse(
-        `'${
-          Visible.label(id.value)
-        }' is not the id of a run, which is a number (${program} executions lists them). Of a workflow: ${program} why --last '${
-          Visible.label(id.value)
-        }'`
+        `${shown} is not the id of a run, which is a number (${program} executions lists them). Of a workflow: ${program} why --last ${shown}`
       )
     }
     yield* Effect.gen(function*() {
-      const run = Option.isSome(id) ? id.value : yield* newest(last)
-      const summary = yield* tools.getExecution.call({ id: run })
+      const summary = yield* tools.getExecution.call({ id: id ?? (yield* newest(last)) })
       yield* show(json, summary, (screen) => RunReport.why(summary, screen))
-    }).pipe(explained, Effect.provide(ToolContext.layer(options)))
+    }).pipe(Effect.provide(ToolContext.layer(options)))
   })
-).pipe(Command.withDescription("Explain why a run failed: the node, its error and its input"))
+)
 
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -139,84 +120,61 @@ const sinceTime = Effect.fnUntraced(function*(text: string) {
     : new Date(at).toISOString()
 })
 
-export const executions = Command.make(
+export const executions = command(
   "executions",
+  "List runs, newest first, or group them by what failed or where the time goes",
   {
-    workflow: optional("workflow", "WORKFLOW", "Only runs of this workflow, an id or a name"),
-    status: Flag.Literals("status", ExecutionHead.statuses).pipe(
-      Flag.withDescription("Only this status"),
-      Flag.optional
-    ),
-    since: optional("since", "TIME", "Only runs since then: 30m, 24h, 7d or 2026-01-31T08:00"),
-    by: Flag.Literals("by", Triage.groupings).pipe(
-      Flag.withDescription("Group them: by workflow, cause of failure, node (time) or version"),
-      Flag.optional
-    ),
+    workflow: flags.text("workflow", "WORKFLOW", "Only runs of this workflow, an id or a name"),
+    status: flags.choice("status", ExecutionHead.statuses, "Only this status"),
+    since: flags.text("since", "TIME", "Only runs since then: 30m, 24h, 7d or 2026-01-31T08:00"),
+    by: flags.choice("by", Triage.groupings, "Group them: by workflow, cause of failure, node (time) or version"),
     limit: limit("20; of groups 200, by node 50"),
     json
   },
-  Effect.fnUntraced(function*({ by, json, limit, since, status, workflow }) {
-    const options = yield* root
-    const startedAfter = Option.isNone(since) ? {} : { startedAfter: yield* sinceTime(since.value) }
+  Effect.fnUntraced(function*({ by: groupBy, json, limit, since, status, workflow }, options) {
+    const startedAfter = since === undefined ? undefined : yield* sinceTime(since)
     yield* Effect.gen(function*() {
-      const query = {
-        ...(yield* ofWorkflow(workflow)),
-        ...startedAfter,
-        ...(Option.isNone(status) ? {} : { status: status.value })
-      }
-      const groupBy = Option.getOrUndefined(by)
-      const data = groupBy === undefined
-        ? yield* pages(Option.getOrElse(limit, () => 20), (page) =>
+      const query = { ...(yield* ofWorkflow(workflow)), ...defined({ startedAfter, status }) }
+      const list = Effect.fnUntraced(function*() {
+        const { rows: executions, ...rest } = yield* pages(limit ?? 20, (page) =>
           Effect.map(
             tools.listExecutions.call({ ...query, ...page }),
             ({ executions: rows = [], ...rest }) => ({ ...rest, rows })
-          )).pipe(Effect.map(({ rows, ...rest }) => ({ ...rest, count: rows.length, executions: rows })))
-        : yield* tools.listExecutions.call({
-          ...query,
-          groupBy,
-          ...(Option.isNone(limit) ? {} : { limit: limit.value })
-        })
+          ))
+        return { ...rest, count: executions.length, executions }
+      })
+      const data = groupBy === undefined
+        ? yield* list()
+        : yield* tools.listExecutions.call({ ...query, groupBy, ...defined({ limit }) })
       yield* show(json, data, (screen) => RunReport.executions(data, screen))
-    }).pipe(explained, Effect.provide(ToolContext.layer(options)))
+    }).pipe(Effect.provide(ToolContext.layer(options)))
   })
-).pipe(Command.withDescription("List runs, newest first, or group them by what failed or where the time goes"))
+)
 
-export const workflows = Command.make(
+export const workflows = command(
   "workflows",
+  "List workflows with their state, triggers and last run",
   {
-    name: Argument.String("name").pipe(
-      Argument.withDescription("Only workflows whose name contains this"),
-      Argument.optional
-    ),
-    tag: Flag.String("tag").pipe(
-      Flag.withDescription("Only workflows with this tag; may be repeated"),
-      Flag.withMetavar("TAG"),
-      Flag.atLeast(0)
-    ),
-    uses: optional("uses", "TEXT", "Only workflows whose nodes contain this: a type, credential, webhook path …"),
-    published: toggle("published", "Only published workflows"),
+    name: flags.optionalArgument("name", "Only workflows whose name contains this"),
+    tags: flags.texts("tag", "TAG", "Only workflows with this tag; may be repeated"),
+    uses: flags.text("uses", "TEXT", "Only workflows whose nodes contain this: a type, credential, webhook path …"),
+    published: flags.toggle("published", "Only published workflows"),
     limit: limit(String(maxPage)),
     json
   },
-  Effect.fnUntraced(function*({ json, limit, name, published, tag, uses }) {
-    const options = yield* root
-    yield* Effect.gen(function*() {
-      const query = {
-        show: ["draft", "triggers", "lastRun"] as const,
-        ...(Option.isNone(name) ? {} : { name: name.value }),
-        ...(Option.isNone(uses) ? {} : { uses: uses.value }),
-        ...(tag.length === 0 ? {} : { tags: tag }),
-        ...(published ? { active: true } : {})
-      }
-      const { rows, ...rest } = yield* pages(Option.getOrElse(limit, () => maxPage), (page) =>
-        Effect.map(
-          tools.listWorkflows.call({ ...query, ...page }),
-          ({ workflows: rows, ...rest }) => ({ ...rest, rows })
-        ))
-      yield* show(json, { ...rest, count: rows.length, workflows: rows }, (screen) => [
-        ...RunReport.workflows(rows, screen),
-        ...(rest.nextCursor === undefined ? [] : ["", `There are more: --limit ${maxRows}`])
-      ])
-    }).pipe(explained, Effect.provide(ToolContext.layer(options)))
+  Effect.fnUntraced(function*({ json, limit = maxPage, name, published, tags, uses }, options) {
+    const query = {
+      show: ["draft", "triggers", "lastRun"] as const,
+      ...defined({ name, uses, tags: tags.length === 0 ? undefined : tags, active: published ? true : undefined })
+    }
+    const { rows, ...rest } = yield* pages(limit, (page) =>
+      Effect.map(
+        tools.listWorkflows.call({ ...query, ...page }),
+        ({ workflows: rows, ...rest }) => ({ ...rest, rows })
+      )).pipe(Effect.provide(ToolContext.layer(options)))
+    yield* show(json, { ...rest, count: rows.length, workflows: rows }, (screen) => [
+      ...RunReport.workflows(rows, screen),
+      ...(rest.nextCursor === undefined ? [] : ["", `There are more: --limit ${maxRows}`])
+    ])
   })
-).pipe(Command.withDescription("List workflows with their state, triggers and last run"))
+)

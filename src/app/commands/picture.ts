@@ -1,23 +1,24 @@
-/** `picture`: draws a workflow with a run, a difference or its problems. */
-import * as Argument from "effect/cli/Argument"
-import * as Command from "effect/cli/Command"
+/** `picture` and `map`: draw a workflow with a run, a difference or its problems, and the links between workflows. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import { str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import { Executions } from "../../executions/Executions.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
+import * as Impact from "../../workflows/fleet/Impact.ts"
+import * as WorkflowMap from "../../workflows/fleet/Map.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as WorkflowValidation from "../../workflows/WorkflowValidation.ts"
 import * as Options from "../config/Options.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { explained, optional, print, root, toggle } from "./root.ts"
+import * as flags from "./flags.ts"
+import { command, print } from "./root.ts"
 
-export const drawing = Effect.promise(async () => ({
+const drawing = Effect.promise(async () => ({
   MapSvg: await import("../../pictures/MapSvg.ts"),
   Page: await import("../../pictures/Page.ts"),
   Pictures: await import("../../pictures/Pictures.ts"),
@@ -25,13 +26,12 @@ export const drawing = Effect.promise(async () => ({
   Template: await import("../../pictures/Template.ts")
 }))
 
-export const formatOf = Effect.fnUntraced(function*(out: Option.Option<string>) {
-  const file = Option.getOrElse(out, () => ".svg")
-  const format = /\.(svg|html)$/i.exec(file)?.[1]?.toLowerCase() as "svg" | "html" | undefined
-  return format ?? (yield* Options.refuse(`--out '${file}': a picture's name ends in .svg or .html`))
+const formatOf = Effect.fnUntraced(function*(out = ".svg") {
+  const format = /\.(svg|html)$/i.exec(out)?.[1]?.toLowerCase() as "svg" | "html" | undefined
+  return format ?? (yield* Options.refuse(`--out '${out}': a picture's name ends in .svg or .html`))
 })
 
-export const out = optional(
+const out = flags.text(
   "out",
   "FILE",
   "File of the picture: .svg, or .html for an interactive page; SVG on stdout by default"
@@ -47,15 +47,12 @@ const folderOutside = Effect.fnUntraced(function*(file: string, folders: Readonl
   return [folder]
 })
 
-/** Options with the folders that a picture may be written to: besides the usual ones, that of `out`. */
-export const withFolders = Effect.fnUntraced(function*(
-  options: Options.Options,
-  out: Option.Option<string> = Option.none()
-) {
+/** Context with the folders that a picture may be written to: besides the usual ones, that of `out`. */
+export const withFolders = Effect.fnUntraced(function*(options: Options.Options, out?: string) {
   const usual = options.filesRoot.length > 0 ? options.filesRoot : [(yield* Path.Path).resolve(".")]
-  const folders = [...usual, ...(Option.isSome(out) ? yield* folderOutside(out.value, usual) : [])]
+  const folders = [...usual, ...(out === undefined ? [] : yield* folderOutside(out, usual))]
   return ToolContext.layer(
-    { ...options, transport: "stdio", filesRoot: folders },
+    { ...options, filesRoot: folders },
     // Besides those of a profile, which are for the server.
     (own) => [...new Set([...own, ...folders])]
   )
@@ -97,60 +94,85 @@ const withExecution = Effect.fnUntraced(function*(reference: string, id: string)
   return { workflow, execution }
 })
 
-const read = Effect.fnUntraced(function*({ against, execution, problems, workflow: reference }: {
+interface Subject {
   readonly workflow: string
-  readonly against: Option.Option<string>
-  readonly execution: Option.Option<string>
+  readonly against: string | undefined
+  readonly execution: string | undefined
   readonly problems: boolean
-}) {
-  if (Option.isSome(execution)) {
-    const { execution: run, workflow } = yield* withExecution(reference, execution.value)
+}
+
+const read = Effect.fnUntraced(function*({ against, execution, problems, workflow: reference }: Subject) {
+  if (execution !== undefined) {
+    const { execution: run, workflow } = yield* withExecution(reference, execution)
     return { workflow, overlay: { _tag: "Execution" as const, execution: run } }
   }
   const { workflow } = yield* Workflows.document(reference, "workflow")
-  if (Option.isSome(against)) {
-    const { workflow: before } = yield* Workflows.document(yield* fromHere(against.value), "against")
+  if (against !== undefined) {
+    const { workflow: before } = yield* Workflows.document(yield* fromHere(against), "against")
     return { workflow, overlay: { _tag: "Difference" as const, before } }
   }
   if (!problems) return { workflow, overlay: undefined }
   return { workflow, overlay: { _tag: "Problems" as const, ...yield* WorkflowValidation.validateConnected(workflow) } }
 })
 
-export const write = Effect.fnUntraced(function*(out: Option.Option<string>, text: string, about: string) {
-  if (Option.isNone(out)) return yield* print(text.trimEnd())
-  const file = out.value
+const write = Effect.fnUntraced(function*(out: string | undefined, text: string, about: string) {
+  if (out === undefined) return yield* print(text.trimEnd())
   const path = yield* Path.Path
-  const absolute = path.resolve(file)
+  const absolute = path.resolve(out)
   const folder = yield* WorkflowFiles.use((files) => files.folder(path.dirname(absolute)))
   yield* folder.write(path.basename(absolute), text)
-  yield* print(`${file}: ${about}`)
+  yield* print(`${out}: ${about}`)
 })
 
-export const picture = Command.make(
+export const picture = command(
   "picture",
+  "Draw a workflow as SVG or as a page, with a run, a difference or its problems",
   {
-    workflow: Argument.String("workflow").pipe(
-      Argument.withDescription(
-        "An id on n8n, a path of a .json file or a draft's id; of a version ID@published or ID@VERSION"
-      )
+    workflow: flags.argument(
+      "workflow",
+      "An id on n8n, a path of a .json file or a draft's id; of a version ID@published or ID@VERSION"
     ),
-    against: optional("against", "WORKFLOW", "Show the differences from this earlier workflow or version"),
-    execution: optional("execution", "ID", "Show this execution of the workflow"),
-    problems: toggle("problems", "Show the problems that validate_workflow finds"),
+    against: flags.text("against", "WORKFLOW", "Show the differences from this earlier workflow or version"),
+    execution: flags.text("execution", "ID", "Show this execution of the workflow"),
+    problems: flags.toggle("problems", "Show the problems that validate_workflow finds"),
     out
   },
-  Effect.fnUntraced(function*({ out, ...subject }) {
-    const options = yield* root
-    const chosen = [Option.isSome(subject.against), Option.isSome(subject.execution), subject.problems].filter(Boolean)
+  Effect.fnUntraced(function*({ out, ...subject }, options) {
+    const chosen = [subject.against !== undefined, subject.execution !== undefined, subject.problems].filter(Boolean)
     if (chosen.length > 1) return yield* Options.refuse("Choose one of --against, --execution and --problems")
     const format = yield* formatOf(out)
-    const draw = Effect.gen(function*() {
+    yield* Effect.gen(function*() {
       const { overlay, workflow } = yield* read({ ...subject, workflow: yield* fromHere(subject.workflow) })
       const { Page, Pictures, Svg, Template } = yield* drawing
       const picture = yield* Pictures.make(workflow, { overlay, showsSecrets: options.showSecrets })
       const text = format === "html" ? Page.html(yield* Template.read, picture) : `${Svg.render(picture)}\n`
       yield* write(out, text, `${Visible.label(picture.title, 200)}, ${Visible.label(picture.subtitle, 200)}`)
-    })
-    yield* draw.pipe(explained, Effect.provide(yield* withFolders(options, out)))
+    }).pipe(Effect.provide(yield* withFolders(options, out)))
   })
-).pipe(Command.withDescription("Draw a workflow as SVG or as a page, with a run, a difference or its problems"))
+)
+
+export const map = command(
+  "map",
+  "Draw the links between workflows as SVG or as a page",
+  {
+    workflow: flags.optionalArgument(
+      "workflow",
+      "Id of a workflow: only those that a change of it affects, and those that it uses"
+    ),
+    out
+  },
+  Effect.fnUntraced(function*({ out, workflow: id }, options) {
+    const { showSecrets: showsSecrets } = options
+    const format = yield* formatOf(out)
+    yield* Effect.gen(function*() {
+      const all = yield* WorkflowMap.read
+      if (id !== undefined && !all.workflows.has(id)) yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
+      const part = id === undefined ? all : Impact.around(all, id)
+      const { MapSvg, Page, Template } = yield* drawing
+      const shown = MapSvg.shown(part, showsSecrets)
+      const svg = MapSvg.render(part, { showsSecrets, isBare: format === "html" })
+      const text = format === "html" ? Page.of(yield* Template.read, svg, shown) : `${svg}\n`
+      yield* write(out, text, `${shown.title}, ${shown.subtitle}`)
+    }).pipe(Effect.provide(yield* withFolders(options, out)))
+  })
+)

@@ -1,62 +1,140 @@
-/** `prove`: replays recorded runs on a changed workflow, and compares. */
+/** `test` and `prove`: run workflows as temporary copies, by cases in files or by recorded runs, and compare. */
 import * as Argument from "effect/cli/Argument"
-import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import * as Fiber from "effect/Fiber"
+import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
+import * as Semaphore from "effect/Semaphore"
 import * as Tool from "../../answer/Tool.ts"
+import { counted } from "../../base/Plural.ts"
+import * as CaseRun from "../../trials/cases/CaseRun.ts"
 import * as Drill from "../../trials/drill/Drill.ts"
 import * as Groups from "../../trials/proof/Groups.ts"
 import * as Proof from "../../trials/proof/Proof.ts"
 import * as Replays from "../../trials/Replays.ts"
+import * as Options from "../config/Options.ts"
+import * as CaseReport from "../report/CaseReport.ts"
 import * as JUnit from "../report/JUnit.ts"
 import * as ProofReport from "../report/ProofReport.ts"
+import * as ToolContext from "../ToolContext.ts"
+import * as flags from "./flags.ts"
 import { withFolders } from "./picture.ts"
-import { checkWrites, explained, isColoured, json, optional, print, root, toggle } from "./root.ts"
-import { writeJUnit } from "./test.ts"
+import { checkWrites, command, exit, isColoured, print, report } from "./root.ts"
+
+const findCases = Effect.fnUntraced(function*(paths: ReadonlyArray<string>) {
+  const roots = paths.length === 0 ? ["."] : paths
+  const { files, folders } = yield* Effect.mapError(
+    CaseRun.find(roots),
+    ({ errorDetails, message }) => Options.refuse(errorDetails === undefined ? message : `${message}: ${errorDetails}`)
+  )
+  if (files.length === 0) {
+    return yield* Options.refuse(
+      `No cases found in ${roots.join(", ")}: a case is a file whose name ends in ${CaseRun.suffix}`
+    )
+  }
+  return { files, folders }
+})
+
+const junit = flags.text("junit", "FILE", "Also write the report as JUnit XML")
+
+/** Writes a JUnit document, with its folder, if there is a file for it. */
+const writeJUnit = Effect.fnUntraced(function*(
+  file: string | undefined,
+  cases: ReadonlyArray<JUnit.Case>,
+  times: { readonly milliseconds: number; readonly startedAt: number }
+) {
+  if (file === undefined) return
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  yield* fs.makeDirectory(path.dirname(path.resolve(file)), { recursive: true }).pipe(
+    Effect.andThen(fs.writeFileString(file, JUnit.document(cases, times))),
+    Effect.mapError(({ reason }) => Options.refuse(`--junit: '${file}' cannot be written: ${reason.message}`))
+  )
+})
+
+export const test = command(
+  "test",
+  "Test workflows by cases in files",
+  {
+    paths: flags.argument(
+      "path",
+      `Folders with cases (*${CaseRun.suffix}), and cases; the working directory by default`
+    ).pipe(Argument.variadic()),
+    concurrency: flags.integer("concurrency", [1, 64], "Maximum number of concurrent cases (default 4)"),
+    junit,
+    update: flags.toggle("update", "Write the results into the cases instead of comparing"),
+    json: flags.json
+  },
+  Effect.fnUntraced(function*({ concurrency = 4, json, junit, paths, update }, options) {
+    const { files, folders } = yield* findCases(paths)
+    const path = yield* Path.Path
+    const startedAt = yield* Clock.currentTimeMillis
+    const show = json ? () => Effect.void : (outcome: CaseReport.Named) => print(CaseReport.text(outcome, isColoured))
+    let ran = 0
+
+    const outcomes = yield* Effect.gen(function*() {
+      yield* checkWrites("test runs copies of workflows on n8n")
+      const redacts = yield* Tool.RedactSecrets
+      const run = Effect.fnUntraced(function*(file: string) {
+        const outcome = yield* CaseRun.run(file, { update, redacts })
+        ran++
+        return { ...outcome, name: path.relative("", file).split(path.sep).join("/") }
+      })
+      // In the order of the cases, each as soon as possible.
+      const permits = yield* Semaphore.make(concurrency)
+      const fibers = yield* Effect.forEach(files, (file) => Effect.forkScoped(permits.withPermit(run(file))))
+      return yield* Effect.forEach(fibers, (fiber) => Effect.tap(Fiber.join(fiber), show))
+    }).pipe(
+      Effect.scoped,
+      // Workflows are beside their cases, or in the folders of the options.
+      Effect.provide(ToolContext.layer(options, (own) => [...own, ...folders])),
+      Effect.onInterrupt(() =>
+        Effect.andThen(
+          exit(1),
+          json ? Effect.void : print(`\nInterrupted: ${ran} of ${counted(files.length, "case")} ran`)
+        )
+      )
+    )
+
+    const milliseconds = (yield* Clock.currentTimeMillis) - startedAt
+    yield* report(json, CaseReport.json(outcomes, milliseconds), () => [
+      `\n${CaseReport.summary(outcomes, milliseconds)}`
+    ])
+    yield* writeJUnit(junit, outcomes.map(CaseReport.junit), { milliseconds, startedAt })
+    if (!outcomes.every(CaseReport.isFine)) yield* exit(1)
+  })
+)
 
 /** Milliseconds for one replay. */
 export const timeout = 120_000
 
-export const last = Flag.Int("last").pipe(
-  Flag.withDescription(
-    `Number of recorded runs of a workflow, the newest (1 to ${Replays.maxRuns}, default ${Replays.defaultLast})`
-  ),
-  Flag.withMetavar("N"),
-  Flag.filter((value) => value >= 1 && value <= Replays.maxRuns, () => `between 1 and ${Replays.maxRuns}`),
-  Flag.optional
+export const last = flags.integer(
+  "last",
+  [1, Replays.maxRuns],
+  `Number of recorded runs of a workflow, the newest (1 to ${Replays.maxRuns}, default ${Replays.defaultLast})`
 )
 
-export const prove = Command.make(
+export const prove = command(
   "prove",
+  "Replay recorded runs on a changed workflow, send nothing, and compare",
   {
-    workflow: Argument.String("workflow").pipe(
-      Argument.withDescription("Id, ID@VERSION, or a file: the changed workflow")
-    ),
+    workflow: flags.argument("workflow", "Id, ID@VERSION, or a file: the changed workflow"),
     last,
-    execution: Flag.String("execution").pipe(
-      Flag.withDescription("Only this run; may be repeated"),
-      Flag.withMetavar("ID"),
-      Flag.atMost(Replays.maxRuns)
+    executions: flags.texts("execution", "ID", "Only this run; may be repeated", Replays.maxRuns),
+    ignore: flags.texts(
+      "ignore",
+      "PATH",
+      "Path not to compare: email, or 'Map contact'.email; may be repeated",
+      50
     ),
-    ignore: Flag.String("ignore").pipe(
-      Flag.withDescription("Path not to compare: email, or 'Map contact'.email; may be repeated"),
-      Flag.withMetavar("PATH"),
-      Flag.atMost(50)
-    ),
-    drill: toggle("drill", "Instead, let each node that reaches outside fail once, on copies"),
-    junit: optional("junit", "FILE", "Also write the report as JUnit XML"),
-    json
+    drill: flags.toggle("drill", "Instead, let each node that reaches outside fail once, on copies"),
+    junit,
+    json: flags.json
   },
-  Effect.fnUntraced(function*({ drill, execution, ignore, json, junit, last, workflow }) {
-    const options = yield* root
+  Effect.fnUntraced(function*({ drill, executions, ignore, json, junit, last, workflow }, options) {
     const startedAt = yield* Clock.currentTimeMillis
-    const selected = {
-      last: Option.getOrUndefined(last),
-      executions: execution.length === 0 ? undefined : execution,
-      timeout
-    }
+    const selected = { last, executions: executions.length === 0 ? undefined : executions, timeout }
     const run = Effect.gen(function*() {
       yield* checkWrites("prove runs copies of workflows on n8n")
       if (drill) {
@@ -80,16 +158,9 @@ export const prove = Command.make(
         cases: ProofReport.junit(result.workflow.name, outcomes, result.notReplayed)
       }
     })
-    const { cases, code, result, text } = yield* run.pipe(explained, Effect.provide(yield* withFolders(options)))
-    yield* print(json ? JSON.stringify(result) : text)
-    if (Option.isSome(junit)) {
-      const milliseconds = (yield* Clock.currentTimeMillis) - startedAt
-      yield* writeJUnit(junit.value, JUnit.document(cases, { milliseconds, startedAt }))
-    }
-    process.exitCode = code
+    const { cases, code, result, text } = yield* Effect.provide(run, yield* withFolders(options))
+    yield* report(json, result, () => [text])
+    yield* writeJUnit(junit, cases, { milliseconds: (yield* Clock.currentTimeMillis) - startedAt, startedAt })
+    yield* exit(code)
   })
-).pipe(
-  Command.withDescription(
-    "Replay recorded runs on a changed workflow, send nothing, and compare"
-  )
 )

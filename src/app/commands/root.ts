@@ -1,12 +1,10 @@
-/** Root command, whose options all commands share, and helpers of commands. */
-import * as Argument from "effect/cli/Argument"
+/** Root command, whose options all commands share, and what commands are made of. */
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Tool from "../../answer/Tool.ts"
-import type * as Errors from "../../base/Errors.ts"
+import * as Errors from "../../base/Errors.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Options from "../config/Options.ts"
 import * as Upstreams from "../config/Upstreams.ts"
@@ -23,8 +21,34 @@ export const root = Command.make(name).pipe(
   )
 )
 
+/** Command whose handler gets its flags, and the options that all commands share. */
+export const command = <const Name extends string, const Config extends Command.Command.Config, E, R>(
+  name: Name,
+  description: string,
+  config: Config,
+  run: (
+    flags: Command.Command.Config.Infer<Config>,
+    options: Options.Options
+  ) => Effect.Effect<void, E | Errors.N8nError, R>
+) =>
+  Command.make(name, config, (flags) =>
+    Effect.flatMap(root, (options) => run(flags, options)).pipe(
+      // Refusals are printed in one line.
+      Effect.mapError((error) => Errors.isN8nError(error) ? Options.refuse(SyncReport.explain(error)) : error as E)
+    )).pipe(Command.withDescription(description))
+
 const printOn = (stream: NodeJS.WriteStream) => (line: string) =>
   Effect.sync(() => void stream.write(`${Visible.terminal(line)}\n`))
+
+export const print = printOn(process.stdout)
+
+export const warn = printOn(process.stderr)
+
+export const printAll = (lines: ReadonlyArray<string>) => Effect.forEach(lines, print, { discard: true })
+
+/** Prints a report as JSON or as lines. */
+export const report = (json: boolean, value: object, lines: () => ReadonlyArray<string>) =>
+  json ? print(JSON.stringify(value)) : printAll(lines())
 
 /** Shows the progress on a terminal. */
 export const showProgress = (done: number, total: number | undefined) =>
@@ -33,29 +57,6 @@ export const showProgress = (done: number, total: number | undefined) =>
       process.stderr.write(done === total ? "\r\u001B[K" : `\r${done} of ${total} workflows`)
     }
   })
-
-export const toggle = (name: string, description: string) =>
-  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
-
-export const json = toggle("json", "Print the report as JSON")
-
-export const optional = (name: string, metavar: string, description: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.optional)
-
-export const only = (description: string) =>
-  Flag.String("only").pipe(
-    Flag.withDescription(`Only this workflow: ${description}; may be repeated`),
-    Flag.withMetavar("WORKFLOW"),
-    Flag.atLeast(1),
-    Flag.optional
-  )
-
-/** Argument for a folder, by default the working directory. */
-export const folder = (description: string) =>
-  Argument.String("folder").pipe(
-    Argument.withDescription(`${description}; the working directory by default`),
-    Argument.withDefault(".")
-  )
 
 /** Real path of a folder and its name in reports, and the file if the path is that of one. */
 export const placeOf = Effect.fnUntraced(function*(userPath: string) {
@@ -87,15 +88,6 @@ export const exit = (code: number) => Effect.sync(() => void (process.exitCode =
 
 export const isColoured = process.stdout.isTTY && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb"
 
-/** Converts errors into refusals, which are printed in one line. */
-export const explained = Effect.mapError((error: Errors.N8nError | Options.InvalidOption) =>
-  error._tag === "InvalidOption" ? error : Options.refuse(SyncReport.explain(error))
-)
-
-export const print = printOn(process.stdout)
-
-export const warn = printOn(process.stderr)
-
 /** States and severities at the beginning of a line, and before them a count. */
 const marks = /^(\[\d+\/\d+\] )?((failed|invalid|both|conflict|high)|(gone|changed|medium)|created|updated|new)(?= )/
 
@@ -110,6 +102,10 @@ export const printMarked = (line: string) =>
       )
       : line
   )
+
+/** Like `report`, with marked lines. */
+export const reportMarked = (json: boolean, value: object, lines: () => ReadonlyArray<string>) =>
+  json ? print(JSON.stringify(value)) : Effect.forEach(lines(), printMarked, { discard: true })
 
 /** Served tools: over stdio those for files too if there is no folder for them, to say what to set. */
 export const servedTools = Effect.fnUntraced(function*(options: Options.Options) {

@@ -3,8 +3,7 @@ import * as Command from "effect/cli/Command"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import { join } from "node:path"
+import { Documents } from "../../base/Documents.ts"
 import * as Interpreter from "../../base/Interpreter.ts"
 import * as JavaScript from "../../base/JavaScript.ts"
 import * as Sealing from "../../mcp/eras/Sealing.ts"
@@ -49,17 +48,9 @@ const endInTime = Effect.sync(() => {
 
 /** Sealing with a key in the state; the demo's is in memory. */
 const sealingOf = Effect.fnUntraced(function*(options: Options.Options) {
-  const place = yield* State.place(options, process.env)
-  if (place._tag === "Database") {
-    const [{ make }, database] = yield* Effect.all([
-      Effect.promise(() => import("../../mcp/eras/SqlSealing.ts")),
-      Layer.build(place.database)
-    ])
-    return yield* Effect.provideContext(make, database)
-  }
-  return yield* options.demo && Option.isNone(options.state)
-    ? Sealing.memory
-    : Sealing.folder(join(place.folder, "sealing"))
+  if (options.demo && options.state === undefined) return yield* Sealing.memory
+  const documents = yield* Layer.build(State.documents(yield* State.place(options, process.env)))
+  return yield* Sealing.shared(Context.get(documents, Documents).collection("sealing", ""))
 })
 
 export const serve = root.pipe(

@@ -1,55 +1,37 @@
 /** `pull`, `status`, `diff` and `push`: synchronize a folder of workflows with n8n. */
-import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Option from "effect/Option"
 import * as Path from "effect/Path"
-import type * as Errors from "../../base/Errors.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Sync from "../../sync/Sync.ts"
 import * as Options from "../config/Options.ts"
 import * as Git from "../Git.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 import * as ToolContext from "../ToolContext.ts"
-import {
-  checkWrites,
-  exit,
-  explained,
-  folder,
-  json,
-  name,
-  only as onlyOf,
-  optional,
-  printMarked as print,
-  root,
-  toggle,
-  warn
-} from "./root.ts"
+import * as flags from "./flags.ts"
+import { checkWrites, command, exit, name, printMarked as print, reportMarked as report, warn } from "./root.ts"
 
-const workflows = folder("Folder of workflow files")
+const workflows = flags.folder("Folder of workflow files")
 
 const extras = {
-  pinned: toggle("pinned", "Synchronize pinned data too, from now on"),
-  staticData: toggle("static-data", "Synchronize static data too, from now on")
+  pinned: flags.toggle("pinned", "Synchronize pinned data too, from now on"),
+  staticData: flags.toggle("static-data", "Synchronize static data too, from now on")
 }
 
-const only = onlyOf("an id, or a path in the folder")
+const only = flags.only("an id, or a path in the folder")
 
-const fromGit = optional("from-git", "REF", "Only files that changed since this commit, including uncommitted ones")
+const fromGit = flags.text("from-git", "REF", "Only files that changed since this commit, including uncommitted ones")
 
-const amongChanged = (folder: string, ref: Option.Option<string>) =>
-  Option.isNone(ref) ? Effect.succeed({}) : Effect.map(Git.changedSince(folder, ref.value), (among) => ({ among }))
-
-export const dryRun = toggle("dry-run", "Only show what would change")
+const amongChanged = (folder: string, ref: string | undefined) =>
+  ref === undefined ? Effect.succeed({}) : Effect.map(Git.changedSince(folder, ref), (among) => ({ among }))
 
 interface Common {
   readonly pinned: boolean
   readonly staticData: boolean
-  readonly only: Option.Option<ReadonlyArray<string>>
+  readonly only: ReadonlyArray<string> | undefined
 }
 
-/** Replaces the line of the terminal that shows progress. */
 const showProgress = (line: string) =>
   Effect.sync(() => {
     if (process.stderr.isTTY === true) process.stderr.write(`\r\u001B[K${line}`)
@@ -59,21 +41,20 @@ const onRead = (count: number, total: number) =>
   showProgress(count === total ? "" : `Read ${count} of ${total} workflows`)
 
 const optionsOf = ({ only, pinned, staticData }: Common): Sync.Options => ({
-  only: Option.getOrUndefined(only),
+  only,
   onRead,
   extras: [...(pinned ? ["pinData" as const] : []), ...(staticData ? ["staticData" as const] : [])]
 })
 
-/** Exits with 1 for errors, 2 for differences, else 0. */
 const conclude = (report: Sync.Report, isDifferent: boolean) =>
   report.hasErrors ? exit(1) : isDifferent ? exit(2) : Effect.void
 
-const inFolder = Effect.fnUntraced(function*<A, R>(
+const inFolder = Effect.fnUntraced(function*<A, E, R>(
+  options: Options.Options,
   userPath: string,
-  run: Effect.Effect<A, Errors.N8nError | Options.InvalidOption, R>,
+  run: Effect.Effect<A, E, R>,
   whenMissing: "refuse" | "create" | "pretend" = "refuse"
 ) {
-  const options = yield* root
   const fs = yield* FileSystem.FileSystem
   let absolute = (yield* Path.Path).resolve(userPath)
   const isMissing = !(yield* Effect.orElseSucceed(fs.exists(absolute), () => false))
@@ -86,10 +67,7 @@ const inFolder = Effect.fnUntraced(function*<A, R>(
   } else if (isMissing) {
     return yield* Options.refuse(`Folder '${userPath}' does not exist; pull creates it`)
   }
-  return yield* run.pipe(
-    explained,
-    Effect.provide(ToolContext.layer({ ...options, transport: "stdio" }, () => [absolute]))
-  )
+  return yield* Effect.provide(run, ToolContext.layer(options, () => [absolute]))
 }, Effect.scoped)
 
 /** Prints steps immediately: warnings about secrets on stderr, once, and each workflow on stdout. */
@@ -115,146 +93,149 @@ const onStep = (json: boolean, isDryRun: boolean) => {
   }
 }
 
-const printReport = (report: Sync.Report<Sync.Outcome>, json: boolean, isDryRun = false) =>
-  json ? print(JSON.stringify(SyncReport.json(report))) : Effect.gen(function*() {
-    for (const entry of report.entries) {
-      if (entry.action === undefined && entry.error === undefined && (entry.status !== "same" || entry.refused)) {
-        yield* print(SyncReport.entryLine(entry))
-      }
-    }
-    yield* print(SyncReport.summary(report, isDryRun))
-  })
+const printReport = (done: Sync.Report<Sync.Outcome>, json: boolean, isDryRun = false) =>
+  report(json, SyncReport.json(done), () => [
+    ...done.entries.flatMap((entry) =>
+      entry.action === undefined && entry.error === undefined && (entry.status !== "same" || entry.refused)
+        ? SyncReport.entryLine(entry)
+        : []
+    ),
+    SyncReport.summary(done, isDryRun)
+  ])
 
-export const status = Command.make(
+const printDifferences = (all: ReadonlyArray<Sync.Entry | Sync.Difference>, json = false) =>
+  report(json, all, () => all.map(SyncReport.difference))
+
+export const status = command(
   "status",
-  { folder: workflows, json, only, ...extras },
-  Effect.fnUntraced(function*({ folder, json, ...options }) {
-    const report = yield* inFolder(folder, Sync.status(".", optionsOf(options)))
-    yield* printReport(report, json)
-    yield* conclude(report, !report.isSame)
+  "Compare a folder of workflows with n8n",
+  { folder: workflows, json: flags.json, only, ...extras },
+  Effect.fnUntraced(function*({ folder, json, ...scope }, options) {
+    const done = yield* inFolder(options, folder, Sync.status(".", optionsOf(scope)))
+    yield* printReport(done, json)
+    yield* conclude(done, !done.isSame)
   })
-).pipe(Command.withDescription("Compare a folder of workflows with n8n"))
+)
 
-export const pull = Command.make(
+export const pull = command(
   "pull",
+  "Write n8n's workflows into a folder",
   {
     folder: workflows,
-    json,
+    json: flags.json,
     only,
     ...extras,
-    dryRun,
-    splitCode: Flag.Boolean("split-code").pipe(
+    dryRun: flags.dryRun,
+    splitsCode: Flag.Boolean("split-code").pipe(
       Flag.withDescription(
         "Store long code (JavaScript, Python, SQL, HTML, CSS) in files beside the workflows, from now on; --no-split-code reverts this"
       ),
-      Flag.optional
+      Flag.withDefault(undefined)
     ),
-    deletes: toggle("delete", "Remove files whose workflow no longer exists on n8n, unless they changed"),
-    secrets: Flag.Literals("secrets", ["refuse", "extract", "allow"]).pipe(
-      Flag.withDescription(
-        "Literal secrets: refuse writes no file that has some (exit 2), extract stores them in .n8n-secrets.json, which git ignores, from now on, and allow writes them into the workflows"
-      ),
-      Flag.optional
+    deletes: flags.toggle("delete", "Remove files whose workflow no longer exists on n8n, unless they changed"),
+    secrets: flags.choice(
+      "secrets",
+      ["refuse", "extract", "allow"],
+      "Literal secrets: refuse writes no file that has some (exit 2), extract stores them in .n8n-secrets.json, which git ignores, from now on, and allow writes them into the workflows"
     ),
-    resolve: Flag.Literals("resolve", ["here", "there"]).pipe(
-      Flag.withDescription(
-        "Resolve changes on both sides: there takes n8n's state, here keeps the file's for the next push"
-      ),
-      Flag.optional
+    resolve: flags.choice(
+      "resolve",
+      ["here", "there"],
+      "Resolve changes on both sides: there takes n8n's state, here keeps the file's for the next push"
     )
   },
-  Effect.fnUntraced(function*({ deletes, dryRun, folder, json, resolve, secrets, splitCode, ...options }) {
-    const report = yield* inFolder(
+  Effect.fnUntraced(function*({ deletes, dryRun, folder, json, resolve, secrets, splitsCode, ...scope }, options) {
+    const done = yield* inFolder(
+      options,
       folder,
       Sync.pull(".", {
-        ...optionsOf(options),
+        ...optionsOf(scope),
         deletes,
         dryRun,
-        resolve: Option.getOrUndefined(resolve),
-        secrets: Option.getOrUndefined(secrets),
-        splitsCode: Option.getOrUndefined(splitCode),
+        resolve,
+        secrets,
+        splitsCode,
         onStep: onStep(json, dryRun)
       }),
       dryRun ? "pretend" : "create"
     )
-    yield* printReport(report, json, dryRun)
-    if (report.hasConflicts && !json) {
+    yield* printReport(done, json, dryRun)
+    if (done.hasConflicts && !json) {
       yield* warn(
         `${name}: changes on both sides are never overwritten. --resolve there takes n8n's state, --resolve here keeps the file's for the next push.`
       )
     }
-    if (report.hasSecrets && !json) {
+    if (done.hasSecrets && !json) {
       yield* warn(
         `${name}: files with literal secrets were refused: move the secrets into credentials, or add --secrets extract.`
       )
     }
-    yield* conclude(report, report.hasConflicts || report.hasSecrets)
+    yield* conclude(done, done.hasConflicts || done.hasSecrets)
   })
-).pipe(Command.withDescription("Write n8n's workflows into a folder"))
+)
 
-export const diff = Command.make(
+export const diff = command(
   "diff",
-  { folder: workflows, json, only, fromGit, ...extras },
-  Effect.fnUntraced(function*({ folder, fromGit, json, ...options }) {
-    const { showSecrets } = yield* root
+  "Show the differences between a folder and n8n",
+  { folder: workflows, json: flags.json, only, fromGit, ...extras },
+  Effect.fnUntraced(function*({ folder, fromGit, json, ...scope }, options) {
     const among = yield* amongChanged(folder, fromGit)
     const differences = yield* inFolder(
+      options,
       folder,
-      Sync.diff(".", { ...optionsOf(options), ...among, showsSecrets: showSecrets })
+      Sync.diff(".", { ...optionsOf(scope), ...among, showsSecrets: options.showSecrets })
     )
-    if (json) yield* print(JSON.stringify(differences))
-    else yield* Effect.forEach(differences, (entry) => print(SyncReport.difference(entry)), { discard: true })
+    yield* printDifferences(differences, json)
     yield* exit(differences.some(({ status }) => status === "invalid") ? 1 : differences.length > 0 ? 2 : 0)
   })
-).pipe(Command.withDescription("Show the differences between a folder and n8n"))
+)
 
-export const push = Command.make(
+export const push = command(
   "push",
+  "Write a folder's changes to n8n",
   {
     folder: workflows,
-    json,
+    json: flags.json,
     only,
     fromGit,
     ...extras,
-    dryRun,
-    publishes: toggle("publish", "Publish the pushed workflows"),
-    deletes: toggle("delete", "Delete workflows on n8n whose file was removed, unless they changed there")
+    dryRun: flags.dryRun,
+    publishes: flags.toggle("publish", "Publish the pushed workflows"),
+    deletes: flags.toggle("delete", "Delete workflows on n8n whose file was removed, unless they changed there")
   },
-  Effect.fnUntraced(function*({ deletes, dryRun, folder, fromGit, json, publishes, ...options }) {
+  Effect.fnUntraced(function*({ deletes, dryRun, folder, fromGit, json, publishes, ...scope }, options) {
     const among = yield* amongChanged(folder, fromGit)
-    const report = yield* inFolder(
+    const done = yield* inFolder(
+      options,
       folder,
-      Effect.gen(function*() {
-        if (!dryRun) yield* checkWrites("push writes to n8n", ", or add --dry-run")
-        return yield* Sync.push(".", {
-          ...optionsOf(options),
+      Effect.andThen(
+        dryRun ? Effect.void : checkWrites("push writes to n8n", ", or add --dry-run"),
+        Sync.push(".", {
+          ...optionsOf(scope),
           ...among,
           deletes,
           dryRun,
           publishes,
           onStep: onStep(json, dryRun)
         })
-      })
+      )
     )
-    yield* printReport(report, json, dryRun)
-    if (report.hasConflicts && !json) {
-      const ids = report.entries.flatMap(({ id, status }) => status === "both" && id !== undefined ? [id] : [])
-      const conflicts = yield* inFolder(folder, Sync.diff(".", { ...optionsOf(options), only: ids }))
-      yield* Effect.forEach(conflicts, (entry) => print(SyncReport.difference(entry)), { discard: true })
+    yield* printReport(done, json, dryRun)
+    if (done.hasConflicts && !json) {
+      const ids = done.entries.flatMap(({ id, status }) => status === "both" && id !== undefined ? [id] : [])
+      yield* printDifferences(yield* inFolder(options, folder, Sync.diff(".", { ...optionsOf(scope), only: ids })))
       yield* warn(
         `${name}: nothing was pushed: changes on both sides are never overwritten. pull --resolve here keeps the file's state, pull --resolve there n8n's.`
       )
     }
-    const hasInvalid = report.entries.some(({ status }) => status === "invalid")
+    const hasInvalid = done.entries.some(({ status }) => status === "invalid")
     if (hasInvalid && !dryRun && !json) {
       yield* warn(
         `${name}: nothing was pushed: fix the files that cannot be read${
-          Option.isNone(options.only) ? ", or select others with --only" : ""
+          scope.only === undefined ? ", or select others with --only" : ""
         }.`
       )
     }
-    yield* conclude(report, report.hasConflicts)
+    yield* conclude(done, done.hasConflicts)
   })
-).pipe(
-  Command.withDescription("Write a folder's changes to n8n")
 )

@@ -1,9 +1,7 @@
 /** `tools` and `call`: lists the tools, shows one with an example, and runs one. */
 import * as Argument from "effect/cli/Argument"
-import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Option from "effect/Option"
 import { text as textOf } from "node:stream/consumers"
 import type * as Tool from "../../answer/Tool.ts"
 import { arr, obj, str } from "../../base/Json.ts"
@@ -17,8 +15,9 @@ import * as Options from "../config/Options.ts"
 import * as Layout from "../report/Layout.ts"
 import * as ToolContext from "../ToolContext.ts"
 import json from "./examples.json" with { type: "json" }
+import * as flags from "./flags.ts"
 import { didYouMean } from "./help.ts"
-import { json as jsonFlag, name as program, offeredTools, print, root, servedTools } from "./root.ts"
+import { command, exit, name as program, offeredTools, print, report, servedTools } from "./root.ts"
 
 /** Arguments by tool, which work with `--demo`. */
 export const examples: { readonly [tool: string]: object } = json
@@ -39,7 +38,6 @@ const width = 100
 
 const isWriting = ({ annotations }: Tool.Any) => !annotations.readOnlyHint
 
-/** Type of a parameter as a person writes it. */
 const typeOf = (schema: unknown): string => {
   const { anyOf, const: constant, enum: choices, items, properties, type } = obj(schema) ?? {}
   if (constant !== undefined) return JSON.stringify(constant)
@@ -75,7 +73,6 @@ const toolsetOf = (tool: Tool.Any) =>
     tools.some(({ name }) => name === tool.name)
   )?.[0] ?? ""
 
-/** Arguments as one word of a shell. */
 const quoted = (args: object) => `'${JSON.stringify(args).replaceAll("'", "'\\''")}'`
 
 export const page = (tool: Tool.Any): ReadonlyArray<string> => {
@@ -137,34 +134,24 @@ const find = <T extends Tool.Any>(served: ReadonlyArray<T>, name: string, option
     : Effect.succeed(tool)
 }
 
-export const tools = Command.make(
+export const tools = command(
   "tools",
-  {
-    tool: Argument.String("tool").pipe(
-      Argument.withDescription("Name of a tool: its parameters, with an example"),
-      Argument.optional
-    ),
-    json: jsonFlag
-  },
-  Effect.fnUntraced(function*({ json, tool: name }) {
-    const options = yield* root
-    if (Option.isSome(name)) {
+  "List the tools by toolset, or show one tool's parameters with an example",
+  { tool: flags.optionalArgument("tool", "Name of a tool: its parameters, with an example"), json: flags.json },
+  Effect.fnUntraced(function*({ json, tool: name }, options) {
+    if (name !== undefined) {
       // One that is off can be read about, too.
-      const tool = all.all.find((each) => each.name === name.value) ?? (yield* find([], name.value, options))
-      return yield* json
-        ? print(JSON.stringify(McpServer.listing(tool)))
-        : Effect.forEach(page(tool), print, { discard: true })
+      const tool = all.all.find((each) => each.name === name) ?? (yield* find([], name, options))
+      return yield* report(json, McpServer.listing(tool), () => page(tool))
     }
     const offered = yield* offeredTools(options)
-    yield* json
-      ? print(JSON.stringify(offered.map(McpServer.listing)))
-      : Effect.forEach(
-        [...list(offered), "", `✎ changes something. Parameters and an example: ${program} tools NAME`],
-        print,
-        { discard: true }
-      )
+    yield* report(json, offered.map(McpServer.listing), () => [
+      ...list(offered),
+      "",
+      `✎ changes something. Parameters and an example: ${program} tools NAME`
+    ])
   })
-).pipe(Command.withDescription("List the tools by toolset, or show one tool's parameters with an example"))
+)
 
 /** JSON of an argument: itself, `@FILE`, or `-` for stdin. */
 export const jsonIn = Effect.fnUntraced(function*(argument: string, example: string) {
@@ -186,26 +173,25 @@ export const jsonIn = Effect.fnUntraced(function*(argument: string, example: str
 
 const example = "{\"id\": \"239\"}"
 
-export const call = Command.make(
+export const call = command(
   "call",
+  "Call one tool with JSON, and print its answer",
   {
-    tool: Argument.String("tool").pipe(Argument.withDescription("Name of a tool")),
-    json: Argument.String("arguments").pipe(
-      Argument.withDescription("Arguments: JSON, @FILE, or - for stdin; {} by default"),
+    tool: flags.argument("tool", "Name of a tool"),
+    json: flags.argument("arguments", "Arguments: JSON, @FILE, or - for stdin; {} by default").pipe(
       Argument.withDefault("{}")
     )
   },
-  Effect.fnUntraced(function*({ json, tool: name }) {
-    const options = yield* root
+  Effect.fnUntraced(function*({ json, tool: name }, options) {
     const tool = yield* find(yield* servedTools(options), name, options)
     const args = obj(yield* jsonIn(json, example)) ??
       (yield* Options.refuse(`The arguments are not an object such as ${example}`))
     const result = yield* McpServer.respond(tool, args).pipe(Effect.provide(ToolContext.layer(options)))
     const text = result.content.map((block) => block.type === "text" ? block.text : "").join("\n")
-    // For a person, indented; a program gets one line.
     const isFailed = result.isError === true
     const answer = isFailed ? JSON.stringify({ success: false, ...obj(JSON.parse(text)) }) : text
+    // For a person, indented; a program gets one line.
     yield* print(process.stdout.isTTY ? JSON.stringify(JSON.parse(answer), null, 2) : answer)
-    if (isFailed) process.exitCode = 1
+    if (isFailed) yield* exit(1)
   })
-).pipe(Command.withDescription("Call one tool with JSON, and print its answer"))
+)

@@ -1,9 +1,7 @@
 /** `watch`: reports what goes wrong on n8n, each incident once. */
-import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Errors from "../../base/Errors.ts"
@@ -17,9 +15,8 @@ import * as Delivery from "../Delivery.ts"
 import * as WatchReport from "../report/WatchReport.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as Watching from "../Watching.ts"
-import { exit, explained, isColoured, name, optional, root, toggle, warn } from "./root.ts"
-
-const seconds = { min: 10, max: 86_400 }
+import * as flags from "./flags.ts"
+import { command, exit, isColoured, name, warn } from "./root.ts"
 
 const isRules = Schema.is(Schema.Record(Schema.String, Schema.String))
 
@@ -41,16 +38,13 @@ const checkZone = (zone: string) =>
   })
 
 /** Target of `--to` or `--exec`; without one, reports are only printed. */
-const deliveryOf = Effect.fnUntraced(function*(
-  to: Option.Option<Redacted.Redacted<string>>,
-  exec: Option.Option<string>
-) {
-  if (Option.isSome(to) && Option.isSome(exec)) {
+const deliveryOf = Effect.fnUntraced(function*(to: Redacted.Redacted<string> | undefined, exec: string | undefined) {
+  if (to !== undefined && exec !== undefined) {
     return yield* Options.refuse("Choose one: --to URL (N8N_MCP_WATCH_TO) or --exec COMMAND")
   }
-  if (Option.isSome(to)) return yield* Delivery.post(to.value)
-  if (Option.isNone(exec)) return undefined
-  return exec.value.trim() === "" ? yield* Options.refuse("--exec is empty: name a command") : Delivery.run(exec.value)
+  if (to !== undefined) return yield* Delivery.post(to)
+  if (exec === undefined) return undefined
+  return exec.trim() === "" ? yield* Options.refuse("--exec is empty: name a command") : Delivery.run(exec)
 })
 
 /** Prints lines, and fails if their reader is gone: a report that no one reads counts as not delivered. */
@@ -75,8 +69,7 @@ const checkAccess = N8nClient.use((n8n) => n8n.listWorkflows({ archived: false, 
       [401, 403].includes(Errors.statusOf(error) ?? 0) || error.reason._tag === "Unreadable"
         ? Effect.fail(error)
         : Effect.void
-  ),
-  explained
+  )
 )
 
 interface Sent {
@@ -98,7 +91,6 @@ const deliverer = ({ delivery, lines, message }: Sent) => {
   })
 }
 
-/** Sentence for a person about a look that reports nothing. */
 const noteOf = ({ fault, incidents, isFirst, isSkipped }: Watch.Report, once: boolean) =>
   fault !== undefined || incidents.length > 0
     ? undefined
@@ -110,51 +102,38 @@ const noteOf = ({ fault, incidents, isFirst, isSkipped }: Watch.Report, once: bo
     ? "Another watch of this n8n is looking at it now."
     : "Nothing new."
 
-export const watch = Command.make(
+export const watch = command(
   "watch",
+  "Report what fails, does not run or is slow, each incident once",
   {
-    every: Flag.Int("every").pipe(
-      Flag.withDescription(`Seconds between two looks (${seconds.min} to ${seconds.max}, default 60)`),
-      Flag.withMetavar("N"),
-      Flag.filter(
-        (value) => value >= seconds.min && value <= seconds.max,
-        () => `between ${seconds.min} and ${seconds.max}`
-      ),
-      Flag.withDefault(60)
-    ),
-    once: toggle("once", "Look once, and exit: for cron and CI"),
+    every: flags.integer("every", [10, 86_400], "Seconds between two looks (10 to 86400, default 60)"),
+    once: flags.toggle("once", "Look once, and exit: for cron and CI"),
     to: Flag.Redacted("to").pipe(
       Flag.withDescription(
         "Also post {text, incidents} to this webhook, such as Slack's or Teams'; better set in the environment [N8N_MCP_WATCH_TO]"
       ),
       Flag.withMetavar("URL"),
       Flag.withFallbackConfig(Config.Redacted("N8N_MCP_WATCH_TO")),
-      Flag.optional
+      Flag.withDefault(undefined)
     ),
-    exec: optional("exec", "COMMAND", "Also run this command for each report, with {text, incidents} on stdin"),
-    timezone: optional(
+    exec: flags.text("exec", "COMMAND", "Also run this command for each report, with {text, incidents} on stdin"),
+    timezone: flags.text(
       "timezone",
       "ZONE",
       "Time zone of n8n (GENERIC_TIMEZONE), such as Europe/Berlin, and of reports"
     ),
-    thresholds: optional("thresholds", "FILE", "JSON file with 'silent 2h' or 'off' by a workflow's id or name"),
-    json: toggle("json", "Print a line of JSON for each incident")
+    thresholds: flags.text("thresholds", "FILE", "JSON file with 'silent 2h' or 'off' by a workflow's id or name"),
+    json: flags.toggle("json", "Print a line of JSON for each incident")
   },
-  Effect.fnUntraced(function*({ every, exec, json, once, thresholds, timezone, to }) {
-    const options = yield* root
+  Effect.fnUntraced(function*({ every = 60, exec, json, once, thresholds, timezone, to }, options) {
     const delivery = yield* deliveryOf(to, exec)
-    const zone = Option.isSome(timezone) ? yield* checkZone(timezone.value) : undefined
-    const rules = Option.isSome(thresholds) ? yield* rulesIn(thresholds.value) : {}
-    const profile = Option.match(options.profile, { onNone: () => "", onSome: (each) => ` --profile ${each}` })
+    const zone = timezone === undefined ? undefined : yield* checkZone(timezone)
+    const rules = thresholds === undefined ? {} : yield* rulesIn(thresholds)
+    const profile = options.profile === undefined ? "" : ` --profile ${options.profile}`
     const context: WatchReport.Context = { program: `${name}${options.demo ? " --demo" : profile}`, zone }
-    const watching: Watch.Options = {
-      every: every * 1_000,
-      zone,
-      isOnce: once,
-      rules
-    }
+    const watching: Watch.Options = { every: every * 1_000, zone, isOnce: once, rules }
 
-    const run = Effect.gen(function*() {
+    yield* Effect.gen(function*() {
       yield* checkAccess
       const { instance } = yield* N8nClient
       const { host } = new URL(instance.url)
@@ -186,7 +165,6 @@ export const watch = Command.make(
       })
       yield* endInTime
       yield* Watching.repeat(watching.every, look)
-    })
-    yield* run.pipe(explained, Effect.provide(ToolContext.layer({ ...options, transport: "stdio" })))
+    }).pipe(Effect.provide(ToolContext.layer(options)))
   }, Effect.scoped)
-).pipe(Command.withDescription("Report what fails, does not run or is slow, each incident once"))
+)

@@ -8,7 +8,6 @@ import * as Arguments from "../../answer/Arguments.ts"
 import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 
-/** Meanings of the parser's codes. */
 const faults: { readonly [code: string]: string } = {
   InvalidSymbol: "a word that JSON does not have",
   PropertyNameExpected: "a name in double quotes is missing",

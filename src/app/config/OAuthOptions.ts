@@ -1,6 +1,5 @@
 /** Validated options of the identity provider. */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Issuer from "../../mcp/http/Issuer.ts"
 import * as OAuth from "../../mcp/http/OAuth.ts"
 import * as Options from "./Options.ts"
@@ -23,19 +22,20 @@ const parse = (text: string, name: string) => {
 /** Public address of the server, and the issuer with the resource of its tokens, as far as they are set. */
 export const load = Effect.fnUntraced(function*(options: Options.Options) {
   const { oauthAudience, oauthIssuer, oauthProfileClaim, oauthScopePrefix, publicUrl, readOnly } = options
-  const address = Option.isNone(publicUrl) ? undefined : yield* parse(publicUrl.value, "--public-url")
-  if (Option.isNone(oauthIssuer)) return { address, issued: undefined }
+  const address = publicUrl === undefined ? undefined : yield* parse(publicUrl, "--public-url")
+  if (oauthIssuer === undefined) return { address, issued: undefined }
   if (address === undefined) {
     return yield* Options.refuse("--oauth-issuer needs --public-url: tokens are made for the server's address")
   }
-  const issuer = oauthIssuer.value
-  yield* parse(issuer, "--oauth-issuer")
+  yield* parse(oauthIssuer, "--oauth-issuer")
   const resource = OAuth.resource({
-    issuer,
+    issuer: oauthIssuer,
     publicUrl: address,
     readOnly,
-    scopePrefix: Option.getOrUndefined(oauthScopePrefix)
+    scopePrefix: oauthScopePrefix
   })
-  const audience = Option.getOrUndefined(oauthAudience)
-  return { address, issued: { issuer, audience, profileClaim: oauthProfileClaim, resource } }
+  return {
+    address,
+    issued: { issuer: oauthIssuer, audience: oauthAudience, profileClaim: oauthProfileClaim, resource }
+  }
 })

@@ -1,9 +1,9 @@
 /** Persistent state of the server: snapshots, executions of tests, drafts, the sealing key. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type { Database } from "../../base/Database.ts"
+import * as Documents from "../../base/Documents.ts"
 import * as Snapshots from "../../workflows/store/Snapshots.ts"
 import * as Options from "./Options.ts"
 import { forms, type Named, parse } from "./statePlace.ts"
@@ -24,6 +24,12 @@ export const place = Effect.fnUntraced(function*(
   { state }: Pick<Options.Options, "state">,
   env: NodeJS.ProcessEnv
 ): Effect.fn.Return<Place, Options.InvalidOption> {
-  if (Option.isNone(state)) return { _tag: "Folder", folder: Snapshots.defaultFolder(env) }
-  return named(state.value) ?? (yield* Options.refuse(`--state is ${forms}`))
+  if (state === undefined) return { _tag: "Folder", folder: Snapshots.defaultFolder(env) }
+  return named(state) ?? (yield* Options.refuse(`--state is ${forms}`))
 })
+
+/** Documents of the state. */
+export const documents = (place: Place) =>
+  place._tag === "Folder"
+    ? Documents.layerFolder(place.folder)
+    : Layer.provide(Documents.layerDatabase, place.database)

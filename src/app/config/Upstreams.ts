@@ -2,7 +2,6 @@
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Tool from "../../answer/Tool.ts"
 import { redactText } from "../../base/Redact.ts"
@@ -59,7 +58,6 @@ export interface Upstream {
   readonly state?: State.Place | undefined
 }
 
-/** Headers from `NAME=VARIABLE`, with the values of these variables. */
 const readHeaders = Effect.fnUntraced(function*(pairs: ReadonlyArray<string>, name: string) {
   const headers: Record<string, Redacted.Redacted<string>> = {}
   for (const pair of pairs) {
@@ -86,11 +84,11 @@ export const configured = Effect.fnUntraced(function*(
 
 const withoutProfile = Effect.fnUntraced(function*(options: Options.Options) {
   if (options.demo) return yield* demo
-  const { apiKey, n8nHeader, n8nUrl, webhookUrl } = options
-  if (Option.isNone(n8nUrl) || Option.isNone(apiKey)) {
+  const { apiKey, n8nHeader: headers, n8nUrl: url, webhookUrl } = options
+  if (url === undefined || apiKey === undefined) {
     return N8nClient.layerUnconfigured([
-      ...(Option.isNone(n8nUrl) ? ["N8N_URL"] : []),
-      ...(Option.isNone(apiKey) ? ["N8N_API_KEY"] : [])
+      ...(url === undefined ? ["N8N_URL"] : []),
+      ...(apiKey === undefined ? ["N8N_API_KEY"] : [])
     ])
   }
   const names = {
@@ -99,13 +97,7 @@ const withoutProfile = Effect.fnUntraced(function*(options: Options.Options) {
     webhookUrl: "N8N_MCP_WEBHOOK_URL (--webhook-url)",
     headers: "N8N_MCP_N8N_HEADER (--n8n-header)"
   }
-  const address = {
-    url: n8nUrl.value,
-    apiKey: apiKey.value,
-    webhookUrl: Option.getOrUndefined(webhookUrl),
-    headers: n8nHeader
-  }
-  return yield* configured(address, (key) => names[key])
+  return yield* configured({ url, apiKey, webhookUrl, headers }, (key) => names[key])
 })
 
 const ofProfile = Effect.fnUntraced(function*(profile: Profiles.Profile, readOnly: boolean) {
@@ -124,8 +116,8 @@ const ofProfile = Effect.fnUntraced(function*(profile: Profiles.Profile, readOnl
 /** File of profiles: that of `--config`, else the one that `init` wrote, unless an address or a key is set. */
 const configFile = Effect.fnUntraced(function*({ apiKey, config, demo, n8nUrl }: Options.Options) {
   if (demo) return undefined
-  if (Option.isSome(config)) return config.value
-  if (Option.isSome(apiKey) || Option.isSome(n8nUrl)) return undefined
+  if (config !== undefined) return config
+  if (apiKey !== undefined || n8nUrl !== undefined) return undefined
   const place = ConfigPlace.find(process.env)
   if (place?.isOpen !== true) return place?.file
   yield* Effect.logWarning(
@@ -137,7 +129,7 @@ const configFile = Effect.fnUntraced(function*({ apiKey, config, demo, n8nUrl }:
 export const load = Effect.fnUntraced(function*(options: Options.Options) {
   const file = yield* configFile(options)
   if (file === undefined) {
-    if (Option.isSome(options.profile)) {
+    if (options.profile !== undefined) {
       return yield* Options.refuse(
         "--profile needs a file of profiles: set it with --config, or write one with effect-n8n-mcp init"
       )
@@ -148,7 +140,7 @@ export const load = Effect.fnUntraced(function*(options: Options.Options) {
   }
   const profiles = yield* Profiles.load(file, process.env)
   const upstreams = yield* Effect.forEach(profiles, (profile) => ofProfile(profile, options.readOnly))
-  return { upstreams, defaultUpstream: yield* Profiles.pick(upstreams, Option.getOrUndefined(options.profile)) }
+  return { upstreams, defaultUpstream: yield* Profiles.pick(upstreams, options.profile) }
 })
 
 /** Context of its calls: its client, and whether it may be changed. */

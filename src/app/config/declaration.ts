@@ -2,7 +2,6 @@
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import { identity } from "effect/Function"
-import type * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { delimiter, resolve } from "node:path"
 import { splitList } from "./forms.ts"
@@ -67,9 +66,9 @@ const declare = <A, B>(
   }
 }
 
-/** Optional option; `usage` is its name and placeholder. */
+/** Option without a default; `usage` is its name and placeholder. */
 export const optional = <A>(kind: Kind<A>, usage: string, description: string, exceptions: Exceptions = {}) =>
-  declare<A, Option.Option<A>>(kind, usage, description, exceptions, Flag.optional)
+  declare<A, A | undefined>(kind, usage, description, exceptions, Flag.withDefault(undefined))
 
 export const withDefault = <A>(
   kind: Kind<A>,

@@ -82,7 +82,6 @@ const audienceCheck = ({ id, metadataUrl }: OAuth.Resource) =>
     )
   )
 
-/** First request of a 2026-07-28 client. */
 const discovery = (url: URL, token: Redacted.Redacted<string> | undefined) => {
   const method = "server/discover"
   const params = { _meta: { [Versions.meta.version]: Versions.modern, [Versions.meta.capabilities]: {} } }
@@ -99,32 +98,29 @@ const discovery = (url: URL, token: Redacted.Redacted<string> | undefined) => {
 
 const balancerVerdict = (origin: string, hasToken: boolean, status: number, json: unknown): Check => {
   const { error, result } = obj(json) ?? {}
+  const lacks = (what: string, cure: string) => failed("Balancer", `${origin} does not forward ${what}`, cure)
   if (status === 200 && obj(result)?.["supportedVersions"] !== undefined) {
     return ok("Balancer", `${origin} forwards what clients send`)
   }
   if (obj(error)?.["code"] === Rpc.codes.headerMismatch) {
-    return failed(
-      "Balancer",
-      `${origin} does not forward MCP-Protocol-Version, Mcp-Method or Mcp-Name`,
+    return lacks(
+      "MCP-Protocol-Version, Mcp-Method or Mcp-Name",
       "Have it forward all headers, including those that begin with Mcp-."
     )
   }
-  if (status === 401 && !hasToken) {
-    return ok("Balancer", `${origin} leads to a server; set N8N_MCP_AUTH_TOKEN to check the headers`)
-  }
-  if (status === 401) {
-    return failed(
-      "Balancer",
-      `${origin} does not forward Authorization, or the servers have a different token`,
-      "Have it forward Authorization, and give all servers the same tokens."
-    )
-  }
-  if (status === 403) {
-    return failed(
-      "Balancer",
-      `${origin} does not forward the Host that clients send`,
-      "Set it (nginx: proxy_set_header Host $http_host), and start the servers with --public-url or --allowed-hosts."
-    )
+  switch (status) {
+    case 401:
+      return hasToken
+        ? lacks(
+          "Authorization, or the servers have a different token",
+          "Have it forward Authorization, and give all servers the same tokens."
+        )
+        : ok("Balancer", `${origin} leads to a server; set N8N_MCP_AUTH_TOKEN to check the headers`)
+    case 403:
+      return lacks(
+        "the Host that clients send",
+        "Set it (nginx: proxy_set_header Host $http_host), and start the servers with --public-url or --allowed-hosts."
+      )
   }
   return warning("Balancer", `${origin} answers with HTTP ${status}`, "Have it forward POST /mcp.")
 }

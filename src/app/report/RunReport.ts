@@ -121,7 +121,6 @@ const nodeColumns: ReadonlyArray<Layout.Column<Node>> = [
 
 const maxJson = 12
 
-/** An item as indented JSON, in few lines. */
 const item = (json: unknown, width: number): ReadonlyArray<string> => {
   const lines = JSON.stringify(json, null, 2).split("\n").map((line) =>
     `    ${Layout.fit(Visible.text(line), width - 4)}`

@@ -3,7 +3,6 @@ import { defined } from "../../base/Json.ts"
 import { version } from "../../base/Version.ts"
 import * as Finding from "../../workflows/inspection/Finding.ts"
 
-/** `unknown-type` becomes `UnknownType`. */
 const pascal = (id: string) => id.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())
 
 const ruleOf = (id: string) => {

@@ -21,7 +21,6 @@ const quoted = (names: ReadonlyArray<string>) => {
 const groups = <A>(entries: ReadonlyArray<A>, textOf: (entry: A) => string) =>
   [...Map.groupBy(entries, textOf)].toSorted(([, a], [, b]) => b.length - a.length)
 
-/** Path of a file, or name of a workflow on n8n. */
 const label = ({ name, workflow }: Upgrades.Subject) => workflow.endsWith(".json") ? workflow : name
 
 const why = (error: Upgrades.Report["notProven"][number]["error"]) => typeof error === "string" ? error : explain(error)

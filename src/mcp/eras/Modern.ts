@@ -49,7 +49,6 @@ const decoded = (value: string | undefined): string | undefined => {
   return base64 === undefined ? value : Buffer.from(base64, "base64").toString("utf8")
 }
 
-/** Header that contradicts the request or is missing. */
 const mismatch = ({ method, params = {} }: Rpc.Request, version: string, headers: Headers): string | undefined => {
   const name = names[method]
   const repeated: ReadonlyArray<readonly [string, unknown]> = [

@@ -1,14 +1,13 @@
 /** Sealed state that a client holds between question and answer: readable, tamper-proof, accepted once. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
+import type * as Documents from "../../base/Documents.ts"
 import { type Obj, obj, str } from "../../base/Json.ts"
 
-/** Time to answer a question, in milliseconds. @internal */
-export const maxAge = 15 * 60_000
+const maxAge = 15 * 60_000
 
 /** Seals and opens texts; `about` is the subject of a text and not part of it. */
 export interface Sealing {
@@ -66,55 +65,49 @@ export const memory: Effect.Effect<Sealing> = Effect.sync(() => {
   })
 })
 
-/** Sealing for processes with this folder of key and used texts; if it cannot be written, for this one alone. */
-export const folder = Effect.fnUntraced(function*(
-  place: string
-): Effect.fn.Return<Sealing, never, FileSystem.FileSystem | Path.Path> {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const create = (name: string, content: Uint8Array) =>
-    fs.writeFile(path.join(place, name), content, { flag: "wx", mode: 0o600 })
-  const keyFile = path.join(place, "key")
+const keyName = "key"
 
-  const readKey = Effect.filterOrFail(fs.readFile(keyFile), (key) => key.length === 32, () => "the key is damaged")
-
-  /** Written to a temporary file and linked: no process reads a partial key, and the first of several wins. */
-  const makeKey = Effect.gen(function*() {
-    const draft = `key-${randomBytes(8).toString("hex")}`
-    yield* create(draft, randomBytes(32))
-    yield* Effect.ignore(fs.link(path.join(place, draft), keyFile))
-    yield* fs.remove(path.join(place, draft))
-    return yield* readKey
+/** Reads the common key; of several processes that find none, the first makes it, and the others wait for its text. */
+const keyIn = ({ add, read, write }: Documents.Collection) => {
+  const readKey = read(keyName).pipe(
+    Effect.filterOrFail((key) => key?.length === 32, () => new Error("the key is damaged")),
+    Effect.map((key) => Redacted.make(key ?? new Uint8Array()))
+  )
+  return Effect.gen(function*() {
+    if ((yield* read(keyName)) === undefined && (yield* add(keyName))) yield* write(keyName, randomBytes(32))
+    return yield* Effect.retry(readKey, { schedule: Schedule.spaced("20 millis"), times: 25 })
   })
+}
 
-  const removeOld = Effect.gen(function*() {
-    const now = yield* Clock.currentTimeMillis
-    for (const name of yield* fs.readDirectory(place)) {
-      const [, expires] = /^used-(\d+)-/.exec(name) ?? []
-      if (Number(expires) <= now) yield* fs.remove(path.join(place, name))
-    }
-  })
+/**
+ * Sealing for the processes that share these documents: a key, and marks of used texts. Until they can be read, for this
+ * process alone; later, answers that they cannot mark are refused.
+ */
+export const shared = (documents: Documents.Collection): Effect.Effect<Sealing> =>
+  Effect.gen(function*() {
+    const own = yield* memory
+    const use = Effect.fnUntraced(function*(id: string, expires: number) {
+      const now = yield* Clock.currentTimeMillis
+      for (const name of yield* documents.list) {
+        const [, end] = /^used-(\d+)-/.exec(name) ?? []
+        if (Number(end) <= now) yield* documents.remove(name)
+      }
+      return yield* documents.add(`used-${expires}-${id}`)
+    }, Effect.catch((error) => Effect.as(Effect.logWarning(`an answer cannot be accepted: ${error.message}`), false)))
 
-  const use = (id: string, expires: number) =>
-    Effect.andThen(Effect.ignore(removeOld), create(`used-${expires}-${id}`, new Uint8Array())).pipe(
-      Effect.as(true),
-      Effect.catch(({ reason }) =>
-        reason._tag === "AlreadyExists"
-          ? Effect.succeed(false)
-          : Effect.as(Effect.logWarning(`an answer cannot be accepted: ${reason.message}`), false)
+    let sealing: Sealing | undefined
+    const load = keyIn(documents).pipe(
+      Effect.map((key) => (sealing = make({ key, use }))),
+      Effect.catch((error) =>
+        Effect.as(Effect.logWarning("answers to questions are accepted by this process only", error), undefined)
       )
     )
-
-  const open = fs.makeDirectory(place, { recursive: true, mode: 0o700 }).pipe(
-    Effect.andThen(Effect.catch(readKey, () => makeKey)),
-    Effect.map((key) => make({ key: Redacted.make(key), use })),
-    Effect.catch((error) =>
-      Effect.andThen(Effect.logWarning("answers to questions are accepted by this process only", error), memory)
-    )
-  )
-  const sealing = yield* Effect.cached(open)
-  return {
-    seal: (content, about) => Effect.flatMap(sealing, ({ seal }) => seal(content, about)),
-    open: (sealed, about) => Effect.flatMap(sealing, (own) => own.open(sealed, about))
-  }
-})
+    const current = Effect.suspend(() => sealing === undefined ? load : Effect.succeed(sealing))
+    return {
+      seal: (content, about) => Effect.flatMap(current, (sealing = own) => sealing.seal(content, about)),
+      open: Effect.fnUntraced(function*(sealed, about) {
+        const content = yield* own.open(sealed, about)
+        return content ?? (yield* (yield* current)?.open(sealed, about) ?? Effect.undefined)
+      })
+    }
+  })

@@ -7,7 +7,6 @@ import * as Layer from "effect/Layer"
 import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
 
-/** Time limits in milliseconds for receiving the headers and the whole request. */
 const timeouts = { headers: 10_000, request: 30_000 }
 
 /** Idle timeout, longer than a load balancer's (nginx: a minute), which could send a call on a closing connection. */

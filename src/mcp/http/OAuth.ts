@@ -133,7 +133,6 @@ const verified = async (token: string, keys: Issuer.Keys, options: JWTVerifyOpti
   }
 }
 
-/** Claims that only ID tokens have. */
 const ofIdTokens = ["nonce", "at_hash", "c_hash"]
 
 /**

@@ -32,7 +32,6 @@ const decode = (headers: Headers.Headers, body: unknown): Effect.Effect<Rpc.Mess
     : Effect.succeed(message)
 }
 
-/** Answers with preceding notifications. */
 type Answering = (notify: (message: Rpc.Notification) => void) => Effect.Effect<Modern.Answer>
 
 const eventHeaders = { "cache-control": "no-cache", "x-accel-buffering": "no" }

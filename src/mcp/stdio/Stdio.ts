@@ -148,13 +148,11 @@ const cancelledBy = (message: Rpc.Message): Rpc.Id | undefined => {
 
 const caller = { client: undefined }
 
-/** Answers the requests of both eras; sessions that start with `initialize` load the SDK. */
 const converse = Effect.fnUntraced(function*(served: Served, lines: Lines) {
   const fibers = yield* FiberSet.make()
   const run = yield* FiberSet.runtime(fibers)()
   const runPromise = yield* FiberSet.runtimePromise(fibers)()
   const scope = yield* Effect.scope
-  /** Fibers of modern requests, for cancellation. */
   const calls = new Map<Rpc.Id, Fiber.Fiber<unknown>>()
   let legacy: Promise<(message: Rpc.Message) => void> | undefined
 

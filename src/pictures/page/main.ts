@@ -27,7 +27,6 @@ const svg = () => stage.querySelector("svg")
 
 const inPicture = (id: string) => stage.querySelector<SVGGElement>(`[data-node="${CSS.escape(id)}"]`)
 
-/** Opens or closes the list on a narrow screen. */
 const showList = (wanted: boolean) => {
   const isOpen = wanted && menu.getClientRects().length > 0
   nav.classList.toggle("open", isOpen)
@@ -43,7 +42,6 @@ const element = <K extends keyof HTMLElementTagNameMap>(name: K, text: string, c
 
 // Pan and zoom
 
-/** Smallest scale at which names are readable. */
 const leastScale = 0.35
 
 const look = (next: typeof view) => {
@@ -51,7 +49,6 @@ const look = (next: typeof view) => {
   svg()?.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`)
 }
 
-/** Converts screen to picture coordinates. */
 const onCanvas = (x: number, y: number) => {
   const matrix = svg()?.getScreenCTM()
   return matrix === null || matrix === undefined ? undefined : new DOMPoint(x, y).matrixTransform(matrix.inverse())
@@ -88,7 +85,6 @@ const middle = (places: ReadonlyArray<Place>): Place => ({
   y: places.reduce((sum, { y }) => sum + y, 0) / places.length
 })
 
-/** Distance between two fingers. */
 const spread = ([a, b]: ReadonlyArray<Place>) =>
   a === undefined || b === undefined ? 1 : Math.max(1, Math.hypot(a.x - b.x, a.y - b.y))
 

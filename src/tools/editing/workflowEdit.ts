@@ -15,7 +15,6 @@ import * as writing from "../shared/Writing.ts"
 
 const Objects = Schema.Array(Schema.Record(Schema.String, Schema.Json))
 
-/** New nodes as stored. */
 const addedNodes = ({ result, workflow }: Workflows.Changed<WorkflowEdit.Edited>) => {
   const ids = new Set<unknown>(result.added.map(({ id }) => id))
   return nodes(workflow).flatMap(({ id, name, parameters, type, typeVersion }) =>
@@ -54,7 +53,6 @@ export const workflowEdit = Tool.make({
   output: Schema.Struct({
     applied: Schema.Boolean,
     changes: Schema.Array(Schema.String),
-    /** New nodes as stored. */
     added: Schema.optionalKey(Objects),
     /** New workflows that this one calls: id, name, active. */
     created: Schema.optionalKey(Objects),

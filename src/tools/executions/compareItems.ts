@@ -24,7 +24,6 @@ const Side = Schema.Struct({
 
 const maxChars = 12_000
 
-/** Maximum number of nodes that a hint names. */
 const maxLater = 5
 
 const sideOf = Effect.fnUntraced(function*(execution: Execution, name: string, parameter: string, isInput: boolean) {
@@ -43,7 +42,6 @@ const sideOf = Effect.fnUntraced(function*(execution: Execution, name: string, p
 
 type Compared = Effect.Success<ReturnType<typeof sideOf>>
 
-/** Hint at the nodes that follow a node. */
 const laterNodes = ({ runs, workflow }: Execution, from: string) => {
   const links = Connections.links(workflow?.connections).filter((link) =>
     link.from === from && link.output.type === "main" && runs.has(link.to)

@@ -31,10 +31,7 @@ export const getExecution = Tool.make({
     id: parameters.executionId,
     nodeOffset: parameters.offset("nodeOffset", "availableNodes to skip."),
     sortBy: parameters.optional(Schema.Literal("time"), "Slowest first."),
-    wait: parameters.optional(
-      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 50 }, { message: "wait must be from 0 to 50" })),
-      "Seconds to wait for it to end."
-    )
+    wait: parameters.optionalInt("wait", { minimum: 0, maximum: 50 }, "Seconds to wait for it to end.")
   }),
   output: summaries.Summary,
   handler: ({ id, wait = 0 }) =>

@@ -30,7 +30,6 @@ const Row = Schema.StructWithRest(
 
 const Failed = Schema.Struct({ id: Schema.String, at: Schema.NullOr(Schema.String) })
 
-/** Executions of one workflow, counted by status. */
 const WorkflowGroup = Schema.Struct({
   workflowId: Schema.String,
   workflowName: Schema.String,
@@ -114,7 +113,6 @@ const noVersions = parameters.invalid(
   "groupBy 'failure' with startedBefore and startedAfter compares the runs before and after a change."
 )
 
-/** Reads what a grouping needs. */
 const read = (groupBy: (typeof Triage.groupings)[number] | undefined, query: Triage.Query, redact: boolean) => {
   switch (groupBy) {
     case "workflow":
@@ -131,7 +129,6 @@ const read = (groupBy: (typeof Triage.groupings)[number] | undefined, query: Tri
 
 type Result = Effect.Success<ReturnType<typeof read>>
 
-/** Explains what the answer lacks and which call returns it. */
 const remarks = (result: Result) => {
   const { groupBy, isComplete, nextCursor, note, runs } = result
   return ItemView.joinNotes([
@@ -225,8 +222,9 @@ export const listExecutions = Tool.make({
       Schema.Literals(Triage.groupings),
       "workflow: counts; failure: by error; node: time, items, bytes, tokens; version: failures."
     ),
-    limit: parameters.optional(
-      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 500 }, { message: "limit must be from 1 to 500" })),
+    limit: parameters.optionalInt(
+      "limit",
+      { minimum: 1, maximum: 500 },
       "Default 20; with groupBy 200 (node: 50)."
     ),
     raw: parameters.flag("Adds all other fields; with groupBy all groups.")

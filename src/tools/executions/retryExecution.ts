@@ -153,11 +153,7 @@ export const retryExecution = Tool.make({
     ),
     ...Selection.parameters,
     status: parameters.optional(Schema.Literals(["error", "crashed", "canceled"]), "Default error."),
-    last: Schema.optionalKey(
-      Schema.Int.check(
-        Schema.isBetween({ minimum: 1, maximum: maxRuns }, { message: `last must be from 1 to ${maxRuns}` })
-      ).annotate({ description: `Newest, default ${defaultRuns}.` })
-    ),
+    last: parameters.optionalInt("last", { minimum: 1, maximum: maxRuns }, `Newest, default ${defaultRuns}.`),
     from: parameters.optional(
       Schema.Literals(["failure", "start"]),
       "failure (default): at the failed node. start: the recorded request again."

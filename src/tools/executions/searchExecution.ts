@@ -47,7 +47,6 @@ const outputNames = (matches: ReadonlyArray<RunSearch.Match>) => {
   })
 }
 
-/** Searches one execution. */
 const searchOne = Effect.fnUntraced(function*(id: string, search: RunSearch.Search) {
   const { condition, nodes = [], redacts } = search
   const execution = yield* (yield* Executions).get(id)
@@ -87,10 +86,7 @@ export const searchExecution = Tool.make({
   input: Schema.Struct({
     id: Schema.optionalKey(parameters.executionIdFor("One run; omit for many.")),
     ...Selection.parameters,
-    last: parameters.optional(
-      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 200 }, { message: "last must be from 1 to 200" })),
-      "Newest runs to search (20)."
-    ),
+    last: parameters.optionalInt("last", { minimum: 1, maximum: 200 }, "Newest runs to search (20)."),
     text: parameters.optional(Schema.String.check(Schema.isMinLength(1)), "Text in a key or value."),
     where: conditions.where,
     nodes: parameters.optional(Schema.Array(Schema.String), "Only these nodes."),

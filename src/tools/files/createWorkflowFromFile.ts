@@ -26,8 +26,7 @@ export const createWorkflowFromFile = Tool.make({
         : []
       return { ...written, warnings: [...repairs, ...empty, ...written.warnings] }
     }).pipe(
-      (create) =>
-        writing.warnDuplicateName(create, (id) => `replace_workflow_from_file(id: '${id}', filePath: '${filePath}')`),
+      writing.warnDuplicateName((id) => `replace_workflow_from_file(id: '${id}', filePath: '${filePath}')`),
       writing.withUrl
     ),
   summarize: (written, { raw }) => writing.summarize(written, raw),

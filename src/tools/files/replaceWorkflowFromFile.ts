@@ -10,7 +10,6 @@ import { nounOf } from "../../workflows/WorkflowPlace.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** Keys of the file that do not apply to this workflow. */
 const notOfTheFile = new Set(["id", "active", "tags", "versionId"])
 
 /** `PUT /workflows/{id}` with a file's workflow, except its id, state and tags. */

@@ -12,7 +12,6 @@ import * as Workflows from "../../workflows/Workflows.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** Keys that n8n adds to a workflow: a second copy of the nodes, and its shares. */
 const additions = new Set(["activeVersion", "shared"])
 
 const referenced = Effect.fnUntraced(function*(reference: string) {

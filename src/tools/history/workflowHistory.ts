@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import type * as Errors from "../../base/Errors.ts"
@@ -36,9 +35,9 @@ interface History {
   /** Summarizes the changes between two versions from the same source. */
   readonly changed: (older: string, newer: string) => Effect.Effect<string, Errors.N8nError, N8nClient>
   /** Current workflow, if it is not among the rows; it is compared with the newest version. */
-  readonly current?: WorkflowDiff.Document
+  readonly current?: WorkflowDiff.Document | undefined
   /** Address of n8n's own versions in the editor. */
-  readonly url?: string
+  readonly url?: string | undefined
 }
 
 const snapshotRow = ({ author, createdAt, operation, version }: Snapshots.Snapshot): Row =>
@@ -65,9 +64,7 @@ const historyOfFile = Effect.fnUntraced(function*(id: string, path: string) {
         Effect.map(([before, after]) => WorkflowDiff.step(before, after)),
         Effect.provideContext(services)
       ),
-    ...yield* Effect.option(read(id)).pipe(
-      Effect.map(Option.match({ onNone: () => ({}), onSome: (current) => ({ current }) }))
-    )
+    current: yield* Effect.orElseSucceed(read(id), () => undefined)
   } satisfies History
 })
 
@@ -95,12 +92,12 @@ const historyOnN8n = Effect.fnUntraced(function*(id: string) {
       current: workflow?.versionId === versionId ? true : undefined
     })
   )
-  return defined({
+  return {
     rows: newestFirst([...own, ...snapshots.map(snapshotRow)]),
-    changed: (older: string, newer: string) => all.changed(id, older, newer),
+    changed: (older, newer) => all.changed(id, older, newer),
     current: versions === undefined ? workflow : undefined,
     url: own.length === 0 ? undefined : links.history(n8n.instance, id)
-  }) satisfies History
+  } satisfies History
 })
 
 /** Stored states of a data table, by its id or name; fails with `error` if there are none. */
@@ -154,18 +151,13 @@ export const workflowHistory = Tool.make({
         ? yield* Effect.catchTag(historyOnN8n(id), "NotFoundError", (error) => historyOfTable(id, error))
         : yield* historyOfFile(id, place.path)
       const { current, rows: [newest] } = history
-      const changedSince = current === undefined || newest === undefined ? undefined : yield* Effect.option(
-        Effect.map(
-          Workflows.document(Reference.format(id, newest.version), "id"),
-          ({ workflow }) => WorkflowDiff.step(workflow, current)
+      const changedSince = current === undefined || newest === undefined
+        ? undefined
+        : yield* Workflows.document(Reference.format(id, newest.version), "id").pipe(
+          Effect.map(({ workflow }) => WorkflowDiff.step(workflow, current)),
+          Effect.orElseSucceed(() => undefined)
         )
-      )
-      return {
-        versions: yield* page(history, limit),
-        total: history.rows.length,
-        changedSince: changedSince && Option.getOrUndefined(changedSince),
-        url: history.url
-      }
+      return { versions: yield* page(history, limit), changedSince, url: history.url }
     }),
   summarize: ({ changedSince, url, versions }, { id }) => defined({ id, versions, changedSince, url }),
   message: ({ id, versions }) => ({

@@ -23,7 +23,6 @@ import * as differences from "../shared/Differences.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** Parts of a snapshot that a PUT accepts. */
 const partsOf = (snapshot: Obj) => {
   const { connections, name, nodeGroups, nodes, pinData, settings, staticData } = snapshot
   return defined({ name: str(name), nodes, connections, settings, pinData, staticData, nodeGroups })
@@ -75,7 +74,6 @@ const restore = Effect.fnUntraced(function*(
   return { ...written, warnings: [...written.warnings, ...warnings] }
 })
 
-/** Room for the difference, and for the rest of the answer. */
 const maxDifference = 2_000
 const room = 600
 

@@ -12,7 +12,6 @@ import * as parameters from "../shared/Parameters.ts"
 const Row = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
-  /** Type of a project: `team` or `personal`. */
   type: Schema.optionalKey(Schema.String),
   /** Names of the folders from the top of the project to this one. */
   path: Schema.optionalKey(Schema.Array(Schema.String)),

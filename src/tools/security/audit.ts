@@ -7,7 +7,6 @@ import * as Audit from "../../workflows/Audit.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as Findings from "./Findings.ts"
 
-/** Characters of places in an answer, and of a whole answer. */
 const placeChars = 5_000
 const maxChars = 9_000
 

@@ -58,7 +58,6 @@ export const view = Effect.fnUntraced(function*(
 const leastRoom = 160
 const rooms = [900, 400, leastRoom]
 
-/** Cost of commas and brackets, at most. */
 const separators = 4
 
 const shortened = (node: Difference["nodes"][number], room: number): Difference["nodes"][number] =>

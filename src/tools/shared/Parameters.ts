@@ -42,20 +42,24 @@ export const executionIdFor = (description: string) =>
 
 export const executionId = executionIdFor("From list_executions.")
 
-export const int = (
-  name: string,
-  bounds: { readonly minimum: number; readonly maximum: number },
-  byDefault: number,
-  description: string
-) =>
+type Bounds = Parameters<typeof Schema.isBetween>[0]
+
+const within = (name: string, bounds: Bounds) =>
   Schema.Int.check(
     Schema.isBetween(bounds, { message: `${name} must be from ${bounds.minimum} to ${bounds.maximum}` })
   )
-    .annotate({ description, default: byDefault })
-    .pipe(
-      Schema.withDecodingDefaultKey(Effect.succeed(byDefault)),
-      Schema.withConstructorDefault(Effect.succeed(byDefault))
-    )
+
+export const int = (name: string, bounds: Bounds, byDefault: number, description: string) =>
+  within(name, bounds).annotate({ description, default: byDefault }).pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed(byDefault)),
+    Schema.withConstructorDefault(Effect.succeed(byDefault))
+  )
+
+/** Number that may be missing; `byDefault` is only shown. */
+export const optionalInt = (name: string, bounds: Bounds, description: string, byDefault?: number) =>
+  Schema.optionalKey(
+    within(name, bounds).annotate({ description, ...(byDefault === undefined ? {} : { default: byDefault }) })
+  )
 
 const max = 1_000_000
 

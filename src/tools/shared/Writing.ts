@@ -46,19 +46,17 @@ const duplicates = ({ id, name }: Written["workflow"]) =>
   )
 
 /** Warns if a new workflow has the name of another; `overwrite` is the call that writes to that one instead. */
-export const warnDuplicateName = <R>(
-  create: Effect.Effect<Written, Errors.N8nError, R>,
-  overwrite: (id: string) => string
-) =>
-  Effect.gen(function*() {
-    const written = yield* create
-    const [id, ...others] = yield* duplicates(written.workflow)
-    if (id === undefined) return written
-    const more = others.length === 0 ? "" : ` (and ${others.slice(0, 3).join(", ")}${others.length > 3 ? ", …" : ""})`
-    const warning = `n8n now has more than one workflow of this name: '${id}' already existed${more}. ` +
-      `To overwrite that one: ${overwrite(id)}`
-    return { ...written, warnings: [...written.warnings, warning] }
-  })
+export const warnDuplicateName =
+  (overwrite: (id: string) => string) => <R>(create: Effect.Effect<Written, Errors.N8nError, R>) =>
+    Effect.gen(function*() {
+      const written = yield* create
+      const [id, ...others] = yield* duplicates(written.workflow)
+      if (id === undefined) return written
+      const more = others.length === 0 ? "" : ` (and ${others.slice(0, 3).join(", ")}${others.length > 3 ? ", …" : ""})`
+      const warning = `n8n now has more than one workflow of this name: '${id}' already existed${more}. ` +
+        `To overwrite that one: ${overwrite(id)}`
+      return { ...written, warnings: [...written.warnings, warning] }
+    })
 
 const resetHint = "The draft equals the published version again; the version that is live did not change."
 
@@ -118,7 +116,6 @@ export const summarize = (
   })
 }
 
-/** Removes the second copy of the nodes, and the workflow's shares. */
 const withoutCopies = ({ activeVersion: _, shared: __, ...workflow }: Written["workflow"]) => workflow
 
 /** Maximum length of a question, enough for ids, a label and a path. */

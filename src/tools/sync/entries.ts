@@ -60,7 +60,6 @@ export const summarize = (
     hint: [remaining && restHint, report.hasConflicts && conflictHint].filter(Boolean).join(" ") || undefined
   })
 
-/** Counts in words, such as `498 same, 1 changed here`. */
 const counted = ({ counts }: typeof Output.Type): string =>
   Object.entries(counts).map(([status, count]) => `${count} ${status}`).join(", ") || "No workflows on either side"
 

@@ -29,7 +29,6 @@ const Input = Schema.Struct({
 
 const Rows = Schema.Array(Schema.Record(Schema.String, Schema.Json))
 
-/** Phrases for each operation: the verb in both forms, and its object. */
 const phrases: Readonly<
   Record<TableWrite.Input["op"], readonly [would: string, did: string, what: (count: number, table: string) => string]>
 > = {

@@ -136,7 +136,6 @@ const outputOf = (execution: Execution.Execution, slot: Execution.Slot, namesOf:
   return Execution.outputName(node, run, slot.port, namesOf) ?? Connections.portLabel(slot.port)
 }
 
-/** Items that `show` selects. */
 const selected = Effect.fnUntraced(function*(
   execution: Execution.Execution,
   { fields, nodes, where }: Show,
@@ -215,7 +214,6 @@ const responseOf = (
 
 const maxSenders = 8
 
-/** Maximum number of unresolved values of a sender. */
 const maxUnresolved = 3
 
 /** Addresses and values that nodes which reach outside sent in their last runs. */

@@ -35,15 +35,11 @@ const Output = Schema.Struct({
 })
 type Output = typeof Output.Type
 
-/** Bounds of `timeout`, in milliseconds. */
-const timeouts = { minimum: 1_000, maximum: 3_600_000 }
-
 /** Default for clients without progress: the whole call ends within the time that they wait. */
 const silentTimeout = 35_000
 
 const oneAlone = "cases: one case alone shows it in full."
 
-/** Maximum number of items of a case that are shown. */
 const maxCaseItems = 3
 
 /** Maximum length: 650 tokens for 20 nodes; get_execution_by_node returns the rest. */
@@ -109,11 +105,7 @@ export const testWorkflow = Tool.make({
   input: Schema.Struct({
     workflowId: parameters.reference,
     testData: parameters.optional(Schema.Json, "The trigger's item or items; a webhook's body."),
-    timeout: Schema.optionalKey(
-      Schema.Int.check(
-        Schema.isBetween(timeouts, { message: `timeout must be from ${timeouts.minimum} to ${timeouts.maximum}` })
-      ).annotate({ description: "ms.", default: 60_000 })
-    ),
+    timeout: parameters.optionalInt("timeout", { minimum: 1_000, maximum: 3_600_000 }, "ms.", 60_000),
     startNode: parameters.optional(Schema.String, "Node to start at."),
     endNode: parameters.optional(Schema.String, "Last node to run."),
     pins,

@@ -32,10 +32,11 @@ export const workflowProve = Tool.make({
   scopes: testWorkflow.scopes,
   input: Schema.Struct({
     workflowId: parameters.reference,
-    last: Schema.optionalKey(
-      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Replays.maxRuns }, {
-        message: `last must be from 1 to ${Replays.maxRuns}`
-      })).annotate({ description: "Newest runs.", default: Replays.defaultLast })
+    last: parameters.optionalInt(
+      "last",
+      { minimum: 1, maximum: Replays.maxRuns },
+      "Newest runs.",
+      Replays.defaultLast
     ),
     executions: Schema.optionalKey(
       Schema.Array(Schema.String.check(Schema.isPattern(/^\d+$/))).check(

@@ -8,7 +8,6 @@ import * as Reference from "../../workflows/Reference.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** Maximum number of schedules that a hint names. */
 const few = 3
 
 const listed = (reasons: ReadonlyArray<string>) =>

@@ -35,8 +35,7 @@ export const createWorkflow = Tool.make({
         place: defined({ projectId: project, parentFolderId: folder })
       })
     ).pipe(
-      (create) =>
-        writing.warnDuplicateName(create, (id) => `update_workflow(id: '${id}', nodes: […], connections: {…})`),
+      writing.warnDuplicateName((id) => `update_workflow(id: '${id}', nodes: […], connections: {…})`),
       writing.withUrl
     ),
   summarize: (written, { raw }) => writing.summarize(written, raw),

@@ -19,7 +19,6 @@ const NodeSummary = Schema.Struct({
   disabled: Schema.optionalKey(Schema.Boolean)
 })
 
-/** Node with all its keys, as in n8n. */
 const WholeNode = Schema.StructWithRest(Schema.Struct({ name: Schema.String, type: Schema.String }), [
   Schema.Record(Schema.String, Schema.Json)
 ])

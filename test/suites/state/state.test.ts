@@ -17,7 +17,7 @@ import * as Demo from "../../../src/demo/Demo.ts"
 import * as blocks from "../../../src/executions/blocks.ts"
 import * as RetryLog from "../../../src/executions/RetryLog.ts"
 import * as TestRuns from "../../../src/executions/TestRuns.ts"
-import * as SqlSealing from "../../../src/mcp/eras/SqlSealing.ts"
+import * as Sealing from "../../../src/mcp/eras/Sealing.ts"
 import * as SqlRateLimits from "../../../src/mcp/http/SqlRateLimits.ts"
 import * as Snapshots from "../../../src/workflows/store/Snapshots.ts"
 import * as SqlSnapshots from "../../../src/workflows/store/SqlSnapshots.ts"
@@ -38,7 +38,7 @@ const replica = ({ url }: RealPostgres.Postgres) =>
     const database = yield* Layer.build(Layer.fresh(Postgres.layer(Redacted.make(url))))
     const context = yield* Layer.build(
       Layer.merge(
-        Layer.provide(Layer.merge(RetryLog.layer, TestRuns.layer), Documents.layerDatabase),
+        Layer.provideMerge(Layer.merge(RetryLog.layer, TestRuns.layer), Documents.layerDatabase),
         SqlSnapshots.layer
       ).pipe(Layer.provideMerge(Layer.succeedContext(database)))
     )
@@ -47,7 +47,7 @@ const replica = ({ url }: RealPostgres.Postgres) =>
       retries: Context.get(context, RetryLog.RetryLog),
       snapshots: Context.get(context, Snapshots.Snapshots),
       runs: Context.get(context as Context.Context<never>, TestRuns.TestRuns),
-      sealing: yield* Effect.provideContext(SqlSealing.make, database),
+      sealing: yield* Sealing.shared(Context.get(context, Documents.Documents).collection("sealing", "")),
       limiter: RateLimiter.make.pipe(
         Effect.provide(Layer.provide(SqlRateLimits.layerStore, Layer.succeedContext(database)))
       )

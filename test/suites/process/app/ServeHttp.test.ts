@@ -1,7 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { readdirSync } from "node:fs"
 import type * as Options from "../../../../src/app/config/Options.ts"
@@ -42,19 +41,19 @@ const serving = (args: ReadonlyArray<string>, env: Record<string, string> = {}) 
 
 /** As they are when nothing is given but `--transport http --demo --port 0`. */
 const options: Options.Options = {
-  n8nUrl: Option.none(),
-  apiKey: Option.none(),
+  n8nUrl: undefined,
+  apiKey: undefined,
   n8nHeader: [],
-  webhookUrl: Option.none(),
-  config: Option.none(),
-  profile: Option.none(),
+  webhookUrl: undefined,
+  config: undefined,
+  profile: undefined,
   demo: true,
-  state: Option.none(),
+  state: undefined,
   locale: "en",
   maxResultChars: 40_000,
   maxExecutionMb: 512,
   readOnly: false,
-  policy: Option.none(),
+  policy: undefined,
   credentialEnv: [],
   toolsets: [],
   tools: [],
@@ -66,14 +65,14 @@ const options: Options.Options = {
   host: "127.0.0.1",
   port: 0,
   authToken: [],
-  oauthIssuer: Option.none(),
-  oauthAudience: Option.none(),
-  oauthScopePrefix: Option.none(),
-  publicUrl: Option.none(),
+  oauthIssuer: undefined,
+  oauthAudience: undefined,
+  oauthScopePrefix: undefined,
+  publicUrl: undefined,
   oauthProfileClaim: "n8n_profile",
   allowedHosts: [],
   allowedOrigins: [],
-  rateLimit: Option.none(),
+  rateLimit: undefined,
   maxCalls: 256,
   maxConnections: 1024
 }
@@ -314,21 +313,21 @@ describe("over HTTP", () => {
         })
       })
       const taken = yield* listening((_request, response) => void response.end())
-      const two = { demo: false, config: Option.some(`${folder}/two.json`) }
+      const two = { demo: false, config: `${folder}/two.json` }
       const token = (text: string) => ({ authToken: [Redacted.make(text)] })
       const issued = (issuer: string, address = "https://n8n.example.com") => ({
-        oauthIssuer: Option.some(issuer),
-        publicUrl: Option.some(address)
+        oauthIssuer: issuer,
+        publicUrl: address
       })
       const overHttp: ReadonlyArray<readonly [Partial<Options.Options>, RegExp]> = [
         [{ port: Number(new URL(taken).port) }, /Cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/],
         [{ ...two }, /Several profiles: give each its tokens/],
         [{ ...two, ...token("a-token-of-profiles") }, /choose it with --profile/],
-        [{ demo: false, config: Option.some(`${folder}/same.json`) }, /Profiles 'a' and 'b' have the same token/],
+        [{ demo: false, config: `${folder}/same.json` }, /Profiles 'a' and 'b' have the same token/],
         [token("a b"), /contains spaces/],
         [token(""), /A token is empty/],
         [token("fifteen-letters"), /needs 16 characters or more/],
-        [{ oauthIssuer: Option.some("https://id.example.com") }, /--oauth-issuer needs --public-url/],
+        [{ oauthIssuer: "https://id.example.com" }, /--oauth-issuer needs --public-url/],
         [issued("http://id.example.com"), /--oauth-issuer must begin with https/],
         [issued("https://id.example.com?a=b"), /--oauth-issuer contains more than an address/],
         [issued("id.example.com"), /--oauth-issuer is not an http address/],
@@ -343,8 +342,8 @@ describe("over HTTP", () => {
       }
       const overStdio: ReadonlyArray<readonly [Partial<Options.Options>, RegExp]> = [
         [two, /Several profiles: choose one with --profile: 'a', 'b'/],
-        [{ ...two, profile: Option.some("c") }, /There is no profile 'c'/],
-        [{ profile: Option.some("a") }, /set it with --config/]
+        [{ ...two, profile: "c" }, /There is no profile 'c'/],
+        [{ profile: "a" }, /set it with --config/]
       ]
       for (const [more, message] of overStdio) {
         const layer = ToolContext.layer({ ...options, transport: "stdio", ...more })
@@ -352,8 +351,8 @@ describe("over HTTP", () => {
       }
       const n8n = (url: string, key = "key") => ({
         demo: false,
-        n8nUrl: Option.some(url),
-        apiKey: Option.some(Redacted.make(key))
+        n8nUrl: url,
+        apiKey: Redacted.make(key)
       })
       const withSecrets: ReadonlyArray<readonly [Partial<Options.Options>, RegExp]> = [
         [n8n("ftp://user:hunter2@host:21"), /N8N_URL .* not an http address: 'ftp:\/\/…@host:21'/],
@@ -363,7 +362,7 @@ describe("over HTTP", () => {
         [n8n("https://user:hunter2@host"), /N8N_URL .* contains a user name or a password/],
         [n8n("http://127.0.0.1:9", "hunter2\nhunter2"), /N8N_API_KEY .* contains a line break/],
         [
-          { ...n8n("http://127.0.0.1:9"), webhookUrl: Option.some("http://user:hunter2@host") },
+          { ...n8n("http://127.0.0.1:9"), webhookUrl: "http://user:hunter2@host" },
           /N8N_MCP_WEBHOOK_URL .* contains a user name or a password/
         ]
       ]
