@@ -201,15 +201,11 @@ export const missed = (
       return next !== undefined && next < time + (timing.recurrence?.unit === "minutes" ? width : width + grace)
     }
     const list: Array<Start> = []
-    for (
-      const time of Schedules.starts(
-        timing,
-        from - width - slackOf(width),
-        zone ?? utc,
-        live.length > 0 ? ran : undefined
-      )
-    ) {
-      if (time >= seen.to || list.length > maxJudged) break
+    const past = { to: seen.to, ran: live.length > 0 ? ran : undefined }
+    // n8n counts from a start right after the publication, which is not judged.
+    const begin = Math.min(from, live[0] ?? from) - width - slackOf(width)
+    for (const time of Schedules.starts(timing, begin, zone ?? utc, past)) {
+      if (list.length > maxJudged) break
       list.push({ time, width })
     }
     return list

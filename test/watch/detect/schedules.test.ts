@@ -135,6 +135,17 @@ describe("missed starts", () => {
     assert.deepStrictEqual(iso(gaps), iso(all.slice(15, 21)))
   })
 
+  it("of an uneven interval follow its first start, which comes right after the publication", () => {
+    const watched = workflow([rules({ field: "minutes", minutesInterval: 7 })], { liveSince: from + 10_000 })
+    const first = from + minute
+    const soon = { seen: { from, to: from + 30 * minute } }
+    const lost = judge(watched, runsAt([first + 18_000]), soon)
+    assert.deepStrictEqual(iso(lost.missed), iso([7, 14, 21].map((later) => first + later * minute)))
+    // From a run at a time that is not one of its own nothing follows, however long.
+    const hourly = workflow([rules({ field: "hours", hoursInterval: 5 })], { liveSince: from })
+    assert.deepStrictEqual(judge(hourly, runsAt([from + 30 * minute])), { missed: [] })
+  })
+
   it("are judged only between publication and the last minutes, and not around a change of the clock", () => {
     const watched = workflow([rules({ field: "hours" })])
     assert.deepStrictEqual(judge({ ...watched, isPublished: false }, []), { missed: [] })
