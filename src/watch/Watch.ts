@@ -22,6 +22,7 @@ import type { Run } from "./Observation.ts"
 import * as observe from "./observe.ts"
 import * as Rules from "./Rules.ts"
 import { claim, type Entry, release, save, type State } from "./state.ts"
+import * as wording from "./wording.ts"
 
 export type { Incident } from "./Incident.ts"
 
@@ -117,9 +118,6 @@ const newNotes = (notes: State["notes"], sentences: ReadonlyMap<string, string>,
   notes: { ...notes, ...Object.fromEntries(Array.from(sentences.keys(), (key) => [key, now])) }
 })
 
-const named = (names: ReadonlyArray<string>) =>
-  `${names.slice(0, 3).map((name) => `'${Visible.label(name, 30)}'`).join(", ")}${names.length > 3 ? " …" : ""}`
-
 /** Sentences about what a file names and n8n does not have; none while the list of workflows is incomplete. */
 const unusedRules = (rules: Rules.Rules | undefined, { list, workflows }: Pick<State, "list" | "workflows">) =>
   list.cursor === undefined
@@ -151,13 +149,14 @@ const look = Effect.fnUntraced(function*(
     ? { sample: undefined, after: undefined }
     : yield* sampleOf(run)
   const observed = { ...runs, sample }
-  const { from } = { from: state?.polledAt ?? runs.next.seenFrom }
+  const from = state?.polledAt ?? runs.next.seenFrom
   let known = judge.learn(listed, observed, { from, now })
   if (run !== undefined && after !== undefined) {
     known = { ...known, [run.workflowId]: { ...known[run.workflowId] as Entry, sampleAfter: after } }
   }
   if (state === undefined) {
-    const next: Omit<State, "notes"> = {
+    const { notes, unknown } = newNotes({}, new Map(unusedRules(rules, { list, workflows: known })), now)
+    const next: State = {
       format: 1,
       since: now,
       polledAt: now,
@@ -168,10 +167,10 @@ const look = Effect.fnUntraced(function*(
       reported: {},
       credentials: {},
       release: n8n,
-      outbox: []
+      outbox: [],
+      notes
     }
-    const { notes, unknown } = newNotes({}, new Map(unusedRules(rules, next)), now)
-    return { next: { ...next, notes } satisfies State as State, fresh: [], unknown }
+    return { next, fresh: [], unknown }
   }
   const outage = state.outage && { ...state.outage, until: state.outage.until ?? now }
   const circumstances: judge.Circumstances = {
@@ -244,7 +243,7 @@ const look = Effect.fnUntraced(function*(
     ...[...starts.unknown].map(([reason, names]) =>
       [
         `schedules:${reason}`,
-        `Whether ${counted(names.length, "workflow")} started as scheduled (${named(names)}): ${reason}.`
+        `Whether ${counted(names.length, "workflow")} started as scheduled (${wording.names(names)}): ${reason}.`
       ] as const
     ),
     ...unusedRules(rules, { list, workflows: all }),

@@ -1,12 +1,13 @@
 /** Judgments of a poll that need no requests: what its runs say of each workflow. Pure. */
-import { defined } from "../base/Json.ts"
+import { defined, obj } from "../base/Json.ts"
 import { counted } from "../base/Plural.ts"
 import * as Visible from "../base/Visible.ts"
 import * as Schedules from "../workflows/Schedules.ts"
 import { durations, failures, rhythm, schedules } from "./detect/index.ts"
 import type { Incident } from "./Incident.ts"
-import type { Run, Seen, Watched } from "./Observation.ts"
+import { isAttended, type Run, type Seen } from "./Observation.ts"
 import type { Entry, State } from "./state.ts"
+import * as wording from "./wording.ts"
 
 const minute = 60_000
 const hour = 60 * minute
@@ -30,8 +31,6 @@ const listens = ({ nodes }: Entry) =>
     Schedules.ofNode(node, { isV1: false }) === undefined && !byHand.test(String(node["type"])) &&
     node["type"] !== undefined
   )
-
-const isAttended = ({ mode }: Run) => mode === "manual" || mode === "retry" || mode === "evaluation"
 
 const duration = (ms: number) => {
   const [value, unit] = ms < 2 * minute
@@ -110,10 +109,11 @@ export const learn = (
 const asRuns = (workflowId: string, starts: ReadonlyArray<number>): ReadonlyArray<Run> =>
   starts.map((startedAt) => ({ id: "", workflowId, status: "success", mode: "trigger", startedAt }))
 
+const savingOf = ({ settings }: Entry) => obj(settings)?.["saveDataSuccessExecution"]
+
 /** Whether n8n saves the successful runs of a workflow. */
 const savesOf = (entry: Entry, isDefaultSaved: boolean) => {
-  const setting = (entry.settings as { readonly saveDataSuccessExecution?: unknown } | undefined)
-    ?.saveDataSuccessExecution
+  const setting = savingOf(entry)
   if (setting === "none") return "no" as const
   return setting === "all" || entry.saves === true || isDefaultSaved ? "yes" as const : "unknown" as const
 }
@@ -138,8 +138,7 @@ export const starts = (
 ) => {
   const all = Object.entries(workflows)
   const isDefaultSaved = all.some(([, entry]) =>
-    savesOf(entry, false) === "yes" && entry.saves === true &&
-    (entry.settings as { readonly saveDataSuccessExecution?: unknown } | undefined)?.saveDataSuccessExecution !== "all"
+    entry.saves === true && savingOf(entry) !== "none" && savingOf(entry) !== "all"
   )
   const incidents: Array<Incident> = []
   const unknown = new Map<string, Array<string>>()
@@ -147,8 +146,7 @@ export const starts = (
     if (!entry.isPublished || !hasSchedule(entry)) return [id, entry]
     const judgedTo = entry.judgedTo ?? entry.liveSince
     const seen: Seen = { from: Math.max(seenFrom, judgedTo - lookBack), to: now }
-    const watched: Watched = { ...entry, id }
-    const judgment = schedules.missed(watched, asRuns(id, (entry.starts ?? []).filter((at) => at >= seen.from)), {
+    const judgment = schedules.missed(entry, asRuns(id, (entry.starts ?? []).filter((at) => at >= seen.from)), {
       seen,
       zone,
       isV1,
@@ -207,7 +205,7 @@ export const gathered = (incidents: ReadonlyArray<Incident>): ReadonlyArray<Inci
   const missed = incidents.filter(({ kind }) => kind === "missed").toSorted((a, b) => a.at < b.at ? -1 : 1)
   const [first] = missed
   if (first === undefined || missed.length < many) return incidents
-  const names = missed.slice(0, 8).map(({ workflowName = "" }) => `'${Visible.label(workflowName, 24)}'`).join(", ")
+  const names = wording.names(missed.map(({ workflowName = "" }) => workflowName), 8, 24)
   const cause = missed.every((each) => each.cause === first.cause)
     ? first.cause
     : "n8n may have been down or lost the schedules"
@@ -216,9 +214,7 @@ export const gathered = (incidents: ReadonlyArray<Incident>): ReadonlyArray<Inci
     ...one,
     key: `missed:${first.at}`,
     count: missed.reduce((sum, { count }) => sum + count, 0),
-    what: `${missed.length} workflows did not start as scheduled from ${clock(Date.parse(first.at))} on: ${names}${
-      missed.length > 8 ? " …" : ""
-    }`,
+    what: `${missed.length} workflows did not start as scheduled from ${clock(Date.parse(first.at))} on: ${names}`,
     ...defined({ cause }),
     look: { tool: "list_executions", arguments: { startedAfter: first.at } }
   }

@@ -2,7 +2,8 @@
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schedules from "../../workflows/Schedules.ts"
-import type { Run, Seen, Watched } from "../Observation.ts"
+import type { Run, Seen } from "../Observation.ts"
+import type { Entry } from "../state.ts"
 
 export interface Judgment {
   /** Expected starts without a run, in order. */
@@ -151,6 +152,9 @@ const unmatchedEvery = (length: number, runs: ReadonlyArray<number>, from: numbe
 }
 
 const isAutomatic = ({ mode }: Run) => mode === "trigger" || mode === "cron"
+
+/** Parts of a workflow that its starts follow from. */
+export type Watched = Pick<Entry, "isPublished" | "liveSince" | "nodes" | "settings" | "staticData">
 
 /** Expected starts without a run; `runs` are those of this workflow within `seen`. */
 export const missed = (

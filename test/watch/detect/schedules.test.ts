@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import type { Obj } from "../../../src/base/Json.ts"
-import { maxJudged, missed, type Options } from "../../../src/watch/detect/schedules.ts"
-import type { Run, Watched } from "../../../src/watch/Observation.ts"
+import { maxJudged, missed, type Options, type Watched } from "../../../src/watch/detect/schedules.ts"
+import type { Run } from "../../../src/watch/Observation.ts"
 import * as Schedules from "../../../src/workflows/Schedules.ts"
 import { random } from "../../support/random.ts"
 import { node } from "../../support/workflows.ts"
@@ -17,13 +17,10 @@ const cron = (expression: string) => rules({ field: "cronExpression", expression
 const old = (item: Obj) => node("S", "cron", 1, { triggerTimes: { item: [item] } })
 
 const workflow = (nodes: ReadonlyArray<Obj>, more: Partial<Watched> = {}): Watched => ({
-  id: "w",
-  name: "注文",
   isPublished: true,
   liveSince: from - 90 * day,
   nodes,
   settings: { timezone: "Europe/Berlin" },
-  tags: [],
   ...more
 })
 
