@@ -40,7 +40,7 @@ const duration = (ms: number) => {
     : ms < 48 * hour
     ? [ms / hour, "h"]
     : [ms / (24 * hour), "days"]
-  return `${Math.round(value)} ${unit}`
+  return `${Math.max(1, Math.round(value))} ${unit}`
 }
 
 const iso = (time: number) => new Date(time).toISOString()
@@ -176,8 +176,8 @@ export const starts = (
           ? `n8n did not answer from ${clock(outage.since)}${
             outage.until === undefined ? "" : ` to ${clock(outage.until)}`
           }`
-          : entry.lastStart === undefined || entry.lastStart < entry.liveSince
-          ? "it has not started since it was published"
+          : entry.lastStart === undefined || entry.lastStart < (entry.savedAt ?? entry.liveSince)
+          ? "no start of its published version was seen"
           : entry.lastStart > last
           ? "n8n starts it again, and may have been down then"
           : `n8n started it last at ${

@@ -63,6 +63,9 @@ const merged = (incidents: ReadonlyArray<Incident>): ReadonlyArray<Incident> =>
     return [{ ...first, ...defined({ look }), what, count: all.reduce((sum, { count }) => sum + count, 0) }]
   })
 
+/** Cause of a crash; n8n itself does not survive a version that needs too much memory. */
+const end = "n8n was restarted or ran out of memory"
+
 /** Runs that crashed together, as when n8n was restarted. */
 const restart = (crashed: ReadonlyArray<Run>, entries: { readonly [id: string]: Entry }): Incident => {
   const names = [
@@ -78,7 +81,7 @@ const restart = (crashed: ReadonlyArray<Run>, entries: { readonly [id: string]: 
     what: `${counted(crashed.length, "run")} ended with n8n itself: ${names.slice(0, 3).join(", ")}${
       names.length > 3 ? " …" : ""
     }`,
-    cause: "n8n was restarted or ran out of memory while they ran",
+    cause: `${end} while they ran`,
     look: { tool: "list_executions", arguments: { status: "crashed" } }
   }
 }
@@ -124,7 +127,8 @@ const incidentOf = Effect.fnUntraced(function*(
   }
   const { name = run.workflowId } = entry ?? {}
   const key = `failed:${sha256(FailureGroups.keyOf(clean)).slice(0, 20)}`
-  const since = origin.version === undefined || isKnown(key)
+  const isCrashed = run.status === "crashed"
+  const since = origin.version === undefined || isCrashed || isKnown(key)
     ? undefined
     : yield* publishedAt(run.workflowId, origin.version)
   const first = all[0]?.startedAt ?? run.startedAt
@@ -132,6 +136,7 @@ const incidentOf = Effect.fnUntraced(function*(
   const success = Math.max(...worked.filter((at) => at < first))
   const isNew = published > lastFailure && published <= first && first - published < 7 * 86_400_000
   const causes = [
+    isCrashed && `${end} while it ran`,
     clean.description && Visible.label(clean.description, maxMessage),
     success >= published + takeover
       ? `its version, published at ${minuteOf(published)}, still worked at ${minuteOf(success)}`
