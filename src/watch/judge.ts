@@ -6,6 +6,7 @@ import * as Schedules from "../workflows/Schedules.ts"
 import { durations, failures, rhythm, schedules } from "./detect/index.ts"
 import type { Incident } from "./Incident.ts"
 import { isAttended, type Run, type Seen } from "./Observation.ts"
+import type { Runs } from "./observe.ts"
 import type { Entry, State } from "./state.ts"
 import * as wording from "./wording.ts"
 
@@ -54,14 +55,7 @@ export interface Sample {
   readonly version?: string
 }
 
-export interface Observed {
-  readonly started: ReadonlyArray<Run>
-  readonly ended: ReadonlyArray<Run>
-  readonly running: ReadonlyArray<Run>
-  readonly waited: ReadonlySet<string>
-  readonly lostBefore?: number
-  readonly sample?: Sample | undefined
-}
+export type Observed = Omit<Runs, "hasRunning" | "next"> & { readonly sample?: Sample | undefined }
 
 /** Workflows with what the runs since the last poll add to what is known of them. */
 export const learn = (
