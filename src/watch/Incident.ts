@@ -1,6 +1,7 @@
 /** Something that went wrong on n8n, as a watch reports it. */
+import * as Schema from "effect/Schema"
 
-export const kinds = [
+const Kind = Schema.Literals([
   /** Runs failed for one cause. */
   "failed",
   /** A schedule did not start its workflow. */
@@ -19,24 +20,26 @@ export const kinds = [
   "unpublished",
   /** n8n did not answer. */
   "unreachable"
-] as const
+])
+export type Kind = typeof Kind.Type
 
-export type Kind = (typeof kinds)[number]
-
-export interface Incident {
-  readonly kind: Kind
+export const Incident = Schema.Struct({
+  kind: Kind,
   /** Identifies what goes on: the same for each occurrence of the same cause. */
-  readonly key: string
-  readonly workflowId?: string
-  readonly workflowName?: string
+  key: Schema.String,
+  workflowId: Schema.optionalKey(Schema.String),
+  workflowName: Schema.optionalKey(Schema.String),
   /** First occurrence, ISO 8601. */
-  readonly at: string
+  at: Schema.String,
   /** Number of occurrences so far. */
-  readonly count: number
+  count: Schema.Number,
   /** One sentence. */
-  readonly what: string
+  what: Schema.String,
   /** One sentence, as far as it is known. */
-  readonly cause?: string
+  cause: Schema.optionalKey(Schema.String),
   /** Tool and arguments that look into it. */
-  readonly look?: { readonly tool: string; readonly arguments: Readonly<Record<string, unknown>> }
-}
+  look: Schema.optionalKey(
+    Schema.Struct({ tool: Schema.String, arguments: Schema.Record(Schema.String, Schema.Unknown) })
+  )
+})
+export type Incident = typeof Incident.Type

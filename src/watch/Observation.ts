@@ -1,31 +1,21 @@
-/** Workflows and runs as a watch judges them. Times are epoch milliseconds. */
+/** What a watch has observed. Times are epoch milliseconds. */
+import * as Schema from "effect/Schema"
 
 /** Run without its data. */
-export interface Run {
-  readonly id: string
-  readonly workflowId: string
-  readonly status: string
+export const Run = Schema.Struct({
+  id: Schema.String,
+  workflowId: Schema.String,
+  status: Schema.String,
   /** How it started: `trigger`, `webhook`, `manual`, `retry`, `error`, `integrated` … */
-  readonly mode: string
-  readonly startedAt: number
+  mode: Schema.String,
+  startedAt: Schema.Finite,
   /** Absent while it runs. */
-  readonly stoppedAt?: number
-}
+  stoppedAt: Schema.optionalKey(Schema.Finite)
+})
+export type Run = typeof Run.Type
 
-/** Workflow as listed. */
-export interface Watched {
-  readonly id: string
-  readonly name: string
-  readonly isPublished: boolean
-  /** Version that is live; absent on n8n 1. */
-  readonly version?: string
-  /** Since when this version is known to be live: its publication, or the first poll that saw it. */
-  readonly liveSince: number
-  readonly nodes: ReadonlyArray<Readonly<Record<string, unknown>>>
-  readonly settings?: unknown
-  readonly staticData?: unknown
-  readonly tags: ReadonlyArray<string>
-}
+/** Whether a person looks at the run. */
+export const isAttended = ({ mode }: Run): boolean => mode === "manual" || mode === "retry" || mode === "evaluation"
 
 /** Span of time of which a watch has seen all saved runs: from `from`, inclusive, to `to`, exclusive. */
 export interface Seen {

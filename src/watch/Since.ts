@@ -1,6 +1,7 @@
 /** Incidents since a time, without a state: what n8n's own records show. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { counted } from "../base/Plural.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import * as Traffic from "../n8n/Traffic.ts"
 import { failures } from "./detect/index.ts"
@@ -77,10 +78,10 @@ const look = Effect.fnUntraced(function*(since: number, traffic: Traffic.Traffic
   const unread = new Set(failed.unread.map(({ workflowId }) => workflowId)).size
   const unknown = [
     ...seenFrom > since ? [`Runs before ${new Date(seenFrom).toISOString()}: n8n has none, or too many followed.`] : [],
-    ...unread > 0 ? [`Why ${unread} more workflows failed.`] : [],
+    ...unread > 0 ? [`Why ${counted(unread, "other workflow")} failed.`] : [],
     ...Array.from(
       starts.unknown,
-      ([reason, names]) => `Whether ${names.length} scheduled workflows started: ${reason}.`
+      ([reason, names]) => `Whether ${counted(names.length, "scheduled workflow")} started: ${reason}.`
     )
   ]
   return {

@@ -22,6 +22,7 @@ import type { Run } from "./Observation.ts"
 import * as observe from "./observe.ts"
 import * as Rules from "./Rules.ts"
 import { claim, type Entry, release, save, type State } from "./state.ts"
+import * as wording from "./wording.ts"
 
 export type { Incident } from "./Incident.ts"
 
@@ -117,9 +118,6 @@ const newNotes = (notes: State["notes"], sentences: ReadonlyMap<string, string>,
   notes: { ...notes, ...Object.fromEntries(Array.from(sentences.keys(), (key) => [key, now])) }
 })
 
-const named = (names: ReadonlyArray<string>) =>
-  `${names.slice(0, 3).map((name) => `'${Visible.label(name, 30)}'`).join(", ")}${names.length > 3 ? " …" : ""}`
-
 /** Sentences about what a file names and n8n does not have; none while the list of workflows is incomplete. */
 const unusedRules = (rules: Rules.Rules | undefined, { list, workflows }: Pick<State, "list" | "workflows">) =>
   list.cursor === undefined
@@ -151,13 +149,14 @@ const look = Effect.fnUntraced(function*(
     ? { sample: undefined, after: undefined }
     : yield* sampleOf(run)
   const observed = { ...runs, sample }
-  const { from } = { from: state?.polledAt ?? runs.next.seenFrom }
+  const from = state?.polledAt ?? runs.next.seenFrom
   let known = judge.learn(listed, observed, { from, now })
   if (run !== undefined && after !== undefined) {
     known = { ...known, [run.workflowId]: { ...known[run.workflowId] as Entry, sampleAfter: after } }
   }
   if (state === undefined) {
-    const next: Omit<State, "notes"> = {
+    const { notes, unknown } = newNotes({}, new Map(unusedRules(rules, { list, workflows: known })), now)
+    const next: State = {
       format: 1,
       since: now,
       polledAt: now,
@@ -168,10 +167,10 @@ const look = Effect.fnUntraced(function*(
       reported: {},
       credentials: {},
       release: n8n,
-      outbox: []
+      outbox: [],
+      notes
     }
-    const { notes, unknown } = newNotes({}, new Map(unusedRules(rules, next)), now)
-    return { next: { ...next, notes } satisfies State as State, fresh: [], unknown }
+    return { next, fresh: [], unknown }
   }
   const outage = state.outage && { ...state.outage, until: state.outage.until ?? now }
   const circumstances: judge.Circumstances = {
@@ -244,7 +243,7 @@ const look = Effect.fnUntraced(function*(
     ...[...starts.unknown].map(([reason, names]) =>
       [
         `schedules:${reason}`,
-        `Whether ${counted(names.length, "workflow")} started as scheduled (${named(names)}): ${reason}.`
+        `Whether ${counted(names.length, "workflow")} started as scheduled (${wording.names(names)}): ${reason}.`
       ] as const
     ),
     ...unusedRules(rules, { list, workflows: all }),
@@ -289,6 +288,18 @@ const unreachable = (outage: NonNullable<State["outage"]>): Incident => ({
 const intervalOf = (state: State | undefined, { every }: Options, isSlow: boolean) =>
   isSlow ? Math.min(Math.max(maxInterval, every), 2 * (state?.interval ?? every)) : every
 
+const tooSlow = (duration: number) =>
+  Effect.fail(
+    new Errors.ApiError({
+      operation: "look at n8n",
+      reason: new Errors.Timeout({
+        details: `it took longer than ${Math.round(duration / 1000)} s`,
+        duration: Duration.millis(duration)
+      }),
+      hint: "n8n is slow."
+    })
+  )
+
 /**
  * Looks at n8n once. Call {@link settle} when the report is delivered. Fails only if the state cannot be used; an n8n
  * that cannot be looked at is in the report.
@@ -311,79 +322,54 @@ export const poll = Effect.fn("Watch.poll")(function*(options: Options) {
     yield* release(slot, false)
     return skipped(state.notBefore - start)
   }
-  return yield* pollClaimed(options, { start, slot, state, tidy, skipped }).pipe(
-    Effect.onInterrupt(() => Effect.ignore(release(slot, false)))
-  )
-})
-
-/** Looks at n8n in a slot of its own. */
-const pollClaimed = Effect.fnUntraced(function*(options: Options, { skipped, slot, start, state, tidy }: {
-  readonly start: number
-  readonly slot: number
-  readonly state: State | undefined
-  readonly tidy: Effect.Effect<void>
-  readonly skipped: (nextAfterMs: number) => Report
-}) {
-  const traffic = Traffic.make(state === undefined ? most.first : most.later, 2)
-  const looked = yield* look(state, { ...options, slot, traffic }).pipe(
-    Effect.provideService(Traffic.Current, traffic),
-    Effect.timeoutOrElse({
-      duration: 0.8 * options.every,
-      orElse: () =>
-        Effect.fail(
-          new Errors.ApiError({
-            operation: "look at n8n",
-            reason: new Errors.Timeout({
-              details: `it took longer than ${Math.round(0.8 * options.every / 1000)} s`,
-              duration: Duration.millis(0.8 * options.every)
-            }),
-            hint: "n8n is slow."
-          })
-        )
-    }),
-    Effect.result
-  )
-  const now = yield* Clock.currentTimeMillis
-  const isFault = looked._tag === "Failure"
-  if (isFault && state === undefined) {
-    yield* release(slot, false)
-    return { ...skipped(options.every), isSkipped: false, fault: reasonOf(looked.failure), requests: traffic.sent }
-  }
-  const isSlow = traffic.slowest > slow ||
-    isFault && looked.failure._tag === "ApiError" &&
-      (Errors.statusOf(looked.failure) === 429 || looked.failure.reason._tag === "Timeout")
-  const interval = intervalOf(state, options, isSlow)
-  const outage = isFault
-    ? {
-      since: state?.outage?.until === undefined ? state?.outage?.since ?? start : start,
-      polls: state?.outage?.until === undefined ? (state?.outage?.polls ?? 0) + 1 : 1,
-      why: reasonOf(looked.failure)
+  return yield* Effect.gen(function*() {
+    const traffic = Traffic.make(state === undefined ? most.first : most.later, 2)
+    const looked = yield* look(state, { ...options, slot, traffic }).pipe(
+      Effect.provideService(Traffic.Current, traffic),
+      Effect.timeoutOrElse({ duration: 0.8 * options.every, orElse: () => tooSlow(0.8 * options.every) }),
+      Effect.result
+    )
+    const now = yield* Clock.currentTimeMillis
+    const error = looked._tag === "Failure" ? looked.failure : undefined
+    const fault = error && reasonOf(error)
+    if (fault !== undefined && state === undefined) {
+      yield* release(slot, false)
+      return { ...skipped(options.every), isSkipped: false, fault, requests: traffic.sent }
     }
-    : state?.outage && { ...state.outage, until: state.outage.until ?? now }
-  const base = isFault ? state as State : looked.success.next
-  const fresh = isFault ? outage?.polls === 2 ? [unreachable(outage)] : [] : looked.success.fresh
-  const outbox = [...base.outbox.map(({ incident }) => incident), ...fresh].slice(-maxOutbox)
-  yield* save({
-    ...base,
-    ...defined({ outage, interval: isSlow ? interval : undefined, notBefore: isSlow ? start + interval : undefined }),
-    outbox: outbox.map((incident) => ({ slot, incident }))
-  } as State)
-  yield* tidy
-  return {
-    incidents: outbox,
-    unknown: [
-      ...isFault ? [] : looked.success.unknown,
-      ...isSlow && state?.interval === undefined
-        ? ["n8n answers slowly: it is looked at less often until it does better."]
-        : []
-    ],
-    ...isFault ? { fault: reasonOf(looked.failure) } : {},
-    isFirst: state === undefined,
-    isSkipped: false,
-    requests: traffic.sent,
-    nextAfterMs: Math.max(0, interval - (now - start)),
-    slot
-  } satisfies Report as Report
+    const isSlow = traffic.slowest > slow ||
+      error?._tag === "ApiError" && (Errors.statusOf(error) === 429 || error.reason._tag === "Timeout")
+    const interval = intervalOf(state, options, isSlow)
+    const before = state?.outage?.until === undefined ? state?.outage : undefined
+    const outage = fault === undefined
+      ? state?.outage && { ...state.outage, until: state.outage.until ?? now }
+      : { since: before?.since ?? start, polls: (before?.polls ?? 0) + 1, why: fault }
+    const { fresh, next, unknown } = looked._tag === "Success" ? looked.success : {
+      fresh: outage?.polls === 2 ? [unreachable(outage)] : [],
+      next: state as State,
+      unknown: []
+    }
+    const incidents = [...next.outbox.map(({ incident }) => incident), ...fresh].slice(-maxOutbox)
+    const { interval: _, notBefore: __, ...rest } = next
+    yield* save({
+      ...rest,
+      ...defined({ outage }),
+      ...isSlow ? { interval, notBefore: start + interval } : {},
+      outbox: incidents.map((incident) => ({ slot, incident }))
+    })
+    yield* tidy
+    return {
+      incidents,
+      unknown: isSlow && state?.interval === undefined
+        ? [...unknown, "n8n answers slowly: it is looked at less often until it does better."]
+        : unknown,
+      ...defined({ fault }),
+      isFirst: state === undefined,
+      isSkipped: false,
+      requests: traffic.sent,
+      nextAfterMs: Math.max(0, interval - (now - start)),
+      slot
+    } satisfies Report
+  }).pipe(Effect.onInterrupt(() => Effect.ignore(release(slot, false))))
 })
 
 /** Ends a poll: whether its incidents were delivered. Those that were not are in the next report again. */

@@ -1,12 +1,14 @@
 /** Judgments of a poll that need no requests: what its runs say of each workflow. Pure. */
-import { defined } from "../base/Json.ts"
+import { defined, obj } from "../base/Json.ts"
 import { counted } from "../base/Plural.ts"
 import * as Visible from "../base/Visible.ts"
 import * as Schedules from "../workflows/Schedules.ts"
 import { durations, failures, rhythm, schedules } from "./detect/index.ts"
 import type { Incident } from "./Incident.ts"
-import type { Run, Seen, Watched } from "./Observation.ts"
+import { isAttended, type Run, type Seen } from "./Observation.ts"
+import type { Runs } from "./observe.ts"
 import type { Entry, State } from "./state.ts"
+import * as wording from "./wording.ts"
 
 const minute = 60_000
 const hour = 60 * minute
@@ -31,8 +33,6 @@ const listens = ({ nodes }: Entry) =>
     node["type"] !== undefined
   )
 
-const isAttended = ({ mode }: Run) => mode === "manual" || mode === "retry" || mode === "evaluation"
-
 const duration = (ms: number) => {
   const [value, unit] = ms < 2 * minute
     ? [ms / 1000, "s"]
@@ -41,7 +41,7 @@ const duration = (ms: number) => {
     : ms < 48 * hour
     ? [ms / hour, "h"]
     : [ms / (24 * hour), "days"]
-  return `${Math.round(value)} ${unit}`
+  return `${Math.max(1, Math.round(value))} ${unit}`
 }
 
 const iso = (time: number) => new Date(time).toISOString()
@@ -55,14 +55,7 @@ export interface Sample {
   readonly version?: string
 }
 
-export interface Observed {
-  readonly started: ReadonlyArray<Run>
-  readonly ended: ReadonlyArray<Run>
-  readonly running: ReadonlyArray<Run>
-  readonly waited: ReadonlySet<string>
-  readonly lostBefore?: number
-  readonly sample?: Sample | undefined
-}
+export type Observed = Omit<Runs, "hasRunning" | "next"> & { readonly sample?: Sample | undefined }
 
 /** Workflows with what the runs since the last poll add to what is known of them. */
 export const learn = (
@@ -110,10 +103,11 @@ export const learn = (
 const asRuns = (workflowId: string, starts: ReadonlyArray<number>): ReadonlyArray<Run> =>
   starts.map((startedAt) => ({ id: "", workflowId, status: "success", mode: "trigger", startedAt }))
 
+const savingOf = ({ settings }: Entry) => obj(settings)?.["saveDataSuccessExecution"]
+
 /** Whether n8n saves the successful runs of a workflow. */
 const savesOf = (entry: Entry, isDefaultSaved: boolean) => {
-  const setting = (entry.settings as { readonly saveDataSuccessExecution?: unknown } | undefined)
-    ?.saveDataSuccessExecution
+  const setting = savingOf(entry)
   if (setting === "none") return "no" as const
   return setting === "all" || entry.saves === true || isDefaultSaved ? "yes" as const : "unknown" as const
 }
@@ -138,8 +132,7 @@ export const starts = (
 ) => {
   const all = Object.entries(workflows)
   const isDefaultSaved = all.some(([, entry]) =>
-    savesOf(entry, false) === "yes" && entry.saves === true &&
-    (entry.settings as { readonly saveDataSuccessExecution?: unknown } | undefined)?.saveDataSuccessExecution !== "all"
+    entry.saves === true && savingOf(entry) !== "none" && savingOf(entry) !== "all"
   )
   const incidents: Array<Incident> = []
   const unknown = new Map<string, Array<string>>()
@@ -147,8 +140,7 @@ export const starts = (
     if (!entry.isPublished || !hasSchedule(entry)) return [id, entry]
     const judgedTo = entry.judgedTo ?? entry.liveSince
     const seen: Seen = { from: Math.max(seenFrom, judgedTo - lookBack), to: now }
-    const watched: Watched = { ...entry, id }
-    const judgment = schedules.missed(watched, asRuns(id, (entry.starts ?? []).filter((at) => at >= seen.from)), {
+    const judgment = schedules.missed(entry, asRuns(id, (entry.starts ?? []).filter((at) => at >= seen.from)), {
       seen,
       zone,
       isV1,
@@ -178,8 +170,8 @@ export const starts = (
           ? `n8n did not answer from ${clock(outage.since)}${
             outage.until === undefined ? "" : ` to ${clock(outage.until)}`
           }`
-          : entry.lastStart === undefined || entry.lastStart < entry.liveSince
-          ? "it has not started since it was published"
+          : entry.lastStart === undefined || entry.lastStart < (entry.savedAt ?? entry.liveSince)
+          ? "no start of its published version was seen"
           : entry.lastStart > last
           ? "n8n starts it again, and may have been down then"
           : `n8n started it last at ${
@@ -207,7 +199,7 @@ export const gathered = (incidents: ReadonlyArray<Incident>): ReadonlyArray<Inci
   const missed = incidents.filter(({ kind }) => kind === "missed").toSorted((a, b) => a.at < b.at ? -1 : 1)
   const [first] = missed
   if (first === undefined || missed.length < many) return incidents
-  const names = missed.slice(0, 8).map(({ workflowName = "" }) => `'${Visible.label(workflowName, 24)}'`).join(", ")
+  const names = wording.names(missed.map(({ workflowName = "" }) => workflowName), 8, 24)
   const cause = missed.every((each) => each.cause === first.cause)
     ? first.cause
     : "n8n may have been down or lost the schedules"
@@ -216,9 +208,7 @@ export const gathered = (incidents: ReadonlyArray<Incident>): ReadonlyArray<Inci
     ...one,
     key: `missed:${first.at}`,
     count: missed.reduce((sum, { count }) => sum + count, 0),
-    what: `${missed.length} workflows did not start as scheduled from ${clock(Date.parse(first.at))} on: ${names}${
-      missed.length > 8 ? " …" : ""
-    }`,
+    what: `${missed.length} workflows did not start as scheduled from ${clock(Date.parse(first.at))} on: ${names}`,
     ...defined({ cause }),
     look: { tool: "list_executions", arguments: { startedAfter: first.at } }
   }

@@ -199,7 +199,7 @@ const entryOf = (workflow: Workflow.Listed, before: Entry | undefined, round: nu
     ...defined({
       name: workflow.name,
       isPublished: workflow.active && workflow.isArchived !== true,
-      isArchived: workflow.isArchived === true ? true : undefined,
+      isArchived: workflow.isArchived === true,
       version,
       savedAt: time(str(obj(workflow.activeVersion)?.["createdAt"]) ?? workflow.updatedAt),
       liveSince: isSame ? before.liveSince : now,

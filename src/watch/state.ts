@@ -11,31 +11,11 @@ import { Documents } from "../base/Documents.ts"
 import * as Errors from "../base/Errors.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import { History, Rhythm } from "./detect/index.ts"
-import { kinds } from "./Incident.ts"
+import { Incident } from "./Incident.ts"
+import { Run } from "./Observation.ts"
 
 const { Array: array, Boolean: flag, Finite: number, Record: record, String: string, Struct: struct, optionalKey } =
   Schema
-
-const Incident = struct({
-  kind: Schema.Literals(kinds),
-  key: string,
-  workflowId: optionalKey(string),
-  workflowName: optionalKey(string),
-  at: string,
-  count: number,
-  what: string,
-  cause: optionalKey(string),
-  look: optionalKey(struct({ tool: string, arguments: record(string, Schema.Unknown) }))
-})
-
-const Run = struct({
-  id: string,
-  workflowId: string,
-  status: string,
-  mode: string,
-  startedAt: number,
-  stoppedAt: optionalKey(number)
-})
 
 /** Execution that had not ended, or an id that n8n has given but not listed. */
 const Open = struct({
@@ -88,6 +68,8 @@ export type Entry = typeof Entry.Type
 const Tested = struct({
   /** Time from which the next test is due. */
   due: number,
+  /** Last test before it was due. */
+  early: optionalKey(number),
   hasWorked: optionalKey(flag),
   failures: number,
   since: optionalKey(number),

@@ -302,21 +302,24 @@ const isDue = ({ isV1, last, size, unit }: Recurrence, position: number) => {
 const maxSkipped = 400
 
 /**
- * Starts by one rule after a time (both in epoch milliseconds), in order; they may end. `ran` says whether a past start
- * happened: what n8n counts from its last start then follows from these, beginning with the first of them.
+ * Starts by one rule after a time (both in epoch milliseconds), in order; they may end. Of past starts, up to a time,
+ * `ran` says whether they happened: what n8n counts from its last start then follows from these, beginning with the first
+ * of them.
  */
 export const starts = function*(
   timing: Timing,
   after: number,
   zone: DateTime.TimeZone,
-  ran?: (time: number) => boolean
+  past?: { readonly to: number; readonly ran: ((time: number) => boolean) | undefined }
 ): Generator<number> {
+  const { ran, to = Infinity } = past ?? {}
   if (timing._tag === "Every") { for (let time = after;;) yield time += timing.seconds * 1000 }
   if (timing._tag !== "Cron") return
   const { recurrence } = timing
   const offsetAt = offsetsOf(zone)
   let [last, skipped, isKnown] = [recurrence?.last, 0, ran === undefined]
   for (const time of ticks(timing.fields, after, zone)) {
+    if (time >= to) return
     if (recurrence !== undefined) {
       const hasRun = ran?.(time) ?? false
       isKnown ||= hasRun

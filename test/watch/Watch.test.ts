@@ -111,6 +111,23 @@ describe("the cause of a failure", () => {
       ])
     }))
 
+  it.effect("is the end of n8n itself for a run that crashed, not its version", () =>
+    Effect.gen(function*() {
+      const fake = yield* FakeN8n.FakeN8n
+      yield* TestClock.setTime(start)
+      yield* N8nClient.use((n8n) => Effect.andThen(n8n.unpublishWorkflow("orders"), n8n.publishWorkflow("orders")))
+      const version = (yield* N8nClient.use((n8n) => n8n.getWorkflow("orders"))).activeVersionId
+      yield* poll
+      const lost = { ...fail(start + 1_000, "lost"), status: "crashed", mode: "webhook", workflowVersionId: version }
+      yield* fake.addExecution(lost)
+      const found: Array<ReadonlyArray<string | undefined>> = []
+      for (let polls = 0; polls < 3; polls++) {
+        yield* TestClock.adjust(minute)
+        found.push((yield* poll).incidents.map(({ cause }) => cause))
+      }
+      assert.deepStrictEqual(found, [[], ["n8n was restarted or ran out of memory while it ran"], []])
+    }).pipe(Effect.provide(layer({ workflows: [orders], executions: [] }))))
+
   it.effect("is a new version also for failures that the next poll reads", () => {
     const all = ["a", "b", "c", "d", "e"].map((id) => ({ ...orders, id, name: id }))
     return Effect.gen(function*() {

@@ -1,11 +1,13 @@
 /** Credentials that no longer sign in, tested by n8n itself. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import { hasStatus, isUnsupported, N8nClient } from "../../n8n/N8nClient.ts"
 import type { Incident } from "../Incident.ts"
 import type { Entry, Tested } from "../state.ts"
+import * as wording from "../wording.ts"
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -47,7 +49,6 @@ const usesOf = (entries: { readonly [id: string]: Entry }) => {
 const pause = (failures: number) => failures === 0 ? hour : Math.min(day, hour * 2 ** (failures - 1))
 
 const incidentOf = (id: string, { name, type, workflows }: Use, { message = "", since = 0 }: Tested): Incident => {
-  const names = workflows.slice(0, 3).map(([, name]) => `'${Visible.label(name, 30)}'`)
   const [first] = workflows
   return {
     kind: "credential",
@@ -58,8 +59,8 @@ const incidentOf = (id: string, { name, type, workflows }: Use, { message = "", 
     what: `Credential '${Visible.label(name, 40)}' (${type}) ${
       noAnswer.test(message) ? "cannot be tested" : "no longer signs in"
     }: ${counted(workflows.length, "published workflow")} depend${workflows.length === 1 ? "s" : ""} on it, ${
-      names.join(", ")
-    }${workflows.length > names.length ? " …" : ""}`,
+      wording.names(workflows.map(([, name]) => name))
+    }`,
     cause: Visible.label(message, 160),
     look: { tool: "credential_test", arguments: { id } }
   }
@@ -85,14 +86,14 @@ const judge = (
   before: Tested | undefined,
   { message, status }: Effect.Success<ReturnType<typeof test>>,
   now: number
-) => {
+): Tested => {
   if (status !== "Error" || hasNoTest(message)) {
-    const works = status === "OK" || before?.hasWorked === true
-    const due = now + (status === "Error" ? untestable : status === "OK" ? hour : status === "unknown" ? hour : day)
-    return { due, failures: 0, ...works ? { hasWorked: true } : {} } satisfies Tested
+    const due = now + (status === "Error" ? untestable : status === "OK" || status === "unknown" ? hour : day)
+    const hasWorked = status === "OK" || before?.hasWorked === true || undefined
+    return { due, failures: 0, ...defined({ early: before?.early, hasWorked }) }
   }
   const failures = (before?.failures ?? 0) + 1
-  return { ...before, due: now + pause(failures), failures, since: before?.since ?? now, message } satisfies Tested
+  return { ...before, due: now + pause(failures), failures, since: before?.since ?? now, message }
 }
 
 const reasons = {
@@ -115,8 +116,8 @@ export const detect = Effect.fn("watch.credentials")(function*(
   const uses = usesOf(entries)
   const doubtful = new Set(refused.flatMap((id) => entries[id]?.credentials.map((each) => each.id) ?? []))
   const dueOf = (id: string) => {
-    const { due = 0, failures = 0, hasWorked } = tested[id] ?? {}
-    return doubtful.has(id) && hasWorked === true && failures === 0 ? -1 : due
+    const { due = 0, early = 0, failures = 0, hasWorked } = tested[id] ?? {}
+    return doubtful.has(id) && hasWorked === true && failures === 0 && now - early >= hour ? -1 : due
   }
   const due = [...uses.keys()].filter((id) => dueOf(id) <= now).toSorted((a, b) => dueOf(a) - dueOf(b)).slice(
     0,
@@ -126,7 +127,8 @@ export const detect = Effect.fn("watch.credentials")(function*(
   const unknown = new Map<string, string>()
   for (const id of due) {
     const result = yield* test(id)
-    next.set(id, judge(tested[id], result, now))
+    const before = tested[id]
+    next.set(id, judge(before && (dueOf(id) < 0 ? { ...before, early: now } : before), result, now))
     if (result.status === "unsupported" || result.status === "forbidden") {
       unknown.set(`credentials:${result.status}`, reasons[result.status])
       for (const id of uses.keys()) next.set(id, { due: now + day, failures: 0 })

@@ -9,14 +9,14 @@ import { Executions } from "../../executions/Executions.ts"
 import * as FailureGroups from "../../executions/FailureGroups.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import type { Incident } from "../Incident.ts"
-import type { Run } from "../Observation.ts"
+import { isAttended, type Run } from "../Observation.ts"
 import type { Entry } from "../state.ts"
 
 /** Maximum number of failed runs that a poll reads. */
 const maxRead = 3
 
-/** Maximum number of failed runs that wait to be read. */
-const maxWaiting = 50
+/** Maximum number of failed runs that wait to be read, and of those of a workflow. */
+const maxWaiting = { all: 1_000, one: 10 }
 
 /** Length of an error message in an incident. */
 const maxMessage = 160
@@ -25,16 +25,13 @@ const hasFailed = ({ status }: Run) => status === "error" || status === "crashed
 
 const hour = 3_600_000
 
-/** Modes in which a person looks at the run. */
-const attended = new Set(["manual", "retry", "evaluation"])
-
 /** Runs whose failure someone should hear of. */
 export const among = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> =>
-  runs.filter((run) => hasFailed(run) && !attended.has(run.mode))
+  runs.filter((run) => hasFailed(run) && !isAttended(run))
 
 /** Successful runs that no person started. */
 export const succeeded = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> =>
-  runs.filter(({ mode, status }) => status === "success" && !attended.has(mode))
+  runs.filter((run) => run.status === "success" && !isAttended(run))
 
 interface Chosen {
   readonly run: Run
@@ -54,7 +51,7 @@ export const choose = (failed: ReadonlyArray<Run>, most: number) => {
     })),
     ...others.map((run): Chosen => ({ run, all: [run] }))
   ]
-  return { chosen, waiting: groups.slice(most).flat().slice(-maxWaiting) }
+  return { chosen, waiting: groups.slice(most).flatMap((all) => all.slice(-maxWaiting.one)) }
 }
 
 /** Incidents of one cause as one, about its newest run, which was read first, with time and cause of the first one. */
@@ -65,6 +62,9 @@ const merged = (incidents: ReadonlyArray<Incident>): ReadonlyArray<Incident> =>
     const { look, what } = newest
     return [{ ...first, ...defined({ look }), what, count: all.reduce((sum, { count }) => sum + count, 0) }]
   })
+
+/** Cause of a crash; n8n itself does not survive a version that needs too much memory. */
+const end = "n8n was restarted or ran out of memory"
 
 /** Runs that crashed together, as when n8n was restarted. */
 const restart = (crashed: ReadonlyArray<Run>, entries: { readonly [id: string]: Entry }): Incident => {
@@ -81,7 +81,7 @@ const restart = (crashed: ReadonlyArray<Run>, entries: { readonly [id: string]: 
     what: `${counted(crashed.length, "run")} ended with n8n itself: ${names.slice(0, 3).join(", ")}${
       names.length > 3 ? " …" : ""
     }`,
-    cause: "n8n was restarted or ran out of memory while they ran",
+    cause: `${end} while they ran`,
     look: { tool: "list_executions", arguments: { status: "crashed" } }
   }
 }
@@ -127,7 +127,8 @@ const incidentOf = Effect.fnUntraced(function*(
   }
   const { name = run.workflowId } = entry ?? {}
   const key = `failed:${sha256(FailureGroups.keyOf(clean)).slice(0, 20)}`
-  const since = origin.version === undefined || isKnown(key)
+  const isCrashed = run.status === "crashed"
+  const since = origin.version === undefined || isCrashed || isKnown(key)
     ? undefined
     : yield* publishedAt(run.workflowId, origin.version)
   const first = all[0]?.startedAt ?? run.startedAt
@@ -135,6 +136,7 @@ const incidentOf = Effect.fnUntraced(function*(
   const success = Math.max(...worked.filter((at) => at < first))
   const isNew = published > lastFailure && published <= first && first - published < 7 * 86_400_000
   const causes = [
+    isCrashed && `${end} while it ran`,
     clean.description && Visible.label(clean.description, maxMessage),
     success >= published + takeover
       ? `its version, published at ${minuteOf(published)}, still worked at ${minuteOf(success)}`
@@ -217,6 +219,6 @@ export const detect = Effect.fn("watch.failures")(function*(
     ],
     /** Workflows whose credential a service does not accept, for the first time today. */
     refused: results.flatMap(({ refused }) => refused),
-    unread: [...awaited, ...results.flatMap(({ unread }) => unread), ...waiting].slice(-maxWaiting)
+    unread: [...awaited, ...results.flatMap(({ unread }) => unread), ...waiting].slice(0, maxWaiting.all)
   }
 })

@@ -3,6 +3,7 @@ import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import type { Incident } from "../Incident.ts"
 import type { Entry } from "../state.ts"
+import * as wording from "../wording.ts"
 
 /** Number of workflows from which one incident is for all of them. */
 const many = 4
@@ -46,14 +47,15 @@ export const detect = (
   const at = new Date(now).toISOString()
   const [first] = changes
   if (changes.length >= many && first !== undefined) {
-    const names = changes.slice(0, 3).map(([, { name }]) => `'${Visible.label(name, 30)}'`)
     const cause = causeOf(first[2], cameBack)
     return [{
       kind: "unpublished",
       key: `unpublished:${now}`,
       at,
       count: changes.length,
-      what: `${counted(changes.length, "workflow")} are no longer published: ${names.join(", ")} …`,
+      what: `${counted(changes.length, "workflow")} are no longer published: ${
+        wording.names(changes.map(([, { name }]) => name))
+      }`,
       ...cause === undefined ? {} : { cause },
       look: { tool: "list_workflows", arguments: { active: false } }
     }]

@@ -2,7 +2,8 @@
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schedules from "../../workflows/Schedules.ts"
-import type { Run, Seen, Watched } from "../Observation.ts"
+import type { Run, Seen } from "../Observation.ts"
+import type { Entry } from "../state.ts"
 
 export interface Judgment {
   /** Expected starts without a run, in order. */
@@ -152,6 +153,9 @@ const unmatchedEvery = (length: number, runs: ReadonlyArray<number>, from: numbe
 
 const isAutomatic = ({ mode }: Run) => mode === "trigger" || mode === "cron"
 
+/** Parts of a workflow that its starts follow from. */
+export type Watched = Pick<Entry, "isPublished" | "liveSince" | "nodes" | "settings" | "staticData">
+
 /** Expected starts without a run; `runs` are those of this workflow within `seen`. */
 export const missed = (
   workflow: Watched,
@@ -201,15 +205,11 @@ export const missed = (
       return next !== undefined && next < time + (timing.recurrence?.unit === "minutes" ? width : width + grace)
     }
     const list: Array<Start> = []
-    for (
-      const time of Schedules.starts(
-        timing,
-        from - width - slackOf(width),
-        zone ?? utc,
-        live.length > 0 ? ran : undefined
-      )
-    ) {
-      if (time >= seen.to || list.length > maxJudged) break
+    const past = { to: seen.to, ran: live.length > 0 ? ran : undefined }
+    // n8n counts from a start right after the publication, which is not judged.
+    const begin = Math.min(from, live[0] ?? from) - width - slackOf(width)
+    for (const time of Schedules.starts(timing, begin, zone ?? utc, past)) {
+      if (list.length > maxJudged) break
       list.push({ time, width })
     }
     return list

@@ -12,6 +12,7 @@ import type * as Services from "../../../src/app/Services.ts"
 import * as Watching from "../../../src/app/Watching.ts"
 import { arr, obj } from "../../../src/base/Json.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
+import * as tools from "../../../src/tools/index.ts"
 import type { Incident } from "../../../src/watch/Watch.ts"
 import { node } from "../../support/workflows.ts"
 import { chain, code, made } from "./builders.ts"
@@ -42,6 +43,9 @@ const shifted = () => {
 
 const hook = (path: string) =>
   node("In", "webhook", 2, { path, httpMethod: "POST", responseMode: "onReceived", options: {} }, { webhookId: path })
+
+const everyMinutes = (minutesInterval: number) =>
+  node("Schedule", "scheduleTrigger", 1.2, { rule: { interval: [{ field: "minutes", minutesInterval }] } })
 
 const versionOf = (js: string) => ({ name: "Code", js })
 
@@ -147,6 +151,9 @@ export const watching = (it: It, { v2 }: { readonly v2: boolean }) => {
           }
         })
 
+        const start = yield* Effect.provideService(Clock.currentTimeMillis, Clock.Clock, clock)
+        // n8n counts from its last start.
+        const uneven = yield* publish("Every seven minutes", [code("Code", "return []")], everyMinutes(7))
         const pays = yield* publish("Pays", [
           code("Code", "if ($input.first().json.body.bad) throw new Error('card declined'); return $input.all()")
         ])
@@ -243,19 +250,14 @@ export const watching = (it: It, { v2 }: { readonly v2: boolean }) => {
         )
         yield* finds([["failed", undefined, /2 runs ended with n8n itself.*restarted/]])
 
-        yield* publish(
-          "Clock",
-          [code("Code", "return []")],
-          node("Every minute", "scheduleTrigger", 1.2, {
-            rule: { interval: [{ field: "minutes", minutesInterval: 1 }] }
-          })
-        )
+        yield* publish("Clock", [code("Code", "return []")], everyMinutes(1))
         yield* call(hangs)
         yield* look
         isRefused = true
         pass(3 * 60 * minute)
         yield* finds([
           ["missed", ids.at(-1), /did not start at .* later times/],
+          ["missed", uneven, /did not start at .* later times/],
           ["stuck", hangs, /has not ended for 3 h/],
           ["silent", quiet, /since .*its limit is 30 min/],
           ...v2
@@ -282,6 +284,17 @@ export const watching = (it: It, { v2 }: { readonly v2: boolean }) => {
           assert.isAtMost(text.length, WatchReport.maxText)
         }
         assert.strictEqual(unknown.length, v2 ? 0 : 1, unknown.join("\n"))
+
+        const ask = tools.instanceOverview.run({ since: new Date(start).toISOString() }).pipe(
+          Effect.provideService(Clock.Clock, clock)
+        )
+        const [answer, again] = [yield* ask, yield* ask]
+        assert.deepStrictEqual(again.data, answer.data)
+        assert.isAtMost(countTokens(JSON.stringify(answer)), 800)
+        const { incidents = [] } = answer.data as { readonly incidents?: ReadonlyArray<{ readonly what: string }> }
+        for (const each of [/card declined/, /the new price is missing/, /ended with n8n itself/, /'Clock' did not/]) {
+          assert.isTrue(incidents.some(({ what }) => each.test(what)), `${each} is not in ${JSON.stringify(incidents)}`)
+        }
       }).pipe(Effect.scoped),
     180_000
   )

@@ -151,7 +151,8 @@ describe("instance_overview", () => {
         what: `'Invoices' failed: n8n recorded no error (status ${status})`,
         look: `get_execution(id: "${id}")`
       })
-      assert.deepStrictEqual(incidents, [failed(5, "crashed", 4), failed(4, "error", 5)])
+      const cause = "n8n was restarted or ran out of memory while it ran"
+      assert.deepStrictEqual(incidents, [{ ...failed(5, "crashed", 4), cause }, failed(4, "error", 5)])
     }).pipe(Effect.provide(FakeN8n.layer(seed))))
 
   it.effect("is at most 800 tokens since a time too", () =>

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import type { Obj } from "../../../src/base/Json.ts"
-import { maxJudged, missed, type Options } from "../../../src/watch/detect/schedules.ts"
-import type { Run, Watched } from "../../../src/watch/Observation.ts"
+import { maxJudged, missed, type Options, type Watched } from "../../../src/watch/detect/schedules.ts"
+import type { Run } from "../../../src/watch/Observation.ts"
 import * as Schedules from "../../../src/workflows/Schedules.ts"
 import { random } from "../../support/random.ts"
 import { node } from "../../support/workflows.ts"
@@ -17,13 +17,10 @@ const cron = (expression: string) => rules({ field: "cronExpression", expression
 const old = (item: Obj) => node("S", "cron", 1, { triggerTimes: { item: [item] } })
 
 const workflow = (nodes: ReadonlyArray<Obj>, more: Partial<Watched> = {}): Watched => ({
-  id: "w",
-  name: "注文",
   isPublished: true,
   liveSince: from - 90 * day,
   nodes,
   settings: { timezone: "Europe/Berlin" },
-  tags: [],
   ...more
 })
 
@@ -133,6 +130,17 @@ describe("missed starts", () => {
     )
     const { missed: gaps } = judge(uneven, runsAt(times))
     assert.deepStrictEqual(iso(gaps), iso(all.slice(15, 21)))
+  })
+
+  it("of an uneven interval follow its first start, which comes right after the publication", () => {
+    const watched = workflow([rules({ field: "minutes", minutesInterval: 7 })], { liveSince: from + 10_000 })
+    const first = from + minute
+    const soon = { seen: { from, to: from + 30 * minute } }
+    const lost = judge(watched, runsAt([first + 18_000]), soon)
+    assert.deepStrictEqual(iso(lost.missed), iso([7, 14, 21].map((later) => first + later * minute)))
+    // From a run at a time that is not one of its own nothing follows, however long.
+    const hourly = workflow([rules({ field: "hours", hoursInterval: 5 })], { liveSince: from })
+    assert.deepStrictEqual(judge(hourly, runsAt([from + 30 * minute])), { missed: [] })
   })
 
   it("are judged only between publication and the last minutes, and not around a change of the clock", () => {
