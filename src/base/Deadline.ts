@@ -37,12 +37,30 @@ const passed = (until: () => number): Effect.Effect<void> =>
     return left <= 0 ? Effect.void : Effect.andThen(Effect.sleep(Math.min(left, step)), passed(until))
   })
 
-/** Interrupts an effect at a moment that may move meanwhile. */
+/** Runs an effect; at a moment that may move meanwhile, `orElse` decides with its interruption. Cheaper than a race. */
 export const before = <A, E, R, E2>(
   effect: Effect.Effect<A, E, R>,
   until: () => number,
-  orElse: () => Effect.Effect<never, E2>
-): Effect.Effect<A, E | E2, R> => Effect.raceFirst(effect, Effect.flatMap(passed(until), orElse))
+  orElse: (interrupt: Effect.Effect<void>) => Effect.Effect<never, E2>
+): Effect.Effect<A, E | E2, R> =>
+  Effect.uninterruptibleMask(Effect.fnUntraced(function*(restore) {
+    const fiber = yield* Effect.forkDetach(effect, { startImmediately: true })
+    const timer = yield* Effect.forkDetach(passed(until), { startImmediately: true })
+    const interrupt = Fiber.interrupt(fiber)
+    const ended = Effect.callback<A, E | E2>((resume) => {
+      const ignore = timer.addObserver(() => resume(orElse(interrupt)))
+      const stop = () => {
+        ignore()
+        timer.interruptUnsafe()
+      }
+      fiber.addObserver((exit) => {
+        stop()
+        resume(exit)
+      })
+      return Effect.sync(stop)
+    })
+    return yield* Effect.onInterrupt(restore(ended), () => interrupt)
+  }))
 
 const late = ({ waitingFor }: Deadline, millis: number, mayWrite: boolean) =>
   new Errors.ApiError({
@@ -65,13 +83,11 @@ export const bounded = <A, E, R>(
       Clock.currentTimeMillis,
       (now) => Effect.fail(late(deadline, now - start, mayWrite))
     )
-    return yield* Effect.uninterruptibleMask(Effect.fnUntraced(function*(restore) {
-      const fiber = yield* Effect.forkDetach(Effect.provideService(restore(call), Current, deadline))
-      const interrupt = Effect.forkDetach(Fiber.interrupt(fiber))
-      return yield* restore(
-        before(Fiber.join(fiber), () => deadline.until, () => Effect.andThen(interrupt, tooLate))
-      ).pipe(Effect.onInterrupt(() => Fiber.interrupt(fiber)))
-    }))
+    return yield* before(
+      Effect.provideService(call, Current, deadline),
+      () => deadline.until,
+      (interrupt) => Effect.andThen(Effect.forkDetach(interrupt), tooLate)
+    )
   })
 
 /** Milliseconds left for requests of the call; `Infinity` without a deadline. */

@@ -64,19 +64,25 @@ const duration = Metric.histogram("mcp.server.operation.duration", {
   boundaries: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
 })
 
-const measured = <A, E, R>(tool: Tool.Any<R>, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.timed(Effect.result(call)).pipe(
-    Effect.tap(([elapsed, result]) =>
-      Metric.update(
-        Metric.withAttributes(duration, {
-          "gen_ai.tool.name": tool.name,
-          ...(Result.isFailure(result) ? { "error.type": "tool_error" } : {})
-        }),
-        Duration.toSeconds(elapsed)
-      )
-    ),
-    Effect.flatMap(([, result]) => Effect.fromResult(result))
-  )
+/** Durations by tool and outcome, made once: Effect's key of a metric is costly. */
+const durations = new Map<string, typeof duration>()
+
+const durationOf = (name: string, isFailure: boolean) => {
+  const key = `${name} ${isFailure}`
+  const known = durations.get(key)
+  if (known !== undefined) return known
+  const attributes = { "gen_ai.tool.name": name, ...(isFailure ? { "error.type": "tool_error" } : {}) }
+  const made = Metric.withAttributes(duration, attributes)
+  durations.set(key, made)
+  return made
+}
+
+const measured = <A, E, R>({ name }: Tool.Any<R>, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Effect.timed(Effect.result(call)), ([elapsed, result]) =>
+    Effect.andThen(
+      Metric.update(durationOf(name, Result.isFailure(result)), Duration.toSeconds(elapsed)),
+      Effect.fromResult(result)
+    ))
 
 /** Runs one tool and converts its failure for clients. Defects are logged and hidden. */
 const run = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<object, Failure, R> =>
@@ -182,17 +188,18 @@ const makeServed = <T extends Tool.Any, M extends Tool.Middleware>(
     const offered = Effect.flatMap(served, (tools) =>
       Effect.map(Tool.ReadOnly, (readOnly) => Tool.offered(tools, readOnly)))
 
+    // In one context: each that is provided is merged with that of the fiber.
     const provideFor = (caller: Caller) => <A, E>(effect: Effect.Effect<A, E, Tool.Services<T> | Tool.Services<M>>) =>
-      Effect.flatMap(
-        contextFor(caller),
-        (context) =>
-          effect.pipe(
-            caller.readOnly === true ? Effect.provideService(Tool.ReadOnly, true) : identity,
-            Effect.provideService(Author, caller.subject),
-            Tool.serving(tools, options.middleware),
-            Effect.provideContext(context)
+      Effect.flatMap(contextFor(caller), (context) =>
+        Effect.provideContext(
+          effect,
+          context.pipe(
+            Context.add(Tool.CurrentTools, tools as ReadonlyArray<Tool.Any> as never),
+            Context.add(Tool.CurrentMiddleware, options.middleware ?? []),
+            Context.add(Author, caller.subject),
+            caller.readOnly === true ? Context.add(Tool.ReadOnly, true) : identity
           )
-      )
+        ))
 
     const targetOf = (method: string, params: Obj) => {
       const named = (attribute: string, all: ReadonlyArray<{ readonly name: string }>) => ({

@@ -358,7 +358,7 @@ const sendAny = Effect.fnUntraced(function*<A>(
     const hint = request.lateHint ?? (isRead(method) ? undefined : uncertain)
     return Effect.fail(HttpErrors.timeoutError(target, now - start, hint, url.origin))
   })
-  return yield* Deadline.before(answered, until, () => late).pipe(
+  return yield* Deadline.before(answered, until, (interrupt) => Effect.andThen(interrupt, late)).pipe(
     Effect.ensuring(Deadline.answered),
     Effect.updateService(
       Headers.CurrentRedactedNames,

@@ -1,5 +1,4 @@
 /** MCP 2026-07-28: requests are self-contained; a question ends one, which the client repeats with the answers. */
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
 import { sha256 } from "../../base/Hash.ts"
@@ -193,15 +192,19 @@ export const answer = (
     ? run(() => Effect.die(new Error(`${method} must not ask`)))
     : Effect.gen(function*() {
       const known = yield* rounds(protocol, caller, request)
-      const questions = yield* Deferred.make<Answer>()
+      let questions: Answer | undefined
       const ask = asker(capabilities, known, (open, rounds) =>
         Effect.gen(function*() {
           const inputRequests = Record.map(open, ({ method, params }) => ({ method, params }))
           const requestState = yield* sealing.seal({ ...rounds }, aboutOf(caller, request))
-          yield* Deferred.succeed(questions, result({ resultType: "input_required", inputRequests, requestState }))
-          return yield* Effect.never
+          questions = result({ resultType: "input_required", inputRequests, requestState })
+          // A failure could be handled by the tool.
+          return yield* Effect.interrupt
         }))
-      return yield* Effect.raceFirst(run(ask), Deferred.await(questions))
+      return yield* Effect.catchCause(
+        run(ask),
+        (cause) => questions === undefined ? Effect.failCause(cause) : Effect.succeed(questions)
+      )
     })
   return Effect.catch(answered, (error) => Effect.succeed(failed(id, error)))
 }
