@@ -5,7 +5,7 @@ export interface Run {
   readonly id: string
   readonly workflowId: string
   readonly status: string
-  /** How it started: `trigger`, `webhook`, `manual`, `retry`, `error`, `integrated` … */
+  /** Kind of start: `trigger`, `webhook`, `manual`, `retry`, `error`, `integrated` … */
   readonly mode: string
   readonly startedAt: number
   /** Absent while it runs. */

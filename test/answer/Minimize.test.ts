@@ -500,7 +500,7 @@ describe("fit", () => {
       assert.deepStrictEqual(beside.output, value.output)
     })
 
-    it("keeps its total if the page is cut further, and the call continues after the kept elements", () => {
+    it("keeps its total if the page is cut further, and the call continues after the elements that are left", () => {
       const { output } = fit(paged(50, 300), 4_000, next)
       const kept = output.items.length
       assert.isTrue(kept > 0 && kept < 50)

@@ -47,7 +47,7 @@ describe("keys", () => {
     for (const name of names) assert.strictEqual(under(name), "Hunter2", name)
   })
 
-  it("keeps anything but strings, and strings that are no secrets", () => {
+  it("keeps anything but strings, and strings that are not secrets", () => {
     for (
       const value of [7, 0, true, false, null, "", "none", "accessToken", "headerAuth", "undefined", "true", marker]
     ) {

@@ -104,7 +104,7 @@ describe("failure", () => {
     assert.strictEqual(Execution.failure(recorded("httpFail"))?.node, "HTTP Request")
   })
 
-  it("is none of an execution that did not fail", () => {
+  it("is undefined for an execution that did not fail", () => {
     for (const name of ["branch", "loop", "contErr", "merge", "binary", "wait", "big12"] as const) {
       assert.isUndefined(Execution.failure(recorded(name)), name)
     }

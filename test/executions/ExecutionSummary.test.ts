@@ -154,8 +154,8 @@ layer(recorded)("recorded executions", (it) => {
     }))
 })
 
-describe("what is left to say", () => {
-  it.effect("of an execution canceled before anything was kept", () =>
+describe("remaining notes", () => {
+  it.effect("of an execution canceled before anything was stored", () =>
     Effect.gen(function*() {
       for (const data of [undefined, null, {}, { resultData: {} }, { resultData: { runData: null } }, "text", []]) {
         const summary = yield* summaryOf(document(undefined, { status: "canceled", data, nodes: [node("A")] }))
@@ -430,7 +430,7 @@ describe("what is left to say", () => {
       assert.deepInclude(data.availableNodes[0], { nodeName: "A", nodeType: "unknown" })
     }))
 
-  it.effect("of executions from before n8n numbered runs: the last to run first all the same", () =>
+  it.effect("of executions from before n8n numbered runs: still the last to run first", () =>
     Effect.gen(function*() {
       const runData = Object.fromEntries(["A", "B", "C"].map((name, index) => {
         const { executionIndex: _, ...rest } = run(index, { main: [items({})] })

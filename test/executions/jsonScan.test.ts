@@ -387,7 +387,7 @@ describe("value", () => {
 
 describe("handlings", () => {
   it.prop(
-    "tell of each place what walking JSON.parse's result tells",
+    "agree at each place with a walk through JSON.parse's result",
     { json: Deep, dice: Dice, sizes: Sizes, salt: between(0, 1_000_000) },
     ({ dice, json, salt, sizes }) => {
       const { bytes, spans } = write(json, roller(dice))
@@ -498,7 +498,7 @@ const everything = (depth = 0): Handling =>
     ? { on: "array", element: () => everything(depth + 1) }
     : { on: "object", member: (key) => key === "v" ? value(() => {}) : everything(depth + 1) }
 
-describe("what is no JSON", () => {
+describe("text that is not JSON", () => {
   it.prop(
     "cut short at any byte, throws",
     { json: Deep, dice: Dice, salt: between(0, 1_000_000), chunk: between(1, 50) },
@@ -628,7 +628,7 @@ describe("what is no JSON", () => {
     refuses(() => parsed(Uint8Array.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 0x03])))
   })
 
-  it("throws at bytes that are no UTF-8 in what it parses, and only there", () => {
+  it("throws at bytes that are not UTF-8 in the parts that it parses, and only there", () => {
     const broken = [[0xff], [0xc3], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xf0, 0x9f, 0x98], [0xc0, 0x80], [0x80]]
     for (const odd of broken) {
       const json = (before: string, after: string) => Uint8Array.from([...bytesOf(before), ...odd, ...bytesOf(after)])

@@ -246,7 +246,7 @@ const publishedOf = Effect.fnUntraced(function*({ recordedId, sourceId, subject 
   return equals([published.nodes, published.connections], [subject.nodes, subject.connections]) ? undefined : published
 })
 
-/** How executions are compared, and the changed workflow. */
+/** Changed workflow and the options of the comparison. */
 interface Comparison {
   readonly subject: TestCopy.Subject
   /** Version before the change, if it is not the one that ran. */
@@ -343,7 +343,7 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
     ...(differing === 0 ? [] : [
       sending.length === 0
         ? "all send and answer the same"
-        : `${counted(sending.length, "run")} would be called, send or answer otherwise`
+        : `${counted(sending.length, "run")} would be called, send or answer differently`
     ]),
     ...(unseenChanges.length === 0 ? [] : [`${counted(unseenChanges.length, "change")} in no run (notReplayed)`])
   ]

@@ -118,7 +118,7 @@ describe("as n8n judges", () => {
     },
     { single: { group: { needed: "" } }, parameters: { group: [{ needed: "" }, { needed: "x" }, {}] } },
     { parameters: { group: [{ needed: "", nested: { group: [] } }] } }
-  ])("what is inside of others, however oddly: %j", (parameters) => {
+  ])("nested parameters, however odd: %j", (parameters) => {
     same(disagreements({ description: odd, raw: odd as unknown as Obj, version: 1, parameters }), [])
     assert.isAbove(issues(odd, { typeVersion: 1, parameters }, suggestion).length, 0)
   })

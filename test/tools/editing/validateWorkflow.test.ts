@@ -52,7 +52,7 @@ const validate = validateWorkflow.call
 const refused = (args: object) => Effect.map(Effect.flip(validateWorkflow.run(args)), Envelope.fromError)
 
 layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) => {
-  it.effect("names outdated nodes, which are no problems", () =>
+  it.effect("names outdated nodes, which are not problems", () =>
     Effect.gen(function*() {
       const old = { name: "Old", type: "n8n-nodes-base.function", typeVersion: 1, position: [200, 0], parameters: {} }
       const connections = { Hook: main("Old") }

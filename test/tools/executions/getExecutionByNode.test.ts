@@ -121,7 +121,7 @@ layer(holding(execution))("get_execution_by_node, asked", (it) => {
       assert.isUndefined((yield* look({ where: "sent === 0", runIndex: 0 }, "Twice")).note)
     }))
 
-  it.effect("tells of the fields that one side alone has, and of paths that neither has", () =>
+  it.effect("names the fields that only one side has, and paths that neither has", () =>
     Effect.gen(function*() {
       const { input, output } = yield* look({ where: "limit === 6 && sent", fields: ["sent"] }, "Twice")
       assert.deepStrictEqual([input.note, output.note], [

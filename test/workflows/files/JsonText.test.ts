@@ -229,7 +229,7 @@ describe("a workflow's text", () => {
     assert.strictEqual(JsonText.rewrite(text, { ...workflow, ...to }), expected)
   })
 
-  it("that is none is replaced", () => {
+  it("that is not one is replaced", () => {
     for (const text of ["", "nothing", "{", "/* only */"]) {
       assert.strictEqual(JsonText.rewrite(text, [1]), "[\n  1\n]\n")
     }

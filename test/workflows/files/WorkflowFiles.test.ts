@@ -317,7 +317,7 @@ layer(platform)("a workflow file", (it) => {
         assert.strictEqual(error.message, "File 'x.json' changed while it was read")
       }))
 
-    it.effect("when a root does not exist or is no folder, at each use until it does", () =>
+    it.effect("if a root does not exist or is not a folder, at each use until it does", () =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
         const root = yield* folderWith({ "a.json": "1" })

@@ -114,7 +114,7 @@ describe("code in files next to a workflow", () => {
     options
   )
 
-  it.effect("is referenced by path, edited there, and stays there whoever writes the workflow", () =>
+  it.effect("is referenced by path, edited there, and stays there regardless of who writes the workflow", () =>
     inFolder((folder, files) =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem

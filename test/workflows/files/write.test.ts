@@ -217,7 +217,7 @@ layer(platform)("a workflow file", (it) => {
         assert.strictEqual(yield* contentOf(`${root}/x/a.json`), String(results.indexOf(true)))
       }))
 
-    it.effect("where there are no hard links, too", () =>
+    it.effect("even without hard links", () =>
       Effect.gen(function*() {
         const root = yield* folderWith({ "there.json": "1" })
         const unsupported = PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "link" })
@@ -462,7 +462,7 @@ layer(platform)("a workflow file", (it) => {
       }))
 
     it.effect.each(["{\"name\":\"my-app\",\"dependencies\":{}}", "[]", "{\"nodes\":{}}", "{", "", "\u0000"])(
-      "never over what is no workflow: %s",
+      "never over a file that is not a workflow: %s",
       (content) =>
         Effect.gen(function*() {
           const root = yield* folderWith({ "package.json": content })
