@@ -4,6 +4,7 @@ import * as Execution from "../../src/executions/Execution.ts"
 import * as ExecutionHead from "../../src/n8n/model/ExecutionHead.ts"
 import * as fixtures from "../support/fixtures.ts"
 import { namesOf } from "../support/outputNames.ts"
+import { rounds } from "../support/seed.ts"
 import { build, document, failed, from, fromApi, items, node, Recipe, recount, run } from "./runData.ts"
 
 const recorded = (name: fixtures.Name) => fromApi(fixtures.execution(name))
@@ -292,7 +293,7 @@ describe("any run data", () => {
         if (one.error !== undefined) assert.isTrue(Schema.is(Execution.ErrorDetail)(Execution.errorDetail(one.error)))
       }
     }
-  }, { arbitrary: { runs: 60 } })
+  }, { arbitrary: { runs: rounds(60) } })
 })
 
 describe("an execution without added nodes", () => {

@@ -12,6 +12,7 @@ import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { getExecutionByNode } from "../../src/tools/executions/getExecutionByNode.ts"
 import { catalogue } from "../support/catalogue.ts"
 import * as fixtures from "../support/fixtures.ts"
+import { rounds } from "../support/seed.ts"
 import { ask, build, document, failed, from, holding, items, node, parseCall, Recipe, recount, run } from "./runData.ts"
 
 const recorded = Layer.mergeAll(FakeN8n.layer(fixtures.seed), Executions.layer(), catalogue)
@@ -402,7 +403,7 @@ describe("any run data", () => {
         }
       }
     }).pipe(Effect.provide(holding(execution)), Effect.provideService(Minimize.MaxResultChars, chars))
-  }, { arbitrary: { runs: 12 } })
+  }, { arbitrary: { runs: rounds(12) } })
 
   it.effect.prop("lists every item once when the calls are followed", {
     recipe: Recipe,
@@ -418,5 +419,5 @@ describe("any run data", () => {
         }
       }
     }).pipe(Effect.provide(holding(execution)), Effect.provideService(Minimize.MaxResultChars, chars))
-  }, { arbitrary: { runs: 10 } })
+  }, { arbitrary: { runs: rounds(5) } })
 })

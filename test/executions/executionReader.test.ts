@@ -6,6 +6,7 @@ import * as Blocks from "../../src/executions/blocks.ts"
 import * as Execution from "../../src/executions/Execution.ts"
 import { type Body, ExecutionReader } from "../../src/executions/executionReader.ts"
 import * as Fixtures from "../support/fixtures.ts"
+import { rounds } from "../support/seed.ts"
 import { fromApi } from "./runData.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
@@ -366,7 +367,7 @@ describe("any execution", () => {
         }
       }
     },
-    { arbitrary: { runs: 90, size: 40 } }
+    { arbitrary: { runs: rounds(90), size: 40 } }
   )
 
   it("leaves out what is odd, and keeps the place of what follows", () => {

@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import { obj } from "../../src/base/Json.ts"
 import { type Handling, type List, markEvery, Scanner, skip, value } from "../../src/executions/jsonScan.ts"
 import { Json, Key } from "../support/arbitrary.ts"
+import { rounds } from "../support/seed.ts"
 
 const encoder = new TextEncoder()
 const bytesOf = (text: string) => encoder.encode(text)
@@ -307,7 +308,7 @@ describe("value", () => {
       const expected: unknown = JSON.parse(textOf(bytes))
       for (const cut of [sizes, [1], [0, 2], []]) assert.deepStrictEqual(parsed(bytes, cut), expected)
     },
-    { arbitrary: { runs: 200 } }
+    { arbitrary: { runs: rounds(200) } }
   )
 
   it("reads every odd number, string and key, byte by byte", () => {
@@ -400,7 +401,7 @@ describe("handlings", () => {
         assert.deepStrictEqual(byPath(told), byPath(expected))
       }
     },
-    { arbitrary: { runs: 250 } }
+    { arbitrary: { runs: rounds(250) } }
   )
 
   it("step over what is of another kind", () => {
@@ -474,7 +475,7 @@ describe("list", () => {
       assert.deepStrictEqual([found.start, found.end], [span.start, span.end])
       checkList(found, bytes, span.elements, document)
     },
-    { arbitrary: { runs: 25, size: 40 } }
+    { arbitrary: { runs: rounds(25), size: 40 } }
   )
 
   it("marks many small elements in few places, whatever the chunks", () => {
@@ -680,7 +681,7 @@ describe("text that is not JSON", () => {
         scan(bytes, handling(json, "[]", salt, []), sizes)
       }
     },
-    { arbitrary: { runs: 250 } }
+    { arbitrary: { runs: rounds(250) } }
   )
 })
 

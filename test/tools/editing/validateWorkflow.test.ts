@@ -187,7 +187,7 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
       }
       const nodes = Array.from({ length: 300 }, (_, index) => ({ ...merge, id: `m${index}`, name: `Merge ${index}` }))
       const workflow = { name: "Large", nodes, connections: {}, settings: {} }
-      for (const room of Array.from({ length: 30 }, (_, index) => Minimize.minResultChars + 23 * index)) {
+      for (const room of Array.from({ length: 15 }, (_, index) => Minimize.minResultChars + 46 * index)) {
         const { data } = yield* Effect.provideService(validateWorkflow.run({ workflow }), Minimize.MaxResultChars, room)
         same((data as { counts: unknown }).counts, { errors: 0, warnings: 301 })
       }

@@ -9,6 +9,7 @@ import * as Errors from "../../../src/base/Errors.ts"
 import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
 import { Json } from "../../support/arbitrary.ts"
 import { folderWith, platform, withFileSystem } from "../../support/folders.ts"
+import { rounds } from "../../support/seed.ts"
 
 const read = (roots: ReadonlyArray<string> | string, file: string) =>
   WorkflowFiles.WorkflowFiles.use((files) => files.read(file)).pipe(
@@ -436,7 +437,7 @@ layer(platform)("a workflow file", (it) => {
           const { value: found } = yield* readContent(loose(value))
           assert.strictEqual(JSON.stringify(found), JSON.stringify(value))
         }),
-      { arbitrary: { runs: 100, size: 10 } }
+      { arbitrary: { runs: rounds(100), size: 10 } }
     )
 
     const tokens = [
@@ -474,7 +475,7 @@ layer(platform)("a workflow file", (it) => {
             }
           }))
         }),
-      { arbitrary: { runs: 200, size: 12 } }
+      { arbitrary: { runs: rounds(200), size: 12 } }
     )
   })
 })
