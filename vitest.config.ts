@@ -19,8 +19,8 @@ export default defineConfig(({ mode }) => {
           maxWorkers: "100%",
           // One process for many files: otherwise each loads n8n's catalogue and Effect again, a quarter of all time.
           isolate: false,
-          // Some tests start whole processes, which take turns on a busy machine.
-          testTimeout: 60_000
+          // Several times what the slowest test takes; whatever grows with the square of its input does not end in it.
+          testTimeout: 15_000
         }
         : {
           include: [`test/suites/${suite}/**/*.test.ts`],

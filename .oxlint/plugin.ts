@@ -1,6 +1,6 @@
 /** Rules for this repository: which room imports which, and words to avoid. */
 import { objection } from "./rooms.ts"
-import { objections } from "./words.ts"
+import { objections, titleObjections } from "./words.ts"
 
 interface Context {
   readonly filename: string
@@ -10,6 +10,19 @@ interface Context {
 
 interface Import {
   readonly source: { readonly value?: unknown } | null
+}
+
+interface Node {
+  readonly type: string
+  readonly name?: string
+  readonly value?: unknown
+  readonly object?: Node
+  readonly callee?: Node
+}
+
+interface Call {
+  readonly callee: Node
+  readonly arguments: ReadonlyArray<Node>
 }
 
 /** The path of a file below `src`, with slashes on every system. */
@@ -35,12 +48,30 @@ const rooms = {
 const words = {
   create: (context: Context) => ({
     Program: () => {
-      for (const [index, line] of context.sourceCode.lines.entries()) {
+      const { lines } = context.sourceCode
+      for (const [index, line] of lines.entries()) {
         const loc = { start: { line: index + 1, column: 0 }, end: { line: index + 1, column: line.length } }
-        for (const message of objections(line)) context.report({ message, loc })
+        for (const message of objections(line, lines[index - 1])) context.report({ message, loc })
       }
     }
   })
 }
 
-export default { meta: { name: "house" }, rules: { rooms, words } }
+const isTest = (callee: Node | undefined): boolean => {
+  if (callee === undefined) return false
+  return callee.type === "Identifier"
+    ? /^(?:it|test|describe)$/.test(callee.name ?? "")
+    : isTest(callee.object ?? callee.callee)
+}
+
+const titles = {
+  create: (context: Context) => ({
+    CallExpression: (node: Call) => {
+      const [first] = node.arguments
+      if (typeof first?.value !== "string" || !isTest(node.callee)) return
+      for (const message of titleObjections(first.value)) context.report({ message, node: first })
+    }
+  })
+}
+
+export default { meta: { name: "house" }, rules: { rooms, words, titles } }

@@ -1,6 +1,6 @@
-/** Words that `src` avoids in texts, comments and names: they read as translated. */
+/** Words that `src` avoids in texts, comments and names, and tests in their titles: they read as translated. */
 
-/** What to avoid, and what to write. */
+/** Words to avoid, with their replacements. */
 const words: ReadonlyArray<readonly [RegExp, string]> = [
   [/\btold\b/i, "report, name, describe"],
   // `kept` in an answer is the number of items that are left of a list.
@@ -15,8 +15,10 @@ const words: ReadonlyArray<readonly [RegExp, string]> = [
   [/(?<!\b[Tt]here )\b(?:is|are|be|was|were) none\b(?!\()/, "is not one"],
   [/\b(?:what|which|that|who) (?:is|are) no\b(?! (?:longer|more))/i, "is not a"],
   [/\bput right\b/i, "fix"],
+  [/\btaken for\b|\b(?:ends?|ended|runs?|ran|sends?|fails?|answers?) otherwise\b/i, "treated as; differently"],
+  [/\bbelongs? into\b|\bfor ever\b|\bis there twice\b/i, "belongs in, without end, occurs twice"],
   [
-    /\/\*\*\s*\*?\s*(?:What|Who|Those|Which|Of what|By what|With what)\b/,
+    /\/\*\*\s*\*?\s*(?:What|Who|Those|Which|How|Where|When|Of what|By what|With what)\b/,
     "a noun phrase or a verb in the third person"
   ],
   [/\b(?:const|let) (?:found|given|meant|wanted)\b/, "a noun"]
@@ -25,11 +27,19 @@ const words: ReadonlyArray<readonly [RegExp, string]> = [
 /** Separates the words of names such as `keptRows`. */
 const spaced = (text: string) => text.replace(/([a-z])(?=[A-Z])/g, "$1 ")
 
-/** Each word to avoid in a line, with what to write. */
-export const objections = (line: string): ReadonlyArray<string> => {
-  const text = spaced(line)
+/** Each word to avoid in a line, and its replacement; `before` is the line before it, which may open a docstring. */
+export const objections = (line: string, before = ""): ReadonlyArray<string> => {
+  const text = spaced(before.trim() === "/**" ? before + line : line)
   return words.flatMap(([word, instead]) => {
     const match = word.exec(text)
     return match === null ? [] : [`Instead of '${match[0].trim()}' write: ${instead}.`]
   })
 }
+
+/** Words to avoid in the title of a test, which is a sentence or a noun phrase. */
+export const titleObjections = (title: string): ReadonlyArray<string> => [
+  ...objections(title),
+  ...(/^(?:what|who|those)\b|\b(?:is|are) no\b(?! (?:longer|more))/.test(title)
+    ? ["Instead of this write: a noun."]
+    : [])
+]

@@ -1,5 +1,5 @@
 /**
- * What is known of workflows and executions without an n8n: pure, without a module of Node, for browsers as well.
+ * Functions of workflows and executions that need no n8n: pure, without a module of Node, for browsers as well.
  *
  * **Example** (What changed, and the workflow without secrets)
  *

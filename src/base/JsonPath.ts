@@ -66,7 +66,7 @@ export const member = (path: string, key: Step): string =>
     ? path === "" ? key : `${path}.${key}`
     : `${path}["${key.replace(/["\\]/g, "\\$&")}"]`
 
-/** How an expression over an item names one of its fields: `amount`, or `$json["order no"]`. */
+/** Name of a field in an expression over its item: `amount`, or `$json["order no"]`. */
 export const inExpression = (key: string): string => {
   const path = member("", key)
   return path.startsWith("[") ? `$json${path}` : path

@@ -107,22 +107,22 @@ const whyNot = (execution: Execution.Execution, name: string, disabled: boolean)
   if (disabled) return "It is disabled."
   const links = Connections.links(execution.workflow?.connections ?? {})
   const before = links.filter((link) => link.to === name && link.output.type === "main")
-  const lentTo = links.filter((link) => link.from === name && link.output.type !== "main").map((link) => link.to)
+  const served = links.filter((link) => link.from === name && link.output.type !== "main").map((link) => link.to)
   if (before.length === 0) {
-    return lentTo.length === 0
+    return served.length === 0
       ? "Nothing is connected to it, and it did not start the execution."
-      : `It works for ${quoted(lentTo)}, and was not asked.`
+      : `It serves ${quoted(served)}, which did not use it.`
   }
   const reasons = [...Map.groupBy(before, (link) => link.from)].map(([from, out]) => {
     const runs = execution.runs.get(from)
-    if (runs === undefined) return `'${from}' before it did not run either`
+    if (runs === undefined) return `'${from}', the node before it, did not run either`
     const outputs = runs.flatMap((run) => run.outputs)
     const sent = out.some(({ output: { index } }) =>
       outputs.some((output) => output.type === "main" && output.index === index && output.count > 0)
     )
-    if (sent) return `'${from}' before it sent it items, but the execution did not come to it`
-    if (Execution.nodeStatus(runs) === "error") return `'${from}' before it failed`
-    return `'${from}' before it ran, and sent no items to ${
+    if (sent) return `'${from}', the node before it, sent it items, but the execution did not reach it`
+    if (Execution.nodeStatus(runs) === "error") return `'${from}', the node before it, failed`
+    return `'${from}', the node before it, ran and sent no items to ${
       out.map((link) => Connections.portLabel(link.output)).join(", ")
     }`
   })

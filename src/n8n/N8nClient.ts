@@ -125,7 +125,7 @@ export const make = Effect.fnUntraced(function*(options: Requests.Options) {
 export const layer = (options: Requests.Options): Layer.Layer<N8nClient, never, HttpClient.HttpClient> =>
   Layer.effect(N8nClient, make(options))
 
-/** Where the options of {@link layerConfig} come from; `retry` is a value. */
+/** Sources of the options of {@link layerConfig}; `retry` is a value. */
 export type ConfigOptions =
   & { readonly [K in "url" | "apiKey" | "webhookUrl" | "timeout"]?: Config.Config<Requests.Options[K]> | undefined }
   & Pick<Requests.Options, "retry">

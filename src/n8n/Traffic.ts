@@ -19,7 +19,7 @@ export const Current = Context.Reference<Traffic | undefined>("effect-n8n-mcp/Tr
   defaultValue: () => undefined
 })
 
-/** Traffic of at most so many requests, so many of them at a time. */
+/** Traffic with a maximum number of requests, in total and at a time. */
 export const make = (most: number, concurrency: number): Traffic => ({
   most,
   permits: Semaphore.makeUnsafe(concurrency),

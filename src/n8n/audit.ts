@@ -18,7 +18,7 @@ const Location = Schema.Struct({
   filePath: Schema.optionalKey(Schema.String)
 })
 
-/** Where a finding is: a node of a workflow, a credential, or an installed package. */
+/** Location of a finding: a node of a workflow, a credential, or an installed package. */
 export type AuditLocation = typeof Location.Type
 
 const Section = Schema.Struct({

@@ -1,4 +1,4 @@
-/** When a request to n8n is sent again. */
+/** Retries of requests to n8n. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClientError from "effect/http/HttpClientError"

@@ -61,7 +61,7 @@ export interface Item extends Omit<Pair, "head" | "fault"> {
 
 type Mode = "split" | "join" | "stay"
 
-/** How a pull treats literal secrets: it writes no file with them, moves them into a file that git ignores, or neither. */
+/** Treatment of literal secrets by a pull: it writes no file with them, moves them into a file that git ignores, or neither. */
 export type Secrets = "refuse" | "extract" | "allow"
 
 export interface Comparison {

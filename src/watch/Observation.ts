@@ -6,7 +6,7 @@ export const Run = Schema.Struct({
   id: Schema.String,
   workflowId: Schema.String,
   status: Schema.String,
-  /** How it started: `trigger`, `webhook`, `manual`, `retry`, `error`, `integrated` … */
+  /** Kind of start: `trigger`, `webhook`, `manual`, `retry`, `error`, `integrated` … */
   mode: Schema.String,
   startedAt: Schema.Finite,
   /** Absent while it runs. */

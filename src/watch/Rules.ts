@@ -1,4 +1,4 @@
-/** Wishes of a person for one workflow, in a tag such as `watch: silent 2h` or `watch: off`, or in a file. Pure. */
+/** Settings of the watch for one workflow, from a tag such as `watch: silent 2h` or `watch: off`, or from a file. Pure. */
 
 export interface Rule {
   /** Whether nothing about the workflow is reported. */
@@ -19,7 +19,7 @@ export const parse = (text: string): Rule | undefined => {
   return amount === undefined ? undefined : { isOff: false, silent: Number(amount) * units[unit as keyof typeof units] }
 }
 
-/** Wishes in a file: a text as after `watch:` in a tag, by the id or the name of a workflow. */
+/** Settings in a file: a text as after `watch:` in a tag, by the id or the name of a workflow. */
 export type Rules = Readonly<Record<string, string>>
 
 const tag = /^watch:(.*)$/i

@@ -15,7 +15,7 @@ const pages = { first: 40, later: 4 }
 
 const day = 86_400_000
 
-/** How far the first start reads back. */
+/** Milliseconds that the first start reads back. */
 const firstSpan = 14 * day
 
 const maxOpen = 500
@@ -176,13 +176,13 @@ export const executions = Effect.fn("watch.executions")(function*(
   } satisfies Runs
 })
 
-/** Keys of a trigger's parameters that its times follow from. */
+/** Keys of a trigger's parameters that determine its times. */
 const timing = ["rule", "triggerTimes", "interval", "unit", "pollTimes"]
 
 const pick = (value: unknown, keys: ReadonlyArray<string>) =>
   Object.fromEntries(keys.flatMap((key) => obj(value)?.[key] === undefined ? [] : [[key, obj(value)?.[key]]])) as Obj
 
-/** Workflow as listed, without what no judgment needs. */
+/** Workflow as listed, reduced to the parts that judgments need. */
 const entryOf = (workflow: Workflow.Listed, before: Entry | undefined, round: number, now: number): Entry => {
   const nodes = Workflow.nodes({ nodes: obj(workflow.activeVersion)?.["nodes"] ?? workflow.nodes })
   const triggers = nodes.filter((node) => Workflow.isTrigger(node) && node["disabled"] !== true)
@@ -223,7 +223,7 @@ const workflowPages = 3
 /** Workflows of a page: with the next one and the last one, which the client also reads, still one request. */
 const pageSize = maxPage - 2
 
-/** How much longer than n8n takes for the list of workflows it is left alone with it. */
+/** Pause between two reads of the list of workflows, as a multiple of the time that n8n takes for one. */
 const rest = 30
 
 export interface Workflows {
@@ -233,7 +233,7 @@ export interface Workflows {
   readonly gone: ReadonlyArray<readonly [id: string, entry: Entry]>
 }
 
-/** Reads the list of workflows if it is due, or continues it, in at most so many requests. */
+/** Reads the list of workflows if it is due, or continues it, in at most `most` requests. */
 export const workflows = Effect.fn("watch.workflows")(function*(
   state: Pick<State, "workflows" | "list"> | undefined,
   { every, isNeeded, left }: { readonly every: number; readonly isNeeded: boolean; readonly left: number }

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process"
 import * as Git from "../../src/app/Git.ts"
 import { folderWith, platform } from "../support/folders.ts"
 
-describe("what changed since a commit", () => {
+describe("changes since a commit", () => {
   it.effect("is found without running the programs that a repository's configuration names", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem

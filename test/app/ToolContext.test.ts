@@ -38,7 +38,7 @@ for (
     ["a value of another type", `{"minScheduleMinutes": "soon"}`, "minScheduleMinutes"],
     ["an interval that is none", `{"minScheduleMinutes": 0}`, "minScheduleMinutes"],
     ["an empty name", `{"protectedTags": [""]}`, "protectedTags"],
-    ["what is no JSON", `{"protectedTags": [`, "not JSON"]
+    ["text that is not JSON", `{"protectedTags": [`, "not JSON"]
   ] as const
 ) {
   it.effect(`refuses ${what}`, () =>

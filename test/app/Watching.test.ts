@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import * as Watching from "../../src/app/Watching.ts"
+import { hurried } from "../support/clock.ts"
 
 const every = 60_000
 
@@ -12,7 +12,7 @@ const startsOf = Effect.fnUntraced(function*(first: number, durations: ReadonlyA
   yield* TestClock.setTime(first)
   const starts: Array<number> = []
   const left = [...durations]
-  const fiber = yield* Effect.forkChild(Watching.repeat(
+  const rounds = Watching.repeat(
     every,
     Effect.gen(function*() {
       starts.push((yield* Clock.currentTimeMillis) - first)
@@ -20,10 +20,8 @@ const startsOf = Effect.fnUntraced(function*(first: number, durations: ReadonlyA
       yield* Effect.sleep(took)
       return { isOver: left.length === 0, nextAfterMs: Math.max(0, every - took) }
     })
-  ))
-  for (let second = 0; second < 3_600 && left.length > 0; second++) yield* TestClock.adjust(1_000)
-  yield* TestClock.adjust(every)
-  yield* Fiber.join(fiber)
+  )
+  yield* hurried(rounds, 1_000)
   return starts
 })
 

@@ -8,6 +8,7 @@ import * as Interpreter from "../../src/base/Interpreter.ts"
 import type { Obj } from "../../src/base/Json.ts"
 import { Json } from "../support/arbitrary.ts"
 import * as packages from "../support/packages.ts"
+import { rounds } from "../support/seed.ts"
 
 /** A clock whose time goes on by so many milliseconds at each look. */
 const clock = (millis: number) =>
@@ -716,7 +717,7 @@ describe("properties", () => {
   const Scope = Schema.Struct({ a: Json, b: Json, c: Schema.String, d: Schema.Finite })
 
   it.prop("expressions agree with JavaScript", [Tree, Scope], ([tree, scope]) => agrees(print(tree), scope), {
-    arbitrary: { runs: 1_500 }
+    arbitrary: { runs: rounds(1_500) }
   })
 
   const Piece = Schema.Union([
@@ -767,6 +768,6 @@ describe("properties", () => {
       run(source, scope, 10_000)
       Result.map(where(source, { total: 10_000 }), (matches) => matches(scope))
     },
-    { arbitrary: { runs: 2_000 } }
+    { arbitrary: { runs: rounds(2_000) } }
   )
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import * as LinearSearch from "../../src/base/LinearSearch.ts"
+import { rounds } from "../support/seed.ts"
 
 describe("LinearSearch", () => {
   const Text = Schema.Array(Schema.Literals(["a", "b", "é"]))
@@ -16,7 +17,7 @@ describe("LinearSearch", () => {
       assert.strictEqual(LinearSearch.indexOf(text, needle, start), text.indexOf(needle, start))
       assert.strictEqual(LinearSearch.includes(text, `${needle}bb`), text.includes(`${needle}bb`))
     },
-    { arbitrary: { runs: 300 } }
+    { arbitrary: { runs: rounds(300) } }
   )
 
   it("takes a time in proportion to the text", () => {

@@ -4,6 +4,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { readdirSync, readFileSync } from "node:fs"
 import { marker, mayHold, places, redact, redactText } from "../../src/base/Redact.ts"
+import { rounds } from "../support/seed.ts"
 import { costly } from "./costly.ts"
 
 const under = (key: string, value: unknown = "Hunter2") => redact({ [key]: value })[key]
@@ -47,7 +48,7 @@ describe("keys", () => {
     for (const name of names) assert.strictEqual(under(name), "Hunter2", name)
   })
 
-  it("keeps anything but strings, and strings that are no secrets", () => {
+  it("keeps anything but strings, and strings that are not secrets", () => {
     for (
       const value of [7, 0, true, false, null, "", "none", "accessToken", "headerAuth", "undefined", "true", marker]
     ) {
@@ -302,7 +303,7 @@ const bury = (inside: Schema.Json, value: Schema.Json, path: ReadonlyArray<numbe
   )
 
 const Path = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 })))
-const many = { arbitrary: { runs: 300 } }
+const many = { arbitrary: { runs: rounds(300) } }
 
 describe("properties", () => {
   it.prop("a second pass over JSON returns the same reference", {
@@ -318,7 +319,7 @@ describe("properties", () => {
   it.prop("a second pass over text changes nothing", { text: Seams }, ({ text }) => {
     const once = redactText(text)
     assert.strictEqual(redactText(once), once)
-  }, { arbitrary: { runs: 3000, size: 30, seed: "seams" } })
+  }, { arbitrary: { runs: rounds(3000), size: 30, seed: "seams" } })
 
   it.prop("keeps the shape, and every number, boolean and null", { json: Json, key: SecretKey }, ({ json, key }) => {
     const value = { [key]: json, pair: { name: key, value: json } }
@@ -383,7 +384,7 @@ describe("properties", () => {
       }
       assert.isTrue(mayHold(JSON.stringify(bury(_.json, { [_.key]: "Hunter2" }, _.path))))
     },
-    { arbitrary: { runs: 3000, size: 12, seed: "seams" } }
+    { arbitrary: { runs: rounds(3000), size: 12, seed: "seams" } }
   )
 
   it("recognizes JSON without secrets, whatever its words", () => {

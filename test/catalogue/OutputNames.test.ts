@@ -119,7 +119,7 @@ describe("forNodes", () => {
       assert.isUndefined(found({ type: "n8n-nodes-base.switch", typeVersion: 3 }))
     }).pipe(Effect.provide(catalogue)))
 
-  it.effect("names nothing where there is no catalogue", () =>
+  it.effect("names nothing without a catalogue", () =>
     Effect.gen(function*() {
       const found = yield* OutputNames.forNodes([{ type: "n8n-nodes-base.if" }])
       assert.isUndefined(found({ type: "n8n-nodes-base.if", typeVersion: 2 }))

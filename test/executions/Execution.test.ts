@@ -4,6 +4,7 @@ import * as Execution from "../../src/executions/Execution.ts"
 import * as ExecutionHead from "../../src/n8n/model/ExecutionHead.ts"
 import * as fixtures from "../support/fixtures.ts"
 import { namesOf } from "../support/outputNames.ts"
+import { rounds } from "../support/seed.ts"
 import { build, document, failed, from, fromApi, items, node, Recipe, recount, run } from "./runData.ts"
 
 const recorded = (name: fixtures.Name) => fromApi(fixtures.execution(name))
@@ -104,7 +105,7 @@ describe("failure", () => {
     assert.strictEqual(Execution.failure(recorded("httpFail"))?.node, "HTTP Request")
   })
 
-  it("is none of an execution that did not fail", () => {
+  it("is undefined for an execution that did not fail", () => {
     for (const name of ["branch", "loop", "contErr", "merge", "binary", "wait", "big12"] as const) {
       assert.isUndefined(Execution.failure(recorded(name)), name)
     }
@@ -292,7 +293,7 @@ describe("any run data", () => {
         if (one.error !== undefined) assert.isTrue(Schema.is(Execution.ErrorDetail)(Execution.errorDetail(one.error)))
       }
     }
-  }, { arbitrary: { runs: 60 } })
+  }, { arbitrary: { runs: rounds(60) } })
 })
 
 describe("an execution without added nodes", () => {

@@ -10,6 +10,7 @@ import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { getExecution } from "../../src/tools/executions/getExecution.ts"
 import { catalogue } from "../support/catalogue.ts"
 import * as fixtures from "../support/fixtures.ts"
+import { rounds } from "../support/seed.ts"
 import { ask, build, document, failed, from, holding, items, node, parseCall, Recipe, recount, run } from "./runData.ts"
 
 const recorded = Layer.mergeAll(FakeN8n.layer(fixtures.seed), Executions.layer(), catalogue)
@@ -154,8 +155,8 @@ layer(recorded)("recorded executions", (it) => {
     }))
 })
 
-describe("what is left to say", () => {
-  it.effect("of an execution canceled before anything was kept", () =>
+describe("remaining notes", () => {
+  it.effect("of an execution canceled before anything was stored", () =>
     Effect.gen(function*() {
       for (const data of [undefined, null, {}, { resultData: {} }, { resultData: { runData: null } }, "text", []]) {
         const summary = yield* summaryOf(document(undefined, { status: "canceled", data, nodes: [node("A")] }))
@@ -430,7 +431,7 @@ describe("what is left to say", () => {
       assert.deepInclude(data.availableNodes[0], { nodeName: "A", nodeType: "unknown" })
     }))
 
-  it.effect("of executions from before n8n numbered runs: the last to run first all the same", () =>
+  it.effect("of executions from before n8n numbered runs: still the last to run first", () =>
     Effect.gen(function*() {
       const runData = Object.fromEntries(["A", "B", "C"].map((name, index) => {
         const { executionIndex: _, ...rest } = run(index, { main: [items({})] })
@@ -492,7 +493,7 @@ describe("any run data", () => {
           assert.strictEqual(row.status === "error", at < failedNodes.length)
         }
       }),
-    { arbitrary: { runs: 30 } }
+    { arbitrary: { runs: rounds(30) } }
   )
 
   it.effect.prop(
@@ -505,7 +506,7 @@ describe("any run data", () => {
         assert.sameMembers(names, recount(execution).nodes.map(({ name }) => name))
         assert.strictEqual(new Set(names).size, names.length)
       }),
-    { arbitrary: { runs: 15 } }
+    { arbitrary: { runs: rounds(15) } }
   )
 
   it.effect("of 250 nodes: at most 2,500 tokens a page, and 35 nodes or more on the first", () =>

@@ -95,22 +95,22 @@ describe("Executions", () => {
     }).pipe(Effect.provide(Executions.layer())))
 
   it.effect.each([
-    { status: "success", kept: true },
-    { status: "error", kept: true },
-    { status: "canceled", kept: true },
-    { status: "crashed", kept: true },
-    { status: "running", kept: false },
-    { status: "waiting", kept: false },
-    { status: "new", kept: false },
-    { status: "unknown", kept: false },
-    { status: "a status of 2027", kept: false },
-    { status: null, kept: false }
-  ])("with status $status: kept is $kept", ({ kept, status }) =>
+    { status: "success", isCached: true },
+    { status: "error", isCached: true },
+    { status: "canceled", isCached: true },
+    { status: "crashed", isCached: true },
+    { status: "running", isCached: false },
+    { status: "waiting", isCached: false },
+    { status: "new", isCached: false },
+    { status: "unknown", isCached: false },
+    { status: "a status of 2027", isCached: false },
+    { status: null, isCached: false }
+  ])("with status $status: cached is $isCached", ({ isCached, status }) =>
     Effect.gen(function*() {
       const { asked, get } = yield* connected([execution(1, { status })])
       yield* get(1)
       yield* get(1)
-      assert.strictEqual((yield* asked).length, kept ? 1 : 2)
+      assert.strictEqual((yield* asked).length, isCached ? 1 : 2)
     }).pipe(Effect.provide(Executions.layer())))
 
   it.effect("does not keep a failure", () =>
@@ -183,7 +183,7 @@ describe("the room for executions", () => {
       assert.deepStrictEqual(yield* asked, [1, 2, 4, 4])
     }).pipe(withRoomForTwo))
 
-  it.effect("counts an execution once, however often it is kept", () =>
+  it.effect("counts an execution once, however often it is cached", () =>
     Effect.gen(function*() {
       const { asked, get, keep } = yield* connected([execution(1, filling(50)), execution(2)])
       yield* Effect.forEach(Array.from({ length: 40 }, () => 1), keep, { discard: true })
@@ -248,7 +248,7 @@ describe("reading an execution", () => {
       assert.strictEqual(asked.length, 2)
     }).pipe(Effect.provide(Executions.layer())))
 
-  it.effect("starts anew when the body breaks off", () =>
+  it.effect("starts again when the body breaks off", () =>
     Effect.gen(function*() {
       const whole = bytes(execution(1))
       const half = Effect.sync(() =>

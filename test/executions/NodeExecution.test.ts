@@ -12,6 +12,7 @@ import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { getExecutionByNode } from "../../src/tools/executions/getExecutionByNode.ts"
 import { catalogue } from "../support/catalogue.ts"
 import * as fixtures from "../support/fixtures.ts"
+import { rounds } from "../support/seed.ts"
 import { ask, build, document, failed, from, holding, items, node, parseCall, Recipe, recount, run } from "./runData.ts"
 
 const recorded = Layer.mergeAll(FakeN8n.layer(fixtures.seed), Executions.layer(), catalogue)
@@ -219,7 +220,10 @@ describe("a node that did not run", () => {
 
   it.effect("says that the one before it did not run either", () =>
     Effect.gen(function*() {
-      assert.strictEqual(yield* note(ran, "Last"), "This node did not run. 'Later' before it did not run either.")
+      assert.strictEqual(
+        yield* note(ran, "Last"),
+        "This node did not run. 'Later', the node before it, did not run either."
+      )
     }))
 
   it.effect("says that the one before it failed", () =>
@@ -230,21 +234,25 @@ describe("a node that did not run", () => {
 
   it.effect("says that the execution ended before its turn", () =>
     Effect.gen(function*() {
-      const told = "This node did not run. 'Switch' before it sent it items, but the execution did not come to it."
+      const told =
+        "This node did not run. 'Switch', the node before it, sent it items, but the execution did not reach it."
       assert.strictEqual(yield* note(ran, "Right"), told)
     }))
 
-  it.effect("says that it is disabled, alone, or a sub-node that was not asked", () =>
+  it.effect("says that it is disabled, alone, or a sub-node that was not used", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* note(ran, "Off"), "This node did not run. It is disabled.")
       const alone = "This node did not run. Nothing is connected to it, and it did not start the execution."
       assert.strictEqual(yield* note(ran, "Alone"), alone)
-      assert.strictEqual(yield* note(ran, "Tool"), "This node did not run. It works for 'Agent', and was not asked.")
+      assert.strictEqual(yield* note(ran, "Tool"), "This node did not run. It serves 'Agent', which did not use it.")
       // A sub-node does not feed items, so only the main connection counts.
-      assert.strictEqual(yield* note(ran, "Agent"), "This node did not run. 'Off' before it did not run either.")
+      assert.strictEqual(
+        yield* note(ran, "Agent"),
+        "This node did not run. 'Off', the node before it, did not run either."
+      )
     }))
 
-  it.effect("gives its parameters all the same", () =>
+  it.effect("gives its parameters anyway", () =>
     Effect.gen(function*() {
       const nodes = [node("A"), node("B", "n8n-nodes-base.set", { parameters: { value: 7 } })]
       const data = yield* look(document({ A: [run(0, { main: [[]] })] }, { nodes }), "B")
@@ -395,7 +403,7 @@ describe("any run data", () => {
         }
       }
     }).pipe(Effect.provide(holding(execution)), Effect.provideService(Minimize.MaxResultChars, chars))
-  }, { arbitrary: { runs: 12 } })
+  }, { arbitrary: { runs: rounds(12) } })
 
   it.effect.prop("lists every item once when the calls are followed", {
     recipe: Recipe,
@@ -411,5 +419,5 @@ describe("any run data", () => {
         }
       }
     }).pipe(Effect.provide(holding(execution)), Effect.provideService(Minimize.MaxResultChars, chars))
-  }, { arbitrary: { runs: 10 } })
+  }, { arbitrary: { runs: rounds(5) } })
 })

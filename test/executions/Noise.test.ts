@@ -47,7 +47,7 @@ describe("Noise", () => {
     })
   })
 
-  it("counts nothing where there is nothing to count, and leaves alone what is no webhook's", () => {
+  it("counts nothing if there is nothing to count, and leaves alone other items than a webhook's", () => {
     const telling = { ...request, headers: { "content-type": "text/plain" } }
     assert.deepStrictEqual(without(telling), telling)
     const { webhookUrl: _, ...response } = request

@@ -64,7 +64,7 @@ layer(platform)("the executions of tests", (it) => {
       }))
   })
 
-  it.effect("are not kept where no layer says where", () =>
+  it.effect("are not stored without a layer", () =>
     Effect.gen(function*() {
       yield* save("a", "1", "x")
       assert.isUndefined(yield* load("a", "1"))

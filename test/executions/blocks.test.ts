@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Blocks from "../../src/executions/blocks.ts"
+import { rounds } from "../support/seed.ts"
 
 const block = 1024 * 1024
 
@@ -57,7 +58,7 @@ describe("Blocks", () => {
           assert.isTrue(isSame(part, bytes.subarray(start, end)), `${start} to ${end}: ${part.length} bytes`)
         }
       }),
-    { arbitrary: { runs: 10 } }
+    { arbitrary: { runs: rounds(10) } }
   )
 
   it.each([0, 1, block - 1, block, block + 1, 2 * block, 2 * block + 1])(

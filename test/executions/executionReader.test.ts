@@ -6,6 +6,7 @@ import * as Blocks from "../../src/executions/blocks.ts"
 import * as Execution from "../../src/executions/Execution.ts"
 import { type Body, ExecutionReader } from "../../src/executions/executionReader.ts"
 import * as Fixtures from "../support/fixtures.ts"
+import { rounds } from "../support/seed.ts"
 import { fromApi } from "./runData.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
@@ -366,7 +367,7 @@ describe("any execution", () => {
         }
       }
     },
-    { arbitrary: { runs: 90, size: 40 } }
+    { arbitrary: { runs: rounds(90), size: 40 } }
   )
 
   it("leaves out what is odd, and keeps the place of what follows", () => {
@@ -425,7 +426,7 @@ describe("any execution", () => {
     assert.deepStrictEqual(sizes, [0, bytesOf(JSON.stringify(called)).length - 2])
   })
 
-  it("has no runs where n8n kept no data", () => {
+  it("has no runs if n8n stored no data", () => {
     const head = { id: 12, status: "canceled" }
     for (const data of [undefined, null, "[]", [], {}, { resultData: null }, { resultData: { runData: null } }]) {
       const found = fromApi({ ...head, data })
@@ -577,8 +578,8 @@ describe("while it arrives", () => {
   })
 })
 
-describe("what is no execution", () => {
-  it("is told by the key that it lacks or that is wrong", () => {
+describe("other bodies than executions", () => {
+  it("is refused with the key that it lacks or that is wrong", () => {
     for (const document of [{}, { data: {} }, { message: "hello" }, { ID: 7, status: "success" }]) {
       assert.throws(() => fromApi(document), /Missing key[^]*\["id"\]/)
     }

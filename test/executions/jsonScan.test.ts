@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import { obj } from "../../src/base/Json.ts"
 import { type Handling, type List, markEvery, Scanner, skip, value } from "../../src/executions/jsonScan.ts"
 import { Json, Key } from "../support/arbitrary.ts"
+import { rounds } from "../support/seed.ts"
 
 const encoder = new TextEncoder()
 const bytesOf = (text: string) => encoder.encode(text)
@@ -307,7 +308,7 @@ describe("value", () => {
       const expected: unknown = JSON.parse(textOf(bytes))
       for (const cut of [sizes, [1], [0, 2], []]) assert.deepStrictEqual(parsed(bytes, cut), expected)
     },
-    { arbitrary: { runs: 200 } }
+    { arbitrary: { runs: rounds(200) } }
   )
 
   it("reads every odd number, string and key, byte by byte", () => {
@@ -387,7 +388,7 @@ describe("value", () => {
 
 describe("handlings", () => {
   it.prop(
-    "tell of each place what walking JSON.parse's result tells",
+    "agree at each place with a walk through JSON.parse's result",
     { json: Deep, dice: Dice, sizes: Sizes, salt: between(0, 1_000_000) },
     ({ dice, json, salt, sizes }) => {
       const { bytes, spans } = write(json, roller(dice))
@@ -400,7 +401,7 @@ describe("handlings", () => {
         assert.deepStrictEqual(byPath(told), byPath(expected))
       }
     },
-    { arbitrary: { runs: 250 } }
+    { arbitrary: { runs: rounds(250) } }
   )
 
   it("step over what is of another kind", () => {
@@ -474,7 +475,7 @@ describe("list", () => {
       assert.deepStrictEqual([found.start, found.end], [span.start, span.end])
       checkList(found, bytes, span.elements, document)
     },
-    { arbitrary: { runs: 25, size: 40 } }
+    { arbitrary: { runs: rounds(25), size: 40 } }
   )
 
   it("marks many small elements in few places, whatever the chunks", () => {
@@ -498,7 +499,7 @@ const everything = (depth = 0): Handling =>
     ? { on: "array", element: () => everything(depth + 1) }
     : { on: "object", member: (key) => key === "v" ? value(() => {}) : everything(depth + 1) }
 
-describe("what is no JSON", () => {
+describe("text that is not JSON", () => {
   it.prop(
     "cut short at any byte, throws",
     { json: Deep, dice: Dice, salt: between(0, 1_000_000), chunk: between(1, 50) },
@@ -628,7 +629,7 @@ describe("what is no JSON", () => {
     refuses(() => parsed(Uint8Array.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 0x03])))
   })
 
-  it("throws at bytes that are no UTF-8 in what it parses, and only there", () => {
+  it("throws at bytes that are not UTF-8 in the parts that it parses, and only there", () => {
     const broken = [[0xff], [0xc3], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xf0, 0x9f, 0x98], [0xc0, 0x80], [0x80]]
     for (const odd of broken) {
       const json = (before: string, after: string) => Uint8Array.from([...bytesOf(before), ...odd, ...bytesOf(after)])
@@ -680,7 +681,7 @@ describe("what is no JSON", () => {
         scan(bytes, handling(json, "[]", salt, []), sizes)
       }
     },
-    { arbitrary: { runs: 250 } }
+    { arbitrary: { runs: rounds(250) } }
   )
 })
 

@@ -18,7 +18,7 @@ describe("n8n's refusal of deprecated nodes", () => {
     }
   })
 
-  it("is no other refusal", () => {
+  it("is not another refusal", () => {
     for (
       const message of [undefined, "", "Cannot use a node", "request/body/nodes/0 must NOT have additional properties"]
     ) {

@@ -6,6 +6,7 @@ import * as Stream from "effect/Stream"
 import * as Envelope from "../../src/answer/Envelope.ts"
 import * as Errors from "../../src/base/Errors.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+import { rounds } from "../support/seed.ts"
 import { memoryClient, readPages, versions } from "./clients.ts"
 
 describe("listExecutions", () => {
@@ -248,6 +249,6 @@ describe("listExecutions", () => {
           assert.isTrue(pages.every((page) => page.executions.length <= limit))
         }
       }),
-    { arbitrary: { runs: 100 } }
+    { arbitrary: { runs: rounds(100) } }
   )
 })

@@ -10,6 +10,7 @@ import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { turn } from "../support/clock.ts"
 import { reasonOf } from "../support/reason.ts"
+import { rounds } from "../support/seed.ts"
 import {
   type Answer,
   answers,
@@ -257,7 +258,7 @@ describe("listWorkflows", () => {
         assert.isTrue(pages.map(ids).every((page) => new Set(page).size === page.length))
         assert.includeMembers(listed, all.filter((row) => rows.includes(row)).map(({ id }) => id))
       }),
-    { arbitrary: { runs: 300 } }
+    { arbitrary: { runs: rounds(100) } }
   )
 
   const Kind = Schema.Struct({
@@ -306,7 +307,7 @@ describe("listWorkflows", () => {
         assert.isTrue(pages.slice(0, -1).every((page) => page.workflows.length === limit))
         assert.strictEqual(pages.length, Math.max(1, Math.ceil(expected.length / limit)))
       }),
-    { arbitrary: { runs: 200 } }
+    { arbitrary: { runs: rounds(200) } }
   )
 })
 

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync } from "node:fs"
 import { objection, rooms } from "../../.oxlint/rooms.ts"
-import { objections } from "../../.oxlint/words.ts"
+import { objections, titleObjections } from "../../.oxlint/words.ts"
 
 const source = new URL("../../src/", import.meta.url)
 
@@ -45,8 +45,21 @@ describe("words", () => {
     "/** What a caller sees. */",
     "const found = 3",
     "  message: `'${path}' is none`,",
-    "/** Mends it. */"
+    "/** Mends it. */",
+    "/** How far it reads. */",
+    "// The last one is taken for the error output.",
+    "const verdict = 'two runs ended otherwise'"
   ])("to avoid: %s", (line) => assert.lengthOf(objections(line), 1))
+
+  it("to avoid at the start of a docstring of several lines", () => {
+    assert.lengthOf(objections(" * What is known without an n8n.", "/**"), 1)
+    assert.deepStrictEqual(objections(" * What is known without an n8n.", " * Functions."), [])
+  })
+
+  it.each(["what is missing", "an empty list is no error", "starts anew"])(
+    "to avoid in a title: %s",
+    (title) => assert.lengthOf(titleObjections(title), 1)
+  )
 
   it.each([
     "return { kept: rows.length }",

@@ -87,7 +87,7 @@ describe("Svg", () => {
       assert.include(svg, "@media(prefers-color-scheme:dark)")
     }).pipe(Effect.provide(workflows.world)))
 
-  it("has a size and a word also where there are no nodes", () => {
+  it("has a size and a text even without nodes", () => {
     const svg = Svg.render(Picture.make({ name: "Empty", nodes: [], connections: {} }))
     assert.include(svg, "This workflow has no nodes")
     assert.strictEqual(XMLValidator.validate(svg), true)

@@ -7,12 +7,10 @@ import * as Errors from "../../src/base/Errors.ts"
 import * as Sync from "../../src/sync/Sync.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as WorkflowFiles from "../../src/workflows/files/WorkflowFiles.ts"
-import { runIn } from "../support/cli.ts"
-import { folderWith, platform, withFileSystem } from "../support/folders.ts"
-import { serve } from "../support/HttpN8n.ts"
+import { withFileSystem } from "../support/folders.ts"
 import { reasonOf } from "../support/reason.ts"
 import { inWorld } from "../support/world.ts"
-import { body, change, contents, create, edit } from "./workflows.ts"
+import { change, contents, create, edit } from "./workflows.ts"
 
 const full = () =>
   PlatformError.systemError({
@@ -119,26 +117,6 @@ describe("a sync", () => {
           url.includes("/workflows") ? Response.json({ message: "Forbidden" }, { status: 403 }) : undefined
         )
     }))
-
-  it.live("and another one in a second process take turns, and lose nothing", () =>
-    Effect.gen(function*() {
-      const folder = yield* folderWith({ "flows/new.json": JSON.stringify(body("New")) })
-      const workflows = Array.from({ length: 8 }, (_, at) => ({ ...body(`w${at}`), name: `w${at}`, id: `w${at}` }))
-      const { api, url } = yield* serve({ workflows, executions: [] })
-      const env = { N8N_URL: url.href, N8N_API_KEY: "k", XDG_STATE_HOME: `${folder}/state` }
-      const both = yield* Effect.all(
-        [runIn(folder, env, "pull", "flows"), runIn(folder, env, "push", "flows"), runIn(folder, env, "pull", "flows")],
-        { concurrency: 3 }
-      )
-      assert.deepStrictEqual(both.map(({ code }) => code), [0, 0, 0], JSON.stringify(both))
-      assert.deepStrictEqual(
-        (yield* api.workflows).map(({ name }) => name).toSorted(),
-        ["New", ...workflows.map(({ name }) => name)]
-      )
-      const status = yield* runIn(folder, env, "status", "flows")
-      assert.strictEqual(status.code, 0, status.output)
-      assert.strictEqual(status.output, "9 same\n")
-    }).pipe(Effect.scoped, Effect.provide(platform)))
 
   it.effect("of a state that a merge broke is refused, and found again without it", () =>
     inWorld(function*({ folder }) {

@@ -26,7 +26,7 @@ const on = (options: FakeN8n.Options = {}) =>
 const answering = (path: string, body: unknown) =>
   on({ before: ({ url }) => Effect.sync(() => url.includes(path) ? Response.json(body) : undefined) })
 
-describe("what others named", () => {
+describe("names that others chose", () => {
   it.effect("is one visible line in lists, hints and example calls", () =>
     Effect.gen(function*() {
       const { data } = yield* tools.listWorkflows.answer({ limit: 10, offset: 0 })
@@ -49,7 +49,7 @@ describe("what others named", () => {
       assert.deepStrictEqual(data.rows, [{ id: "p", name: shown, type: "team" }])
     }).pipe(answering("/projects", { data: [{ id: "p", name: hostile, type: "team" }], nextCursor: null })))
 
-  it.effect("is no cursor of a page, and one visible line as the state of an execution", () =>
+  it.effect("is not a cursor of a page, and one visible line as the state of an execution", () =>
     Effect.gen(function*() {
       const list = tools.listExecutions.answer({ limit: 10 })
       const error = yield* answering("/executions", { data: [], nextCursor: hostile })(Effect.flip(list))

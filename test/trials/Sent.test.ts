@@ -54,7 +54,7 @@ const post = (parameters: Obj) => ({ method: "POST", url: "https://x.example/ord
 
 const http = (parameters: Obj) => node("Send", "httpRequest", 4.2, parameters) as unknown as Node
 
-describe("what a node sent", () => {
+describe("requests that a node sent", () => {
   it.effect("has an address by the kind of node", () =>
     Effect.gen(function*() {
       const cases: ReadonlyArray<readonly [type: string, version: number, parameters: Obj, address: string]> = [

@@ -154,7 +154,7 @@ describe("the cause of a failure", () => {
 })
 
 describe("a look", () => {
-  it.effect("tests a credential at once when a service refuses it", () => {
+  it.effect("tests a credential immediately when a service refuses it", () => {
     const credential = { id: "c1", name: "Shop", type: "httpHeaderAuth" }
     const pay = { ...node("Pay", "code", 2), credentials: { httpHeaderAuth: credential } }
     const paying = { ...orders, nodes: [node("Call", "webhook", 2), pay] }

@@ -6,6 +6,7 @@ import { flowchart } from "../../src/workflows/Mermaid.ts"
 import { build, node, Recipe } from "../executions/runData.ts"
 import * as fixtures from "../support/fixtures.ts"
 import { namesOf } from "../support/outputNames.ts"
+import { rounds } from "../support/seed.ts"
 import { to } from "../support/workflows.ts"
 
 const chartOf = (name: fixtures.Name) => {
@@ -142,7 +143,7 @@ describe("flowchart", () => {
     const distinct = [...new Set(names)]
     const links = Object.fromEntries(distinct.map((name) => [name, { [name]: [[], [to(distinct[0] ?? "", name, 3)]] }]))
     assertSafe(draw(distinct.map((name) => node(name)), connections(links)), distinct.length)
-  }, { arbitrary: { runs: 300, size: 20 } })
+  }, { arbitrary: { runs: rounds(300), size: 20 } })
 
   it.prop("has an arrow for each link between nodes that are there", { recipe: Recipe }, ({ recipe }) => {
     const { connections, nodes } = build({ ...recipe, odd: false, maxItems: 0 })["workflowData"] as {
@@ -154,5 +155,5 @@ describe("flowchart", () => {
     const names = new Set(nodes.map(({ name }) => name))
     const links = Connections.links(connections).filter(({ from, to }) => names.has(from) && names.has(to))
     assert.strictEqual(chart.match(/ (?:-->|-\.->)/g)?.length ?? 0, links.length)
-  }, { arbitrary: { runs: 40 } })
+  }, { arbitrary: { runs: rounds(40) } })
 })

@@ -33,7 +33,7 @@ const refused = (given: unknown, at: unknown = stored) => {
   return Result.isFailure(result) ? result.failure : assert.fail("accepted")
 }
 
-describe("what comes back of an answer", () => {
+describe("an answer that comes back", () => {
   it("is what is stored, where it was redacted", () => {
     const shown = Redact.redact(stored)
     assert.notDeepEqual(shown, stored)

@@ -36,7 +36,7 @@ const names = (uses: ReadonlyArray<Uses.Use>) => [...new Set(uses.map(({ node, p
 
 const found = (text: string, secrets = false) => names(Uses.finder(text, { secrets })(workflow))
 
-describe("what uses something", () => {
+describe("uses", () => {
   it("is found by node type, its whole name meaning that type alone", () => {
     assert.deepStrictEqual(found("n8n-nodes-base.slack"), ["Tell"])
     assert.deepStrictEqual(found("N8N-NODES-BASE.Slack"), ["Tell"])

@@ -57,7 +57,7 @@ describe.each(recorded)("%s", (key, refused, stored) => {
   })
 })
 
-describe("what create_workflow refuses, validate_workflow calls an error", () => {
+describe("validate_workflow reports an error for each refusal of create_workflow", () => {
   const hostile: ReadonlyArray<unknown> = ["many", 5, true, [], [1], {}, { a: 1 }, ""]
   it.each(recorded.map(([key]) => key).filter((key) => key !== "position"))("%s", (key) => {
     assert.isTrue(hostile.some((value) => Result.isFailure(create(flow({ [key]: value })))), `any ${key} will do`)

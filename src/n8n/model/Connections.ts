@@ -98,7 +98,7 @@ export const hasErrorOutput = (node: NodeShape): boolean => node.onError === "co
 /** Names of a node's main outputs on n8n, without the error output; `undefined` if its outputs are not known. */
 export type OutputNames = (node: NodeShape) => ReadonlyArray<string | undefined> | undefined
 
-/** Name that n8n shows on an output; the last of `count` unknown ones is taken for the error output. */
+/** Name that n8n shows on an output; the last of `count` unknown ones counts as the error output. */
 export const outputName = (
   node: NodeShape,
   { index, type }: Port,

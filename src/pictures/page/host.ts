@@ -15,7 +15,7 @@ const height = 560
 /** Receives tool answers from the client and shows their pictures. */
 export const connect = (show: (shown: Shown, svg: string) => void, say: (text: string) => void): void => {
   const host = window.parent
-  if (host === window) return say("Nothing to show: this page belongs into an MCP client.")
+  if (host === window) return say("Nothing to show: open this page in an MCP client.")
   const send = (message: object) => host.postMessage({ jsonrpc: "2.0", ...message }, "*")
   document.body.classList.add("app")
 

@@ -112,7 +112,7 @@ export interface N8nApi {
   ) => Effect.Effect<void>
   readonly executions: Effect.Effect<ReadonlyArray<State.Execution>>
   readonly addExecution: (execution: State.NewExecution) => Effect.Effect<State.Execution>
-  /** Fails so many next requests with a status (0: the connection breaks) and a `Retry-After`, without effect. */
+  /** Fails the next `times` requests with a status (0: the connection breaks) and a `Retry-After`, without effect. */
   readonly failTimes: (
     times: number,
     status: number,

@@ -75,7 +75,7 @@ const passes = isOf(
 const verdict = (grade: Grade, because: string): Verdict => ({ grade, because })
 const quote = (name: string) => `'${name}'`
 
-/** When the trigger answers its caller; `undefined` if it has none that waits. */
+/** Moment at which the trigger answers its caller; `undefined` if no caller waits. */
 const responseMode = (trigger: Node | undefined) => {
   if (trigger === undefined) return undefined
   const { options, responseMode } = obj(trigger.parameters) ?? {}

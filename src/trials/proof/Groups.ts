@@ -27,7 +27,7 @@ export const Group = Schema.Struct({
     before: Schema.optionalKey(Schema.Json),
     after: Schema.optionalKey(Schema.Json)
   })),
-  /** Later nodes with the same differences, or that ran otherwise because of them. */
+  /** Later nodes with the same differences, or that ran differently because of them. */
   also: Schema.optionalKey(Schema.String)
 })
 export type Group = typeof Group.Type
@@ -87,7 +87,7 @@ const consequences: ReadonlySet<string> = new Set(["notRun", "ran", "count"])
 
 /**
  * Differences of a cluster that an earlier one does not explain: it has the same in the same runs, or leads to nodes that
- * run otherwise.
+ * run differently.
  */
 const unexplained = (cluster: Cluster, earlier: Cluster): Cluster["keys"] => {
   if (earlier.node === cluster.node || [...cluster.runs.keys()].some((each) => !earlier.runs.has(each))) {
@@ -170,7 +170,7 @@ const words = ({ after, before, isRetyped, isRounding, kind, path }: Difference,
         ? "more runs"
         : "fewer runs"
     case "failed":
-      return before === undefined ? "failed" : "ended otherwise"
+      return before === undefined ? "failed" : "ended differently"
     case "succeeded":
       return "no longer failed"
   }
@@ -265,7 +265,7 @@ const phrase = (cluster: Cluster, { name, text }: Bounds): string => {
     notRun: what === "did not run"
       ? `no longer ${verb("run")} ${quoted(node, name)}`
       : `${verb("run")} ${quoted(node, name)} less often`,
-    failed: `${verb("fail")} ${difference.before === undefined ? "" : "otherwise "}${at}`,
+    failed: `${verb("fail")} ${difference.before === undefined ? "" : "differently "}${at}`,
     succeeded: `no longer ${verb("fail")} ${at}`
   }
   return `${runs.size} ${sentences[difference.kind]}`

@@ -340,7 +340,7 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
     ...(differing === 0 ? [] : [
       sending.length === 0
         ? "all send and answer the same"
-        : `${counted(sending.length, "run")} would be called, send or answer otherwise`
+        : `${counted(sending.length, "run")} would be called, send or answer differently`
     ]),
     ...(unseenChanges.length === 0 ? [] : [`${counted(unseenChanges.length, "change")} in no run (notReplayed)`])
   ]

@@ -109,7 +109,7 @@ export const slow = (history: History, run: Run): Excess | undefined => {
     : undefined
 }
 
-/** A run that goes on far longer than the workflow's runs take. */
+/** A run that takes far longer than the workflow's other runs. */
 export const stuck = (history: History, run: Run, now: number): Excess | undefined => {
   if (run.status !== "running" || run.stoppedAt !== undefined) return undefined
   const ms = now - run.startedAt

@@ -80,7 +80,7 @@ const matchCost = (offset: number, width: number) =>
     : costs.late
 
 /**
- * Starts without a run in the cheapest assignment of runs to starts that keeps their order. A late run is not taken for
+ * Starts without a run in the cheapest assignment of runs to starts that keeps their order. A late run does not count as
  * the next start, and a missing one does not shift all that follow.
  */
 const unmatched = (starts: ReadonlyArray<Start>, runs: ReadonlyArray<number>, isSure: (start: Start) => boolean) => {
@@ -218,7 +218,7 @@ export const missed = (
   const isSure = ({ time, width }: Start) =>
     time >= from && time + width + slackOf(width) <= seen.to &&
     !changes.some((change) => Math.abs(time - change) <= clockChange)
-  // Those of earlier starts would be taken for late or early ones.
+  // Those of earlier starts would count as late or early ones.
   const firstStart = expected[0]?.time ?? 0
   const cron = unmatched(expected, times.filter((time) => time >= firstStart - second), isSure).filter((start) =>
     isSure(start) && start.time + start.width + grace <= seen.to

@@ -237,7 +237,7 @@ export const mismatch = (node: Obj | undefined, inputs: Inputs | undefined): Mis
 
 export type Kind = "calls" | "tool" | "error" | "http" | "table"
 
-/** Where a link counts, unless it counts everywhere: its node is disabled, or only one of two versions has it. */
+/** Limit of a link that does not always count: its node is disabled, or only one of two versions has it. */
 export type State = "disabled" | "draft" | "live"
 
 export interface Reference {

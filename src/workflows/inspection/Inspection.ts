@@ -170,7 +170,7 @@ const placing = ({ beside, raw, shown }: Entry) => {
   }
 }
 
-/** Error workflows outside of the folder are taken for right. */
+/** Error workflows outside of the folder count as right. */
 const anyErrorWorkflow: Obj = { nodes: [{ type: "n8n-nodes-base.errorTrigger" }] }
 
 /**

@@ -71,7 +71,7 @@ const answering = Effect.fnUntraced(function*(workflow: Workflow.Workflow) {
   )
 })
 
-/** Waits until all webhooks of a workflow answer, or none does, but not for ever. */
+/** Waits until all webhooks of a workflow answer, or none does, within a time limit. */
 const webhooksSettle = (workflow: Workflow.Workflow, isUp: boolean) =>
   Effect.repeat(answering(workflow), {
     ...settling,

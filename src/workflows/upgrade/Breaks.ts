@@ -145,7 +145,7 @@ export type Lookups =
 /** Rules in the order in which they are tried: of one name, the first that matches a node counts. */
 export const rules: ReadonlyArray<Rule> = Schema.decodeUnknownSync(Schema.Array(Rule))(listed)
 
-/** Newest release with a rule; later ones of the same major version are taken for it. */
+/** Newest release with a rule; later ones of the same major version are treated as this one. */
 export const newest: string = rules.map(({ since }) => since).reduce((a, b) => isNewer(b, a) ? b : a)
 
 /** Reads a release as people write it: `3`, `v3.0`, `2.41.1`, `n8n@2.41.1`; it has at least a minor version. */

@@ -81,8 +81,8 @@ const whole =
   /(?:\$json|\bjson|\$input\.item|\.item|\.all\(\)|\.first\(\)|\.last\(\))(?!\w|\??\.?\[|\??\.\w)|\$items\(|\$binary\b(?!\.|\[)/
 
 /**
- * Whether something after a node may notice an additional field of its items: it takes all their fields, or reads that
- * one. Nodes of unknown kinds take all.
+ * Whether a later node may notice an additional field of a node's items: it uses all their fields, or reads that one.
+ * Nodes of unknown kinds use all.
  */
 export const seesMore = (workflow: Obj, name: string, field: string, output?: number): boolean => {
   const isReturned = Workflow.nodes(workflow).some((node) =>

@@ -38,7 +38,7 @@ const fieldsOf = (parameters: Obj, key: string): ReadonlyArray<Obj> | undefined 
   return list === undefined ? undefined : arr(list).map((each) => obj(each) ?? {})
 }
 
-/** Fields of which the last of one name counts, where it stands. */
+/** The last field of each name, at the place of the first one. */
 const lastOfEach = <A extends { readonly name?: unknown }>(
   fields: ReadonlyArray<A>,
   key: (name: unknown) => unknown = (name) => name
@@ -47,7 +47,7 @@ const lastOfEach = <A extends { readonly name?: unknown }>(
 const lower = (name: unknown) => String(name).toLowerCase()
 
 const sink = left(
-  "The body of the request has a type that version 4 sends in another way.",
+  "Version 4 sends a body of this type differently.",
   "Rebuild the body in a node before this one, then set typeVersion by an update."
 )
 
@@ -61,7 +61,7 @@ const literalJson = (value: unknown): unknown => {
   }
 }
 
-/** JSON as text; an expression that gives an object or nothing gives its text. */
+/** JSON as text; an expression may return an object or nothing. */
 const jsonText = (value: unknown, isBody: boolean): unknown => {
   if (typeof value === "object" && value !== null) return JSON.stringify(value, null, 2)
   const code = codeOf(value)
@@ -201,7 +201,7 @@ const oldQuery = ({ parameters: p }: Old, isRepeated: boolean): Optioned => {
   if (fields === undefined) return optioned()
   const isTwice = lastOfEach(fields).length < fields.length
   return isTwice && fields.some(({ value }) => typeof value !== "string" || codeOf(value) !== undefined)
-    ? left("A query parameter is there twice, with an expression.", "Write its values as one list.")
+    ? left("A query parameter occurs twice, with an expression.", "Write its values as one list.")
     : optioned({ sendQuery: true, queryParameters: { parameters: fields } }, options)
 }
 
@@ -292,8 +292,8 @@ const fromOld: Mapping = (old) => {
   const { node, parameters: p } = old
   if (continuing(node) !== "stopWorkflow" && !old.sendsOnly) {
     return left(
-      "The items of failed requests are others from version 4 on: some have other messages, and from 4.5 on 'details'.",
-      "If nothing takes all fields of such an item, set onError to stopWorkflow, upgrade, and set it back."
+      "From version 4 on, the items of failed requests differ: some messages have changed, and from 4.5 on they have 'details'.",
+      "If no later node uses all fields of such an item, set onError to stopWorkflow, upgrade, and set it back."
     )
   }
   const method = p["requestMethod"]
@@ -390,7 +390,7 @@ const toDetails: Mapping = ({ name, node, own, sendsOnly, workflow }) => {
     !seesMore(workflow, name, "details", onError === "continueErrorOutput" ? 1 : undefined)
   return isUnread ? done(own) : left(
     "From version 4.5 on, the item of a failed request has 'details' beside 'error'.",
-    "If nothing takes all fields of such an item, set typeVersion 4.5 by an update."
+    "If no later node uses all fields of such an item, set typeVersion 4.5 by an update."
   )
 }
 

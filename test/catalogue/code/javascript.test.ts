@@ -4,7 +4,7 @@ import * as JavaScript from "../../../src/base/JavaScript.ts"
 import { ofJavaScript } from "../../../src/catalogue/code/Reach.ts"
 import { harmless, senders } from "../../support/senders.ts"
 
-describe("what JavaScript of a node may do", () => {
+describe("effects of a node's JavaScript", () => {
   it.effect("reaches outside in every way to send", () =>
     Effect.map(JavaScript.parser, (parse) => {
       for (const code of senders) assert.isTrue(ofJavaScript(`const url = 'http://x'\n${code}`, parse).outside, code)

@@ -62,7 +62,7 @@ const harmless = [
   "opened = items[0]['json']['open']; evaluate = 2"
 ]
 
-describe("what Python of a node may do", () => {
+describe("effects of a node's Python", () => {
   it("reaches outside by imports, by code that is made, by attributes of texts and by n8n's helpers", () => {
     for (const code of senders) assert.isTrue(ofPython(code).outside, code)
   })

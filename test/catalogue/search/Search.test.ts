@@ -87,7 +87,7 @@ describe("the right node", () => {
     assert.include(idsFor(expected.keyword), expected.trigger)
   })
 
-  it("of no known word is none", () => {
+  it("of unknown words has no results", () => {
     assert.deepStrictEqual(search({ keyword: "qqqwwwzzz" }), { count: 0, nodes: [] })
   })
 })
@@ -150,7 +150,7 @@ describe("a name", () => {
   })
 })
 
-describe("what is hidden or deprecated", () => {
+describe("hidden and deprecated types", () => {
   it("is found by its name alone, behind what replaced it", () => {
     assert.strictEqual(idsFor("cron")[0], "scheduleTrigger")
     assert.include(idsFor("cron"), "cron")

@@ -49,7 +49,7 @@ const asks = (nodeType: NodeType.NodeType): ReadonlyArray<NodeDetails.Ask> => {
 }
 
 /** Thousands of answers are too many for one test. */
-const parts = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+const parts = Array.from({ length: 20 }, (_, part) => part)
 const partOf = <A>(all: ReadonlyArray<A>, part: number) => all.filter((_, index) => index % parts.length === part)
 
 describe("node details", () => {

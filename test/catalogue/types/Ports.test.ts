@@ -117,7 +117,7 @@ describe("ports that depend on parameters", () => {
   })
 })
 
-describe("what is no expression of n8n's", () => {
+describe("text that is not an expression of n8n", () => {
   const scope = { parameters: { a: 1 }, version: 2 }
 
   it("sees the parameters and the version, and cannot change them", () => {

@@ -253,7 +253,7 @@ layer(Logger.layer([]), { excludeTestServices: true })("Http", (it) => {
       }
     }))
 
-  it.effect("what is no call gets a JSON error that says what to do", () =>
+  it.effect("a request that is not a call gets a JSON error that says what to do", () =>
     Effect.gen(function*() {
       const { url } = yield* served()
       const call = rpc("ping")
@@ -357,7 +357,7 @@ layer(Logger.layer([]), { excludeTestServices: true })("Http", (it) => {
       assert.strictEqual(unsigned.headers.get("access-control-allow-origin"), "https://app.example.com")
     }))
 
-  it.effect("too many calls of one token, or concurrent ones, are told when to retry", () =>
+  it.effect("too many calls of one token, or concurrent ones, get the time to retry", () =>
     Effect.gen(function*() {
       const grants = ["a", "b"].map((token) => ({ token: Redacted.make(token), client: token }))
       const { release, started, tool } = yield* slow()

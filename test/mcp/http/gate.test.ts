@@ -42,7 +42,7 @@ describe("Access", () => {
       assert.strictEqual((yield* Effect.flip(access(header))).status, 401)
     }))
 
-  it.effect("is open to all where there is no token", () =>
+  it.effect("is open to all without a token", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* Access.make([], "prod")(undefined)).client, "prod")
     }))

@@ -92,7 +92,7 @@ const parsed = (text: string): unknown => {
 }
 
 layer(Logger.layer([]), { excludeTestServices: true })("over HTTP", (it) => {
-  it.effect("what is no request, or one that can be read in two ways, ends in JSON or a close", () =>
+  it.effect("an invalid or ambiguous request ends in JSON or a close", () =>
     Effect.gen(function*() {
       const { url } = yield* served()
       for (const [what, status, bytes] of cases) {

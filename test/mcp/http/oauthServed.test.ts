@@ -125,7 +125,7 @@ layer(Logger.layer([]), { excludeTestServices: true })("behind an identity provi
       assert.include(JSON.stringify(refreshed.json), "\\\"success\\\":true")
     }))
 
-  it.effect("who changed something is in the workflow's history, and who called in the log", () => {
+  it.effect("the workflow's history names the author of a change, and the log the caller", () => {
     const lines: Array<string> = []
     const logger = Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))
     return Effect.gen(function*() {

@@ -5,6 +5,7 @@ import * as Workflow from "../../../src/n8n/model/Workflow.ts"
 import { build, node, Recipe } from "../../executions/runData.ts"
 import * as fixtures from "../../support/fixtures.ts"
 import { namesOf } from "../../support/outputNames.ts"
+import { rounds } from "../../support/seed.ts"
 import { to } from "../../support/workflows.ts"
 
 const recorded = (name: fixtures.Name) => Schema.decodeUnknownSync(Workflow.Workflow)(fixtures.workflow(name))
@@ -228,5 +229,5 @@ describe("any connections", () => {
       assert.sameMembers([...inputs], [...new Set(links.filter(({ to }) => to === node).map(({ from }) => from))])
       assert.strictEqual(ports.length, out.filter((link) => !Connections.isPlain(link)).length)
     }
-  }, { arbitrary: { runs: 40 } })
+  }, { arbitrary: { runs: rounds(40) } })
 })

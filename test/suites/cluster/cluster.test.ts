@@ -85,7 +85,7 @@ describe("a team's server on many machines", () => {
         for (const [outcome] of counts.outcomes) assert.match(outcome, /^(answered|told that n8n does not answer)$/)
       }))
 
-    it.effect("what one overwrote another restores, and any takes the answer to a question, once", () =>
+    it.effect("any process restores what another overwrote, and takes the answer to a question, once", () =>
       Effect.gen(function*() {
         const { replicas: [a, b, c], url } = yield* Cluster
         if (a === undefined || b === undefined || c === undefined) return

@@ -229,7 +229,7 @@ export const cases = (it: It) => {
       assert.deepStrictEqual(yield* copiesLeft, [])
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)), 60_000)
 
-  it.effect("test: interrupted, it leaves nothing on n8n and is no success", () =>
+  it.effect("test: interrupted, it leaves nothing on n8n and is not a success", () =>
     Effect.gen(function*() {
       const folder = yield* folderWith({
         "slow.json": JSON.stringify(slow),

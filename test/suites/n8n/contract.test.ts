@@ -99,7 +99,7 @@ for (const version of startsOwn("the contract") ? ["2", "1"] as const : []) {
         assert.deepStrictEqual(yield* Effect.provideService(same, HttpClient.HttpClient, fake.client), answers)
       }))
 
-    it.effect("fails as what the fake builds does, for who reads it", () =>
+    it.effect("fails like an execution that the fake builds, as readers see it", () =>
       Effect.gen(function*() {
         const { id, workflowId } = yield* failed("fails-too")
         const told = Effect.fnUntraced(function*(id: string) {

@@ -330,7 +330,7 @@ export const replaying = (it: It) => {
   )
 
   it.effect(
-    "what pinned nodes gave can be read by name: items, their links, later runs, other outputs and binary data",
+    "output of pinned nodes can be read by name: items, their links, later runs, other outputs and binary data",
     () =>
       Effect.gen(function*() {
         const path = `readable-${crypto.randomUUID()}`

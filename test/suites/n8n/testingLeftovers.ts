@@ -36,7 +36,7 @@ const traced = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E, 
 /** Adds the tests of leftovers to a suite. */
 export const testingLeftovers = (it: It) => {
   it.effect(
-    "test_workflow: 50 in a row and 8 at once leave nothing behind, and what then waits is found",
+    "test_workflow: 50 in a row and 8 in parallel leave nothing behind, and a waiting one is found",
     () =>
       Effect.gen(function*() {
         const id = yield* made("many", [manual, set("Out", "{ n: $json.n }")], chain("T", "Out"))

@@ -163,7 +163,7 @@ export const validation = (it: It, version: string) => {
       }
     }))
 
-  it.effect("validate_workflow: a credential that is not set is no error, but keeps n8n 2 from publishing", () =>
+  it.effect("validate_workflow: a credential that is not set is not an error, but keeps n8n 2 from publishing", () =>
     Effect.gen(function*() {
       const { active, id } = yield* create(workflow("no credential", [hook(), slack()]))
       assert.strictEqual(active, !v2)

@@ -225,7 +225,7 @@ describe("one workflow, one execution", () => {
     }))
 })
 
-describe("what n8n refuses", () => {
+describe("refusals of n8n", () => {
   it.effect.each([
     {
       query: "active=yes",

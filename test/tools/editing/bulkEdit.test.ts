@@ -138,7 +138,7 @@ describe("a change of many workflows", () => {
       assert.deepInclude(yield* urls(api), { a: "mine*!" })
     }, { seed: several }))
 
-  it.effect("leaves what was published since to whoever published it", () =>
+  it.effect("leaves a later publication to the one who made it", () =>
     inMemory(function*(api) {
       const { plan } = yield* dryRun([replace], uses, { publish: "draft" })
       yield* apply(plan)

@@ -52,7 +52,7 @@ const validate = validateWorkflow.call
 const refused = (args: object) => Effect.map(Effect.flip(validateWorkflow.run(args)), Envelope.fromError)
 
 layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) => {
-  it.effect("names outdated nodes, which are no problems", () =>
+  it.effect("names outdated nodes, which are not problems", () =>
     Effect.gen(function*() {
       const old = { name: "Old", type: "n8n-nodes-base.function", typeVersion: 1, position: [200, 0], parameters: {} }
       const connections = { Hook: main("Old") }
@@ -187,7 +187,7 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
       }
       const nodes = Array.from({ length: 300 }, (_, index) => ({ ...merge, id: `m${index}`, name: `Merge ${index}` }))
       const workflow = { name: "Large", nodes, connections: {}, settings: {} }
-      for (const room of Array.from({ length: 30 }, (_, index) => Minimize.minResultChars + 23 * index)) {
+      for (const room of Array.from({ length: 15 }, (_, index) => Minimize.minResultChars + 46 * index)) {
         const { data } = yield* Effect.provideService(validateWorkflow.run({ workflow }), Minimize.MaxResultChars, room)
         same((data as { counts: unknown }).counts, { errors: 0, warnings: 301 })
       }

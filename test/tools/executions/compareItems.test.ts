@@ -99,7 +99,7 @@ describe("compare_items", () => {
       )
     }))
 
-  it.effect("says where a key is no key", () =>
+  it.effect("names values that make a key unusable", () =>
     Effect.gen(function*() {
       assert.strictEqual(
         (yield* compare({ key: "lines[0].sku" })).note,

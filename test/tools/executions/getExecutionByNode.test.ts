@@ -7,6 +7,7 @@ import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { ask, document, from, holding, items, node, run } from "../../executions/runData.ts"
 import * as fixtures from "../../support/fixtures.ts"
+import { rounds } from "../../support/seed.ts"
 
 const recorded = Layer.merge(FakeN8n.layer(fixtures.seed), Services.layerMemory)
 
@@ -121,7 +122,7 @@ layer(holding(execution))("get_execution_by_node, asked", (it) => {
       assert.isUndefined((yield* look({ where: "sent === 0", runIndex: 0 }, "Twice")).note)
     }))
 
-  it.effect("tells of the fields that one side alone has, and of paths that neither has", () =>
+  it.effect("names the fields that only one side has, and paths that neither has", () =>
     Effect.gen(function*() {
       const { input, output } = yield* look({ where: "limit === 6 && sent", fields: ["sent"] }, "Twice")
       assert.deepStrictEqual([input.note, output.note], [
@@ -176,7 +177,7 @@ layer(holding(execution))("get_execution_by_node, asked", (it) => {
         amount % modulus === remainder && amount < 400 ? [index] : []
       )
       assert.deepStrictEqual(places, expected)
-    }), { arbitrary: { runs: 10 } })
+    }), { arbitrary: { runs: rounds(10) } })
 
   it.effect("says that a side has fewer items than the offset, and shows a list of one whole", () =>
     Effect.gen(function*() {

@@ -246,7 +246,7 @@ describe("list_executions", () => {
         }).pipe(process)
       }))
 
-    it.effect("failure: who failed and why; what was read once is kept", () =>
+    it.effect("failure: groups by workflow and reason; runs are read once", () =>
       Effect.gen(function*() {
         const { asked, process } = yield* world(shop)
         const told: Array<unknown> = []
@@ -512,7 +512,7 @@ describe("list_executions", () => {
         }).pipe(process)
       }))
 
-    it.effect("node: says of how many executions there is no data", () =>
+    it.effect("node: reports the number of executions without data", () =>
       Effect.gen(function*() {
         const { process } = yield* world({
           workflows: shop.workflows,

@@ -17,7 +17,7 @@ layer(demo)("retry_execution", (it) => {
       assert.strictEqual((yield* tools.getExecution.call({ id, nodeOffset: 0 })).id, id)
     }))
 
-  it.effect("knows no execution that is not there, and no id that is none", () =>
+  it.effect("refuses unknown executions and invalid ids", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* Effect.flip(tools.retryExecution.run({ id: "99999" })))._tag, "NotFoundError")
       const error = yield* Effect.flip(tools.retryExecution.run({ id: "abc" }))

@@ -63,7 +63,7 @@ describe("search_execution", () => {
       assert.strictEqual((yield* search({ text: "ünï", where: "$json['件名'].length === 7" })).matched, 3)
     }))
 
-  it.effect("leaves out what nobody reads in an item", () =>
+  it.effect("leaves out fields of an item that no one reads", () =>
     Effect.gen(function*() {
       const call = { headers: { "x-shop": "a", host: "b" }, params: {}, query: {}, body: { id: 1 }, webhookUrl: "u" }
       const { matches } = yield* search(
@@ -143,7 +143,7 @@ describe("search_execution", () => {
       assert.include(note, "No match shown has orderno; nearest: orderNo")
     }))
 
-  it.effect("says that a node did not run, that the execution goes on, or that there is no data", () =>
+  it.effect("reports a node that did not run, an execution in progress, and missing data", () =>
     Effect.gen(function*() {
       const idle = yield* search({ text: "x", nodes: ["Idle"] })
       assert.deepStrictEqual([idle.scanned, idle.note], [0, "Did not run: Idle."])

@@ -33,7 +33,7 @@ describe("create_workflow_from_file", () => {
       assert.deepStrictEqual((yield* api.workflows).map(({ name }) => name), ["Orders"])
     }))
 
-  it.effect("creates nothing from a file that is not there or is no workflow", () =>
+  it.effect("creates nothing from a file that does not exist or is not a workflow", () =>
     inWorld(function*({ api, folder }) {
       yield* FileSystem.FileSystem.use((fs) => fs.writeFileString(`${folder}/other.json`, "{\"name\":\"x\"}"))
       for (const filePath of ["missing.json", "other.json", "../out.json", "draft-missing", "draft-"]) {

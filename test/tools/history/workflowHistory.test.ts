@@ -90,7 +90,7 @@ describe("workflow_history", () => {
       assert.lengthOf(versions.filter(({ changed }) => changed?.startsWith("changed 'Price' (jsCode: ") !== true), 2)
     }))
 
-  it.effect("says what changed since the newest snapshot where the workflow as it is is no version", () =>
+  it.effect("reports changes since the newest snapshot if the current workflow is not a version", () =>
     inWorld(function*() {
       const { id } = yield* versioned
       const { changedSince, versions } = yield* tools.workflowHistory.call({ id, limit: 20 })

@@ -27,7 +27,7 @@ describe("node_get", () => {
         assert.property(data, "example")
       }))
 
-    it.effect("names the nearest where there is no such type, version or resource", () =>
+    it.effect("names the nearest for an unknown type, version or resource", () =>
       Effect.gen(function*() {
         const hint = (args: object) =>
           Effect.map(Effect.flip(tools.nodeGet.run({ type, ...args })), (error) => Hints.text(error.hint))

@@ -16,7 +16,7 @@ layer(Layer.merge(Services.layerMemory, FakeN8n.layer(fixtures.seed)))("node_sea
       assert.strictEqual(details.version, nodes[0]?.version)
     }))
 
-  it.effect("proposes what calls any API where there is no node", () =>
+  it.effect("proposes nodes that call any API if none is specific", () =>
     Effect.gen(function*() {
       const { data, message } = yield* tools.nodeSearch.run({ keyword: "qqqqzzzzxxxx" })
       assert.deepInclude(data, { count: 0 })

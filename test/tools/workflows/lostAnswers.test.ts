@@ -30,7 +30,7 @@ describe("an answer that is lost", () => {
       assert.deepStrictEqual(yield* settingsOf(api), before)
     }, losing("PUT", "before")))
 
-  it.effect("of a change that arrived is no error: the written workflow is read", () =>
+  it.effect("of a change that arrived is not an error: the written workflow is read", () =>
     inMemory(function*(api) {
       yield* tools.updateWorkflow.run({ id, settings: { executionTimeout: 60 } })
       assert.deepInclude(yield* settingsOf(api), { executionTimeout: 60 })

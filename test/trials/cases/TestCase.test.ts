@@ -25,7 +25,7 @@ describe("a case", () => {
     assert.deepStrictEqual(faults({ workflow: "x", replay: 239 }), [])
   })
 
-  it("that is none says where and why, all at once", () => {
+  it("that is not one fails with every place and reason", () => {
     assert.deepStrictEqual(faults(5), [": A case is a JSON object"])
     assert.deepStrictEqual(faults([]), [": A case is a JSON object"])
     assert.deepStrictEqual(

@@ -130,7 +130,7 @@ describe("Groups", () => {
         ["1 runs 'If' more often", "more runs"],
         ["1 no longer runs 'If'", "did not run"],
         ["1 runs 'If' less often", "fewer runs"],
-        ["1 fails otherwise at 'If'", "ended otherwise"],
+        ["1 fails differently at 'If'", "ended differently"],
         ["1 no longer fails at 'If'", "no longer failed"]
       ].map(([text, path]) => [text?.replace("loses `main[1]`", "loses items"), path])
     )

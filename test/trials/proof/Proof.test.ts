@@ -95,7 +95,7 @@ describe("a proof", () => {
     return inMemory(function*() {
       const { groups, verdict } = yield* prove()
       assert.deepInclude(groups[0], { node: "Hook", paths: ["parameters.path"], runs: 2 })
-      assert.match(verdict, /2 runs would be called, send or answer otherwise$/)
+      assert.match(verdict, /2 runs would be called, send or answer differently$/)
     }, { seed: { workflows: [moved], executions: records("plain", 2) }, runs: running() })
   })
 

@@ -24,7 +24,7 @@ const changed = (name: string, more: object) =>
   before.nodes.map((each) => each.name === name ? { ...each, ...more } : each)
 
 describe("changes that no run shows", () => {
-  it("are none of an unchanged workflow, nor of a node that ran", () => {
+  it("do not include an unchanged workflow or a node that ran", () => {
     assert.deepStrictEqual(changes({}), [])
     assert.deepStrictEqual(changes({ nodes: changed("End", { parameters: { a: 1 } }) }), [])
   })

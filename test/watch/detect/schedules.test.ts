@@ -75,7 +75,7 @@ const generate = (seed: number) => {
 const year = { from: Date.parse("2027-01-01T00:00:00Z"), to: Date.parse("2028-01-08T00:00:00Z") }
 
 describe("missed starts", () => {
-  it("are none if each start ran, even late, and exactly those without a run", () => {
+  it("are exactly the starts without a run, even if runs are late", () => {
     let removals = 0
     for (let seed = 0; seed < 50; seed++) {
       const { next, watched } = generate(seed)

@@ -69,7 +69,7 @@ describe("the nodes an expression names", () => {
   })
 })
 
-describe("what is read of a node", () => {
+describe("reads of a node", () => {
   const reads = (code: string) =>
     Expressions.inExpression(code, parse).references.map(({ read }) =>
       read === undefined ? "?" : [read.via, read.isJson, read.key, code.slice(read.start, read.end)]
@@ -96,7 +96,7 @@ describe("what is read of a node", () => {
   })
 })
 
-describe("what does not parse", () => {
+describe("code that does not parse", () => {
   const mistakes = (text: string) => found(text).mistakes.map(({ at, message }) => [message, text.slice(at, at + 3)])
 
   it("is said with its place", () => {

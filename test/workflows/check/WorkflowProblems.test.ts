@@ -42,7 +42,7 @@ const only = (workflow: Obj, more: Partial<Lookups> = {}) => {
   return first
 }
 
-describe("what is right", () => {
+describe("correct parts", () => {
   it.each(fixtures.names)("a recorded workflow (%s) has no errors", (name) => {
     same(all({ ...fixtures.workflow(name) }).filter(({ severity }) => severity === "error"), [])
   })
@@ -405,7 +405,7 @@ describe("connections", () => {
   })
 })
 
-describe("what never runs", () => {
+describe("nodes that never run", () => {
   const manual = node("Manual", "manualTrigger", 1)
 
   it("everything, without a trigger: one warning", () => {

@@ -14,7 +14,7 @@ const namesOf = ({ parameters, type }: { readonly type: string; readonly paramet
 const canary = (salt: string) => `${salt}-${"c4nary".repeat(6)}`
 
 describe("Comparison", () => {
-  it("names outputs as they were and as they are; what only has another index is no change", () => {
+  it("names outputs as they were and as they are; another index alone is not a change", () => {
     const many = (...outputs: ReadonlyArray<string>) =>
       flow(
         [node("S", "x.many", 1, { outputs }), ...outputs.map((name) => set(`to ${name}`))],

@@ -189,7 +189,7 @@ describe("the list", () => {
   })
 })
 
-describe("what is broken already", () => {
+describe("parts that were broken before", () => {
   const broken = flow(
     [
       null,
@@ -408,7 +408,7 @@ describe("add", () => {
     const place = (nodes: ReadonlyArray<unknown>, more: Obj = {}) =>
       last(add(flow(nodes), { type: `${base}noOp`, ...more } as never).workflow)["position"]
 
-    it("that is told, in whole numbers, whatever stands there", () => {
+    it("that the caller names, in whole numbers, even if another node is there", () => {
       same(place([set("A", at(10, 20))], { position: { x: 10.4, y: 19.5 } }), [10, 20])
     })
     it("at the origin, or right of all but notes", () => {

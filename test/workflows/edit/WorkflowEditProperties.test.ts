@@ -61,7 +61,7 @@ describe("any operations", () => {
   })
 })
 
-describe("what is taken back leaves no trace", () => {
+describe("an operation that is reverted leaves no trace", () => {
   const Existing = Schema.Literals(names)
   const isSame = (workflow: Obj, ...operations: ReadonlyArray<Operation>) =>
     assert.strictEqual(text(edit(workflow, ...operations).workflow), text(workflow))

@@ -59,7 +59,7 @@ const Piece = Schema.Literals([
 ])
 const Text = Schema.Array(Piece).check(Schema.isMinLength(1), Schema.isMaxLength(9))
 
-describe("what n8n's editor renames, rename does", () => {
+describe("rename changes everything that n8n's editor renames", () => {
   it.prop(
     "in everything that is evaluated, valid or not",
     { pieces: Text, type: Schema.Literals([set, html, form, code]) },

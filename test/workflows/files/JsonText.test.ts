@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import { type Obj, obj } from "../../../src/base/Json.ts"
 import * as JsonText from "../../../src/workflows/files/JsonText.ts"
 import { Json } from "../../support/arbitrary.ts"
+import { rounds } from "../../support/seed.ts"
 
 const indented = (indent: string | number) => (value: unknown) => `${JSON.stringify(value, null, indent)}\n`
 
@@ -116,7 +117,7 @@ const around = (value: unknown) => ({
   tags: [{ id: "t", name: "tag" }]
 })
 
-const options = { arbitrary: { runs: 40, size: 14 } }
+const options = { arbitrary: { runs: rounds(40), size: 14 } }
 
 describe.each(Object.entries(styles))("a text in the style: %s", (style, print) => {
   it.effect.prop("holds any other value after", { value: Json, other: Json }, ({ other, value }) =>
@@ -229,7 +230,7 @@ describe("a workflow's text", () => {
     assert.strictEqual(JsonText.rewrite(text, { ...workflow, ...to }), expected)
   })
 
-  it("that is none is replaced", () => {
+  it("that is not one is replaced", () => {
     for (const text of ["", "nothing", "{", "/* only */"]) {
       assert.strictEqual(JsonText.rewrite(text, [1]), "[\n  1\n]\n")
     }

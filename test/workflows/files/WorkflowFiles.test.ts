@@ -9,6 +9,7 @@ import * as Errors from "../../../src/base/Errors.ts"
 import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
 import { Json } from "../../support/arbitrary.ts"
 import { folderWith, platform, withFileSystem } from "../../support/folders.ts"
+import { rounds } from "../../support/seed.ts"
 
 const read = (roots: ReadonlyArray<string> | string, file: string) =>
   WorkflowFiles.WorkflowFiles.use((files) => files.read(file)).pipe(
@@ -317,7 +318,7 @@ layer(platform)("a workflow file", (it) => {
         assert.strictEqual(error.message, "File 'x.json' changed while it was read")
       }))
 
-    it.effect("when a root does not exist or is no folder, at each use until it does", () =>
+    it.effect("if a root does not exist or is not a folder, at each use until it does", () =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
         const root = yield* folderWith({ "a.json": "1" })
@@ -436,7 +437,7 @@ layer(platform)("a workflow file", (it) => {
           const { value: found } = yield* readContent(loose(value))
           assert.strictEqual(JSON.stringify(found), JSON.stringify(value))
         }),
-      { arbitrary: { runs: 100, size: 10 } }
+      { arbitrary: { runs: rounds(100), size: 10 } }
     )
 
     const tokens = [
@@ -474,7 +475,7 @@ layer(platform)("a workflow file", (it) => {
             }
           }))
         }),
-      { arbitrary: { runs: 200, size: 12 } }
+      { arbitrary: { runs: rounds(200), size: 12 } }
     )
   })
 })

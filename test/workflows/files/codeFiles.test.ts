@@ -8,6 +8,7 @@ import { type Obj, obj } from "../../../src/base/Json.ts"
 import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
 import { Json, Key } from "../../support/arbitrary.ts"
 import { folderWith, platform, withFileSystem } from "../../support/folders.ts"
+import { rounds } from "../../support/seed.ts"
 
 type Path = ReadonlyArray<string | number>
 
@@ -85,7 +86,7 @@ const contents = (folder: string) =>
 
 const code = everyString
 
-const options = { arbitrary: { runs: 40, size: 12 } }
+const options = { arbitrary: { runs: rounds(40), size: 12 } }
 
 describe("code in files next to a workflow", () => {
   it.effect.prop(
@@ -114,7 +115,7 @@ describe("code in files next to a workflow", () => {
     options
   )
 
-  it.effect("is referenced by path, edited there, and stays there whoever writes the workflow", () =>
+  it.effect("is referenced by path, edited there, and stays there regardless of who writes the workflow", () =>
     inFolder((folder, files) =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem

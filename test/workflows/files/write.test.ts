@@ -5,9 +5,7 @@ import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as PlatformError from "effect/PlatformError"
 import * as TestClock from "effect/testing/TestClock"
-import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
-import { once } from "node:events"
 import { tmpdir } from "node:os"
 import * as Hints from "../../../src/answer/Hints.ts"
 import * as Errors from "../../../src/base/Errors.ts"
@@ -217,7 +215,7 @@ layer(platform)("a workflow file", (it) => {
         assert.strictEqual(yield* contentOf(`${root}/x/a.json`), String(results.indexOf(true)))
       }))
 
-    it.effect("where there are no hard links, too", () =>
+    it.effect("even without hard links", () =>
       Effect.gen(function*() {
         const root = yield* folderWith({ "there.json": "1" })
         const unsupported = PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "link" })
@@ -462,7 +460,7 @@ layer(platform)("a workflow file", (it) => {
       }))
 
     it.effect.each(["{\"name\":\"my-app\",\"dependencies\":{}}", "[]", "{\"nodes\":{}}", "{", "", "\u0000"])(
-      "never over what is no workflow: %s",
+      "never over a file that is not a workflow: %s",
       (content) =>
         Effect.gen(function*() {
           const root = yield* folderWith({ "package.json": content })
@@ -485,54 +483,6 @@ const lockOf = (file: string) =>
   }.lock`
 
 describe("a workflow file with other processes", () => {
-  const source = new URL("../../../src/workflows/files/WorkflowFiles.ts", import.meta.url).href
-
-  /**
-   * Node with a program that has `files`, `counted`, `say` and `Effect`; `closed` is its exit code. `crash` is what its
-   * file system does otherwise, where it has `fs`, and `stop` says that it was reached and goes no further.
-   */
-  const start = (root: string, program: string, crash = "{}") =>
-    Effect.acquireRelease(
-      Effect.sync(() => {
-        const script = `
-          import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-          import * as NodePath from "@effect/platform-node/NodePath"
-          import * as Effect from "effect/Effect"
-          import * as FileSystem from "effect/FileSystem"
-          import * as Layer from "effect/Layer"
-          import * as WorkflowFiles from ${JSON.stringify(source)}
-          const say = (text) => Effect.sync(() => process.stdout.write(text))
-          const counted = ({ value }) => Effect.succeed(JSON.stringify({ ...value, count: (value.count ?? 0) + 1 }))
-          const stop = Effect.andThen(say("."), Effect.forever(Effect.sleep("1 second")))
-          const crashing = Layer.effect(
-            FileSystem.FileSystem,
-            Effect.map(FileSystem.FileSystem, (fs) => ({ ...fs, ...${crash} }))
-          ).pipe(Layer.provide(NodeFileSystem.layer))
-          const platform = Layer.merge(crashing, NodePath.layer)
-          const layer = WorkflowFiles.layer({ roots: [${JSON.stringify(root)}] }).pipe(Layer.provide(platform))
-          await Effect.runPromise(
-            WorkflowFiles.WorkflowFiles.use((files) => ${program}).pipe(Effect.provide(layer))
-          )`
-        const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
-          stdio: ["ignore", "pipe", "inherit"]
-        })
-        const said = once(child.stdout, "data")
-        const closed = new Promise<number | null>((resolve) => child.once("exit", resolve))
-        return { kill: () => child.kill("SIGKILL"), said, closed }
-      }),
-      ({ kill }) => Effect.sync(kill)
-    )
-
-  it.live("loses no update", () =>
-    Effect.gen(function*() {
-      const root = yield* folderWith({ "a.json": workflow() })
-      const increments = "Effect.repeat(files.update('a.json', counted), { times: 24 })"
-      const children = yield* Effect.all([start(root, increments), start(root, increments)])
-      for (const { closed } of children) assert.strictEqual(yield* Effect.promise(() => closed), 0)
-      assert.strictEqual(yield* contentOf(`${root}/a.json`), workflow({ count: 50 }))
-      assert.deepStrictEqual(yield* namesIn(root), ["a.json"])
-    }).pipe(Effect.provide(platform)))
-
   it.live.each([
     { holder: "of no process", content: "2147483646 x", age: () => 0 },
     {
@@ -571,39 +521,4 @@ describe("a workflow file with other processes", () => {
       assert.isTrue(Errors.isServerFault(error))
       assert.strictEqual(yield* contentOf(`${root}/a.json`), workflow({ count: 1 }))
     }).pipe(Effect.provide(platform)))
-
-  /** Half of the bytes of a file that is written anew, and no more. */
-  const half = `{
-    open: (path, options) => fs.open(path, options).pipe(Effect.map((file) =>
-      options?.flag !== "wx" ? file : Object.assign(Object.create(file), {
-        writeAll: (bytes) => Effect.andThen(file.writeAll(bytes.slice(0, bytes.length / 2)), stop)
-      })))
-  }`
-
-  it.live.each([
-    { moment: "while it changes the file", change: "() => stop", crash: "{}" },
-    { moment: "in the midst of writing", change: "counted", crash: half },
-    { moment: "before it puts what it has written in place", change: "counted", crash: "{ rename: () => stop }" },
-    {
-      moment: "right after that",
-      change: "counted",
-      crash: "{ rename: (from, to) => Effect.andThen(fs.rename(from, to), stop) }"
-    }
-  ])(
-    "that are killed $moment leave the file whole, and the next one writes",
-    ({ change, crash, moment }) =>
-      Effect.gen(function*() {
-        const root = yield* folderWith({ "a.json": workflow({ padding: "x".repeat(3_000_000) }) })
-        const { closed, kill, said } = yield* start(root, `files.update("a.json", ${change})`, crash)
-        yield* Effect.promise(() => said)
-        kill()
-        assert.isNull(yield* Effect.promise(() => closed))
-        const { read, update } = yield* over(root)
-        const count = Effect.map(read("a.json"), ({ value }) => Number(obj(value)?.["count"] ?? 0))
-        const written = moment === "right after that" ? 1 : 0
-        assert.strictEqual(yield* count, written)
-        yield* update("a.json", counted)
-        assert.strictEqual(yield* count, written + 1)
-      }).pipe(Effect.provide(platform))
-  )
 })

@@ -17,7 +17,7 @@ const drops = ({ body, drops, says }: Row) => {
   assert.deepStrictEqual(body, before)
 }
 
-describe("what n8n 2.41.1 says", () => {
+describe("messages of n8n 2.41.1", () => {
   it.each<Row>([
     {
       says: "request/body/id is read-only",
@@ -134,7 +134,7 @@ describe("what n8n 2.41.1 says", () => {
   ])("$says", drops)
 })
 
-describe("what n8n 1.123.81 says", () => {
+describe("messages of n8n 1.123.81", () => {
   const root = "request/body must NOT have additional properties"
   const inSettings = "request/body/settings must NOT have additional properties"
   const inNode = "request/body/nodes/0 must NOT have additional properties"
@@ -221,7 +221,7 @@ describe("what n8n 1.123.81 says", () => {
   ])("$says, of $body", drops)
 })
 
-describe("what is about something else", () => {
+describe("messages about something else", () => {
   it.each([
     "request/body/name Expected string, received null",
     "request/body/name is read-only",
@@ -284,7 +284,7 @@ describe("dropping", () => {
     { path: ["nodes", 0, "color", "deeper"] },
     { path: ["name", "length"] },
     { path: ["nodes", "length"] }
-  ])("nothing at $path is no change", ({ path }) => {
+  ])("nothing at $path is not a change", ({ path }) => {
     assert.deepStrictEqual(drop(body, path), body)
   })
 

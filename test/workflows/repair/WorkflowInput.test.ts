@@ -132,7 +132,7 @@ const accepts = ({ connections, name, nodes, settings }: Prepared["workflow"]): 
     ) && Object.values(settings).every((value) => value !== null && value !== "")
 }
 
-describe("what is right", () => {
+describe("correct parts", () => {
   const Source = Schema.Literals(["caller", "file"])
 
   it.prop("comes out as it went in, but for read-only keys", { valid: Valid, source: Source }, ({ source, valid }) => {
@@ -155,7 +155,7 @@ describe("what is right", () => {
   })
 })
 
-describe("what is left out silently", () => {
+describe("parts left out silently", () => {
   it("nulls, and what is empty in settings", () => {
     const given = flow({
       staticData: null,
@@ -175,13 +175,13 @@ describe("what is left out silently", () => {
     })
   })
 
-  it("what a removed node left behind of its connections", () => {
+  it("connections that a removed node left behind", () => {
     const left = { Gone: {}, Gone1: { main: [] }, Gone2: { main: [[], null], ai_tool: null } }
     same(caller(joined(left)), { workflow: flow(), warnings: [] })
   })
 })
 
-describe("what is wrapped", () => {
+describe("wrapped parts", () => {
   it.each([
     { wrapped: [flow()] },
     { wrapped: { workflow: flow() } },
@@ -196,7 +196,7 @@ describe("what is wrapped", () => {
   })
 })
 
-describe("what is missing", () => {
+describe("missing parts", () => {
   it("settings and parameters, without a word", () => {
     same(caller(without(flow({ nodes: [without(node("A"), "parameters")] }), "settings")), {
       workflow: flow({ nodes: [node("A")] }),
@@ -265,7 +265,7 @@ describe("what is missing", () => {
   })
 })
 
-describe("what can mean one thing only", () => {
+describe("unambiguous parts", () => {
   it.each([
     { key: "typeVersion", given: "1.2", meant: 1.2, says: "Read typeVersion as a number: 'A'." },
     { key: "maxTries", given: " 3", meant: 3, says: "Read maxTries as a number: 'A'." },
@@ -391,7 +391,7 @@ describe("a connection to a node that does not exist", () => {
     })
   })
 
-  it("is the caller's to put right", () => {
+  it("is left for the caller to fix", () => {
     same(problem(given, "caller"), {
       path: "connections.A.main[0][0].node",
       message: "There is no node 'b'.",
@@ -402,7 +402,7 @@ describe("a connection to a node that does not exist", () => {
   })
 })
 
-describe("what cannot be repaired", () => {
+describe("parts that cannot be repaired", () => {
   const nodes = (...some: ReadonlyArray<unknown>) => flow({ nodes: some })
 
   it.each([
@@ -657,7 +657,7 @@ describe("an update", () => {
     same(inherit([given({ name: "Y" })], nameless), [given({ name: "Y" })])
   })
 
-  it.prop("of the nodes as they are is no change", { valid: Valid }, ({ valid }) => {
+  it.prop("of unchanged nodes is not a change", { valid: Valid }, ({ valid }) => {
     same(inherit(valid.nodes, valid.nodes), valid.nodes)
     const bare = valid.nodes.map(({ credentials: _, position: __, typeVersion: ___, ...rest }) => rest)
     same(inherit(bare, valid.nodes), valid.nodes)

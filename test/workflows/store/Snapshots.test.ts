@@ -349,7 +349,7 @@ describe("snapshots on disk", () => {
       assert.deepStrictEqual(yield* files(folder), [])
     }))
 
-  test("of what is no JSON are refused, without a word of it", () =>
+  test("that are not JSON are refused, without quoting them", () =>
     Effect.gen(function*() {
       const { folder, snapshots } = yield* opened
       const circular: { readonly id: string; secret: unknown } = { id: "w", secret: "hunter2" }

@@ -42,7 +42,7 @@ describe("stdio", () => {
       for (const answer of answers) assert.strictEqual(answer["jsonrpc"], "2.0")
     }))
 
-  it.live("lives on after what is no message", () =>
+  it.live("survives lines that are not messages", () =>
     Effect.gen(function*() {
       const { code, stdout } = yield* talk([
         initialize,
