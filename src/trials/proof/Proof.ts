@@ -322,7 +322,7 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
   }))
   const [newest] = runs
   const version = newest === undefined ? undefined : published ?? newest.record.workflow
-  const unseenChanges = version === undefined ? [] : unexercisedChanges(
+  const unseenChanges = version === undefined ? [] : yield* unexercisedChanges(
     version,
     subject,
     runs.map(({ names, record, replayed }) => ({ names, record, replay: replayed.result.execution }))

@@ -7,13 +7,14 @@ import * as JsonPath from "../../base/JsonPath.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Redact from "../../base/Redact.ts"
 import { findAll, type NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
+import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import * as Sending from "../../catalogue/parameters/Sending.ts"
-import type * as NodeType from "../../catalogue/types/NodeType.ts"
+import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { reachesOutside, respond } from "../../catalogue/types/Outside.ts"
 import * as Execution from "../../executions/Execution.ts"
 import * as ItemDifferences from "../../executions/ItemDifferences.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
-import { isNote, type Node } from "../../n8n/model/Workflow.ts"
+import { isNote, type Node, parametersOf } from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import * as Upgrade from "../../workflows/upgrade/Upgrade.ts"
@@ -112,6 +113,23 @@ const onFailure = ["onError", "continueOnFail", "retryOnFail", "maxTries", "wait
 
 const always = ["type", "typeVersion", "parameters", "credentials", "disabled", "alwaysOutputData", "executeOnce"]
 
+type Find = (type: string) => NodeType.NodeType | undefined
+
+/** Node as it runs: with the defaults that the workflow of an execution has, and a stored one may lack. */
+const asRun = (find: Find) => (node: Node): Node => {
+  const nodeType = find(node.type)
+  const typeVersion = node.typeVersion ?? 1
+  const description = nodeType && NodeType.at(nodeType, typeVersion)
+  if (description === undefined) return node
+  const parameters = parametersOf(node)
+  const names = new Set(description.properties.map(({ name }) => name))
+  const unknown = Object.entries(parameters).filter(([name]) => !names.has(name))
+  return {
+    ...node,
+    parameters: { ...Object.fromEntries(unknown), ...Parameters.complete(description, { typeVersion, parameters }) }
+  }
+}
+
 const isEqual = (one: unknown, other: unknown) => (one ?? false) === (other ?? false) || equals(one, other)
 
 const targets = ({ connections }: Version, name: string, nameOf: (name: string) => string) => {
@@ -128,20 +146,22 @@ const usedOutputs = (runs: ReadonlyArray<Execution.Run> = []) =>
   )
 
 /** Changes from one version to another of which no run reached the node, failed at it, or used its output. */
-export const unexercisedChanges = (
+export const unexercisedChanges = Effect.fnUntraced(function*(
   before: Version,
   after: Version,
   runs: ReadonlyArray<Run>
-): ReadonlyArray<Groups.NotReplayed> => {
+): Effect.fn.Return<ReadonlyArray<Groups.NotReplayed>, Errors.ValidationError, NodeCatalogue> {
+  const running = asRun(yield* findAll([...before.nodes, ...after.nodes].map(({ type }) => type)))
+  const earlier = before.nodes.map(running)
   const formerOf = (name: string) => runs.map(({ names }) => names.get(name)).find((each) => each !== undefined) ?? name
   const today = new Map(after.nodes.map(({ name }) => [formerOf(name), name]))
   const subNodes = new Set(
     Connections.links(after.connections).flatMap(({ from, output }) => output.type === "main" ? [] : [from])
   )
-  return after.nodes.flatMap((node): ReadonlyArray<Groups.NotReplayed> => {
+  return after.nodes.map(running).flatMap((node): ReadonlyArray<Groups.NotReplayed> => {
     const { name } = node
     if (isNote(node) || subNodes.has(name)) return []
-    const former = before.nodes.find((each) => each.name === formerOf(name))
+    const former = earlier.find((each) => each.name === formerOf(name))
     const hasRun = runs.some(({ replay }) => replay.runs.has(name))
     if (former === undefined) return hasRun ? [] : [{ node: name, why: "new, and no run reaches it" }]
     const changed = (keys: ReadonlyArray<string>) => keys.filter((key) => !isEqual(node[key], former[key]))
@@ -173,7 +193,7 @@ export const unexercisedChanges = (
       ...outputs.map((index) => ({ node: name, why: `links of output ${index} changed, and no run used it` }))
     ]
   })
-}
+})
 
 /** Execution, and the version that ran. */
 export interface Side {
@@ -247,12 +267,8 @@ const subNodes = ({ connections, nodes }: Side, name: string) => {
   return nodes.filter((node) => node.name !== name && names.has(node.name) && node.disabled !== true)
 }
 
-const settingsOf = (
-  nodes: ReadonlyArray<Node>,
-  find: (type: string) => NodeType.NodeType | undefined,
-  nameOf: (name: string) => string
-) =>
-  Object.fromEntries(nodes.map(({ credentials = null, name, parameters, type, typeVersion = null }) => {
+const settingsOf = (nodes: ReadonlyArray<Node>, find: Find, nameOf: (name: string) => string) =>
+  Object.fromEntries(nodes.map(asRun(find)).map(({ credentials = null, name, parameters, type, typeVersion = null }) => {
     const properties = find(type)?.descriptions.flatMap(({ properties }) => properties) ?? []
     const set = Object.entries(obj(parameters) ?? {}).filter(([key, value]) =>
       !properties.some((property) => property.name === key && equals(property.default, value))

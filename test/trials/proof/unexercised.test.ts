@@ -1,6 +1,8 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import { unexercisedChanges } from "../../../src/trials/proof/sent.ts"
 import { document, fromApi, items, run } from "../../executions/runData.ts"
+import { catalogue } from "../../support/catalogue.ts"
 import { main, node } from "../../support/workflows.ts"
 
 const before = {
@@ -23,28 +25,46 @@ const changes = (more: Partial<typeof before> & { readonly connections?: object 
 const changed = (name: string, more: object) =>
   before.nodes.map((each) => each.name === name ? { ...each, ...more } : each)
 
-describe("changes that no run shows", () => {
-  it("do not include an unchanged workflow or a node that ran", () => {
-    assert.deepStrictEqual(changes({}), [])
-    assert.deepStrictEqual(changes({ nodes: changed("End", { parameters: { a: 1 } }) }), [])
-  })
+layer(catalogue)("changes that no run shows", (it) => {
+  it.effect("do not include an unchanged workflow or a node that ran", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* changes({}), [])
+      assert.deepStrictEqual(yield* changes({ nodes: changed("End", { parameters: { a: 1 } }) }), [])
+    }))
 
-  it("are of nodes that no run reaches", () => {
-    assert.deepStrictEqual(changes({ nodes: changed("Rare", { parameters: { a: 1 } }) }), [
-      { node: "Rare", why: "changed, and no run reaches it" }
-    ])
-    assert.deepStrictEqual(changes({ nodes: [...before.nodes, node("New", "noOp")] }), [
-      { node: "New", why: "new, and no run reaches it" }
-    ])
-  })
+  it.effect("do not include defaults, which n8n adds to the workflow of an execution", () =>
+    Effect.gen(function*() {
+      const rare = (parameters: object) => [...before.nodes, node("Filter", "filter", 2.2, parameters)]
+      const condition = { leftValue: "={{ $json.a }}", rightValue: 1, operator: { type: "number", operation: "gt" } }
+      const stored = { conditions: { conditions: [condition] } }
+      const options = { caseSensitive: true, leftValue: "", typeValidation: "strict", version: 1 }
+      const recorded = { conditions: { conditions: [condition], combinator: "and", options }, options: {} }
+      const between = (former: object, now: object) =>
+        unexercisedChanges({ ...before, nodes: rare(former) }, { ...before, nodes: rare(now) }, runs)
+      assert.deepStrictEqual(yield* between({ ...recorded, looseTypeValidation: false }, stored), [])
+      assert.deepStrictEqual(yield* between(recorded, { conditions: { conditions: [{ ...condition, rightValue: 2 }] } }), [
+        { node: "Filter", why: "changed, and no run reaches it" }
+      ])
+    }))
 
-  it("are of what happens on a failure, and of outputs that had no items", () => {
-    assert.deepStrictEqual(changes({ nodes: changed("Api", { onError: "continueErrorOutput" }) }), [
-      { node: "Api", why: "onError changed, and it failed in no run" }
-    ])
-    const outputs = ["End", "Rare"].flatMap((name) => main(name).main)
-    assert.deepStrictEqual(changes({ connections: { ...before.connections, Api: { main: outputs } } }), [
-      { node: "Api", why: "links of output 1 changed, and no run used it" }
-    ])
-  })
+  it.effect("are of nodes that no run reaches", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* changes({ nodes: changed("Rare", { parameters: { a: 1 } }) }), [
+        { node: "Rare", why: "changed, and no run reaches it" }
+      ])
+      assert.deepStrictEqual(yield* changes({ nodes: [...before.nodes, node("New", "noOp")] }), [
+        { node: "New", why: "new, and no run reaches it" }
+      ])
+    }))
+
+  it.effect("are of what happens on a failure, and of outputs that had no items", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* changes({ nodes: changed("Api", { onError: "continueErrorOutput" }) }), [
+        { node: "Api", why: "onError changed, and it failed in no run" }
+      ])
+      const outputs = ["End", "Rare"].flatMap((name) => main(name).main)
+      assert.deepStrictEqual(yield* changes({ connections: { ...before.connections, Api: { main: outputs } } }), [
+        { node: "Api", why: "links of output 1 changed, and no run used it" }
+      ])
+    }))
 })
