@@ -14,7 +14,7 @@ import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as cli from "../../support/cli.ts"
 import * as provable from "../../support/provable.ts"
-import { node } from "../../support/workflows.ts"
+import { joined, node } from "../../support/workflows.ts"
 import { chain, code, copiesLeft, made, set, test } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as Recorder from "./Recorder.ts"
@@ -24,8 +24,39 @@ type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>
 
 const settings = { executionOrder: "v1" }
 
+type Recorded = Omit<provable.Subject, "changes">
+
+/** Workflow without the defaults that n8n adds to the workflow of an execution, and a branch that no run takes. */
+const sparse: Recorded = {
+  name: "a branch not taken",
+  body: (n) => ({ n }),
+  draft: ({ path, sink }) => ({
+    nodes: [
+      node("Hook", "webhook", 2, { path, httpMethod: "POST" }, { webhookId: path }),
+      node("Big?", "if", 2.2, {
+        conditions: {
+          conditions: [{
+            leftValue: "={{ $json.body.n }}",
+            rightValue: 99,
+            operator: { type: "number", operation: "gt" }
+          }]
+        }
+      }),
+      node("Alert", "httpRequest", 4.2, {
+        method: "POST",
+        url: sink,
+        sendBody: true,
+        specifyBody: "json",
+        jsonBody: "{}"
+      }),
+      node("Done", "set", 3.4, { mode: "raw", jsonOutput: "={{ $json.body }}" })
+    ],
+    connections: joined(["Hook", "Big?"], ["Big?", "Alert"], ["Big?", "Done", "main", 1])
+  })
+}
+
 /** Publishes a workflow and records runs of it. */
-const recorded = Effect.fnUntraced(function*(subject: provable.Subject, sink: string, runs: number) {
+const recorded = Effect.fnUntraced(function*(subject: Recorded, sink: string, runs: number) {
   const path = `proving-${crypto.randomUUID()}`
   const draft = subject.draft({ path, sink, sub: "", openAi: {} })
   const id = yield* scenarios.create(Object.assign({ name: `Proof of ${subject.name}` }, { ...draft, settings }))
@@ -112,6 +143,29 @@ export const proving = (it: It, { drafts }: { readonly drafts: boolean }) => {
       300_000
     )
   }
+
+  it.effect(
+    "proof of a node that no run reaches: unchanged without its defaults, and changed with another address",
+    () =>
+      Effect.gen(function*() {
+        const sink = yield* Recorder.make
+        const { draft, id } = yield* recorded(sparse, sink.url, 2)
+        assert.deepInclude(yield* prove(id), { runs: 2, same: 2, notReplayed: [] })
+        const alert = draft.nodes.findIndex(({ name }) => name === "Alert")
+        const nodes = draft.nodes.map((each, index) =>
+          index === alert ? { ...each, parameters: { ...each.parameters, url: `${sink.url}/elsewhere` } } : each
+        )
+        yield* withFiles((proved) =>
+          Effect.map(
+            proved(id, { ...draft, nodes }),
+            ({ notReplayed }) =>
+              assert.deepStrictEqual(notReplayed, [{ node: "Alert", why: "changed, and no run reaches it" }])
+          )
+        )
+        assert.lengthOf(sink.lines(), 0)
+      }),
+    120_000
+  )
 
   if (drafts) {
     it.effect(
