@@ -70,8 +70,6 @@ export const left = (why: string, decision: string) => Result.fail<Undecided>({ 
 export const done = (parameters: Obj, more: Omit<New, "parameters"> = {}): Outcome =>
   Result.succeed({ parameters, ...more })
 
-export const unchanged: Mapping = ({ own }) => done(own)
-
 export const optionsOf = ({ own }: Pick<Old, "own">): Obj => obj(own["options"]) ?? {}
 
 /** Entries of a list in a fixed collection. */
