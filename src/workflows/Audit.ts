@@ -3,6 +3,7 @@ import * as Cache from "effect/Cache"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as Struct from "effect/Struct"
 import * as Errors from "../base/Errors.ts"
 import { arr, defined, type Obj, obj, str } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
@@ -15,23 +16,11 @@ import * as NodeLookups from "./NodeLookups.ts"
 import { outdated } from "./Outdated.ts"
 import { hasErrorWorkflow } from "./policy/Policy.ts"
 
-/** Checks, most serious first; `n8n` contains findings that only n8n's own audit has. */
-export const checks = [
-  "literal-secret",
-  "open-webhook",
-  "policy",
-  "n8n",
-  "unused-credential",
-  "idle-credential",
-  "no-error-workflow",
-  "outdated-node"
-] as const
-export type Check = typeof checks[number]
-
 export const severities = ["high", "medium", "low"] as const
 export type Severity = typeof severities[number]
 
-export const severityOf: Readonly<Record<Check, Severity>> = {
+/** Severities of the checks, most serious first; `n8n` contains findings that only n8n's own audit has. */
+export const severityOf = {
   "literal-secret": "high",
   "open-webhook": "high",
   policy: "high",
@@ -40,7 +29,9 @@ export const severityOf: Readonly<Record<Check, Severity>> = {
   "idle-credential": "low",
   "no-error-workflow": "medium",
   "outdated-node": "low"
-}
+} as const satisfies { readonly [check: string]: Severity }
+export type Check = keyof typeof severityOf
+export const checks = Struct.keys(severityOf)
 
 export const byN8n: ReadonlyArray<Check> = ["n8n", "unused-credential", "idle-credential"]
 

@@ -25,11 +25,6 @@ const placeOf = (text: string, offset: number): Place => {
   return { line: lines.length, column: (lines.at(-1) ?? "").length + 1 }
 }
 
-const place = (text: string, { offset }: Pick<Span, "offset">) => {
-  const { column, line } = placeOf(text, offset)
-  return `line ${line}, column ${column}`
-}
-
 const scan = (text: string) => {
   const comments: Array<Span> = []
   const commas: Array<Span> = []
@@ -70,62 +65,59 @@ const without = (text: string, spans: ReadonlyArray<Span>) => {
   return ends.map((from, index) => text.slice(from, sorted[index]?.offset)).join(" ")
 }
 
-const removed = (text: string, what: string, spans: ReadonlyArray<Span>) =>
-  spans.slice(0, 1).map((first) =>
-    spans.length === 1
-      ? `removed a ${what} at ${place(text, first)}`
-      : `removed ${spans.length} ${what}s, the first at ${place(text, first)}`
-  )
-
 const strictly = (text: string): Result.Result<unknown, unknown> =>
   Result.try({ try: (): unknown => JSON.parse(text), catch: (error) => error })
 
 const mark = "\uFEFF"
 
-/** Parses a text; repairs a byte order mark, comments and trailing commas. Fails with the fault and its place. */
-export const parse = (whole: string): Result.Result<Parsed, string> => {
-  const text = whole.startsWith(mark) ? whole.slice(1) : whole
-  const marks = text === whole ? [] : ["removed a byte order mark"]
-  const strict = strictly(text)
-  if (Result.isSuccess(strict)) return Result.succeed({ value: strict.success, repairs: marks })
-  return Result.try({ try: () => scan(text), catch: () => "it is nested too deeply" }).pipe(
-    Result.flatMap(({ commas, comments, fault }) =>
-      fault === undefined
-        ? strictly(without(text, [...comments, ...commas])).pipe(
-          Result.mapBoth({
-            onFailure: () => "another syntax",
-            onSuccess: (value) => ({
-              value,
-              repairs: [...marks, ...removed(text, "comment", comments), ...removed(text, "trailing comma", commas)]
-            })
-          })
-        )
-        : Result.fail(`${fault.what} at ${place(text, fault)}`)
-    )
-  )
-}
+type Flaw = Place & { readonly what: string; readonly count: number }
 
-/** Parts of a text that strict JSON does not allow: each kind once, with its first place. */
-export const flaws = (whole: string): ReadonlyArray<Place & { readonly what: string }> => {
+/** Value of a text, and the parts that strict JSON does not allow; or the fault because of which it has no value. */
+const read = (whole: string) => {
   const text = whole.startsWith(mark) ? whole.slice(1) : whole
-  const marks = text === whole ? [] : [{ what: "a byte order mark", line: 1, column: 1 }]
+  const marks: ReadonlyArray<Flaw> = text === whole ? [] : [{ what: "a byte order mark", line: 1, column: 1, count: 0 }]
+  const failed = (what: string, place?: Place) => Result.fail({ what, place, marks })
   const strict = strictly(text)
-  if (Result.isSuccess(strict)) return marks
-  const first = (what: string, spans: ReadonlyArray<Span>) =>
+  if (Result.isSuccess(strict)) return Result.succeed({ value: strict.success, flaws: marks })
+  const scanned = Result.try(() => scan(text))
+  if (Result.isFailure(scanned)) return failed("it is nested too deeply")
+  const { commas, comments, fault } = scanned.success
+  if (fault !== undefined) return failed(fault.what, placeOf(text, fault.offset))
+  const flawsOf = (what: string, spans: ReadonlyArray<Span>): ReadonlyArray<Flaw> =>
     spans.slice(0, 1).map(({ offset }) => ({
       what: spans.length === 1 ? `a ${what}` : `${spans.length} ${what}s`,
+      count: spans.length,
       ...placeOf(text, offset)
     }))
-  return Result.match(Result.try({ try: () => scan(text), catch: () => "it is nested too deeply" }), {
-    onFailure: (what) => [...marks, { what, line: 1, column: 1 }],
-    onSuccess: ({ commas, comments, fault }) => [
-      ...marks,
-      ...(fault === undefined
-        ? [...first("comment", comments), ...first("trailing comma", commas)]
-        : [{ what: fault.what, ...placeOf(text, fault.offset) }])
-    ]
+  const flaws = [...marks, ...flawsOf("comment", comments), ...flawsOf("trailing comma", commas)]
+  return Result.match(strictly(without(text, [...comments, ...commas])), {
+    onFailure: () => failed("another syntax"),
+    onSuccess: (value) => Result.succeed({ value, flaws })
   })
 }
+
+const inWords = ({ column, line }: Place) => `line ${line}, column ${column}`
+
+/** Parses a text; repairs a byte order mark, comments and trailing commas. Fails with the fault and its place. */
+export const parse = (whole: string): Result.Result<Parsed, string> =>
+  Result.mapBoth(read(whole), {
+    onFailure: ({ place, what }) => place === undefined ? what : `${what} at ${inWords(place)}`,
+    onSuccess: ({ flaws, value }) => ({
+      value,
+      repairs: flaws.map(({ count, what, ...place }) =>
+        `removed ${what}${
+          count === 0 ? "" : count === 1 ? ` at ${inWords(place)}` : `, the first at ${inWords(place)}`
+        }`
+      )
+    })
+  })
+
+/** Parts of a text that strict JSON does not allow: each kind once, with its first place. */
+export const flaws = (whole: string): ReadonlyArray<Place & { readonly what: string }> =>
+  Result.match(read(whole), {
+    onFailure: ({ marks, place = { line: 1, column: 1 }, what }) => [...marks, { what, ...place }],
+    onSuccess: ({ flaws }) => flaws
+  }).map(({ column, line, what }) => ({ what, line, column }))
 
 /**
  * Replaces the value of a text with a small diff: unchanged parts keep their bytes. The layout, the spelling of numbers

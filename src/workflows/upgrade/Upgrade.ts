@@ -8,7 +8,7 @@ import * as Workflow from "../../n8n/model/Workflow.ts"
 import type * as Checked from "../check/CheckedWorkflow.ts"
 import * as ai from "./ai.ts"
 import * as core from "./core.ts"
-import { carry, type Mapping, type New, type Old, type Undecided } from "./mapping.ts"
+import { carry, left, type Mapping, type Old, type Undecided } from "./mapping.ts"
 import * as requests from "./requests.ts"
 import * as services from "./services.ts"
 
@@ -49,12 +49,8 @@ const successorOf = (type: string) => Object.hasOwn(allSuccessors, type) ? allSu
 
 /** Steps of a type; a tool variant has those of its base. */
 const stepsOf = (type: string) => {
-  const base = ToolVariant.baseOf(type)
-  return Object.hasOwn(allSteps, type)
-    ? allSteps[type]
-    : base !== undefined && Object.hasOwn(allSteps, base)
-    ? allSteps[base]
-    : undefined
+  const known = [type, ToolVariant.baseOf(type) ?? type].find((each) => Object.hasOwn(allSteps, each))
+  return known === undefined ? [] : allSteps[known] ?? []
 }
 
 /** Types that an upgrade of the workflow looks up: its own, and their successors. */
@@ -72,6 +68,8 @@ interface Move {
 interface Progress extends Move {
   readonly left?: Undecided
 }
+
+const leaving = (at: Move, why: string, decision: string): Progress => ({ ...at, left: { why, decision } })
 
 const errorsOf = (node: Obj, { find, suggest }: Lookups): ReadonlyArray<string> => {
   const [type, version] = [find(Workflow.typeOf(node)), num(node["typeVersion"]) ?? 1]
@@ -107,10 +105,7 @@ const apply = (
   const known = before === undefined && type !== target.type ? next : description
   if (known === undefined || next === undefined) {
     const [missing, at] = known === undefined ? [type, version] : [target.type, target.version]
-    return Result.fail({
-      why: `The catalogue has no version ${at} of ${missing}.`,
-      decision: `Set a version that exists, then upgrade again.`
-    })
+    return left(`The catalogue has no version ${at} of ${missing}.`, "Set a version that exists, then upgrade again.")
   }
   const own = Workflow.parametersOf(node)
   const isTool = known.name.endsWith("Tool")
@@ -125,27 +120,20 @@ const apply = (
     workflow,
     lookups,
     sendsOnly: lookups.sendsOnly === true,
-    description: known,
     next,
     nextVersion: target.version
   }
-  return Result.flatMap(change(old), (made: New) => {
-    const changed = new Map<string, unknown>(Object.entries({
+  return Result.flatMap(change(old), ({ absorbs = [], keys, outputs: moved = [], parameters, type: chosen }) => {
+    const result: Obj = {
       ...node,
-      parameters: made.parameters,
-      type: made.type ?? target.type,
-      typeVersion: made.type === undefined ? target.version : lookups.newest(made.type) ?? target.version,
-      ...made.keys
-    }))
-    for (const [key, value] of Object.entries(made.keys ?? {})) if (value === null) changed.delete(key)
-    const result = Object.fromEntries(changed)
+      parameters,
+      type: chosen ?? target.type,
+      typeVersion: chosen === undefined ? target.version : lookups.newest(chosen) ?? target.version,
+      ...keys
+    }
     const refusal = refusalOf(node, result, lookups)
     return refusal === undefined
-      ? Result.succeed({
-        node: result,
-        outputs: made.outputs === undefined ? outputs : [...outputs, made.outputs],
-        absorbed: made.absorbs === undefined ? absorbed : [...absorbed, made.absorbs]
-      })
+      ? Result.succeed({ node: result, outputs: [outputs, moved].flat(), absorbed: [absorbed, absorbs].flat() })
       : Result.fail(refusal)
   })
 }
@@ -156,7 +144,7 @@ const throughVersions = (workflow: Obj, start: Move, lookups: Lookups): Progress
   const newest = lookups.newest(type)
   const version = num(start.node["typeVersion"])
   if (newest === undefined || version === undefined || version >= newest) return start
-  const list = (stepsOf(type) ?? []).filter(({ to }) => to > version && to <= newest)
+  const list = stepsOf(type).filter(({ to }) => to > version && to <= newest)
   let progress: Progress = start
   for (const { change = carry, to } of list) {
     const result = apply(workflow, progress, { type, version: to }, change, lookups)
@@ -164,13 +152,11 @@ const throughVersions = (workflow: Obj, start: Move, lookups: Lookups): Progress
     progress = result.success
   }
   const last = list.at(-1)?.to ?? version
-  return last === newest ? progress : {
-    ...progress,
-    left: {
-      why: `It is not known what changed in ${type} between ${last} and ${newest}.`,
-      decision: `Compare both versions, then set typeVersion ${newest} by an update.`
-    }
-  }
+  return last === newest ? progress : leaving(
+    progress,
+    `It is not known what changed in ${type} between ${last} and ${newest}.`,
+    `Compare both versions, then set typeVersion ${newest} by an update.`
+  )
 }
 
 const upgradeNode = (workflow: Obj, node: Obj, lookups: Lookups): Progress => {
@@ -182,21 +168,14 @@ const upgradeNode = (workflow: Obj, node: Obj, lookups: Lookups): Progress => {
   if (use === undefined) return throughVersions(workflow, start, lookups)
   const successor = successorOf(type)
   if (successor === undefined) {
-    return {
-      ...start,
-      left: {
-        why: `${type} is deprecated${use.length === 0 ? " and has no successor" : ""}.`,
-        decision: use.length === 0 ? "Choose other nodes for what it does." : `Replace it by ${use.join(" or ")}.`
-      }
-    }
+    return use.length === 0
+      ? leaving(start, `${type} is deprecated and has no successor.`, "Choose other nodes for what it does.")
+      : leaving(start, `${type} is deprecated.`, `Replace it by ${use.join(" or ")}.`)
   }
   const to = successor.to.find((each) => lookups.newest(each) !== undefined)
   const newest = to === undefined ? undefined : lookups.newest(to)
   if (to === undefined || newest === undefined) {
-    return {
-      ...start,
-      left: { why: `This n8n lacks ${successor.to.join(", ")}.`, decision: "Upgrade n8n first." }
-    }
+    return leaving(start, `This n8n lacks ${successor.to.join(", ")}.`, "Upgrade n8n first.")
   }
   const result = apply(workflow, start, { type: to, version: newest }, successor.change, lookups)
   // A mapping can choose an earlier version of the successor.
@@ -223,7 +202,7 @@ const withOutputs = (connections: Obj, name: string, move: (index: number) => nu
 export const upgrade = (workflow: Obj, names: ReadonlyArray<string> | undefined, lookups: Lookups): Outcome => {
   const chosen = names === undefined ? undefined : new Set(names)
   const upgraded: Array<Upgraded> = []
-  const left: Array<Left> = []
+  const remaining: Array<Left> = []
   const absorbed = new Set<string>()
   const moved = new Map<string, (index: number) => number>()
   let connections = workflow["connections"] as Obj
@@ -234,7 +213,7 @@ export const upgrade = (workflow: Obj, names: ReadonlyArray<string> | undefined,
     if (chosen?.has(name) === false || version === undefined || str(node["type"]) === undefined) return entry
     const progress = upgradeNode(workflow, node, lookups)
     const now = typed(Workflow.typeOf(progress.node), num(progress.node["typeVersion"]) ?? version)
-    if (progress.left !== undefined) left.push({ node: name, type: now, ...progress.left })
+    if (progress.left !== undefined) remaining.push({ node: name, type: now, ...progress.left })
     if (progress.node === node) return entry
     upgraded.push({ node: name, from: typed(type, version), to: now })
     const { outputs } = progress
@@ -247,7 +226,7 @@ export const upgrade = (workflow: Obj, names: ReadonlyArray<string> | undefined,
     return progress.node
   })
   const remains = (name: string) => !absorbed.has(name)
-  if (upgraded.length === 0) return { workflow, upgraded, left, moved }
+  if (upgraded.length === 0) return { workflow, upgraded, left: remaining, moved }
   const ofRemaining = <A extends { readonly node: string }>(all: ReadonlyArray<A>) =>
     all.filter(({ node }) => remains(node))
   return {
@@ -257,7 +236,7 @@ export const upgrade = (workflow: Obj, names: ReadonlyArray<string> | undefined,
       connections: without(connections, (_, name) => !remains(name))
     },
     upgraded: ofRemaining(upgraded),
-    left: ofRemaining(left),
+    left: ofRemaining(remaining),
     moved
   }
 }

@@ -24,8 +24,7 @@ export interface Old {
   readonly lookups: Checked.Lookups
   /** Whether only what the node sends matters, not what it returns. */
   readonly sendsOnly: boolean
-  /** Description of the node's type in its version, and in the version (or type) that follows. */
-  readonly description: Description
+  /** Description of the node's type in the version (or of the type) that follows. */
   readonly next: Description
   readonly nextVersion: number
 }
@@ -35,7 +34,6 @@ export interface New {
   /** Type that follows; its newest version is used. Absent: the same type in the version of the step. */
   readonly type?: string
   readonly parameters: Obj
-  /** Further keys of the node; `null` removes one. */
   readonly keys?: Obj
   /** Name of a sub-node of which this node does the work now: it is removed with its link. */
   readonly absorbs?: string
@@ -71,8 +69,6 @@ export const left = (why: string, decision: string) => Result.fail<Undecided>({ 
 /** Result with exactly these parameters; defaults that differ in the next version do not matter. */
 export const done = (parameters: Obj, more: Omit<New, "parameters"> = {}): Outcome =>
   Result.succeed({ parameters, ...more })
-
-export const unchanged: Mapping = ({ own }) => done(own)
 
 export const optionsOf = ({ own }: Pick<Old, "own">): Obj => obj(own["options"]) ?? {}
 
