@@ -115,7 +115,9 @@ const curves = Effect.fnUntraced(function*(
       const home = yield* fs.makeTempDirectoryScoped({ prefix: "bench-n8n-" })
       const n8n = yield* HttpProcess.start("n8n", [file("instance/stub.ts"), ...argsOf(size).map(String)], home)
       return yield* Effect.forEach(cases, (each) =>
-        say(`${each.name}, ${size}`).pipe(Effect.andThen(measure(n8n, each, size))))
+        measure(n8n, each, size).pipe(
+          Effect.tap(({ millis, peak }) => say(`${each.name}, ${size}: ${millis} ms, ${Math.round(peak)} MB`))
+        ))
     }).pipe(Effect.scoped))
   return cases.map(({ name }, at): Curve => ({ name, costs: bySize.flatMap((costs) => costs[at] ?? []) }))
 })
