@@ -68,6 +68,8 @@ export interface McpProcess {
   /** Calls a tool; fails if the answer is an error or lacks the expected string. */
   readonly call: (call: Call) => Effect.Effect<Answer, BenchError>
   readonly usage: Effect.Effect<Usage>
+  /** Ends it as a client does, after which the compiled code is in its cache, and waits until it has ended. */
+  readonly end: Effect.Effect<void>
 }
 
 const newline = 0x0a
@@ -151,13 +153,15 @@ const connect = (child: ChildProcess) => {
 
 const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
 
-/** Kills the process and waits until it has ended. */
-export const stop = (child: ChildProcess) =>
+const ended = (child: ChildProcess, end: () => void) =>
   Effect.callback<void>((resume) => {
     if (child.pid === undefined || hasEnded(child)) return resume(Effect.void)
     child.once("exit", () => resume(Effect.void))
-    child.kill("SIGKILL")
+    end()
   })
+
+/** Kills the process and waits until it has ended. */
+export const stop = (child: ChildProcess) => ended(child, () => void child.kill("SIGKILL"))
 
 /** Starts a server; it is killed when the scope ends. */
 export const start = (
@@ -220,6 +224,7 @@ export const start = (
       startMillis,
       request,
       call,
-      usage: Effect.sync(() => pid === undefined ? unknown : usageOf(pid))
+      usage: Effect.sync(() => pid === undefined ? unknown : usageOf(pid)),
+      end: ended(child, () => void child.stdin?.end()).pipe(Effect.timeoutOption("10 seconds"), Effect.asVoid)
     }
   })

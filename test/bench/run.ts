@@ -1,10 +1,12 @@
 /** `pnpm bench NAME`: runs one benchmark; without a name the comparison with other servers. */
 const benches = {
   servers: () => import("./servers.ts"),
+  starts: () => import("./starts.ts"),
   load: () => import("./load.ts"),
   search: () => import("./search.ts"),
   nodes: () => import("./nodes.ts"),
   growth: () => import("./growth.ts"),
+  instance: () => import("./instance.ts"),
   items: () => import("./items.ts"),
   sync: () => import("./sync.ts"),
   runs: () => import("./runs.ts"),

@@ -40,7 +40,7 @@ export const start = (
         (port) => port !== undefined,
         () => new BenchError({ step: `starting ${title}`, detail: readFileSync(logFile, "utf8") })
       ),
-      Effect.retry({ schedule: Schedule.spaced("50 millis"), times: 200 })
+      Effect.retry({ schedule: Schedule.spaced("50 millis"), times: 1_200 })
     )
     return { title, port: Number(port), usage: Effect.sync(() => usageOf(pid ?? 0)) }
   })
