@@ -2,6 +2,7 @@
 import { defined } from "../base/Json.ts"
 import { errorDetail, related } from "./Execution.ts"
 
+/** Failure of one execution. */
 export interface Failure {
   readonly node?: string
   readonly message: string

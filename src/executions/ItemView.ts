@@ -131,6 +131,7 @@ export const withoutNoise = <A extends Pick<Execution.Item, "json">>(item: A): A
   json: withInformativeHeaders(withoutStacks(item.json)) as Schema.Json
 })
 
+/** Path as written, and its steps. */
 export interface Field {
   readonly path: string
   readonly steps: ReadonlyArray<JsonPath.Step>
