@@ -4,11 +4,11 @@ import type { Obj } from "../../src/base/Json.ts"
 import * as NodeCatalogue from "../../src/catalogue/NodeCatalogue.ts"
 import * as Sending from "../../src/catalogue/parameters/Sending.ts"
 import type * as Execution from "../../src/executions/Execution.ts"
-import * as Sent from "../../src/trials/Sent.ts"
 import type { Node } from "../../src/n8n/model/Workflow.ts"
+import * as Sent from "../../src/trials/Sent.ts"
+import { document, from, fromApi, run } from "../executions/runData.ts"
 import { catalogue } from "../support/catalogue.ts"
 import { node } from "../support/workflows.ts"
-import { document, from, fromApi, run } from "../executions/runData.ts"
 
 const orders = Array.from({ length: 3 }, (_, no) => ({ no, email: `u${no}@x.example`, apiKey: `canary-key-${no}` }))
 

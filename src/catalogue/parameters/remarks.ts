@@ -2,9 +2,9 @@
 import * as Predicate from "effect/Predicate"
 import { arr, deeper, equals, num, type Obj, obj, own, str } from "../../base/Json.ts"
 import { type Choice, choices, type Description, groups, members, type Property } from "../types/NodeType.ts"
+import { fits, inWords, isMissing, locators, type Remark, type Suggest, typeInWords } from "./issues.ts"
 import operators from "./operators.json" with { type: "json" }
 import { isExpression, isMultiple, isShown, type Node, type Scope, scopeOf, text } from "./ParameterValues.ts"
-import { fits, inWords, isMissing, locators, type Remark, type Suggest, typeInWords } from "./issues.ts"
 
 type Remarks = ReadonlyArray<Remark>
 
