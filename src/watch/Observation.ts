@@ -1,4 +1,4 @@
-/** What a watch has observed. Times are epoch milliseconds. */
+/** Observations of a watch. Times are epoch milliseconds. */
 import * as Schema from "effect/Schema"
 
 /** Run without its data. */

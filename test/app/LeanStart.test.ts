@@ -132,10 +132,10 @@ describe("LeanStart", () => {
 
   const home = { XDG_CONFIG_HOME: folder, KEY: "value" }
 
-  it.effect("answers only where the program starts, and as the program answers", () =>
+  it.effect.each([0, 1])("answers as the program answers (half %i of the options)", (half) =>
     Effect.gen(function*() {
       const plan = yield* prepared
-      for (const first of parts) {
+      for (const first of parts.filter((_, index) => index % 2 === half)) {
         for (const second of parts) {
           const args = [...first, ...second]
           const results = LeanStart.resultsFor(plan, args, home)
@@ -143,6 +143,11 @@ describe("LeanStart", () => {
           assert.deepStrictEqual(results["tools/list"]?.["tools"], yield* ofProgram(args, home), args.join(" "))
         }
       }
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.effect("answers only if the program starts", () =>
+    Effect.gen(function*() {
+      const plan = yield* prepared
       const connected = { ...home, N8N_URL: "http://n8n", N8N_API_KEY: "key" }
       const slow = yield* Effect.filter(parts, (args) =>
         LeanStart.resultsFor(plan, args, connected) !== undefined

@@ -14,6 +14,7 @@ import * as Executions from "../../src/executions/Executions.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { hurried } from "../support/clock.ts"
+import { rounds } from "../support/seed.ts"
 
 const execution = (id: number, more: object = {}): N8nApi.Execution => ({
   id: String(id),
@@ -222,7 +223,8 @@ describe("the room for executions", () => {
           })
         }
         assert.deepStrictEqual(yield* asked, expected)
-      }).pipe(Effect.provide(Executions.layer({ maxCachedBytes: room })))
+      }).pipe(Effect.provide(Executions.layer({ maxCachedBytes: room }))),
+    { arbitrary: { runs: rounds(20) } }
   )
 })
 

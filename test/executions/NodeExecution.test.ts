@@ -214,7 +214,7 @@ describe("a node that did not run", () => {
 
   it.effect("says that nothing was sent to it", () =>
     Effect.gen(function*() {
-      const told = "This node did not run. 'Switch' before it ran, and sent no items to main[1]."
+      const told = "This node did not run. 'Switch', the node before it, ran and sent no items to main[1]."
       assert.strictEqual(yield* note(ran, "Later"), told)
     }))
 
@@ -229,7 +229,7 @@ describe("a node that did not run", () => {
   it.effect("says that the one before it failed", () =>
     Effect.gen(function*() {
       const runData = { ...ran, Right: [failed(2, { message: "no" }, { source: [from("Switch", 2)] })] }
-      assert.strictEqual(yield* note(runData, "After"), "This node did not run. 'Right' before it failed.")
+      assert.strictEqual(yield* note(runData, "After"), "This node did not run. 'Right', the node before it, failed.")
     }))
 
   it.effect("says that the execution ended before its turn", () =>

@@ -12,7 +12,7 @@ const workflows = names.map((name) => published(name, webhook))
 /** Answers that n8n is too busy, or gives no answer, while `isBusy`. */
 const world = () => ({ isBusy: "" as "" | "429" | "slow" | "hangs", atOnce: 0, most: 0 })
 
-const before = (state: ReturnType<typeof world>): FakeN8n.Options["before"] => () =>
+const before = (state: ReturnType<typeof world>): NonNullable<FakeN8n.Options["before"]> => () =>
   Effect.gen(function*() {
     state.most = Math.max(state.most, ++state.atOnce)
     yield* Effect.sleep(state.isBusy === "slow" ? 6_000 : state.isBusy === "hangs" ? 10 * minute : 20)

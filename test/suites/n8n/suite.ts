@@ -224,7 +224,7 @@ export const suite = (version: string) => {
         assert.notInclude(JSON.stringify(broke), "stack")
         const never = yield* node(executionId, "Never")
         assert.strictEqual(never.status, "notRun")
-        assert.include(never.note, "'Break' before it failed")
+        assert.include(never.note, "'Break', the node before it, failed")
       }))
 
     it.effect("failed requests: n8n's words, the status, no dump of the request", () =>
@@ -375,7 +375,7 @@ export const suite = (version: string) => {
         assert.strictEqual(found.statistics.totalNodes - found.statistics.executedNodes, 1)
         const never = yield* node(executionId, "Never Ran")
         assert.strictEqual(never.status, "notRun")
-        assert.include(never.note, "'Is Even' before it ran, and sent no items to main[1]")
+        assert.include(never.note, "'Is Even', the node before it, ran and sent no items to main[1]")
       }))
 
     it.effect("manual, canceled: reports what n8n stored, and what to do next", () =>

@@ -7,11 +7,12 @@ import { inWorld } from "../../support/world.ts"
 import { answers, cases, secrets, table } from "./secrecy.ts"
 
 describe("data tables that differ in a secret alone", () => {
-  it.effect("answer equally for every question", () =>
+  it.effect.each([0, 1, 2, 3])("answer equally for every question (part %i)", (part) =>
     Effect.gen(function*() {
-      const [first = [], ...others] = yield* Effect.forEach(secrets, (secret) => inWorld(() => answers(secret)))
+      const some = cases.filter((_, index) => index % 4 === part)
+      const [first = [], ...others] = yield* Effect.forEach(secrets, (secret) => inWorld(() => answers(secret, some)))
       for (const other of others) {
-        for (const [index, args] of cases.entries()) {
+        for (const [index, args] of some.entries()) {
           assert.strictEqual(other[index], first[index], JSON.stringify(args))
         }
       }

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import type { Report } from "../../../src/watch/Watch.ts"
@@ -12,8 +13,12 @@ const step = 20 * minute
 
 const credential = { id: "c1", name: "Shop", type: "httpHeaderAuth" }
 const paying = (id: string) =>
-  published(id, webhook, { nodes: [webhook, { ...node("Work", "code", 2), credentials: { httpHeaderAuth: credential } }] })
+  published(id, webhook, {
+    nodes: [webhook, { ...node("Work", "code", 2), credentials: { httpHeaderAuth: credential } }]
+  })
 const workflows = ["a", "b", "c", "d"].map(paying)
+
+type Needs = Layer.Success<ReturnType<typeof layer>>
 
 interface World {
   /** Answer to a test of the credential. */
@@ -21,13 +26,13 @@ interface World {
   /** Hours after the start at which n8n tested it. */
   readonly tests: Array<number>
   /** Polls three times an hour for some hours. */
-  readonly wait: (hours: number) => Effect.Effect<ReadonlyArray<Report>, unknown, FakeN8n.FakeN8n>
+  readonly wait: (hours: number) => Effect.Effect<ReadonlyArray<Report>, unknown, Needs>
 }
 
 const works = () => Response.json({ status: "OK", message: "ok" })
 const fails = (message: string) => () => Response.json({ status: "Error", message })
 
-const inWorld = <E>(use: (world: World) => Effect.Effect<void, E, FakeN8n.FakeN8n>) => {
+const inWorld = <E>(use: (world: World) => Effect.Effect<void, E, Needs>) => {
   let now = start
   const world: World = {
     answer: works,
@@ -41,7 +46,7 @@ const inWorld = <E>(use: (world: World) => Effect.Effect<void, E, FakeN8n.FakeN8
           reports.push(yield* poll({ every: step }))
         }
         return reports
-      }) as ReturnType<World["wait"]>
+      })
   }
   const before: FakeN8n.Options["before"] = ({ method, url }) => {
     if (method !== "POST" || !url.endsWith("/credentials/c1/test")) return Effect.void

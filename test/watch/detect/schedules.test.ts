@@ -75,9 +75,9 @@ const generate = (seed: number) => {
 const year = { from: Date.parse("2027-01-01T00:00:00Z"), to: Date.parse("2028-01-08T00:00:00Z") }
 
 describe("missed starts", () => {
-  it("are exactly the starts without a run, even if runs are late", () => {
+  it.each([0, 25])("are exactly the starts without a run, even if runs are late (seeds from %i)", (first) => {
     let removals = 0
-    for (let seed = 0; seed < 50; seed++) {
+    for (let seed = first; seed < first + 25; seed++) {
       const { next, watched } = generate(seed)
       const starts = startsOf(watched, year)
       const chosen = next(50) * 1000
@@ -95,7 +95,7 @@ describe("missed starts", () => {
       const without = judge(watched, runs.filter((_, position) => position !== index), { seen: year })
       assert.deepStrictEqual(iso(without.missed), iso([start]), about)
     }
-    assert.isAbove(removals, 30)
+    assert.isAbove(removals, 15)
   })
 
   it("are found among the starts of each minute, wherever n8n puts the second", () => {
