@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import type { Obj } from "../../../src/base/Json.ts"
 import { unexercisedChanges } from "../../../src/trials/proof/sent.ts"
 import { document, fromApi, items, run } from "../../executions/runData.ts"
 import { catalogue } from "../../support/catalogue.ts"
@@ -34,12 +35,12 @@ layer(catalogue)("changes that no run shows", (it) => {
 
   it.effect("do not include defaults, which n8n adds to the workflow of an execution", () =>
     Effect.gen(function*() {
-      const rare = (parameters: object) => [...before.nodes, node("Filter", "filter", 2.2, parameters)]
+      const rare = (parameters: Obj) => [...before.nodes, node("Filter", "filter", 2.2, parameters)]
       const condition = { leftValue: "={{ $json.a }}", rightValue: 1, operator: { type: "number", operation: "gt" } }
       const stored = { conditions: { conditions: [condition] } }
       const options = { caseSensitive: true, leftValue: "", typeValidation: "strict", version: 1 }
       const recorded = { conditions: { conditions: [condition], combinator: "and", options }, options: {} }
-      const between = (former: object, now: object) =>
+      const between = (former: Obj, now: Obj) =>
         unexercisedChanges({ ...before, nodes: rare(former) }, { ...before, nodes: rare(now) }, runs)
       assert.deepStrictEqual(yield* between({ ...recorded, looseTypeValidation: false }, stored), [])
       assert.deepStrictEqual(yield* between(recorded, { conditions: { conditions: [{ ...condition, rightValue: 2 }] } }), [
