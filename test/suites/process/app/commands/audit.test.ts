@@ -46,7 +46,11 @@ describe("audit", () => {
         const missing = yield* audit()
         assert.strictEqual(missing.code, 1)
         assert.include(missing.stderr, "--update-baseline writes it")
-        assert.strictEqual((yield* audit("a", "--update-baseline")).code, 0)
+        const accepted = yield* audit("a", "--update-baseline")
+        assert.deepStrictEqual(
+          [accepted.code, JSON.parse(accepted.stdout)],
+          [0, { workflows: 1, ok: true, findings: [], known: 2 }]
+        )
         const others = yield* audit("--only", "open-webhook")
         assert.strictEqual(others.code, 2)
         assert.deepStrictEqual(
@@ -59,6 +63,11 @@ describe("audit", () => {
         const rest = yield* audit()
         assert.notInclude(rest.stdout, "\"id\":\"a\"")
         assert.include(rest.stdout, "no-error-workflow")
+        const { stdout: text } = yield* auditing(["--baseline", file], env)
+        assert.match(text, /places? known in the baseline\n$/)
+        // What a person does, not the tools of a model.
+        assert.include(text, "effect-n8n-mcp edit")
+        assert.notInclude(text, "update_workflow")
       }).pipe(Effect.scoped, Effect.provide(platform)),
     60_000
   )
