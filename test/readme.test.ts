@@ -108,7 +108,9 @@ describe("the documentation", () => {
   it("has every room, suite and benchmark on the page for contributors", () => {
     const page = read(".github/CONTRIBUTING.md")
     const folders = (place: string) =>
-      readdirSync(join(root, place), { withFileTypes: true }).filter((each) => each.isDirectory()).map(({ name }) => name)
+      readdirSync(join(root, place), { withFileTypes: true }).filter((each) => each.isDirectory()).map(({ name }) =>
+        name
+      )
     for (const room of folders("src")) assert.match(page, new RegExp(`^\\|.*\`${room}/\`.*\\|`, "m"))
     for (const suite of folders("test/suites")) assert.match(page, new RegExp(`^\\| \`${suite}\``, "m"))
     const benches = [...read("test/bench/run.ts").matchAll(/^  (\w+): \(\) =>/gm)].map(([, name = ""]) => name)
