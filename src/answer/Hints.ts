@@ -172,8 +172,6 @@ const atTerminal = {
   RaiseExecutionLimit: "Raise --max-execution-mb, or open the execution in n8n."
 } as const
 
-const noTools: ReadonlySet<string> = new Set()
-
 /** Text of a hint for a person at a terminal: without what only tools do. */
 export const textForPerson = (hint: Hint): string =>
   within(
@@ -181,7 +179,7 @@ export const textForPerson = (hint: Hint): string =>
       hint,
       (advice) => advice._tag in atTerminal ? atTerminal[advice._tag as keyof typeof atTerminal] : sentence(advice)
     ),
-    noTools
+    new Set()
   )
 
 /** Arguments of a suggested call; those that are `undefined` are left out. */

@@ -160,7 +160,8 @@ const ignore = Effect.fnUntraced(function*(folder: string) {
 export const start = (node: string, script: string): ReadonlyArray<string> =>
   /[\\/]_npx[\\/]/.test(script) ? ["npx", "-y", program] : [node, script]
 
-const quoted = (word: string) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+/** Word of a shell. */
+export const quoted = (word: string) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
 /** Lines that add this server to clients. */
 export const clientLines = (profile: string, command: ReadonlyArray<string>): ReadonlyArray<string> => {
