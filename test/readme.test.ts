@@ -105,6 +105,20 @@ describe("the documentation", () => {
     await expect(fill(read(page), marker, content)).toMatchFileSnapshot(join(root, page))
   })
 
+  it("has every room, suite and benchmark on the page for contributors", () => {
+    const page = read(".github/CONTRIBUTING.md")
+    const folders = (place: string) =>
+      readdirSync(join(root, place), { withFileTypes: true }).filter((each) => each.isDirectory()).map(({ name }) =>
+        name
+      )
+    for (const room of folders("src")) assert.match(page, new RegExp(`^\\|.*\`${room}/\`.*\\|`, "m"))
+    for (const suite of folders("test/suites")) assert.match(page, new RegExp(`^\\| \`${suite}\``, "m"))
+    const benches = [...read("test/bench/run.ts").matchAll(/^  (\w+): \(\) =>/gm)].map(([, name = ""]) => name)
+    assert.isAtLeast(benches.length, 10)
+    const [, list = ""] = /`pnpm bench NAME`([^]*?)\n\n/.exec(page) ?? []
+    for (const name of benches) assert.include(list, `\`${name}\``)
+  })
+
   it("has a README of at most 10 kB", () => assert.isAtMost(Buffer.byteLength(read("README.md")), 10_240))
 
   it.each(pages)("%s has only links to pages, headings and pictures that exist", (page) => {

@@ -72,9 +72,9 @@ const sentence = (advice: Advice): string =>
         nodes.map(({ node, type }) => `'${Visible.label(node)}' (${type})`).join(", ")
       }${
         more === 0 ? "" : ` and ${more} more`
-      }. They may only be moved, removed or replaced: workflow_edit(operations: [{op: 'upgrade', node: ${
+      }. They may only be moved, removed or replaced: the command \`upgrade\` replaces those of a folder. workflow_edit(operations: [{op: 'upgrade', node: ${
         literal(nodes[0]?.node)
-      }}]) replaces one, in a file too; the command \`upgrade\`, those of a folder.`,
+      }}]) replaces one, in a file too.`,
     LoadPackage: () => "It is a community node: the operator has to start this server with --nodes and its package.",
     LookForCreated: ({ name }) =>
       `It may have been created anyway: check with list_workflows(name: '${
@@ -172,11 +172,14 @@ const atTerminal = {
   RaiseExecutionLimit: "Raise --max-execution-mb, or open the execution in n8n."
 } as const
 
-/** Text of a hint for a person at a terminal. */
+/** Text of a hint for a person at a terminal: without what only tools do. */
 export const textForPerson = (hint: Hint): string =>
-  joined(
-    hint,
-    (advice) => advice._tag in atTerminal ? atTerminal[advice._tag as keyof typeof atTerminal] : sentence(advice)
+  within(
+    joined(
+      hint,
+      (advice) => advice._tag in atTerminal ? atTerminal[advice._tag as keyof typeof atTerminal] : sentence(advice)
+    ),
+    new Set()
   )
 
 /** Arguments of a suggested call; those that are `undefined` are left out. */

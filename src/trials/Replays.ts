@@ -47,8 +47,8 @@ const newest = Effect.fnUntraced(function*(workflowId: string, last: number) {
     reason: `Workflow '${workflowId}' has no recorded runs to replay`,
     field: "workflowId",
     hint: runs.length > 0
-      ? `Its ${runs.length} newest executions were manual, canceled or have not ended; test_workflow takes testData.`
-      : "Its settings may not save successful executions, or n8n has pruned them; test_workflow takes testData."
+      ? `Its ${runs.length} newest executions were manual, canceled or have not ended. test_workflow takes testData.`
+      : "Its settings may not save successful executions, or n8n has pruned them. test_workflow takes testData."
   })
 })
 

@@ -201,7 +201,7 @@ describe("promote", () => {
           ["Alarm", "created", undefined]
         ])
         const unknown = yield* Effect.flip(promote({ only: ["Mian"] }))
-        assert.include(unknown.message, "There is no workflow 'Mian'")
+        assert.include(unknown.message, "has no workflow 'Mian'")
       })
     ))
 

@@ -179,7 +179,7 @@ describe("promote from a folder", () => {
         assert.match(reasons["secret.json"] ?? "", /refers to the secret 'gone'/)
         assert.deepStrictEqual(Object.keys(yield* on(target)).toSorted(), ["Alarm", "Main", "Sub"])
         const unknown = yield* Effect.flip(promote({ except: ["Mian"] }))
-        assert.match(unknown.message, /There is no workflow 'Mian'/)
+        assert.match(unknown.message, /has no workflow 'Mian'/)
       })
     ))
 

@@ -19,7 +19,7 @@ import * as JUnit from "../report/JUnit.ts"
 import * as Sarif from "../report/Sarif.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { command, exit, isColoured, name as program, placeOf, print, printAll, reportMarked } from "./root.ts"
+import { command, exit, isColoured, placeOf, print, printAll, reportMarked } from "./root.ts"
 
 type Key = ReadonlyArray<string>
 
@@ -147,29 +147,26 @@ export const check = command(
 
 interface AuditData {
   readonly findings: ReturnType<typeof Findings.show>
+  /** Number of places that the baseline has. */
+  readonly known?: number
   readonly note?: string
   readonly workflows: number
 }
 
-/** Fixes that a person makes in another way than a model. */
-const byHand: { readonly [check: string]: string } = {
-  "literal-secret":
-    "Use a credential in the node and remove the value; then rotate the secret, because the workflow's history still has it.",
-  "outdated-node": `${program} upgrade --n8n moves them on in drafts, and proves them on recorded runs.`
-}
-
-const auditLines = ({ findings, note, workflows }: AuditData) => [
+const auditLines = ({ findings, known = 0, note, workflows }: AuditData) => [
   ...findings.flatMap(({ check, count, fix, places, severity, what }) => [
     `${severity} ${check} (${count}): ${Visible.label(what, 400)}`,
     ...places.flatMap(({ at = [], id, name }) => [
       `  ${Visible.label(name)} (${Visible.label(id)})`,
       ...at.map((each) => `    ${Visible.label(each, 200)}`)
     ]),
-    `  → ${Visible.label(byHand[check] ?? fix, 400)}`,
+    `  → ${Visible.label(Findings.byHand(check) || fix, 400)}`,
     ""
   ]),
   ...(note === undefined ? [] : [`${note}.`]),
-  `${counted(workflows, "workflow")}, ${findings.length === 0 ? "nothing found" : counted(findings.length, "finding")}`
+  `${counted(workflows, "workflow")}, ${findings.length === 0 ? "nothing found" : counted(findings.length, "finding")}${
+    known === 0 ? "" : `; ${counted(known, "place")} known in the baseline`
+  }`
 ]
 
 const checks = (name: string, description: string) =>
@@ -204,13 +201,14 @@ export const audit = command(
       spots.map(Audit.keyOf),
       ([check = "", , id = ""]) => !hasRun(check) || workflow !== undefined && workflow !== id
     )
-    const findings = Findings.show(spots.filter((spot) => !known.isKnown(Audit.keyOf(spot))))
+    const news = spots.filter((spot) => !known.isKnown(Audit.keyOf(spot)))
+    const findings = Findings.show(news)
     const data = {
       workflows,
       ok: findings.length === 0 && !isIncomplete,
       ...(isIncomplete ? { incomplete: true } : {}),
       findings,
-      ...defined({ note })
+      ...defined({ note, known: spots.length - news.length || undefined })
     }
     yield* reportMarked(json, data, () => auditLines(data))
     if (!data.ok) yield* exit(isIncomplete ? 1 : 2)

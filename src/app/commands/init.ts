@@ -160,7 +160,8 @@ const ignore = Effect.fnUntraced(function*(folder: string) {
 export const start = (node: string, script: string): ReadonlyArray<string> =>
   /[\\/]_npx[\\/]/.test(script) ? ["npx", "-y", program] : [node, script]
 
-const quoted = (word: string) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+/** Word of a shell. */
+export const quoted = (word: string) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
 /** Lines that add this server to clients. */
 export const clientLines = (profile: string, command: ReadonlyArray<string>): ReadonlyArray<string> => {
@@ -239,13 +240,14 @@ export const init = command(
     if (project && options.config === undefined) yield* ignore(dirname(file))
     // Clients start elsewhere, and with other variables.
     const isUsual = file === ConfigPlace.userFile({ HOME: process.env["HOME"] })
-    const isOne = all.length === 1
     const command = [
       ...start(process.execPath, process.argv[1] ?? ""),
       ...(isUsual ? [] : ["--config", file]),
-      ...(isOne ? [] : ["--profile", name])
+      // Named even if it is the only one: a second one must not stop the clients of the first.
+      "--profile",
+      name
     ]
     yield* print(["", "Add it to a client:", ...clientLines(name, command)].join("\n"))
-    yield* print(`\nTry it here: ${program} ${isOne ? "" : `--profile ${quoted(name)} `}workflows`)
+    yield* print(`\nTry it here: ${program} ${all.length === 1 ? "" : `--profile ${quoted(name)} `}workflows`)
   }, Effect.catchTag("QuitError", () => Options.refuse("Nothing was written")))
 )

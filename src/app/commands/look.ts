@@ -13,7 +13,7 @@ import type * as Layout from "../report/Layout.ts"
 import * as RunReport from "../report/RunReport.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { command, isColoured, name as program, report } from "./root.ts"
+import { command, isColoured, name as program, programFor, report } from "./root.ts"
 
 const json = flags.toggle("json", "Print JSON, as in a pipe")
 
@@ -100,7 +100,7 @@ export const why = command(
     }
     yield* Effect.gen(function*() {
       const summary = yield* tools.getExecution.call({ id: id ?? (yield* newest(last)) })
-      yield* show(json, summary, (screen) => RunReport.why(summary, screen))
+      yield* show(json, summary, (screen) => RunReport.why(summary, screen, programFor(options)))
     }).pipe(Effect.provide(ToolContext.layer(options)))
   })
 )

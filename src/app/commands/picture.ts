@@ -47,16 +47,29 @@ const folderOutside = Effect.fnUntraced(function*(file: string, folders: Readonl
   return [folder]
 })
 
-/** Context with the folders that a picture may be written to: besides the usual ones, that of `out`. */
-export const withFolders = Effect.fnUntraced(function*(options: Options.Options, out?: string) {
+/** Context with the folders that a command may use: besides the usual ones, those of files that a person names. */
+export const withFolders = Effect.fnUntraced(function*(
+  options: Options.Options,
+  ...names: ReadonlyArray<string | undefined>
+) {
   const usual = options.filesRoot.length > 0 ? options.filesRoot : [(yield* Path.Path).resolve(".")]
-  const folders = [...usual, ...(out === undefined ? [] : yield* folderOutside(out, usual))]
+  const folders = [
+    ...usual,
+    ...(yield* Effect.forEach(names, (file) => file === undefined ? Effect.succeed([]) : folderOutside(file, usual)))
+      .flat()
+  ]
   return ToolContext.layer(
     { ...options, filesRoot: folders },
     // Besides those of a profile, which are for the server.
     (own) => [...new Set([...own, ...folders])]
   )
 })
+
+/** Path of a reference to a file. */
+export const fileOf = (reference = ""): string | undefined => {
+  const { place } = Reference.parse(reference)
+  return place.kind === "file" ? place.path : undefined
+}
 
 const fromHere = Effect.fnUntraced(function*(reference: string) {
   const { place, version } = Reference.parse(reference)
@@ -147,7 +160,7 @@ export const picture = command(
       const picture = yield* Pictures.make(workflow, { overlay, showsSecrets: options.showSecrets })
       const text = format === "html" ? Page.html(yield* Template.read, picture) : `${Svg.render(picture)}\n`
       yield* write(out, text, `${Visible.label(picture.title, 200)}, ${Visible.label(picture.subtitle, 200)}`)
-    }).pipe(Effect.provide(yield* withFolders(options, out)))
+    }).pipe(Effect.provide(yield* withFolders(options, out, fileOf(subject.workflow), fileOf(subject.against))))
   })
 )
 

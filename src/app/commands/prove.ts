@@ -19,7 +19,7 @@ import * as JUnit from "../report/JUnit.ts"
 import * as ProofReport from "../report/ProofReport.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { withFolders } from "./picture.ts"
+import { fileOf, withFolders } from "./picture.ts"
 import { checkWrites, command, exit, isColoured, print, report } from "./root.ts"
 
 const findCases = Effect.fnUntraced(function*(paths: ReadonlyArray<string>) {
@@ -158,7 +158,7 @@ export const prove = command(
         cases: ProofReport.junit(result.workflow.name, outcomes, result.notReplayed)
       }
     })
-    const { cases, code, result, text } = yield* Effect.provide(run, yield* withFolders(options))
+    const { cases, code, result, text } = yield* Effect.provide(run, yield* withFolders(options, fileOf(workflow)))
     yield* report(json, result, () => [text])
     yield* writeJUnit(junit, cases, { milliseconds: (yield* Clock.currentTimeMillis) - startedAt, startedAt })
     yield* exit(code)

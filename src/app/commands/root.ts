@@ -84,9 +84,15 @@ export const checkWrites = (deed: string, otherwise = "") =>
       )
       : Effect.void)
 
+/** Program with the options that choose the same n8n again, for commands that a report suggests. */
+export const programFor = ({ demo, profile }: Options.Options) =>
+  `${name}${demo ? " --demo" : profile === undefined ? "" : ` --profile ${profile}`}`
+
 export const exit = (code: number) => Effect.sync(() => void (process.exitCode = code))
 
-export const isColoured = process.stdout.isTTY && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb"
+const { FORCE_COLOR, NO_COLOR, TERM } = process.env
+
+export const isColoured = FORCE_COLOR ? FORCE_COLOR !== "0" : process.stdout.isTTY && !NO_COLOR && TERM !== "dumb"
 
 /** States and severities at the beginning of a line, and before them a count. */
 const marks = /^(\[\d+\/\d+\] )?((failed|invalid|both|conflict|high)|(gone|changed|medium)|created|updated|new)(?= )/

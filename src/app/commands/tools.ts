@@ -16,7 +16,8 @@ import * as Layout from "../report/Layout.ts"
 import * as ToolContext from "../ToolContext.ts"
 import json from "./examples.json" with { type: "json" }
 import * as flags from "./flags.ts"
-import { didYouMean } from "./help.ts"
+import { didYouMean, width } from "./help.ts"
+import { quoted } from "./init.ts"
 import { command, exit, name as program, offeredTools, print, report, servedTools } from "./root.ts"
 
 /** Arguments by tool, which work with `--demo`. */
@@ -33,8 +34,6 @@ export const notInDemo: ReadonlyArray<string> = [
   "test_workflow",
   "workflow_prove"
 ]
-
-const width = 100
 
 const isWriting = ({ annotations }: Tool.Any) => !annotations.readOnlyHint
 
@@ -73,8 +72,6 @@ const toolsetOf = (tool: Tool.Any) =>
     tools.some(({ name }) => name === tool.name)
   )?.[0] ?? ""
 
-const quoted = (args: object) => `'${JSON.stringify(args).replaceAll("'", "'\\''")}'`
-
 export const page = (tool: Tool.Any): ReadonlyArray<string> => {
   const toolset = toolsetOf(tool)
   const isOptional = (all.optional as ReadonlyArray<string>).includes(toolset)
@@ -95,7 +92,9 @@ export const page = (tool: Tool.Any): ReadonlyArray<string> => {
     ...(parameters.length === 0 ? ["It takes no parameters."] : ["Parameters", ...Layout.pairs(parameters, width)]),
     "",
     "Example",
-    `  ${[program, ...demo, ...option, "call", tool.name, quoted(examples[tool.name] ?? {})].join(" ")}`,
+    `  ${
+      [program, ...demo, ...option, "call", tool.name, quoted(JSON.stringify(examples[tool.name] ?? {}))].join(" ")
+    }`,
     ...(demo.length === 0
       ? ["  (with a name or id of yours)"]
       : isWriting(tool)

@@ -16,7 +16,7 @@ import * as WatchReport from "../report/WatchReport.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as Watching from "../Watching.ts"
 import * as flags from "./flags.ts"
-import { command, exit, isColoured, name, warn } from "./root.ts"
+import { command, exit, isColoured, name, programFor, warn } from "./root.ts"
 
 const isRules = Schema.is(Schema.Record(Schema.String, Schema.String))
 
@@ -129,8 +129,7 @@ export const watch = command(
     const delivery = yield* deliveryOf(to, exec)
     const zone = timezone === undefined ? undefined : yield* checkZone(timezone)
     const rules = thresholds === undefined ? {} : yield* rulesIn(thresholds)
-    const profile = options.profile === undefined ? "" : ` --profile ${options.profile}`
-    const context: WatchReport.Context = { program: `${name}${options.demo ? " --demo" : profile}`, zone }
+    const context: WatchReport.Context = { program: programFor(options), zone }
     const watching: Watch.Options = { every: every * 1_000, zone, isOnce: once, rules }
 
     yield* Effect.gen(function*() {

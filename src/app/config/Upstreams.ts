@@ -39,7 +39,7 @@ const checkKey = (key: Redacted.Redacted<string>, name: string) =>
   isApiKey(Redacted.value(key))
     ? Effect.succeed(Redacted.make(Redacted.value(key).trim()))
     : Options.refuse(
-      `${name} contains a line break, a space or another character that no API key has: copy it again from n8n`
+      `${name} is empty, or contains a line break, a space or another character that no API key has: copy it again from n8n`
     )
 
 const demo = Effect.promise(() =>
@@ -129,7 +129,7 @@ const configFile = Effect.fnUntraced(function*({ apiKey, config, demo, n8nUrl }:
 export const load = Effect.fnUntraced(function*(options: Options.Options) {
   const file = yield* configFile(options)
   if (file === undefined) {
-    if (options.profile !== undefined) {
+    if (options.profile !== undefined && !options.demo) {
       return yield* Options.refuse(
         "--profile needs a file of profiles: set it with --config, or write one with effect-n8n-mcp init"
       )

@@ -2,7 +2,6 @@
 import type * as Effect from "effect/Effect"
 import * as Visible from "../../base/Visible.ts"
 import type * as tools from "../../tools/index.ts"
-import { name as program } from "../Mcp.ts"
 import * as Layout from "./Layout.ts"
 
 type Summary = Effect.Success<ReturnType<typeof tools.getExecution.call>>
@@ -162,7 +161,7 @@ const failureLines = (failure: NonNullable<Summary["failure"]>, { isColoured, wi
 }
 
 /** Explains a run: what failed and why, then its nodes, in the order in which they ran. */
-export const why = (summary: Summary, screen: Layout.Screen): ReadonlyArray<string> => {
+export const why = (summary: Summary, screen: Layout.Screen, program: string): ReadonlyArray<string> => {
   const {
     availableNodes,
     calledBy,

@@ -82,7 +82,7 @@ const choose = (all: Source["refs"], { place }: Source, names: ReadonlyArray<str
     return refuse(
       workflow === "several"
         ? `Several workflows are named '${idOrName}'`
-        : `There is no workflow '${idOrName}' on ${place}`,
+        : `${place} has no workflow '${idOrName}'`,
       `Use ids, or names exactly as there. ${suggestion(idOrName, all.map(({ name }) => name))}`
     )
   })

@@ -22,6 +22,9 @@ export const Finding = Schema.Struct({
 
 export const kindOf = ({ check, title = "" }: Audit.Spot) => JSON.stringify([check, title])
 
+/** Fix of a check as a person makes it, where a model makes it in another way. */
+export const byHand = (check: Audit.Check): string => words[check].byHand
+
 export const show = (spots: ReadonlyArray<Audit.Spot>, all: ReadonlyArray<Audit.Spot> = spots) => {
   const isPlace = ({ at, id }: Audit.Spot) => id !== "" || at !== ""
   const places = Map.groupBy(all.filter(isPlace), kindOf)

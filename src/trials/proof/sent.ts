@@ -268,13 +268,15 @@ const subNodes = ({ connections, nodes }: Side, name: string) => {
 }
 
 const settingsOf = (nodes: ReadonlyArray<Node>, find: Find, nameOf: (name: string) => string) =>
-  Object.fromEntries(nodes.map(asRun(find)).map(({ credentials = null, name, parameters, type, typeVersion = null }) => {
-    const properties = find(type)?.descriptions.flatMap(({ properties }) => properties) ?? []
-    const set = Object.entries(obj(parameters) ?? {}).filter(([key, value]) =>
-      !properties.some((property) => property.name === key && equals(property.default, value))
-    )
-    return [nameOf(name), { type, typeVersion, credentials, parameters: Object.fromEntries(set) }]
-  }))
+  Object.fromEntries(
+    nodes.map(asRun(find)).map(({ credentials = null, name, parameters, type, typeVersion = null }) => {
+      const properties = find(type)?.descriptions.flatMap(({ properties }) => properties) ?? []
+      const set = Object.entries(obj(parameters) ?? {}).filter(([key, value]) =>
+        !properties.some((property) => property.name === key && equals(property.default, value))
+      )
+      return [nameOf(name), { type, typeVersion, credentials, parameters: Object.fromEntries(set) }]
+    })
+  )
 
 const triggers = ({ record, replay }: SentOptions) => {
   const starter = starterOf(record.execution)

@@ -43,9 +43,12 @@ layer(catalogue)("changes that no run shows", (it) => {
       const between = (former: Obj, now: Obj) =>
         unexercisedChanges({ ...before, nodes: rare(former) }, { ...before, nodes: rare(now) }, runs)
       assert.deepStrictEqual(yield* between({ ...recorded, looseTypeValidation: false }, stored), [])
-      assert.deepStrictEqual(yield* between(recorded, { conditions: { conditions: [{ ...condition, rightValue: 2 }] } }), [
-        { node: "Filter", why: "changed, and no run reaches it" }
-      ])
+      assert.deepStrictEqual(
+        yield* between(recorded, { conditions: { conditions: [{ ...condition, rightValue: 2 }] } }),
+        [
+          { node: "Filter", why: "changed, and no run reaches it" }
+        ]
+      )
     }))
 
   it.effect("are of nodes that no run reaches", () =>

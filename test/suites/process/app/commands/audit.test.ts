@@ -46,7 +46,11 @@ describe("audit", () => {
         const missing = yield* audit()
         assert.strictEqual(missing.code, 1)
         assert.include(missing.stderr, "--update-baseline writes it")
-        assert.strictEqual((yield* audit("a", "--update-baseline")).code, 0)
+        const accepted = yield* audit("a", "--update-baseline")
+        assert.deepStrictEqual(
+          [accepted.code, JSON.parse(accepted.stdout)],
+          [0, { workflows: 1, ok: true, findings: [], known: 2 }]
+        )
         const others = yield* audit("--only", "open-webhook")
         assert.strictEqual(others.code, 2)
         assert.deepStrictEqual(
@@ -56,9 +60,12 @@ describe("audit", () => {
         assert.strictEqual((yield* audit("--only", "open-webhook", "--update-baseline")).code, 0)
         assert.strictEqual((yield* audit("--only", "open-webhook")).code, 0)
         // Those of the other checks are still known.
-        const rest = yield* audit()
-        assert.notInclude(rest.stdout, "\"id\":\"a\"")
-        assert.include(rest.stdout, "no-error-workflow")
+        const { stdout: rest } = yield* auditing(["--baseline", file], env)
+        assert.notInclude(rest, "a (a)")
+        assert.match(rest, /no-error-workflow \(1\)[^]*b \(b\)[^]*; 3 places known in the baseline\n$/)
+        // What a person does, not the tools of a model.
+        assert.include(rest, "effect-n8n-mcp edit")
+        assert.notInclude(rest, "update_workflow")
       }).pipe(Effect.scoped, Effect.provide(platform)),
     60_000
   )

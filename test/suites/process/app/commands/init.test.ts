@@ -63,6 +63,8 @@ describe("init", () => {
         for (const part of ["claude mcp add n8n", "\"mcpServers\"", "code --add-mcp", `Wrote ${file}`]) {
           assert.include(output, part)
         }
+        // What a client starts with still works when there is a second n8n.
+        assert.match(output, /claude mcp add n8n .* --profile n8n$/m)
         assert.strictEqual(Number((yield* fs.stat(file)).mode) & 0o777, 0o600)
         assert.deepStrictEqual(JSON.parse(yield* fs.readFileString(file)), {
           profiles: [{ name: "n8n", url: mine.replace(/\/$/, ""), apiKey: key }]

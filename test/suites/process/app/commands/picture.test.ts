@@ -91,6 +91,8 @@ describe("picture", () => {
       const { code, stderr, stdout } = yield* run(`${folder}/here`, "picture", ...outside)
       assert.deepStrictEqual([code, stdout + stderr], [0, "../pictures/new/here.svg: Here, 1 node\n"])
       assert.include(yield* fs.readFileString(`${folder}/pictures/new/here.svg`), "<svg")
+      const elsewhere = yield* run(`${folder}/pictures`, "picture", "--demo", "../here/here.json", "--out", "near.svg")
+      assert.deepStrictEqual([elsewhere.code, elsewhere.stdout], [0, "near.svg: Here, 1 node\n"], elsewhere.stderr)
     }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
 
   it.live("says in a line what is wrong, and writes nothing", () =>

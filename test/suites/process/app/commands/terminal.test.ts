@@ -40,7 +40,7 @@ const demo = ["--demo", "executions"]
 
 describe("the command line", () => {
   it.live(
-    "prints tables in a terminal, coloured unless NO_COLOR is set, and JSON in a pipe",
+    "prints tables in a terminal, coloured unless NO_COLOR is set, and JSON in a pipe; FORCE_COLOR colours a pipe",
     () =>
       Effect.gen(function*() {
         const folder = yield* folderWith()
@@ -52,6 +52,9 @@ describe("the command line", () => {
         ], { concurrency: 2 })
         assert.include(coloured, "\u001b[31merror")
         assert.notInclude(plain, "\u001b")
+        // The profile is for those who have several; the demo has none.
+        const { stdout } = yield* runIn(folder, { FORCE_COLOR: "1", N8N_MCP_PROFILE: "prod" }, "doctor", "--demo")
+        assert.include(stdout, "\u001b[32m✓")
         assert.match(plain, /^ID +STATUS +WORKFLOW +STARTED +TIME$/m)
         assert.include(plain, "請求書リマインダー")
         for (const line of narrow.split("\n")) assert.isAtMost(line.length, 60, line)
