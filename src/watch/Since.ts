@@ -70,7 +70,7 @@ const look = Effect.fnUntraced(function*(since: number, traffic: Traffic.Traffic
     left: Traffic.left(traffic),
     most: most.failures
   })
-  const incidents = [
+  const incidents: ReadonlyArray<Incident> = [
     ...failed.incidents,
     ...judge.gathered(starts.incidents),
     ...judge.slowness(usual, { ...runs, ended }, { now, isKnown: () => false })
@@ -91,11 +91,7 @@ const look = Effect.fnUntraced(function*(since: number, traffic: Traffic.Traffic
 })
 
 /** Reads the incidents since a time, and sentences about things that cannot be known. */
-export const incidents = Effect.fn("Since.incidents")(function*(since: number) {
+export const incidents = Effect.fn("Since.incidents")((since: number) => {
   const traffic = Traffic.make(most.requests, 2)
-  const result: { readonly incidents: ReadonlyArray<Incident>; readonly unknown: ReadonlyArray<string> } = yield* look(
-    since,
-    traffic
-  ).pipe(Effect.provideService(Traffic.Current, traffic))
-  return result
+  return look(since, traffic).pipe(Effect.provideService(Traffic.Current, traffic))
 })

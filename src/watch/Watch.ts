@@ -240,6 +240,11 @@ const look = Effect.fnUntraced(function*(
         ] as const
       )
     ),
+    ...ruled.flatMap(({ id, name, silent }) =>
+      silent !== undefined && judge.savesOf(all[id] as Entry) === "no"
+        ? [[`silent:${id}`, `Whether '${Visible.label(name)}' is silent: n8n does not save its successful runs.`] as const]
+        : []
+    ),
     ...[...starts.unknown].map(([reason, names]) =>
       [
         `schedules:${reason}`,
