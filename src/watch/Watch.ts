@@ -242,7 +242,12 @@ const look = Effect.fnUntraced(function*(
     ),
     ...ruled.flatMap(({ id, name, silent }) =>
       silent !== undefined && judge.savesOf(all[id] as Entry) === "no"
-        ? [[`silent:${id}`, `Whether '${Visible.label(name)}' is silent: n8n does not save its successful runs.`] as const]
+        ? [
+          [
+            `silent:${id}`,
+            `Whether '${Visible.label(name)}' is silent: n8n does not save its successful runs.`
+          ] as const
+        ]
         : []
     ),
     ...[...starts.unknown].map(([reason, names]) =>

@@ -83,7 +83,10 @@ export const learn = (
       const seen = { from: Math.max(lostBefore ?? -Infinity, entry.rhythm?.to ?? from), to: now }
       const next = defined({
         starts: hasSchedule(entry)
-          ? [...entry.starts ?? [], ...own.filter(schedules.isScheduled).map(({ startedAt }) => startedAt)].toSorted((a, b) => a - b).slice(-maxStarts)
+          ? [...entry.starts ?? [], ...own.filter(schedules.isScheduled).map(({ startedAt }) => startedAt)].toSorted((
+            a,
+            b
+          ) => a - b).slice(-maxStarts)
           : undefined,
         lastStart: automatic.length === 0 ? entry.lastStart : Math.max(entry.lastStart ?? -Infinity, ...automatic),
         lastFailure: failed.at(-1)?.startedAt ?? entry.lastFailure,

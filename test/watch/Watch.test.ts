@@ -223,7 +223,9 @@ describe("a look", () => {
     }).pipe(Effect.provide(layer({ workflows: [orders], executions: [] }))))
 
   it.effect("misses no start of which n8n saves only the failed ones, and takes no webhook for a start", () => {
-    const tick = node("Tick", "scheduleTrigger", 1.2, { rule: { interval: [{ field: "minutes", minutesInterval: 1 }] } })
+    const tick = node("Tick", "scheduleTrigger", 1.2, {
+      rule: { interval: [{ field: "minutes", minutesInterval: 1 }] }
+    })
     const onlyFailed = workflow("failing", [tick], { active: true })
     const both = workflow("both", [tick, node("Call", "webhook", 2)], {
       active: true,
@@ -246,7 +248,10 @@ describe("a look", () => {
         unknown.push(...report.unknown)
       }
       assert.deepStrictEqual(found, [["failed", "failing"], ["missed", "both"]])
-      assert.match(unknown.join(), /^Whether 1 workflow started as scheduled \('failing'\): it is not known whether n8n/)
+      assert.match(
+        unknown.join(),
+        /^Whether 1 workflow started as scheduled \('failing'\): it is not known whether n8n/
+      )
     }).pipe(Effect.provide(layer({ workflows: [onlyFailed, both], executions: [] })))
   })
 
