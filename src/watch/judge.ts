@@ -154,7 +154,8 @@ export const starts = (
     const [first] = fresh
     const last = fresh.at(-1)
     if (first !== undefined && last !== undefined) {
-      const isOutage = outage !== undefined && first <= (outage.until ?? now) && last >= outage.since - schedules.grace
+      const isOutage = outage !== undefined && first <= (outage.until ?? now) &&
+        first >= (outage.worked ?? outage.since) - schedules.grace
       incidents.push({
         kind: "missed",
         key: `missed:${id}`,
