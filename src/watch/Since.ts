@@ -50,7 +50,9 @@ const look = Effect.fnUntraced(function*(since: number, traffic: Traffic.Traffic
     outage: undefined,
     limit: undefined
   }
-  let starts = judge.starts(usual, circumstances)
+  // Runs since then show too that n8n saves them.
+  const all = judge.learn(entries, runs, { from: seenFrom, now })
+  let starts = judge.starts(all, circumstances)
   if (starts.incidents.length > 0) {
     // The list says when a version was saved, not when it was published.
     const times = yield* Effect.forEach(
@@ -59,7 +61,7 @@ const look = Effect.fnUntraced(function*(since: number, traffic: Traffic.Traffic
       { concurrency: 2 }
     )
     const known = new Map(times.flatMap(([id, at]) => at === undefined ? [] : [[id, Date.parse(at)] as const]))
-    starts = judge.starts(published(usual, known), circumstances)
+    starts = judge.starts(published(all, known), circumstances)
   }
   const failed = yield* failures.detect(failures.among(ended), {
     before: usual,
