@@ -50,7 +50,9 @@ const look = Effect.fnUntraced(function*(since: number, traffic: Traffic.Traffic
     outage: undefined,
     limit: undefined
   }
-  let starts = judge.starts(usual, circumstances)
+  // Runs since then show too that n8n saves them.
+  const all = judge.learn(entries, runs, { from: seenFrom, now })
+  let starts = judge.starts(all, circumstances)
   if (starts.incidents.length > 0) {
     // The list says when a version was saved, not when it was published.
     const times = yield* Effect.forEach(
@@ -59,7 +61,7 @@ const look = Effect.fnUntraced(function*(since: number, traffic: Traffic.Traffic
       { concurrency: 2 }
     )
     const known = new Map(times.flatMap(([id, at]) => at === undefined ? [] : [[id, Date.parse(at)] as const]))
-    starts = judge.starts(published(usual, known), circumstances)
+    starts = judge.starts(published(all, known), circumstances)
   }
   const failed = yield* failures.detect(failures.among(ended), {
     before: usual,
@@ -70,7 +72,7 @@ const look = Effect.fnUntraced(function*(since: number, traffic: Traffic.Traffic
     left: Traffic.left(traffic),
     most: most.failures
   })
-  const incidents = [
+  const incidents: ReadonlyArray<Incident> = [
     ...failed.incidents,
     ...judge.gathered(starts.incidents),
     ...judge.slowness(usual, { ...runs, ended }, { now, isKnown: () => false })
@@ -91,11 +93,7 @@ const look = Effect.fnUntraced(function*(since: number, traffic: Traffic.Traffic
 })
 
 /** Reads the incidents since a time, and sentences about things that cannot be known. */
-export const incidents = Effect.fn("Since.incidents")(function*(since: number) {
+export const incidents = Effect.fn("Since.incidents")((since: number) => {
   const traffic = Traffic.make(most.requests, 2)
-  const result: { readonly incidents: ReadonlyArray<Incident>; readonly unknown: ReadonlyArray<string> } = yield* look(
-    since,
-    traffic
-  ).pipe(Effect.provideService(Traffic.Current, traffic))
-  return result
+  return look(since, traffic).pipe(Effect.provideService(Traffic.Current, traffic))
 })

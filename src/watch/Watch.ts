@@ -240,6 +240,16 @@ const look = Effect.fnUntraced(function*(
         ] as const
       )
     ),
+    ...ruled.flatMap(({ id, name, silent }) =>
+      silent !== undefined && judge.savesOf(all[id] as Entry) === "no"
+        ? [
+          [
+            `silent:${id}`,
+            `Whether '${Visible.label(name)}' is silent: n8n does not save its successful runs.`
+          ] as const
+        ]
+        : []
+    ),
     ...[...starts.unknown].map(([reason, names]) =>
       [
         `schedules:${reason}`,
@@ -342,7 +352,12 @@ export const poll = Effect.fn("Watch.poll")(function*(options: Options) {
     const before = state?.outage?.until === undefined ? state?.outage : undefined
     const outage = fault === undefined
       ? state?.outage && { ...state.outage, until: state.outage.until ?? now }
-      : { since: before?.since ?? start, polls: (before?.polls ?? 0) + 1, why: fault }
+      : {
+        since: before?.since ?? start,
+        polls: (before?.polls ?? 0) + 1,
+        why: fault,
+        ...defined({ worked: state?.polledAt })
+      }
     const { fresh, next, unknown } = looked._tag === "Success" ? looked.success : {
       fresh: outage?.polls === 2 ? [unreachable(outage)] : [],
       next: state as State,

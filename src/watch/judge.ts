@@ -83,7 +83,10 @@ export const learn = (
       const seen = { from: Math.max(lostBefore ?? -Infinity, entry.rhythm?.to ?? from), to: now }
       const next = defined({
         starts: hasSchedule(entry)
-          ? [...entry.starts ?? [], ...automatic].toSorted((a, b) => a - b).slice(-maxStarts)
+          ? [...entry.starts ?? [], ...own.filter(schedules.isScheduled).map(({ startedAt }) => startedAt)].toSorted((
+            a,
+            b
+          ) => a - b).slice(-maxStarts)
           : undefined,
         lastStart: automatic.length === 0 ? entry.lastStart : Math.max(entry.lastStart ?? -Infinity, ...automatic),
         lastFailure: failed.at(-1)?.startedAt ?? entry.lastFailure,
@@ -99,14 +102,10 @@ export const learn = (
   )
 }
 
-/** Starts as runs, for the judgment of schedules. */
-const asRuns = (workflowId: string, starts: ReadonlyArray<number>): ReadonlyArray<Run> =>
-  starts.map((startedAt) => ({ id: "", workflowId, status: "success", mode: "trigger", startedAt }))
-
 const savingOf = ({ settings }: Entry) => obj(settings)?.["saveDataSuccessExecution"]
 
 /** Whether n8n saves the successful runs of a workflow. */
-const savesOf = (entry: Entry, isDefaultSaved: boolean) => {
+export const savesOf = (entry: Entry, isDefaultSaved = false) => {
   const setting = savingOf(entry)
   if (setting === "none") return "no" as const
   return setting === "all" || entry.saves === true || isDefaultSaved ? "yes" as const : "unknown" as const
@@ -140,7 +139,7 @@ export const starts = (
     if (!entry.isPublished || !hasSchedule(entry)) return [id, entry]
     const judgedTo = entry.judgedTo ?? entry.liveSince
     const seen: Seen = { from: Math.max(seenFrom, judgedTo - lookBack), to: now }
-    const judgment = schedules.missed(entry, asRuns(id, (entry.starts ?? []).filter((at) => at >= seen.from)), {
+    const judgment = schedules.missed(entry, entry.starts ?? [], {
       seen,
       zone,
       isV1,
@@ -155,7 +154,8 @@ export const starts = (
     const [first] = fresh
     const last = fresh.at(-1)
     if (first !== undefined && last !== undefined) {
-      const isOutage = outage !== undefined && first <= (outage.until ?? now) && last >= outage.since - schedules.grace
+      const isOutage = outage !== undefined && first <= (outage.until ?? now) &&
+        first >= (outage.worked ?? outage.since) - schedules.grace
       incidents.push({
         kind: "missed",
         key: `missed:${id}`,
@@ -222,7 +222,10 @@ export const silences = (
 ): ReadonlyArray<Incident> =>
   Object.entries(workflows).flatMap(([id, entry]) => {
     const max = entry.isPublished ? limit?.({ id, name: entry.name, tags: entry.tags }) : undefined
-    if (!entry.isPublished || max === undefined && !listens(entry)) return []
+    const saves = savesOf(entry)
+    if (!entry.isPublished || saves === "no") return []
+    // The rhythm of failures ends when someone corrects their cause.
+    if (max === undefined && (saves === "unknown" || !listens(entry))) return []
     const lastStart = Math.max(
       entry.lastStart ?? entry.rhythm?.last ?? -Infinity,
       entry.liveSince,
@@ -269,15 +272,13 @@ export const slowness = (
       workflowName: name,
       at: iso(run.startedAt),
       count: 1,
-      what: kind === "slow"
-        ? `Run ${run.id} of '${Visible.label(name)}' took ${duration(excess.ms)}${usual}`
-        : `Run ${run.id} of '${Visible.label(name)}' has not ended for ${duration(excess.ms)}${usual}`,
+      what: `Run ${run.id} of '${Visible.label(name)}' ${kind === "slow" ? "took" : "has not ended for"} ${
+        duration(excess.ms)
+      }${usual}`,
       ...version !== undefined && changedAt !== undefined && changedAt <= run.startedAt && now - changedAt < 24 * hour
         ? { cause: `version ${version.slice(0, 8)} runs since ${clock(changedAt)}` }
         : {},
-      look: kind === "slow"
-        ? { tool: "get_execution", arguments: { id: run.id, sortBy: "time" } }
-        : { tool: "get_execution", arguments: { id: run.id } }
+      look: { tool: "get_execution", arguments: { id: run.id, ...kind === "slow" ? { sortBy: "time" } : {} } }
     }
   }
   const slow = ended.flatMap((run) => {
@@ -289,7 +290,7 @@ export const slowness = (
   })
   const stuck = running.flatMap((run) => {
     if (isAttended(run) || !Object.hasOwn(workflows, run.workflowId)) return []
-    const excess = durations.stuck(histories.get(run.workflowId) ?? { durations: [], peaks: [], samples: [] }, run, now)
+    const excess = durations.stuck(histories.get(run.workflowId), run, now)
     return excess === undefined ? [] : [incident("stuck", run, excess)]
   })
   return [...slow, ...stuck]

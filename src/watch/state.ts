@@ -99,7 +99,10 @@ export const State = struct({
   list: struct({ at: number, took: number, round: number, cursor: optionalKey(string) }),
   /** Last occurrence and number of occurrences of what was reported, by key. */
   reported: record(string, struct({ last: number, count: number })),
-  outage: optionalKey(struct({ since: number, polls: number, why: string, until: optionalKey(number) })),
+  /** Polls in a row that n8n did not answer; `worked` is the last one before that it did. */
+  outage: optionalKey(
+    struct({ since: number, polls: number, why: string, worked: optionalKey(number), until: optionalKey(number) })
+  ),
   /** Tests of credentials, by id. */
   credentials: record(string, Tested),
   release: struct({ at: number, isV1: flag }),

@@ -41,6 +41,8 @@ it.effect("starts are missed from a publication on, not since the version was sa
         ["missed", "late", iso(now - 15 * minute), 3, "no start of its published version was seen"]
       ]
     )
+    const { incidents } = yield* Since.incidents(now - 4 * hour)
+    assert.deepStrictEqual(incidents.map(({ workflowId }) => workflowId), ["lost", "late"])
     assert.deepStrictEqual(asked[0].unknown, [
       "Whether 1 scheduled workflow started: n8n does not save its successful runs."
     ])

@@ -222,6 +222,54 @@ describe("a look", () => {
       assert.match(said.flat().slice(1).join(), /^Which workflow 'orders' in the thresholds file/)
     }).pipe(Effect.provide(layer({ workflows: [orders], executions: [] }))))
 
+  it.effect("misses no start of which n8n saves only the failed ones, and takes no webhook for a start", () => {
+    const tick = node("Tick", "scheduleTrigger", 1.2, {
+      rule: { interval: [{ field: "minutes", minutesInterval: 1 }] }
+    })
+    const onlyFailed = workflow("failing", [tick], { active: true })
+    const both = workflow("both", [tick, node("Call", "webhook", 2)], {
+      active: true,
+      settings: { saveDataSuccessExecution: "all" }
+    })
+    return Effect.gen(function*() {
+      const fake = yield* FakeN8n.FakeN8n
+      const [found, unknown]: [Array<ReadonlyArray<string | undefined>>, Array<string>] = [[], []]
+      for (let at = start; at < start + 10 * minute; at += minute) {
+        yield* TestClock.setTime(at + 30_000)
+        const times = { startedAt: iso(at), stoppedAt: iso(at + 1) }
+        const succeeded = FakeN8n.succeededExecution({ workflow: both })
+        yield* fake.addExecution({ ...succeeded, ...times, mode: at < start + 3 * minute ? "trigger" : "webhook" })
+        if (at === start + minute) {
+          const failed = FakeN8n.failedExecution({ workflow: onlyFailed, node: "Tick", message: "closed" })
+          yield* fake.addExecution({ ...failed, ...times, mode: "trigger" })
+        }
+        const report = yield* pollWith({ zone: "UTC" })
+        found.push(...report.incidents.map(({ kind, workflowId }) => [kind, workflowId]))
+        unknown.push(...report.unknown)
+      }
+      assert.deepStrictEqual(found, [["failed", "failing"], ["missed", "both"]])
+      assert.match(
+        unknown.join(),
+        /^Whether 1 workflow started as scheduled \('failing'\): it is not known whether n8n/
+      )
+    }).pipe(Effect.provide(layer({ workflows: [onlyFailed, both], executions: [] })))
+  })
+
+  it.effect("takes a workflow whose successful runs n8n does not save neither for silent nor for watched", () => {
+    const unsaved = { ...orders, settings: { saveDataSuccessExecution: "none" }, tags: [{ name: "watch: silent 5m" }] }
+    return Effect.gen(function*() {
+      const reports: Array<Watch.Report> = []
+      for (let at = start; at < start + 15 * minute; at += minute) {
+        yield* TestClock.setTime(at)
+        reports.push(yield* poll)
+      }
+      assert.deepStrictEqual(reports.flatMap(({ incidents }) => incidents), [])
+      assert.deepStrictEqual(reports.flatMap(({ unknown }) => unknown), [
+        "Whether 'orders' is silent: n8n does not save its successful runs."
+      ])
+    }).pipe(Effect.provide(layer({ workflows: [unsaved], executions: [] })))
+  })
+
   it.effect("reports schedules that stop together as one incident, without those that are off", () => {
     const ticking = ["a", "b", "c", "d"].map((id) =>
       workflow(id, [

@@ -110,7 +110,7 @@ export const slow = (history: History, run: Run): Excess | undefined => {
 }
 
 /** A run that takes far longer than the workflow's other runs. */
-export const stuck = (history: History, run: Run, now: number): Excess | undefined => {
+export const stuck = (history: History = nothing, run: Run, now: number): Excess | undefined => {
   if (run.status !== "running" || run.stoppedAt !== undefined) return undefined
   const ms = now - run.startedAt
   const limit = limits(history)

@@ -151,15 +151,16 @@ const unmatchedEvery = (length: number, runs: ReadonlyArray<number>, from: numbe
   return missing
 }
 
-const isAutomatic = ({ mode }: Run) => mode === "trigger" || mode === "cron"
+/** Whether a schedule may have started the run. */
+export const isScheduled = ({ mode }: Run): boolean => mode === "trigger" || mode === "cron"
 
 /** Parts of a workflow that its starts follow from. */
 export type Watched = Pick<Entry, "isPublished" | "liveSince" | "nodes" | "settings" | "staticData">
 
-/** Expected starts without a run; `runs` are those of this workflow within `seen`. */
+/** Expected starts that did not happen; `happened` are those within `seen`, in order. */
 export const missed = (
   workflow: Watched,
-  runs: ReadonlyArray<Run>,
+  happened: ReadonlyArray<number>,
   { isV1, saves, seen, zone: instanceZone }: Options
 ): Judgment => {
   if (!workflow.isPublished) return { missed: [] }
@@ -168,9 +169,7 @@ export const missed = (
   ).filter(({ _tag }) => _tag !== "Never")
   if (rules.length === 0) return { missed: [] }
   if (saves === "no") return { missed: [], unknown: "n8n does not save its successful runs" }
-  if (saves === "unknown" && !runs.some(({ status }) => status === "success")) {
-    return { missed: [], unknown: "it is not known whether n8n saves its successful runs" }
-  }
+  if (saves === "unknown") return { missed: [], unknown: "it is not known whether n8n saves its successful runs" }
   const name = Schedules.timeZoneOf(workflow) ?? instanceZone
   const zone = name === undefined ? undefined : Option.getOrUndefined(DateTime.zoneMakeNamed(name))
   const reasons = new Set<string>()
@@ -186,9 +185,7 @@ export const missed = (
   const crons = judged.filter((timing) => timing._tag === "Cron")
   const most = crons.reduce((sum, timing) => sum + daily(timing), 0) * (seen.to - first) / dayLength
   const from = most > maxJudged ? Math.ceil(seen.to - (seen.to - first) * maxJudged / most) : first
-  const times = runs.filter((run) => isAutomatic(run) && run.startedAt >= Math.max(seen.from, from - 2 * minute)).map(({
-    startedAt
-  }) => startedAt).toSorted((a, b) => a - b)
+  const times = happened.filter((at) => at >= Math.max(seen.from, from - 2 * minute))
   const every = judged.flatMap((timing) =>
     timing._tag !== "Every"
       ? []
