@@ -121,15 +121,3 @@ const isScoped = (specifier: string) => specifier.startsWith("@")
 await buildVendored(specifiers.filter((each) => !isScoped(each)), false)
 // These share packages with each other.
 await buildVendored(specifiers.filter(isScoped), true)
-
-// It fails if a module of Node is imported.
-await build({
-  absWorkingDir: root,
-  entryPoints: ["dist/domain.js"],
-  bundle: true,
-  write: false,
-  external: ["effect"],
-  format: "esm",
-  platform: "browser",
-  logLevel: "warning"
-})
