@@ -5,8 +5,7 @@
 import { decode, encode } from "@jridgewell/sourcemap-codec"
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
-import type { JsonSchema } from "../answer/Tool.ts"
-import { schema } from "../answer/toolParts.ts"
+import * as Tool from "../answer/Tool.ts"
 import { obj, str } from "../base/Json.ts"
 import { all } from "../tools/index.ts"
 import { root } from "./metadata.ts"
@@ -60,8 +59,8 @@ interface Declaration {
 
 const byName = new Map<string, Declaration>()
 
-const descriptions = new Map<string, JsonSchema["properties"]>(
-  all.map((tool) => [tool.name, tool[schema].inputSchema().properties])
+const descriptions = new Map<string, Tool.JsonSchema["properties"]>(
+  all.map((tool) => [tool.name, Tool.extended(tool).inputSchema.properties])
 )
 
 /** Fields of an input with their descriptions, which models see, as comments. */
@@ -139,7 +138,23 @@ const tag = (file: string): void => {
   edit(file, text, edits)
 }
 
+/** Replaces imports of JSON by their types, for the package has none; JSON is also the type of its values. */
+const inlineJson = (file: string): void => {
+  const text = read(file)
+  edit(
+    file,
+    text,
+    [...text.matchAll(/^import (\w+) from "(\.\/\w+\.json)";/gm)].map(({ 0: all, 1: name, 2: path = "", index }) => {
+      const json = JSON.parse(readFileSync(join(root, "src", dirname(file), path), "utf8"))
+      return { start: index, end: index + all.length, text: `declare const ${name}: ${JSON.stringify(json)};` }
+    })
+  )
+}
+
 const tools = globSync("tools/**/*.d.ts", { cwd: dist })
 for (const file of tools) nameSchemas(file)
 for (const file of tools) refer(file)
-for (const file of globSync("**/*.d.ts", { cwd: dist })) tag(file)
+for (const file of globSync("**/*.d.ts", { cwd: dist })) {
+  inlineJson(file)
+  tag(file)
+}
