@@ -4,6 +4,8 @@ import type { Failure } from "../base/Errors.ts"
 import { obj, str, without } from "../base/Json.ts"
 import * as Visible from "../base/Visible.ts"
 
+export type { Advice, Hint } from "../base/Advice.ts"
+
 const checkUrl = "check N8N_URL (--n8n-url); use the address of n8n's editor in a browser"
 
 const proxied =

@@ -184,19 +184,45 @@ export const payload = <T extends Any>(tool: T): Schema.toEncoded<T["input"]> =>
  * as `Effect.fn`, only after all parts of the definition.
  */
 export type Known<Raw> = 0 extends 1 & Raw ? Raw
-  : unknown extends Raw ? "Write handler as (input) => Effect.gen(…), or define its Effect.fn before Tool.make"
+  : unknown extends Raw ?
+    "Leave summarize out, write handler as (input) => Effect.gen(…), or define its Effect.fn before"
   : Raw
+
+/** Definition of a tool apart from `summarize`. */
+export interface Definition<
+  Name extends string,
+  I extends InputSchema,
+  O extends OutputSchema,
+  Raw,
+  R,
+  E extends Errors.Failure
+> extends About {
+  readonly name: Name
+  readonly title: string
+  readonly description: string
+  readonly input: I
+  readonly output: O
+  readonly handler: (input: I["Type"]) => Effect.Effect<Raw, E, R>
+  /** Sentence about the data; an object if it exists in Japanese too. */
+  readonly message: (data: O["Type"], input: I["Type"]) => string | Locale.Message
+  readonly totals?: (raw: NoInfer<Raw>) => Totals
+  readonly next?: (input: I["Type"], data: O["Type"]) => Next
+  readonly maxChars?: (data: O["Type"], input: I["Type"]) => number
+  readonly trim?: (data: O["Type"], input: I["Type"]) => O["Type"]
+  /** View of the answer for {@link About.app}; made only for clients that show it. */
+  readonly view?: (raw: NoInfer<Raw>, input: I["Type"]) => Effect.Effect<App.View, never, NoInfer<R>>
+}
 
 /**
  * Makes a tool.
  *
- * `handler` does the work, and `summarize` turns its result into the answer's `data`. `totals` has the full lengths of
+ * `handler` does the work, and `summarize`, unless left out, turns its result into the answer's `data`. `totals` has the full lengths of
  * lists that are pages of longer ones; `next` is the call that fetches the rest of a page or of a shortened list.
  * `maxChars` is the tool's own budget, below the general one; `trim` first cuts parts to budgets of their own. Only the
  * answer for a model is cut, not the result of a program's `call`.
  *
- * `handler` is an arrow function, `(input) => Effect.gen(…)`, or an `Effect.fn` that is defined before: TypeScript
- * cannot infer the result of one that is written here. It may fail with any error that has a `_tag` and a `message`; its optional `hint` is the next step for a model.
+ * Beside `summarize`, `handler` is an arrow function, `(input) => Effect.gen(…)`, or an `Effect.fn` that is defined
+ * before: TypeScript cannot infer the result of one that is written here. It may fail with any error that has a `_tag` and a `message`; its optional `hint` is the next step for a model.
  *
  * **Example** (A custom tool)
  *
@@ -226,7 +252,23 @@ export type Known<Raw> = 0 extends 1 & Raw ? Raw
  * )
  * ```
  */
-export const make = <
+export const make: {
+  <const Name extends string, const I extends InputSchema, const O extends OutputSchema, R, E extends Errors.Failure>(
+    definition: Definition<Name, I, O, O["Type"], R, E> & { readonly summarize?: undefined }
+  ): Tool<Name, I, O, R, E>
+  <
+    const Name extends string,
+    const I extends InputSchema,
+    const O extends OutputSchema,
+    Raw,
+    R,
+    E extends Errors.Failure
+  >(
+    definition: Definition<Name, I, O, Raw, R, E> & {
+      readonly summarize: (raw: Known<NoInfer<Raw>>, input: I["Type"]) => O["Type"]
+    }
+  ): Tool<Name, I, O, R, E>
+} = <
   const Name extends string,
   const I extends InputSchema,
   const O extends OutputSchema,
@@ -234,22 +276,8 @@ export const make = <
   R,
   E extends Errors.Failure
 >(
-  definition: About & {
-    readonly name: Name
-    readonly title: string
-    readonly description: string
-    readonly input: I
-    readonly output: O
-    readonly handler: (input: I["Type"]) => Effect.Effect<Raw, E, R>
-    readonly summarize: (raw: Known<NoInfer<Raw>>, input: I["Type"]) => O["Type"]
-    /** Sentence about the data; an object if it exists in Japanese too. */
-    readonly message: (data: O["Type"], input: I["Type"]) => string | Locale.Message
-    readonly totals?: (raw: NoInfer<Raw>) => Totals
-    readonly next?: (input: I["Type"], data: O["Type"]) => Next
-    readonly maxChars?: (data: O["Type"], input: I["Type"]) => number
-    readonly trim?: (data: O["Type"], input: I["Type"]) => O["Type"]
-    /** View of the answer for {@link About.app}; made only for clients that show it. */
-    readonly view?: (raw: NoInfer<Raw>, input: I["Type"]) => Effect.Effect<App.View, never, NoInfer<R>>
+  definition: Definition<Name, I, O, Raw, R, E> & {
+    readonly summarize?: ((raw: Known<Raw>, input: I["Type"]) => O["Type"]) | undefined
   }
 ): Tool<Name, I, O, R, E> => {
   const { handler, input, output, summarize, totals, view } = definition
@@ -264,7 +292,7 @@ export const make = <
     page: (input) =>
       Effect.flatMap(handler(input), (raw) =>
         Effect.map(Effect.context<R>(), (context) => ({
-          data: summarize(raw as Known<Raw>, input),
+          data: summarize === undefined ? raw as O["Type"] : summarize(raw as Known<Raw>, input),
           totals: totals?.(raw) ?? {},
           view: view && Effect.provideContext(Effect.suspend(() => view(raw, input)), context)
         })))

@@ -21,8 +21,9 @@ import * as SqlSnapshots from "../workflows/store/SqlSnapshots.ts"
 import * as Versions from "../workflows/store/Versions.ts"
 import * as WorkflowStore from "../workflows/store/WorkflowStore.ts"
 
-/** Documents of a server, which some tools store: named here for their types. */
+// Services of some tools, named here for the types of tools.
 export { type Documents } from "../base/Documents.ts"
+export { type RetryLog } from "../executions/RetryLog.ts"
 
 /** Services that the tools need except the `N8nClient`. */
 export type Services =

@@ -63,10 +63,12 @@ export const Advice = Schema.TaggedUnion({
   ValidateWorkflow: { detail: Schema.Literals(["More", "Everything"]) },
   FixRefusedValues: {}
 })
+/** Known piece of advice. */
 export type Advice = typeof Advice.Type
 
 const Part = Schema.Union([Schema.String, Advice])
 
 /** Advice on the next step: a sentence, a known piece of advice, or a list of both. */
 export const Hint = Schema.Union([Part, Schema.Array(Part)])
-export type Hint = typeof Hint.Type
+/** Advice on the next step: a sentence, a known piece of advice, or a list of both. */
+export type Hint = string | Advice | ReadonlyArray<string | Advice>

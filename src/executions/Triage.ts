@@ -97,22 +97,19 @@ export const groupings = ["workflow", "failure", "node", "version"] as const
 /** Executions to group: all conditions hold, and of those at most the newest `last`, older than a `cursor`. */
 export interface Query extends Omit<Selection.Query, "defaultLast"> {}
 
-/** Groups of the executions in `runs`; `names` has the names of their workflows by id. */
-export interface Groups<G, A = never> extends Selection.Selection<A> {
-  readonly groups: ReadonlyArray<G>
-}
+type Element<A extends ReadonlyArray<unknown>> = A[number]
 
 /** Executions of a workflow, counted. */
-export type WorkflowGroup = ReturnType<typeof countByWorkflow>[number]
+export interface WorkflowGroup extends Element<ReturnType<typeof countByWorkflow>> {}
 
 /** Executions with the same failure: messages that differ only in values are one, with placeholders such as `{1}`. */
-export type FailureGroup = ReturnType<typeof FailureGroups.group>[number]
+export interface FailureGroup extends Element<ReturnType<typeof FailureGroups.group>> {}
 
 /** Time, items and tokens of a node over all executions in which it ran. */
-export type NodeGroup = Profile.Profile["rows"][number]
+export interface NodeGroup extends Element<Profile.Profile["rows"]> {}
 
 /** Executions of a version of a workflow, counted. */
-export type VersionGroup = Effect.Success<ReturnType<typeof groupByVersion>>[number]
+export interface VersionGroup extends Element<Effect.Success<ReturnType<typeof groupByVersion>>> {}
 
 /** Selects executions and reads nothing but the list. */
 export const list = (query: Query, defaultLast = 20) =>
@@ -121,10 +118,8 @@ export const list = (query: Query, defaultLast = 20) =>
 /** Groups executions by workflow, most failures first; of at most 200 unless `last` is set. */
 export const byWorkflow = Effect.fn("Triage.byWorkflow")(function*(query: Query) {
   const selection = yield* list(query, 200)
-  return {
-    ...selection,
-    groups: countByWorkflow(selection.runs.map(({ head }) => head))
-  } satisfies Groups<WorkflowGroup>
+  const groups: ReadonlyArray<WorkflowGroup> = countByWorkflow(selection.runs.map(({ head }) => head))
+  return { ...selection, groups }
 })
 
 /**
@@ -161,7 +156,8 @@ export const byFailure = Effect.fn("Triage.byFailure")(
       message: clean(each.message),
       ...defined({ description: each.description && clean(each.description) })
     }))
-    return { ...selection, groups: FailureGroups.group(failed) } satisfies Groups<FailureGroup, unknown>
+    const groups: ReadonlyArray<FailureGroup> = FailureGroups.group(failed)
+    return { ...selection, groups }
   }
 )
 
@@ -169,8 +165,9 @@ export const byFailure = Effect.fn("Triage.byFailure")(
 export const byNode = Effect.fn("Triage.byNode")(function*(query: Query) {
   const all = { ...query, defaultLast: 50 }
   const selection = yield* Selection.select(all, ({ id }) => Profile.read(String(id)), Profile.bytes)
-  const { rows: groups, ...rest } = Profile.profile(selection.runs.flatMap(({ value }) => value ?? []))
-  return { ...selection, ...rest, groups } satisfies Groups<NodeGroup, unknown>
+  const { rows, ...rest } = Profile.profile(selection.runs.flatMap(({ value }) => value ?? []))
+  const groups: ReadonlyArray<NodeGroup> = rows
+  return { ...selection, ...rest, groups }
 })
 
 /** Groups executions by the version of the workflow that ran (n8n 2); of at most 200 unless `last` is set. */
@@ -179,5 +176,6 @@ export const byVersion = Effect.fn("Triage.byVersion")(function*(query: Query) {
     { ...query, defaultLast: 200 },
     ({ id }) => Executions.use(({ version }) => version(String(id)))
   )
-  return { ...selection, groups: yield* groupByVersion(selection.runs) } satisfies Groups<VersionGroup, unknown>
+  const groups: ReadonlyArray<VersionGroup> = yield* groupByVersion(selection.runs)
+  return { ...selection, groups }
 })

@@ -1,7 +1,6 @@
 /**
- * Builds the modules in `dist` that apps import, with source maps that lead to `src`. A source file is a module of its
- * own, so that a bundler takes only what is used and Node loads no more, or part of the only one that imports it.
- * Dependencies other than `effect` are bundled into `dist/vendor`.
+ * Builds the modules in `dist` that apps import, one per source file, so that a bundler takes only what is used and Node
+ * loads no more, with source maps that lead to `src`. Dependencies other than `effect` are bundled into `dist/vendor`.
  */
 import { parse } from "acorn"
 import { build, transform } from "esbuild"
@@ -32,114 +31,51 @@ const place = (file: string) =>
     ".js"
   )
 
-/** Prefix of places in `dist` until each module has its own. */
-const mark = "dist:/"
-
-interface Module {
-  readonly file: string
-  readonly contents: string
-  readonly importers: Set<string>
-  isSeparate: boolean
+const write = (file: string, text: string) => {
+  const path = join(root, "dist", file)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
 }
 
-const modules = new Map<string, Module>()
+const places = new Set<string>()
 
-const compile = async (file: string): Promise<string> => {
+/** Builds a module and those that it imports. */
+const add = async (file: string): Promise<void> => {
+  const to = place(file)
+  if (places.has(to)) return
+  places.add(to)
   const text = readFileSync(join(root, file), "utf8")
-  if (!file.endsWith(".ts")) return `export default ${file.endsWith(".json") ? text.trim() : JSON.stringify(text)}\n`
+  if (!file.endsWith(".ts")) {
+    return write(to, `export default ${file.endsWith(".json") ? text.trim() : JSON.stringify(text)}\n`)
+  }
   const { code, map } = await transform(text, {
     loader: "ts",
     format: "esm",
     target: "es2022",
     sourcemap: "external",
     sourcesContent: false,
-    sourcefile: basename(file),
+    sourcefile: relative(dirname(join("dist", to)), file),
     tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } }
   })
-  // What it exports as a namespace can only be left out if it is a module of its own.
-  const isBarrel = text.includes("export * as ")
-  const queue: Array<Promise<void>> = []
-  const resolved = ({ isDynamic, names, specifier }: Import): string => {
+  const imported: Array<string> = []
+  const from = (path: string) => relative(dirname(to), path).replace(/^(?!\.)/, "./")
+  const resolved = ({ names, specifier }: Import): string => {
     if (/^(node:|effect(\/|$))/.test(specifier)) return specifier
     if (!specifier.startsWith(".")) {
       vendored.set(specifier, new Set([...vendored.get(specifier) ?? [], ...names]))
-      return `${mark}${vendorFile(specifier)}.js`
+      return from(`${vendorFile(specifier)}.js`)
     }
     const source = join(dirname(file), specifier)
-    for (const each of source.includes("*") ? globSync(source, { cwd: root }) : [source]) {
-      queue.push(add(each, isDynamic || isBarrel ? undefined : file))
-    }
-    return mark + place(source)
+    imported.push(...source.includes("*") ? globSync(source, { cwd: root }) : [source])
+    return from(place(source))
   }
-  const changed = edited(code, map, edits(parse(code, { ecmaVersion: "latest", sourceType: "module" }), resolved))
-  await Promise.all(queue)
-  return `${changed.code}//# sourceMappingURL=data:application/json;base64,${btoa(changed.map)}`
+  const module = edited(code, map, edits(parse(code, { ecmaVersion: "latest", sourceType: "module" }), resolved))
+  write(to, `${module.code}//# sourceMappingURL=${basename(to)}.map\n`)
+  write(`${to}.map`, module.map)
+  await Promise.all(imported.map(add))
 }
 
-/** Adds a module; one without an importer is a file of its own. */
-const add = async (file: string, importer?: string): Promise<void> => {
-  const known = modules.get(place(file))
-  if (known === undefined) {
-    const module = { file, contents: "", importers: new Set<string>(), isSeparate: importer === undefined }
-    if (importer !== undefined) module.importers.add(place(importer))
-    modules.set(place(file), module)
-    module.contents = await compile(file)
-  } else if (importer === undefined) known.isSeparate = true
-  else known.importers.add(place(importer))
-}
-
-for (const file of entryPoints) await add(file)
-
-/** Module whose file contains this one: itself, or the only one that imports it. */
-const owners = new Map([...modules].flatMap(([name, { isSeparate }]) => isSeparate ? [[name, name] as const] : []))
-while (owners.size < modules.size) {
-  for (const [name, module] of modules) {
-    const all = [...module.importers].map((each) => owners.get(each))
-    if (owners.has(name) || all.includes(undefined)) continue
-    module.isSeparate = new Set(all).size > 1
-    owners.set(name, module.isSeparate ? name : all[0] ?? name)
-  }
-}
-
-const write = (file: string, text: string) => {
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, text)
-}
-
-const { outputFiles } = await build({
-  absWorkingDir: root,
-  entryPoints: [...modules].flatMap(([name, { isSeparate }]) =>
-    isSeparate ? [{ in: mark + name, out: name.replace(/\.js$/, "") }] : []
-  ),
-  outdir: "dist",
-  bundle: true,
-  write: false,
-  external: ["effect", "node:*"],
-  format: "esm",
-  target: "es2022",
-  sourcemap: "linked",
-  sourcesContent: false,
-  logLevel: "warning",
-  plugins: [{
-    name: "modules",
-    setup: ({ onLoad, onResolve }) => {
-      onResolve({ filter: /^dist:/ }, ({ kind, path }) => {
-        const module = modules.get(path.slice(mark.length))
-        return kind !== "entry-point" && module?.isSeparate !== false
-          ? { path, external: true }
-          : { path: join(root, module?.file ?? ""), pluginData: module }
-      })
-      onLoad({ filter: /./ }, ({ pluginData: module }) => ({ contents: module.contents, loader: "js" }))
-    }
-  }]
-})
-for (const { path, text } of outputFiles) {
-  const from = dirname(relative(join(root, "dist"), path))
-  write(
-    path,
-    text.replaceAll(/(?<=["`])dist:\/([^"`$]*)/g, (_, to: string) => relative(from, to).replace(/^(?!\.)/, "./"))
-  )
-}
+await Promise.all(entryPoints.map(add))
 
 const requireFrom =
   "import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);\n"
@@ -176,7 +112,7 @@ const buildVendored = async (specifiers: ReadonlyArray<string>, splitting: boole
   })
   // Bundled CommonJS calls require for Node's modules; what browsers load must be without it.
   for (const { path, text } of outputFiles) {
-    write(path, text.includes("__require") ? requireFrom + text : text)
+    write(relative(join(root, "dist"), path), text.includes("__require") ? requireFrom + text : text)
   }
 }
 
@@ -185,15 +121,3 @@ const isScoped = (specifier: string) => specifier.startsWith("@")
 await buildVendored(specifiers.filter((each) => !isScoped(each)), false)
 // These share packages with each other.
 await buildVendored(specifiers.filter(isScoped), true)
-
-// It fails if a module of Node is imported.
-await build({
-  absWorkingDir: root,
-  entryPoints: ["dist/domain.js"],
-  bundle: true,
-  write: false,
-  external: ["effect"],
-  format: "esm",
-  platform: "browser",
-  logLevel: "warning"
-})

@@ -5,6 +5,9 @@
 import { decode, encode } from "@jridgewell/sourcemap-codec"
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
+import * as Tool from "../answer/Tool.ts"
+import { obj, str } from "../base/Json.ts"
+import { all } from "../tools/index.ts"
 import { root } from "./metadata.ts"
 import type { Edit } from "./modules.ts"
 import { tagsOf } from "./stability.ts"
@@ -56,22 +59,42 @@ interface Declaration {
 
 const byName = new Map<string, Declaration>()
 
-/** Makes the answer of a tool an interface, which editors show by its name. */
-const nameAnswer = (file: string): void => {
+const descriptions = new Map<string, Tool.JsonSchema["properties"]>(
+  all.map((tool) => [tool.name, Tool.extended(tool).inputSchema.properties])
+)
+
+/** Fields of an input with their descriptions, which models see, as comments. */
+const described = (fields: string, name: string): string =>
+  fields.replaceAll(/(?<!\*\/\n)^ {4}readonly (\w+):/gm, (line, field: string) => {
+    const text = str(obj(descriptions.get(name)?.[field])?.["description"])
+    return text === undefined ? line : `    /** ${text} */\n${line}`
+  })
+
+/** Makes the input and the answer of a tool interfaces, which editors show by their names. */
+const nameSchemas = (file: string): void => {
   const text = read(file)
+  const last = text.lastIndexOf("//# source")
   const edits = [...text.matchAll(/^export declare const (\w+): Tool\.Tool<(?="(\w+)")/gm)].flatMap(
     ({ 0: head, 1: variable = "", 2: name = "", index }): ReadonlyArray<Edit> => {
       byName.set(name, { variable, file })
-      const { ranges: [, , [start, end] = [0, 0]] } = argumentsAt(text, index + head.length)
-      const schema = text.slice(start, end).trim()
-      // An interface extends neither a union nor a primitive.
-      if (!schema.startsWith("Schema.Struct<")) return []
       const title = variable.slice(0, 1).toUpperCase() + variable.slice(1)
-      const last = text.lastIndexOf("//# source")
-      return [{ start, end, text: ` ${title}Output` }, {
-        start: last,
-        end: last,
-        text: `type Output = ${schema};
+      const { ranges: [, input, output] } = argumentsAt(text, index + head.length)
+      const named = (range: readonly [number, number] | undefined, kind: string, write: (type: string) => string) => {
+        const [start, end] = range ?? [0, 0]
+        const type = text.slice(start, end).trim()
+        // An interface extends neither a union nor a primitive.
+        if (!type.startsWith("Schema.Struct<")) return []
+        return [{ start, end, text: ` ${title}${kind}` }, { start: last, end: last, text: write(type) }]
+      }
+      return [
+        ...named(input, "Input", (type) =>
+          `type Input = ${described(type, name)};
+/** Schema of the arguments of \`${name}\`. */
+export interface ${title}Input extends Input {
+}
+`),
+        ...named(output, "Output", (type) =>
+          `type Output = ${type};
 type Data = Output["Type"];
 /** Data of \`${name}\`. */
 export interface ${title}Data extends Data {
@@ -80,11 +103,11 @@ export interface ${title}Data extends Data {
 export interface ${title}Output extends Output {
     readonly Type: ${title}Data;
 }
-`
-      }]
+`)
+      ]
     }
   )
-  edit(file, text, edits)
+  edit(file, text, edits.toSorted((a, b) => a.start - b.start))
 }
 
 /** Refers to tools by name where the compiler wrote their types in full. */
@@ -115,7 +138,23 @@ const tag = (file: string): void => {
   edit(file, text, edits)
 }
 
+/** Replaces imports of JSON by their types, for the package has none; JSON is also the type of its values. */
+const inlineJson = (file: string): void => {
+  const text = read(file)
+  edit(
+    file,
+    text,
+    [...text.matchAll(/^import (\w+) from "(\.\/\w+\.json)";/gm)].map(({ 0: all, 1: name, 2: path = "", index }) => {
+      const json = JSON.parse(readFileSync(join(root, "src", dirname(file), path), "utf8"))
+      return { start: index, end: index + all.length, text: `declare const ${name}: ${JSON.stringify(json)};` }
+    })
+  )
+}
+
 const tools = globSync("tools/**/*.d.ts", { cwd: dist })
-for (const file of tools) nameAnswer(file)
+for (const file of tools) nameSchemas(file)
 for (const file of tools) refer(file)
-for (const file of globSync("**/*.d.ts", { cwd: dist })) tag(file)
+for (const file of globSync("**/*.d.ts", { cwd: dist })) {
+  inlineJson(file)
+  tag(file)
+}

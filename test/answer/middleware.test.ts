@@ -12,6 +12,7 @@ import type * as Errors from "../../src/base/Errors.ts"
 import * as McpServer from "../../src/mcp/McpServer.ts"
 import { McpTransport, type Served } from "../../src/mcp/McpTransport.ts"
 import * as Methods from "../../src/mcp/Methods.ts"
+import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as tools from "../../src/tools/index.ts"
 import * as resources from "../../src/tools/Resources.ts"
@@ -177,9 +178,24 @@ describe("a handler of Effect.fn", () => {
           return yield* Effect.succeed({ doubled: 2 * n })
         }),
         summarize: (raw) => {
-          const advice: `Write handler as ${string}` = raw
+          const advice: `Leave summarize out, ${string}` = raw
           return { n: advice.length }
         }
       })
     }))
+
+  it.effect("needs no summarize if it returns the data, and has the services and failures of its own", () =>
+    Effect.gen(function*() {
+      const count = Tool.make({
+        ...about,
+        handler: Effect.fn(function*({ n }) {
+          return { n: n + (yield* (yield* N8nClient).listWorkflows()).workflows.length }
+        }),
+        message: ({ n }) => `${n}`
+      })
+      const call: (input: { readonly n: number }) => Effect.Effect<{ readonly n: number }, Errors.N8nError, N8nClient> =
+        count.call
+      assert.deepStrictEqual(yield* call({ n: 2 }), { n: 3 })
+      assert.strictEqual((yield* count.answer({ n: 0 })).message, "1")
+    }).pipe(Effect.provide(world())))
 })

@@ -107,7 +107,6 @@ export const nodeGet = Tool.make({
         )
       }
     }),
-  summarize: (details) => details,
   message: ({ name, nodes, version }) => ({
     en: nodes === undefined
       ? `Node type '${name}', version ${version}`

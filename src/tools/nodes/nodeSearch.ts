@@ -54,7 +54,6 @@ export const nodeSearch = Tool.make({
       })
       return { count: hits.count - (hits.nodes.length - nodes.length), nodes }
     }),
-  summarize: (hits) => hits,
   message: ({ count }) => ({
     en: count === 0
       ? "No node found: try other words, or n8n-nodes-base.httpRequest, which calls any API"

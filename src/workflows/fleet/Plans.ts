@@ -18,7 +18,7 @@ const Entry = Schema.Struct({
   after: Schema.String
 })
 /** Workflow of a plan. */
-export type Entry = typeof Entry.Type
+export interface Entry extends Schema.Schema.Type<typeof Entry> {}
 
 export const Group = Schema.Struct({
   change: Schema.String,
@@ -58,7 +58,7 @@ export const Plan = Schema.Struct({
   left: Schema.optionalKey(Schema.Array(Left))
 })
 /** Plan of changes, as stored. */
-export type Plan = typeof Plan.Type
+export interface Plan extends Schema.Schema.Type<typeof Plan> {}
 
 /** Outcome for a workflow; `after` is the digest of what n8n stored. */
 export const Outcome = Schema.Struct({
@@ -68,7 +68,7 @@ export const Outcome = Schema.Struct({
   published: Schema.optionalKey(Schema.Boolean),
   warnings: Schema.optionalKey(Schema.Array(Schema.String))
 })
-export type Outcome = typeof Outcome.Type
+export interface Outcome extends Schema.Schema.Type<typeof Outcome> {}
 
 /** Maximum number of plans of a caller; older ones are removed with their outcomes. */
 export const maxPlans = 30

@@ -64,7 +64,7 @@ export interface Service {
     }
   ) => Writing
   /** Changes the parts in `patch`; a published workflow is published again, unless a draft was waiting before. */
-  readonly update: (id: string, patch: Patch, options: UpdateOptions) => Writing
+  readonly update: (id: string, patch: Patch, options?: Partial<UpdateOptions>) => Writing
   /**
    * Plans an `update` without writing anything: show the plan, then `apply` it. The change is a patch, or a function of
    * the current workflow, such as an edit of `WorkflowEdit`.
@@ -137,11 +137,13 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
     const write = <A, R>(id: string, make: change.Change<A, R>, options: UpdateOptions, retries: number) =>
       steps.write(means, id, make, options, retries).pipe(inTurn(id))
 
-    const update: Service["update"] = (id, patch, options) =>
+    const update: Service["update"] = (id, patch, given) => {
+      const options: UpdateOptions = { operation: "update", source: "caller", ...given }
       // A retry would overwrite changes that the author of the patch has not seen.
-      write(id, () => Effect.succeed({ patch, result: undefined }), options, 0).pipe(
+      return write(id, () => Effect.succeed({ patch, result: undefined }), options, 0).pipe(
         Effect.withSpan("WorkflowStore.update")
       )
+    }
 
     const plan: Service["plan"] = Effect.fn("WorkflowStore.plan")(function*<R>(
       id: string,

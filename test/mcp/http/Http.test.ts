@@ -80,7 +80,6 @@ const slow = Effect.fnUntraced(function*() {
         Effect.as({}),
         Effect.onInterrupt(() => Deferred.succeed(interrupted, undefined))
       ),
-    summarize: (found) => found,
     message: () => ({ en: "done", ja: "done" })
   })
   return { tool, started: Deferred.await(started), release: Deferred.succeed(release, undefined), interrupted }

@@ -209,6 +209,10 @@ export const workflow = N8nClient.N8nClient.use((n8n) => n8n.getWorkflow("1"))
     run(bin("tsc"), [...options.split(" "), "declared.ts"], app)
     const declared = readFileSync(join(app, "types/declared.d.ts"), "utf8")
     assert.match(declared, /const why: .*\.Effect<[^<>]*\.GetExecutionData, /)
+    const types = readFileSync(join(installed, "dist/tools/executions/getExecution.d.ts"), "utf8")
+    assert.match(types, /const getExecution: Tool\.Tool<"get_execution", GetExecutionInput, GetExecutionOutput, /)
+    // Editors show it at each argument of `call`.
+    assert.include(types, "    /** From list_executions. */\n    readonly id: Schema.String;\n")
     assert.match(declared, /const workflow: .*\.Effect<N8nClient\.Workflow, /)
   })
 
