@@ -1,5 +1,6 @@
 /** Sealed state that a client holds between question and answer: readable, tamper-proof, accepted once. */
 import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
@@ -67,10 +68,12 @@ export const memory: Effect.Effect<Sealing> = Effect.sync(() => {
 
 const keyName = "key"
 
+class DamagedKey extends Data.TaggedError("DamagedKey")<{ readonly message: string }> {}
+
 /** Reads the common key; of several processes that find none, the first makes it, and the others wait for its text. */
 const keyIn = ({ add, read, write }: Documents.Collection) => {
   const readKey = read(keyName).pipe(
-    Effect.filterOrFail((key) => key?.length === 32, () => new Error("the key is damaged")),
+    Effect.filterOrFail((key) => key?.length === 32, () => new DamagedKey({ message: "the key is damaged" })),
     Effect.map((key) => Redacted.make(key ?? new Uint8Array()))
   )
   return Effect.gen(function*() {

@@ -68,6 +68,7 @@ export const Outcome = Schema.Struct({
   published: Schema.optionalKey(Schema.Boolean),
   warnings: Schema.optionalKey(Schema.Array(Schema.String))
 })
+/** Outcome for a workflow, as stored. */
 export interface Outcome extends Schema.Schema.Type<typeof Outcome> {}
 
 /** Maximum number of plans of a caller; older ones are removed with their outcomes. */

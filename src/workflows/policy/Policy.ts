@@ -32,7 +32,7 @@ const startsOf = ({ fields }: Schedules.Timing & { readonly _tag: "Cron" }) =>
   )
 
 /** Schedule rules of a node; those of 1.x leave the least time between starts. `isPolling` is undefined if unknown. */
-export const rulesOf = (node: Obj, isPolling: boolean | undefined): ReadonlyArray<Schedules.Timing> => {
+const rulesOf = (node: Obj, isPolling: boolean | undefined): ReadonlyArray<Schedules.Timing> => {
   const schedule = Schedules.ofNode(node, { isV1: true })
   if (schedule !== undefined) return schedule
   const seemsPolling = Workflow.parametersOf(node)["pollTimes"] !== undefined && /trigger$/i.test(Workflow.typeOf(node))
@@ -40,7 +40,7 @@ export const rulesOf = (node: Obj, isPolling: boolean | undefined): ReadonlyArra
 }
 
 /** Whether only n8n can evaluate a rule, such as an expression. */
-export const isOpen = ({ _tag }: Schedules.Timing): boolean => _tag === "Open"
+const isOpen = ({ _tag }: Schedules.Timing): boolean => _tag === "Open"
 
 const gapIn = (starts: ReadonlyArray<number>) => {
   const sorted = [...new Set(starts)].toSorted((a, b) => a - b)
@@ -51,7 +51,7 @@ const gapIn = (starts: ReadonlyArray<number>) => {
 }
 
 /** Shortest time between two starts by any of the rules, in seconds; starts at the same second count once. */
-export const shortestGap = (rules: ReadonlyArray<Schedules.Timing>): number => {
+const shortestGap = (rules: ReadonlyArray<Schedules.Timing>): number => {
   const isFixed = (timing: Schedules.Timing & { readonly _tag: "Cron" }) => timing.isMinuteRandom !== true
   const crons = rules.filter((timing) => timing._tag === "Cron")
   return Math.min(
@@ -62,12 +62,12 @@ export const shortestGap = (rules: ReadonlyArray<Schedules.Timing>): number => {
   )
 }
 
-export const inWords = (seconds: number): string => {
+const inWords = (seconds: number): string => {
   const [amount, unit] = seconds % 60 === 0 ? [seconds / 60, "minute"] : [seconds, "second"]
   return `${amount} ${unit}${amount === 1 ? "" : "s"}`
 }
 
-export const enabled = (workflow: Obj): ReadonlyArray<Obj> =>
+const enabled = (workflow: Obj): ReadonlyArray<Obj> =>
   Workflow.nodes(workflow).filter(({ disabled }) => disabled !== true)
 
 const Names = Schema.Array(Schema.String.check(Schema.isMinLength(1)))
