@@ -57,8 +57,8 @@ export interface Report {
   readonly slot: number
 }
 
-/** Maximum number of requests of a poll, and of the first one, which reads back. */
-const most = { first: 200, later: 8 }
+/** Maximum number of requests of a poll, and of the first one, which reads back, and of runs whose data a poll reads. */
+const most = { first: 200, later: 8, samples: 3 }
 
 const day = 86_400_000
 
@@ -95,6 +95,7 @@ const sampleOf = Effect.fnUntraced(function*(run: Run) {
   const took = (yield* Clock.currentTimeMillis) - start
   const last = execution?.lastNode
   return {
+    workflowId: run.workflowId,
     sample: execution === undefined || last === undefined ? undefined : {
       run: run.id,
       items: itemCount(execution.runs.get(last) ?? []),
@@ -144,16 +145,19 @@ const look = Effect.fnUntraced(function*(
     isNeeded,
     left: Traffic.left(traffic)
   })
-  const run = state === undefined ? undefined : judge.sampled(listed, runs, now)
-  const { after, sample } = run === undefined || Traffic.left(traffic) < 4
-    ? { sample: undefined, after: undefined }
-    : yield* sampleOf(run)
-  const observed = { ...runs, sample }
+  const candidates = state === undefined ? [] : judge.sampled(listed, runs, now)
+  const readings = yield* Effect.forEach(
+    candidates.slice(0, Math.min(most.samples, Math.max(0, Traffic.left(traffic) - 3))),
+    sampleOf
+  )
+  const observed = { ...runs, samples: readings.flatMap(({ sample }) => sample ?? []) }
   const from = state?.polledAt ?? runs.next.seenFrom
-  let known = judge.learn(listed, observed, { from, now })
-  if (run !== undefined && after !== undefined) {
-    known = { ...known, [run.workflowId]: { ...known[run.workflowId] as Entry, sampleAfter: after } }
-  }
+  const learned = judge.learn(listed, observed, { from, now })
+  const later = readings.flatMap(({ after, workflowId }): ReadonlyArray<readonly [string, Entry]> => {
+    const entry = learned[workflowId]
+    return after === undefined || entry === undefined ? [] : [[workflowId, { ...entry, sampleAfter: after }]]
+  })
+  let known = { ...learned, ...Object.fromEntries(later) }
   if (state === undefined) {
     const { notes, unknown } = newNotes({}, new Map(unusedRules(rules, { list, workflows: known })), now)
     const next: State = {
@@ -223,7 +227,7 @@ const look = Effect.fnUntraced(function*(
     ...starts.incidents,
     ...silences,
     ...judge.emptiness(known, observed),
-    ...judge.slowness(listed, { ...runs, sample }, { now, isKnown }),
+    ...judge.slowness(listed, observed, { now, isKnown }),
     ...tests.incidents
   ]
   const { fresh, reported } = newOnes(

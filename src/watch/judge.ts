@@ -55,12 +55,12 @@ export interface Sample {
   readonly version?: string
 }
 
-export type Observed = Omit<Runs, "hasRunning" | "next"> & { readonly sample?: Sample | undefined }
+export type Observed = Omit<Runs, "hasRunning" | "next"> & { readonly samples?: ReadonlyArray<Sample> }
 
 /** Workflows with what the runs since the last poll add to what is known of them. */
 export const learn = (
   workflows: State["workflows"],
-  { ended, lostBefore, sample, started, waited }: Observed,
+  { ended, lostBefore, samples = [], started, waited }: Observed,
   { from, now }: { readonly from: number; readonly now: number }
 ): State["workflows"] => {
   const startedOf = Map.groupBy(started, ({ workflowId }) => workflowId)
@@ -76,7 +76,7 @@ export const learn = (
       for (const run of over) {
         crashes = run.status === "crashed" ? crashes + 1 : 0
         if (!isAttended(run) && !waited.has(run.id)) {
-          history = durations.add(history, run, run.id === sample?.run ? sample : undefined)
+          history = durations.add(history, run, samples.find((sample) => sample.run === run.id))
         }
       }
       const failed = failures.among(over)
@@ -297,35 +297,50 @@ export const slowness = (
 }
 
 /** Workflows whose runs end without the items that they usually have. */
-export const emptiness = (workflows: State["workflows"], runs: Observed): ReadonlyArray<Incident> => {
-  const { run: id } = runs.sample ?? {}
-  const run = runs.ended.find((each) => each.id === id)
-  const entry = workflows[run?.workflowId ?? ""]
-  const empty = entry?.history && durations.empty(entry.history)
-  if (run === undefined || entry === undefined || empty === undefined) return []
-  return [{
-    kind: "empty",
-    key: `empty:${run.workflowId}:${empty.since}`,
-    workflowId: run.workflowId,
-    workflowName: entry.name,
-    at: iso(empty.since),
-    count: 1,
-    what: `Runs of '${Visible.label(entry.name)}' end without items since ${
-      clock(empty.since)
-    }; usually with ${empty.usual}`,
-    cause: empty.version === undefined
-      ? "the workflow has not changed: its source may be empty"
-      : `since version ${empty.version.slice(0, 8)}`,
-    look: { tool: "get_execution", arguments: { id: run.id } }
-  }]
-}
+export const emptiness = (workflows: State["workflows"], runs: Observed): ReadonlyArray<Incident> =>
+  (runs.samples ?? []).flatMap(({ run: id }): ReadonlyArray<Incident> => {
+    const run = runs.ended.find((each) => each.id === id)
+    const entry = workflows[run?.workflowId ?? ""]
+    const empty = entry?.history && durations.empty(entry.history)
+    if (run === undefined || entry === undefined || empty === undefined) return []
+    return [{
+      kind: "empty",
+      key: `empty:${run.workflowId}:${empty.since}`,
+      workflowId: run.workflowId,
+      workflowName: entry.name,
+      at: iso(empty.since),
+      count: 1,
+      what: `Runs of '${Visible.label(entry.name)}' end without items since ${
+        clock(empty.since)
+      }; usually with ${empty.usual}`,
+      cause: empty.version === undefined
+        ? "the workflow has not changed: its source may be empty"
+        : `since version ${empty.version.slice(0, 8)}`,
+      look: { tool: "get_execution", arguments: { id: run.id } }
+    }]
+  })
 
-/** Run whose data are worth a request, of the workflow that has waited longest for it. */
-export const sampled = (workflows: State["workflows"], { ended, waited }: Observed, now: number): Run | undefined => {
-  const lastSample = ({ workflowId }: Run) => workflows[workflowId]?.history?.samples.at(-1)?.at ?? 0
-  return ended.filter((run) => {
+/**
+ * Runs whose data are worth a request, one of a workflow: first those of a version that is new, then of the workflows
+ * that have waited longest.
+ */
+export const sampled = (
+  workflows: State["workflows"],
+  { ended, waited }: Observed,
+  now: number
+): ReadonlyArray<Run> => {
+  const latest = ({ workflowId }: Run) => workflows[workflowId]?.history?.samples.at(-1)
+  const isOfNewVersion = (run: Run) => {
+    const sample = latest(run)
+    return sample !== undefined && sample.version !== workflows[run.workflowId]?.version
+  }
+  const byRank = ended.filter((run) => {
     const entry = workflows[run.workflowId]
     return entry !== undefined && !isAttended(run) && !waited.has(run.id) && now >= (entry.sampleAfter ?? 0) &&
       durations.wantsSample(entry.history, run, now, entry.version)
-  }).toSorted((a, b) => lastSample(a) - lastSample(b) || Number(b.id) - Number(a.id))[0]
+  }).toSorted((a, b) =>
+    Number(isOfNewVersion(b)) - Number(isOfNewVersion(a)) || (latest(a)?.at ?? 0) - (latest(b)?.at ?? 0) ||
+    Number(b.id) - Number(a.id)
+  )
+  return byRank.filter((run, index) => byRank.findIndex(({ workflowId }) => workflowId === run.workflowId) === index)
 }
