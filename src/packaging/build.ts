@@ -2,8 +2,8 @@
 import { packExtension } from "@anthropic-ai/mcpb"
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
-import { bundleManifest, entryPoint, icon, marketplace, serverJson } from "./manifests.ts"
+import { basename, dirname, join } from "node:path"
+import { bundleManifest, entryPoint, icon, marketplace, screenshot, serverJson } from "./manifests.ts"
 import { metadata, root, writeJson } from "./metadata.ts"
 
 const dist = join(root, "dist")
@@ -22,7 +22,7 @@ const makeBundle = async () => {
   try {
     copyServer(dirname(join(folder, entryPoint)))
     for (const file of ["README.md", "LICENSE"]) copy(file, join(folder, file))
-    copy(icon, join(folder, bundleManifest.icon))
+    for (const file of [icon, screenshot]) copy(file, join(folder, basename(file)))
     writeJson(join(folder, "manifest.json"), bundleManifest)
     const outputPath = join(dist, `${metadata.name}-${metadata.version}.mcpb`)
     if (!await packExtension({ extensionPath: folder, outputPath, silent: false })) {

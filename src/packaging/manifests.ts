@@ -71,6 +71,9 @@ export const entryPoint = "server/main.js"
 /** Icon of 512 pixels, in the repository and, under its last name, in the bundle. */
 export const icon = ".github/images/icon.png"
 
+/** Page of a failed run, from `picture` of the demo. */
+export const screenshot = ".github/images/screenshot.png"
+
 const privacy = `${repositoryUrl}/blob/main/.github/docs/security.md#what-leaves-your-machine`
 
 const longDescription = [
@@ -90,6 +93,7 @@ export const bundleManifest = {
   description: metadata.description,
   long_description: longDescription,
   icon: basename(icon),
+  screenshots: [basename(screenshot)],
   privacy_policies: [privacy],
   author: { name: metadata.author },
   repository: { type: metadata.repository.type, url: repositoryUrl },

@@ -51,6 +51,7 @@ describe("the .mcpb bundle", () => {
         "README.md",
         "icon.png",
         "manifest.json",
+        "screenshot.png",
         "server"
       ])
 
