@@ -39,7 +39,9 @@ const checkKey = (key: Redacted.Redacted<string>, name: string) =>
   isApiKey(Redacted.value(key))
     ? Effect.succeed(Redacted.make(Redacted.value(key).trim()))
     : Options.refuse(
-      `${name} is empty, or contains a line break, a space or another character that no API key has: copy it again from n8n`
+      Redacted.value(key).trim() === ""
+        ? `${name} is empty`
+        : `${name} contains a line break, a space or another character that no API key has: copy it again from n8n`
     )
 
 const demo = Effect.promise(() =>
