@@ -106,7 +106,8 @@ console.log(JSON.stringify({
   files: urls.map((url) => url.replace(/.*node_modules\\//, ""))
 }))`)
     const sourcesOf = (own: ReadonlyArray<string>) =>
-      own.filter((file) => !file.startsWith("vendor/")).flatMap((file) => {
+      // Modules of data have no source map.
+      own.filter((file) => !file.startsWith("vendor/") && !/\.(?:json|md)\.js$/.test(file)).flatMap((file) => {
         const { sources } = JSON.parse(readFileSync(join(installed, "dist", `${file}.map`), "utf8")) as {
           sources: ReadonlyArray<string>
         }
