@@ -343,7 +343,7 @@ describe("over HTTP", () => {
       const overStdio: ReadonlyArray<readonly [Partial<Options.Options>, RegExp]> = [
         [two, /Several profiles: choose one with --profile: 'a', 'b'/],
         [{ ...two, profile: "c" }, /There is no profile 'c'/],
-        [{ profile: "a" }, /set it with --config/]
+        [{ demo: false, profile: "a" }, /set it with --config/]
       ]
       for (const [more, message] of overStdio) {
         const layer = ToolContext.layer({ ...options, transport: "stdio", ...more })
