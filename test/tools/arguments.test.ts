@@ -49,6 +49,8 @@ describe("arguments made from the inputSchema", () => {
         seed,
         // Nothing runs there: what would be waited for never comes.
         before: () => Effect.sync(() => name === "test_workflow" ? new Response("{}", { status: 400 }) : undefined)
-      })
+      }),
+    // Proofs wait for runs of their copies in real time.
+    60_000
   )
 })
