@@ -123,7 +123,8 @@ const asRun = (find: Find) => (node: Node): Node => {
   if (description === undefined) return node
   const parameters = parametersOf(node)
   const names = new Set(description.properties.map(({ name }) => name))
-  const unknown = Object.entries(parameters).filter(([name]) => !names.has(name))
+  // An empty one is a notice of another release, which n8n records with the defaults.
+  const unknown = Object.entries(parameters).filter(([name, value]) => !names.has(name) && value !== "")
   return {
     ...node,
     parameters: { ...Object.fromEntries(unknown), ...Parameters.complete(description, { typeVersion, parameters }) }

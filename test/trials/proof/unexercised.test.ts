@@ -42,7 +42,11 @@ layer(catalogue)("changes that no run shows", (it) => {
       const recorded = { conditions: { conditions: [condition], combinator: "and", options }, options: {} }
       const between = (former: Obj, now: Obj) =>
         unexercisedChanges({ ...before, nodes: rare(former) }, { ...before, nodes: rare(now) }, runs)
-      assert.deepStrictEqual(yield* between({ ...recorded, looseTypeValidation: false }, stored), [])
+      assert.deepStrictEqual(
+        yield* between({ ...recorded, looseTypeValidation: false, calloutOfAnotherRelease: "" }, stored),
+        []
+      )
+      assert.lengthOf(yield* between({ ...recorded, settingOfAnotherRelease: "x" }, stored), 1)
       assert.deepStrictEqual(
         yield* between(recorded, { conditions: { conditions: [{ ...condition, rightValue: 2 }] } }),
         [
