@@ -22,8 +22,8 @@ export interface Collection {
   readonly read: (name: string) => Access<Uint8Array | undefined>
   /** Creates or replaces a document, whole or not at all. */
   readonly write: (name: string, body: Uint8Array) => Access<void>
-  /** Creates an empty document; `false` if there is one of that name. */
-  readonly add: (name: string) => Access<boolean>
+  /** Creates a document, whole or not at all, empty by default; `false` if there is one of that name. */
+  readonly add: (name: string, body?: Uint8Array) => Access<boolean>
   readonly remove: (name: string) => Access<void>
 }
 
@@ -44,7 +44,7 @@ export const layerMemory: Layer.Layer<Documents> = Layer.sync(Documents, () => {
         list: Effect.sync(() => [...own.keys()]),
         read: (name) => Effect.sync(() => own.get(name)),
         write: (name, body) => Effect.sync(() => void own.set(name, body)),
-        add: (name) => Effect.sync(() => !own.has(name) && own.set(name, new Uint8Array()) !== undefined),
+        add: (name, body = new Uint8Array()) => Effect.sync(() => !own.has(name) && own.set(name, body) !== undefined),
         remove: (name) => Effect.sync(() => void own.delete(name))
       }
     }
@@ -67,6 +67,16 @@ export const layerFolder = (folder: string): Layer.Layer<Documents, never, FileS
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
+      const create = (file: string) =>
+        fs.open(file, { flag: "wx", mode: 0o600 }).pipe(Effect.flatMap(({ sync }) => sync), Effect.scoped)
+      // No one reads a part of it.
+      const link = (file: string, body: Uint8Array) => {
+        const temporary = `${file}.${randomUUID()}.tmp`
+        return fs.writeFile(temporary, body, { flag: "wx", mode: 0o600 }).pipe(
+          Effect.andThen(fs.link(temporary, file)),
+          Effect.ensuring(Effect.ignore(fs.remove(temporary, { force: true })))
+        )
+      }
       return {
         collection: (collection, owner) => {
           const own = path.join(folder, collection, sha256(owner).slice(0, 16))
@@ -88,11 +98,9 @@ export const layerFolder = (folder: string): Layer.Layer<Documents, never, FileS
                 Effect.provideService(FileSystem.FileSystem, fs),
                 access
               ),
-            add: (name) =>
+            add: (name, body) =>
               made.pipe(
-                Effect.andThen(fs.open(file(name), { flag: "wx", mode: 0o600 })),
-                Effect.flatMap(({ sync }) => sync),
-                Effect.scoped,
+                Effect.andThen(body === undefined ? create(file(name)) : link(file(name), body)),
                 Effect.as(true),
                 Effect.catchIf(({ reason }) => reason._tag === "AlreadyExists", () => Effect.succeed(false)),
                 access
@@ -136,9 +144,9 @@ export const layerDatabase: Layer.Layer<Documents, never, Database.Database> = L
               sql`${insert(sql, name, body)} ON CONFLICT (collection, owner, name) DO UPDATE SET body = excluded.body`
             )
           ),
-        add: (name) =>
+        add: (name, body = new Uint8Array()) =>
           Effect.map(
-            access((sql) => sql`${insert(sql, name, new Uint8Array())} ON CONFLICT DO NOTHING RETURNING name`),
+            access((sql) => sql`${insert(sql, name, body)} ON CONFLICT DO NOTHING RETURNING name`),
             (rows) => rows.length > 0
           ),
         remove: (name) => Effect.asVoid(access((sql) => sql`DELETE FROM n8n_mcp_documents WHERE ${named(sql, name)}`))

@@ -3,7 +3,6 @@ import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import * as Schedule from "effect/Schedule"
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import type * as Documents from "../../base/Documents.ts"
 import { type Obj, obj, str } from "../../base/Json.ts"
@@ -70,17 +69,13 @@ const keyName = "key"
 
 class DamagedKey extends Data.TaggedError("DamagedKey")<{ readonly message: string }> {}
 
-/** Reads the common key; of several processes that find none, the first makes it, and the others wait for its text. */
-const keyIn = ({ add, read, write }: Documents.Collection) => {
-  const readKey = read(keyName).pipe(
-    Effect.filterOrFail((key) => key?.length === 32, () => new DamagedKey({ message: "the key is damaged" })),
-    Effect.map((key) => Redacted.make(key ?? new Uint8Array()))
-  )
-  return Effect.gen(function*() {
-    if ((yield* read(keyName)) === undefined && (yield* add(keyName))) yield* write(keyName, randomBytes(32))
-    return yield* Effect.retry(readKey, { schedule: Schedule.spaced("20 millis"), times: 25 })
+/** Reads the common key; of several processes that find none, the first makes it. */
+const keyIn = ({ add, read }: Documents.Collection) =>
+  Effect.gen(function*() {
+    const key = (yield* read(keyName)) ??
+      (yield* Effect.andThen(add(keyName, randomBytes(32)), read(keyName)))
+    return key?.length === 32 ? Redacted.make(key) : yield* new DamagedKey({ message: "the key is damaged" })
   })
-}
 
 /**
  * Sealing for the processes that share these documents: a key, and marks of used texts. Until they can be read, for this
