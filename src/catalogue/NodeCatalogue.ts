@@ -93,7 +93,9 @@ const make = (
   Effect.gen(function*() {
     const file = yield* Effect.cached(opened)
     const addedTypes = new Map(added.map((each) => [each.type, each]))
-    const types = Effect.map(file, (open) => [...new Set([...addedTypes.keys(), ...open.types])])
+    const types = yield* Effect.cached(
+      Effect.map(file, (open) => [...new Set([...addedTypes.keys(), ...open.types])])
+    )
     const index = yield* Effect.cached(
       Effect.map(Effect.flatMap(file, ({ search }) => search), (text) => Search.open(text, added))
     )

@@ -342,5 +342,5 @@ export const sampled = (
     Number(isOfNewVersion(b)) - Number(isOfNewVersion(a)) || (latest(a)?.at ?? 0) - (latest(b)?.at ?? 0) ||
     Number(b.id) - Number(a.id)
   )
-  return byRank.filter((run, index) => byRank.findIndex(({ workflowId }) => workflowId === run.workflowId) === index)
+  return [...Map.groupBy(byRank, ({ workflowId }) => workflowId).values()].flatMap(([first]) => first ?? [])
 }

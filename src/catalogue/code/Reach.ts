@@ -4,7 +4,6 @@ import { arr, type Obj, obj, str } from "../../base/Json.ts"
 import lists from "./javascript.json" with { type: "json" }
 import pythonLists from "./python.json" with { type: "json" }
 import * as Scopes from "./scopes.ts"
-import { typeOf } from "./scopes.ts"
 
 /** Possible effects of code; those that cannot be excluded count. */
 interface Reach {
@@ -60,7 +59,7 @@ class Collector {
   }
 
   private isFree(node: Obj | undefined, scope: Scopes.Scope): string | undefined {
-    const name = typeOf(node) === "Identifier" ? str(node?.["name"]) : undefined
+    const name = Scopes.typeOf(node) === "Identifier" ? str(node?.["name"]) : undefined
     return name === undefined || this.scopes.find(scope, name) !== undefined ? undefined : name
   }
 
@@ -69,7 +68,7 @@ class Collector {
     const node = obj(value)
     if (node === undefined || depth > 8) return false
     const each = (...keys: ReadonlyArray<string>) => keys.every((key) => this.isFunction(node[key], scope, depth + 1))
-    switch (typeOf(node)) {
+    switch (Scopes.typeOf(node)) {
       case "FunctionExpression":
       case "FunctionDeclaration":
       case "ArrowFunctionExpression":
@@ -109,16 +108,16 @@ class Collector {
   }
 
   private callee(value: unknown, scope: Scopes.Scope): void {
-    const node = typeOf(obj(value)) === "ChainExpression" ? obj(obj(value)?.["expression"]) : obj(value)
-    if (node === undefined || typeOf(node) === "Super" || this.isFunction(node, scope)) return
+    const node = Scopes.typeOf(obj(value)) === "ChainExpression" ? obj(obj(value)?.["expression"]) : obj(value)
+    if (node === undefined || Scopes.typeOf(node) === "Super" || this.isFunction(node, scope)) return
     // Names that are not harmless already count as outside.
     if (this.isFree(node, scope) !== undefined) return
-    const name = typeOf(node) === "MemberExpression" ? Scopes.keyOf(node) : undefined
+    const name = Scopes.typeOf(node) === "MemberExpression" ? Scopes.keyOf(node) : undefined
     const receiver = obj(node["object"])
     if (name === undefined || !this.isMethod(name)) this.callsAny = true
     else if (indirect.has(name)) {
       const isKnown = this.isFunction(receiver, scope) ||
-        typeOf(receiver) === "MemberExpression" && Scopes.keyOf(receiver ?? {}) !== undefined
+        Scopes.typeOf(receiver) === "MemberExpression" && Scopes.keyOf(receiver ?? {}) !== undefined
       if (!isKnown) this.callsAny = true
     }
   }
@@ -130,12 +129,12 @@ class Collector {
     this.callee(callee, scope)
     if (free !== undefined && timers.has(free) && !this.isFunction(args[0], scope)) this.outside = true
     if (free === "require" && !modules.has((Scopes.textOf(args[0]) ?? "").replace(/^node:/, ""))) this.outside = true
-    const name = typeOf(callee) === "MemberExpression" ? Scopes.keyOf(callee ?? {}) : undefined
+    const name = Scopes.typeOf(callee) === "MemberExpression" ? Scopes.keyOf(callee ?? {}) : undefined
     const position = name === undefined ? undefined : callers.get(name)
     if (position === undefined) return
     const called = name === "then" ? args.slice(0, 2) : args.slice(position, position + 1)
     if (
-      [...called, ...args.filter((each) => typeOf(obj(each)) === "SpreadElement")].some((each) =>
+      [...called, ...args.filter((each) => Scopes.typeOf(obj(each)) === "SpreadElement")].some((each) =>
         Scopes.mayBeFunction(each) && !this.isFunction(each, scope)
       )
     ) this.callsAny = true
@@ -143,7 +142,7 @@ class Collector {
 
   private name(node: Obj, scope: Scopes.Scope, parent: Obj): void {
     const name = this.isFree(node, scope)
-    if (name === undefined || typeOf(parent) === "UnaryExpression" && parent["operator"] === "typeof") return
+    if (name === undefined || Scopes.typeOf(parent) === "UnaryExpression" && parent["operator"] === "typeof") return
     const isCallee = parent["callee"] === node
     if (staticData.has(name)) this.state = true
     else if (name === "helpers" || name === "$helpers") {
@@ -151,7 +150,7 @@ class Collector {
     } else if (name === "require" || timers.has(name)) {
       if (!isCallee) this.outside = true
     } else if (namespaces.has(name)) {
-      const isMember = typeOf(parent) === "MemberExpression" && parent["object"] === node
+      const isMember = Scopes.typeOf(parent) === "MemberExpression" && parent["object"] === node
       const isRead = isMember && Scopes.keyOf(parent) !== undefined
       if (name === "Object" && isMember && !ofObject.has(Scopes.keyOf(parent) ?? "")) this.outside = true
       if (isMember ? !isRead : guarded.has(name) && !isCallee && !isCompared(parent)) this.outside = true
@@ -172,7 +171,7 @@ class Collector {
       this.outside = true
     }
     const target = obj(node["object"])
-    if (typeOf(target) === "ThisExpression" && scope.receiver === "global") this.ofGlobal(node, key, parent)
+    if (Scopes.typeOf(target) === "ThisExpression" && scope.receiver === "global") this.ofGlobal(node, key, parent)
   }
 
   /** Visits a member of `this`, which outside of classes may be the global object. */
@@ -189,14 +188,14 @@ class Collector {
   /** Visits the target of an assignment, which may change a namespace: `Error.prepareStackTrace = …`. */
   private target(value: unknown, scope: Scopes.Scope): void {
     let node = obj(value)
-    if (typeOf(node) !== "MemberExpression") return
-    while (typeOf(node) === "MemberExpression") node = obj(node?.["object"])
+    if (Scopes.typeOf(node) !== "MemberExpression") return
+    while (Scopes.typeOf(node) === "MemberExpression") node = obj(node?.["object"])
     const free = this.isFree(node, scope)
     if (free !== undefined && namespaces.has(free)) this.outside = true
   }
 
   readonly visit = (node: Obj, scope: Scopes.Scope, parent: Obj): void => {
-    switch (typeOf(node)) {
+    switch (Scopes.typeOf(node)) {
       case "Identifier":
         return this.name(node, scope, parent)
       case "MemberExpression":
@@ -217,7 +216,7 @@ class Collector {
       }
       case "Property": {
         const key = Scopes.keyOf(node)
-        if (typeOf(parent) !== "ObjectPattern") return
+        if (Scopes.typeOf(parent) !== "ObjectPattern") return
         if (key === undefined) this.readsAny ||= !this.scopes.isHarmlessKey(node["key"], scope)
         else if (Scopes.reflective.has(key)) this.outside = true
         return
@@ -239,7 +238,7 @@ const indirect = new Set(["call", "apply", "bind"])
 
 /** Whether a property's value is passed on and could be called, rather than only written or used in a computation. */
 const passesOn = (node: Obj, parent: Obj): boolean => {
-  switch (typeOf(parent)) {
+  switch (Scopes.typeOf(parent)) {
     case "AssignmentExpression":
       return parent["left"] !== node || /^(?:\|\||&&|\?\?)=$/.test(String(parent["operator"]))
     case "MemberExpression":
@@ -257,7 +256,8 @@ const passesOn = (node: Obj, parent: Obj): boolean => {
 }
 
 /** Whether a part of the parent is compared, or is extended by a class. */
-const isCompared = (parent: Obj): boolean => typeOf(parent) === "BinaryExpression" || typeOf(parent).startsWith("Class")
+const isCompared = (parent: Obj): boolean =>
+  Scopes.typeOf(parent) === "BinaryExpression" || Scopes.typeOf(parent).startsWith("Class")
 
 /** Reach of a node's code; code that does not parse may do anything. */
 export const ofJavaScript = (code: string, parse: Parse): Reach => {

@@ -205,10 +205,10 @@ const typesOf = (
   descriptions: ReadonlyArray<NodeType.Description>,
   itemFields: ReadonlyMap<string, ItemFields>
 ): ReadonlyArray<NodeType.NodeType> =>
-  [...Map.groupBy(descriptions, ({ name }) => `${packageName}.${name.slice(name.lastIndexOf(".") + 1)}`)].map((
+  [...Map.groupBy(descriptions, ({ name }) => `${packageName}.${NodeType.shortName(name)}`)].map((
     [type, all]
   ) => {
-    const fields = itemFields.get(type.slice(type.lastIndexOf(".") + 1))
+    const fields = itemFields.get(NodeType.shortName(type))
     const sorted = all.toSorted((a, b) => newest(b) - newest(a))
     return { type, descriptions: sorted, ...fields !== undefined && { itemFields: fields } }
   })

@@ -161,7 +161,7 @@ export const toDocument = (
   if (description === undefined) throw new Error(`${type} has no description`)
   const codex = nodeType.descriptions.find(({ codex }) => codex !== undefined)?.codex ?? {}
   const short = type.replace(/^n8n-nodes-base\./, "").replace(/^@n8n\/n8n-nodes-langchain\./, "ai.")
-  const local = type.slice(type.lastIndexOf(".") + 1)
+  const local = NodeType.shortName(type)
   const trigger = description.group.includes("trigger")
   const plainName = description.displayName.replace(/\s*\(Beta\)/g, "").trim()
   const tool = toolOf(nodeType)

@@ -4,7 +4,6 @@ import type { Obj } from "../../base/Json.ts"
 import * as Parameters from "../parameters/Parameters.ts"
 import * as NodeExample from "./example.ts"
 import * as NodeType from "./NodeType.ts"
-import { choices, type Description, members, type Property } from "./NodeType.ts"
 import * as ParameterView from "./ParameterView.ts"
 import * as Ports from "./Ports.ts"
 import * as Releases from "./Releases.ts"
@@ -94,19 +93,23 @@ const mostValues = 12
 const mostNamed = 3
 
 /** Literals with which the port expressions compare the parameter. */
-const comparedWith = ({ inputs, outputs }: Description, name: string): ReadonlyArray<string> =>
+const comparedWith = ({ inputs, outputs }: NodeType.Description, name: string): ReadonlyArray<string> =>
   [inputs, outputs].flatMap((ports) =>
     typeof ports === "string"
       ? [...ports.matchAll(new RegExp(`\\b${name}\\s*===?\\s*'(\\w+)'`, "g"))].map(([, literal = ""]) => literal)
       : []
   )
 
-const otherValues = (description: Description, property: Property, current: unknown): ReadonlyArray<unknown> => {
+const otherValues = (
+  description: NodeType.Description,
+  property: NodeType.Property,
+  current: unknown
+): ReadonlyArray<unknown> => {
   const { name, type } = property
   if (type === "boolean") return [current !== true]
   if (type === "number") return [(typeof current === "number" ? current : 1) + 1]
   if (type !== "options") return []
-  const values = choices(property).map(({ value }) => value)
+  const values = NodeType.choices(property).map(({ value }) => value)
   const others = (values.length === 0 ? comparedWith(description, name) : values).filter((value) => value !== current)
   // One more input or output shows how the rest are added.
   return typeof others[0] === "number" ? others.slice(0, 1) : others.slice(0, mostValues)
@@ -115,12 +118,12 @@ const otherValues = (description: Description, property: Property, current: unkn
 const selectors = new Set(["resource", "operation"])
 
 /** Variants of the node's parameters, each with a change that its ports may depend on. */
-const settings = (description: Description, { parameters, version }: Ports.Node): ReadonlyArray<Setting> =>
+const settings = (description: NodeType.Description, { parameters, version }: Ports.Node): ReadonlyArray<Setting> =>
   Parameters.applying(description, { typeVersion: version, parameters }).flatMap((property): ReadonlyArray<Setting> => {
     const { name } = property
     if (property.type === "collection") {
       const outer = parameters[name] as Obj | undefined
-      return members(property).filter((member) => Ports.dependOn(description, member.name)).flatMap((member) =>
+      return NodeType.members(property).filter((member) => Ports.dependOn(description, member.name)).flatMap((member) =>
         otherValues(description, member, member.default).map((value) => ({
           path: `${name}.${member.name}`,
           value,
@@ -150,7 +153,7 @@ const pick = (parameters: Obj, path: string): Obj => {
 
 /** Conditional inputs or outputs, depending on `read`; the node's parameters are without defaults. */
 export const conditionalPorts = (
-  description: Description,
+  description: NodeType.Description,
   node: Ports.Node,
   read: Read,
   evaluate: Ports.Evaluate

@@ -3,15 +3,11 @@ import * as Result from "effect/Result"
 import { num, type Obj, obj, str } from "../../base/Json.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
-import type { Description } from "../../catalogue/types/NodeType.ts"
-import { links } from "../../n8n/model/Connections.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { nodes, parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
-import { either, isSubNode } from "../check/CheckedWorkflow.ts"
 import * as Checked from "../check/CheckedWorkflow.ts"
 import { isCommunity } from "../check/TypeProblems.ts"
 import * as Connect from "./connect.ts"
-import { misfit } from "./connect.ts"
 import * as Links from "./links.ts"
 import * as Patch from "./patch.ts"
 import * as Place from "./place.ts"
@@ -51,11 +47,11 @@ export const kindOf = (workflow: Obj, named: string, field: string, lookups: Ste
       type,
       typeVersion: version,
       description: undefined,
-      name: type.slice(type.lastIndexOf(".") + 1) || type,
+      name: NodeType.shortName(type) || type,
       hasWebhook: alike.some((node) => str(node["webhookId"]) !== undefined)
     })
   }
-  const near = either(NodeType.nearestTypes(type, lookups))
+  const near = Checked.either(NodeType.nearestTypes(type, lookups))
   return Step.refuse(
     field,
     `There is no node type '${type.slice(0, 100)}'.`,
@@ -76,7 +72,7 @@ const freshId = (workflow: Obj, { newId }: Step.Lookups): string => {
 const nameOf = (workflow: Obj, kind: Kind, wanted: string | undefined): string => {
   const taken = new Set([...Step.names(workflow), ...Object.keys(obj(workflow["pinData"]) ?? {})])
   if (wanted !== undefined && wanted.trim() !== "") return unique(wanted, taken, kind.name)
-  for (const { from, to } of links(workflow["connections"])) taken.add(from).add(to)
+  for (const { from, to } of Connections.links(workflow["connections"])) taken.add(from).add(to)
   return unique(kind.name, taken)
 }
 
@@ -99,7 +95,7 @@ export const add: Step.Edit<"add"> = (workflow, operation, lookups) =>
     const [id, name] = [freshId(workflow, lookups), nameOf(workflow, kind, wanted)]
     const bare = { parameters: Patch.withFilters(made, keys, lookups), type, typeVersion, position: [0, 0], id, name }
     const checked = Step.read({ node: bare }, lookups)
-    const isSub = checked !== undefined && isSubNode(checked)
+    const isSub = checked !== undefined && Checked.isSubNode(checked)
     const node = {
       ...bare,
       position: position === undefined
@@ -143,7 +139,7 @@ const topOf = (path: string, names: Iterable<string>) =>
 const fittingParameters = (
   before: Obj,
   overrides: Obj,
-  description: Description,
+  description: NodeType.Description,
   typeVersion: number,
   { suggest }: Step.Lookups
 ): Obj => {
@@ -162,7 +158,7 @@ const fittingParameters = (
   }
 }
 
-const credentialsOf = (node: Obj, parameters: Obj, description: Description): Obj | undefined => {
+const credentialsOf = (node: Obj, parameters: Obj, description: NodeType.Description): Obj | undefined => {
   const names = new Set([
     ...(description.credentials ?? []).map(({ name }) => name),
     ...["nodeCredentialType", "genericAuthType"].flatMap((key) => str(parameters[key]) ?? [])
@@ -234,7 +230,7 @@ export const replace = (
       const line = means(link.from)
         ? `${start} → '${to.name}' ${end}`
         : `'${from.name}' ${start} → ${end}`
-      const wrong = misfit(from, output, to, link.input)
+      const wrong = Connect.misfit(from, output, to, link.input)
       if (wrong === undefined) {
         if (!Connections.samePort(output, link.output)) moved.set(link, { ...link, output })
         maintained.push(line)

@@ -3,7 +3,6 @@ import * as Result from "effect/Result"
 import { arr, equals, num, type Obj, obj, own } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
-import { isNote, nodes, typeOf } from "../../n8n/model/Workflow.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { arrange } from "./Arrangement.ts"
 import type { Edit, Lookups } from "./step.ts"
@@ -31,9 +30,9 @@ export const widthOf = (type: string, { find }: Lookups): number => {
 
 const boxOf = (node: Obj, lookups: Lookups): Box | undefined => {
   const [x, y] = arr(node["position"]).map(num)
-  return x === undefined || y === undefined || Math.max(Math.abs(x), Math.abs(y)) >= farthest || isNote(node)
+  return x === undefined || y === undefined || Math.max(Math.abs(x), Math.abs(y)) >= farthest || Workflow.isNote(node)
     ? undefined
-    : { x, y, width: widthOf(typeOf(node), lookups) }
+    : { x, y, width: widthOf(Workflow.typeOf(node), lookups) }
 }
 
 export const corner = (nodes: ReadonlyArray<Obj>, lookups: Lookups): readonly [x: number, y: number] => {
@@ -51,7 +50,7 @@ export const find = (
   { anchor, isSub, type }: { readonly type: string; readonly anchor: Obj | undefined; readonly isSub: boolean },
   lookups: Lookups
 ): readonly [number, number] => {
-  const boxes = nodes(workflow).flatMap((node) => boxOf(node, lookups) ?? [])
+  const boxes = Workflow.nodes(workflow).flatMap((node) => boxOf(node, lookups) ?? [])
   const width = widthOf(type, lookups)
   const last = boxes.reduce<Box | undefined>(
     (most, box) => most === undefined || box.x > most.x ? box : most,

@@ -47,7 +47,6 @@ import { settled, Unsettled } from "../store/Publishing.ts"
 import { Snapshots } from "../store/Snapshots.ts"
 import { type Modification, type Patch, type UpdateOptions, WorkflowStore } from "../store/WorkflowStore.ts"
 import * as Upgrade from "../upgrade/Upgrade.ts"
-import type { Left } from "../upgrade/Upgrade.ts"
 import { patchOf } from "../WorkflowEdit.ts"
 import * as Change from "./change.ts"
 import type { Operation } from "./Operations.ts"
@@ -123,7 +122,7 @@ const grouped = (steps: ReadonlyArray<Change.Changed["steps"][number] & Pick<Pla
     })
   }).toSorted((a, b) => b.workflows - a.workflows)
 
-const leftByDecision = (left: ReadonlyArray<Left & { readonly workflow: string }>): ReadonlyArray<Plans.Left> =>
+const leftByDecision = (left: ReadonlyArray<Upgrade.Left & { readonly workflow: string }>): ReadonlyArray<Plans.Left> =>
   [...Map.groupBy(left, ({ decision, type, why }) => JSON.stringify([type, why, decision])).values()].map((all) => {
     const { decision = "", type = "", why = "" } = all[0] ?? {}
     const names = [...new Set(all.map(({ workflow }) => workflow))]

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { redact } from "../../base/Redact.ts"
+import * as NodeType from "../../catalogue/types/NodeType.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { callOf } from "../Calls.ts"
 import * as WorkflowEdit from "../edit/WorkflowEdit.ts"
@@ -85,8 +86,6 @@ export interface Step {
   readonly example?: string
 }
 
-const shortType = (type: string) => type.slice(type.lastIndexOf(".") + 1)
-
 const brief = (value: unknown, most = 80) => {
   const text = typeof value === "string" ? value : JSON.stringify(value) ?? "none"
   return text.length > most ? `${text.slice(0, most)}…` : text
@@ -103,7 +102,7 @@ const matching = (workflow: Obj, target: unknown): ReadonlyArray<Obj> => {
   const { name, type } = obj(target) ?? {}
   return all.filter((node) =>
     (name === undefined || node["name"] === name) &&
-    (type === undefined || node["type"] === type || shortType(Workflow.typeOf(node)) === type)
+    (type === undefined || node["type"] === type || NodeType.shortName(Workflow.typeOf(node)) === type)
   )
 }
 
@@ -138,7 +137,7 @@ const replaced = (workflow: Obj, { find, node, path, with: replacement }: Obj): 
   const place = str(path)?.replace(/^parameters\./, "")
   return matching(workflow, node).flatMap((each) => {
     const texts = textsWith(Workflow.parametersOf(each), text)
-    const type = shortType(Workflow.typeOf(each))
+    const type = NodeType.shortName(Workflow.typeOf(each))
     return texts.filter(([at]) => place === undefined || at === place || at.replace(/\[\d+\]/g, "[]") === place)
       .map(([at, value]) => ({
         operation: { op: "replace", node: wordOf(each), path: at, find: text, with: other, all: true },
@@ -184,9 +183,9 @@ const calls = (workflow: Obj, { from, fromId = from, to }: Swap): ReadonlyArray<
         node: wordOf(node),
         parameters: { workflowId: locator === undefined ? to.id : { ...locator, value: to.id, ...cached } }
       },
-      change: `${shortType(Workflow.typeOf(node))} calls '${brief(str(locator?.["cachedResultName"]) ?? id, 40)}' → '${
-        brief(to.name, 40)
-      }'`
+      change: `${NodeType.shortName(Workflow.typeOf(node))} calls '${
+        brief(str(locator?.["cachedResultName"]) ?? id, 40)
+      }' → '${brief(to.name, 40)}'`
     }]
   })
   return isFrom(obj(workflow["settings"])?.["errorWorkflow"])
@@ -217,7 +216,7 @@ const described = ({ node: _, op, ...rest }: Obj, type: string) =>
 
 const short = (typed: string) => {
   const [type = "", version = ""] = typed.split(" ")
-  return { type: shortType(type), version }
+  return { type: NodeType.shortName(type), version }
 }
 
 /** Upgrades the nodes that match, or all. */
@@ -236,7 +235,7 @@ export const upgraded = (workflow: Obj, { node: target }: Operation, lookups: Up
         }${after.version}`
       }
     }),
-    left: outcome.left.map((each): Upgrade.Left => ({ ...each, type: shortType(typeOf.get(each.node) ?? "") }))
+    left: outcome.left.map((each): Upgrade.Left => ({ ...each, type: NodeType.shortName(typeOf.get(each.node) ?? "") }))
   }
 }
 
@@ -255,7 +254,7 @@ export const stepsFor = (workflow: Obj, operation: Operation, swap: Swap | undef
       operation: { ...operation, node: wordOf(node) },
       change: op === "rename"
         ? `rename '${Workflow.nameOf(node)}' → '${String(operation["to"])}'`
-        : described(operation, shortType(Workflow.typeOf(node)))
+        : described(operation, NodeType.shortName(Workflow.typeOf(node)))
     }))
   }
   return hasEnds(workflow, operation) ? [{ operation, change: described(operation, "") }] : []

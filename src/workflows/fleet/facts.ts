@@ -1,6 +1,5 @@
 /** Facts about one workflow that its links to others follow from: webhooks, requests, inputs, calls, tables. Pure. */
 import { arr, defined, num, type Obj, obj, str } from "../../base/Json.ts"
-import { nameOf, nodes, parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { caller, callOf } from "../Calls.ts"
 
@@ -28,17 +27,17 @@ const split = (path: string) => path.split("/").filter((segment) => segment !== 
 
 /** Addresses of a workflow's triggers; n8n 1 puts ids before the path of a node without a `webhookId`. */
 export const webhooksOf = (id: string, workflow: { readonly nodes?: unknown }): ReadonlyArray<Webhook> =>
-  nodes(workflow).flatMap((node): ReadonlyArray<Webhook> => {
+  Workflow.nodes(workflow).flatMap((node): ReadonlyArray<Webhook> => {
     if (node["disabled"] === true) return []
-    const { httpMethod, multipleMethods, options, path } = parametersOf(node)
+    const { httpMethod, multipleMethods, options, path } = Workflow.parametersOf(node)
     const own = [str(path), str(obj(options)?.["path"]), str(node["webhookId"])].find(Boolean) ?? ""
     const webhookId = str(node["webhookId"])
     if (own.startsWith("=")) return []
-    switch (typeOf(node)) {
+    switch (Workflow.typeOf(node)) {
       case "n8n-nodes-base.webhook": {
         const segments = split(own)
         const all = webhookId === undefined
-          ? [segments, [id, nameOf(node).toLowerCase(), ...segments]]
+          ? [segments, [id, Workflow.nameOf(node).toLowerCase(), ...segments]]
           : [segments.some((segment) => segment.startsWith(":")) ? [webhookId, ...segments] : segments]
         const methods = multipleMethods === true
           ? arr(httpMethod ?? ["GET", "POST"]).map(String)
@@ -86,9 +85,9 @@ const decoded = (segment: string) => {
 
 /** Request of a node, if the literal part of its URL has the form of a webhook's. */
 export const requestOf = (node: Obj): Request | undefined => {
-  const type = typeOf(node)
+  const type = Workflow.typeOf(node)
   if (!hasUrl.has(type)) return undefined
-  const parameters = parametersOf(node)
+  const parameters = Workflow.parametersOf(node)
   const url = ["url", "endpointUrl", "sseEndpoint"].map((name) => str(parameters[name])).find(Boolean) ?? ""
   const [, before = "", base, test, path = ""] = bases.exec(literalParts(url)) ?? []
   if (base === undefined) return undefined
@@ -157,9 +156,11 @@ const version = ({ typeVersion }: Obj) => typeof typeVersion === "number" ? type
 
 /** Inputs that a workflow declares at its Execute Workflow Trigger; `undefined` if it takes any items as they are. */
 export const declared = (workflow: { readonly nodes?: unknown }): Inputs | undefined => {
-  const trigger = nodes(workflow).find((node) => typeOf(node) === triggerType && node["disabled"] !== true)
+  const trigger = Workflow.nodes(workflow).find((node) =>
+    Workflow.typeOf(node) === triggerType && node["disabled"] !== true
+  )
   if (trigger === undefined || version(trigger) < 1.1) return undefined
-  const { inputSource = "workflowInputs", jsonExample = usualExample, workflowInputs } = parametersOf(trigger)
+  const { inputSource = "workflowInputs", jsonExample = usualExample, workflowInputs } = Workflow.parametersOf(trigger)
   switch (inputSource) {
     case "workflowInputs":
       return new Map(
@@ -187,8 +188,8 @@ const withQuery = ({ fields, inputSchema, jsonSchemaExample, schemaType, specify
 }
 
 const passed = (node: Obj): Passed | undefined => {
-  const isCall = typeOf(node) === caller
-  const parameters = parametersOf(node)
+  const isCall = Workflow.typeOf(node) === caller
+  const parameters = Workflow.parametersOf(node)
   if (version(node) < (isCall ? 1.2 : 2)) return isCall ? undefined : withQuery(parameters)
   const { mappingMode, schema, value } = obj(parameters["workflowInputs"]) ?? {}
   const fields = arr(schema).map((field) => obj(field) ?? {})

@@ -6,6 +6,7 @@ import * as Errors from "../../base/Errors.ts"
 import { type Obj, obj, str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import { findAll, NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
+import * as NodeType from "../../catalogue/types/NodeType.ts"
 import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import {
@@ -92,7 +93,7 @@ const lower = (text: string) => text.toLowerCase()
 const ban = (type: string, banned: ReadonlyArray<string>) => {
   const names = new Set([type, ToolVariant.baseOf(type) ?? type].flatMap((name) => [
     lower(name),
-    lower(name.slice(name.lastIndexOf(".") + 1))
+    lower(NodeType.shortName(name))
   ]))
   return banned.find((entry) => names.has(lower(entry)))
 }
