@@ -1,4 +1,4 @@
-/** Rules for this repository: which room imports which, and words to avoid. */
+/** Rules for this repository: which room imports which, words to avoid, and what would defeat tree shaking. */
 import { objection } from "./rooms.ts"
 import { objections, titleObjections } from "./words.ts"
 
@@ -16,6 +16,7 @@ interface Node {
   readonly type: string
   readonly name?: string
   readonly value?: unknown
+  readonly local?: Node
   readonly object?: Node
   readonly callee?: Node
 }
@@ -74,4 +75,23 @@ const titles = {
   })
 }
 
-export default { meta: { name: "house" }, rules: { rooms, words, titles } }
+interface Declarator {
+  readonly id: Node
+  readonly init: Node | null
+}
+
+/** A namespace that is destructured is bundled whole: `const { String } = Schema` brings 250 kB. */
+const namespaces = {
+  create: (context: Context) => {
+    const names = new Set<string | undefined>()
+    return {
+      ImportNamespaceSpecifier: ({ local }: Node) => void names.add(local?.name),
+      VariableDeclarator: (node: Declarator) => {
+        if (node.id.type !== "ObjectPattern" || node.init?.type !== "Identifier" || !names.has(node.init.name)) return
+        context.report({ message: `Write ${node.init.name}.name: destructured, it is bundled whole`, node })
+      }
+    }
+  }
+}
+
+export default { meta: { name: "house" }, rules: { rooms, words, titles, namespaces } }

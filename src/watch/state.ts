@@ -14,106 +14,114 @@ import { History, Rhythm } from "./detect/index.ts"
 import { Incident } from "./Incident.ts"
 import { Run } from "./Observation.ts"
 
-const { Array: array, Boolean: flag, Finite: number, Record: record, String: string, Struct: struct, optionalKey } =
-  Schema
-
 /** Execution that had not ended, or an id that n8n has given but not listed. */
-const Open = struct({
-  id: string,
+const Open = Schema.Struct({
+  id: Schema.String,
   /** Absent while only its id is known. */
-  run: optionalKey(Run),
+  run: Schema.optionalKey(Run),
   /** Number of polls that have looked for it. */
-  polls: number,
-  waitTill: optionalKey(number)
+  polls: Schema.Finite,
+  waitTill: Schema.optionalKey(Schema.Finite)
 })
 export type Open = typeof Open.Type
 
-const Entry = struct({
-  name: string,
-  isPublished: flag,
-  isArchived: optionalKey(flag),
-  version: optionalKey(string),
+const Entry = Schema.Struct({
+  name: Schema.String,
+  isPublished: Schema.Boolean,
+  isArchived: Schema.optionalKey(Schema.Boolean),
+  version: Schema.optionalKey(Schema.String),
   /** Time at which that version was saved, which is not later than its publication. */
-  savedAt: optionalKey(number),
-  liveSince: number,
+  savedAt: Schema.optionalKey(Schema.Finite),
+  liveSince: Schema.Finite,
   /** Time at which another version was seen first. */
-  changedAt: optionalKey(number),
+  changedAt: Schema.optionalKey(Schema.Finite),
   /** Triggers only. */
-  nodes: array(record(string, Schema.Unknown)),
-  settings: optionalKey(Schema.Unknown),
-  staticData: optionalKey(Schema.Unknown),
-  tags: array(string),
-  credentials: array(struct({ id: string, name: string, type: string })),
+  nodes: Schema.Array(Schema.Record(Schema.String, Schema.Unknown)),
+  settings: Schema.optionalKey(Schema.Unknown),
+  staticData: Schema.optionalKey(Schema.Unknown),
+  tags: Schema.Array(Schema.String),
+  credentials: Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema.String })),
   /** Round of the list that had it last. */
-  round: number,
+  round: Schema.Finite,
   /** Starts of the last hours, for schedules. */
-  starts: optionalKey(array(number)),
-  lastStart: optionalKey(number),
-  lastFailure: optionalKey(number),
+  starts: Schema.optionalKey(Schema.Array(Schema.Finite)),
+  lastStart: Schema.optionalKey(Schema.Finite),
+  lastFailure: Schema.optionalKey(Schema.Finite),
   /** Start of the last successful run that n8n started by itself. */
-  lastSuccess: optionalKey(number),
+  lastSuccess: Schema.optionalKey(Schema.Finite),
   /** Number of its last runs that crashed. */
-  crashes: optionalKey(number),
+  crashes: Schema.optionalKey(Schema.Finite),
   /** Whether a successful run was seen. */
-  saves: optionalKey(flag),
-  judgedTo: optionalKey(number),
-  missedTo: optionalKey(number),
-  rhythm: optionalKey(Rhythm),
-  history: optionalKey(History),
+  saves: Schema.optionalKey(Schema.Boolean),
+  judgedTo: Schema.optionalKey(Schema.Finite),
+  missedTo: Schema.optionalKey(Schema.Finite),
+  rhythm: Schema.optionalKey(Rhythm),
+  history: Schema.optionalKey(History),
   /** Before this time no data of its runs are read, since they are large. */
-  sampleAfter: optionalKey(number)
+  sampleAfter: Schema.optionalKey(Schema.Finite)
 })
 export type Entry = typeof Entry.Type
 
-const Tested = struct({
+const Tested = Schema.Struct({
   /** Time from which the next test is due. */
-  due: number,
+  due: Schema.Finite,
   /** Last test before it was due. */
-  early: optionalKey(number),
-  hasWorked: optionalKey(flag),
-  failures: number,
-  since: optionalKey(number),
-  message: optionalKey(string)
+  early: Schema.optionalKey(Schema.Finite),
+  hasWorked: Schema.optionalKey(Schema.Boolean),
+  failures: Schema.Finite,
+  since: Schema.optionalKey(Schema.Finite),
+  message: Schema.optionalKey(Schema.String)
 })
 export type Tested = typeof Tested.Type
 
-export const State = struct({
+export const State = Schema.Struct({
   format: Schema.Literal(1),
   /** First start of the watch. */
-  since: number,
-  polledAt: number,
+  since: Schema.Finite,
+  polledAt: Schema.Finite,
   /** Before this time no one polls, since n8n is slow. */
-  notBefore: optionalKey(number),
-  interval: optionalKey(number),
+  notBefore: Schema.optionalKey(Schema.Finite),
+  interval: Schema.optionalKey(Schema.Finite),
   /** Highest id of an execution that was seen. */
-  top: number,
+  top: Schema.Finite,
   /** Since when all saved runs were seen. */
-  seenFrom: number,
+  seenFrom: Schema.Finite,
   /** Number of runs of the last poll. */
-  fresh: number,
-  open: array(Open),
+  fresh: Schema.Finite,
+  open: Schema.Array(Open),
   /** Failed runs that are still to be read. */
-  unread: array(Run),
-  workflows: record(string, Entry),
+  unread: Schema.Array(Run),
+  workflows: Schema.Record(Schema.String, Entry),
   /** The list of workflows: when its last round began, how long n8n took, and where an unfinished round continues. */
-  list: struct({ at: number, took: number, round: number, cursor: optionalKey(string) }),
+  list: Schema.Struct({
+    at: Schema.Finite,
+    took: Schema.Finite,
+    round: Schema.Finite,
+    cursor: Schema.optionalKey(Schema.String)
+  }),
   /** Last occurrence and number of occurrences of what was reported, by key. */
-  reported: record(string, struct({ last: number, count: number })),
+  reported: Schema.Record(Schema.String, Schema.Struct({ last: Schema.Finite, count: Schema.Finite })),
   /** Polls in a row that n8n did not answer; `worked` is the last one before that it did. */
-  outage: optionalKey(
-    struct({ since: number, polls: number, why: string, worked: optionalKey(number), until: optionalKey(number) })
+  outage: Schema.optionalKey(
+    Schema.Struct({
+      since: Schema.Finite,
+      polls: Schema.Finite,
+      why: Schema.String,
+      worked: Schema.optionalKey(Schema.Finite),
+      until: Schema.optionalKey(Schema.Finite)
+    })
   ),
   /** Tests of credentials, by id. */
-  credentials: record(string, Tested),
-  release: struct({ at: number, isV1: flag }),
-  outbox: array(struct({ slot: number, incident: Incident })),
+  credentials: Schema.Record(Schema.String, Tested),
+  release: Schema.Struct({ at: Schema.Finite, isV1: Schema.Boolean }),
+  outbox: Schema.Array(Schema.Struct({ slot: Schema.Finite, incident: Incident })),
   /** Times at which sentences about what is unknown were reported. */
-  notes: record(string, number)
+  notes: Schema.Record(Schema.String, Schema.Finite)
 })
 export type State = typeof State.Type
 
 const Json = Schema.fromJsonString(State)
-const Format = Schema.fromJsonString(struct({ format: number }))
+const Format = Schema.fromJsonString(Schema.Struct({ format: Schema.Finite }))
 
 const documents = Effect.gen(function*() {
   const { instance } = yield* N8nClient

@@ -15,45 +15,43 @@ const edgeKinds = ["calls", "tool", "http", "error"] as const
 const lists = ["broken", "orphans", "cycles", "contracts", "unresolved"] as const
 const groups = ["credential", "table"] as const
 
-const { optionalKey, String: Text } = Schema
-
 const Link = Schema.Struct({
-  from: Text,
-  to: Text,
+  from: Schema.String,
+  to: Schema.String,
   kind: Schema.Literals(edgeKinds),
-  node: Text,
+  node: Schema.String,
   /** Name of `from`. */
-  name: optionalKey(Text),
-  unpublished: optionalKey(Schema.Boolean),
+  name: Schema.optionalKey(Schema.String),
+  unpublished: Schema.optionalKey(Schema.Boolean),
   /** Disabled, or only in the draft or the live version. */
-  state: optionalKey(Text),
+  state: Schema.optionalKey(Schema.String),
   /** Distance from `id`. */
-  steps: optionalKey(Schema.Int)
+  steps: Schema.optionalKey(Schema.Int)
 })
 
 /** Rows of the map as `fleet/Map` describes them, with names. */
-const Rows = optionalKey(Schema.Array(Schema.Record(Text, Schema.Json)))
+const Rows = Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json)))
 
 const Output = Schema.Struct({
   total: Schema.Int,
   counts: Schema.Struct({ calls: Schema.Int, tool: Schema.Int, http: Schema.Int, error: Schema.Int }),
   /** With `id`: numbers of workflows that depend on it. */
-  affected: optionalKey(Schema.Struct({ direct: Schema.Int, all: Schema.Int, published: Schema.Int })),
+  affected: Schema.optionalKey(Schema.Struct({ direct: Schema.Int, all: Schema.Int, published: Schema.Int })),
   broken: Rows,
   orphans: Rows,
   cycles: Rows,
   contracts: Rows,
-  edges: optionalKey(Schema.Array(Link)),
+  edges: Schema.optionalKey(Schema.Array(Link)),
   /** With `id`: its own links. */
   uses: Rows,
   unresolved: Rows,
   shared: Rows,
   /** With `id`: types of its declared inputs. */
-  inputs: optionalKey(Schema.Array(Text)),
+  inputs: Schema.optionalKey(Schema.Array(Schema.String)),
   /** Names of further ids in this answer. */
   workflows: Rows,
-  mermaid: optionalKey(Text),
-  note: optionalKey(Text)
+  mermaid: Schema.optionalKey(Schema.String),
+  note: Schema.optionalKey(Schema.String)
 })
 type Output = typeof Output.Type
 
@@ -180,7 +178,7 @@ export const workflowMap = Tool.make({
   scopes: ["workflow:list", "workflow:read"],
   partialScopes: { "dataTable:list": "names of data tables" },
   input: Schema.Struct({
-    id: optionalKey(parameters.workflowId),
+    id: Schema.optionalKey(parameters.workflowId),
     kind: parameters.optional(Schema.Literals([...edgeKinds, ...groups, ...lists]), "Only these."),
     format: Schema.Literals(["graph", "mermaid"])
       .annotate({ description: "mermaid: to show a person.", default: "graph" })
