@@ -47,7 +47,8 @@ export const objection = (file: string, specifier: string): string | undefined =
   }
   const target = resolve(file, specifier)
   if (target === "main.ts") return "Nothing imports the command line."
-  if (/(^|\/)[a-z]\w*\/(?!index\.ts$)[a-z]\w*\.ts$/.test(specifier)) {
+  // A tool can be imported by its path, without the others of its folder.
+  if (/(^|\/)[a-z]\w*\/(?!index\.ts$)[a-z]\w*\.ts$/.test(specifier) && !specifier.includes("/tools/")) {
     return "A lower-case file is its folder's own: enter the folder through a module with a capital."
   }
   const [entered = "", ...below] = target.split("/")

@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import * as Options from "../src/app/config/Options.ts"
+import { declarations } from "../src/app/config/Declarations.ts"
 import * as Services from "../src/app/Services.ts"
 import * as Demo from "../src/demo/Demo.ts"
 import * as McpServer from "../src/mcp/McpServer.ts"
@@ -54,7 +54,7 @@ const code = (text: string) => `\`${text.replaceAll("|", "\\|")}\``
 const options = [
   "| option | variable | default | |",
   "| --- | --- | --- | --- |",
-  ...Object.values(Options.declarations).map(({ defaultText, description, metavar, name, variable }) =>
+  ...Object.values(declarations).map(({ defaultText, description, metavar, name, variable }) =>
     `| ${code(`--${name} ${metavar}`.trim())} | \`${variable}\` | ${defaultText} | ${description} |`
   ),
   "| `--log-level LEVEL` | `LOG_LEVEL` | info | Lowest level of log lines on stderr; stdout carries the protocol alone |"

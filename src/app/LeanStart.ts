@@ -4,8 +4,10 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
 import { readFileSync } from "node:fs"
-import type { Obj } from "../base/Json.ts"
+import { arr, type Obj, obj } from "../base/Json.ts"
 import { McpTransport, type Served } from "../mcp/McpTransport.ts"
 import * as Methods from "../mcp/Methods.ts"
 import * as Stdio from "../mcp/stdio/Stdio.ts"
@@ -25,18 +27,26 @@ export interface Prepared {
   readonly results: { readonly [method: string]: Obj }
   readonly options: ReadonlyArray<PlainOptions.Option>
   readonly names: Choice.Names
+  /** Names of the tools that `FirstCalls` answers. */
+  readonly first: ReadonlyArray<string>
   /** Tools as `tools/list` shows them, and those with other parameters beside a tool for projects. */
   readonly tools: ReadonlyArray<Listing>
   readonly extended: ReadonlyArray<Listing>
   readonly templates: ReadonlyArray<{ readonly tool: string; readonly template: Obj }>
 }
 
-/** Results of a start with these arguments and variables; `undefined` if the program has to decide. */
-export const resultsFor = (
+/** Values of the options of a start, and the results that depend on them. */
+export interface Plan {
+  readonly values: PlainOptions.Values
+  readonly results: Prepared["results"]
+}
+
+/** Plan for these arguments and variables; `undefined` if the program has to decide. */
+export const plan = (
   { extended, names, options, results, templates, tools }: Prepared,
   args: ReadonlyArray<string>,
   env: NodeJS.ProcessEnv
-): Prepared["results"] | undefined => {
+): Plan | undefined => {
   const values = PlainOptions.read(args, env, options)
   if (values === undefined || values.get("transport")?.[0] === "http") return undefined
   if (values.get("policy")?.every(PlainOptions.isPolicy) === false) return undefined
@@ -52,13 +62,16 @@ export const resultsFor = (
   if (isReadOnly === undefined || "_tag" in chosen) return undefined
   const own = new Map(chosen.has(names.projectList) ? extended.map((tool) => [tool.name, tool]) : [])
   return {
-    ...results,
-    "tools/list": {
-      tools: tools.filter(({ annotations, name }) => chosen.has(name) && !(isReadOnly && !annotations.readOnlyHint))
-        .map((tool) => own.get(tool.name) ?? tool)
-    },
-    "resources/templates/list": {
-      resourceTemplates: templates.flatMap(({ template, tool }) => chosen.has(tool) ? template : [])
+    values,
+    results: {
+      ...results,
+      "tools/list": {
+        tools: tools.filter(({ annotations, name }) => chosen.has(name) && !(isReadOnly && !annotations.readOnlyHint))
+          .map((tool) => own.get(tool.name) ?? tool)
+      },
+      "resources/templates/list": {
+        resourceTemplates: templates.flatMap(({ template, tool }) => chosen.has(tool) ? template : [])
+      }
     }
   }
 }
@@ -78,11 +91,18 @@ const loadAfter = "1 second"
 /** Additional time for calls that waited for the program, since the first use of each module is slow. */
 const firstCall = "2 seconds"
 
+/** The parts that are loaded later. */
+export interface Parts {
+  /** Answers calls of the tools in `first`; fails where only the program can say what is wrong. */
+  readonly firstCalls: Effect.Effect<Methods.Method, unknown, Scope.Scope>
+  readonly program: (transport: Layer.Layer<McpTransport>) => Effect.Effect<unknown, unknown>
+}
+
 /** Serves until stdin ends; fails if the program does, which then has printed the reason. */
 export const serve = (
-  { about, methods }: Prepared,
+  { about, first, methods }: Prepared,
   results: Prepared["results"],
-  program: Effect.Effect<(transport: Layer.Layer<McpTransport>) => Effect.Effect<unknown, unknown>>
+  { firstCalls, program }: Parts
 ): Effect.Effect<void, unknown> =>
   Effect.gen(function*() {
     const loaded = yield* Deferred.make<{ readonly served: Served; readonly context: Context.Context<never> }>()
@@ -96,7 +116,7 @@ export const serve = (
     const scope = yield* Effect.scope
     let isLoading = false
     const load = yield* Effect.cached(
-      Effect.flatMap(program, (make) => make(attached)).pipe(
+      program(attached).pipe(
         Effect.onError((cause) => Deferred.failCause(failed, cause)),
         Effect.forkIn(scope)
       )
@@ -114,6 +134,18 @@ export const serve = (
       Effect.flatMap(whole, ({ context, served }) => Effect.provideContext(run(served), context))
     const later = (method: string): Methods.Method => (request) =>
       use(({ methods }) => Methods.run(methods, method, request))
+    const answerFirst = yield* Effect.cached(Effect.option(Effect.provideService(firstCalls, Scope.Scope, scope)))
+    const isListed = (name: unknown) =>
+      arr(results["tools/list"]?.["tools"]).some((tool) => obj(tool)?.["name"] === name)
+    /** A call before the program is loaded, if the tool needs so little that it can be answered sooner. */
+    const call: Methods.Method = (request) => {
+      const { name } = request.params
+      const isFirst = !isLoading && first.some((each) => each === name) && isListed(name)
+      return Effect.flatMap(
+        isFirst ? answerFirst : Effect.succeedNone,
+        (answer) => Option.getOrElse(answer, () => later("tools/call"))(request)
+      )
+    }
     yield* Effect.forkScoped(Effect.delay(whole, loadAfter))
     const stdio = yield* Layer.build(Stdio.layerStreams(process.stdin, process.stdout, Effect.ignore(ready)))
     const transport = Context.get(stdio, McpTransport)
@@ -123,6 +155,7 @@ export const serve = (
         methods: Object.fromEntries(methods.map((method) => [
           method,
           (request: Methods.Request) => {
+            if (method === "tools/call") return call(request)
             const result = results[method]
             // The prepared list is for clients that show no pages of tools.
             const isOther = method === "tools/list" && Methods.showsApps(request.capabilities)

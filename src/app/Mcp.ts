@@ -1,12 +1,15 @@
 /** Description of this server for MCP clients. */
+import * as Effect from "effect/Effect"
 import type * as Tool from "../answer/Tool.ts"
 import { version } from "../base/Version.ts"
 import { instructions } from "../tools/Instructions.ts"
 import * as prompts from "../tools/Prompts.ts"
 import * as resources from "../tools/Resources.ts"
+import * as Selection from "../tools/Selection.ts"
 import * as skills from "../tools/Skills.ts"
-
-export const name = "effect-n8n-mcp"
+import * as Options from "./config/Options.ts"
+import * as Upstreams from "./config/Upstreams.ts"
+import { name } from "./Environment.ts"
 
 export const options = <T extends Tool.Any>(tools: ReadonlyArray<T>) => ({
   name,
@@ -16,4 +19,18 @@ export const options = <T extends Tool.Any>(tools: ReadonlyArray<T>) => ({
   resources: resources.all,
   prompts: prompts.all,
   skills: skills.all
+})
+
+/** Served tools: over stdio those for files too if there is no folder for them, to say what to set. */
+export const servedTools = Effect.fnUntraced(function*(options: Options.Options) {
+  const upstreams = options.transport === "stdio" ? [] : (yield* Upstreams.load(options)).upstreams
+  const selected = Selection.select({
+    toolsets: options.toolsets,
+    tools: options.tools,
+    excludeTools: options.excludeTools,
+    hasFiles: options.transport === "stdio" ||
+      upstreams.some(({ filesRoots = options.filesRoot }) => filesRoots.length > 0),
+    credentialEnv: options.credentialEnv.length > 0
+  })
+  return yield* Effect.mapError(Effect.fromResult(selected), Options.refuse)
 })

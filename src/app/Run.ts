@@ -19,24 +19,34 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
-const program = Effect.promise(() => import("./commands/Program.ts")).pipe(
-  Effect.map(({ make }) => make),
-  Effect.tapDefect((defect) =>
-    Effect.sync(() => void process.stderr.write(`effect-n8n-mcp cannot be loaded; install it again: ${defect}\n`))
+const load = <A>(importing: () => Promise<A>) =>
+  Effect.tapDefect(
+    Effect.promise(importing),
+    (defect) =>
+      Effect.sync(() => void process.stderr.write(`effect-n8n-mcp cannot be loaded; install it again: ${defect}\n`))
   )
-)
 
 // A person at a terminal is not in a hurry, and is advised by the program.
 const prepared = process.stdin.isTTY ? undefined : LeanStart.read(new URL("start.json", import.meta.url))
-const results = prepared && LeanStart.resultsFor(prepared, process.argv.slice(2), process.env)
+const plan = prepared && LeanStart.plan(prepared, process.argv.slice(2), process.env)
 
 // The young generation of a server for one client stays at its first size: what it reads is garbage soon, and a larger
 // one is only filled. Peak after an audit of 1,000 workflows: 182 MB instead of 301, in the same time.
-if (results !== undefined) setFlagsFromString("--semi-space-growth-factor=1")
+if (plan !== undefined) setFlagsFromString("--semi-space-growth-factor=1")
 
-const main: Effect.Effect<unknown, unknown> = prepared === undefined || results === undefined
-  ? Effect.flatMap(program, (make) => make())
-  : LeanStart.serve(prepared, results, program)
+const main: Effect.Effect<unknown, unknown> = prepared === undefined || plan === undefined
+  ? Effect.flatMap(load(() => import("./commands/Program.ts")), ({ run }) => run)
+  : LeanStart.serve(prepared, plan.results, {
+    firstCalls: Effect.flatMap(
+      load(() => import("./FirstCalls.ts")),
+      ({ make }) => make(plan.values, prepared.options)
+    ),
+    program: (transport) =>
+      Effect.flatMap(
+        load(() => import("./Serving.ts")),
+        ({ servePlain }) => servePlain(plan.values, prepared.options, transport)
+      )
+  })
 
 NodeRuntime.runMain(main, {
   // It would report failures on stdout, outside the logger.

@@ -6,9 +6,6 @@ import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { join } from "node:path"
-import * as Locale from "../answer/Locale.ts"
-import * as Minimize from "../answer/Minimize.ts"
-import * as Tool from "../answer/Tool.ts"
 import { Database } from "../base/Database.ts"
 import { CredentialEnv } from "../credentials/Values.ts"
 import type { N8nClient } from "../n8n/N8nClient.ts"
@@ -43,9 +40,7 @@ const common = (options: Options.Options) =>
   Layer.mergeAll(
     Layer.provideMerge(policy(options), Services.catalogue({ nodes: options.nodes })),
     credentialEnv(options),
-    Layer.succeed(Locale.CurrentLocale, options.locale),
-    Layer.succeed(Minimize.MaxResultChars, options.maxResultChars),
-    Layer.succeed(Tool.RedactSecrets, !options.showSecrets)
+    Options.layerAnswers(options)
   )
 
 /** Services for files and node types, without an n8n and without state. */

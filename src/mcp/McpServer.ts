@@ -168,7 +168,8 @@ const argumentsOf = ({ params }: Methods.Request): unknown => {
   return args === undefined || obj(args) !== undefined ? args : Arguments.wrap(args)
 }
 
-const makeServed = <T extends Tool.Any, M extends Tool.Middleware>(
+/** Methods of a server, which a transport serves. @internal */
+export const makeServed = <T extends Tool.Any, M extends Tool.Middleware = never>(
   options: Options<T, M>,
   contextFor: (caller: Caller) => Effect.Effect<Context.Context<Tool.Services<T> | Tool.Services<M>>>
 ): Effect.Effect<Served> =>

@@ -4,7 +4,7 @@
  */
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
-import * as Options from "../app/config/Options.ts"
+import { general } from "../app/config/Declarations.ts"
 import * as tools from "../tools/index.ts"
 import { metadata, repositoryUrl, root, title, writeJson } from "./metadata.ts"
 
@@ -40,7 +40,7 @@ const questions: ReadonlyArray<Question> = [
   }
 ]
 
-const declarations = Object.values(Options.general)
+const declarations = Object.values(general)
 
 const form = (questions: ReadonlyArray<Question>) =>
   Object.fromEntries(questions.map(({ key, variable, ...question }) => {

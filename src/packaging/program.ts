@@ -7,7 +7,8 @@
 import * as Effect from "effect/Effect"
 import { build } from "esbuild"
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs"
-import { join, resolve } from "node:path"
+import { join, relative, resolve } from "node:path"
+import { build as bundle } from "rolldown"
 import { root } from "./metadata.ts"
 import { prepared } from "./start.ts"
 
@@ -17,26 +18,24 @@ const folder = resolve(root, outdir)
 /** Replacement of the SDK's default validator, which is never used but half of the loading time of older clients. */
 const unused = join(root, "src/packaging/unused.ts")
 
-const { metafile } = await build({
-  absWorkingDir: root,
-  entryPoints: { "main-run": "src/app/Run.ts" },
-  outdir: folder,
-  outExtension: { ".js": extension },
-  chunkNames: "main-[name]-[hash]",
-  bundle: true,
-  splitting: true,
-  metafile: true,
+const { output } = await bundle({
+  cwd: root,
+  input: { "main-run": "src/app/Run.ts" },
   platform: "node",
-  format: "esm",
-  mainFields: ["module", "main"],
-  target: "node22",
-  minifyWhitespace: true,
-  minifySyntax: true,
-  legalComments: "none",
-  logLevel: "warning",
-  loader: { ".md": "text" },
-  alias: { ajv: unused, "ajv-formats": unused },
-  banner: { js: "import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);" }
+  resolve: { mainFields: ["module", "main"], alias: { ajv: unused, "ajv-formats": unused } },
+  transform: { target: "node22" },
+  moduleTypes: { ".md": "text" },
+  logLevel: "warn",
+  output: {
+    dir: folder,
+    format: "esm",
+    entryFileNames: `[name]${extension}`,
+    chunkFileNames: `main-[name]-[hash]${extension}`,
+    comments: false,
+    // Names stay, for stack traces.
+    minify: { compress: true, codegen: true, mangle: false },
+    banner: "import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);"
+  }
 })
 
 await build({
@@ -67,7 +66,8 @@ const notice = (folder: string) => {
   return `## ${name} ${version}\n\n${text}\n`
 }
 
-const folders = new Set(Object.keys(metafile.inputs).flatMap(folderOf))
+const modules = output.flatMap((chunk) => chunk.type === "chunk" ? chunk.moduleIds : [])
+const folders = new Set(modules.map((file) => relative(root, file)).flatMap(folderOf))
 const notices = [...folders].filter((folder) => existsSync(join(root, folder, "package.json"))).map(notice).toSorted()
 writeFileSync(join(folder, "NOTICES.md"), `# Bundled packages and their licences\n\n${notices.join("\n")}`)
 writeFileSync(join(folder, "start.json"), JSON.stringify(await Effect.runPromise(prepared)))

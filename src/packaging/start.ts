@@ -1,16 +1,15 @@
 /** Answers of the server before the program is loaded. */
 import * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Struct from "effect/Struct"
 import * as Tool from "../answer/Tool.ts"
-import * as Options from "../app/config/Options.ts"
+import * as Declarations from "../app/config/Declarations.ts"
+import * as FirstCalls from "../app/FirstCalls.ts"
 import type * as LeanStart from "../app/LeanStart.ts"
 import * as Mcp from "../app/Mcp.ts"
 import { arr, obj } from "../base/Json.ts"
 import * as McpServer from "../mcp/McpServer.ts"
-import { McpTransport, type Served } from "../mcp/McpTransport.ts"
+import type { Served } from "../mcp/McpTransport.ts"
 import * as Methods from "../mcp/Methods.ts"
 import * as tools from "../tools/index.ts"
 import * as Resources from "../tools/Resources.ts"
@@ -31,29 +30,20 @@ const resultOf = (method: string, served: Served) =>
     ask: () => Effect.die(new Error(`${method} must not ask`))
   }).pipe(Effect.orDie)
 
-const serve = Effect.fnUntraced(function*(served: ReadonlyArray<typeof tools.all[number]>) {
-  const deferred = yield* Deferred.make<Served>()
-  yield* McpServer.serveWith(Mcp.options(served), () => Effect.succeed(nothing)).pipe(
-    Effect.provide(
-      Layer.succeed(McpTransport, { serve: (served) => Effect.asVoid(Deferred.succeed(deferred, served)) })
-    )
-  )
-  return yield* Deferred.await(deferred)
-})
-
 /** Description of the server with all its tools and options. */
 export const prepared: Effect.Effect<LeanStart.Prepared> = Effect.gen(function*() {
-  const served = yield* serve(tools.all)
+  const served = yield* McpServer.makeServed(Mcp.options(tools.all), () => Effect.succeed(nothing))
   const { resourceTemplates } = yield* resultOf("resources/templates/list", served)
   const templates = arr(resourceTemplates).map((template) => obj(template) ?? {})
   return {
     about: served.about,
     methods: Object.keys(served.methods),
     results: { "prompts/list": yield* resultOf("prompts/list", served) },
-    options: Object.values(Options.declarations).map((option) =>
-      Struct.pick(option, ["name", "variable", "format", "choices", "isList", "range"])
+    options: Object.values(Declarations.declarations).map((option) =>
+      Struct.pick(option, ["name", "variable", "format", "isSecret", "choices", "isList", "range", "fallback"])
     ),
     names: Selection.names,
+    first: FirstCalls.tools.map(({ name }) => name),
     tools: tools.all.map(McpServer.listing),
     extended: tools.all.map(Tool.extended).filter((tool, index) => tool !== tools.all[index]).map(McpServer.listing),
     templates: templates.map((template, index) => ({ tool: Resources.all[index]?.tool ?? "", template }))

@@ -14,7 +14,6 @@ import { type ReadWorkflow, WriteGuard } from "../n8n/WriteGuard.ts"
 import * as LiteralSecrets from "./LiteralSecrets.ts"
 import * as NodeLookups from "./NodeLookups.ts"
 import { outdated } from "./Outdated.ts"
-import { hasErrorWorkflow } from "./policy/Policy.ts"
 
 export const severities = ["high", "medium", "low"] as const
 export type Severity = typeof severities[number]
@@ -124,7 +123,7 @@ export const look = Effect.fnUntraced(function*(
   counts: boolean,
   read: ReadWorkflow
 ): Effect.fn.Return<ReadonlyArray<Risk>, Errors.N8nError> {
-  const isUnwatched = counts && workflow.nodes.length > 0 && !hasErrorWorkflow(workflow)
+  const isUnwatched = counts && workflow.nodes.length > 0 && !Workflow.hasErrorWorkflow(workflow)
   return [
     ...LiteralSecrets.places({ nodes: workflow.nodes }).map(({ at, node, path }) =>
       defined({ check: "literal-secret" as const, at: `'${node ?? "?"}': ${path}`, path: at, node })

@@ -7,7 +7,6 @@ import { arr, defined, obj } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient, type VersionLabels, writesDrafts } from "../n8n/N8nClient.ts"
 import { calledBy } from "./Calls.ts"
-import { errorWorkflowId } from "./policy/Policy.ts"
 import * as Reference from "./Reference.ts"
 import * as Schedules from "./Schedules.ts"
 import { Versions } from "./store/Versions.ts"
@@ -116,7 +115,7 @@ const dependents = (id: string) =>
         const nodes = arr(obj(workflow.activeVersion)?.["nodes"] ?? workflow.nodes)
         const as = nodes.some((node) => calledBy(obj(node) ?? {}) === id)
           ? "caller"
-          : errorWorkflowId({ settings }) === id
+          : Workflow.errorWorkflowId({ settings }) === id
           ? "error workflow"
           : undefined
         return as === undefined || workflow.id === id

@@ -5,15 +5,19 @@ import * as Command from "effect/cli/Command"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { delimiter, join } from "node:path"
 import * as Tool from "../../src/answer/Tool.ts"
+import { flags } from "../../src/app/config/Declarations.ts"
 import * as Options from "../../src/app/config/Options.ts"
 import * as State from "../../src/app/config/State.ts"
 import * as Upstreams from "../../src/app/config/Upstreams.ts"
 import * as LeanStart from "../../src/app/LeanStart.ts"
+import * as Mcp from "../../src/app/Mcp.ts"
 import * as ToolContext from "../../src/app/ToolContext.ts"
 import { arr, obj } from "../../src/base/Json.ts"
 import * as McpServer from "../../src/mcp/McpServer.ts"
@@ -100,18 +104,25 @@ const parts: ReadonlyArray<ReadonlyArray<string>> = [
 
 const quiet: CliOutput.Presenter = { present: () => Effect.void }
 
-/** Names and parameters of the tools that the program lists; `undefined` if it refuses the start. */
-const ofProgram = Effect.fnUntraced(function*(args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) {
+/** Options as the command line reads them; fails if it refuses them. */
+const parse = Effect.fnUntraced(function*(args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) {
   const parsed = yield* Ref.make(Option.none<Options.Options>())
-  const command = Command.make("test", Options.flags, (options) => Ref.set(parsed, Option.some(options)))
+  const command = Command.make("test", flags, (options) => Ref.set(parsed, Option.some(options)))
   const environment = ConfigProvider.layer(ConfigProvider.fromEnv({ env: Options.variables(env) }))
   yield* Command.runWith(command, { version: "0" })(args).pipe(
     Effect.provide(environment),
     Effect.provideService(CliOutput.Presenter, quiet)
   )
   const options = Option.getOrUndefined(yield* Ref.get(parsed))
-  if (options === undefined || options.transport === "http") return yield* Options.refuse("help, or another transport")
-  const tools = yield* Options.servedTools(options, true)
+  return options === undefined || options.transport === "http"
+    ? yield* Options.refuse("help, or another transport")
+    : options
+})
+
+/** The tools that the program lists; fails if it refuses the start. */
+const ofProgram = Effect.fnUntraced(function*(args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) {
+  const options = yield* parse(args, env)
+  const tools = yield* Mcp.servedTools(options)
   const { defaultUpstream } = yield* Upstreams.load(options)
   if (defaultUpstream === undefined) return yield* Options.refuse("several profiles")
   if (options.policy !== undefined) yield* ToolContext.policyIn(options.policy)
@@ -134,23 +145,51 @@ describe("LeanStart", () => {
 
   it.effect.each([0, 1])("answers as the program answers (half %i of the options)", (half) =>
     Effect.gen(function*() {
-      const plan = yield* prepared
+      const start = yield* prepared
       for (const first of parts.filter((_, index) => index % 2 === half)) {
         for (const second of parts) {
           const args = [...first, ...second]
-          const results = LeanStart.resultsFor(plan, args, home)
-          if (results === undefined) continue
-          assert.deepStrictEqual(results["tools/list"]?.["tools"], yield* ofProgram(args, home), args.join(" "))
+          const lean = LeanStart.plan(start, args, home)
+          if (lean === undefined) continue
+          assert.deepStrictEqual(lean.results["tools/list"]?.["tools"], yield* ofProgram(args, home), args.join(" "))
+        }
+      }
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  const revealed = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map(revealed) : Redacted.isRedacted(value) ? ["secret", Redacted.value(value)] : value
+
+  it.effect("reads the same options as the command line", () =>
+    Effect.gen(function*() {
+      const start = yield* prepared
+      const environments: ReadonlyArray<Readonly<Record<string, string>>> = [
+        {},
+        { N8N_URL: "http://n8n", N8N_API_KEY: "key", N8N_MCP_WEBHOOK_URL: "https://hooks" },
+        { N8N_MCP_FILES_ROOT: `${folder}${delimiter}relative`, N8N_MCP_NODES: `a${delimiter}${delimiter}b` },
+        { N8N_MCP_TOOLSETS: "tables, files", N8N_MCP_CREDENTIAL_ENV: "KEY", N8N_MCP_MAX_RESULT_CHARS: "20000" },
+        { N8N_MCP_STATE: folder, N8N_MCP_SHOW_SECRETS: "true", N8N_MCP_LOCALE: "ja", N8N_MCP_AUTH_TOKEN: "a,b" }
+      ]
+      for (const own of environments) {
+        for (const args of parts) {
+          const env = { ...home, ...own }
+          const lean = LeanStart.plan(start, args, env)
+          if (lean === undefined) continue
+          const options = Options.fromPlain(lean.values, start.options)
+          assert.deepStrictEqual(
+            Record.map({ ...options }, revealed),
+            Record.map({ ...yield* parse(args, env) }, revealed),
+            JSON.stringify([args, own])
+          )
         }
       }
     }).pipe(Effect.provide(NodeServices.layer)))
 
   it.effect("answers only if the program starts", () =>
     Effect.gen(function*() {
-      const plan = yield* prepared
+      const start = yield* prepared
       const connected = { ...home, N8N_URL: "http://n8n", N8N_API_KEY: "key" }
       const slow = yield* Effect.filter(parts, (args) =>
-        LeanStart.resultsFor(plan, args, connected) !== undefined
+        LeanStart.plan(start, args, connected) !== undefined
           ? Effect.succeed(false)
           : Effect.match(ofProgram(args, connected), { onFailure: () => false, onSuccess: () => true }))
       assert.deepStrictEqual(slow, [
@@ -165,7 +204,7 @@ describe("LeanStart", () => {
 
   it.effect("takes the same values from the environment", () =>
     Effect.gen(function*() {
-      const plan = yield* prepared
+      const start = yield* prepared
       const cases: ReadonlyArray<readonly [Readonly<Record<string, string>>, boolean]> = [
         [{ N8N_URL: "http://n8n", N8N_API_KEY: "k", N8N_MCP_TOOLS: "" }, true],
         [{ N8N_MCP_READ_ONLY: "true", N8N_MCP_TOOLSETS: "tables, projects" }, true],
@@ -181,13 +220,13 @@ describe("LeanStart", () => {
       ]
       for (const [own, isLean] of cases) {
         const env = { ...home, ...own }
-        const results = LeanStart.resultsFor(plan, [], env)
-        assert.strictEqual(results !== undefined, isLean, JSON.stringify(own))
-        if (results) assert.deepStrictEqual(results["tools/list"]?.["tools"], yield* ofProgram([], env))
+        const lean = LeanStart.plan(start, [], env)
+        assert.strictEqual(lean !== undefined, isLean, JSON.stringify(own))
+        if (lean) assert.deepStrictEqual(lean.results["tools/list"]?.["tools"], yield* ofProgram([], env))
       }
       // The command line wins.
       const [all, some] = [[], ["--toolsets", "tables"]].map((args) =>
-        arr(LeanStart.resultsFor(plan, args, { ...home, N8N_MCP_TOOLSETS: "executions" })?.["tools/list"]?.["tools"])
+        arr(LeanStart.plan(start, args, { ...home, N8N_MCP_TOOLSETS: "executions" })?.results["tools/list"]?.["tools"])
       )
       assert.deepStrictEqual(some?.map((tool) => obj(tool)?.["name"]), ["table_read", "table_write"])
       assert.notDeepEqual(all, some)

@@ -4,8 +4,8 @@ import type * as HelpDoc from "effect/cli/HelpDoc"
 import * as Option from "effect/Option"
 import { nearest } from "../../base/Nearest.ts"
 import * as tools from "../../tools/index.ts"
-import * as Options from "../config/Options.ts"
-import { name } from "../Mcp.ts"
+import { general } from "../config/Declarations.ts"
+import { name } from "../Environment.ts"
 import * as Layout from "../report/Layout.ts"
 import json from "./help.json" with { type: "json" }
 
@@ -108,13 +108,13 @@ export const page = (doc: HelpDoc.HelpDoc): string => {
 
 /** Text of `help options`, from the help of the root. */
 export const options = (doc: HelpDoc.HelpDoc): string => {
-  const general: ReadonlySet<string> = new Set(Object.values(Options.general).map(({ name }) => name))
+  const names: ReadonlySet<string> = new Set(Object.values(general).map(({ name }) => name))
   const of = (flags: ReadonlyArray<HelpDoc.FlagDoc> = []) => Layout.pairs(flags.map(flagPair), width)
   return [
     "Options that all commands share, with their environment variables; the command line wins.",
     "",
-    ...section("General", of(doc.flags.filter(({ name }) => general.has(name)))),
-    ...section("Server over HTTP", of(doc.flags.filter(({ name }) => !general.has(name)))),
+    ...section("General", of(doc.flags.filter(({ name }) => names.has(name)))),
+    ...section("Server over HTTP", of(doc.flags.filter(({ name }) => !names.has(name)))),
     ...section("Program", of(doc.globalFlags))
   ].join("\n").trimEnd()
 }

@@ -5,17 +5,17 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Tool from "../../answer/Tool.ts"
 import * as Errors from "../../base/Errors.ts"
-import * as Visible from "../../base/Visible.ts"
+import { flags } from "../config/Declarations.ts"
 import * as Options from "../config/Options.ts"
-import * as Upstreams from "../config/Upstreams.ts"
-import { name } from "../Mcp.ts"
+import { name, print } from "../Environment.ts"
+import * as Mcp from "../Mcp.ts"
 import * as Layout from "../report/Layout.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 
-export { name } from "../Mcp.ts"
+export { name, print, warn } from "../Environment.ts"
 
 export const root = Command.make(name).pipe(
-  Command.withSharedFlags(Options.flags),
+  Command.withSharedFlags(flags),
   Command.withDescription(
     "Without a command it is an MCP server, over stdio or HTTP: it serves until stdin ends, or until it is stopped."
   )
@@ -36,13 +36,6 @@ export const command = <const Name extends string, const Config extends Command.
       // Refusals are printed in one line.
       Effect.mapError((error) => Errors.isN8nError(error) ? Options.refuse(SyncReport.explain(error)) : error as E)
     )).pipe(Command.withDescription(description))
-
-const printOn = (stream: NodeJS.WriteStream) => (line: string) =>
-  Effect.sync(() => void stream.write(`${Visible.terminal(line)}\n`))
-
-export const print = printOn(process.stdout)
-
-export const warn = printOn(process.stderr)
 
 export const printAll = (lines: ReadonlyArray<string>) => Effect.forEach(lines, print, { discard: true })
 
@@ -113,13 +106,5 @@ export const printMarked = (line: string) =>
 export const reportMarked = (json: boolean, value: object, lines: () => ReadonlyArray<string>) =>
   json ? print(JSON.stringify(value)) : Effect.forEach(lines(), printMarked, { discard: true })
 
-/** Served tools: over stdio those for files too if there is no folder for them, to say what to set. */
-export const servedTools = Effect.fnUntraced(function*(options: Options.Options) {
-  if (options.transport === "stdio") return yield* Options.servedTools(options, true)
-  const { upstreams } = yield* Upstreams.load(options)
-  const hasFiles = upstreams.some(({ filesRoots = options.filesRoot }) => filesRoots.length > 0)
-  return yield* Options.servedTools(options, hasFiles)
-})
-
 export const offeredTools = (options: Options.Options) =>
-  Effect.map(servedTools(options), (served) => Tool.offered(served, options.readOnly))
+  Effect.map(Mcp.servedTools(options), (served) => Tool.offered(served, options.readOnly))

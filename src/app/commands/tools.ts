@@ -12,13 +12,14 @@ import * as all from "../../tools/index.ts"
 import * as Selection from "../../tools/Selection.ts"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Options from "../config/Options.ts"
+import * as Mcp from "../Mcp.ts"
 import * as Layout from "../report/Layout.ts"
 import * as ToolContext from "../ToolContext.ts"
 import json from "./examples.json" with { type: "json" }
 import * as flags from "./flags.ts"
 import { didYouMean, width } from "./help.ts"
 import { quoted } from "./init.ts"
-import { command, exit, name as program, offeredTools, print, report, servedTools } from "./root.ts"
+import { command, exit, name as program, offeredTools, print, report } from "./root.ts"
 
 /** Arguments by tool, which work with `--demo`. */
 export const examples: { readonly [tool: string]: object } = json
@@ -182,7 +183,7 @@ export const call = command(
     )
   },
   Effect.fnUntraced(function*({ json, tool: name }, options) {
-    const tool = yield* find(yield* servedTools(options), name, options)
+    const tool = yield* find(yield* Mcp.servedTools(options), name, options)
     const args = obj(yield* jsonIn(json, example)) ??
       (yield* Options.refuse(`The arguments are not an object such as ${example}`))
     const result = yield* McpServer.respond(tool, args).pipe(Effect.provide(ToolContext.layer(options)))

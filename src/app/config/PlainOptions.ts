@@ -3,15 +3,16 @@
  * which explains what is wrong with it. Imports nothing heavy: starts are lean.
  */
 import { readFileSync } from "node:fs"
+import { delimiter } from "node:path"
 import { type Obj, obj } from "../../base/Json.ts"
 import * as ConfigPlace from "./ConfigPlace.ts"
-import type { Declaration } from "./declaration.ts"
+import type { Declaration } from "./Declarations.ts"
 import { isApiKey, parseAddress, parseHeader, splitList, variableName } from "./forms.ts"
 
 /** Declaration without what only the program uses. */
 export type Option = Pick<
   Declaration<unknown>,
-  "name" | "variable" | "format" | "choices" | "isList" | "range"
+  "name" | "variable" | "format" | "isSecret" | "choices" | "isList" | "range" | "fallback"
 >
 
 type Env = { readonly [name: string]: string | undefined }
@@ -51,8 +52,6 @@ const isPlace = (text: string) =>
   !/^[a-z][a-z\d+.-]+:/i.test(text.trim()) && text.trim() !== "" ||
   /^postgres(ql)?:/.test(text) && URL.canParse(text)
 
-const lists = ["toolsets", "tools", "exclude-tools", "credential-env", "n8n-header"]
-
 /** Reads options; `undefined` if the program has to decide, such as about a command or a wrong value. */
 export const read = (
   args: ReadonlyArray<string>,
@@ -62,14 +61,17 @@ export const read = (
   const options = new Map(declarations.map((option) => [option.name, option]))
   const values = ofArguments(args, options)
   if (values === undefined) return undefined
-  for (const { format, name, variable } of declarations) {
+  for (const { format, isList, isSecret, name, variable } of declarations) {
     const value = env[variable]
     const isOff = format === "boolean" && (value === "false" || value === "0")
-    if (value && !isOff && !values.has(name)) values.set(name, [value])
-  }
-  for (const name of lists) {
+    if (value && !isOff && !values.has(name)) {
+      values.set(
+        name,
+        !isList ? [value] : isSecret ? splitList(value) : format === "filepath" ? value.split(delimiter) : [value]
+      )
+    }
     const texts = values.get(name)
-    if (texts !== undefined) values.set(name, texts.flatMap(splitList))
+    if (texts !== undefined && isList && !isSecret && format === "string") values.set(name, texts.flatMap(splitList))
   }
   const isKind = [...values].every(([name, texts]) => {
     const option = options.get(name)

@@ -75,6 +75,10 @@ export const tagNames = ({ tags }: { readonly tags?: unknown }): ReadonlyArray<s
 export const nodes = ({ nodes }: { readonly nodes?: unknown }): ReadonlyArray<Obj> =>
   arr(nodes).map((node) => obj(node) ?? {})
 
+/** Nodes that are not disabled. */
+export const enabledNodes = (workflow: { readonly nodes?: unknown }): ReadonlyArray<Obj> =>
+  nodes(workflow).filter(({ disabled }) => disabled !== true)
+
 /** Nodes that have a name. */
 export const namedNodes = (workflow: { readonly nodes?: unknown }): ReadonlyArray<Obj> =>
   nodes(workflow).filter((node) => str(node["name"]) !== undefined)
@@ -133,3 +137,17 @@ export const settingsToName = ({ settings }: Workflow): Obj =>
   Object.fromEntries(
     Object.entries(obj(settings) ?? {}).filter(([key]) => key === "callerPolicy" || key === "availableInMCP")
   )
+
+/** Whether it has an error trigger. */
+export const isErrorWorkflow = (workflow: { readonly nodes?: unknown }): boolean =>
+  enabledNodes(workflow).some((node) => typeOf(node) === "n8n-nodes-base.errorTrigger")
+
+/** Id of the error workflow in the settings; n8n does not evaluate an expression there. */
+export const errorWorkflowId = ({ settings }: { readonly settings?: unknown }): string | undefined => {
+  const id = str(obj(settings)?.["errorWorkflow"])?.trim() ?? ""
+  return id === "" || id === "DEFAULT" || id.startsWith("=") ? undefined : id
+}
+
+/** Whether a workflow names an error workflow or is one. */
+export const hasErrorWorkflow = (workflow: { readonly nodes?: unknown; readonly settings?: unknown }): boolean =>
+  isErrorWorkflow(workflow) || errorWorkflowId(workflow) !== undefined

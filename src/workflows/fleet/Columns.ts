@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import { str } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
-import { errorWorkflowId } from "../policy/Policy.ts"
 import type { Selected } from "./Selection.ts"
 
 export const columns = ["draft", "errorWorkflow", "triggers", "lastRun", "nodeCount", "updatedAt"] as const
@@ -52,7 +51,7 @@ export const fill = Effect.fn("Columns.fill")(function*(
     const { id, nodes, updatedAt } = each.workflow
     return {
       ...(drafts === undefined ? {} : { draft: drafts.has(id) }),
-      ...(has("errorWorkflow") ? { errorWorkflow: errorWorkflowId({ ...each.workflow }) ?? null } : {}),
+      ...(has("errorWorkflow") ? { errorWorkflow: Workflow.errorWorkflowId(each.workflow) ?? null } : {}),
       ...(has("triggers") ? { triggers: triggersOf(each) } : {}),
       ...(has("lastRun") ? lastRunOf(each) : {}),
       ...(has("nodeCount") ? { nodeCount: nodes.length } : {}),

@@ -9,7 +9,6 @@ import { maxPage } from "../../n8n/model/Limits.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient, workflowMatcher } from "../../n8n/N8nClient.ts"
-import { hasErrorWorkflow } from "../policy/Policy.ts"
 import * as Uses from "../Uses.ts"
 
 /** Maximum number of pages of n8n's list that are read, newest first: by default n8n keeps 10,000 executions. */
@@ -144,7 +143,7 @@ const prepare = Effect.fnUntraced(function*(
   const filter = (workflow: Workflow.Listed) => {
     if (lacksRuns && runs?.has(workflow.id) === true) return false
     if (without === "tags" && Workflow.tagNames(workflow).length > 0) return false
-    if (without === "errorWorkflow" && hasErrorWorkflow({ ...workflow })) return false
+    if (without === "errorWorkflow" && Workflow.hasErrorWorkflow(workflow)) return false
     if (find === undefined) return true
     const uses = find(workflow)
     if (uses.length > 0) places.set(workflow.id, uses)

@@ -68,9 +68,6 @@ const inWords = (seconds: number): string => {
   return `${amount} ${unit}${amount === 1 ? "" : "s"}`
 }
 
-const enabled = (workflow: Obj): ReadonlyArray<Obj> =>
-  Workflow.nodes(workflow).filter(({ disabled }) => disabled !== true)
-
 const Names = Schema.Array(Schema.String.check(Schema.isMinLength(1)))
 
 /** Rules of an operator. An absent rule allows everything. */
@@ -150,7 +147,7 @@ const scheduled = (
 ): ReadonlyArray<Fault> => {
   if (minScheduleMinutes === undefined) return []
   const nodes = Workflow.nodes(workflow)
-  const byNode = enabled(workflow).flatMap((node) => {
+  const byNode = Workflow.enabledNodes(workflow).flatMap((node) => {
     const rules = rulesOf(node, isPolling(Workflow.typeOf(node)))
     return rules.length === 0 ? [] : [{ node, rules }]
   })
@@ -176,28 +173,16 @@ const scheduled = (
   }]
 }
 
-const isErrorWorkflow = (workflow: Obj) => enabled(workflow).some(({ type }) => type === "n8n-nodes-base.errorTrigger")
-
-/** Id of the error workflow in the settings; n8n does not evaluate an expression there. */
-export const errorWorkflowId = (workflow: Obj) => {
-  const id = str(obj(workflow["settings"])?.["errorWorkflow"])?.trim() ?? ""
-  return id === "" || id === "DEFAULT" || id.startsWith("=") ? undefined : id
-}
-
-/** Whether a workflow names an error workflow or is one. */
-export const hasErrorWorkflow = (workflow: Obj): boolean =>
-  isErrorWorkflow(workflow) || errorWorkflowId(workflow) !== undefined
-
 const errorWorkflowFaults = Effect.fnUntraced(function*(
   workflow: Obj,
   { requireErrorWorkflow }: Rules,
   read: (id: string) => Effect.Effect<unknown, Errors.N8nError>
 ) {
-  if (requireErrorWorkflow !== true || isErrorWorkflow(workflow)) return []
+  if (requireErrorWorkflow !== true || Workflow.isErrorWorkflow(workflow)) return []
   const fault = (what: string): ReadonlyArray<Fault> => [
     { message: `requireErrorWorkflow: settings.errorWorkflow names ${what}`, path: "settings.errorWorkflow" }
   ]
-  const id = errorWorkflowId(workflow)
+  const id = Workflow.errorWorkflowId(workflow)
   if (id === undefined) return fault("no workflow")
   const named = `'${Visible.label(id)}'`
   const errorWorkflow = id === workflow["id"]
@@ -205,7 +190,7 @@ const errorWorkflowFaults = Effect.fnUntraced(function*(
     : obj(yield* Effect.catchTag(read(id), "NotFoundError", () => Effect.undefined))
   if (errorWorkflow === undefined) return fault(`${named}, which does not exist`)
   if (errorWorkflow["isArchived"] === true) return fault(`${named}, which is archived`)
-  return isErrorWorkflow(errorWorkflow) ? [] : fault(`${named}, which has no enabled Error Trigger`)
+  return Workflow.isErrorWorkflow(errorWorkflow) ? [] : fault(`${named}, which has no enabled Error Trigger`)
 })
 
 const protectedTag = (names: ReadonlyArray<string>, { protectedTags = [] }: Rules): string | undefined =>

@@ -11,7 +11,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import * as Hints from "../../../src/answer/Hints.ts"
 import * as Help from "../../../src/app/commands/help.ts"
 import { commandLine } from "../../../src/app/commands/Program.ts"
-import * as Options from "../../../src/app/config/Options.ts"
+import { declarations } from "../../../src/app/config/Declarations.ts"
 
 /** Every command, by the words that select it. */
 const paths = (
@@ -118,7 +118,7 @@ describe("help", () => {
       const [, , first = "", second = ""] = Help.page(doc).split("\n")
       assert.deepStrictEqual([first, second.trim().split(" ")[0]], ["Start", "init"])
       const page = Help.options(doc)
-      for (const { name, variable } of Object.values(Options.declarations)) {
+      for (const { name, variable } of Object.values(declarations)) {
         assert.include(page, `--${name}`)
         assert.include(page, variable)
       }

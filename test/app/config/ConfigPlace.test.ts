@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as ConfigPlace from "../../../src/app/config/ConfigPlace.ts"
-import { declarations } from "../../../src/app/config/Options.ts"
+import { declarations } from "../../../src/app/config/Declarations.ts"
 import * as PlainOptions from "../../../src/app/config/PlainOptions.ts"
 import { folderWith, platform } from "../../support/folders.ts"
 

@@ -10,6 +10,7 @@ import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import { homedir } from "node:os"
 import { delimiter, dirname, resolve } from "node:path"
+import { declarations, flags } from "../../../src/app/config/Declarations.ts"
 import * as Options from "../../../src/app/config/Options.ts"
 
 const quiet: CliOutput.Presenter = { present: () => Effect.void }
@@ -25,20 +26,20 @@ const environment = (env: Record<string, string>) =>
 const parse = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
   Effect.gen(function*() {
     const parsed = yield* Ref.make(Option.none<Options.Options>())
-    const command = Command.make("test", Options.flags, (options) => Ref.set(parsed, Option.some(options)))
+    const command = Command.make("test", flags, (options) => Ref.set(parsed, Option.some(options)))
     yield* Command.runWith(command, { version: "0" })(args)
     return Option.getOrThrow(yield* Ref.get(parsed))
   }).pipe(Effect.provide(environment(env)))
 
 /** An example of each kind of value, as text. */
-const example = ({ choices, format, name }: typeof Options.declarations[keyof typeof Options.declarations]) =>
+const example = ({ choices, format, name }: typeof declarations[keyof typeof declarations]) =>
   choices.at(-1) ?? { boolean: "true", number: "5000", string: "value", filepath: "/" + name }[format]
 
 describe("Options", () => {
   it.effect("each has an environment variable; an empty one is not set, and the command line wins", () =>
     Effect.gen(function*() {
       const defaults = yield* parse([])
-      for (const [key, declaration] of Object.entries(Options.declarations)) {
+      for (const [key, declaration] of Object.entries(declarations)) {
         const { name, variable } = declaration
         const value = example(declaration)
         const [fromEnv, fromFlag, both, empty] = yield* Effect.all([

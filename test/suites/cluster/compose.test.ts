@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { declarations } from "../../../src/app/config/Options.ts"
+import { declarations } from "../../../src/app/config/Declarations.ts"
 
 const file = fileURLToPath(new URL("../../../.docker/compose.yaml", import.meta.url))
 

@@ -1,0 +1,44 @@
+/** Environment of every start: platform, logs, telemetry, and the explanation of a failure. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Cause from "effect/Cause"
+import type * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Visible from "../base/Visible.ts"
+import * as Options from "./config/Options.ts"
+import * as Logging from "./Logging.ts"
+import * as Telemetry from "./Telemetry.ts"
+
+/** Name of the program, and of the server for clients. */
+export const name = "effect-n8n-mcp"
+
+export const layer: Layer.Layer<NodeServices.NodeServices, Config.ConfigError> = Layer.suspend(() => {
+  const variables = Options.variables(process.env)
+  return NodeServices.layer.pipe(
+    Layer.provideMerge(Telemetry.layer(variables)),
+    Layer.provideMerge(Logging.layer),
+    Layer.provideMerge(ConfigProvider.layer(ConfigProvider.fromEnv({ env: variables })))
+  )
+})
+
+const printOn = (stream: NodeJS.WriteStream) => (line: string) =>
+  Effect.sync(() => void stream.write(`${Visible.terminal(line)}\n`))
+
+export const print = printOn(process.stdout)
+
+export const warn = printOn(process.stderr)
+
+/** Failures of a configuration, which have no stack. */
+const ofConfiguration = new Set(["InvalidOption", "InvalidProfile", "UnreadablePackage"])
+
+/** Prints the reason of exit status 1 on stderr; usage errors are already printed. */
+export const explain = (cause: Cause.Cause<{ readonly _tag: string; readonly message: string }>) => {
+  const failure = Option.getOrUndefined(Cause.findErrorOption(cause))
+  if (failure?._tag === "ShowHelp") return Effect.void
+  if (failure !== undefined && ofConfiguration.has(failure._tag)) return warn(`${name}: ${failure.message}`)
+  return Effect.forEach(Cause.prettyErrors(cause), (error) => warn(`${name}: ${error.stack ?? error.message}`), {
+    discard: true
+  })
+}

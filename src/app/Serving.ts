@@ -1,0 +1,80 @@
+/** MCP server by the options, over stdio or HTTP. */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Documents } from "../base/Documents.ts"
+import * as Interpreter from "../base/Interpreter.ts"
+import * as JavaScript from "../base/JavaScript.ts"
+import * as Sealing from "../mcp/eras/Sealing.ts"
+import * as McpServer from "../mcp/McpServer.ts"
+import type { McpTransport } from "../mcp/McpTransport.ts"
+import * as Stdio from "../mcp/stdio/Stdio.ts"
+import * as Options from "./config/Options.ts"
+import type * as PlainOptions from "./config/PlainOptions.ts"
+import * as State from "./config/State.ts"
+import * as Environment from "./Environment.ts"
+import * as Mcp from "./Mcp.ts"
+import * as ToolContext from "./ToolContext.ts"
+
+/** Delay of preloading: after the first answer, and before the package could be replaced. */
+const preloadAfter = "2 seconds"
+
+/** Loads lazy modules, so that a server survives a replacement of its package. */
+const preload = (transport: Options.Options["transport"]) =>
+  Effect.all([
+    JavaScript.parser,
+    Interpreter.load,
+    // A client over stdio that needs it says so first; over HTTP such a client may come at any time.
+    transport === "http" ? Effect.promise(() => import("../mcp/eras/Legacy.ts")) : Effect.void
+  ], { discard: true }).pipe(
+    Effect.delay(preloadAfter),
+    Effect.catchCause((cause) => Effect.logWarning("preloading failed", cause)),
+    Effect.forkDetach
+  )
+
+const graceMillis = 3_000
+
+/** Ends the process even if n8n no longer answers; leftover test copies are deleted later. */
+const endInTime = Effect.sync(() => {
+  const end = () => void setTimeout(() => process.exit(0), graceMillis).unref()
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, end)
+  process.stdin.once("end", end)
+})
+
+/** Sealing with a key in the state; the demo's is in memory. */
+const sealingOf = Effect.fnUntraced(function*(options: Options.Options) {
+  if (options.demo && options.state === undefined) return yield* Sealing.memory
+  const documents = yield* Layer.build(State.documents(yield* State.place(options, process.env)))
+  return yield* Sealing.shared(Context.get(documents, Documents).collection("sealing", ""))
+})
+
+/** Serves until the peer leaves. */
+export const serve = (options: Options.Options, stdio: Layer.Layer<McpTransport> = Stdio.layer) =>
+  Effect.scoped(Effect.gen(function*() {
+    const tools = yield* Mcp.servedTools(options)
+    const sealing = yield* sealingOf(options)
+    yield* preload(options.transport)
+    const mcp = { ...Mcp.options(tools), sealing }
+    if (options.transport === "http") {
+      const ServeHttp = yield* Effect.promise(() => import("./ServeHttp.ts"))
+      return yield* ServeHttp.serve(mcp, options)
+    }
+    if (process.stdin.isTTY) {
+      yield* Environment.warn(
+        `${Environment.name} is waiting for an MCP client on stdin; Ctrl+C ends it. To use it here: ${Environment.name} help. To set it up: ${Environment.name} init`
+      )
+    }
+    yield* endInTime
+    yield* McpServer.serve(mcp).pipe(Effect.provide(Layer.merge(stdio, ToolContext.layer(options))))
+  }))
+
+/** Serves over `stdio` by options in plain forms, without a command line. */
+export const servePlain = (
+  values: PlainOptions.Values,
+  declarations: ReadonlyArray<PlainOptions.Option>,
+  stdio: Layer.Layer<McpTransport>
+) =>
+  serve(Options.fromPlain(values, declarations), stdio).pipe(
+    Effect.tapCause(Environment.explain),
+    Effect.provide(Environment.layer)
+  )
