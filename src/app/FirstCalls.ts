@@ -14,17 +14,20 @@ import * as Options from "./config/Options.ts"
 import type * as PlainOptions from "./config/PlainOptions.ts"
 import * as Upstreams from "./config/Upstreams.ts"
 import * as Environment from "./Environment.ts"
+import * as Telemetry from "./Telemetry.ts"
 
 export const tools = [listWorkflows, workflowMap, stopExecution, listCredentials, credentialTest, projectList] as const
 
-/** Answers `tools/call`; fails where the program explains what is wrong with its options. */
+/** Answers `tools/call`; fails where it is the program that has to answer, or to say what is wrong. */
 export const make = Effect.fnUntraced(
   function*(values: PlainOptions.Values, declarations: ReadonlyArray<PlainOptions.Option>) {
     const options = Options.fromPlain(values, declarations)
-    const { defaultUpstream } = yield* Upstreams.load(options)
-    if (defaultUpstream === undefined) return yield* Options.refuse("several profiles")
+    // An n8n in memory would not see what a second one changed; a second exporter would count twice.
+    if (options.demo || Telemetry.isExporting(Options.variables(process.env))) return yield* Effect.fail("not alone")
+    const environment = yield* Layer.build(Environment.layer)
+    const { defaultUpstream } = yield* Effect.provideContext(Upstreams.load(options), environment)
+    if (defaultUpstream === undefined) return yield* Effect.fail("several profiles")
     const context = yield* Layer.build(Layer.merge(Options.layerAnswers(options), Upstreams.layerOf(defaultUpstream)))
-    const environment = yield* Effect.context<never>()
     const { methods } = yield* McpServer.makeServed(
       { name: Environment.name, version, tools },
       () => Effect.succeed(context)
@@ -32,6 +35,5 @@ export const make = Effect.fnUntraced(
     const answer: Methods.Method = (request) =>
       Effect.provideContext(Methods.run(methods, "tools/call", request), environment)
     return answer
-  },
-  Effect.provide(Environment.layer)
+  }
 )

@@ -21,6 +21,9 @@ const untraced = Layer.merge(
   Layer.succeed(Tracer.DisablePropagation, true)
 )
 
+export const isExporting = (variables: Readonly<Record<string, string>>): boolean =>
+  Object.keys(variables).some((name) => endpoint.test(name))
+
 /**
  * Exports over OTLP if an `OTEL_EXPORTER_OTLP_ENDPOINT` (or `_TRACES_ENDPOINT` …) is set; otherwise nothing is loaded.
  * The protocol is `http/protobuf`, or `OTEL_EXPORTER_OTLP_PROTOCOL`; the service is `effect-n8n-mcp`, or
@@ -28,7 +31,7 @@ const untraced = Layer.merge(
  * no call waits for it.
  */
 export const layer = (variables: Readonly<Record<string, string>>) => {
-  if (!Object.keys(variables).some((name) => endpoint.test(name))) return Layer.merge(withoutQueries, untraced)
+  if (!isExporting(variables)) return Layer.merge(withoutQueries, untraced)
   const exporting = Effect.promise(() => import("./exporting.ts")).pipe(
     Effect.map((exporting) => exporting.layer(variables))
   )

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url"
 import { obj } from "../../../../src/base/Json.ts"
 import { prepared } from "../../../../src/packaging/start.ts"
 import { request } from "../../../mcp/eras/modern.ts"
+import { serve } from "../../../support/HttpN8n.ts"
 import { bundle, installed, main, remove, start } from "../../../support/Process.ts"
 
 const talk = (
@@ -84,16 +85,45 @@ describe("LeanStart", () => {
       assert.deepStrictEqual(answers.filter(isDrawn).map(({ id }) => id), [5])
     }))
 
+  it.live("answers calls that need nothing but an n8n without the rest of the program, and as it does", () =>
+    Effect.gen(function*() {
+      const workflows = [
+        { id: "a", name: "注文", nodes: [{ name: "When", type: "n8n-nodes-base.manualTrigger", parameters: {} }] },
+        { id: "b", name: "Two\u202e", nodes: [], active: true }
+      ]
+      const { url } = yield* serve({ workflows, executions: [] })
+      const env = { N8N_URL: url.href, N8N_API_KEY: "key", N8N_MCP_LOCALE: "ja", N8N_MCP_TOOLSETS: "all" }
+      const calls = [
+        { name: "list_workflows", arguments: {} },
+        { name: "list_workflows", arguments: { limit: "many" } },
+        { name: "workflow_map", arguments: { id: "c" } },
+        { name: "list_credentials" },
+        { name: "stop_execution", arguments: { id: "1" } }
+      ].map((call, id) => request("tools/call", call, {}, id))
+      const byId = (answers: ReadonlyArray<object>) =>
+        answers.toSorted((a, b) => Number(obj(a)?.["id"]) - Number(obj(b)?.["id"]))
+      const { folder, main: part } = yield* installed
+      const { folder: other, main: whole } = yield* installed
+      rmSync(join(folder, readdirSync(folder).find((name) => name.startsWith("main-Serving-")) ?? ""))
+      rmSync(join(other, "start.json"))
+      const first = yield* talk([], env, calls, part)
+      assert.deepStrictEqual(byId(first.answers), byId((yield* talk([], env, calls, whole)).answers))
+      assert.include(JSON.stringify(byId(first.answers)[0]), "注文")
+      // Not offered here, so it is for the program to refuse.
+      const refused = yield* talk(["--read-only"], env, calls.slice(4), whole)
+      assert.deepStrictEqual((yield* talk(["--read-only"], env, calls.slice(4))).answers, refused.answers)
+    }).pipe(Effect.scoped))
+
   it.live("ends with 1, and says why, where the program cannot be loaded", () =>
     Effect.gen(function*() {
       const { folder, main: broken } = yield* installed
-      const chunk = readdirSync(folder).find((name) => name.startsWith("main-Program-")) ?? ""
+      const chunk = readdirSync(folder).find((name) => name.startsWith("main-Serving-")) ?? ""
       rmSync(join(folder, chunk))
       const { child, ended } = start([], {}, broken)
       child.stdin.write(`${JSON.stringify(request("server/discover"))}\n`)
       const { code, stderr, stdout } = yield* ended
       assert.strictEqual(code, 1)
-      assert.match(stderr, /^effect-n8n-mcp cannot be loaded; install it again: .*main-Program-/)
+      assert.match(stderr, /^effect-n8n-mcp cannot be loaded; install it again: .*main-Serving-/)
       assert.include(stdout, "supportedVersions")
     }).pipe(Effect.scoped))
 
