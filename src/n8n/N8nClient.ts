@@ -78,17 +78,17 @@ export interface Instance {
 /** The operations of n8n's API. Every method fails as its type says, after retries where they may help. */
 export interface Service
   extends
-    about.Service,
-    audit.Service,
-    credentials.Service,
-    dataTables.Service,
-    executions.Service,
-    history.Service,
-    operations.Service,
-    projects.Service,
-    tags.Service,
-    webhooks.Service,
-    workflows.Service
+    Effect.Success<ReturnType<typeof about.make>>,
+    ReturnType<typeof audit.make>,
+    ReturnType<typeof credentials.make>,
+    ReturnType<typeof dataTables.make>,
+    Effect.Success<ReturnType<typeof executions.make>>,
+    ReturnType<typeof history.make>,
+    ReturnType<typeof operations.make>,
+    ReturnType<typeof projects.make>,
+    ReturnType<typeof tags.make>,
+    ReturnType<typeof webhooks.make>,
+    Effect.Success<ReturnType<typeof workflows.make>>
 {
   readonly instance: Instance
 }
@@ -171,12 +171,10 @@ export const layerUnconfigured = (missing: ReadonlyArray<string>): Layer.Layer<N
     N8nClient,
     assemble({ url: "", key: "" }, {
       send: (_request, target) =>
-        Effect.fail(
-          new Errors.ValidationError({
-            reason: `Cannot ${target.operation}: ${missing.join(" and ")} not set`,
-            field: missing.join(", "),
-            hint: { _tag: "Configure", missing }
-          })
+        Errors.invalid(
+          missing.join(", "),
+          `Cannot ${target.operation}: ${missing.join(" and ")} not set`,
+          { _tag: "Configure", missing }
         ),
       serializeWrite: identity,
       webhooks: new URL("http://localhost/")

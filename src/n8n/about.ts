@@ -53,24 +53,13 @@ const isAnswer = (error: Errors.N8nError) => {
 /** Timeout of a request for n8n's release, which is useful but never required. */
 const releaseTimeout = "2 seconds"
 
-const CommunityPackage = Schema.Struct({
+/** An installed package of community nodes; `updateAvailable` is the newer version, if there is one. */
+export class CommunityPackage extends Schema.Opaque<CommunityPackage>()(Schema.Struct({
   packageName: Schema.String,
   installedVersion: Schema.String,
   updateAvailable: Schema.optionalKey(Schema.NullOr(Schema.String)),
   failedLoading: Schema.optionalKey(Schema.NullOr(Schema.Boolean))
-})
-
-/** An installed package of community nodes; `updateAvailable` is the newer version, if there is one. */
-export interface CommunityPackage extends Schema.Schema.Type<typeof CommunityPackage> {}
-
-export interface Service {
-  /** The version from the start page and the key's scopes from `GET /discover` (2.x). */
-  readonly about: Effect.Effect<About, Errors.RequestError>
-  /** n8n's version if it answers within 2 seconds, cached for a minute; it never fails. */
-  readonly release: Effect.Effect<string | undefined>
-  /** `GET /community-packages` (2.x). */
-  readonly listCommunityPackages: Effect.Effect<ReadonlyArray<CommunityPackage>, Errors.RequestError>
-}
+})) {}
 
 export const make = Effect.fnUntraced(function*(requests: Requests) {
   const version = requests.send(
@@ -91,13 +80,16 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     Effect.orElseSucceed(() => undefined)
   )
   return {
+    /** The version from the start page and the key's scopes from `GET /discover` (2.x). */
     about: Effect.all({ version, scopes }).pipe(Effect.withSpan("N8nClient.about")),
+    /** n8n's version if it answers within 2 seconds, cached for a minute; it never fails. */
     release: yield* Effect.cachedWithTTL(release, "1 minute"),
+    /** `GET /community-packages` (2.x). */
     listCommunityPackages: Effect.withSpan(
       getJson(requests, "/community-packages", Schema.Array(CommunityPackage), {
         operation: "list community packages"
       }),
       "N8nClient.listCommunityPackages"
     )
-  } satisfies Service
+  }
 })
