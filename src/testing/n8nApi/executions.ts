@@ -1,6 +1,6 @@
 /** Executions: list, read, retry and stop. */
 import * as Effect from "effect/Effect"
-import { fields, flag as isFlag, optional } from "./body.ts"
+import { of } from "./body.ts"
 import { encodeCursor, executionStatus, flag, instant, only2, pageOf, pageQuery, text } from "./query.ts"
 import { refuse } from "./refusal.ts"
 import { api, type Call, type Handler } from "./server.ts"
@@ -8,18 +8,7 @@ import { type Execution, isInProject, type Obj, obj, only, without } from "./sta
 
 const executionData = ["data", "workflowData", "customData"]
 
-const itemKeys = [
-  "id",
-  "finished",
-  "mode",
-  "retryOf",
-  "retrySuccessId",
-  "status",
-  "startedAt",
-  "stoppedAt",
-  "workflowId",
-  "waitTill"
-]
+const itemKeys = "id finished mode retryOf retrySuccessId status startedAt stoppedAt workflowId waitTill".split(" ")
 
 const redactedError = (error: unknown) => {
   const { httpCode = null, name } = obj(error)
@@ -204,7 +193,7 @@ const listQuery = {
   ...dataQuery
 }
 
-const retry = { body: fields(optional({ loadWorkflow: isFlag }), true), bodyIsOptional: true } as const
+const retry = { body: of({ loadWorkflow: "flag", "...": "any" }), bodyIsOptional: true } as const
 
 export const routes = [
   api("GET", "/executions", { query: listQuery }, listExecutions),

@@ -1,6 +1,6 @@
 /** Tags. */
 import * as Effect from "effect/Effect"
-import { type Check, fields, listOf, optional, readOnly, required, text } from "./body.ts"
+import { of } from "./body.ts"
 import { pageQuery, paginate } from "./query.ts"
 import { refuse } from "./refusal.ts"
 import { api, type Handler } from "./server.ts"
@@ -36,9 +36,9 @@ const setWorkflowTags: Handler = Effect.fnUntraced(function*(call) {
   return Response.json(tags)
 })
 
-const tagIds: Check = listOf(fields(required({ id: text })))
+const tagIds = of([{ "id!": "text" }])
 
-const newTag: Check = fields({ ...optional({ id: readOnly(text) }), ...required({ name: text }) })
+const newTag = of({ id: "readOnly text", "name!": "text" })
 
 export const routes = [
   api("GET", "/workflows/:id/tags", {}, listWorkflowTags),
