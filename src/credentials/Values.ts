@@ -110,12 +110,10 @@ export const checkNames = (fields: Fields, names: ReadonlyArray<string>) => {
   const unknown = names.find((name) => !all.includes(name))
   return unknown === undefined
     ? Effect.void
-    : Effect.fail(
-      Errors.invalid(
-        "values",
-        `The type has no field '${shownName(unknown)}'`,
-        `${shownName(unknown) === unknown ? suggestion(unknown, all) : ""} Its fields: ${inWords(fields)}.`.trim()
-      )
+    : Errors.invalid(
+      "values",
+      `The type has no field '${shownName(unknown)}'`,
+      `${shownName(unknown) === unknown ? suggestion(unknown, all) : ""} Its fields: ${inWords(fields)}.`.trim()
     )
 }
 
