@@ -1,7 +1,7 @@
 /** Executions: list, read, retry and stop. */
 import * as Effect from "effect/Effect"
 import { of } from "./body.ts"
-import { encodeCursor, executionStatus, flag, instant, only2, pageOf, pageQuery, text } from "./query.ts"
+import { encodeCursor, executionStatus, flag, instant, pageOf, pageQuery, text } from "./query.ts"
 import { refuse } from "./refusal.ts"
 import { api, type Call, type Handler } from "./server.ts"
 import { type Execution, isInProject, type Obj, obj, only, without } from "./state.ts"
@@ -181,15 +181,15 @@ const stopExecution: Handler = Effect.fnUntraced(function*(call) {
   return Response.json(only(stopped, "mode", "startedAt", "stoppedAt", "finished", "status"))
 })
 
-const dataQuery = { includeData: flag, ignoreDataSizeLimit: only2(flag), redactExecutionData: only2(flag) }
+const dataQuery = { includeData: flag, "ignoreDataSizeLimit@2": flag, "redactExecutionData@2": flag }
 
 const listQuery = {
   ...pageQuery,
   status: executionStatus,
   workflowId: text,
   projectId: text,
-  startedAfter: only2(instant),
-  startedBefore: only2(instant),
+  "startedAfter@2": instant,
+  "startedBefore@2": instant,
   ...dataQuery
 }
 
