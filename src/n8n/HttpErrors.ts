@@ -182,7 +182,10 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
   const isNowhere = status === 404 && (detail === undefined || /^not found$/i.test(detail))
   const isMissingRoute = status === 404 && detail === noRoute && !isEverywhere(target)
   if (status === 404 && target.resourceType !== undefined && detail !== undefined && !isMissingRoute) {
-    return yield* new Errors.NotFoundError({ ...Errors.targetFields(target), hint: hintForMissing(target.resourceType) })
+    return yield* new Errors.NotFoundError({
+      ...Errors.targetFields(target),
+      hint: hintForMissing(target.resourceType)
+    })
   }
   return yield* new Errors.ApiError({
     ...Errors.targetFields(target),

@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Errors from "../base/Errors.ts"
 import { sha256 } from "../base/Hash.ts"
+import { defined } from "../base/Json.ts"
 import * as about from "./about.ts"
 import * as audit from "./audit.ts"
 import * as credentials from "./credentials.ts"
@@ -154,15 +155,7 @@ export const layerConfig = (
 ): Layer.Layer<N8nClient, Config.ConfigError, HttpClient.HttpClient> =>
   Layer.effect(
     N8nClient,
-    Effect.gen(function*() {
-      return yield* make({
-        url: yield* url,
-        apiKey: yield* apiKey,
-        webhookUrl: webhookUrl === undefined ? undefined : yield* webhookUrl,
-        timeout: timeout === undefined ? undefined : yield* timeout,
-        retry
-      })
-    })
+    Effect.flatMap(Config.all(defined({ url, apiKey, webhookUrl, timeout })), (options) => make({ ...options, retry }))
   )
 
 /** A client whose methods fail with the names of the missing settings, so that the server starts without them. */

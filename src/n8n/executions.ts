@@ -115,7 +115,7 @@ const prepare = Effect.fnUntraced(function*(query: Query) {
   } satisfies Prepared
 })
 
-const hasTimes = ({ startedAfter, startedBefore }: Prepared) =>
+const hasTimes = ({ startedAfter, startedBefore }: Pick<Prepared, "startedAfter" | "startedBefore">) =>
   startedAfter !== undefined || startedBefore !== undefined
 
 export const make = Effect.fnUntraced(function*(requests: Requests) {
@@ -138,9 +138,8 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     const { startedAfter, startedBefore, ...queryWithoutTimes } = query
     const from = Date.parse(startedAfter ?? "") || -Infinity
     const until = Date.parse(startedBefore ?? "") || Infinity
-    const isTimed = startedAfter !== undefined || startedBefore !== undefined
     const isInTime = ({ startedAt }: ExecutionHead.Listed) =>
-      !isTimed || Date.parse(startedAt ?? "") >= from && Date.parse(startedAt ?? "") <= until
+      !hasTimes(query) || Date.parse(startedAt ?? "") >= from && Date.parse(startedAt ?? "") <= until
     const conditions = (yield* Ref.get(supportsTimeFilter)) ? query : queryWithoutTimes
     const results: Array<ExecutionHead.Listed> = []
     let cursor = query.cursor
