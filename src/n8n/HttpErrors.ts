@@ -97,13 +97,11 @@ export const transportCode = (error: HttpClientError.HttpClientError): string | 
     ? causes(error.reason.cause).map((cause) => cause.code).find(Predicate.isString)
     : undefined
 
-const lateHint = "n8n is slow or stuck: call again, or check its log."
-
 /** The error for no answer, of the server at `origin`, within milliseconds. */
 export const timeoutError = (
   target: Errors.Target,
   millis: number,
-  hint: Hint = lateHint,
+  hint: Hint = "n8n is slow or stuck: call again, or check its log.",
   origin?: string
 ): Errors.ApiError =>
   new Errors.ApiError({

@@ -114,12 +114,11 @@ const assemble = Effect.fnUntraced(function*(instance: Instance, requests: Reque
   })
 })
 
-const fingerprint = (key: Redacted.Redacted<string>) => sha256(Redacted.value(key)).slice(0, 16)
-
 /** Makes a client for one n8n from the `HttpClient` in context. */
 export const make = Effect.fnUntraced(function*(options: Requests.Options) {
   const url = Requests.baseUrl(options.url).href
-  return yield* assemble({ url, key: `${url}#${fingerprint(options.apiKey)}` }, yield* Requests.make(options))
+  const fingerprint = sha256(Redacted.value(options.apiKey)).slice(0, 16)
+  return yield* assemble({ url, key: `${url}#${fingerprint}` }, yield* Requests.make(options))
 })
 
 /** The client with the given options. */

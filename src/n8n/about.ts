@@ -42,8 +42,6 @@ const versionIn = (page: string): string | undefined =>
 
 const Discover = Schema.Struct({ data: Schema.Struct({ scopes: Schema.Array(Schema.String) }) })
 
-const target = { operation: "reach n8n" }
-
 /** Whether n8n answered, whatever the status, other than with a redirect. */
 const isAnswer = (error: Errors.N8nError) => {
   const status = Errors.statusOf(error)
@@ -64,7 +62,7 @@ export class CommunityPackage extends Schema.Opaque<CommunityPackage>()(Schema.S
 export const make = Effect.fnUntraced(function*(requests: Requests) {
   const version = requests.send(
     { method: "GET", path: "", to: "editor" },
-    target,
+    { operation: "reach n8n" },
     (response) => body.beginning(response, body.maxBytes.page)
   ).pipe(
     Effect.map(versionIn),

@@ -56,8 +56,6 @@ const encodePosition = Schema.encodeSync(
   )
 )
 
-const defaultLimit = 100
-
 /** Page size of a list with a filter on contents, and the time limit in milliseconds. */
 const scanPage = 50
 const scanTime = 20_000
@@ -179,7 +177,7 @@ const list = (requests: Requests.Requests) =>
     { readonly workflows: ReadonlyArray<Workflow.Listed>; readonly nextCursor?: string },
     Errors.RequestError
   > {
-    const { fullName, limit = defaultLimit, name = "" } = query
+    const { fullName, limit = 100, name = "" } = query
     const matches = matcher(query)
     // n8n splits at commas, so only the filter above handles a tag with a comma in its name.
     const tags = (query.tags ?? []).filter((tag) => !tag.includes(","))

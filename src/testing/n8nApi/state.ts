@@ -13,15 +13,6 @@ export interface Workflow {
   readonly [key: string]: unknown
 }
 
-/** Execution as `GET /executions/{id}?includeData=true` returns it. */
-export interface Execution {
-  readonly id: string
-  readonly workflowId: string
-  readonly status: string
-  readonly startedAt: string
-  readonly [key: string]: unknown
-}
-
 /** Execution that is not stored yet. */
 export interface NewExecution {
   /** Default: the next free one. */
@@ -31,6 +22,12 @@ export interface NewExecution {
   /** ISO 8601. Default: now. */
   readonly startedAt?: string
   readonly [key: string]: unknown
+}
+
+/** Execution as `GET /executions/{id}?includeData=true` returns it. */
+export interface Execution extends NewExecution {
+  readonly id: string
+  readonly startedAt: string
 }
 
 /** Credential as `GET /credentials` lists it: its secrets never leave n8n. */
