@@ -21,11 +21,8 @@ export interface ResourceTarget extends Target {
 }
 
 /** Target as in the errors' context. @internal */
-export const targetFields = ({ operation, resourceId, resourceType }: Target) => ({
-  operation,
-  ...(resourceType === undefined ? {} : { resourceType }),
-  ...(resourceId === undefined ? {} : { resourceId })
-})
+export const targetFields = ({ operation, resourceId, resourceType }: Target) =>
+  defined({ operation, resourceType, resourceId })
 
 const target = {
   operation: Schema.optionalKey(Schema.String),

@@ -223,11 +223,11 @@ interface New {
   readonly values: Obj
 }
 
-const isOAuth = (fields: Fields) => fields.some(({ name }) => name === "oauthTokenData")
-
 /** Remaining steps and restrictions for a new credential. */
 const notesOn = (fields: Fields, restricted: boolean) => [
-  ...(isOAuth(fields) ? ["A person has to connect it in n8n: open it there and sign in."] : []),
+  ...(fields.some(({ name }) => name === "oauthTokenData")
+    ? ["A person has to connect it in n8n: open it there and sign in."] :
+    []),
   ...(restricted
     ? [
       `${domains} is 'none': no HTTP Request node can send it anywhere. To allow a host, give ${domains}: 'domains' and allowedDomains: the user is asked.`

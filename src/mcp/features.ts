@@ -9,7 +9,7 @@ import * as Skill from "../answer/Skill.ts"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import { sha256 } from "../base/Hash.ts"
-import { type Obj, obj, str } from "../base/Json.ts"
+import { defined, type Obj, obj, str } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Visible from "../base/Visible.ts"
 import type { Request } from "./Methods.ts"
@@ -105,12 +105,9 @@ export const complete = Effect.fnUntraced(function*<R>(
 const mimeTypeOf = ({ mimeType = "application/json" }: Resource.Resource) => mimeType
 
 const listedResources = (resource: Resource.Resource, entries: ReadonlyArray<Resource.Entry>) =>
-  entries.map(({ description, id, title }) => ({
-    uri: Resource.uri(resource, id),
-    name: title,
-    ...(description === undefined ? {} : { description }),
-    mimeType: mimeTypeOf(resource)
-  }))
+  entries.map(({ description, id, title }) =>
+    defined({ uri: Resource.uri(resource, id), name: title, description, mimeType: mimeTypeOf(resource) })
+  )
 
 /** `resources/list`: fixed resources, then those of the first listable kind; none if n8n does not answer. */
 export const listResources = <R>(resources: ReadonlyArray<Resource.Resource<R>>, { params }: Request) => {
@@ -119,10 +116,9 @@ export const listResources = <R>(resources: ReadonlyArray<Resource.Resource<R>>,
   const listable = resources.find((resource) => resource.list !== undefined)
   if (listable?.list === undefined) return Effect.succeed({ resources: fixed })
   return Deadline.bounded(listable.list(cursor), false).pipe(
-    Effect.map(({ entries, nextCursor }) => ({
-      resources: [...fixed, ...listedResources(listable, entries)],
-      ...(nextCursor === undefined ? {} : { nextCursor })
-    })),
+    Effect.map(({ entries, nextCursor }) =>
+      defined({ resources: [...fixed, ...listedResources(listable, entries)], nextCursor })
+    ),
     Effect.catch((error) => Effect.as(Effect.logDebug(error.message), { resources: fixed }))
   )
 }
