@@ -48,9 +48,6 @@ const isAnswer = (error: Errors.N8nError) => {
   return status !== undefined && (status < 300 || status >= 400)
 }
 
-/** Timeout of a request for n8n's release, which is useful but never required. */
-const releaseTimeout = "2 seconds"
-
 /** An installed package of community nodes; `updateAvailable` is the newer version, if there is one. */
 export class CommunityPackage extends Schema.Opaque<CommunityPackage>()(Schema.Struct({
   packageName: Schema.String,
@@ -73,7 +70,8 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     Effect.orElseSucceed(() => undefined)
   )
   const release = version.pipe(
-    Effect.timeoutOption(releaseTimeout),
+    // It is useful but never required.
+    Effect.timeoutOption("2 seconds"),
     Effect.map(Option.getOrUndefined),
     Effect.orElseSucceed(() => undefined)
   )

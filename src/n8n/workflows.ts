@@ -66,9 +66,6 @@ const orders: Readonly<Record<string, (a: string, b: string) => number>> = {
   "~": new Intl.Collator("en").compare
 }
 
-/** Number of workflows that one request lists: it also reads the row before them and the one after. */
-const oneRead = maxPage - 2
-
 /** Position in n8n's list, the id of the row before it, and the marks of the orders that the rows so far are in. */
 interface Place {
   readonly position: number
@@ -90,9 +87,6 @@ const decodeCursor = (cursor: string) => {
     )
     : Effect.succeed<Place>({ position: Number(position), after, marks: mark === "." ? marks : [mark] })
 }
-
-/** Names change rarely, and each takes a request for the whole workflow. */
-const nameTtl = "1 minute"
 
 /** The name that n8n shows for executions of a deleted workflow. */
 export const deletedWorkflow = "Deleted Workflow"
@@ -233,13 +227,14 @@ const list = (requests: Requests.Requests) =>
 export const make = Effect.fnUntraced(function*(requests: Requests.Requests) {
   const listWorkflows = list(requests)
 
+  // Names change rarely, and each takes a request for the whole workflow.
   const names = yield* Cache.makeWith(
     (id: string) =>
       Requests.getJson(requests, path(id), Schema.Struct({ name: Schema.String }), workflowTarget(id)).pipe(
         Effect.map(({ name }) => name),
         Effect.catchTag("NotFoundError", () => Effect.succeed(deletedWorkflow))
       ),
-    { capacity: 1_000, timeToLive: (exit) => Exit.isSuccess(exit) ? nameTtl : 0 }
+    { capacity: 1_000, timeToLive: (exit) => Exit.isSuccess(exit) ? "1 minute" : 0 }
   )
 
   const supportsDrafts = yield* Ref.make(true)
@@ -313,7 +308,8 @@ export const make = Effect.fnUntraced(function*(requests: Requests.Requests) {
     streamWorkflows: ({ archived = false, ...query }: Conditions = {}) =>
       pages(listTarget, (cursor) =>
         Effect.map(
-          listWorkflows({ ...query, archived, limit: oneRead, cursor }),
+          // One request reads them, with the row before them and the one after.
+          listWorkflows({ ...query, archived, limit: maxPage - 2, cursor }),
           ({ nextCursor, workflows }) => [workflows, nextCursor] as const
         )),
     /** `GET /workflows/{id}`. */
