@@ -101,12 +101,10 @@ export const decoder = <A, R>(
     const hints = new Set(issues.flatMap(({ hint }) => hint ?? []))
     const listed = issues.slice(0, maxIssues)
     const more = issues.length - listed.length
-    return Effect.fail(
-      new Errors.ValidationError({
-        reason: [...listed.map(({ reason }) => reason), ...more > 0 ? [`and ${more} more`] : []].join("; "),
-        field: issues[0]?.field ?? "",
-        hint: [...hints, usage].join(" ")
-      })
+    return Errors.invalid(
+      issues[0]?.field ?? "",
+      [...listed.map(({ reason }) => reason), ...more > 0 ? [`and ${more} more`] : []].join("; "),
+      [...hints, usage].join(" ")
     )
   }
 

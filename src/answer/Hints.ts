@@ -1,8 +1,11 @@
 /** Texts of advice: the only module below the tools that knows the names of tools and command-line options. */
+import { constant } from "effect/Function"
+import * as Record from "effect/Record"
 import { Advice, type ConnectionProblem, type Hint } from "../base/Advice.ts"
 import type { Failure } from "../base/Errors.ts"
 import { obj, str, without } from "../base/Json.ts"
 import * as Visible from "../base/Visible.ts"
+import sentences from "./advice.json" with { type: "json" }
 
 export type { Advice, Hint } from "../base/Advice.ts"
 
@@ -36,39 +39,22 @@ const filesRoot = {
 
 const sentence = (advice: Advice): string =>
   Advice.match(advice, {
+    ...Record.map(sentences, constant),
     CheckConnection: ({ problem }) => connection[problem],
-    CheckApiKey: () =>
-      "n8n rejected the API key: check N8N_API_KEY (--api-key). Create keys in n8n under Settings > n8n API.",
     Configure: ({ missing }) =>
       `Set ${
         missing.join(" and ")
       } where the client starts this server (or start it with --demo to try it without n8n).`,
-    SetWebhookUrl: () =>
-      "If n8n's webhooks have another address than N8N_URL, set --webhook-url (N8N_MCP_WEBHOOK_URL).",
     SetFilesRoot: ({ purpose }) => filesRoot[purpose],
-    AwaitDatabase: () =>
-      "Call again in a moment; reading from n8n still works. Ask the operator to check --state (N8N_MCP_STATE) with `doctor`.",
-    RaiseExecutionLimit: () =>
-      "Raise --max-execution-mb (N8N_MCP_MAX_EXECUTION_MB) where the server is started, or open the execution in n8n.",
-    ListWorkflows: () => "list_workflows lists the workflows with their ids.",
-    ListExistingWorkflows: () => "list_workflows lists them.",
-    ListExecutions: () => "list_executions lists the executions with their ids; n8n prunes old ones.",
-    ListFiles: () => "workflow_list lists the files; refer to a moved file by its path.",
     ListVersions: ({ maxSnapshots }) =>
       `workflow_history lists the versions; each workflow keeps its last ${maxSnapshots} snapshots.`,
-    ListCredentials: () =>
-      "list_credentials shows the names and ids; n8n 1 lists only those in use: name another as {id, name}.",
     PublishFirst: ({ id }) => `activate_workflow(id: '${id}') publishes it.`,
     MakePlan: ({ maxPlans }) =>
       `A plan belongs to its caller and n8n, and the last ${maxPlans} are stored: bulk_edit(select, operations, dryRun: true) makes a new one.`,
-    ListRestorableVersions: () => "workflow_history lists the versions that can be restored.",
     ChooseVersion: ({ newest, workflowId }) =>
       newest.length === 0
         ? `It has no versions: use '${workflowId}' alone.`
         : `The newest are: ${newest.join(", ")}. workflow_history(id: '${workflowId}') lists all.`,
-    SearchNodeTypes: () => "node_search finds types by what they do.",
-    ShowParameters: () => "node_get shows its parameters.",
-    ReplaceNode: () => "Use node_replace: it keeps the parameters and connections that fit the new type.",
     UpgradeNodes: ({ more, nodes }) =>
       `This n8n refuses to create or change deprecated nodes: ${
         nodes.map(({ node, type }) => `'${Visible.label(node)}' (${type})`).join(", ")
@@ -77,28 +63,18 @@ const sentence = (advice: Advice): string =>
       }. They may only be moved, removed or replaced: the command \`upgrade\` replaces those of a folder. workflow_edit(operations: [{op: 'upgrade', node: ${
         literal(nodes[0]?.node)
       }}]) replaces one, in a file too.`,
-    LoadPackage: () => "It is a community node: the operator has to start this server with --nodes and its package.",
     LookForCreated: ({ name }) =>
       `It may have been created anyway: check with list_workflows(name: '${
         Visible.label(name).replace(/…$/, "")
       }') before calling again.`,
-    OpenExistingFile: () => "Open it with workflow_load, or use another path.",
-    ReadWhole: () => "Omit what you do not change, or read it in full first: get_workflow(id, nodes: [\"Name\"]).",
-    FollowRetry: () =>
-      "n8n responds only after the new execution has ended, and it may still be running: find it with list_executions and follow it with get_execution and wait. Do not retry again.",
-    ReadAgain: () => "Read it again with get_workflow, then apply your change to the current state.",
     RestoreEarlierVersion: ({ workflowId }) =>
       `workflow_history(id: '${workflowId}') lists the earlier version; the published version is unchanged.`,
     PublishDraft: ({ workflowId }) =>
       `workflow_diff(a: '${workflowId}') shows it, activate_workflow(id: '${workflowId}') publishes it; without publish, the edit is added to it.`,
     RestoreToPublish: ({ version, workflowId }) =>
       `workflow_restore(id: '${workflowId}', version: '${version}') makes it the current state, which activate_workflow(id: '${workflowId}') publishes.`,
-    SetCredentials: () =>
-      "Set the credentials (list_credentials lists those on n8n), pin the node's data, or disable it.",
     ValidateWorkflow: ({ detail }) =>
-      `validate_workflow ${detail === "More" ? "shows more" : "lists everything that is wrong with it"}.`,
-    FixRefusedValues: () =>
-      "Fix the values named in errorDetails (validate_workflow shows where they are), then test again."
+      `validate_workflow ${detail === "More" ? "shows more" : "lists everything that is wrong with it"}.`
   })
 
 const joined = (hint: Hint, textOf: (advice: Advice) => string): string =>

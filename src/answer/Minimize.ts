@@ -6,9 +6,8 @@
  */
 import * as Context from "effect/Context"
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
 import { countTokens } from "../base/TokenBound.ts"
-import { Mark, marksIn, type Next, type Totals } from "./Truncated.ts"
+import { isMark, type Mark, marksIn, type Next, type Totals } from "./Truncated.ts"
 
 /** Budget of one answer in characters of its JSON, 40,000 by default: Claude Code moves more than 50,000 to a file. */
 export const MaxResultChars = Context.Reference<number>("effect-n8n-mcp/MaxResultChars", { defaultValue: () => 40_000 })
@@ -94,8 +93,6 @@ const keyCost = (key: string, cap: number) => cost(key, cap, 1) + 2
 
 const brackets = 2 * unitsPerToken
 const comma = 1
-
-const isMark = Schema.is(Mark)
 
 const maxPath = 80
 

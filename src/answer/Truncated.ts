@@ -14,7 +14,8 @@ export type Mark = typeof Mark.Type
 /** Field of an object that contains its marks. */
 export const truncated = { _truncated: Schema.optionalKey(Schema.Union([Mark, Schema.Array(Mark)])) }
 
-const isMark = Schema.is(Mark)
+/** Whether a value is a mark. @internal */
+export const isMark = Schema.is(Mark)
 
 /** Marks of an object in an answer. */
 export const marksIn = (holder: object): ReadonlyArray<Mark> =>

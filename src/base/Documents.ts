@@ -69,13 +69,14 @@ export const layerFolder = (folder: string): Layer.Layer<Documents, never, FileS
       const path = yield* Path.Path
       const create = (file: string) =>
         fs.open(file, { flag: "wx", mode: 0o600 }).pipe(Effect.flatMap(({ sync }) => sync), Effect.scoped)
+      const content = (file: string, bytes: Uint8Array) => {
+        const temporary = `${file}.${randomUUID()}.tmp`
+        return { bytes, temporary, mode: 0o600 }
+      }
       // No one reads a part of it.
       const link = (file: string, body: Uint8Array) => {
-        const temporary = `${file}.${randomUUID()}.tmp`
-        return fs.writeFile(temporary, body, { flag: "wx", mode: 0o600 }).pipe(
-          Effect.andThen(fs.link(temporary, file)),
-          Effect.ensuring(Effect.ignore(fs.remove(temporary, { force: true })))
-        )
+        const staged = content(file, body)
+        return AtomicFile.stage(staged, () => fs.link(staged.temporary, file))
       }
       return {
         collection: (collection, owner) => {
@@ -92,15 +93,14 @@ export const layerFolder = (folder: string): Layer.Layer<Documents, never, FileS
             read: (name) => access(Effect.catchIf(fs.readFile(file(name)), isMissing, () => Effect.undefined)),
             write: (name, bytes) =>
               made.pipe(
-                Effect.andThen(
-                  AtomicFile.write(file(name), { bytes, temporary: `${file(name)}.${randomUUID()}.tmp`, mode: 0o600 })
-                ),
+                Effect.andThen(AtomicFile.write(file(name), content(file(name), bytes))),
                 Effect.provideService(FileSystem.FileSystem, fs),
                 access
               ),
             add: (name, body) =>
               made.pipe(
                 Effect.andThen(body === undefined ? create(file(name)) : link(file(name), body)),
+                Effect.provideService(FileSystem.FileSystem, fs),
                 Effect.as(true),
                 Effect.catchIf(({ reason }) => reason._tag === "AlreadyExists", () => Effect.succeed(false)),
                 access

@@ -21,11 +21,8 @@ export interface ResourceTarget extends Target {
 }
 
 /** Target as in the errors' context. @internal */
-export const targetFields = ({ operation, resourceId, resourceType }: Target) => ({
-  operation,
-  ...(resourceType === undefined ? {} : { resourceType }),
-  ...(resourceId === undefined ? {} : { resourceId })
-})
+export const targetFields = ({ operation, resourceId, resourceType }: Target) =>
+  defined({ operation, resourceType, resourceId })
 
 const target = {
   operation: Schema.optionalKey(Schema.String),
@@ -77,11 +74,7 @@ export class Timeout extends Schema.TaggedError<Timeout>("ApiError.Timeout")("Ti
   }
 }
 
-/**
- * Statuses of failures that may pass.
- *
- * @internal
- */
+/** Statuses of failures that may pass. @internal */
 export const transientStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
 
 /** n8n, or a proxy in front of it, answered with an error; `details` is n8n's own message. */
@@ -191,44 +184,24 @@ export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   }
 }
 
-/**
- * Status that n8n answered with, if that is the reason.
- *
- * @internal
- */
+/** Status that n8n answered with, if that is the reason. @internal */
 export const statusOf = (error: N8nError): number | undefined =>
   error._tag === "ApiError" && error.reason._tag === "Status" ? error.reason.statusCode : undefined
 
-/**
- * Whether a write that failed may have been applied.
- *
- * @internal
- */
+/** Whether a write that failed may have been applied. @internal */
 export const isUncertain = (error: N8nError): error is ApiError => error._tag === "ApiError" && error.isUncertain
 
-/**
- * n8n's own message, or the details of another reason.
- *
- * @internal
- */
+/** n8n's own message, or the details of another reason. @internal */
 export const detailsOf = (error: N8nError): string | undefined =>
   error._tag === "ApiError" ? error.reason.details : error._tag === "ValidationError" ? error.errorDetails : undefined
 
-/**
- * The error with other details, and another hint if there is one.
- *
- * @internal
- */
+/** The error with other details, and another hint if there is one. @internal */
 export const withDetails = (error: ApiError, details: string, hint: Hint = error.hint): ApiError => {
   const Reason = reasons[error.reason._tag]
   return new ApiError({ ...error, hint, reason: new Reason({ ...error.reason, details } as never) })
 }
 
-/**
- * The error without the connection's own error.
- *
- * @internal
- */
+/** The error without the connection's own error. @internal */
 export const withoutCause = (error: ApiError): ApiError => {
   const { reason } = error
   if (reason._tag !== "Unreachable") return error
@@ -236,11 +209,7 @@ export const withoutCause = (error: ApiError): ApiError => {
   return new ApiError({ ...error, reason: new Unreachable(rest) })
 }
 
-/**
- * The reason for no answer within milliseconds.
- *
- * @internal
- */
+/** The reason for no answer within milliseconds. @internal */
 export const timeout = (millis: number, what = "answer"): Timeout => {
   const shown = millis < 1000 ? `${Math.round(millis)} ms` : `${Math.round(millis / 100) / 10} s`
   return new Timeout({ details: `no ${what} within ${shown}`, duration: Duration.millis(millis) })
@@ -259,11 +228,7 @@ export class ValidationError extends Schema.TaggedError<ValidationError>()("Vali
   }
 }
 
-/**
- * Refusal of the argument `field`.
- *
- * @internal
- */
+/** Refusal of the argument `field`. @internal */
 export const invalid = (field: string, reason: string, hint: Hint): ValidationError =>
   new ValidationError({ reason, field, hint })
 

@@ -110,12 +110,10 @@ export const checkNames = (fields: Fields, names: ReadonlyArray<string>) => {
   const unknown = names.find((name) => !all.includes(name))
   return unknown === undefined
     ? Effect.void
-    : Effect.fail(
-      Errors.invalid(
-        "values",
-        `The type has no field '${shownName(unknown)}'`,
-        `${shownName(unknown) === unknown ? suggestion(unknown, all) : ""} Its fields: ${inWords(fields)}.`.trim()
-      )
+    : Errors.invalid(
+      "values",
+      `The type has no field '${shownName(unknown)}'`,
+      `${shownName(unknown) === unknown ? suggestion(unknown, all) : ""} Its fields: ${inWords(fields)}.`.trim()
     )
 }
 
@@ -225,11 +223,11 @@ interface New {
   readonly values: Obj
 }
 
-const isOAuth = (fields: Fields) => fields.some(({ name }) => name === "oauthTokenData")
-
 /** Remaining steps and restrictions for a new credential. */
 const notesOn = (fields: Fields, restricted: boolean) => [
-  ...(isOAuth(fields) ? ["A person has to connect it in n8n: open it there and sign in."] : []),
+  ...(fields.some(({ name }) => name === "oauthTokenData")
+    ? ["A person has to connect it in n8n: open it there and sign in."] :
+    []),
   ...(restricted
     ? [
       `${domains} is 'none': no HTTP Request node can send it anywhere. To allow a host, give ${domains}: 'domains' and allowedDomains: the user is asked.`

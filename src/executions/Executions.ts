@@ -224,11 +224,7 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
     })
   )
 
-/**
- * Refuses a node that is not in the execution.
- *
- * @internal
- */
+/** Refuses a node that is not in the execution. @internal */
 export const checkNode = (execution: Execution.Execution, name: string, field: string) => {
   const names = Execution.nodeNames(execution)
   return names.includes(name)

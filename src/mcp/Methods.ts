@@ -84,13 +84,11 @@ export const canAsk = (capabilities: Obj, { method, params }: Question): boolean
 /** Fails unless a client with these capabilities can be asked all questions. */
 export const checkCanAsk = (capabilities: Obj, questions: Named<Question>): Effect.Effect<void, Rpc.RpcError> => {
   const missing = Object.values(questions).filter((question) => !canAsk(capabilities, question))
-  return missing.length === 0 ? Effect.void : Effect.fail(
-    new Rpc.RpcError({
-      code: Rpc.codes.missingCapability,
-      message: `The client cannot be asked: ${missing.map(({ method }) => method).join(", ")}`,
-      data: { requiredCapabilities: Object.fromEntries(missing.map(({ method }) => [needed[method], {}])) }
-    })
-  )
+  return missing.length === 0 ? Effect.void : new Rpc.RpcError({
+    code: Rpc.codes.missingCapability,
+    message: `The client cannot be asked: ${missing.map(({ method }) => method).join(", ")}`,
+    data: { requiredCapabilities: Object.fromEntries(missing.map(({ method }) => [needed[method], {}])) }
+  })
 }
 
 /** Message for a bug of this server. */
@@ -99,14 +97,12 @@ export const bug = "Internal error: a bug of this server, not of your call"
 /** Runs one method; defects are logged and hidden. */
 export const run = (methods: Methods, name: string, request: Request): Effect.Effect<Obj, Rpc.RpcError> => {
   const method = Object.hasOwn(methods, name) ? methods[name] : undefined
-  if (method === undefined) {
-    return Effect.fail(new Rpc.RpcError({ code: Rpc.codes.methodNotFound, message: "Method not found" }))
-  }
+  if (method === undefined) return new Rpc.RpcError({ code: Rpc.codes.methodNotFound, message: "Method not found" })
   return Effect.suspend(() => method(request)).pipe(
     Effect.catchDefect((defect) =>
       Effect.andThen(
         Effect.logError("request died", defect),
-        Effect.fail(new Rpc.RpcError({ code: Rpc.codes.internalError, message: bug }))
+        new Rpc.RpcError({ code: Rpc.codes.internalError, message: bug })
       )
     )
   )

@@ -17,19 +17,16 @@ export const codes = {
 /** Id of a request. */
 export type Id = string | number
 
-/** Message that expects an answer. */
-export interface Request {
-  readonly jsonrpc: "2.0"
-  readonly id: Id
-  readonly method: string
-  readonly params?: Obj
-}
-
 /** Message that expects no answer. */
 export interface Notification {
   readonly jsonrpc: "2.0"
   readonly method: string
   readonly params?: Obj
+}
+
+/** Message that expects an answer. */
+export interface Request extends Notification {
+  readonly id: Id
 }
 
 /** Answer to a request. */

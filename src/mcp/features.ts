@@ -9,7 +9,7 @@ import * as Skill from "../answer/Skill.ts"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import { sha256 } from "../base/Hash.ts"
-import { obj, str } from "../base/Json.ts"
+import { defined, type Obj, obj, str } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Visible from "../base/Visible.ts"
 import type { Request } from "./Methods.ts"
@@ -34,37 +34,28 @@ const orRpcError = <A, R>(
     return new Rpc.RpcError({ code, message: Visible.text(`${message}. ${hint}`), data })
   })
 
-export const text = (
-  params: { readonly [name: string]: unknown },
-  name: string
-): Effect.Effect<string, Rpc.RpcError> => {
+export const text = (params: Obj, name: string): Effect.Effect<string, Rpc.RpcError> => {
   const value = params[name]
-  return typeof value === "string"
-    ? Effect.succeed(value)
-    : Effect.fail(Rpc.invalidParams(`params.${name} is a string`))
+  return typeof value === "string" ? Effect.succeed(value) : Rpc.invalidParams(`params.${name} is a string`)
 }
 
 const findPrompt = <R>(prompts: ReadonlyArray<Prompt.Prompt<R>>, name: string) => {
   const prompt = prompts.find((prompt) => prompt.name === name)
   if (prompt !== undefined) return Effect.succeed(prompt)
   const names = prompts.map((prompt) => prompt.name)
-  return Effect.fail(
-    Rpc.invalidParams(`There is no prompt '${shorten(name)}'. ${suggestion(shorten(name), names)}`)
-  )
+  return Rpc.invalidParams(`There is no prompt '${shorten(name)}'. ${suggestion(shorten(name), names)}`)
 }
 
-const render = (prompt: Prompt.Prompt, values: { readonly [name: string]: unknown }) => {
+const render = (prompt: Prompt.Prompt, values: Obj) => {
   const args: Record<string, string> = {}
   for (const [name, value] of Object.entries(values)) {
     if (typeof value !== "string") {
-      return Effect.fail(Rpc.invalidParams(`Argument '${shorten(name)}' of ${prompt.name} is a string`))
+      return Rpc.invalidParams(`Argument '${shorten(name)}' of ${prompt.name} is a string`)
     }
     if (value.trim() !== "") args[name] = value
   }
   const missing = prompt.arguments.find(({ name, required }) => required && args[name] === undefined)
-  if (missing !== undefined) {
-    return Effect.fail(Rpc.invalidParams(`${prompt.name} needs ${missing.name}: ${missing.description}`))
-  }
+  if (missing !== undefined) return Rpc.invalidParams(`${prompt.name} needs ${missing.name}: ${missing.description}`)
   return Effect.succeed({
     description: prompt.description,
     messages: [{ role: "user" as const, content: { type: "text" as const, text: prompt.text(args) } }]
@@ -114,12 +105,9 @@ export const complete = Effect.fnUntraced(function*<R>(
 const mimeTypeOf = ({ mimeType = "application/json" }: Resource.Resource) => mimeType
 
 const listedResources = (resource: Resource.Resource, entries: ReadonlyArray<Resource.Entry>) =>
-  entries.map(({ description, id, title }) => ({
-    uri: Resource.uri(resource, id),
-    name: title,
-    ...(description === undefined ? {} : { description }),
-    mimeType: mimeTypeOf(resource)
-  }))
+  entries.map(({ description, id, title }) =>
+    defined({ uri: Resource.uri(resource, id), name: title, description, mimeType: mimeTypeOf(resource) })
+  )
 
 /** `resources/list`: fixed resources, then those of the first listable kind; none if n8n does not answer. */
 export const listResources = <R>(resources: ReadonlyArray<Resource.Resource<R>>, { params }: Request) => {
@@ -128,10 +116,9 @@ export const listResources = <R>(resources: ReadonlyArray<Resource.Resource<R>>,
   const listable = resources.find((resource) => resource.list !== undefined)
   if (listable?.list === undefined) return Effect.succeed({ resources: fixed })
   return Deadline.bounded(listable.list(cursor), false).pipe(
-    Effect.map(({ entries, nextCursor }) => ({
-      resources: [...fixed, ...listedResources(listable, entries)],
-      ...(nextCursor === undefined ? {} : { nextCursor })
-    })),
+    Effect.map(({ entries, nextCursor }) =>
+      defined({ resources: [...fixed, ...listedResources(listable, entries)], nextCursor })
+    ),
     Effect.catch((error) => Effect.as(Effect.logDebug(error.message), { resources: fixed }))
   )
 }

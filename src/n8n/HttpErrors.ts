@@ -5,16 +5,7 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { ConnectionProblem, Hint } from "../base/Advice.ts"
-import {
-  ApiError,
-  NotFoundError,
-  Status,
-  type Target,
-  targetFields,
-  timeout,
-  Unreachable,
-  Unreadable
-} from "../base/Errors.ts"
+import * as Errors from "../base/Errors.ts"
 import { defined } from "../base/Json.ts"
 import { redactText } from "../base/Redact.ts"
 import * as body from "./body.ts"
@@ -27,7 +18,7 @@ export const isAboutLicense = (detail: string | undefined): boolean =>
   detail !== undefined && /\blicense\b/i.test(detail)
 
 /** Whether every n8n has the path, so that a 404 means a missing resource, whatever the message. */
-const isEverywhere = ({ operation, resourceType }: Target) =>
+const isEverywhere = ({ operation, resourceType }: Errors.Target) =>
   resourceType === "Version" || operation === "get workflow" || operation === "get execution"
 
 const older = "This n8n has no such endpoint: it is older than this operation."
@@ -106,24 +97,27 @@ export const transportCode = (error: HttpClientError.HttpClientError): string | 
     ? causes(error.reason.cause).map((cause) => cause.code).find(Predicate.isString)
     : undefined
 
-const lateHint = "n8n is slow or stuck: call again, or check its log."
-
 /** The error for no answer, of the server at `origin`, within milliseconds. */
-export const timeoutError = (target: Target, millis: number, hint: Hint = lateHint, origin?: string): ApiError =>
-  new ApiError({
-    ...targetFields(target),
-    reason: timeout(millis, origin === undefined ? "answer" : `answer from ${origin}`),
+export const timeoutError = (
+  target: Errors.Target,
+  millis: number,
+  hint: Hint = "n8n is slow or stuck: call again, or check its log.",
+  origin?: string
+): Errors.ApiError =>
+  new Errors.ApiError({
+    ...Errors.targetFields(target),
+    reason: Errors.timeout(millis, origin === undefined ? "answer" : `answer from ${origin}`),
     hint
   })
 
 export const unreadableError = (
-  target: Target,
+  target: Errors.Target,
   detail: string,
   problem: ConnectionProblem = "Unreadable"
-): ApiError =>
-  new ApiError({
-    ...targetFields(target),
-    reason: new Unreadable({ details: redactText(detail) }),
+): Errors.ApiError =>
+  new Errors.ApiError({
+    ...Errors.targetFields(target),
+    reason: new Errors.Unreadable({ details: redactText(detail) }),
     hint: checkConnection(problem)
   })
 
@@ -132,7 +126,7 @@ const login =
   /(?:^|[./_\s>-])(?:log-?\s?[io]n|sign-?\s?in|sso|saml2?|oauth2?|auth|authorize|cdn-cgi\/access)(?:[./_?\s<-]|$)/i
 
 /** The error for a web page instead of JSON. */
-export const pageError = (target: Target, page: string): ApiError => {
+export const pageError = (target: Errors.Target, page: string): Errors.ApiError => {
   const title = /<title[^>]*>[^<]*/i.exec(page)?.[0] ?? ""
   const isLogin = /type=["']?password/i.test(page) || login.test(title)
   return isLogin
@@ -141,10 +135,15 @@ export const pageError = (target: Target, page: string): ApiError => {
 }
 
 /** The error for a redirect to another origin, which is never followed: the API key would be sent there. */
-export const redirectError = (target: Target, status: number, location: string, to: URL | undefined): ApiError =>
-  new ApiError({
-    ...targetFields(target),
-    reason: new Status({ statusCode: status, details: `redirect to ${to?.origin ?? location}` }),
+export const redirectError = (
+  target: Errors.Target,
+  status: number,
+  location: string,
+  to: URL | undefined
+): Errors.ApiError =>
+  new Errors.ApiError({
+    ...Errors.targetFields(target),
+    reason: new Errors.Status({ statusCode: status, details: `redirect to ${to?.origin ?? location}` }),
     hint: checkConnection(login.test(`${to?.host ?? ""}${to?.pathname ?? ""}`) ? "LoginPage" : "Redirected")
   })
 
@@ -158,7 +157,7 @@ const message = (response: HttpClientResponse.HttpClientResponse) =>
     Effect.orElseSucceed(() => undefined)
   )
 
-export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpClientError, target: Target) {
+export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpClientError, target: Errors.Target) {
   const reason = error.reason
   if (reason._tag !== "StatusCodeError") {
     const code = transportCode(error)
@@ -166,9 +165,9 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
     // If every address of a host refuses, the innermost error has a code but no message.
     const last = chain.map((cause) => cause.message).filter(Predicate.isString).findLast((text) => text !== "")
     const text = (last ?? reason._tag).trim().split("\n")[0] ?? ""
-    return yield* new ApiError({
-      ...targetFields(target),
-      reason: new Unreachable({
+    return yield* new Errors.ApiError({
+      ...Errors.targetFields(target),
+      reason: new Errors.Unreachable({
         details: redactText(code === undefined || text.includes(code) ? text : `${code}: ${text}`),
         ...defined({ code, cause: chain.find((cause) => cause.code === code) ?? reason.cause })
       }),
@@ -181,11 +180,14 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
   const isNowhere = status === 404 && (detail === undefined || /^not found$/i.test(detail))
   const isMissingRoute = status === 404 && detail === noRoute && !isEverywhere(target)
   if (status === 404 && target.resourceType !== undefined && detail !== undefined && !isMissingRoute) {
-    return yield* new NotFoundError({ ...targetFields(target), hint: hintForMissing(target.resourceType) })
+    return yield* new Errors.NotFoundError({
+      ...Errors.targetFields(target),
+      hint: hintForMissing(target.resourceType)
+    })
   }
-  return yield* new ApiError({
-    ...targetFields(target),
-    reason: new Status({
+  return yield* new Errors.ApiError({
+    ...Errors.targetFields(target),
+    reason: new Errors.Status({
       statusCode: status,
       details: detail === undefined ? "the answer contains no message from n8n" : redactText(detail)
     }),

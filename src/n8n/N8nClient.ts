@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Errors from "../base/Errors.ts"
 import { sha256 } from "../base/Hash.ts"
+import { defined } from "../base/Json.ts"
 import * as about from "./about.ts"
 import * as audit from "./audit.ts"
 import * as credentials from "./credentials.ts"
@@ -78,17 +79,17 @@ export interface Instance {
 /** The operations of n8n's API. Every method fails as its type says, after retries where they may help. */
 export interface Service
   extends
-    about.Service,
-    audit.Service,
-    credentials.Service,
-    dataTables.Service,
-    executions.Service,
-    history.Service,
-    operations.Service,
-    projects.Service,
-    tags.Service,
-    webhooks.Service,
-    workflows.Service
+    Effect.Success<ReturnType<typeof about.make>>,
+    ReturnType<typeof audit.make>,
+    ReturnType<typeof credentials.make>,
+    ReturnType<typeof dataTables.make>,
+    Effect.Success<ReturnType<typeof executions.make>>,
+    ReturnType<typeof history.make>,
+    ReturnType<typeof operations.make>,
+    ReturnType<typeof projects.make>,
+    ReturnType<typeof tags.make>,
+    ReturnType<typeof webhooks.make>,
+    Effect.Success<ReturnType<typeof workflows.make>>
 {
   readonly instance: Instance
 }
@@ -113,12 +114,11 @@ const assemble = Effect.fnUntraced(function*(instance: Instance, requests: Reque
   })
 })
 
-const fingerprint = (key: Redacted.Redacted<string>) => sha256(Redacted.value(key)).slice(0, 16)
-
 /** Makes a client for one n8n from the `HttpClient` in context. */
 export const make = Effect.fnUntraced(function*(options: Requests.Options) {
   const url = Requests.baseUrl(options.url).href
-  return yield* assemble({ url, key: `${url}#${fingerprint(options.apiKey)}` }, yield* Requests.make(options))
+  const fingerprint = sha256(Redacted.value(options.apiKey)).slice(0, 16)
+  return yield* assemble({ url, key: `${url}#${fingerprint}` }, yield* Requests.make(options))
 })
 
 /** The client with the given options. */
@@ -154,15 +154,7 @@ export const layerConfig = (
 ): Layer.Layer<N8nClient, Config.ConfigError, HttpClient.HttpClient> =>
   Layer.effect(
     N8nClient,
-    Effect.gen(function*() {
-      return yield* make({
-        url: yield* url,
-        apiKey: yield* apiKey,
-        webhookUrl: webhookUrl === undefined ? undefined : yield* webhookUrl,
-        timeout: timeout === undefined ? undefined : yield* timeout,
-        retry
-      })
-    })
+    Effect.flatMap(Config.all(defined({ url, apiKey, webhookUrl, timeout })), (options) => make({ ...options, retry }))
   )
 
 /** A client whose methods fail with the names of the missing settings, so that the server starts without them. */
@@ -171,12 +163,10 @@ export const layerUnconfigured = (missing: ReadonlyArray<string>): Layer.Layer<N
     N8nClient,
     assemble({ url: "", key: "" }, {
       send: (_request, target) =>
-        Effect.fail(
-          new Errors.ValidationError({
-            reason: `Cannot ${target.operation}: ${missing.join(" and ")} not set`,
-            field: missing.join(", "),
-            hint: { _tag: "Configure", missing }
-          })
+        Errors.invalid(
+          missing.join(", "),
+          `Cannot ${target.operation}: ${missing.join(" and ")} not set`,
+          { _tag: "Configure", missing }
         ),
       serializeWrite: identity,
       webhooks: new URL("http://localhost/")

@@ -42,40 +42,24 @@ const versionIn = (page: string): string | undefined =>
 
 const Discover = Schema.Struct({ data: Schema.Struct({ scopes: Schema.Array(Schema.String) }) })
 
-const target = { operation: "reach n8n" }
-
 /** Whether n8n answered, whatever the status, other than with a redirect. */
 const isAnswer = (error: Errors.N8nError) => {
   const status = Errors.statusOf(error)
   return status !== undefined && (status < 300 || status >= 400)
 }
 
-/** Timeout of a request for n8n's release, which is useful but never required. */
-const releaseTimeout = "2 seconds"
-
-const CommunityPackage = Schema.Struct({
+/** An installed package of community nodes; `updateAvailable` is the newer version, if there is one. */
+export class CommunityPackage extends Schema.Opaque<CommunityPackage>()(Schema.Struct({
   packageName: Schema.String,
   installedVersion: Schema.String,
   updateAvailable: Schema.optionalKey(Schema.NullOr(Schema.String)),
   failedLoading: Schema.optionalKey(Schema.NullOr(Schema.Boolean))
-})
-
-/** An installed package of community nodes; `updateAvailable` is the newer version, if there is one. */
-export interface CommunityPackage extends Schema.Schema.Type<typeof CommunityPackage> {}
-
-export interface Service {
-  /** The version from the start page and the key's scopes from `GET /discover` (2.x). */
-  readonly about: Effect.Effect<About, Errors.RequestError>
-  /** n8n's version if it answers within 2 seconds, cached for a minute; it never fails. */
-  readonly release: Effect.Effect<string | undefined>
-  /** `GET /community-packages` (2.x). */
-  readonly listCommunityPackages: Effect.Effect<ReadonlyArray<CommunityPackage>, Errors.RequestError>
-}
+})) {}
 
 export const make = Effect.fnUntraced(function*(requests: Requests) {
   const version = requests.send(
     { method: "GET", path: "", to: "editor" },
-    target,
+    { operation: "reach n8n" },
     (response) => body.beginning(response, body.maxBytes.page)
   ).pipe(
     Effect.map(versionIn),
@@ -86,18 +70,22 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     Effect.orElseSucceed(() => undefined)
   )
   const release = version.pipe(
-    Effect.timeoutOption(releaseTimeout),
+    // It is useful but never required.
+    Effect.timeoutOption("2 seconds"),
     Effect.map(Option.getOrUndefined),
     Effect.orElseSucceed(() => undefined)
   )
   return {
+    /** The version from the start page and the key's scopes from `GET /discover` (2.x). */
     about: Effect.all({ version, scopes }).pipe(Effect.withSpan("N8nClient.about")),
+    /** n8n's version if it answers within 2 seconds, cached for a minute; it never fails. */
     release: yield* Effect.cachedWithTTL(release, "1 minute"),
+    /** `GET /community-packages` (2.x). */
     listCommunityPackages: Effect.withSpan(
       getJson(requests, "/community-packages", Schema.Array(CommunityPackage), {
         operation: "list community packages"
       }),
       "N8nClient.listCommunityPackages"
     )
-  } satisfies Service
+  }
 })

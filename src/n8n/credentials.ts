@@ -2,26 +2,25 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import type * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
 import { marker, redactText } from "../base/Redact.ts"
-import { elements, type Page, pageOf, type PageQuery } from "./pages.ts"
+import { elements, pageOf, type PageQuery } from "./pages.ts"
 import { getJson, postJson, type Requests, targetOf } from "./requests.ts"
 
-const Credential = Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema.String })
-
 /** A credential without its values: id, name and type. */
-export interface Credential extends Schema.Schema.Type<typeof Credential> {}
+export class Credential
+  extends Schema.Opaque<Credential>()(Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema.String }))
+{}
 
 const Credentials = pageOf(Credential)
 
-const Tested = Schema.Struct({ status: Schema.Literals(["OK", "Error"]), message: Schema.String })
-
 /** Result of a credential test, with the message of n8n or the service, secrets redacted. */
-export type CredentialTest = typeof Tested.Type
+export class CredentialTest extends Schema.Opaque<CredentialTest>()(
+  Schema.Struct({ status: Schema.Literals(["OK", "Error"]), message: Schema.String })
+) {}
 
 /** Fields of a type in n8n's JSON Schema: `type` may be `notice`; `required` and `allOf` say what is required. */
-const CredentialSchema = Schema.StructWithRest(
+export class CredentialSchema extends Schema.Opaque<CredentialSchema>()(Schema.StructWithRest(
   Schema.Struct({
     properties: Schema.Record(
       Schema.String,
@@ -36,34 +35,10 @@ const CredentialSchema = Schema.StructWithRest(
     required: Schema.optionalKey(Schema.Array(Schema.String))
   }),
   [Schema.Record(Schema.String, Schema.Unknown)]
-)
-
-/** Fields of a credential type, as JSON Schema. */
-export interface CredentialSchema extends Schema.Schema.Type<typeof CredentialSchema> {}
+)) {}
 
 /** The values of a credential by field. */
 export type CredentialValues = Redacted.Redacted<{ readonly [field: string]: unknown }>
-
-/** The credential endpoints. No error, trace or log contains a value. */
-export interface Service {
-  /** `GET /credentials` (2.x only; on 1.x an `ApiError`); `limit` is 1 to 250. */
-  readonly listCredentials: (query: PageQuery) => Effect.Effect<Page<Credential>, Errors.RequestError>
-  /** All credentials (2.x only), a page at a time as they are asked for. */
-  readonly streamCredentials: Stream.Stream<Credential, Errors.RequestError>
-  /** `GET /credentials/schema/{type}`. */
-  readonly credentialSchema: (type: string) => Effect.Effect<CredentialSchema, Errors.N8nError>
-  /** `POST /credentials`: n8n checks fields' names and types, not whether they work; `projectId` is 2.x only. */
-  readonly createCredential: (
-    credential: {
-      readonly name: string
-      readonly type: string
-      readonly values: CredentialValues
-      readonly projectId?: string
-    }
-  ) => Effect.Effect<Credential, Errors.RequestError>
-  /** `POST /credentials/{id}/test` (2.x): n8n calls the service; `Error` also for a type without a test. */
-  readonly testCredential: (id: string) => Effect.Effect<CredentialTest, Errors.N8nError>
-}
 
 const listTarget: Errors.Target = { operation: "list credentials" }
 
@@ -93,31 +68,44 @@ export const withoutValues = (values: Redacted.Redacted<unknown> | undefined) =>
   }
 }
 
-export const make = (requests: Requests): Service => {
-  const listCredentials: Service["listCredentials"] = Effect.fn("N8nClient.listCredentials")((query) =>
+/** The credential endpoints. No error, trace or log contains a value. */
+export const make = (requests: Requests) => {
+  const listCredentials = Effect.fn("N8nClient.listCredentials")((query: PageQuery) =>
     getJson(requests, "/credentials", Credentials, listTarget, { ...query })
   )
   return {
+    /** `GET /credentials` (2.x only; on 1.x an `ApiError`); `limit` is 1 to 250. */
     listCredentials,
+    /** All credentials (2.x only), a page at a time as they are asked for. */
     streamCredentials: elements(listTarget, listCredentials),
-    credentialSchema: Effect.fn("N8nClient.credentialSchema")((type) =>
+    /** `GET /credentials/schema/{type}`. */
+    credentialSchema: Effect.fn("N8nClient.credentialSchema")((type: string) =>
       getJson(requests, `/credentials/schema/${encodeURIComponent(type)}`, CredentialSchema, {
         operation: "get the fields of credential type",
         resourceType: "Credential type",
         resourceId: type
       })
     ),
-    createCredential: Effect.fn("N8nClient.createCredential")(({ values, ...credential }) =>
-      requests.serializeWrite(
-        postJson(requests, "/credentials", Credential, { operation: "create credential" }, {
-          body: { ...credential, data: Redacted.value(values) }
-        })
+    /** `POST /credentials`: n8n checks fields' names and types, not whether they work; `projectId` is 2.x only. */
+    createCredential: Effect.fn("N8nClient.createCredential")((
+      credential: {
+        readonly name: string
+        readonly type: string
+        readonly values: CredentialValues
+        readonly projectId?: string
+      }
+    ) => {
+      const { values, ...rest } = credential
+      const body = { ...rest, data: Redacted.value(values) }
+      return requests.serializeWrite(
+        postJson(requests, "/credentials", Credential, { operation: "create credential" }, { body })
       ).pipe(Effect.mapError(withoutValues(values)))
-    ),
-    testCredential: Effect.fn("N8nClient.testCredential")((id) =>
+    }),
+    /** `POST /credentials/{id}/test` (2.x): n8n calls the service; `Error` also for a type without a test. */
+    testCredential: Effect.fn("N8nClient.testCredential")((id: string) =>
       Effect.map(
-        postJson(requests, `${path(id)}/test`, Tested, credentialTarget("test credential", id)),
-        ({ message, status }) => ({ status, message: redactText(message) })
+        postJson(requests, `${path(id)}/test`, CredentialTest, credentialTarget("test credential", id)),
+        ({ message, status }): CredentialTest => ({ status, message: redactText(message) })
       )
     )
   }

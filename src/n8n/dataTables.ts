@@ -1,10 +1,9 @@
 /** Data tables (n8n 2.x): tables, their columns and their rows. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
-import { elements, type Page, pageOf, type PageQuery } from "./pages.ts"
+import { elements, pageOf, type PageQuery } from "./pages.ts"
 import { getJson, postJson, type Query, type Request, type Requests, sendJson, sendOnly, targetOf } from "./requests.ts"
 
 const ColumnType = Schema.Literals(["string", "number", "boolean", "date"])
@@ -12,18 +11,17 @@ const ColumnType = Schema.Literals(["string", "number", "boolean", "date"])
 /** The type of a column's values; `date` values are ISO 8601. */
 export type ColumnType = typeof ColumnType.Type
 
-const Column = Schema.Struct({
+/** A column of a data table; `index` is its position, from 0. n8n's own (`id`, `createdAt`, `updatedAt`) are not listed. */
+export class Column extends Schema.Opaque<Column>()(Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   // A newer n8n may have other types.
   type: Schema.Union([ColumnType, Schema.String]),
   index: Schema.optionalKey(Schema.Int)
-})
+})) {}
 
-/** A column of a data table; `index` is its position, from 0. n8n's own (`id`, `createdAt`, `updatedAt`) are not listed. */
-export interface Column extends Schema.Schema.Type<typeof Column> {}
-
-const Table = Schema.Struct({
+/** A data table and its columns, whose order is n8n's own, not that of their indexes. */
+export class DataTable extends Schema.Opaque<DataTable>()(Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   columns: Schema.Array(Column),
@@ -31,18 +29,13 @@ const Table = Schema.Struct({
   createdAt: Schema.String,
   updatedAt: Schema.String,
   sizeBytes: Schema.optionalKey(Schema.Finite)
-})
-
-/** A data table and its columns, whose order is n8n's own, not that of their indexes. */
-export type DataTable = typeof Table.Type
-
-const Row = Schema.StructWithRest(
-  Schema.Struct({ id: Schema.Int, createdAt: Schema.String, updatedAt: Schema.String }),
-  [Schema.Record(Schema.String, Schema.Unknown)]
-)
+})) {}
 
 /** A row of a data table, by column, n8n's own included; null where there is no value. */
-export interface Row extends Schema.Schema.Type<typeof Row> {}
+export class Row extends Schema.Opaque<Row>()(Schema.StructWithRest(
+  Schema.Struct({ id: Schema.Int, createdAt: Schema.String, updatedAt: Schema.String }),
+  [Schema.Record(Schema.String, Schema.Unknown)]
+)) {}
 
 /** Comparison of a cell; in `like` and `ilike` (ignoring case) `%` matches any text. */
 export type Condition = "eq" | "neq" | "like" | "ilike" | "gt" | "gte" | "lt" | "lte"
@@ -92,61 +85,7 @@ const preview = (rows: typeof DryRun.Type): RowPreview => {
   return { before: having("before"), after: having("after") }
 }
 
-/** The endpoints of data tables, all 2.x only; on 1.x they fail with an error that `isUnsupported` recognizes. */
-export interface Service {
-  /** `GET /data-tables`. */
-  readonly listDataTables: (query: PageQuery) => Effect.Effect<Page<DataTable>, Errors.RequestError>
-  /** All tables, a page at a time as they are asked for. */
-  readonly streamDataTables: Stream.Stream<DataTable, Errors.RequestError>
-  /** `GET /data-tables/{id}`. */
-  readonly getDataTable: (id: string) => Effect.Effect<DataTable, Errors.N8nError>
-  /** `POST /data-tables`: in a project, or the key's own. */
-  readonly createDataTable: (
-    table: {
-      readonly name: string
-      readonly columns: ReadonlyArray<{ readonly name: string; readonly type: ColumnType }>
-      readonly projectId?: string
-    }
-  ) => Effect.Effect<DataTable, Errors.RequestError>
-  /** `PATCH /data-tables/{id}`. */
-  readonly renameDataTable: (id: string, name: string) => Effect.Effect<DataTable, Errors.N8nError>
-  /** `DELETE /data-tables/{id}`, with its rows. */
-  readonly deleteDataTable: (id: string) => Effect.Effect<void, Errors.N8nError>
-  readonly addColumn: (
-    id: string,
-    column: { readonly name: string; readonly type: ColumnType; readonly index?: number }
-  ) => Effect.Effect<Column, Errors.N8nError>
-  /** `PATCH /data-tables/{id}/columns/{columnId}`: its name, its position, or both. */
-  readonly updateColumn: (
-    id: string,
-    columnId: string,
-    change: { readonly name?: string; readonly index?: number }
-  ) => Effect.Effect<Column, Errors.N8nError>
-  /** `DELETE /data-tables/{id}/columns/{columnId}`, with its values. */
-  readonly deleteColumn: (id: string, columnId: string) => Effect.Effect<void, Errors.N8nError>
-  /** `GET /data-tables/{id}/rows`. */
-  readonly listRows: (id: string, query: PageQuery & RowQuery) => Effect.Effect<Page<Row>, Errors.N8nError>
-  /** All rows that meet the conditions, a page at a time as they are asked for. */
-  readonly streamRows: (id: string, query?: RowQuery) => Stream.Stream<Row, Errors.N8nError>
-  /** `POST /data-tables/{id}/rows`, all or none; returns the ids of the new rows, in their order. */
-  readonly insertRows: (id: string, rows: ReadonlyArray<Obj>) => Effect.Effect<ReadonlyArray<number>, Errors.N8nError>
-  /** `PATCH /data-tables/{id}/rows/update`; returns the changed rows as they are now. */
-  readonly updateRows: (id: string, change: RowChange) => Effect.Effect<ReadonlyArray<Row>, Errors.N8nError>
-  /** Previews {@link updateRows}. */
-  readonly previewRowUpdate: (id: string, change: RowChange) => Effect.Effect<RowPreview, Errors.N8nError>
-  /** `POST /data-tables/{id}/rows/upsert`: updates the rows that match, or inserts one; returns them. */
-  readonly upsertRow: (id: string, change: RowChange) => Effect.Effect<ReadonlyArray<Row>, Errors.N8nError>
-  /** Previews {@link upsertRow}. */
-  readonly previewRowUpsert: (id: string, change: RowChange) => Effect.Effect<RowPreview, Errors.N8nError>
-  /** `DELETE /data-tables/{id}/rows/delete`; returns the deleted rows. */
-  readonly deleteRows: (id: string, filter: RowFilter) => Effect.Effect<ReadonlyArray<Row>, Errors.N8nError>
-  /** The rows that {@link deleteRows} would delete. */
-  readonly previewRowDeletion: (id: string, filter: RowFilter) => Effect.Effect<ReadonlyArray<Row>, Errors.N8nError>
-  /** `DELETE /data-tables/{id}/rows/clear`: deletes every row; returns how many. */
-  readonly clearRows: (id: string) => Effect.Effect<number, Errors.N8nError>
-}
-
-const Tables = pageOf(Table)
+const Tables = pageOf(DataTable)
 const Rows = Schema.Array(Row)
 const RowPage = pageOf(Row)
 const Inserted = Schema.Array(Schema.Struct({ id: Schema.Int }))
@@ -166,7 +105,8 @@ const columnPath = (id: string, columnId: string) => `${path(id)}/columns/${enco
 
 const json = (value: unknown) => value === undefined ? undefined : JSON.stringify(value)
 
-export const make = (requests: Requests): Service => {
+/** The endpoints of data tables, all 2.x only; on 1.x they fail with an error that `isUnsupported` recognizes. */
+export const make = (requests: Requests) => {
   const send = <S extends Schema.ConstraintDecoder<unknown>>(
     operation: string,
     id: string,
@@ -176,11 +116,11 @@ export const make = (requests: Requests): Service => {
     rest: Partial<Request> = {}
   ) => sendJson(requests, { ...rest, method, path: path(id) + place }, schema, tableTarget(operation, id))
 
-  const listDataTables: Service["listDataTables"] = Effect.fn("N8nClient.listDataTables")((query) =>
+  const listDataTables = Effect.fn("N8nClient.listDataTables")((query: PageQuery) =>
     getJson(requests, "/data-tables", Tables, listTarget, { ...query })
   )
-  const listRows: Service["listRows"] = Effect.fn("N8nClient.listRows")((id, { filter, ...query }) =>
-    send(listing, id, "GET", "/rows", RowPage, { query: { ...query, filter: json(filter) } })
+  const listRows = Effect.fn("N8nClient.listRows")((id: string, query: PageQuery & RowQuery) =>
+    send(listing, id, "GET", "/rows", RowPage, { query: { ...query, filter: json(query.filter) } })
   )
   const update = <S extends Schema.ConstraintDecoder<unknown>>(id: string, schema: S, body: Obj) =>
     send("update rows of data table", id, "PATCH", "/rows/update", schema, { body })
@@ -190,22 +130,36 @@ export const make = (requests: Requests): Service => {
     send("delete rows of data table", id, "DELETE", "/rows/delete", schema, { query, isOnce: true })
 
   return {
+    /** `GET /data-tables`. */
     listDataTables,
+    /** All tables, a page at a time as they are asked for. */
     streamDataTables: elements(listTarget, listDataTables),
-    getDataTable: Effect.fn("N8nClient.getDataTable")((id) => send("get data table", id, "GET", "", Table)),
-    createDataTable: Effect.fn("N8nClient.createDataTable")((body) =>
-      postJson(requests, "/data-tables", Table, { operation: "create data table" }, { body })
+    /** `GET /data-tables/{id}`. */
+    getDataTable: Effect.fn("N8nClient.getDataTable")((id: string) => send("get data table", id, "GET", "", DataTable)),
+    /** `POST /data-tables`: in a project, or the key's own. */
+    createDataTable: Effect.fn("N8nClient.createDataTable")((body: {
+      readonly name: string
+      readonly columns: ReadonlyArray<{ readonly name: string; readonly type: ColumnType }>
+      readonly projectId?: string
+    }) => postJson(requests, "/data-tables", DataTable, { operation: "create data table" }, { body })),
+    /** `PATCH /data-tables/{id}`. */
+    renameDataTable: Effect.fn("N8nClient.renameDataTable")((id: string, name: string) =>
+      send("rename data table", id, "PATCH", "", DataTable, { body: { name } })
     ),
-    renameDataTable: Effect.fn("N8nClient.renameDataTable")((id, name) =>
-      send("rename data table", id, "PATCH", "", Table, { body: { name } })
-    ),
-    deleteDataTable: Effect.fn("N8nClient.deleteDataTable")((id) =>
+    /** `DELETE /data-tables/{id}`, with its rows. */
+    deleteDataTable: Effect.fn("N8nClient.deleteDataTable")((id: string) =>
       sendOnly(requests, { method: "DELETE", path: path(id) }, tableTarget("delete data table", id))
     ),
-    addColumn: Effect.fn("N8nClient.addColumn")((id, body) =>
-      send("add a column to data table", id, "POST", "/columns", Column, { body })
-    ),
-    updateColumn: Effect.fn("N8nClient.updateColumn")((id, columnId, body) =>
+    addColumn: Effect.fn("N8nClient.addColumn")((
+      id: string,
+      body: { readonly name: string; readonly type: ColumnType; readonly index?: number }
+    ) => send("add a column to data table", id, "POST", "/columns", Column, { body })),
+    /** `PATCH /data-tables/{id}/columns/{columnId}`: its name, its position, or both. */
+    updateColumn: Effect.fn("N8nClient.updateColumn")((
+      id: string,
+      columnId: string,
+      body: { readonly name?: string; readonly index?: number }
+    ) =>
       sendJson(
         requests,
         { method: "PATCH", path: columnPath(id, columnId), body },
@@ -213,32 +167,48 @@ export const make = (requests: Requests): Service => {
         columnTarget("change column", columnId)
       )
     ),
-    deleteColumn: Effect.fn("N8nClient.deleteColumn")((id, columnId) =>
+    /** `DELETE /data-tables/{id}/columns/{columnId}`, with its values. */
+    deleteColumn: Effect.fn("N8nClient.deleteColumn")((id: string, columnId: string) =>
       sendOnly(requests, { method: "DELETE", path: columnPath(id, columnId) }, columnTarget("delete column", columnId))
     ),
+    /** `GET /data-tables/{id}/rows`. */
     listRows,
-    streamRows: (id, query = {}) => elements(tableTarget(listing, id), (page) => listRows(id, { ...query, ...page })),
-    insertRows: Effect.fn("N8nClient.insertRows")((id, data) =>
+    /** All rows that meet the conditions, a page at a time as they are asked for. */
+    streamRows: (id: string, query: RowQuery = {}) =>
+      elements(tableTarget(listing, id), (page) => listRows(id, { ...query, ...page })),
+    /** `POST /data-tables/{id}/rows`, all or none; returns the ids of the new rows, in their order. */
+    insertRows: Effect.fn("N8nClient.insertRows")((id: string, data: ReadonlyArray<Obj>) =>
       Effect.map(
         send("insert rows into data table", id, "POST", "/rows", Inserted, { body: { data, returnType: "id" } }),
-        (rows) => rows.map((row) => row.id)
+        (rows): ReadonlyArray<number> => rows.map((row) => row.id)
       )
     ),
-    updateRows: Effect.fn("N8nClient.updateRows")((id, change) => update(id, Rows, { ...change, returnData: true })),
-    previewRowUpdate: Effect.fn("N8nClient.previewRowUpdate")((id, change) =>
+    /** `PATCH /data-tables/{id}/rows/update`; returns the changed rows as they are now. */
+    updateRows: Effect.fn("N8nClient.updateRows")((id: string, change: RowChange) =>
+      update(id, Rows, { ...change, returnData: true })
+    ),
+    /** Previews `updateRows`. */
+    previewRowUpdate: Effect.fn("N8nClient.previewRowUpdate")((id: string, change: RowChange) =>
       Effect.map(update(id, DryRun, { ...change, dryRun: true }), preview)
     ),
-    upsertRow: Effect.fn("N8nClient.upsertRow")((id, change) => upsert(id, Rows, { ...change, returnData: true })),
-    previewRowUpsert: Effect.fn("N8nClient.previewRowUpsert")((id, change) =>
+    /** `POST /data-tables/{id}/rows/upsert`: updates the rows that match, or inserts one; returns them. */
+    upsertRow: Effect.fn("N8nClient.upsertRow")((id: string, change: RowChange) =>
+      upsert(id, Rows, { ...change, returnData: true })
+    ),
+    /** Previews `upsertRow`. */
+    previewRowUpsert: Effect.fn("N8nClient.previewRowUpsert")((id: string, change: RowChange) =>
       Effect.map(upsert(id, DryRun, { ...change, dryRun: true }), preview)
     ),
-    deleteRows: Effect.fn("N8nClient.deleteRows")((id, filter) =>
+    /** `DELETE /data-tables/{id}/rows/delete`; returns the deleted rows. */
+    deleteRows: Effect.fn("N8nClient.deleteRows")((id: string, filter: RowFilter) =>
       remove(id, Rows, { filter: json(filter), returnData: true })
     ),
-    previewRowDeletion: Effect.fn("N8nClient.previewRowDeletion")((id, filter) =>
+    /** The rows that `deleteRows` would delete. */
+    previewRowDeletion: Effect.fn("N8nClient.previewRowDeletion")((id: string, filter: RowFilter) =>
       Effect.map(remove(id, DryRun, { filter: json(filter), dryRun: true }), (rows) => preview(rows).before)
     ),
-    clearRows: Effect.fn("N8nClient.clearRows")((id) =>
+    /** `DELETE /data-tables/{id}/rows/clear`: deletes every row; returns how many. */
+    clearRows: Effect.fn("N8nClient.clearRows")((id: string) =>
       Effect.map(
         send("clear data table", id, "DELETE", "/rows/clear", Cleared, { isOnce: true }),
         ({ deletedCount }) => deletedCount

@@ -58,56 +58,6 @@ const Retried = Schema.Struct({
 
 const Stopped = Schema.Struct({ status: Schema.optionalKey(Schema.NullOr(Schema.String)) })
 
-export interface Service {
-  /**
-   * `GET /executions`, newest first. `filter`, and on 1.x the time filters, are applied to at most 5,000 executions;
-   * `nextCursor` then continues from there, even if fewer than `limit` matched.
-   */
-  readonly listExecutions: (
-    query?: Query
-  ) => Effect.Effect<
-    { readonly executions: ReadonlyArray<ExecutionHead.Listed>; readonly nextCursor?: string },
-    Errors.RequestError
-  >
-  /**
-   * All executions that meet the conditions, newest first, a page at a time as they are asked for.
-   *
-   * **Example** (Failures since yesterday)
-   *
-   * ```ts
-   * import { N8nClient } from "effect-n8n-mcp"
-   * import { FakeN8n } from "effect-n8n-mcp/testing"
-   * import * as DateTime from "effect/DateTime"
-   * import * as Effect from "effect/Effect"
-   * import * as Stream from "effect/Stream"
-   *
-   * export const failures = Effect.gen(function*() {
-   *   const n8n = yield* N8nClient.N8nClient
-   *   const since = DateTime.subtract(yield* DateTime.now, { days: 1 })
-   *   const failed = n8n.streamExecutions({ status: "error", startedAfter: since })
-   *   return yield* Stream.runCollect(Stream.map(failed, ({ id }) => id))
-   * })
-   *
-   * export const test = failures.pipe(Effect.provide(FakeN8n.layer({ workflows: [], executions: [] })))
-   * ```
-   */
-  readonly streamExecutions: (
-    query?: Conditions
-  ) => Stream.Stream<ExecutionHead.Listed, Errors.RequestError>
-  /** `GET /executions/{id}`: status and times, without data. */
-  readonly executionHead: (id: string) => Effect.Effect<ExecutionHead.Listed, Errors.N8nError>
-  /** `GET /executions/{id}?includeData=true`; streams the bytes to `consume`. */
-  readonly readExecution: <A>(
-    id: string,
-    options: ReadOptions,
-    consume: ConsumeExecution<A>
-  ) => Effect.Effect<A, Errors.N8nError>
-  /** `POST /executions/{id}/retry`; returns when the new execution has ended. */
-  readonly retryExecution: (id: string, loadWorkflow: boolean) => Effect.Effect<typeof Retried.Type, Errors.N8nError>
-  /** `POST /executions/{id}/stop` (2.x). */
-  readonly stopExecution: (id: string) => Effect.Effect<typeof Stopped.Type, Errors.N8nError>
-}
-
 const target: Errors.Target = { operation: "list executions" }
 
 const path = (id: string) => `/executions/${encodeURIComponent(id)}`
@@ -165,7 +115,7 @@ const prepare = Effect.fnUntraced(function*(query: Query) {
   } satisfies Prepared
 })
 
-const hasTimes = ({ startedAfter, startedBefore }: Prepared) =>
+const hasTimes = ({ startedAfter, startedBefore }: Pick<Prepared, "startedAfter" | "startedBefore">) =>
   startedAfter !== undefined || startedBefore !== undefined
 
 export const make = Effect.fnUntraced(function*(requests: Requests) {
@@ -188,9 +138,8 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     const { startedAfter, startedBefore, ...queryWithoutTimes } = query
     const from = Date.parse(startedAfter ?? "") || -Infinity
     const until = Date.parse(startedBefore ?? "") || Infinity
-    const isTimed = startedAfter !== undefined || startedBefore !== undefined
     const isInTime = ({ startedAt }: ExecutionHead.Listed) =>
-      !isTimed || Date.parse(startedAt ?? "") >= from && Date.parse(startedAt ?? "") <= until
+      !hasTimes(query) || Date.parse(startedAt ?? "") >= from && Date.parse(startedAt ?? "") <= until
     const conditions = (yield* Ref.get(supportsTimeFilter)) ? query : queryWithoutTimes
     const results: Array<ExecutionHead.Listed> = []
     let cursor = query.cursor
@@ -209,7 +158,12 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     return { executions: results, ...(cursor === undefined ? {} : { nextCursor: cursor }) }
   })
 
-  const listExecutions = Effect.fn("N8nClient.listExecutions")(function*(wanted: Query = {}) {
+  const listExecutions = Effect.fn("N8nClient.listExecutions")(function*(
+    wanted: Query = {}
+  ): Effect.fn.Return<
+    { readonly executions: ReadonlyArray<ExecutionHead.Listed>; readonly nextCursor?: string },
+    Errors.RequestError
+  > {
     const query = yield* prepare(wanted)
     const listed = query.filter === undefined ? page(query) : scan(query)
     if (!hasTimes(query)) return yield* listed
@@ -220,16 +174,44 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
   })
 
   return {
+    /**
+     * `GET /executions`, newest first. `filter`, and on 1.x the time filters, are applied to at most 5,000 executions;
+     * `nextCursor` then continues from there, even if fewer than `limit` matched.
+     */
     listExecutions,
-    streamExecutions: (query = {}) =>
+    /**
+     * All executions that meet the conditions, newest first, a page at a time as they are asked for.
+     *
+     * **Example** (Failures since yesterday)
+     *
+     * ```ts
+     * import { N8nClient } from "effect-n8n-mcp"
+     * import { FakeN8n } from "effect-n8n-mcp/testing"
+     * import * as DateTime from "effect/DateTime"
+     * import * as Effect from "effect/Effect"
+     * import * as Stream from "effect/Stream"
+     *
+     * export const failures = Effect.gen(function*() {
+     *   const n8n = yield* N8nClient.N8nClient
+     *   const since = DateTime.subtract(yield* DateTime.now, { days: 1 })
+     *   const failed = n8n.streamExecutions({ status: "error", startedAfter: since })
+     *   return yield* Stream.runCollect(Stream.map(failed, ({ id }) => id))
+     * })
+     *
+     * export const test = failures.pipe(Effect.provide(FakeN8n.layer({ workflows: [], executions: [] })))
+     * ```
+     */
+    streamExecutions: (query: Conditions = {}) =>
       pages(target, (cursor) =>
         Effect.map(
           listExecutions({ ...query, limit: maxPage, cursor }),
           ({ executions, nextCursor }) => [executions, nextCursor] as const
         )),
+    /** `GET /executions/{id}`: status and times, without data. */
     executionHead: Effect.fn("N8nClient.executionHead")((id: string) =>
       getJson(requests, path(id), ExecutionHead.Listed, executionTarget("get execution", id))
     ),
+    /** `GET /executions/{id}?includeData=true`; streams the bytes to `consume`. */
     readExecution: <A>(id: string, options: ReadOptions, consume: ConsumeExecution<A>) =>
       requests.send(
         { method: "GET", path: path(id), query: { includeData: true, ...options }, seconds: dataTimeout },
@@ -238,6 +220,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
           // A large execution may take long, if the caller sees the progress.
           Effect.andThen(Deadline.grantIfHeard(dataTimeout * 1000), consume(response.stream, target))
       ).pipe(Effect.withSpan("N8nClient.readExecution")),
+    /** `POST /executions/{id}/retry`; returns when the new execution has ended. */
     retryExecution: Effect.fn("N8nClient.retryExecution")((id: string, loadWorkflow: boolean) =>
       postJson(requests, `${path(id)}/retry`, Retried, executionTarget("retry execution", id), {
         body: { loadWorkflow },
@@ -245,8 +228,9 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
         lateHint: { _tag: "FollowRetry" }
       })
     ),
+    /** `POST /executions/{id}/stop` (2.x). */
     stopExecution: Effect.fn("N8nClient.stopExecution")((id: string) =>
       postJson(requests, `${path(id)}/stop`, Stopped, executionTarget("stop execution", id))
     )
-  } satisfies Service
+  }
 })

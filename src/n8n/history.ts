@@ -8,48 +8,35 @@ import { pageOf } from "./pages.ts"
 import { getJson, hasStatus, isUnknownParameter, type Requests } from "./requests.ts"
 import { path, workflowTarget } from "./workflows.ts"
 
-/** An entry of the history (2.x); `createdAt` is ISO 8601. */
-const Version = Schema.Struct({
+/** Entry of a workflow's history (2.x); `createdAt` is ISO 8601. */
+export class Version extends Schema.Opaque<Version>()(Schema.Struct({
   versionId: Schema.String,
   authors: Schema.optionalKey(Schema.NullOr(Schema.String)),
   createdAt: Schema.String
-})
-/** Entry of a workflow's history. */
-export interface Version extends Schema.Schema.Type<typeof Version> {}
+})) {}
 
 const Versions = pageOf(Version)
 
 /** n8n's ids of versions are UUIDs. */
 const versionId = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-const VersionContent = Schema.StructWithRest(
+/** The nodes and connections of a workflow in one version. */
+export class VersionContent extends Schema.Opaque<VersionContent>()(Schema.StructWithRest(
   Schema.Struct({
     nodes: Workflow.Workflow.schema.fields.nodes,
     connections: Workflow.Workflow.schema.fields.connections
   }),
   [Schema.Record(Schema.String, Schema.Unknown)]
-)
+)) {}
 
-/** The nodes and connections of a workflow in one version. */
-export interface VersionContent extends Schema.Schema.Type<typeof VersionContent> {}
-
-export interface Service {
+export const make = (requests: Requests) => ({
   /** `GET /workflows/{id}/history`, newest first, at most 250; `undefined` before 2.40, where no API lists it. */
-  readonly workflowHistory: (
-    id: string,
-    options?: { readonly limit?: number }
-  ) => Effect.Effect<ReadonlyArray<Version> | undefined, Errors.RequestError>
-  /** `GET /workflows/{id}/versions/{version}`, or `/workflows/{id}/{version}` before 2.40. */
-  readonly workflowVersion: (id: string, version: string) => Effect.Effect<VersionContent, Errors.N8nError>
-}
-
-export const make = (requests: Requests): Service => ({
   workflowHistory: Effect.fn("N8nClient.workflowHistory")((
     id: string,
-    { limit = maxPage }: { readonly limit?: number } = {}
+    options: { readonly limit?: number } = {}
   ) =>
     getJson(requests, `${path(id)}/history`, Versions, workflowTarget(id, "read the history of workflow"), {
-      limit
+      limit: options.limit ?? maxPage
     }).pipe(
       Effect.map(({ data }): ReadonlyArray<Version> | undefined => data),
       // 1.x has no such path: it reads `history` as the id of a version, and allows no query there.
@@ -57,6 +44,7 @@ export const make = (requests: Requests): Service => ({
       Effect.catchIf((error) => hasStatus(404, 405)(error) || isUnknownParameter(error), () => Effect.undefined)
     )
   ),
+  /** `GET /workflows/{id}/versions/{version}`, or `/workflows/{id}/{version}` before 2.40. */
   workflowVersion: Effect.fn("N8nClient.workflowVersion")((id: string, version: string) => {
     const read = (folder: string) =>
       getJson(requests, `${path(id)}${folder}/${encodeURIComponent(version)}`, VersionContent, {

@@ -126,12 +126,11 @@ const isSerial = /^(?!GET)\w+ \/(?:workflows|tags|credentials)\b|^DELETE \/execu
 const plainPath = /^\/[a-z0-9-]+(?:\/(?:[\w.~-]|%(?!2f|5c)[0-9a-f]{2})+)*$/i
 
 const pathError = (operation: string) =>
-  new Errors.ValidationError({
-    reason: `Cannot send ${operation}: it is not a path below /api/v1`,
-    field: "path",
-    hint:
-      "Nothing was sent. A path is like /insights/summary: values in it are percent-encoded, and parameters belong in query."
-  })
+  Errors.invalid(
+    "path",
+    `Cannot send ${operation}: it is not a path below /api/v1`,
+    "Nothing was sent. A path is like /insights/summary: values in it are percent-encoded, and parameters belong in query."
+  )
 
 const AnyPage = pageOf(Schema.Unknown)
 
@@ -175,7 +174,7 @@ export const make = (requests: Requests): Service => {
         ? request(operation, input)
         : plainPath.test(input)
         ? request(`${operation} ${input}`, options)
-        : Effect.fail(pathError(`${operation} ${input}`))) as Service["request"],
+        : pathError(`${operation} ${input}`)) as Service["request"],
     stream: (operation: string, input: Input = {}) =>
       elements(
         { operation: `send ${operation}` },

@@ -8,51 +8,41 @@ import { maxPage } from "./model/Limits.ts"
 import { elements, pageOf } from "./pages.ts"
 import { getJson, type Requests } from "./requests.ts"
 
-const Project = Schema.Struct({
+/** A project: `personal`, which is one user's, or `team`. */
+export class Project extends Schema.Opaque<Project>()(Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   type: Schema.optionalKey(Schema.String),
   description: Schema.optionalKey(Schema.NullOr(Schema.String))
-})
+})) {}
 
-/** A project: `personal`, which is one user's, or `team`. */
-export interface Project extends Schema.Schema.Type<typeof Project> {}
-
-/** A folder; one at the top of its project has no `parentFolderId`. `path` is the names from the top to it. */
-const Folder = Schema.Struct({
+/** Folder of workflows and folders; without `parentFolderId` at the top of its project. `path`: names from the top to it. */
+export class Folder extends Schema.Opaque<Folder>()(Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   parentFolderId: Schema.optionalKey(Schema.NullOr(Schema.String)),
   workflowCount: Schema.optionalKey(Schema.Int),
   subFolderCount: Schema.optionalKey(Schema.Int),
   path: Schema.optionalKey(Schema.Array(Schema.String))
-})
-
-/** A folder of workflows and folders, without its contents. */
-export interface Folder extends Schema.Schema.Type<typeof Folder> {}
+})) {}
 
 const Projects = pageOf(Project)
 const Folders = Schema.Struct({ count: Schema.Int, data: Schema.Array(Folder) })
-
-/** The project endpoints; without the licence they fail with an error that `isUnlicensed` recognizes. */
-export interface Service {
-  /** All projects, a page at a time as they are asked for. */
-  readonly streamProjects: Stream.Stream<Project, Errors.RequestError>
-  /** All folders of a project (2.x), by pages as asked for; `personal` is the project of the key's owner. */
-  readonly streamFolders: (projectId: string) => Stream.Stream<Folder, Errors.N8nError>
-}
 
 const listTarget: Errors.Target = { operation: "list projects" }
 
 const select = JSON.stringify(["id", "name", "parentFolder", "workflowCount", "subFolderCount", "path"])
 
-export const make = (requests: Requests): Service => ({
+/** The project endpoints; without the licence they fail with an error that `isUnlicensed` recognizes. */
+export const make = (requests: Requests) => ({
+  /** All projects, a page at a time as they are asked for. */
   streamProjects: elements(
     listTarget,
     (page) =>
       Effect.withSpan(getJson(requests, "/projects", Projects, listTarget, { ...page }), "N8nClient.listProjects")
   ),
-  streamFolders: (projectId) =>
+  /** All folders of a project (2.x), by pages as asked for; `personal` is the project of the key's owner. */
+  streamFolders: (projectId: string) =>
     Stream.paginate(0, (skip) =>
       getJson(
         requests,

@@ -26,15 +26,10 @@ const retryAfter = (error: HttpClientError.HttpClientError, now: number): number
 }
 
 const isTransient = (error: HttpClientError.HttpClientError): boolean => {
-  switch (error.reason._tag) {
-    case "StatusCodeError":
-      return Errors.transientStatuses.has(error.reason.response.status)
-    case "DecodeError": // the connection broke in the middle of the body
-      return true
-    case "TransportError":
-      return !HttpErrors.isPermanent(error)
-  }
-  return false
+  const { reason } = error
+  if (reason._tag === "StatusCodeError") return Errors.transientStatuses.has(reason.response.status)
+  // A body that cannot be decoded was cut off with its connection.
+  return reason._tag === "DecodeError" || reason._tag === "TransportError" && !HttpErrors.isPermanent(error)
 }
 
 /** Whether the failure means that nothing happened, so that even a write may be retried. */

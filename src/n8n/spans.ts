@@ -20,15 +20,10 @@ const port = ({ port, protocol }: URL) => port === "" ? (protocol === "https:" ?
 
 const outcome = (error: Errors.N8nError | undefined) => {
   if (error === undefined) return {}
-  switch (error._tag) {
-    case "NotFoundError":
-      return { "http.response.status_code": 404, "error.type": "404" }
-    case "ApiError":
-      return error.reason._tag === "Status"
-        ? { "http.response.status_code": error.reason.statusCode, "error.type": String(error.reason.statusCode) }
-        : { "error.type": error.reason._tag }
-  }
-  return { "error.type": error._tag }
+  const status = error._tag === "NotFoundError" ? 404 : Errors.statusOf(error)
+  return status === undefined
+    ? { "error.type": error._tag === "ApiError" ? error.reason._tag : error._tag }
+    : { "http.response.status_code": status, "error.type": String(status) }
 }
 
 const visibleSpan = Effect.flatMap(

@@ -11,14 +11,9 @@ const Tag = Schema.Struct({ id: Schema.String, name: Schema.String })
 
 const Tags = pageOf(Tag)
 
-export interface Service {
-  /** `PUT /workflows/{id}/tags`, by name; missing tags are created with `POST /tags`. */
-  readonly setWorkflowTags: (id: string, names: ReadonlyArray<string>) => Effect.Effect<void, Errors.N8nError>
-}
-
 const listTarget: Errors.Target = { operation: "list tags" }
 
-export const make = (requests: Requests): Service => {
+export const make = (requests: Requests) => {
   const createTag = (name: string) =>
     postJson(requests, "/tags", Tag, targetOf("Tag")("create tag", name), { body: { name } })
 
@@ -40,6 +35,7 @@ export const make = (requests: Requests): Service => {
   })
 
   return {
+    /** `PUT /workflows/{id}/tags`, by name; missing tags are created with `POST /tags`. */
     setWorkflowTags: Effect.fn("N8nClient.setWorkflowTags")(
       function*(id: string, names: ReadonlyArray<string>) {
         const body = (yield* tagIds(names)).map((id) => ({ id }))

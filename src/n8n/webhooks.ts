@@ -1,7 +1,6 @@
 /** Production webhooks, which are not part of the API and get no API key. */
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
-import type * as Errors from "../base/Errors.ts"
 import * as body from "./body.ts"
 import type { Request, Requests } from "./requests.ts"
 
@@ -31,16 +30,9 @@ export const isUnregistered = ({ status, text }: Pick<Answer, "status" | "text">
 
 const isShown = (_: string, name: string) => name === "content-type" || name.startsWith("x-") && name !== "x-powered-by"
 
-export interface Service {
+export const make = (requests: Requests) => ({
+  webhookAddress: (path: string) => `${requests.webhooks.href}webhook/${path}`,
   /** The HTTP methods that a production webhook accepts now (`OPTIONS`); it runs nothing and never fails. */
-  readonly webhookMethods: (path: string) => Effect.Effect<ReadonlyArray<string>>
-  /** Calls a production webhook without the API key; any status is an answer. */
-  readonly callWebhook: (path: string, call: Call) => Effect.Effect<Answer, Errors.RequestError>
-  readonly webhookAddress: (path: string) => string
-}
-
-export const make = (requests: Requests): Service => ({
-  webhookAddress: (path) => `${requests.webhooks.href}webhook/${path}`,
   webhookMethods: Effect.fn("N8nClient.webhookMethods")((path: string) =>
     requests.send(
       // n8n lists the methods only in answer to a CORS preflight.
@@ -49,6 +41,7 @@ export const make = (requests: Requests): Service => ({
       ({ headers }) => Effect.succeed((headers["access-control-allow-methods"] ?? "").split(", "))
     ).pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
   ),
+  /** Calls a production webhook without the API key; any status is an answer. */
   callWebhook: Effect.fn("N8nClient.callWebhook")((path: string, { isForm, ...call }: Call) =>
     requests.send(
       { ...call, path: `${isForm === true ? "form" : "webhook"}/${path}`, to: "webhook", anyStatus: true },

@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
-import type * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
 import { defined, type Obj } from "../base/Json.ts"
 import { maxPage } from "./model/Limits.ts"
@@ -48,61 +47,6 @@ export interface VersionLabels {
   readonly description?: string | undefined
 }
 
-/** The workflow endpoints. A write is never sent again if it may have arrived. */
-export interface Service {
-  /**
-   * `GET /workflows`, page by page until `limit` workflows match or 40 pages are read; `nextCursor` then continues.
-   * With a `filter` a page is 50 workflows; with one, or a `name`, it also ends after 20 seconds. `offset` and `tags`
-   * work on every n8n version.
-   */
-  readonly listWorkflows: (
-    query?: Query
-  ) => Effect.Effect<
-    { readonly workflows: ReadonlyArray<Workflow.Listed>; readonly nextCursor?: string },
-    Errors.RequestError
-  >
-  /**
-   * All workflows that meet the conditions, without archived ones unless asked, a page at a time as they are asked for.
-   * One that is created meanwhile may be missing; none is listed twice or hidden by another that is deleted.
-   */
-  readonly streamWorkflows: (
-    query?: Conditions
-  ) => Stream.Stream<Workflow.Listed, Errors.RequestError>
-  /** `GET /workflows/{id}`. */
-  readonly getWorkflow: (
-    id: string,
-    options?: { readonly excludePinnedData?: boolean }
-  ) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
-  /** `GET /workflows/{id}`: its name, cached for a minute; {@link deletedWorkflow} if it no longer exists. */
-  readonly workflowName: (id: string) => Effect.Effect<string, Errors.RequestError>
-  /** `POST /workflows`; returns it as stored. `projectId` and `parentFolderId` place it (2.x, with a licence). */
-  readonly createWorkflow: (body: Obj) => Effect.Effect<Workflow.Workflow, Errors.RequestError>
-  /**
-   * `PUT /workflows/{id}`; since 2.40 a change of a published workflow is a draft, before it is published. With
-   * `publishes: false` it fails with a `ValidationError` if it would be published: someone's draft would be, too.
-   */
-  readonly putWorkflow: (
-    id: string,
-    body: Obj,
-    options?: { readonly publishes?: boolean | undefined }
-  ) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
-  /** `DELETE /workflows/{id}`. */
-  readonly deleteWorkflow: (id: string) => Effect.Effect<void, Errors.N8nError>
-  /** `POST /workflows/{id}/archive` (2.x): it is unpublished, and nothing but `POST …/unarchive` changes it. */
-  readonly archiveWorkflow: (id: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
-  /**
-   * `POST /workflows/{id}/publish`, or `/activate` before 2.40; asynchronous on 2.x. Only 2.40 and later take labels of
-   * the version.
-   */
-  readonly publishWorkflow: (
-    id: string,
-    versionId?: string,
-    labels?: VersionLabels
-  ) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
-  /** `POST /workflows/{id}/unpublish`, or `/deactivate` before 2.40; asynchronous on 2.x. */
-  readonly unpublishWorkflow: (id: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
-}
-
 const Page = pageOf(Workflow.Listed)
 
 /** n8n's own cursor, base64 of `{limit, offset}`: it sets the offset, for which 1.x has no parameter. */
@@ -111,8 +55,6 @@ const encodePosition = Schema.encodeSync(
     Schema.decodeTo(Schema.fromJsonString(Schema.Struct({ limit: Schema.Int, offset: Schema.Int })))
   )
 )
-
-const defaultLimit = 100
 
 /** Page size of a list with a filter on contents, and the time limit in milliseconds. */
 const scanPage = 50
@@ -123,9 +65,6 @@ const orders: Readonly<Record<string, (a: string, b: string) => number>> = {
   "-": (a, b) => a < b ? -1 : a > b ? 1 : 0,
   "~": new Intl.Collator("en").compare
 }
-
-/** Number of workflows that one request lists: it also reads the row before them and the one after. */
-const oneRead = maxPage - 2
 
 /** Position in n8n's list, the id of the row before it, and the marks of the orders that the rows so far are in. */
 interface Place {
@@ -141,18 +80,13 @@ const decodeCursor = (cursor: string) => {
   const { after, mark = "", position } = /^(?<position>\d{1,9})(?<mark>[-~.])(?<after>.+)$/.exec(cursor)?.groups ?? {}
   const marks = Object.keys(orders)
   return after === undefined
-    ? Effect.fail(
-      new Errors.ValidationError({
-        reason: "cursor is not a nextCursor of this list",
-        field: "cursor",
-        hint: "Pass nextCursor of the previous page unchanged, or leave it out to start from the beginning."
-      })
+    ? Errors.invalid(
+      "cursor",
+      "cursor is not a nextCursor of this list",
+      "Pass nextCursor of the previous page unchanged, or leave it out to start from the beginning."
     )
     : Effect.succeed<Place>({ position: Number(position), after, marks: mark === "." ? marks : [mark] })
 }
-
-/** Names change rarely, and each takes a request for the whole workflow. */
-const nameTtl = "1 minute"
 
 /** The name that n8n shows for executions of a deleted workflow. */
 export const deletedWorkflow = "Deleted Workflow"
@@ -170,11 +104,11 @@ export const path = (id: string): string => `/workflows/${encodeURIComponent(id)
 const Deleted = Schema.Struct({ id: Schema.String })
 
 const wouldPublish = (id: string) =>
-  new Errors.ValidationError({
-    reason: `Workflow '${id}' has unpublished changes of someone else, and this n8n's API publishes whatever it writes`,
-    field: "id",
-    hint: "Nothing was written. Publish or discard those changes first, then write again. (n8n 2.40 and later can.)"
-  })
+  Errors.invalid(
+    "id",
+    `Workflow '${id}' has unpublished changes of someone else, and this n8n's API publishes whatever it writes`,
+    "Nothing was written. Publish or discard those changes first, then write again. (n8n 2.40 and later can.)"
+  )
 
 const mayBeDeleted = "It may have been deleted anyway: check whether it still exists before you call again."
 
@@ -231,8 +165,13 @@ export const matcher = ({ active, archived, copies, filter, fullName, name = "",
 
 /** Lists workflows page by page: n8n's own filters narrow, ours decide. */
 const list = (requests: Requests.Requests) =>
-  Effect.fn("N8nClient.listWorkflows")(function*(query: Query = {}) {
-    const { fullName, limit = defaultLimit, name = "" } = query
+  Effect.fn("N8nClient.listWorkflows")(function*(
+    query: Query = {}
+  ): Effect.fn.Return<
+    { readonly workflows: ReadonlyArray<Workflow.Listed>; readonly nextCursor?: string },
+    Errors.RequestError
+  > {
+    const { fullName, limit = 100, name = "" } = query
     const matches = matcher(query)
     // n8n splits at commas, so only the filter above handles a tag with a comma in its name.
     const tags = (query.tags ?? []).filter((tag) => !tag.includes(","))
@@ -284,36 +223,31 @@ const list = (requests: Requests.Requests) =>
     return { workflows: results, nextCursor: encodeCursor(end) }
   })
 
+/** The workflow endpoints. A write is never sent again if it may have arrived. */
 export const make = Effect.fnUntraced(function*(requests: Requests.Requests) {
   const listWorkflows = list(requests)
 
+  // Names change rarely, and each takes a request for the whole workflow.
   const names = yield* Cache.makeWith(
     (id: string) =>
       Requests.getJson(requests, path(id), Schema.Struct({ name: Schema.String }), workflowTarget(id)).pipe(
         Effect.map(({ name }) => name),
         Effect.catchTag("NotFoundError", () => Effect.succeed(deletedWorkflow))
       ),
-    { capacity: 1_000, timeToLive: (exit) => Exit.isSuccess(exit) ? nameTtl : 0 }
+    { capacity: 1_000, timeToLive: (exit) => Exit.isSuccess(exit) ? "1 minute" : 0 }
   )
 
   const supportsDrafts = yield* Ref.make(true)
 
-  const createWorkflow = Effect.fn("N8nClient.createWorkflow")((body: Obj) =>
-    requests.serializeWrite(
-      Requests.postJson(requests, "/workflows", Workflow.Workflow, { operation: "create workflow" }, { body })
-    )
-  )
-
-  /** Saves a draft where the API can: the published version keeps running. */
   const putWorkflow = Effect.fn("N8nClient.putWorkflow")(function*(
     id: string,
     body: Obj,
-    { publishes = true }: { readonly publishes?: boolean | undefined } = {}
+    options: { readonly publishes?: boolean | undefined } = {}
   ) {
     const target = workflowTarget(id, "update workflow")
     const put = (query: { readonly publishIfActive?: boolean }) =>
       Requests.sendJson(requests, { method: "PUT", path: path(id), query, body }, Workflow.Workflow, target)
-    const putAndPublish = Effect.suspend(() => publishes ? put({}) : Effect.fail(wouldPublish(id)))
+    const putAndPublish = Effect.suspend(() => options.publishes === false ? wouldPublish(id) : put({}))
     if (!(yield* Ref.get(supportsDrafts))) return yield* putAndPublish
     return yield* put({ publishIfActive: false }).pipe(
       Effect.catchIf(Requests.isUnknownParameter, () => Effect.andThen(Ref.set(supportsDrafts, false), putAndPublish))
@@ -361,33 +295,61 @@ export const make = Effect.fnUntraced(function*(requests: Requests.Requests) {
   }
 
   return {
+    /**
+     * `GET /workflows`, page by page until `limit` workflows match or 40 pages are read; `nextCursor` then continues.
+     * With a `filter` a page is 50 workflows; with one, or a `name`, it also ends after 20 seconds. `offset` and `tags`
+     * work on every n8n version.
+     */
     listWorkflows,
-    streamWorkflows: ({ archived = false, ...query } = {}) =>
+    /**
+     * All workflows that meet the conditions, without archived ones unless asked, a page at a time as they are asked for.
+     * One that is created meanwhile may be missing; none is listed twice or hidden by another that is deleted.
+     */
+    streamWorkflows: ({ archived = false, ...query }: Conditions = {}) =>
       pages(listTarget, (cursor) =>
         Effect.map(
-          listWorkflows({ ...query, archived, limit: oneRead, cursor }),
+          // One request reads them, with the row before them and the one after.
+          listWorkflows({ ...query, archived, limit: maxPage - 2, cursor }),
           ({ nextCursor, workflows }) => [workflows, nextCursor] as const
         )),
+    /** `GET /workflows/{id}`. */
     getWorkflow: Effect.fn("N8nClient.getWorkflow")((
       id: string,
       options: { readonly excludePinnedData?: boolean } = {}
     ) => Requests.getJson(requests, path(id), Workflow.Workflow, workflowTarget(id), { ...options })),
+    /** `GET /workflows/{id}`: its name, cached for a minute; {@link deletedWorkflow} if it no longer exists. */
     workflowName: Effect.fn("N8nClient.workflowName")((id: string) => Cache.get(names, id)),
-    createWorkflow,
+    /** `POST /workflows`; returns it as stored. `projectId` and `parentFolderId` place it (2.x, with a licence). */
+    createWorkflow: Effect.fn("N8nClient.createWorkflow")((body: Obj) =>
+      requests.serializeWrite(
+        Requests.postJson(requests, "/workflows", Workflow.Workflow, { operation: "create workflow" }, { body })
+      )
+    ),
+    /**
+     * `PUT /workflows/{id}`; since 2.40 a change of a published workflow is a draft, before it is published. With
+     * `publishes: false` it fails with a `ValidationError` if it would be published: someone's draft would be, too.
+     */
     putWorkflow,
+    /** `DELETE /workflows/{id}`. */
     deleteWorkflow,
+    /** `POST /workflows/{id}/archive` (2.x): it is unpublished, and nothing but `POST …/unarchive` changes it. */
     archiveWorkflow: Effect.fn("N8nClient.archiveWorkflow")((id: string) =>
       requests.serializeWrite(
         Requests.postJson(requests, `${path(id)}/archive`, Workflow.Workflow, workflowTarget(id, "archive workflow"))
       )
     ),
+    /**
+     * `POST /workflows/{id}/publish`, or `/activate` before 2.40; asynchronous on 2.x. Only 2.40 and later take labels of
+     * the version.
+     */
     publishWorkflow: Effect.fn("N8nClient.publishWorkflow")((
       id: string,
       versionId?: string,
       labels: VersionLabels = {}
     ) => switchTo(id, "publish", "activate", defined({ ...labels, versionId }))),
+    /** `POST /workflows/{id}/unpublish`, or `/deactivate` before 2.40; asynchronous on 2.x. */
     unpublishWorkflow: Effect.fn("N8nClient.unpublishWorkflow")((id: string) =>
       switchTo(id, "unpublish", "deactivate", {})
     )
-  } satisfies Service
+  }
 })

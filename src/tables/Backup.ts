@@ -4,7 +4,7 @@ import * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
 import { arr, type Obj, obj, str, without } from "../base/Json.ts"
 import { type ColumnType, type DataTable, N8nClient, type Row } from "../n8n/N8nClient.ts"
-import { Snapshots } from "../workflows/store/Snapshots.ts"
+import { Snapshots, type Workflow } from "../workflows/store/Snapshots.ts"
 import * as Table from "./Table.ts"
 
 /** Maximum number of rows, and of characters of their JSON, that are stored for one write. */
@@ -22,34 +22,33 @@ const bounded = (rows: ReadonlyArray<Row>) => {
 /** Id under which the id of a dropped table is stored, so that its snapshots can be found by name. */
 const nameKeyOf = (name: string) => `table-name:${name}`
 
+/** Snapshots of the connected n8n. */
+const own = Effect.gen(function*() {
+  const { instance } = yield* N8nClient
+  const { list, read, save } = yield* Snapshots
+  return {
+    list: (id: string) => list(instance, id),
+    read: (id: string, version: string) =>
+      Effect.map(read(instance, id, version), ({ workflow }) => obj(workflow) ?? {}),
+    save: (content: Workflow, operation: string) => save(instance, content, `table_write ${operation}`)
+  }
+})
+
 export const save = Effect.fnUntraced(function*(table: DataTable, rows: ReadonlyArray<Row>, operation: string) {
-  const n8n = yield* N8nClient
-  const stored = bounded(rows)
-  const columns = Table.columnsOf(table)
-  const { version } = yield* Snapshots.use((snapshots) =>
-    snapshots.save(
-      n8n.instance,
-      { id: keyOf(table.id), name: table.name, projectId: table.projectId, columns, rows: stored },
-      `table_write ${operation}`
-    )
-  )
-  return { version, rows: stored.length }
+  const { id, name, projectId } = table
+  const stored = { id: keyOf(id), name, projectId, columns: Table.columnsOf(table), rows: bounded(rows) }
+  const { version } = yield* (yield* own).save(stored, operation)
+  return { version, rows: stored.rows.length }
 })
 
 export const saveName = Effect.fnUntraced(function*({ id, name }: DataTable) {
-  const n8n = yield* N8nClient
-  yield* Snapshots.use((snapshots) =>
-    snapshots.save(n8n.instance, { id: nameKeyOf(name), name, tableId: id }, "table_write drop")
-  )
+  yield* (yield* own).save({ id: nameKeyOf(name), name, tableId: id }, "drop")
 })
 
 const droppedId = Effect.fnUntraced(function*(name: string) {
-  const n8n = yield* N8nClient
-  const snapshots = yield* Snapshots
-  const [last] = yield* snapshots.list(n8n.instance, nameKeyOf(name))
-  if (last === undefined) return undefined
-  const { workflow } = yield* snapshots.read(n8n.instance, nameKeyOf(name), last.version)
-  return str(obj(workflow)?.["tableId"])
+  const snapshots = yield* own
+  const [last] = yield* snapshots.list(nameKeyOf(name))
+  return last === undefined ? undefined : str((yield* snapshots.read(nameKeyOf(name), last.version))["tableId"])
 })
 
 /** Ids of a table by its id or name: those of the existing and of the dropped one. */
@@ -64,9 +63,8 @@ const idsOf = Effect.fnUntraced(function*(table: string) {
 
 /** Stored states of a table by its id or name, newest first. */
 export const history = Effect.fn("tables.history")(function*(table: string) {
-  const n8n = yield* N8nClient
-  const snapshots = yield* Snapshots
-  const lists = yield* Effect.forEach(yield* idsOf(table), (id) => snapshots.list(n8n.instance, keyOf(id)))
+  const snapshots = yield* own
+  const lists = yield* Effect.forEach(yield* idsOf(table), (id) => snapshots.list(keyOf(id)))
   return lists.flat().toSorted((a, b) => a.version < b.version ? 1 : -1)
 })
 
@@ -75,23 +73,19 @@ export const readAll = (tableId: string) =>
 
 const batch = 100
 
-const own = (row: Obj) => without(row, (_, key) => Table.systemColumns.some(([name]) => name === key))
+const withoutSystem = (row: Obj) => without(row, (_, key) => Table.systemColumns.some(([name]) => name === key))
 
 const isType = (type: string): type is ColumnType => ["string", "number", "boolean", "date"].includes(type)
 
 const readStored = Effect.fnUntraced(function*(table: string, version: string) {
-  const n8n = yield* N8nClient
-  const snapshots = yield* Snapshots
-  const read = (id: string) =>
-    Effect.map(snapshots.read(n8n.instance, keyOf(id), version), ({ workflow }) => {
-      const content = obj(workflow) ?? {}
-      return {
-        tableId: id,
-        name: str(content["name"]) ?? "",
-        columns: arr(content["columns"]).map((pair) => [String(arr(pair)[0]), String(arr(pair)[1])] as const),
-        rows: arr(content["rows"]).map((row) => obj(row) ?? {})
-      }
-    })
+  const snapshots = yield* own
+  const read = (tableId: string) =>
+    Effect.map(snapshots.read(keyOf(tableId), version), (content) => ({
+      tableId,
+      name: str(content["name"]) ?? "",
+      columns: arr(content["columns"]).map((pair) => [String(arr(pair)[0]), String(arr(pair)[1])] as const),
+      rows: arr(content["rows"]).map((row) => obj(row) ?? {})
+    }))
   return yield* Effect.firstSuccessOf((yield* idsOf(table)).map(read))
 })
 
@@ -113,9 +107,9 @@ export const restore = Effect.fn("tables.restore")(function*(of: string, version
   yield* Effect.forEach(changed, (row) =>
     n8n.updateRows(table.id, {
       filter: { filters: [{ columnName: "id", condition: "eq", value: Number(row["id"]) }] },
-      data: own(row)
+      data: withoutSystem(row)
     }), { discard: true })
-  const gone = rows.filter(({ id }) => !ids.has(Number(id))).map(own)
+  const gone = rows.filter(({ id }) => !ids.has(Number(id))).map(withoutSystem)
   for (let at = 0; at < gone.length; at += batch) yield* n8n.insertRows(table.id, gone.slice(at, at + batch))
   return { table, updated: changed.length, inserted: gone.length }
 })

@@ -27,11 +27,6 @@ interface Refused {
 
 type One = RowFilter["filters"][number]
 
-interface Joined {
-  readonly type: "and" | "or" | undefined
-  readonly filters: ReadonlyArray<One>
-}
-
 const possible =
   "Use columns with ===, !==, <, <=, >, >=, includes, startsWith, endsWith, [\"a\", \"b\"].includes(column), null, and either && or ||."
 
@@ -69,7 +64,7 @@ const refuse = ({ source }: Scope, { end, start }: Acorn.Node, why: string, hint
 
 const noFilter = (scope: Scope, node: Acorn.Node) => refuse(scope, node, "has no filter of n8n's")
 
-const one = (filter: One): Joined => ({ type: undefined, filters: [filter] })
+const one = (filter: One): RowFilter => ({ filters: [filter] })
 
 const columnOf = (scope: Scope, node: Operand): string | undefined => {
   const checked = (name: string) =>
@@ -151,7 +146,7 @@ const methodOf = ({ callee }: Acorn.CallExpression) =>
     ? { of: callee.object, method: callee.property.name }
     : undefined
 
-const oneOf = (scope: Scope, node: Acorn.CallExpression, list: Acorn.ArrayExpression, argument: Operand): Joined => {
+const oneOf = (scope: Scope, node: Acorn.CallExpression, list: Acorn.ArrayExpression, argument: Operand): RowFilter => {
   const columnName = columnOf(scope, argument) ?? refuse(scope, argument, "is no column")
   const filters = list.elements.map((each) => {
     const { value } = (each === null ? undefined : valueOf(each)) ?? refuse(scope, list, "is no list of values")
@@ -162,7 +157,7 @@ const oneOf = (scope: Scope, node: Acorn.CallExpression, list: Acorn.ArrayExpres
     : { type: filters.length === 1 ? undefined : "or", filters }
 }
 
-const call = (scope: Scope, node: Acorn.CallExpression): Joined => {
+const call = (scope: Scope, node: Acorn.CallExpression): RowFilter => {
   const [argument, ...more] = node.arguments
   const { method, of } = methodOf(node) ?? noFilter(scope, node)
   if (argument === undefined || more.length > 0) return noFilter(scope, node)
@@ -177,14 +172,14 @@ const call = (scope: Scope, node: Acorn.CallExpression): Joined => {
     : one(alike(scope, node, columnName, value.value, pattern, isLowered))
 }
 
-const flag = (scope: Scope, node: Acorn.Expression, condition: Condition): Joined => {
+const flag = (scope: Scope, node: Acorn.Expression, condition: Condition): RowFilter => {
   const columnName = columnOf(scope, node) ?? noFilter(scope, node)
   return scope.columns.get(columnName) === "boolean"
     ? one({ columnName, condition, value: true })
     : refuse(scope, node, "is no condition: compare it with a value")
 }
 
-const comparison = (scope: Scope, node: Acorn.BinaryExpression): Joined => {
+const comparison = (scope: Scope, node: Acorn.BinaryExpression): RowFilter => {
   const isMirrored = columnOf(scope, node.left) === undefined
   const columnName = columnOf(scope, isMirrored ? node.right : node.left)
   const value = valueOf(isMirrored ? node.left : node.right)
@@ -194,7 +189,7 @@ const comparison = (scope: Scope, node: Acorn.BinaryExpression): Joined => {
     : one(compare(scope, node, columnName, condition, value.value))
 }
 
-const translate = (scope: Scope, node: Acorn.Expression): Joined => {
+const translate = (scope: Scope, node: Acorn.Expression): RowFilter => {
   switch (node.type) {
     case "LogicalExpression": {
       if (node.operator === "??") break

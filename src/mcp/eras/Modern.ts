@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
 import { sha256 } from "../../base/Hash.ts"
-import { canonical, type Obj, obj } from "../../base/Json.ts"
+import { canonical, defined, type Obj, obj } from "../../base/Json.ts"
 import type { Caller, Protocol } from "../McpTransport.ts"
 import * as Methods from "../Methods.ts"
 import * as Rpc from "../Rpc.ts"
@@ -150,11 +150,8 @@ const asker = (
     })
 }
 
-const discovered = ({ about }: Protocol) => ({
-  supportedVersions: Versions.supported,
-  capabilities: about.capabilities,
-  ...(about.instructions === undefined ? {} : { instructions: about.instructions })
-})
+const discovered = ({ about: { capabilities, instructions } }: Protocol) =>
+  defined({ supportedVersions: Versions.supported, capabilities, instructions })
 
 /** Answers a request that was not refused. Interruption cancels the call. */
 export const answer = (

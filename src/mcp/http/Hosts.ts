@@ -43,10 +43,8 @@ export const isOwnOrigin = (names: Names, origin: string, host: string | undefin
   return /^https?:\/\//i.test(origin) && origin.replace(/^https?:\/\//i, "").toLowerCase() === host?.toLowerCase()
 }
 
-const singleHeaders = ["host", "authorization"]
-
 /** Duplicated header that decides about access: a proxy may have read the other value. */
 export const ambiguous = (rawHeaders: ReadonlyArray<string>): string | undefined => {
   const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase())
-  return singleHeaders.find((name) => names.indexOf(name) !== names.lastIndexOf(name))
+  return ["host", "authorization"].find((name) => names.indexOf(name) !== names.lastIndexOf(name))
 }

@@ -84,12 +84,6 @@ export const keysAt = (url: string) => Effect.map(get(url, KeySet), ({ body }) =
 const pause = "5 seconds"
 const maxAge = 10 * 60_000
 
-export interface KeyStore {
-  /** Cached keys, read if there are none; old keys are refreshed in the background. */
-  readonly current: Effect.Effect<Keys, IssuerError>
-  readonly renewed: Effect.Effect<Keys, IssuerError>
-}
-
 /** Caches the keys of an issuer, which may be down now or later. */
 export const make = Effect.fnUntraced(function*(issuer: string) {
   const http = yield* HttpClient.HttpClient
@@ -118,11 +112,14 @@ export const make = Effect.fnUntraced(function*(issuer: string) {
   const renewed = Effect.flatMap(reading, Fiber.join)
 
   return {
+    /** Cached keys, read if there are none; old keys are refreshed in the background. */
     current: Effect.gen(function*() {
       if (inHand === undefined) return yield* renewed
       if ((yield* Clock.currentTimeMillis) - inHand.readAt > maxAge) yield* reading
       return inHand.keys
     }),
     renewed
-  } satisfies KeyStore
+  }
 })
+
+export type KeyStore = Effect.Success<ReturnType<typeof make>>

@@ -7,22 +7,8 @@ import * as Layer from "effect/Layer"
 import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
 
-const timeouts = { headers: 10_000, request: 30_000 }
-
-/** Idle timeout, longer than a load balancer's (nginx: a minute), which could send a call on a closing connection. */
-const idleMillis = 75_000
-
 /** Maximum bytes of headers: Node's default, explicit because larger ones are answered here. */
 const maxHeaderBytes = 16 * 1024
-
-/** Milliseconds for a refused client to read the answer before its socket is destroyed. */
-const refusalMillis = 500
-
-/** Seconds for calls in flight at shutdown; Docker kills after 10. */
-const drainSeconds = 8
-
-/** Milliseconds that idle connections stay open at shutdown, in case a load balancer has just used one. */
-const lingerMillis = 1_000
 
 const problems: { readonly [code: string]: { readonly status: number; readonly message: string } } = {
   HPE_HEADER_OVERFLOW: { status: 431, message: `The headers are larger than ${maxHeaderBytes / 1024} kB.` },
@@ -45,7 +31,7 @@ const refuse = (error: NodeJS.ErrnoException, socket: Duplex) => {
     text
   ].join("\r\n"))
   // Immediate destruction could lose the answer together with unread input.
-  setTimeout(() => socket.destroy(), refusalMillis)
+  setTimeout(() => socket.destroy(), 500)
 }
 
 const answer = (response: ServerResponse, status: number, text: string) => {
@@ -57,13 +43,14 @@ const answer = (response: ServerResponse, status: number, text: string) => {
   response.end(text)
 }
 
-const make = ({ linger = lingerMillis, maxConnections }: Options): Server => {
+const make = ({ linger = 1_000, maxConnections }: Options): Server => {
   const server = createServer({
-    headersTimeout: timeouts.headers,
-    requestTimeout: timeouts.request,
+    headersTimeout: 10_000,
+    requestTimeout: 30_000,
     connectionsCheckingInterval: 1_000,
     maxHeaderSize: maxHeaderBytes,
-    keepAliveTimeout: idleMillis,
+    // Longer than a load balancer's (nginx: a minute), which could send a call on a closing connection.
+    keepAliveTimeout: 75_000,
     // A missing host is refused in JSON like any other.
     requireHostHeader: false
   })
@@ -93,7 +80,7 @@ export interface Options {
   readonly port: number
   /** Maximum open connections; further ones are closed immediately. Default: unlimited. */
   readonly maxConnections?: number
-  /** Milliseconds that idle connections stay open at shutdown. Default: 1,000. */
+  /** Milliseconds that idle connections stay open at shutdown, in case a balancer has just used one. Default: 1,000. */
   readonly linger?: number
 }
 
@@ -104,7 +91,8 @@ export const layer = (options: Options): Layer.Layer<HttpServer.HttpServer, Serv
     const listening = NodeHttpServer.layerServer(() => server, {
       host: options.host ?? "127.0.0.1",
       port: options.port,
-      gracefulShutdownTimeout: drainSeconds * 1000
+      // Docker kills after 10 seconds.
+      gracefulShutdownTimeout: "8 seconds"
     })
     const cut = Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())))
     return Layer.provideMerge(cut, listening)

@@ -13,19 +13,8 @@ import * as Refusal from "./refusal.ts"
 export const scopes = { read: "n8n:read", write: "n8n:write" } as const
 
 /** Accepted signature algorithms, all asymmetric. */
-export const algorithms: ReadonlyArray<string> = [
-  "RS256",
-  "RS384",
-  "RS512",
-  "PS256",
-  "PS384",
-  "PS512",
-  "ES256",
-  "ES384",
-  "ES512",
-  "EdDSA",
-  "Ed25519"
-]
+export const algorithms: ReadonlyArray<string> = "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519"
+  .split(" ")
 
 /** Tolerated difference between the clocks of issuer and server, in seconds. */
 export const clockTolerance = 30

@@ -34,8 +34,6 @@ const decode = (headers: Headers.Headers, body: unknown): Effect.Effect<Rpc.Mess
 
 type Answering = (notify: (message: Rpc.Notification) => void) => Effect.Effect<Modern.Answer>
 
-const eventHeaders = { "cache-control": "no-cache", "x-accel-buffering": "no" }
-
 /** Streamed answer; closing the stream cancels the call. */
 const events = (answering: Answering) =>
   Effect.map(Effect.context<never>(), (context) =>
@@ -49,7 +47,7 @@ const events = (answering: Answering) =>
         Stream.encodeText,
         Stream.provideContext(context)
       ),
-      { contentType: "text/event-stream", headers: eventHeaders }
+      { contentType: "text/event-stream", headers: { "cache-control": "no-cache", "x-accel-buffering": "no" } }
     ))
 
 const json = ({ body, status }: Modern.Answer) => HttpServerResponse.jsonUnsafe(body, { status })

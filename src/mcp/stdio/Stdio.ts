@@ -22,122 +22,102 @@ const drainMillis = 700
 
 const newline = 0x0a
 
-class Lines {
-  onmessage?: (message: Rpc.Message) => void
-  onclose?: () => void
+interface Handlers {
+  readonly onMessage: (message: Rpc.Message) => void
+  readonly onClose: () => void
+}
 
-  #pending: Array<Buffer> = []
-  #pendingBytes = 0
-  #skipping = false
-  #ended = false
-  readonly #open = new Set<Rpc.Id>()
-  readonly #decoder = new TextDecoder("utf-8", { fatal: true })
-  readonly #input: Readable
-  readonly #output: Writable
+/** Lines of two streams, closed at the end of the input when `ready` has run and the calls in flight are answered. */
+const makeLines = (input: Readable, output: Writable, ready: Effect.Effect<unknown>) => {
+  const open = new Set<Rpc.Id>()
+  const decoder = new TextDecoder("utf-8", { fatal: true })
+  let handlers: Handlers | undefined
+  let pending: Array<Buffer> = []
+  let pendingBytes = 0
+  let isSkipping = false
+  let hasEnded = false
 
-  /** Effect that calls wait for before they run. */
-  readonly #ready: Effect.Effect<unknown>
-
-  constructor(input: Readable, output: Writable, ready: Effect.Effect<unknown>) {
-    this.#input = input
-    this.#output = output
-    this.#ready = ready
+  const close = () => handlers?.onClose()
+  const closeWhenDone = () => {
+    if (hasEnded && open.size === 0) close()
   }
-
-  start() {
-    this.#input.on("data", this.#read)
-    this.#input.once("end", this.#end)
-    this.#input.once("error", this.#end)
-    // The reader has closed the pipe.
-    this.#output.once("error", () => this.#close())
+  const write = (message: object) => {
+    if (output.writable) output.write(`${JSON.stringify(message)}\n`)
   }
+  const refuse = (code: number, message: string, id: Rpc.Id | null = null) => write(Rpc.failure(id, { code, message }))
 
-  send(message: object) {
-    if (!("method" in message)) {
-      const id = Rpc.idOf(message)
-      if (id !== undefined) this.#open.delete(id)
-    }
-    this.#write(message)
-    this.#closeWhenDone()
-  }
-
-  stop() {
-    this.#input.off("data", this.#read)
-    this.#input.pause()
-  }
-
-  #read = (chunk: Buffer) => {
-    let from = 0
-    for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, from)) {
-      this.#keep(chunk.subarray(from, at))
-      this.#line()
-      from = at + 1
-    }
-    this.#keep(chunk.subarray(from))
-  }
-
-  #keep(part: Buffer) {
-    if (this.#skipping || part.length === 0) return
-    this.#pendingBytes += part.length
-    if (this.#pendingBytes > maxLineBytes) {
-      this.#skipping = true
-      this.#pending = []
-      this.#refuse(Rpc.codes.invalidRequest, `message over ${maxLineBytes} bytes`)
+  const add = (part: Buffer) => {
+    if (isSkipping || part.length === 0) return
+    pendingBytes += part.length
+    if (pendingBytes > maxLineBytes) {
+      isSkipping = true
+      pending = []
+      refuse(Rpc.codes.invalidRequest, `message over ${maxLineBytes} bytes`)
     } else {
-      this.#pending.push(part)
+      pending.push(part)
     }
   }
 
-  #line() {
-    const bytes = Buffer.concat(this.#pending)
-    const skipped = this.#skipping
-    this.#pending = []
-    this.#pendingBytes = 0
-    this.#skipping = false
-    if (skipped) return
-
+  const receive = (bytes: Buffer) => {
     let value: unknown
     try {
-      const line = this.#decoder.decode(bytes)
+      const line = decoder.decode(bytes)
       if (line.trim() === "") return
       value = JSON.parse(line)
     } catch (error) {
-      return this.#refuse(Rpc.codes.parseError, error instanceof SyntaxError ? "not JSON" : "not UTF-8")
+      return refuse(Rpc.codes.parseError, error instanceof SyntaxError ? "not JSON" : "not UTF-8")
     }
     const message = Rpc.parse(value)
-    if (message === undefined) {
-      return this.#refuse(Rpc.codes.invalidRequest, Rpc.problem(value), Rpc.idOf(value))
-    }
-    this.#note(message)
-    this.onmessage?.(message)
-  }
-
-  #note(message: Rpc.Message) {
-    if (Rpc.isRequest(message)) this.#open.add(message.id)
+    if (message === undefined) return refuse(Rpc.codes.invalidRequest, Rpc.problem(value), Rpc.idOf(value))
+    if (Rpc.isRequest(message)) open.add(message.id)
     const cancelled = cancelledBy(message)
-    if (cancelled !== undefined) this.#open.delete(cancelled)
+    if (cancelled !== undefined) open.delete(cancelled)
+    handlers?.onMessage(message)
   }
 
-  #refuse(code: number, message: string, id: Rpc.Id | null = null) {
-    this.#write(Rpc.failure(id, { code, message }))
+  const endLine = () => {
+    const [bytes, skipped] = [Buffer.concat(pending), isSkipping]
+    pending = []
+    pendingBytes = 0
+    isSkipping = false
+    if (!skipped) receive(bytes)
   }
 
-  #write(message: object) {
-    if (this.#output.writable) this.#output.write(`${JSON.stringify(message)}\n`)
+  const read = (chunk: Buffer) => {
+    let from = 0
+    for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, from)) {
+      add(chunk.subarray(from, at))
+      endLine()
+      from = at + 1
+    }
+    add(chunk.subarray(from))
   }
 
-  #end = () => {
-    this.#ended = true
-    void Effect.runPromise(this.#ready).then(() => setTimeout(() => this.#close(), drainMillis).unref())
-    this.#closeWhenDone()
+  const end = () => {
+    hasEnded = true
+    void Effect.runPromise(ready).then(() => setTimeout(close, drainMillis).unref())
+    closeWhenDone()
   }
 
-  #closeWhenDone() {
-    if (this.#ended && this.#open.size === 0) this.#close()
-  }
-
-  #close() {
-    this.onclose?.()
+  return {
+    start: (own: Handlers) => {
+      handlers = own
+      input.on("data", read)
+      input.once("end", end)
+      input.once("error", end)
+      // The reader has closed the pipe.
+      output.once("error", close)
+    },
+    send: (message: object) => {
+      const id = "method" in message ? undefined : Rpc.idOf(message)
+      if (id !== undefined) open.delete(id)
+      write(message)
+      closeWhenDone()
+    },
+    stop: () => {
+      input.off("data", read)
+      input.pause()
+    }
   }
 }
 
@@ -148,7 +128,8 @@ const cancelledBy = (message: Rpc.Message): Rpc.Id | undefined => {
 
 const caller = { client: undefined }
 
-const converse = Effect.fnUntraced(function*(served: Served, lines: Lines) {
+/** Answers the messages that the result receives. */
+const converse = Effect.fnUntraced(function*(served: Served, send: (message: object) => void) {
   const fibers = yield* FiberSet.make()
   const run = yield* FiberSet.runtime(fibers)()
   const runPromise = yield* FiberSet.runtimePromise(fibers)()
@@ -157,22 +138,22 @@ const converse = Effect.fnUntraced(function*(served: Served, lines: Lines) {
   let legacy: Promise<(message: Rpc.Message) => void> | undefined
 
   const connectLegacy = Effect.promise(() => import("../eras/Legacy.ts")).pipe(
-    Effect.flatMap((Legacy) => Legacy.converse(served, caller, (message) => lines.send(message))),
+    Effect.flatMap((Legacy) => Legacy.converse(served, caller, send)),
     Effect.provideService(Scope.Scope, scope),
     Effect.map(({ receive }) => receive)
   )
 
   const answer = (request: Rpc.Request) => {
     const refusal = Modern.refusal(request, undefined)
-    if (refusal !== undefined) return lines.send(refusal.body)
+    if (refusal !== undefined) return send(refusal.body)
     if (calls.has(request.id)) {
-      return lines.send(Rpc.failure(request.id, {
+      return send(Rpc.failure(request.id, {
         code: Rpc.codes.invalidRequest,
         message: "A request with this id is still in progress"
       }))
     }
-    const call = Modern.answer(served, caller, request, (message) => lines.send(message)).pipe(
-      Effect.map(({ body }) => lines.send(body)),
+    const call = Modern.answer(served, caller, request, send).pipe(
+      Effect.map(({ body }) => send(body)),
       Effect.ensuring(Effect.sync(() => calls.delete(request.id)))
     )
     const fiber = run(call)
@@ -180,7 +161,7 @@ const converse = Effect.fnUntraced(function*(served: Served, lines: Lines) {
     if (fiber.pollUnsafe() === undefined) calls.set(request.id, fiber)
   }
 
-  lines.onmessage = (message) => {
+  return (message: Rpc.Message) => {
     const cancelled = cancelledBy(message)
     const call = cancelled === undefined ? undefined : calls.get(cancelled)
     if (call !== undefined) return void run(Fiber.interrupt(call))
@@ -204,13 +185,10 @@ export const layerStreams = (
 ): Layer.Layer<McpTransport> =>
   Layer.succeed(McpTransport, {
     serve: Effect.fnUntraced(function*(served: Served) {
-      const lines = new Lines(input, output, ready)
-      yield* Effect.addFinalizer(() => Effect.sync(() => lines.stop()))
-      yield* converse(served, lines)
-      yield* Effect.callback<void>((resume) => {
-        lines.onclose = () => resume(Effect.void)
-        lines.start()
-      })
+      const { send, start, stop } = makeLines(input, output, ready)
+      yield* Effect.addFinalizer(() => Effect.sync(stop))
+      const onMessage = yield* converse(served, send)
+      yield* Effect.callback<void>((resume) => start({ onMessage, onClose: () => resume(Effect.void) }))
     }, Effect.scoped)
   })
 

@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 
 /** An entry of `GET /executions`. Times are ISO 8601; any status is accepted, since n8n may add more. */
-export const Listed = Schema.StructWithRest(
+export class Listed extends Schema.Opaque<Listed>()(Schema.StructWithRest(
   Schema.Struct({
     id: Schema.Union([Schema.String, Schema.Finite]),
     workflowId: Schema.optionalKey(Schema.NullOr(Schema.String)),
@@ -13,8 +13,7 @@ export const Listed = Schema.StructWithRest(
     waitTill: Schema.optionalKey(Schema.NullOr(Schema.String))
   }),
   [Schema.Record(Schema.String, Schema.Unknown)]
-)
-export interface Listed extends Schema.Schema.Type<typeof Listed> {}
+)) {}
 
 /** States of executions to choose by. */
 export const statuses = ["success", "error", "waiting", "running", "canceled", "crashed"] as const

@@ -8,7 +8,7 @@ import keys from "./workflowKeys.json" with { type: "json" }
 export const workflowKeys: ReadonlySet<string> = new Set(keys)
 
 /** One node, with any further keys that n8n adds; `onError` is `stopWorkflow` when absent. */
-export const Node = Schema.StructWithRest(
+export class Node extends Schema.Opaque<Node>()(Schema.StructWithRest(
   Schema.Struct({
     id: Schema.optionalKey(Schema.String),
     name: Schema.String,
@@ -21,8 +21,7 @@ export const Node = Schema.StructWithRest(
     onError: Schema.optionalKey(Schema.NullOr(Schema.String))
   }),
   [Schema.Record(Schema.String, Schema.Unknown)]
-)
-export interface Node extends Schema.Schema.Type<typeof Node> {}
+)) {}
 
 const Tag = Schema.Struct({ name: Schema.String })
 
@@ -37,7 +36,7 @@ const head = {
 }
 
 /** The answer of `GET /workflows/{id}`. Keys that this schema does not name are kept: a write must not lose them. */
-export const Workflow = Schema.StructWithRest(
+export class Workflow extends Schema.Opaque<Workflow>()(Schema.StructWithRest(
   Schema.Struct({
     ...head,
     versionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
@@ -47,14 +46,13 @@ export const Workflow = Schema.StructWithRest(
     connections: Connections.Connections
   }),
   [Schema.Record(Schema.String, Schema.Unknown)]
-)
-export interface Workflow extends Schema.Schema.Type<typeof Workflow> {}
+)) {}
 
 /** Nodes as n8n stores them, unchecked: that would take as long as parsing. */
 const StoredNodes = Schema.Array(Schema.Unknown) as unknown as Schema.Codec<ReadonlyArray<Node>>
 
 /** An entry of `GET /workflows`; its nodes and connections are not checked. */
-export const Listed = Schema.Struct({
+export class Listed extends Schema.Opaque<Listed>()(Schema.Struct({
   ...head,
   versionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
   activeVersionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
@@ -64,8 +62,7 @@ export const Listed = Schema.Struct({
   connections: Schema.optionalKey(Schema.Unknown),
   nodeGroups: Schema.optionalKey(Schema.Unknown),
   activeVersion: Schema.optionalKey(Schema.Unknown)
-})
-export interface Listed extends Schema.Schema.Type<typeof Listed> {}
+})) {}
 
 /** Names of a workflow's tags; in a file a tag may be its name alone. */
 export const tagNames = ({ tags }: { readonly tags?: unknown }): ReadonlyArray<string> =>

@@ -195,15 +195,7 @@ const record = ({ body, headers, method }: HttpClientRequest.HttpClientRequest, 
  */
 export const make = (seed: Seed = {}, options: Options = {}): Effect.Effect<N8nApi> =>
   Effect.map(Clock.currentTimeMillis, (clock) => {
-    const {
-      after,
-      before,
-      blockDeprecated = false,
-      deletionLag = 0,
-      runs,
-      version = "2",
-      webhookLag = 0
-    } = options
+    const { after, before, blockDeprecated = false, deletionLag = 0, runs, version = "2", webhookLag = 0 } = options
     const state = State.make(seed, version, clock)
     const requests: Array<RecordedRequest> = []
     const failures: Array<Effect.Effect<Response, Disconnected>> = []

@@ -1,11 +1,9 @@
 /** n8n's audit, as far as it does not depend on node types. */
 import * as Effect from "effect/Effect"
-import { fields, listOf, number, oneOf, optional, strict } from "./body.ts"
+import { strict } from "./body.ts"
 import securitySettings from "./securitySettings.json" with { type: "json" }
 import { api, type Call, type Handler } from "./server.ts"
 import { list, type Node, obj, type Workflow } from "./state.ts"
-
-const categories = ["credentials", "database", "nodes", "filesystem", "instance"]
 
 const advice = "Keeping unused credentials in your instance is an unneeded security risk."
 
@@ -70,14 +68,13 @@ const audit: Handler = (call) => {
   return Effect.succeed(Response.json(Object.keys(reports).length === 0 ? [] : reports))
 }
 
-const options = strict(fields(
-  optional({
-    additionalOptions: fields(
-      optional({ daysAbandonedWorkflow: number, categories: listOf(oneOf(...categories)) }),
-      true
-    )
-  }),
-  true
-))
+const options = strict({
+  additionalOptions: {
+    daysAbandonedWorkflow: "number",
+    categories: ["credentials|database|nodes|filesystem|instance"],
+    "...": "any"
+  },
+  "...": "any"
+})
 
 export const routes = [api("POST", "/audit", { body: options, bodyIsOptional: true }, audit)]

@@ -1,15 +1,14 @@
 /** Credentials; their values are not stored. */
 import * as Effect from "effect/Effect"
-import { type Check, fields, record, required, text } from "./body.ts"
+import { of } from "./body.ts"
 import schemas from "./credentialSchemas.json" with { type: "json" }
 import { pageQuery, paginate } from "./query.ts"
 import { refuse } from "./refusal.ts"
 import { api, type Call, type Handler } from "./server.ts"
 import { type Credential, type Obj, obj, only, owner, without } from "./state.ts"
 
-const listCredentials: Handler = Effect.fnUntraced(function*({ query, state }) {
-  return Response.json(yield* paginate(state.credentials, query))
-})
+const listCredentials: Handler = ({ query, state }) =>
+  Effect.map(paginate(state.credentials, query), (page) => Response.json(page))
 
 const detail = (credential: Credential, { version }: Call): Obj => ({
   ...only(credential, "id", "name", "type", "createdAt", "updatedAt"),
@@ -55,11 +54,14 @@ const getSchema: Handler = ({ id, version }) => {
   return Effect.succeed(Response.json({ ...schema, properties: without(schema.properties, ...newer) }))
 }
 
-const newCredential: Check = fields(required({ name: text, type: text, data: record }), true)
-
 export const routes = [
   api("GET", "/credentials", { query: pageQuery, only2: true }, listCredentials),
-  api("POST", "/credentials", { body: newCredential }, createCredential),
+  api(
+    "POST",
+    "/credentials",
+    { body: of({ "name!": "text", "type!": "text", "data!": "record", "...": "any" }) },
+    createCredential
+  ),
   api("GET", "/credentials/schema/:id", {}, getSchema),
   api("POST", "/credentials/:id/test", { only2: true }, testCredential),
   api("DELETE", "/credentials/:id", {}, deleteCredential)

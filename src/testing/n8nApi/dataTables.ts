@@ -1,6 +1,6 @@
 /** Data tables of 2.x, whose errors have the wording of 1.x. */
 import * as Effect from "effect/Effect"
-import * as Body from "./body.ts"
+import { type Check, of, strict } from "./body.ts"
 import { pageQuery, paginate, text } from "./query.ts"
 import { type Refusal, refuse } from "./refusal.ts"
 import { api, type Call, type Handler, type RouteOptions } from "./server.ts"
@@ -8,7 +8,7 @@ import { list, type Obj, obj, owner, type Table, without } from "./state.ts"
 
 type Row = Table["rows"][number]
 
-const types = ["string", "number", "boolean", "date"]
+const types = "string|number|boolean|date"
 
 const systemTypes: Readonly<Record<string, string>> = { id: "number", createdAt: "date", updatedAt: "date" }
 
@@ -38,12 +38,10 @@ const detail = (table: Table): Obj => ({
   columns: table.columns.map((_, index) => columnView(table, index))
 })
 
-const asJson = Effect.fnUntraced(function*(value: string | null) {
-  return yield* Effect.try({
-    try: () => value === null ? undefined : JSON.parse(value) as unknown,
-    catch: () => "invalid"
-  }).pipe(Effect.catch(() => refuse(400, "Invalid filter format")))
-})
+const asJson = (value: string | null) =>
+  Effect.try((): unknown => value === null ? undefined : JSON.parse(value)).pipe(
+    Effect.catch(() => refuse(400, "Invalid filter format"))
+  )
 
 const listTables: Handler = Effect.fnUntraced(function*({ query, state }) {
   const { name, projectId } = obj(yield* asJson(query.get("filter")))
@@ -347,49 +345,39 @@ const clearRows: Handler = Effect.fnUntraced(function*(call) {
   return Response.json({ deletedCount: table.rows.length })
 })
 
-const atLeastOne = (check: Body.Check): Body.Check => (value, path, version) =>
+const filters = of([{
+  "columnName!": "text",
+  "condition!": "eq|neq|like|ilike|gt|gte|lt|lte",
+  "value!": "any",
+  "...": "any"
+}])
+
+const atLeastOne: Check = (value, path, version) =>
   Array.isArray(value) && value.length === 0
     ? `${path} must NOT have fewer than 1 items`
-    : check(value, path, version)
+    : filters(value, path, version)
 
-const anything: Body.Check = () => undefined
+const newColumn = strict({ index: "number", "name!": "text", "type!": types, "...": "any" })
 
-const condition = Body.required({
-  columnName: Body.text,
-  condition: Body.oneOf("eq", "neq", "like", "ilike", "gt", "gte", "lt", "lte"),
-  value: anything
+/** Type of a column of a new table; its errors do not name the column. */
+const columnType: Check = (value) => of(types)(value, "", "2")?.trimStart()
+
+const newTable = strict({
+  projectId: "text",
+  "name!": "text",
+  "columns!": [{ "name!": "text", "type!": columnType, "...": "any" }],
+  "...": "any"
 })
 
-const rowFilter = Body.fields({
-  ...Body.optional({ type: Body.oneOf("and", "or") }),
-  ...Body.required({ filters: atLeastOne(Body.listOf(Body.fields(condition, true))) })
-}, true)
+const newRows = strict({ returnType: "count|id|all", "data!": ["record"], "...": "any" })
 
-const newColumn = Body.fields({
-  ...Body.optional({ index: Body.number }),
-  ...Body.required({ name: Body.text, type: Body.oneOf(...types) })
-}, true)
-
-/** Column of a new table; errors of its type do not name the column. */
-const tableColumn = Body.fields(
-  Body.required({ name: Body.text, type: (value) => Body.oneOf(...types)(value, "", "2")?.trimStart() }),
-  true
-)
-
-const newTable = Body.fields({
-  ...Body.optional({ projectId: Body.text }),
-  ...Body.required({ name: Body.text, columns: Body.listOf(tableColumn) })
-}, true)
-
-const newRows = Body.fields({
-  ...Body.optional({ returnType: Body.oneOf("count", "id", "all") }),
-  ...Body.required({ data: Body.listOf(Body.record) })
-}, true)
-
-const change = Body.fields({
-  ...Body.optional({ returnData: Body.flag, dryRun: Body.flag }),
-  ...Body.required({ filter: rowFilter, data: Body.record })
-}, true)
+const change = strict({
+  returnData: "flag",
+  dryRun: "flag",
+  "filter!": { type: "and|or", "filters!": atLeastOne, "...": "any" },
+  "data!": "record",
+  "...": "any"
+})
 
 const tableQuery = { ...pageQuery, filter: text, sortBy: text }
 
@@ -399,24 +387,22 @@ const requireFilter = (handler: Handler): Handler => (call) =>
 const at = (method: string, place: string, options: RouteOptions, handle: Handler) =>
   api(method, `/data-tables${place}`, { ...options, only2: true }, handle)
 
-const column = Body.fields(Body.optional({ name: Body.text, index: Body.number }), true)
-
 const deletion = { filter: text, returnData: text, dryRun: text }
 
 export const routes = [
   at("GET", "", { query: tableQuery }, listTables),
-  at("POST", "", { body: Body.strict(newTable) }, createTable),
+  at("POST", "", { body: newTable }, createTable),
   at("GET", "/:id/columns", {}, listColumns),
-  at("POST", "/:id/columns", { body: Body.strict(newColumn) }, addColumn),
-  at("PATCH", "/:id/columns/:column", { body: Body.strict(column) }, updateColumn),
+  at("POST", "/:id/columns", { body: newColumn }, addColumn),
+  at("PATCH", "/:id/columns/:column", { body: strict({ name: "text", index: "number", "...": "any" }) }, updateColumn),
   at("DELETE", "/:id/columns/:column", {}, deleteColumn),
   at("GET", "/:id/rows", { query: { ...tableQuery, search: text } }, listRows),
-  at("POST", "/:id/rows", { body: Body.strict(newRows) }, insertRows),
-  at("PATCH", "/:id/rows/update", { body: Body.strict(change) }, updateRows(false)),
-  at("POST", "/:id/rows/upsert", { body: Body.strict(change) }, updateRows(true)),
+  at("POST", "/:id/rows", { body: newRows }, insertRows),
+  at("PATCH", "/:id/rows/update", { body: change }, updateRows(false)),
+  at("POST", "/:id/rows/upsert", { body: change }, updateRows(true)),
   at("DELETE", "/:id/rows/delete", { query: deletion }, requireFilter(deleteRows)),
   at("DELETE", "/:id/rows/clear", {}, clearRows),
   at("GET", "/:id", {}, getTable),
-  at("PATCH", "/:id", { body: Body.strict(Body.fields(Body.required({ name: Body.text }), true)) }, renameTable),
+  at("PATCH", "/:id", { body: strict({ "name!": "text", "...": "any" }) }, renameTable),
   at("DELETE", "/:id", {}, deleteTable)
 ]

@@ -1,25 +1,14 @@
 /** Executions: list, read, retry and stop. */
 import * as Effect from "effect/Effect"
-import { fields, flag as isFlag, optional } from "./body.ts"
-import { encodeCursor, executionStatus, flag, instant, only2, pageOf, pageQuery, text } from "./query.ts"
+import { of } from "./body.ts"
+import { encodeCursor, executionStatus, flag, instant, pageOf, pageQuery, text } from "./query.ts"
 import { refuse } from "./refusal.ts"
 import { api, type Call, type Handler } from "./server.ts"
 import { type Execution, isInProject, type Obj, obj, only, without } from "./state.ts"
 
 const executionData = ["data", "workflowData", "customData"]
 
-const itemKeys = [
-  "id",
-  "finished",
-  "mode",
-  "retryOf",
-  "retrySuccessId",
-  "status",
-  "startedAt",
-  "stoppedAt",
-  "workflowId",
-  "waitTill"
-]
+const itemKeys = "id finished mode retryOf retrySuccessId status startedAt stoppedAt workflowId waitTill".split(" ")
 
 const redactedError = (error: unknown) => {
   const { httpCode = null, name } = obj(error)
@@ -192,19 +181,19 @@ const stopExecution: Handler = Effect.fnUntraced(function*(call) {
   return Response.json(only(stopped, "mode", "startedAt", "stoppedAt", "finished", "status"))
 })
 
-const dataQuery = { includeData: flag, ignoreDataSizeLimit: only2(flag), redactExecutionData: only2(flag) }
+const dataQuery = { includeData: flag, "ignoreDataSizeLimit@2": flag, "redactExecutionData@2": flag }
 
 const listQuery = {
   ...pageQuery,
   status: executionStatus,
   workflowId: text,
   projectId: text,
-  startedAfter: only2(instant),
-  startedBefore: only2(instant),
+  "startedAfter@2": instant,
+  "startedBefore@2": instant,
   ...dataQuery
 }
 
-const retry = { body: fields(optional({ loadWorkflow: isFlag }), true), bodyIsOptional: true } as const
+const retry = { body: of({ loadWorkflow: "flag", "...": "any" }), bodyIsOptional: true } as const
 
 export const routes = [
   api("GET", "/executions", { query: listQuery }, listExecutions),

@@ -1,26 +1,15 @@
 /** Publishing on 2.x and activating on 1.x. */
 import * as Effect from "effect/Effect"
-import { type Check, fields, optional, text } from "./body.ts"
+import { type Check, of } from "./body.ts"
 import { refuse } from "./refusal.ts"
 import { canStart, triggerCount, unknownType } from "./rules.ts"
 import { api, type Call, type Handler } from "./server.ts"
 import { activeVersion, addVersion, findVersion, obj, only, owner, type Stored, webhooksOf } from "./state.ts"
 import { answer, findWorkflow, permissionDenied } from "./views.ts"
 
-const recordEvent = (
-  { now, state }: Call,
-  workflowId: string,
-  versionId: string,
-  event: "activated" | "deactivated"
-) => {
-  state.publications.push({
-    id: state.publications.length + 1,
-    workflowId,
-    versionId,
-    event,
-    userId: owner.user,
-    createdAt: now
-  })
+const recordEvent = ({ now, state }: Call, workflowId: string, versionId: string, event: string) => {
+  const id = state.publications.length + 1
+  state.publications.push({ id, workflowId, versionId, event, userId: owner.user, createdAt: now })
 }
 
 /** Registers webhooks; on 2.x only after `webhookLag` requests, since the real n8n registers them asynchronously. */
@@ -142,7 +131,7 @@ const setArchived = (isArchived: boolean): Handler =>
     return answer(call, changed, "tags")
   })
 
-const versionOptions = fields(optional({ versionId: text, name: text, description: text }), true)
+const versionOptions = of({ versionId: "text", name: "text", description: "text", "...": "any" })
 
 /** Body of `POST /workflows/{id}/publish` and `/activate`, which 1.x ignores. */
 const publication: Check = (value, path, version) => version === "1" ? undefined : versionOptions(value, path, version)

@@ -3,37 +3,28 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { type Major, refuse } from "./refusal.ts"
 
-/** Query parameter; `check` returns an error in the wording of that version, or `undefined`. */
-interface Parameter {
-  readonly check: (value: string, version: Major, name: string) => string | undefined
-  readonly only2?: true
-}
-
+/** Query parameters by name, with `@2` if 1.x lacks one: checks that return an error in the wording of that version. */
 export interface Parameters {
-  readonly [name: string]: Parameter
+  readonly [name: string]: (value: string, version: Major, name: string) => string | undefined
 }
 
-export const only2 = (parameter: Parameter): Parameter => ({ ...parameter, only2: true })
+type Parameter = Parameters[string]
 
-export const text: Parameter = { check: () => undefined }
+export const text: Parameter = () => undefined
 
 const notOneOf = (values: ReadonlyArray<string>, value: string) =>
   `Invalid enum value. Expected ${values.map((each) => `'${each}'`).join(" | ")}, received '${value}'`
 
-export const flag: Parameter = {
-  check: (value, version) => {
-    if (value === "true" || value === "false") return undefined
-    return version === "2" ? notOneOf(["true", "false"], value) : "must be boolean"
-  }
+export const flag: Parameter = (value, version) => {
+  if (value === "true" || value === "false") return undefined
+  return version === "2" ? notOneOf(["true", "false"], value) : "must be boolean"
 }
 
-export const whole: Parameter = {
-  check: (value, version, name) => {
-    const number = Number(value)
-    if (version === "1") return Number.isNaN(number) ? "must be number" : number > 250 ? "must be <= 250" : undefined
-    if (Number.isNaN(number)) return `Param \`${name}\` must be a valid integer`
-    return number < 0 ? `Param \`${name}\` must be a non-negative integer` : undefined
-  }
+export const whole: Parameter = (value, version, name) => {
+  const number = Number(value)
+  if (version === "1") return Number.isNaN(number) ? "must be number" : number > 250 ? "must be <= 250" : undefined
+  if (Number.isNaN(number)) return `Param \`${name}\` must be a valid integer`
+  return number < 0 ? `Param \`${name}\` must be a non-negative integer` : undefined
 }
 
 const statuses: Record<Major, ReadonlyArray<string>> = {
@@ -41,37 +32,31 @@ const statuses: Record<Major, ReadonlyArray<string>> = {
   "1": ["canceled", "error", "running", "success", "waiting"]
 }
 
-export const executionStatus: Parameter = {
-  check: (value, version) => {
-    if (statuses[version].includes(value)) return undefined
-    return version === "2"
-      ? notOneOf(statuses[version], value)
-      : `must be equal to one of the allowed values: ${statuses[version].join(", ")}`
-  }
+export const executionStatus: Parameter = (value, version) => {
+  if (statuses[version].includes(value)) return undefined
+  return version === "2"
+    ? notOneOf(statuses[version], value)
+    : `must be equal to one of the allowed values: ${statuses[version].join(", ")}`
 }
 
-export const instant: Parameter = {
-  check: (value) =>
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/.test(value) ? undefined : "Invalid datetime"
-}
+export const instant: Parameter = (value) =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/.test(value) ? undefined : "Invalid datetime"
 
 export const pageQuery = { limit: whole, cursor: text }
 
 /** Validates query parameters: 2.x ignores unknown ones, 1.x refuses them before anything else. */
 export const checkQuery = (known: Parameters, query: URLSearchParams, version: Major) => {
-  const parameterOf = (name: string) => {
-    const parameter = Object.hasOwn(known, name) ? known[name] : undefined
-    return version === "1" && parameter?.only2 === true ? undefined : parameter
-  }
+  const checks = new Map(Object.entries(known))
+  const checkOf = (name: string) => checks.get(name) ?? checks.get(`${name}@${version}`)
   const names = [...new Set(query.keys())]
-  const unknown = names.find((name) => parameterOf(name) === undefined)
+  const unknown = names.find((name) => checkOf(name) === undefined)
   if (unknown !== undefined && version === "1") return refuse(400, `Unknown query parameter '${unknown}'`)
   for (const name of names) {
     const values = query.getAll(name)
     const [value = ""] = values
     if (version === "1" && value === "") return refuse(400, `Empty value found for query parameter '${name}'`)
     const repeated = version === "2" ? "Expected string, received array" : "must be string"
-    const problem = values.length > 1 ? repeated : parameterOf(name)?.check(value, version, name)
+    const problem = values.length > 1 ? repeated : checkOf(name)?.(value, version, name)
     if (problem !== undefined) return refuse(400, `request/query/${name} ${problem}`)
   }
   return Effect.void

@@ -116,13 +116,9 @@ export const groupFault = ({ nodeGroups, nodes }: Content): string | undefined =
 }
 
 /** Types that n8n 2.42.6 is known to mark as deprecated; other hidden types may be created. */
-const deprecated = new Set([
-  "n8n-nodes-base.function",
-  "n8n-nodes-base.functionItem",
-  "@n8n/n8n-nodes-langchain.code"
-])
+const deprecated = /^(n8n-nodes-base\.function(Item)?|@n8n\/n8n-nodes-langchain\.code)$/
 
-const isDeprecated = (node: Node) => deprecated.has(node.type ?? "")
+const isDeprecated = (node: Node) => deprecated.test(node.type ?? "")
 
 /** Part of a deprecated node that must not change, in the form in which the editor saves it. */
 const frozen = ({ position: _, ...node }: Node) => ({

@@ -1,9 +1,10 @@
 /** Calls and routes, which all endpoints share. */
 import type * as Effect from "effect/Effect"
 import type { Check } from "./body.ts"
+import type { Options } from "./N8nApi.ts"
 import type { Parameters } from "./query.ts"
 import type { Major, Refusal } from "./refusal.ts"
-import type { NewExecution, State, Workflow } from "./state.ts"
+import type { State } from "./state.ts"
 
 /** Request after n8n's validation, as passed to a handler. */
 export interface Call {
@@ -21,7 +22,7 @@ export interface Call {
   readonly webhookLag: number
   readonly deletionLag: number
   readonly blocksDeprecated: boolean
-  readonly runs: ((workflow: Workflow, body: unknown) => NewExecution | Response | undefined) | undefined
+  readonly runs: Options["runs"] | undefined
 }
 
 export type Handler = (call: Call) => Effect.Effect<Response, Refusal>

@@ -1,5 +1,6 @@
 /** State of a simulated n8n, and its generated ids and dates. */
 import * as Json from "../../base/Json.ts"
+import blankWorkflow from "./blankWorkflow.json" with { type: "json" }
 
 /** Workflow as `GET /workflows/{id}` returns it, with the types of the fields that the API itself reads. */
 export interface Workflow {
@@ -12,15 +13,6 @@ export interface Workflow {
   readonly [key: string]: unknown
 }
 
-/** Execution as `GET /executions/{id}?includeData=true` returns it. */
-export interface Execution {
-  readonly id: string
-  readonly workflowId: string
-  readonly status: string
-  readonly startedAt: string
-  readonly [key: string]: unknown
-}
-
 /** Execution that is not stored yet. */
 export interface NewExecution {
   /** Default: the next free one. */
@@ -30,6 +22,12 @@ export interface NewExecution {
   /** ISO 8601. Default: now. */
   readonly startedAt?: string
   readonly [key: string]: unknown
+}
+
+/** Execution as `GET /executions/{id}?includeData=true` returns it. */
+export interface Execution extends NewExecution {
+  readonly id: string
+  readonly startedAt: string
 }
 
 /** Credential as `GET /credentials` lists it: its secrets never leave n8n. */
@@ -88,9 +86,7 @@ export interface Seed {
 }
 
 /** Any JSON object. */
-export interface Obj {
-  readonly [key: string]: unknown
-}
+export type Obj = Json.Obj
 
 /** Node; a stored one always has an id. */
 export interface Node extends Obj {
@@ -206,28 +202,13 @@ export const blank = ({ id, name, now, projectId = owner.project, versionId }: {
   readonly projectId?: string
   readonly now: string
 }): Stored => ({
+  ...blankWorkflow,
   id,
   name,
-  description: null,
-  active: false,
-  activeVersionId: null,
   createdAt: now,
   updatedAt: now,
-  isArchived: false,
   versionId,
-  versionCounter: 1,
-  sourceWorkflowId: null,
-  triggerCount: 0,
-  nodes: [],
-  connections: {},
-  nodeGroups: [],
-  settings: {},
-  staticData: null,
-  pinData: null,
-  meta: null,
-  tags: [],
-  shared: [share(id, projectId, now)],
-  activeVersion: null
+  shared: [share(id, projectId, now)]
 })
 
 export const without = (value: object, ...keys: ReadonlyArray<string>): Obj =>
@@ -244,20 +225,19 @@ export const isInProject = (project: string, workflow: Workflow | undefined): bo
   (workflow?.shared ?? []).some((share) => share.projectId === project)
 
 export const addVersion = (state: State, workflow: Stored, authors: string, now: string): void => {
-  const version: Version = {
-    versionId: workflow.versionId,
-    workflowId: workflow.id,
-    nodes: workflow.nodes,
-    connections: workflow.connections,
-    nodeGroups: workflow.nodeGroups,
-    authors,
-    name: null,
-    description: null,
-    autosaved: false,
+  const { connections, id, nodeGroups, nodes, versionId } = workflow
+  const labels = { authors, name: null, description: null, autosaved: false }
+  const version = {
+    versionId,
+    workflowId: id,
+    nodes,
+    connections,
+    nodeGroups,
+    ...labels,
     createdAt: now,
     updatedAt: now
   }
-  state.versions.set(workflow.id, [...list<Version>(state.versions.get(workflow.id)), version])
+  state.versions.set(id, [...state.versions.get(id) ?? [], version])
 }
 
 export const findVersion = (state: State, id: string, versionId: unknown): Version | undefined =>
@@ -304,11 +284,7 @@ export const complete = (state: State, workflow: Workflow): Stored => {
 const isStored = (execution: NewExecution): execution is Execution =>
   execution.id !== undefined && execution.startedAt !== undefined
 
-export const addExecution = (
-  state: State,
-  execution: NewExecution,
-  clock: number
-): Execution => {
+export const addExecution = (state: State, execution: NewExecution, clock: number): Execution => {
   const now = state.timestamp(clock)
   const isOver = execution.status !== "running" && execution.status !== "new" && execution.status !== "waiting"
   const stored: Execution = {

@@ -1,15 +1,14 @@
 /** Tags. */
 import * as Effect from "effect/Effect"
-import { type Check, fields, listOf, optional, readOnly, required, text } from "./body.ts"
+import { of } from "./body.ts"
 import { pageQuery, paginate } from "./query.ts"
 import { refuse } from "./refusal.ts"
 import { api, type Handler } from "./server.ts"
 import { list, obj, type Tag } from "./state.ts"
 import { findWorkflow } from "./views.ts"
 
-const listTags: Handler = Effect.fnUntraced(function*({ query, state }) {
-  return Response.json(yield* paginate([...state.tags.values()], query))
-})
+const listTags: Handler = ({ query, state }) =>
+  Effect.map(paginate([...state.tags.values()], query), (page) => Response.json(page))
 
 /** Creates a tag; n8n reports every invalid name as an existing tag. */
 const createTag: Handler = Effect.fnUntraced(function*({ body, now, state }) {
@@ -21,10 +20,7 @@ const createTag: Handler = Effect.fnUntraced(function*({ body, now, state }) {
   return Response.json(tag, { status: 201 })
 })
 
-const listWorkflowTags: Handler = Effect.fnUntraced(function*(call) {
-  const { tags = [] } = yield* findWorkflow(call)
-  return Response.json(tags)
-})
+const listWorkflowTags: Handler = (call) => Effect.map(findWorkflow(call), ({ tags = [] }) => Response.json(tags))
 
 /** Replaces a workflow's tags, which are listed in the order of their creation; `updatedAt` does not change. */
 const setWorkflowTags: Handler = Effect.fnUntraced(function*(call) {
@@ -36,13 +32,9 @@ const setWorkflowTags: Handler = Effect.fnUntraced(function*(call) {
   return Response.json(tags)
 })
 
-const tagIds: Check = listOf(fields(required({ id: text })))
-
-const newTag: Check = fields({ ...optional({ id: readOnly(text) }), ...required({ name: text }) })
-
 export const routes = [
   api("GET", "/workflows/:id/tags", {}, listWorkflowTags),
-  api("PUT", "/workflows/:id/tags", { body: tagIds }, setWorkflowTags),
+  api("PUT", "/workflows/:id/tags", { body: of([{ "id!": "text" }]) }, setWorkflowTags),
   api("GET", "/tags", { query: pageQuery }, listTags),
-  api("POST", "/tags", { body: newTag }, createTag)
+  api("POST", "/tags", { body: of({ id: "readOnly text", "name!": "text" }) }, createTag)
 ]

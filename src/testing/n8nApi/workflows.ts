@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import { nameFault } from "../../n8n/model/Limits.ts"
 import { publish, republish } from "./publishing.ts"
-import { flag, only2, pageQuery, paginate, text, whole } from "./query.ts"
+import { flag, pageQuery, paginate, text, whole } from "./query.ts"
 import { type Major, refuse } from "./refusal.ts"
 import { deprecationFault, groupFault, structureFault, wantsWebhookId } from "./rules.ts"
 import { api, type Call, type Handler } from "./server.ts"
@@ -252,7 +252,7 @@ export const edit = (
 
 const listQuery = {
   ...pageQuery,
-  offset: only2(whole),
+  "offset@2": whole,
   active: flag,
   tags: text,
   name: text,
@@ -264,6 +264,6 @@ export const routes = [
   api("GET", "/workflows", { query: listQuery }, listWorkflows),
   api("POST", "/workflows", { body: newWorkflow }, createWorkflow),
   api("GET", "/workflows/:id", { query: { excludePinnedData: flag } }, getWorkflow),
-  api("PUT", "/workflows/:id", { query: { publishIfActive: only2(flag) }, body: changedWorkflow }, updateWorkflow),
+  api("PUT", "/workflows/:id", { query: { "publishIfActive@2": flag }, body: changedWorkflow }, updateWorkflow),
   api("DELETE", "/workflows/:id", {}, deleteWorkflow)
 ]

@@ -110,11 +110,7 @@ export const describe = Effect.fnUntraced(function*(workflow: Workflow, operatio
   }) satisfies Snapshot
 })
 
-/**
- * Error for an unknown version.
- *
- * @internal
- */
+/** Error for an unknown version. @internal */
 export const notFound = (version: string) =>
   new Errors.NotFoundError({
     operation: "read snapshot",
@@ -123,11 +119,7 @@ export const notFound = (version: string) =>
     hint: { _tag: "ListVersions", maxSnapshots }
   })
 
-/**
- * Error for a version that exists but cannot be read.
- *
- * @internal
- */
+/** Error for a version that exists but cannot be read. @internal */
 export const damaged = (version: string) =>
   new Errors.ValidationError({
     reason: `Snapshot '${version}' is damaged`,
