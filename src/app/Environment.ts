@@ -1,11 +1,14 @@
-/** Environment of every start: platform, logs, telemetry, and the explanation of a failure. */
-import * as NodeServices from "@effect/platform-node/NodeServices"
+/** Environment of every start: files, logs, telemetry, and the explanation of a failure. */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
 import * as Cause from "effect/Cause"
 import type * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type * as Path from "effect/Path"
 import * as Visible from "../base/Visible.ts"
 import * as Options from "./config/Options.ts"
 import * as Logging from "./Logging.ts"
@@ -14,9 +17,9 @@ import * as Telemetry from "./Telemetry.ts"
 /** Name of the program, and of the server for clients. */
 export const name = "effect-n8n-mcp"
 
-export const layer: Layer.Layer<NodeServices.NodeServices, Config.ConfigError> = Layer.suspend(() => {
+export const layer: Layer.Layer<FileSystem.FileSystem | Path.Path, Config.ConfigError> = Layer.suspend(() => {
   const variables = Options.variables(process.env)
-  return NodeServices.layer.pipe(
+  return Layer.merge(NodeFileSystem.layer, NodePath.layer).pipe(
     Layer.provideMerge(Telemetry.layer(variables)),
     Layer.provideMerge(Logging.layer),
     Layer.provideMerge(ConfigProvider.layer(ConfigProvider.fromEnv({ env: variables })))

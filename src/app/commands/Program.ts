@@ -1,4 +1,5 @@
 /** Complete program: every command with its services. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Argument from "effect/cli/Argument"
 import * as CliConfig from "effect/cli/CliConfig"
 import * as CliOutput from "effect/cli/CliOutput"
@@ -80,6 +81,10 @@ export const commandLine = serve.pipe(
 
 export const run = Command.run(commandLine, { version }).pipe(
   Effect.tapCause(Environment.explain),
-  Effect.provide(Layer.merge(Layer.succeed(CliOutput.Presenter, presenter), CliConfig.layer({ builtIns }))),
+  Effect.provide(Layer.mergeAll(
+    NodeServices.layer,
+    Layer.succeed(CliOutput.Presenter, presenter),
+    CliConfig.layer({ builtIns })
+  )),
   Effect.provide(Environment.layer)
 )
