@@ -30,9 +30,10 @@ const load = <A>(importing: () => Promise<A>) =>
 const prepared = process.stdin.isTTY ? undefined : LeanStart.read(new URL("start.json", import.meta.url))
 const plan = prepared && LeanStart.plan(prepared, process.argv.slice(2), process.env)
 
-// The young generation of a server for one client stays at its first size: what it reads is garbage soon, and a larger
-// one is only filled. Peak after an audit of 1,000 workflows: 182 MB instead of 301, in the same time.
-if (plan !== undefined) setFlagsFromString("--semi-space-growth-factor=1")
+// What a server for one client reads is garbage soon: a larger heap would only be filled. The young generation stays at
+// its first size (peak after an audit of 1,000 workflows: 182 MB instead of 301), and the old one at most doubles between
+// collections (a pull of 5,000 workflows: 194 MB instead of 258), both in the same time.
+if (plan !== undefined) setFlagsFromString("--semi-space-growth-factor=1 --heap-growing-percent=100")
 
 const main: Effect.Effect<unknown, unknown> = prepared === undefined || plan === undefined
   ? Effect.flatMap(load(() => import("./commands/Program.ts")), ({ run }) => run)
