@@ -24,7 +24,8 @@ export default defineConfig(({ mode }) => {
         }
         : {
           include: [`test/suites/${suite}/**/*.test.ts`],
-          fileParallelism: false,
+          // A file has folders, ports and n8ns of its own, each of which uses one processor at most.
+          maxWorkers: ["process", "n8n"].includes(suite) ? 2 : 1,
           testTimeout: 120_000,
           hookTimeout: 1_200_000
         }

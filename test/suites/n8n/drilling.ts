@@ -540,6 +540,6 @@ export const drilling = (it: It, v2: boolean) => {
         assert.lengthOf(sink.lines(), sent)
         assert.deepStrictEqual(yield* copiesLeft, [])
       }).pipe(Effect.scoped),
-    120_000
+    300_000
   )
 }

@@ -143,7 +143,7 @@ export const proving = (it: It, { drafts }: { readonly drafts: boolean }) => {
           assert.deepStrictEqual(yield* copiesLeft, [])
           assert.strictEqual(obj(yield* scenarios.fetchJson(`workflows/${id}`))?.["active"], true)
         }),
-      300_000
+      600_000
     )
   }
 

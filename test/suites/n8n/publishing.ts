@@ -17,8 +17,9 @@ import * as Policy from "../../../src/workflows/policy/Policy.ts"
 import { folderWith } from "../../support/folders.ts"
 import { node } from "../../support/workflows.ts"
 import { edit } from "../../sync/workflows.ts"
-import { chain, code, connected, made, manual, set, test, wait } from "./builders.ts"
+import { chain, code, connected, made, manual, set, test } from "./builders.ts"
 import type { RealN8n } from "./RealN8n.ts"
+import * as Recorder from "./Recorder.ts"
 import * as scenarios from "./scenarios.ts"
 
 type Needs = N8nClient | Services.Services
@@ -186,15 +187,21 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
         const n8n = yield* N8nClient
+        const recorder = yield* Recorder.make
+        const { promise: answer, resolve: release } = Promise.withResolvers<undefined>()
+        recorder.answer = () => answer
+        const held = node("Held", "httpRequest", 4.2, { url: `${recorder.url}/held`, options: {} })
         const id = yield* made(
           "Tested",
-          [manual, wait(25), set("Ask", "{ real: true }"), set("Out", "$json")],
-          chain("T", "Wait", "Ask", "Out")
+          [manual, held, set("Ask", "{ real: true }"), set("Out", "$json")],
+          chain("T", "Held", "Ask", "Out")
         )
         const folder = yield* folderWith()
         const guarded = Effect.provide(Policy.layer({ bannedNodes: ["code"], minScheduleMinutes: 30 }))
         // A pinned node is a Code node in the copy: the copy is judged by what it is a copy of.
-        const running = yield* Effect.forkChild(guarded(test(id, { pins: { Ask: [{ pinned: true }] } })))
+        const running = yield* Effect.forkChild(
+          guarded(test(id, { pins: { Ask: [{ pinned: true }] }, timeout: 150_000 }))
+        )
         const copy = yield* scenarios.allWorkflows.pipe(
           Effect.map((all) =>
             all.find(({ active, name }) => active === true && TestMark.ownerOf(str(name) ?? "") !== undefined)
@@ -249,6 +256,7 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
         assert.include(forbidden.message, "The policy forbids it")
         assert.deepStrictEqual(yield* content, before)
 
+        release(undefined)
         const { data, status } = yield* Fiber.join(running)
         assert.deepStrictEqual([status, data.items[0]?.json], ["success", { pinned: true }])
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),

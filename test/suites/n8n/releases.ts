@@ -58,7 +58,7 @@ export const table = [
 ].join("\n")
 
 /** The releases to test now: that of `N8N_SUITE_URL`, those of `N8N_MCP_VERSIONS`, with commas between, or CI's. */
-const asked = elsewhere.version === undefined
+export const asked = elsewhere.version === undefined
   ? (process.env["N8N_MCP_VERSIONS"] ?? Object.values(inCi).join()).split(",").map((version) => version.trim())
   : [elsewhere.version]
 
