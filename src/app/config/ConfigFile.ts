@@ -45,9 +45,13 @@ export const fault = ({ reason }: PlatformError.PlatformError): string =>
 export const read = (file: string): Effect.Effect<unknown, string, FileSystem.FileSystem> =>
   FileSystem.FileSystem.use((fs) => fs.readFileString(file)).pipe(Effect.mapError(fault), Effect.flatMap(parseText))
 
+/** Decodes a content of this name; fails with the reason. */
+export const decoder = <A>(name: string, schema: Schema.ConstraintCodec<A, unknown>) => (value: unknown) =>
+  // The JSON Schema is made here, since most starts read no file.
+  Effect.mapError(Arguments.decoder<A, never>(name, schema, Tool.jsonSchema(schema))(value), Hints.explain)
+
 /** Reads files with this content; fails with the reason. Messages call the content `name`, such as "A policy". */
 export const reader = <A>(name: string, schema: Schema.ConstraintCodec<A, unknown>) => {
-  const decode = Arguments.decoder<A, never>(name, schema, Tool.jsonSchema(schema))
-  return (file: string): Effect.Effect<A, string, FileSystem.FileSystem> =>
-    Effect.flatMap(read(file), (value) => Effect.mapError(decode(value), Hints.explain))
+  const decode = decoder(name, schema)
+  return (file: string): Effect.Effect<A, string, FileSystem.FileSystem> => Effect.flatMap(read(file), decode)
 }

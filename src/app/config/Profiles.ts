@@ -5,9 +5,6 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { dirname, resolve as absolute } from "node:path"
-import * as Arguments from "../../answer/Arguments.ts"
-import * as Hints from "../../answer/Hints.ts"
-import * as Tool from "../../answer/Tool.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import * as ConfigFile from "./ConfigFile.ts"
 import { splitList, variableName } from "./forms.ts"
@@ -58,7 +55,7 @@ const Entry = Schema.Struct({
 const File = Schema.Struct({ profiles: Schema.Array(Schema.Unknown).check(Schema.isMinLength(1)) })
 
 const readFile = ConfigFile.reader("The file", File)
-const decodeEntry = Arguments.decoder("A profile", Entry, Tool.jsonSchema(Entry))
+const decodeEntry = ConfigFile.decoder("A profile", Entry)
 
 /** Variables of the environment, by name. */
 export type Env = Readonly<Record<string, string | undefined>>
@@ -117,7 +114,6 @@ export const load = (file: string, env: Env): Effect.Effect<
     const { profiles } = yield* readFile(file)
     const resolved = yield* Effect.forEach(profiles, (entry, index) =>
       decodeEntry(entry).pipe(
-        Effect.mapError(Hints.explain),
         Effect.mapError((reason) => `profile ${index + 1}: ${reason}`),
         Effect.flatMap((decoded) =>
           Effect.mapError(
