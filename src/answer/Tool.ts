@@ -1,5 +1,4 @@
 /** Tool as one value: its description, and the pipeline from arguments to an answer; `call` ends after `redact`. */
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
@@ -14,6 +13,20 @@ import { type JsonSchema, ofAnswer, ofArguments, withoutParameters } from "./jso
 import * as Locale from "./Locale.ts"
 import { CurrentMiddleware, inside, type Middleware } from "./middleware.ts"
 import * as Minimize from "./Minimize.ts"
+import {
+  type About,
+  type Any,
+  type Described,
+  type InputSchema,
+  type OutputSchema,
+  type Page,
+  type Parts,
+  parts,
+  ReadOnly,
+  RedactSecrets,
+  schema,
+  type Tool
+} from "./toolParts.ts"
 import { markable, type Next, type Totals } from "./Truncated.ts"
 
 export { type JsonSchema, jsonSchema } from "./jsonSchemas.ts"
@@ -27,183 +40,29 @@ export {
   type Result,
   type Run
 } from "./middleware.ts"
-
-const parts: unique symbol = Symbol("effect-n8n-mcp/Tool/parts")
-
-const schema: unique symbol = Symbol("effect-n8n-mcp/Tool/schema")
-
-/** MCP's behaviour hints; a client may run read-only tools concurrently and without asking. */
-export interface Annotations {
-  readonly readOnlyHint: boolean
-  readonly destructiveHint: boolean
-  readonly idempotentHint: boolean
-  readonly openWorldHint: boolean
-}
-
-/** Annotations of tools that only read. */
-export const readOnly: Annotations = {
-  readOnlyHint: true,
-  destructiveHint: false,
-  idempotentHint: true,
-  openWorldHint: true
-}
-
-/** Annotations of tools that change or delete; the overwritten state is saved as a snapshot. */
-export const destructive: Annotations = { ...readOnly, readOnlyHint: false, destructiveHint: true }
-
-/** Annotations of tools that add something with each call. */
-export const additive: Annotations = { ...readOnly, readOnlyHint: false, idempotentHint: false }
-
-/** Whether tools that change something are refused. Default: `false`. */
-export const ReadOnly = Context.Reference<boolean>("effect-n8n-mcp/ReadOnly", { defaultValue: () => false })
-
-/** Tools that are offered to a client: all, or with `readOnly` only those that change nothing. */
-export const offered = <T extends Any>(tools: ReadonlyArray<T>, readOnly: boolean): ReadonlyArray<T> =>
-  readOnly ? tools.filter(({ annotations }) => annotations.readOnlyHint) : tools
-
-/** Names of the server's tools that are withheld from a caller. Default: none. */
-export const Withheld = Context.Reference<ReadonlySet<string>>("effect-n8n-mcp/Withheld", {
-  defaultValue: () => new Set()
-})
-
-/** Whether secrets in answers are replaced by `[redacted]`. Default: `true`. */
-export const RedactSecrets = Context.Reference<boolean>("effect-n8n-mcp/RedactSecrets", { defaultValue: () => true })
-
-/** Successful answer. */
-export interface Answer<Data> {
-  readonly success: true
-  readonly message: string
-  readonly data: Data
-}
-
-/** Tool of any type, as a server uses it. */
-export interface Any<out R = unknown, out E = Errors.Failure> extends Required<Omit<About, "unlisted">> {
-  readonly name: string
-  readonly title: string
-  readonly description: string
-  readonly input: InputSchema
-  readonly output: OutputSchema
-  /** JSON Schema (2020-12) of the listed arguments. */
-  readonly inputSchema: JsonSchema
-  /** JSON Schema (2020-12) of the whole answer. */
-  readonly outputSchema: JsonSchema
-  /** Calls the tool with untyped arguments, for transports; answers JSON within the budget, within 50 seconds. */
-  readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, E, R>
-  readonly [schema]: Pick<Described, "inputSchema" | "unlisted">
-}
-
-interface Described {
-  readonly inputSchema: () => JsonSchema
-  readonly unlisted: NonNullable<About["unlisted"]>
-}
-
-/** Schema of arguments. */
-export type InputSchema = Schema.ConstraintCodec<unknown, unknown>
-
-/** Schema of an answer's `data`. */
-export type OutputSchema = Schema.ConstraintCodec<object, unknown>
-
-/**
- * Tool with typed input and output. `call` and `answer` take what a client would send: defaults apply, and invalid
- * input is a `ValidationError`. Both refuse to change anything under {@link ReadOnly} and redact secrets ({@link
- * RedactSecrets}).
- */
-export interface Tool<
-  Name extends string,
-  I extends InputSchema,
-  O extends OutputSchema,
-  out R,
-  out E = Errors.N8nError
-> extends Any<R, E | Errors.ValidationError | Errors.ApiError> {
-  readonly name: Name
-  readonly input: I
-  readonly output: O
-  /** Calls the tool, for programs: decoded data, never shortened; pages of lists are marked (`Truncated.marksIn`). */
-  readonly call: (input: I["Encoded"]) => Effect.Effect<O["Type"], E | Errors.ValidationError, R>
-  /** Answer for a model: encoded, within the budget, with invisible characters escaped, within 50 seconds. */
-  readonly answer: (
-    input: I["Encoded"]
-  ) => Effect.Effect<Answer<O["Encoded"]>, E | Errors.ValidationError | Errors.ApiError, R>
-  readonly [parts]: Parts<I["Type"], O["Type"], R, E>
-}
-
-/** Services that a tool or a middleware needs. */
-export type Services<T> = T extends Any<infer R> ? R : T extends Middleware<infer R> ? R : never
-
-/** Input of a tool's `call` and `answer`. */
-export type Input<T extends Any> = T["input"]["Encoded"]
-
-/** Result of a tool's `call`. */
-export type Output<T extends Any> = T["output"]["Type"]
-
-/** Data of an answer, and the full lengths of its lists that are pages. */
-interface Page<Out> {
-  readonly data: Out
-  readonly totals: Totals
-  readonly view?: Effect.Effect<App.View> | undefined
-}
-
-interface Parts<In, Out, out R, out E> extends About {
-  readonly page: (input: In) => Effect.Effect<Page<Out>, E, R>
-  readonly message: (data: Out, input: In) => string | Locale.Message
-  readonly next?: ((input: In, data: Out) => Next) | undefined
-  readonly maxChars?: ((data: Out, input: In) => number) | undefined
-  readonly trim?: ((data: Out, input: In) => Out) | undefined
-}
-
-/** Properties of a tool that are known without calling it. */
-export interface About {
-  /** Parameters that are listed to no one (`never`) or on request (`onRequest`), since each costs tokens. */
-  readonly unlisted?: { readonly [parameter: string]: "never" | "onRequest" } | undefined
-  /** Everyday words for its purpose, for clients that search tools before loading them. */
-  readonly searchHint?: string | undefined
-  /** Whether clients that load tools on demand should load it from the start. */
-  readonly isEntry?: boolean
-  readonly annotations: Annotations
-  /** Scopes of n8n's API that it needs, such as `workflow:read`. */
-  readonly scopes?: ReadonlyArray<string>
-  /** Scopes that only a part of the tool needs, with the name of that part. */
-  readonly partialScopes?: { readonly [scope: string]: string }
-  /** Page that shows its answers, for clients that show pages. */
-  readonly app?: App.App | undefined
-}
-
-/** Tools that are served to the caller, wrappers included; resources read through these. */
-export const CurrentTools = Context.Reference<ReadonlyArray<Any<never>>>("effect-n8n-mcp/CurrentTools", {
-  defaultValue: () => []
-})
-
-/** Runs an effect with these tools as the caller's, and with middleware around their calls, outermost first. */
-export const serving =
-  <T extends Any, M extends Middleware = never>(tools: ReadonlyArray<T>, middleware: ReadonlyArray<M> = []) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Services<T | M>> =>
-    Effect.flatMap(Effect.context<R | Services<T | M>>(), (context) =>
-      Effect.provideContext(
-        effect,
-        context.pipe(
-          // The context contains the services of the tools.
-          Context.add(CurrentTools, tools as ReadonlyArray<Any> as never),
-          Context.add(CurrentMiddleware, middleware)
-        )
-      ))
-
-/** Tool as it is served to the caller. */
-export interface Served<T extends Any> {
-  readonly call: (input: Input<T>) => Effect.Effect<Output<T>, Errors.Failure>
-  readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, Errors.Failure>
-}
-
-/** The caller's tool of the same name, for resources and completions; fails if it is not served. */
-export const served = <T extends Any>(tool: T): Effect.Effect<Served<T>, Errors.ValidationError> =>
-  Effect.flatMap(CurrentTools, (tools) => {
-    const match = tools.find(({ name }) => name === tool.name)
-    return match === undefined
-      ? new Errors.ValidationError({
-        reason: `${tool.name} is not served here`,
-        hint: "A resource is read through its tool: serve both, or provide Tool.serving."
-      })
-      : Effect.succeed(match as unknown as Served<T>)
-  })
+export {
+  type About,
+  additive,
+  type Annotations,
+  type Answer,
+  type Any,
+  CurrentTools,
+  destructive,
+  type Input,
+  type InputSchema,
+  offered,
+  type Output,
+  type OutputSchema,
+  ReadOnly,
+  readOnly,
+  RedactSecrets,
+  type Served,
+  served,
+  type Services,
+  serving,
+  type Tool,
+  Withheld
+} from "./toolParts.ts"
 
 const lazy = <A>(make: () => A) => {
   let result: { readonly value: A } | undefined
@@ -370,8 +229,7 @@ export interface Definition<
  * ```ts
  * import { N8nClient, Tool } from "effect-n8n-mcp"
  * import { FakeN8n } from "effect-n8n-mcp/testing"
- * import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
+ * import * as Effect from "effect/Effect"
  * import * as Schema from "effect/Schema"
  *
  * export const countWorkflows = Tool.make({
@@ -467,8 +325,7 @@ export type Wrapped<T extends Any, R, E extends Errors.Failure> = T extends
  * ```ts
  * import { Services, Tool, tools } from "effect-n8n-mcp"
  * import { FakeN8n } from "effect-n8n-mcp/testing"
- * import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
+ * import * as Effect from "effect/Effect"
  * import * as Layer from "effect/Layer"
  * import * as Schema from "effect/Schema"
  *

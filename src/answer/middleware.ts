@@ -2,7 +2,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Errors from "../base/Errors.ts"
-import type { Any } from "./Tool.ts"
+import type { Any } from "./toolParts.ts"
 
 declare const own: unique symbol
 

@@ -16,8 +16,8 @@ const app = await Application.bootstrap({
   readme: "none",
   // The inner parts of a tool, and shapes that only a result's type names.
   intentionallyNotExported: [
-    "src/answer/Tool.ts:Parts",
-    "src/answer/Tool.ts:Described",
+    "src/answer/toolParts.ts:Parts",
+    "src/answer/toolParts.ts:Described",
     "src/catalogue/types/ParameterView.ts:Parameter",
     "src/catalogue/types/Ports.ts:Port",
     "src/base/Json.ts:Obj",

@@ -2,7 +2,7 @@
 
 /** Modules below `src` whose exports change only with a major version: the client, the tools, servers and the fake. */
 const stable = [
-  /^(base\/Errors|n8n\/\w+|answer\/(Tool|jsonSchemas)|mcp\/McpServer|testing\/(FakeN8n|runs))$/,
+  /^(base\/Errors|n8n\/\w+|answer\/(Tool|toolParts|jsonSchemas)|mcp\/McpServer|testing\/(FakeN8n|runs))$/,
   /^tools\/(index|[a-z]+\/\w+)$/
 ]
 
