@@ -7,7 +7,7 @@ import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { readFileSync } from "node:fs"
-import { arr, type Obj, obj } from "../base/Json.ts"
+import type { Obj } from "../base/Json.ts"
 import { McpTransport, type Served } from "../mcp/McpTransport.ts"
 import * as Methods from "../mcp/Methods.ts"
 import * as Stdio from "../mcp/stdio/Stdio.ts"
@@ -35,15 +35,17 @@ export interface Prepared {
   readonly templates: ReadonlyArray<{ readonly tool: string; readonly template: Obj }>
 }
 
-/** Values of the options of a start, and the results that depend on them. */
+/** Values of the options of a start, and what depends on them. */
 export interface Plan {
   readonly values: PlainOptions.Values
   readonly results: Prepared["results"]
+  /** Names of the listed tools that `FirstCalls` answers. */
+  readonly first: ReadonlySet<unknown>
 }
 
 /** Plan for these arguments and variables; `undefined` if the program has to decide. */
 export const plan = (
-  { extended, names, options, results, templates, tools }: Prepared,
+  { extended, first, names, options, results, templates, tools }: Prepared,
   args: ReadonlyArray<string>,
   env: NodeJS.ProcessEnv
 ): Plan | undefined => {
@@ -61,14 +63,13 @@ export const plan = (
   })
   if (isReadOnly === undefined || "_tag" in chosen) return undefined
   const own = new Map(chosen.has(names.projectList) ? extended.map((tool) => [tool.name, tool]) : [])
+  const listed = tools.filter(({ annotations, name }) => chosen.has(name) && !(isReadOnly && !annotations.readOnlyHint))
   return {
     values,
+    first: new Set(listed.flatMap(({ name }) => first.includes(name) ? name : [])),
     results: {
       ...results,
-      "tools/list": {
-        tools: tools.filter(({ annotations, name }) => chosen.has(name) && !(isReadOnly && !annotations.readOnlyHint))
-          .map((tool) => own.get(tool.name) ?? tool)
-      },
+      "tools/list": { tools: listed.map((tool) => own.get(tool.name) ?? tool) },
       "resources/templates/list": {
         resourceTemplates: templates.flatMap(({ template, tool }) => chosen.has(tool) ? template : [])
       }
@@ -93,15 +94,15 @@ const firstCall = "2 seconds"
 
 /** The parts that are loaded later. */
 export interface Parts {
-  /** Answers calls of the tools in `first`; fails where only the program can say what is wrong. */
+  /** Answers calls of the plan's first tools; fails where only the program can say what is wrong. */
   readonly firstCalls: Effect.Effect<Methods.Method, unknown, Scope.Scope>
   readonly program: (transport: Layer.Layer<McpTransport>) => Effect.Effect<unknown, unknown>
 }
 
 /** Serves until stdin ends; fails if the program does, which then has printed the reason. */
 export const serve = (
-  { about, first, methods }: Prepared,
-  results: Prepared["results"],
+  { about, methods }: Prepared,
+  { first, results }: Plan,
   { firstCalls, program }: Parts
 ): Effect.Effect<void, unknown> =>
   Effect.gen(function*() {
@@ -135,17 +136,12 @@ export const serve = (
     const later = (method: string): Methods.Method => (request) =>
       use(({ methods }) => Methods.run(methods, method, request))
     const answerFirst = yield* Effect.cached(Effect.option(Effect.provideService(firstCalls, Scope.Scope, scope)))
-    const isListed = (name: unknown) =>
-      arr(results["tools/list"]?.["tools"]).some((tool) => obj(tool)?.["name"] === name)
-    /** A call before the program is loaded, if the tool needs so little that it can be answered sooner. */
-    const call: Methods.Method = (request) => {
-      const { name } = request.params
-      const isFirst = !isLoading && first.some((each) => each === name) && isListed(name)
-      return Effect.flatMap(
-        isFirst ? answerFirst : Effect.succeedNone,
+    /** Calls a tool, before the program is loaded if it needs so little. */
+    const call: Methods.Method = (request) =>
+      Effect.flatMap(
+        !isLoading && first.has(request.params["name"]) ? answerFirst : Effect.succeedNone,
         (answer) => Option.getOrElse(answer, () => later("tools/call"))(request)
       )
-    }
     yield* Effect.forkScoped(Effect.delay(whole, loadAfter))
     const stdio = yield* Layer.build(Stdio.layerStreams(process.stdin, process.stdout, Effect.ignore(ready)))
     const transport = Context.get(stdio, McpTransport)

@@ -37,7 +37,7 @@ if (plan !== undefined) setFlagsFromString("--semi-space-growth-factor=1 --heap-
 
 const main: Effect.Effect<unknown, unknown> = prepared === undefined || plan === undefined
   ? Effect.flatMap(load(() => import("./commands/Program.ts")), ({ run }) => run)
-  : LeanStart.serve(prepared, plan.results, {
+  : LeanStart.serve(prepared, plan, {
     firstCalls: Effect.flatMap(
       load(() => import("./FirstCalls.ts")),
       ({ make }) => make(plan.values, prepared.options)

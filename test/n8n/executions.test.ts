@@ -149,7 +149,7 @@ describe("listExecutions", () => {
       const { n8n } = yield* memoryClient({})
       // @ts-expect-error: a typing error.
       yield* Effect.ignore(n8n.listExecutions({ status: "eror" }))
-      // @ts-expect-error
+      // @ts-expect-error: a typing error, too.
       yield* Effect.ignore(Stream.runDrain(n8n.streamExecutions({ status: "eror" })))
       assert.deepStrictEqual(yield* n8n.listWorkflows(), yield* n8n.listWorkflows({ archived: false, limit: 100 }))
     }))

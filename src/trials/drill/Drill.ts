@@ -6,13 +6,12 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { CallContext } from "../../base/CallContext.ts"
-import { obj, str } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
 import * as Execution from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
-import type { Node } from "../../n8n/model/Workflow.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
 import * as Replay from "../Replay.ts"
 import * as Replays from "../Replays.ts"
@@ -108,20 +107,20 @@ const outcomeOf = (execution: Execution.Execution): Verdict.Outcome => ({
 })
 
 const errorWorkflowOf = Effect.fnUntraced(function*(settings: unknown) {
-  const id = str(obj(settings)?.["errorWorkflow"])
-  if (id === undefined || id === "" || id === "DEFAULT") return undefined
+  const id = Workflow.errorWorkflowId({ settings })
+  if (id === undefined) return undefined
   const n8n = yield* N8nClient
   return yield* n8n.getWorkflow(id).pipe(
-    Effect.map(({ active, name, nodes }) => ({
-      name,
-      isPublished: active,
-      hasErrorTrigger: nodes.some(({ disabled, type }) => type === "n8n-nodes-base.errorTrigger" && disabled !== true)
+    Effect.map((workflow) => ({
+      name: workflow.name,
+      isPublished: workflow.active,
+      hasErrorTrigger: Workflow.isErrorWorkflow(workflow)
     })),
     Effect.catchTag("NotFoundError", () => Effect.undefined)
   )
 })
 
-const failing = ({ outside, subject }: TestBench.Bench): ReadonlyArray<Node> => {
+const failing = ({ outside, subject }: TestBench.Bench): ReadonlyArray<Workflow.Node> => {
   const links = Connections.links(subject.connections)
   const used = TestCopy.withSubNodes(links, subject.nodes.map(({ name }) => name))
   const isSubNode = (name: string) => links.some(({ from, output }) => from === name && output.type !== "main")
@@ -160,7 +159,7 @@ const maxSearched = 10
 /** Recorded runs, replayed undisturbed, until each node ran in one of them. */
 const undisturbedOf = Effect.fnUntraced(function*(
   ids: ReadonlyArray<string>,
-  nodes: ReadonlyArray<Node>,
+  nodes: ReadonlyArray<Workflow.Node>,
   subject: TestCopy.Subject,
   { hasTime, replay }: Replays.Replays
 ) {

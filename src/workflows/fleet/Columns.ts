@@ -16,7 +16,7 @@ const lastRunOf = ({ lastRun }: Selected) => {
 }
 
 const triggersOf = ({ workflow }: Selected) =>
-  Workflow.nodes(workflow).filter((node) => node["disabled"] !== true && Workflow.isTrigger(node)).map((node) => {
+  Workflow.enabledNodes(workflow).filter(Workflow.isTrigger).map((node) => {
     const path = str(Workflow.parametersOf(node)["path"])
     const type = Workflow.typeOf(node).replace(/^.*\./, "")
     return path === undefined ? type : `${type} /${path}`
