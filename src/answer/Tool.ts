@@ -92,7 +92,7 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
   const encode = lazy(() => Schema.encodeEffect(markable<Out, unknown>(tool.output)))
 
   const attributes = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name }
-  const handle = Effect.fn(`execute_tool ${name}`, { attributes })(function*(input: In) {
+  const handle = Effect.fnUntraced(function*(input: In) {
     if (!annotations.readOnlyHint && (yield* ReadOnly)) {
       return yield* new Errors.ValidationError({
         reason: `${name} changes something, and this server is read-only`,
@@ -102,7 +102,7 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
     }
     const { data, totals, view } = yield* inside(yield* CurrentMiddleware, { tool: self, input })(page(input))
     return { data: (yield* RedactSecrets) ? Redact.redact(data) : data, totals, view }
-  })
+  }, (effect) => Effect.withSpan(effect, `execute_tool ${name}`, { attributes, captureStackTrace: false }))
 
   const call = Effect.fnUntraced(function*(args: unknown) {
     const input = yield* decode()(args)

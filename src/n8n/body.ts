@@ -15,6 +15,12 @@ export interface Read {
   readonly isCut: boolean
 }
 
+/** Responses whose bodies were read to the end. */
+const complete = new WeakSet<HttpClientResponse.HttpClientResponse>()
+
+/** Whether a response's body was read to the end. */
+export const isRead = (response: HttpClientResponse.HttpClientResponse): boolean => complete.has(response)
+
 /** Reads at most `max` bytes of a body, without waiting for the rest. */
 export const readBytes = (
   response: HttpClientResponse.HttpClientResponse,
@@ -30,7 +36,11 @@ export const readBytes = (
         return size <= max
       })).pipe(
         Effect.catchIf(({ reason }) => reason._tag === "EmptyBodyError", () => Effect.void),
-        Effect.map(() => ({ bytes: Bytes.concat(parts).subarray(0, max), isCut: size > max }))
+        Effect.map(() => {
+          const isCut = size > max
+          if (!isCut) complete.add(response)
+          return { bytes: Bytes.concat(parts).subarray(0, max), isCut }
+        })
       )
   })
 
@@ -40,7 +50,10 @@ export const read = (
 ): Effect.Effect<{ readonly text: string; readonly isCut: boolean }, HttpClientError.HttpClientError> =>
   // Most answers are small and announce their length: they need no stream.
   Number(response.headers["content-length"]) <= max && response.headers["content-encoding"] === undefined
-    ? Effect.map(response.text, (text) => ({ text, isCut: false }))
+    ? Effect.map(response.text, (text) => {
+      complete.add(response)
+      return { text, isCut: false }
+    })
     : Effect.map(readBytes(response, max), ({ bytes, isCut }) => ({ text: new TextDecoder().decode(bytes), isCut }))
 
 export const beginning = (response: HttpClientResponse.HttpClientResponse, max: number) =>

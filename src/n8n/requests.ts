@@ -1,5 +1,6 @@
 /** Requests to n8n's public API: authentication, retries, timeouts and errors. */
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
@@ -14,7 +15,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import type { Hint } from "../base/Advice.ts"
 import * as Deadline from "../base/Deadline.ts"
@@ -231,12 +232,31 @@ const withSpaces = (fetch: typeof globalThis.fetch): typeof globalThis.fetch => 
   return fetch(url, init)
 }
 
-/** Disables redirects in `fetch`, which would send the API key to any origin. */
-const withoutRedirects = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  effect.pipe(
-    Effect.updateService(FetchHttpClient.Fetch, withSpaces),
-    Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" })
-  )
+/** Context of each request: no redirects of `fetch`, which would send the API key to any origin, and no secrets in traces. */
+const inRequestContext = ({ headers = {} }: Options) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.updateContext(effect, (context: Context.Context<R>): Context.Context<R> =>
+    context.pipe(
+      Context.add(FetchHttpClient.RequestInit, { redirect: "manual" }),
+      Context.add(FetchHttpClient.Fetch, withSpaces(Context.get(context, FetchHttpClient.Fetch))),
+      Context.add(Headers.CurrentRedactedNames, [
+        ...Context.get(context, Headers.CurrentRedactedNames),
+        apiKeyHeader,
+        ...Object.keys(headers)
+      ]),
+      // Query parameters of a webhook are private to its workflow.
+      Context.add(UrlParams.CurrentRedactedNames, anyName)
+    ))
+
+/**
+ * Aborts the request at its end unless its body was read to the end: an unread one (of a failure that is retried, of a
+ * DELETE) would occupy its connection until it is collected as garbage, and aborting makes an error with a stack.
+ */
+const releasing = <A, E, R>(effect: Effect.Effect<A, E, R>, isRead: () => boolean) =>
+  Effect.flatMap(Scope.make(), (scope) =>
+    effect.pipe(
+      Effect.provideService(Scope.Scope, scope),
+      Effect.onExit((exit) => isRead() ? Effect.void : Scope.close(scope, exit))
+    ))
 
 /** Whether a URL with this path would leave its base: by `..` or one of its spellings. */
 const escapesBase = (path: string) => path.split(/[/\\]|%2f|%5c/i).some((part) => /^(?:\.|%2e){1,2}$/i.test(part))
@@ -277,7 +297,7 @@ const execute = (
   HttpClientError.HttpClientError | Errors.ApiError,
   Scope.Scope
 > =>
-  Effect.flatMap(withoutRedirects(http.execute(request)), (response) => {
+  Effect.flatMap(http.execute(request), (response) => {
     const location = Option.getOrUndefined(Headers.get(response.headers, "location"))
     if (!isRedirect(response) || location === undefined) return HttpClientResponse.filterStatusOk(response)
     const to = URL.canParse(location, request.url) ? new URL(location, request.url) : undefined
@@ -328,12 +348,14 @@ const sendAny = Effect.fnUntraced(function*<A>(
   const prepared = prepare(request, url)
   const http = to === "webhook" ? anonymous : authenticated
   const send = (each: HttpClientRequest.HttpClientRequest) =>
-    request.anyStatus === true ? withoutRedirects(http.execute(each)) : execute(http, each, target, api.origin)
+    request.anyStatus === true ? http.execute(each) : execute(http, each, target, api.origin)
   let attempts = 0
   let last: HttpClientError.HttpClientError | undefined
+  let response: HttpClientResponse.HttpClientResponse | undefined
   const attempt = Effect.suspend(() => {
     attempts++
     last = undefined
+    response = undefined
     return to === "webhook" ? spans.withoutAddress(prepared, send) : send(prepared)
   }).pipe(
     (sent) => isWrite(request) ? Effect.andThen(drainSocketEvents, sent) : sent,
@@ -343,12 +365,13 @@ const sendAny = Effect.fnUntraced(function*<A>(
         : Effect.fail(error))
   )
   const answered = attempt.pipe(
-    Effect.flatMap((response) => consume(response, target)),
+    Effect.flatMap((each) => consume(response = each, target)),
     Effect.catchTag("HttpClientError", (error) => {
       last = error
       return HttpErrors.fromHttp(error, target)
     }),
-    Effect.scoped,
+    // A redirect's body is not read.
+    (sent) => releasing(sent, () => response?.request.url === prepared.url && body.isRead(response)),
     Traffic.counted(target),
     Effect.mapError(redactSecrets(options)),
     Effect.retry(retries(options.retry, () => last, isWrite(request), until)),
@@ -360,12 +383,7 @@ const sendAny = Effect.fnUntraced(function*<A>(
   })
   return yield* Deadline.before(answered, until, (interrupt) => Effect.andThen(interrupt, late)).pipe(
     Effect.ensuring(Deadline.answered),
-    Effect.updateService(
-      Headers.CurrentRedactedNames,
-      (names) => [...names, apiKeyHeader, ...Object.keys(options.headers ?? {})]
-    ),
-    // Query parameters of a webhook are private to its workflow.
-    Effect.provideService(UrlParams.CurrentRedactedNames, anyName)
+    inRequestContext(options)
   )
 })
 
@@ -387,8 +405,6 @@ const guarded = <A>(connection: Connection, request: Request, target: Errors.Tar
 export const make = Effect.fnUntraced(function*(options: Options) {
   const base = baseUrl(options.url)
   const webhooks = options.webhookUrl === undefined ? base : baseUrl(options.webhookUrl)
-  // An unread body (of a failure that is retried, of a DELETE) would occupy its connection until it is collected as
-  // garbage: each request releases it when it ends.
   const headers = Object.entries(options.headers ?? {}).map(([name, value]) => [name, Redacted.value(value)] as const)
   const anonymous = (yield* HttpClient.HttpClient).pipe(
     HttpClient.mapRequest((request) =>

@@ -229,11 +229,12 @@ export const make = Effect.fnUntraced(function*(requests: Requests.Requests) {
 
   // Names change rarely, and each takes a request for the whole workflow.
   const names = yield* Cache.makeWith(
-    (id: string) =>
+    Effect.fn("N8nClient.workflowName")((id: string) =>
       Requests.getJson(requests, path(id), Schema.Struct({ name: Schema.String }), workflowTarget(id)).pipe(
         Effect.map(({ name }) => name),
         Effect.catchTag("NotFoundError", () => Effect.succeed(deletedWorkflow))
-      ),
+      )
+    ),
     { capacity: 1_000, timeToLive: (exit) => Exit.isSuccess(exit) ? "1 minute" : 0 }
   )
 
@@ -318,7 +319,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests.Requests) {
       options: { readonly excludePinnedData?: boolean } = {}
     ) => Requests.getJson(requests, path(id), Workflow.Workflow, workflowTarget(id), { ...options })),
     /** `GET /workflows/{id}`: its name, cached for a minute; {@link deletedWorkflow} if it no longer exists. */
-    workflowName: Effect.fn("N8nClient.workflowName")((id: string) => Cache.get(names, id)),
+    workflowName: (id: string) => Cache.get(names, id),
     /** `POST /workflows`; returns it as stored. `projectId` and `parentFolderId` place it (2.x, with a licence). */
     createWorkflow: Effect.fn("N8nClient.createWorkflow")((body: Obj) =>
       requests.serializeWrite(

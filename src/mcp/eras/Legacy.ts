@@ -108,5 +108,8 @@ export const answer = Effect.fnUntraced(function*(
     else if (!("id" in message)) notify(message)
   })
   receive(request)
-  return yield* Deferred.await(answered)
+  const response = yield* Deferred.await(answered)
+  // The SDK removes an answered request a moment later; closing before that would abort it.
+  yield* Effect.yieldNow
+  return response
 }, Effect.scoped)

@@ -41,30 +41,29 @@ const statusOf = (exit: Exit.Exit<HttpServerResponse.HttpServerResponse, unknown
 export const middleware = <E, R>(
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, HttpServerRequest.HttpServerRequest | R> =>
-  Effect.gen(function*() {
-    const request = yield* HttpServerRequest.HttpServerRequest
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
     const header = request.headers["x-request-id"] ?? ""
     const id = requestId.test(header) ? header : randomUUID()
     let details: Details = {}
-    const started = yield* Clock.currentTimeMillis
-    yield* HttpEffect.appendPreResponseHandler((_request, response) =>
-      Effect.succeed(HttpServerResponse.setHeader(response, "x-request-id", id))
-    )
-    const exit = yield* app.pipe(
-      Effect.provideService(CurrentNote, (more) => Effect.sync(() => void (details = { ...details, ...more }))),
-      Effect.annotateLogs("request", id),
-      Effect.exit
-    )
-    const path = pathOf(request)
-    const { call, client, subject } = details
-    const log = path === "/health" ? Effect.logDebug("request") : Effect.logInfo("request")
-    yield* Effect.annotateLogs(log, {
-      id,
-      method: request.method,
-      path: path.slice(0, 200),
-      status: statusOf(exit),
-      ms: (yield* Clock.currentTimeMillis) - started,
-      ...defined({ client, subject, call: call?.slice(0, 100) })
-    })
-    return yield* exit
+    const log = (exit: Exit.Exit<HttpServerResponse.HttpServerResponse, unknown>, ms: number) => {
+      const path = pathOf(request)
+      const { call, client, subject } = details
+      return Effect.annotateLogs(path === "/health" ? Effect.logDebug("request") : Effect.logInfo("request"), {
+        id,
+        method: request.method,
+        path: path.slice(0, 200),
+        status: statusOf(exit),
+        ms,
+        ...defined({ client, subject, call: call?.slice(0, 100) })
+      })
+    }
+    return Effect.flatMap(Clock.currentTimeMillis, (started) =>
+      app.pipe(
+        HttpEffect.withPreResponseHandler((_request, response) =>
+          Effect.succeed(HttpServerResponse.setHeader(response, "x-request-id", id))
+        ),
+        Effect.provideService(CurrentNote, (more) => Effect.sync(() => void (details = { ...details, ...more }))),
+        Effect.annotateLogs("request", id),
+        Effect.onExit((exit) => Effect.flatMap(Clock.currentTimeMillis, (now) => log(exit, now - started)))
+      ))
   })
