@@ -1,4 +1,4 @@
-/** The span of an MCP request, as OpenTelemetry's conventions for MCP have it: no argument and no result is in it. */
+/** Span of an MCP request by OpenTelemetry's conventions for MCP, without arguments and results. */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -17,11 +17,11 @@ class RequestFailed extends Data.TaggedError("RequestFailed")<{ readonly message
 
 interface Target {
   readonly attribute: string
-  /** One of those that the server has: nothing that a client made up is in the name of a span. */
+  /** Name of an existing tool or prompt: span names never contain a name that a client invented. */
   readonly name: string | undefined
 }
 
-/** The client's span, which it tells in `_meta` (SEP-414): over stdio there is no other way. */
+/** The client's span from `_meta` (SEP-414), since stdio has no headers. */
 const parentOf = (params: Obj): Tracer.ExternalSpan | undefined => {
   const { traceparent } = obj(params["_meta"]) ?? {}
   return typeof traceparent === "string"
@@ -29,7 +29,7 @@ const parentOf = (params: Obj): Tracer.ExternalSpan | undefined => {
     : undefined
 }
 
-/** The kind of a failure: of the tool, or of the protocol by its code. */
+/** Attributes of a failure: of the tool, or of the protocol with its code. */
 const problemOf = (exit: Exit.Exit<unknown, unknown>) => {
   if (Exit.isSuccess(exit)) {
     const value = exit.value
@@ -42,7 +42,7 @@ const problemOf = (exit: Exit.Exit<unknown, unknown>) => {
   return { "error.type": code, "rpc.response.status_code": code }
 }
 
-/** Runs a request in a span of its own, below the client's; the request of HTTP that brought it is linked. */
+/** Runs a request in its own span below the client's, linked to the HTTP request that carried it. */
 export const traced = (
   method: string,
   params: Obj,
