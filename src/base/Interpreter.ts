@@ -29,6 +29,8 @@ export interface Predicate {
   (item: Obj): Result.Result<boolean, Problem>
   /** The places of an item that the expression names, each with those it lies in: `customer`, `customer.id`. */
   readonly reads: ReadonlyArray<ReadonlyArray<string | number>>
+  /** Whether it uses the item as a whole, beside the places that it names: `Object.keys($json)`. */
+  readonly usesWhole: boolean
 }
 
 export interface Interpreter {
@@ -80,7 +82,11 @@ export const evaluate = (program: Program, scope: Obj, budget: Budget): Result.R
 
 const [yes, no] = [Result.succeed(true), Result.succeed(false)]
 
-const predicate = ({ cost, evaluate, reads }: Program, now: () => number, limits: Limits = {}): Predicate => {
+const predicate = (
+  { cost, evaluate, reads, usesWhole }: Program,
+  now: () => number,
+  limits: Limits = {}
+): Predicate => {
   const { perItem, total } = { ...defaultLimits, ...limits }
   let left = total
   const matches = (item: Obj) => {
@@ -100,7 +106,7 @@ const predicate = ({ cost, evaluate, reads }: Program, now: () => number, limits
       left -= steps - Math.max(run.steps, 0)
     }
   }
-  return Object.assign(matches, { reads })
+  return Object.assign(matches, { reads, usesWhole })
 }
 
 /** Loads the interpreter, with the parser and the regular expression engine on first use. */

@@ -149,6 +149,23 @@ const haveSecrets = Effect.fnUntraced(function*(execution: Execution.Execution, 
   return false
 })
 
+/** Whether an item may have a key that redaction neither makes nor replaces. */
+const isStable = (key: JsonPath.Step) =>
+  !String(key).includes(Redact.marker) && Object.hasOwn(Redact.redact({ [key]: 0 }), key)
+
+/**
+ * Whether a condition certainly sees the same before redaction, which changes only strings and keys like secrets: it
+ * names all places that it reads, and none is a string or contains one.
+ */
+const seesNoString = ({ reads, usesWhole }: Interpreter.Predicate) => {
+  const canTell = !usesWhole && reads.every((steps) => steps.every(isStable))
+  return (json: unknown) =>
+    canTell && reads.every((steps) => {
+      const value = JsonPath.get(json, steps)
+      return typeof value !== "string" && (typeof value !== "object" || value === null)
+    })
+}
+
 export interface Options {
   readonly slots: ReadonlyArray<Execution.Part>
   readonly offset?: number | undefined
@@ -168,6 +185,7 @@ export const search = Effect.fnUntraced(function*(
   const matched = new Map<string, number>()
   const matches = collection(limit, spreads)
   const seen = sightings(where?.reads ?? [])
+  const isUnaffected = needle === undefined && where !== undefined ? seesNoString(where) : () => false
   let matchCount = 0
   let failed = 0
   let failure: Interpreter.Problem | undefined
@@ -183,14 +201,15 @@ export const search = Effect.fnUntraced(function*(
         yield* Effect.yieldNow
       }
       if (!mayMatch(segment.text)) continue
-      const redact = redacts ? segment.redactor() : identity
+      let redactor: ReturnType<typeof segment.redactor> | undefined
+      const redact = <A>(value: A): A => (redactor ??= redacts ? segment.redactor() : identity)(value)
       for (const [place, stored] of segment.items().entries()) {
         if (clock.currentTimeMillisUnsafe() - since > yieldEvery.millis) {
           yield* Effect.yieldNow
           since = clock.currentTimeMillisUnsafe()
         }
         const whole = obj(stored)?.["json"] ?? {}
-        const json = redact(whole)
+        const json = isUnaffected(whole) ? whole : redact(whole)
         if (needle !== undefined && !holds(json, needle)) continue
         const fields = obj(json) ?? {}
         seen.look(fields, json !== whole)
@@ -207,7 +226,12 @@ export const search = Effect.fnUntraced(function*(
         matched.set(slot.node, (matched.get(slot.node) ?? 0) + 1)
         if (matchCount <= offset || !matches.takes(slot.node)) continue
         const index = segment.first + place
-        matches.add({ slot, index, position: before + index, item: Execution.item({ ...obj(stored), json }) })
+        matches.add({
+          slot,
+          index,
+          position: before + index,
+          item: Execution.item({ ...obj(stored), json: redact(json) })
+        })
       }
     }
     before += count

@@ -616,6 +616,26 @@ describe("where", () => {
     same(reads("JSON.stringify($json).includes('x') && Math.PI > 3"), [])
   })
 
+  it("reports whether it uses an item beside the paths that it reads", () => {
+    const usesWhole = (source: string) => Result.getOrThrow(where(source)).usesWhole
+    for (const source of ["amount > 5", "$json.amount > 5 && $json?.['order no'].size < 2", "tags.some((x) => x)"]) {
+      same(usesWhole(source), false, source)
+    }
+    for (
+      const source of [
+        "Object.keys($json).length > 5",
+        "$json[name] > 5",
+        "$json['am' + 'ount'] > 5",
+        "((item) => item.amount > 5)($json)",
+        "{ ...$json }.amount > 5",
+        "[$json].some((item) => item.amount > 5)",
+        "$json.toString() > 5",
+        "`${$json}` > 5",
+        "$json.amount > 5 && $json"
+      ]
+    ) same(usesWhole(source), true, source)
+  })
+
   it("distinguishes an unsuitable item from a false condition", () => {
     const result = matches("amount.includes('1')")
     same(Result.isFailure(result) && [result.failure.kind, result.failure.at], ["type", 7])

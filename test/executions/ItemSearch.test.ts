@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import * as Interpreter from "../../src/base/Interpreter.ts"
+import * as Redact from "../../src/base/Redact.ts"
 import * as ItemSearch from "../../src/executions/ItemSearch.ts"
 import { document, from, fromApi, items, run } from "./runData.ts"
 
@@ -71,6 +72,49 @@ describe("ItemSearch", () => {
       assert.strictEqual((yield* search({ text: "canary" })).matched, 0)
       const where = expression("JSON.stringify($json).includes('canary') || /canary/.test(apiKey)")
       assert.strictEqual((yield* search({ where })).matched, 0)
+    }))
+
+  it.effect("decides as on redacted items, whatever a condition reads", () =>
+    Effect.gen(function*() {
+      const jsons = [
+        { amount: 7, apiKey: "sk-live-canary-000" },
+        { amount: 7, apiKey: 12_345, token: ["canary-canary-00"], note: null },
+        { amount: "7", name: "X-Api-Key", value: "canary-canary-00" },
+        { amount: 7, name: "X-Api-Key", value: 12_345 },
+        { amount: 7, ghp_0123456789abcdefghijABCDEFGHIJ456789: 7 },
+        { amount: { password: "canary-canary-00" } },
+        { note: "nothing to hide" }
+      ]
+      const sources = [
+        "amount > 5",
+        "$json.amount == 7",
+        "apiKey",
+        "apiKey === 12345",
+        "apiKey?.includes('canary')",
+        "value > 5",
+        "value !== undefined && name !== undefined",
+        "token?.[0].startsWith('canary')",
+        "amount.password",
+        "amount?.password?.length > 12",
+        "$json['[redacted]'] === 7",
+        "$json['ghp_0123456789abcdefghijABCDEFGHIJ456789'] === 7",
+        "Object.values($json).some((each) => String(each).includes('canary'))",
+        "note === null"
+      ]
+      const one = fromApi(document({ All: [run(0, { main: [items(...jsons)] })] }))
+      for (const source of sources) {
+        const where = expression(source)
+        const expected = jsons.map((json) => Redact.redact(json)).filter((json) =>
+          Result.getOrElse(where(json), () => false)
+        )
+        const { matches } = yield* ItemSearch.search(one, { where: expression(source) }, {
+          slots: ItemSearch.outputs(one),
+          limit: 10,
+          redacts: true
+        })
+        assert.deepStrictEqual(matches.map(({ item }) => item.json), expected, source)
+        assert.notInclude(JSON.stringify(matches), "canary", source)
+      }
     }))
 
   it.effect("counts all matches and gives some, in any of the nodes that are named", () =>

@@ -18,6 +18,7 @@ export interface Compiled {
   readonly cost: number
   /** Paths of an item that it names, with their parents: `customer`, `customer.id`. */
   readonly reads: ReadonlyArray<ReadonlyArray<string | number>>
+  readonly usesWhole: boolean
 }
 
 /** Maximum number of regular expressions, each of which may take milliseconds to compile. */
@@ -128,8 +129,17 @@ const expression: Compilation["expression"] = (node, scope) =>
 
 /** Compiles one expression; throws a {@link Problem}. @internal */
 export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled => {
-  const compilation: Compilation = { isItem, expression, reads: new Map(), patterns: 0, cost: 0, level: 0, deepest: 0 }
+  const compilation: Compilation = {
+    isItem,
+    expression,
+    reads: new Map(),
+    usesWhole: false,
+    patterns: 0,
+    cost: 0,
+    level: 0,
+    deepest: 0
+  }
   const evaluate = expression(root, { compilation, names: new Map(), parent: undefined })
-  const { cost, reads } = compilation
-  return { evaluate: (run) => evaluate(undefined, run), cost, reads: [...reads.values()] }
+  const { cost, reads, usesWhole } = compilation
+  return { evaluate: (run) => evaluate(undefined, run), cost, reads: [...reads.values()], usesWhole }
 }

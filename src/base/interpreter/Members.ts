@@ -62,6 +62,12 @@ const stepsTo = (
   return undefined
 }
 
+const item: Evaluate = (_, run) => run.scope
+
+/** Whether a node is `$json`, the item as a whole. */
+const isItself = (node: Acorn.Expression | Acorn.Super, scope: Scope) =>
+  scope.compilation.isItem && stepsTo(node, scope)?.length === 0
+
 const noteRead = (node: Acorn.Identifier | Acorn.MemberExpression, scope: Scope) => {
   const { isItem, reads } = scope.compilation
   const steps = isItem ? stepsTo(node, scope) : undefined
@@ -81,7 +87,10 @@ export const identifier = (node: Acorn.Identifier, scope: Scope): Evaluate => {
       return Values.fail(run, "reference", `'${name}' is read before its declaration`)
     }
   }
-  if (isItem && name === "$json") return (_, run) => run.scope
+  if (isItself(node, scope)) {
+    scope.compilation.usesWhole = true
+    return item
+  }
   if (isItem && beyondItem.has(name)) {
     return stop(node, "refused", `'${name}' is not known here: only one item's fields and $json are`)
   }
@@ -107,7 +116,8 @@ const member = (node: Acorn.MemberExpression, scope: Scope) => {
     : property.type === "Literal" && typeof property.value === "string"
     ? property.value
     : expression(property, scope)
-  return { object: expression(object, scope), key }
+  const isField = typeof key === "string" && isItself(object, scope)
+  return { object: isField ? item : expression(object, scope), key }
 }
 
 /** A constant or function of a namespace, unless a local name shadows it. */
@@ -166,6 +176,7 @@ export const values = (
 
 const methodCall = (callee: Acorn.MemberExpression, node: Acorn.CallExpression, scope: Scope): Evaluate => {
   const { isItem } = scope.compilation
+  if (isItself(callee.object, scope)) scope.compilation.usesWhole = true
   const args = values(node, scope)
   const { key, object } = member(callee, scope)
   const at = callee.property.start

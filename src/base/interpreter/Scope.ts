@@ -15,6 +15,8 @@ export interface Compilation {
   readonly isItem: boolean
   readonly expression: (node: Acorn.Expression | Acorn.PrivateIdentifier, scope: Scope) => Evaluate
   readonly reads: Map<string, ReadonlyArray<string | number>>
+  /** Whether the expression uses the item as a whole, beside the places that it names. */
+  usesWhole: boolean
   patterns: number
   /** The steps of one pass through the current function, and its depth of nesting. */
   cost: number
