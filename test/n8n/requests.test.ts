@@ -280,6 +280,19 @@ describe("the timeout", () => {
       assert.deepStrictEqual(requests.map(({ at }) => at), [0, 25_000])
     }))
 
+  it.effect("aborts requests whose body it did not read, so that none keeps its connection", () =>
+    Effect.gen(function*() {
+      const read = yield* scriptedClient([answers])
+      yield* read.n8n.getWorkflow("1")
+      assert.deepStrictEqual(read.requests.map(({ signal }) => signal.aborted), [false])
+      const redirected = yield* scriptedClient([refuses(302, { location: "/api/v1/elsewhere" }), answers])
+      yield* redirected.n8n.getWorkflow("1")
+      assert.deepStrictEqual(redirected.requests.map(({ signal }) => signal.aborted), [true, true])
+      const gone = yield* scriptedClient([refuses(404)])
+      yield* settle(Effect.exit(gone.n8n.deleteWorkflow("1")))
+      assert.isTrue(gone.requests.every(({ signal }) => signal.aborted))
+    }))
+
   it.effect("is not spent after an interruption", () =>
     Effect.gen(function*() {
       const { n8n, requests } = yield* scriptedClient([neverAnswers])
