@@ -107,7 +107,7 @@ export const make = Effect.fnUntraced(
     return {
       open,
       note: () => TestCopies.upgradeNote([...upgraded.values()]),
-      /** Whether there is time for another replay, and this many milliseconds more. */
+      /** Whether there is time for another replay and these additional milliseconds. */
       hasTime: (more = 0) => Effect.map(Deadline.left, (millis) => grantsTimeout || millis > reserve + more),
       replay: Effect.fnUntraced(
         function*(subject: TestCopy.Subject, id: string, rows?: TestCopy.Rows) {

@@ -169,7 +169,7 @@ export const of = Effect.fnUntraced(function*(execution: Execution.Execution, op
   return entries as ReadonlyArray<Entry>
 })
 
-/** Members that an address is made from. */
+/** Parameters that form an address. */
 const only = (values: Obj, names: ReadonlyArray<string>): Obj =>
   without(values, (_, name) => !names.includes(name) && name !== "options" && name !== "respondWith")
 

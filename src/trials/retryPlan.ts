@@ -54,7 +54,7 @@ const listNewer = Effect.fnUntraced(function*(workflowId: string, id: number) {
   return heads.filter((head) => Number(head.id) > id)
 })
 
-/** Retry of a run by n8n that is newer than any that was known. */
+/** Retry of a run by n8n, newer than every known one. */
 export const retryAfter = (workflowId: string, id: string, newest: number) =>
   Effect.map(listNewer(workflowId, newest), (heads) => heads.find(({ retryOf }) => linkOf(retryOf) === id))
 
@@ -171,7 +171,7 @@ export interface Plan {
 /** Maximum number of runs that are read or retried at the same time. */
 export const concurrency = 4
 
-/** Reason for a run for which the time of the call is not sufficient. */
+/** Reason for a run that does not fit in the time of the call. */
 export const unreached = "not reached in time"
 
 export const detailed = (error: Errors.N8nError): string => {

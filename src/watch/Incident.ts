@@ -6,11 +6,11 @@ const Kind = Schema.Literals([
   "failed",
   /** A schedule did not start its workflow. */
   "missed",
-  /** A webhook or a polling trigger starts nothing against its usual rhythm. */
+  /** A webhook or a polling trigger is silent for longer than usual. */
   "silent",
   /** Runs end without the items that they usually have. */
   "empty",
-  /** A run took far longer than the workflow's own runs. */
+  /** A run took far longer than the workflow's other runs. */
   "slow",
   /** A run does not end. */
   "stuck",
@@ -25,7 +25,7 @@ export type Kind = typeof Kind.Type
 
 export const Incident = Schema.Struct({
   kind: Kind,
-  /** Identifies what goes on: the same for each occurrence of the same cause. */
+  /** Identity of the cause, the same for each of its occurrences. */
   key: Schema.String,
   workflowId: Schema.optionalKey(Schema.String),
   workflowName: Schema.optionalKey(Schema.String),
@@ -35,7 +35,7 @@ export const Incident = Schema.Struct({
   count: Schema.Number,
   /** One sentence. */
   what: Schema.String,
-  /** One sentence, as far as it is known. */
+  /** One sentence; absent if the cause is not known. */
   cause: Schema.optionalKey(Schema.String),
   /** Tool and arguments that look into it. */
   look: Schema.optionalKey(

@@ -14,10 +14,10 @@ export const Run = Schema.Struct({
 })
 export type Run = typeof Run.Type
 
-/** Whether a person looks at the run. */
+/** Whether a person is watching the run. */
 export const isAttended = ({ mode }: Run): boolean => mode === "manual" || mode === "retry" || mode === "evaluation"
 
-/** Span of time of which a watch has seen all saved runs: from `from`, inclusive, to `to`, exclusive. */
+/** Span of time, from `from` (inclusive) to `to` (exclusive), of which a watch has seen all saved runs. */
 export interface Seen {
   readonly from: number
   readonly to: number

@@ -12,13 +12,13 @@ import type { State } from "./state.ts"
 
 const day = 86_400_000
 
-/** Requests of an answer: pages of executions, and all; as many at a time as the watch's. */
+/** Maximum number of requests of an answer: for pages of executions, and in total. Concurrency is that of the watch. */
 const most = { pages: 10, requests: 60, failures: 8 }
 
 /** Time for pages of executions. */
 const readTime = 20_000
 
-/** Time before `since` in which runs show what is usual. */
+/** Time before `since` whose runs show the usual behaviour. */
 const usualSpan = 7 * day
 
 /** Order of kinds in a short answer. */
@@ -50,7 +50,7 @@ const look = Effect.fnUntraced(function*(since: number, traffic: Traffic.Traffic
     outage: undefined,
     limit: undefined
   }
-  // Runs since then show too that n8n saves them.
+  // Runs since then also show that n8n saves them.
   const all = judge.learn(entries, runs, { from: seenFrom, now })
   let starts = judge.starts(all, circumstances)
   if (starts.incidents.length > 0) {
@@ -92,7 +92,7 @@ const look = Effect.fnUntraced(function*(since: number, traffic: Traffic.Traffic
   }
 })
 
-/** Reads the incidents since a time, and sentences about things that cannot be known. */
+/** Reads the incidents since a time, with sentences about what n8n does not reveal. */
 export const incidents = Effect.fn("Since.incidents")((since: number) => {
   const traffic = Traffic.make(most.requests, 2)
   return look(since, traffic).pipe(Effect.provideService(Traffic.Current, traffic))

@@ -1,7 +1,7 @@
 /**
  * Watch over an n8n: each poll looks at what happened since the last one, and reports each incident once.
  *
- * A poll needs few requests, and none for what it knows. Its state is in `Documents`, so that it survives a restart, and
+ * A poll needs few requests, and none for known facts. Its state is in `Documents`, so that it survives a restart, and
  * so that of several watchers on one state only one polls at a time.
  */
 import * as Clock from "effect/Clock"
@@ -33,7 +33,7 @@ export interface Options {
   readonly zone?: string | undefined
   /** Thresholds by the id or name of a workflow, beside those in tags. */
   readonly rules?: Rules.Rules | undefined
-  /** Whether it is a single look, which takes place as often as it is asked for, not once in each interval. */
+  /** Whether this is a single poll on request, which is not limited to one in each interval. */
   readonly isOnce?: boolean
 }
 
@@ -41,9 +41,9 @@ export interface Options {
 export interface Report {
   /** New incidents, and those whose delivery has not been confirmed, oldest first. */
   readonly incidents: ReadonlyArray<Incident>
-  /** Sentences about what cannot be known, each once. */
+  /** Sentences about what n8n does not reveal, each once. */
   readonly unknown: ReadonlyArray<string>
-  /** Reason why n8n could not be looked at. */
+  /** Reason why n8n could not be polled. */
   readonly fault?: string
   /** Whether it was the first poll, which learns and reports nothing. */
   readonly isFirst?: boolean
@@ -70,7 +70,7 @@ const slow = 5_000
 
 const maxOutbox = 200
 
-/** Occurrences that were reported: the incidents that are new, and the record with all of them. */
+/** Separates new incidents from known ones, and adds all to the record. */
 const newOnes = (reported: State["reported"], incidents: ReadonlyArray<Incident>, now: number) => {
   const record = new Map(Object.entries(reported).filter(([, { last }]) => now - last < 2 * day))
   const fresh: Array<Incident> = []
@@ -101,12 +101,12 @@ const sampleOf = Effect.fnUntraced(function*(run: Run) {
       items: itemCount(execution.runs.get(last) ?? []),
       ...defined({ version: execution.version })
     } satisfies judge.Sample,
-    // Large data burden n8n: the next ones of this workflow are read tomorrow.
+    // Large data is a burden for n8n: the next read for this workflow is tomorrow.
     after: took > 3_000 ? start + day : undefined
   }
 })
 
-/** n8n's release: 1.x counts the units of schedules in its own way. */
+/** n8n's release, since 1.x counts the units of schedules differently. */
 const releaseOf = Effect.fnUntraced(function*(state: State | undefined, now: number) {
   if (state !== undefined && now - state.release.at < day) return state.release
   const release = yield* N8nClient.use((n8n) => n8n.release)
@@ -119,7 +119,7 @@ const newNotes = (notes: State["notes"], sentences: ReadonlyMap<string, string>,
   notes: { ...notes, ...Object.fromEntries(Array.from(sentences.keys(), (key) => [key, now])) }
 })
 
-/** Sentences about what a file names and n8n does not have; none while the list of workflows is incomplete. */
+/** Sentences about names in a file that n8n lacks; none while the list of workflows is incomplete. */
 const unusedRules = (rules: Rules.Rules | undefined, { list, workflows }: Pick<State, "list" | "workflows">) =>
   list.cursor === undefined
     ? Rules.unused(rules, workflows).map((key) =>
@@ -187,7 +187,7 @@ const look = Effect.fnUntraced(function*(
   }
   const judged = () => ({ starts: judge.starts(known, circumstances), silences: judge.silences(known, circumstances) })
   let { silences, starts } = judged()
-  // What is missing may run: running executions are not among the others.
+  // A missing execution may be running: running ones are listed separately.
   if (!runs.hasRunning && starts.incidents.length + silences.length > 0 && Traffic.left(traffic) > 0) {
     const more = yield* observe.running(runs)
     known = judge.learn(known, { ...more, ended: [], waited: new Set() }, { from, now })
@@ -298,7 +298,7 @@ const unreachable = (outage: NonNullable<State["outage"]>): Incident => ({
   look: { tool: "instance_overview", arguments: {} }
 })
 
-/** Time of the next poll, which doubles its distance while n8n is slow. */
+/** Time of the next poll; the interval doubles while n8n is slow. */
 const intervalOf = (state: State | undefined, { every }: Options, isSlow: boolean) =>
   isSlow ? Math.min(Math.max(maxInterval, every), 2 * (state?.interval ?? every)) : every
 
@@ -391,7 +391,7 @@ export const poll = Effect.fn("Watch.poll")(function*(options: Options) {
   }).pipe(Effect.onInterrupt(() => Effect.ignore(release(slot, false))))
 })
 
-/** Ends a poll: whether its incidents were delivered. Those that were not are in the next report again. */
+/** Ends a poll. Incidents that were not delivered are in the next report again. */
 export const settle = Effect.fn("Watch.settle")(function*({ isSkipped, slot }: Report, isDelivered: boolean) {
   if (!isSkipped) yield* release(slot, isDelivered)
 })

@@ -1,4 +1,4 @@
-/** Judgments of a poll that need no requests: what its runs say of each workflow. Pure. */
+/** Judgments of a poll that need no requests, from its runs. Pure. */
 import { defined, obj } from "../base/Json.ts"
 import { counted } from "../base/Plural.ts"
 import * as Visible from "../base/Visible.ts"
@@ -13,16 +13,16 @@ import * as wording from "./wording.ts"
 const minute = 60_000
 const hour = 60 * minute
 
-/** Time that a judgment of schedules looks back beyond what was judged: the hour of a random minute, and late runs. */
+/** Overlap of a judgment of schedules with the one before: an hour with a random minute, and late runs. */
 const lookBack = 2 * hour
 
 /** Maximum number of starts of a workflow that are remembered. */
 const maxStarts = 8_000
 
-/** Time without runs after which a rhythm is brought up to date. */
+/** Time without runs after which a rhythm is updated. */
 const learnEvery = 10 * minute
 
-/** Schedule that sounds like one which n8n starts by itself; everything else waits for something outside. */
+/** Whether n8n starts the trigger by itself; all others wait for an event outside. */
 const hasSchedule = ({ nodes }: Entry) => nodes.some((node) => Schedules.ofNode(node, { isV1: false }) !== undefined)
 
 const byHand = /\.(?:manualTrigger|manualChatTrigger|executeWorkflowTrigger|errorTrigger|evaluationTrigger|start)$/
@@ -57,7 +57,7 @@ export interface Sample {
 
 export type Observed = Omit<Runs, "hasRunning" | "next"> & { readonly samples?: ReadonlyArray<Sample> }
 
-/** Workflows with what the runs since the last poll add to what is known of them. */
+/** Workflows with the knowledge that the runs since the last poll add. */
 export const learn = (
   workflows: State["workflows"],
   { ended, lostBefore, samples = [], started, waited }: Observed,
@@ -124,7 +124,7 @@ export interface Circumstances {
     | undefined
 }
 
-/** Starts that schedules expected and that did not happen, and when they cannot be judged. */
+/** Scheduled starts that did not happen, and reasons why some cannot be judged. */
 export const starts = (
   workflows: State["workflows"],
   { isV1, now, outage, seenFrom, zone }: Circumstances
@@ -191,7 +191,7 @@ export const starts = (
   return { incidents, unknown, workflows: Object.fromEntries(next) }
 }
 
-/** Number of workflows that missed their schedule from which one incident is for all of them. */
+/** Number of workflows with missed schedules from which they share one incident. */
 const many = 3
 
 /** Incidents with one for the schedules that stopped together, as when n8n was down. */
@@ -215,7 +215,7 @@ export const gathered = (incidents: ReadonlyArray<Incident>): ReadonlyArray<Inci
   return incidents.flatMap((each) => each === first ? [all] : each.kind === "missed" ? [] : [each])
 }
 
-/** Webhooks and polling triggers that start nothing against their rhythm, or for longer than their limit. */
+/** Webhooks and polling triggers that are silent against their rhythm, or beyond their limit. */
 export const silences = (
   workflows: State["workflows"],
   { limit, now, outage }: Circumstances
@@ -224,7 +224,7 @@ export const silences = (
     const max = entry.isPublished ? limit?.({ id, name: entry.name, tags: entry.tags }) : undefined
     const saves = savesOf(entry)
     if (!entry.isPublished || saves === "no") return []
-    // The rhythm of failures ends when someone corrects their cause.
+    // A rhythm of failures ends when their cause is fixed.
     if (max === undefined && (saves === "unknown" || !listens(entry))) return []
     const lastStart = Math.max(
       entry.lastStart ?? entry.rhythm?.last ?? -Infinity,

@@ -15,15 +15,15 @@ const pages = { first: 40, later: 4 }
 
 const day = 86_400_000
 
-/** Milliseconds that the first start reads back. */
+/** Milliseconds of history that the first poll reads. */
 const firstSpan = 14 * day
 
 const maxOpen = 500
 
-/** Number of polls in which an id that n8n has given but not listed may still appear. */
+/** Number of polls to wait for an assigned id that n8n does not list yet. */
 const gapPolls = 2
 
-/** Polls after which running executions are listed though none is known. */
+/** Number of polls after which running executions are listed even if none is known. */
 const runningEvery = 5
 
 const time = (text: string | null | undefined) => {
@@ -52,7 +52,7 @@ export interface Runs {
   /** Whether running executions were listed. */
   readonly hasRunning: boolean
   readonly next: Pick<State, "top" | "open" | "seenFrom" | "fresh">
-  /** Time before which some runs were not read, since they were too many. */
+  /** Time before which there were too many runs to read all of them. */
   readonly lostBefore?: number
 }
 
@@ -91,13 +91,13 @@ const heads = Effect.fnUntraced(function*(ids: ReadonlyArray<string>) {
     ), { concurrency: 2 })
 })
 
-/** Reads the executions since the last poll, and what became of those that had not ended. */
+/** Reads the executions since the last poll, and the present state of the ones that had not ended. */
 export const executions = Effect.fn("watch.executions")(function*(
   state: State | undefined,
   { count = 0, most = pages.first, span = firstSpan, until }: {
     readonly count?: number
     readonly until: number
-    /** Without a state, how many pages and how far back. */
+    /** Pages and period to read without a state. */
     readonly most?: number
     readonly span?: number
   }

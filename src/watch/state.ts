@@ -14,7 +14,7 @@ import { History, Rhythm } from "./detect/index.ts"
 import { Incident } from "./Incident.ts"
 import { Run } from "./Observation.ts"
 
-/** Execution that had not ended, or an id that n8n has given but not listed. */
+/** Execution that had not ended, or an assigned id that n8n does not list yet. */
 const Open = Schema.Struct({
   id: Schema.String,
   /** Absent while only its id is known. */
@@ -30,10 +30,10 @@ const Entry = Schema.Struct({
   isPublished: Schema.Boolean,
   isArchived: Schema.optionalKey(Schema.Boolean),
   version: Schema.optionalKey(Schema.String),
-  /** Time at which that version was saved, which is not later than its publication. */
+  /** Time at which that version was saved, at the latest when it was published. */
   savedAt: Schema.optionalKey(Schema.Finite),
   liveSince: Schema.Finite,
-  /** Time at which another version was seen first. */
+  /** Time at which a different version was first seen. */
   changedAt: Schema.optionalKey(Schema.Finite),
   /** Triggers only. */
   nodes: Schema.Array(Schema.Record(Schema.String, Schema.Unknown)),
@@ -41,7 +41,7 @@ const Entry = Schema.Struct({
   staticData: Schema.optionalKey(Schema.Unknown),
   tags: Schema.Array(Schema.String),
   credentials: Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema.String })),
-  /** Round of the list that had it last. */
+  /** Latest round of the list that included it. */
   round: Schema.Finite,
   /** Starts of the last hours, for schedules. */
   starts: Schema.optionalKey(Schema.Array(Schema.Finite)),
@@ -49,7 +49,7 @@ const Entry = Schema.Struct({
   lastFailure: Schema.optionalKey(Schema.Finite),
   /** Start of the last successful run that n8n started by itself. */
   lastSuccess: Schema.optionalKey(Schema.Finite),
-  /** Number of its last runs that crashed. */
+  /** Number of crashed runs in a row, up to the last run. */
   crashes: Schema.optionalKey(Schema.Finite),
   /** Whether a successful run was seen. */
   saves: Schema.optionalKey(Schema.Boolean),
@@ -57,7 +57,7 @@ const Entry = Schema.Struct({
   missedTo: Schema.optionalKey(Schema.Finite),
   rhythm: Schema.optionalKey(Rhythm),
   history: Schema.optionalKey(History),
-  /** Before this time no data of its runs are read, since they are large. */
+  /** Time before which its runs' data is not read, because it is large. */
   sampleAfter: Schema.optionalKey(Schema.Finite)
 })
 export type Entry = typeof Entry.Type
@@ -65,7 +65,7 @@ export type Entry = typeof Entry.Type
 const Tested = Schema.Struct({
   /** Time from which the next test is due. */
   due: Schema.Finite,
-  /** Last test before it was due. */
+  /** Last test ahead of schedule. */
   early: Schema.optionalKey(Schema.Finite),
   hasWorked: Schema.optionalKey(Schema.Boolean),
   failures: Schema.Finite,
@@ -79,12 +79,12 @@ export const State = Schema.Struct({
   /** First start of the watch. */
   since: Schema.Finite,
   polledAt: Schema.Finite,
-  /** Before this time no one polls, since n8n is slow. */
+  /** Time before which no poll starts, because n8n is slow. */
   notBefore: Schema.optionalKey(Schema.Finite),
   interval: Schema.optionalKey(Schema.Finite),
   /** Highest id of an execution that was seen. */
   top: Schema.Finite,
-  /** Since when all saved runs were seen. */
+  /** Time since which all saved runs were seen. */
   seenFrom: Schema.Finite,
   /** Number of runs of the last poll. */
   fresh: Schema.Finite,
@@ -101,7 +101,7 @@ export const State = Schema.Struct({
   }),
   /** Last occurrence and number of occurrences of what was reported, by key. */
   reported: Schema.Record(Schema.String, Schema.Struct({ last: Schema.Finite, count: Schema.Finite })),
-  /** Polls in a row that n8n did not answer; `worked` is the last one before that it did. */
+  /** Number of consecutive polls without an answer; `worked` is the last one with an answer. */
   outage: Schema.optionalKey(
     Schema.Struct({
       since: Schema.Finite,
@@ -115,7 +115,7 @@ export const State = Schema.Struct({
   credentials: Schema.Record(Schema.String, Tested),
   release: Schema.Struct({ at: Schema.Finite, isV1: Schema.Boolean }),
   outbox: Schema.Array(Schema.Struct({ slot: Schema.Finite, incident: Incident })),
-  /** Times at which sentences about what is unknown were reported. */
+  /** Times at which notes about unknown facts were reported. */
   notes: Schema.Record(Schema.String, Schema.Finite)
 })
 export type State = typeof State.Type

@@ -1,4 +1,4 @@
-/** Words that sentences about incidents share. Pure. */
+/** Wording shared by sentences about incidents. Pure. */
 import * as Visible from "../base/Visible.ts"
 
 /** The first of some names. */

@@ -12,13 +12,13 @@ import * as wording from "../wording.ts"
 const hour = 3_600_000
 const day = 24 * hour
 
-/** Time between two tests of a credential of which n8n has none. */
+/** Time between two tests of a credential that n8n cannot test. */
 const untestable = 7 * day
 
 /** Maximum number of tests of a poll. */
 const most = 2
 
-/** Messages of a service that did not answer: whether the credential signs in is open. */
+/** Messages of services that did not answer, which say nothing about the credential. */
 const noAnswer =
   /ECONN|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT|timed? ?out|refused|unreachable|socket hang up|getaddrinfo|\b(?:429|5\d\d)\b/i
 
@@ -45,7 +45,7 @@ const usesOf = (entries: { readonly [id: string]: Entry }) => {
   return uses
 }
 
-/** Time until the next test: longer after each failure, since services lock accounts after many. */
+/** Time until the next test, which grows with each failure, since services lock accounts after many. */
 const pause = (failures: number) => failures === 0 ? hour : Math.min(day, hour * 2 ** (failures - 1))
 
 const incidentOf = (id: string, { name, type, workflows }: Use, { message = "", since = 0 }: Tested): Incident => {
@@ -101,13 +101,13 @@ const reasons = {
   forbidden: "Credentials are not tested: the API key lacks the scope for it (credential:read)."
 }
 
-/** Tests the credentials that are due, and reports those that fail; `isFirst` at the first start, which learns only. */
+/** Tests the credentials that are due and reports failures; with `isFirst`, the first poll, it only learns. */
 export const detect = Effect.fn("watch.credentials")(function*(
   tested: All,
   entries: { readonly [id: string]: Entry },
   { left, refused, since }: {
     readonly left: number
-    /** Workflows with a run that a service has refused: their credentials that have worked are due now. */
+    /** Workflows with a run that a service refused; their credentials that worked before are tested next. */
     readonly refused: ReadonlyArray<string>
     readonly since: number
   }

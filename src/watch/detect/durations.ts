@@ -1,4 +1,4 @@
-/** Runs that take far longer than the workflow's own, do not end, or end without their usual items. Pure. */
+/** Runs that take far longer than usual, do not end, or end without their usual items. Pure. */
 import * as Schema from "effect/Schema"
 import type { Run } from "../Observation.ts"
 
@@ -16,7 +16,7 @@ export const History = Schema.Struct({
   peaks: Schema.Array(Schema.Struct({ ms: Schema.Number, at: Schema.Number })),
   /** Latest last. */
   samples: Schema.Array(Sample),
-  /** Since when no sample was empty, before the empty ones at the end. */
+  /** Time since which no sample was empty, apart from the empty ones at the end. */
   fullSince: Schema.optionalKey(Schema.Number)
 })
 export type History = typeof History.Type
@@ -42,7 +42,7 @@ const week = 168 * hour
 
 /** Maximum number of durations, of samples and of peaks, and the time for which a peak counts. */
 const stored = { durations: 60, samples: 12, peaks: 5, peakAge: 8 * week }
-/** Least number of runs, and of samples, that make a usual one. */
+/** Least number of runs, and of samples, that define the usual. */
 const enough = { runs: 20, samples: 5 }
 
 /** Least excess that is worth a report. */
@@ -56,7 +56,7 @@ const ordered = (values: ReadonlyArray<number>) => Float64Array.from(values).toS
 
 const durationOf = ({ startedAt, stoppedAt }: Run) => stoppedAt === undefined ? undefined : stoppedAt - startedAt
 
-/** The history with one more run, if it succeeded, and the number of items at its end, if they were read. */
+/** Adds a successful run to the history, with the number of items at its end if they were read. */
 export const add = (
   history: History = nothing,
   run: Run,
@@ -78,7 +78,7 @@ export const add = (
   return { durations, peaks, samples, ...fullSince === undefined ? {} : { fullSince } }
 }
 
-/** Longest durations that need no report, alone and as two of three; `undefined` if too few runs are known. */
+/** Longest durations that are not reported, for one run and for two of three; `undefined` if too few runs are known. */
 const limits = ({ durations, peaks }: History) => {
   if (durations.length < enough.runs) return undefined
   const sorted = ordered(durations)
@@ -92,7 +92,7 @@ const limits = ({ durations, peaks }: History) => {
   }
 }
 
-/** A finished run that took far longer than those before it, which `history` has without this one. */
+/** A finished run that took far longer than the earlier runs in `history`. */
 export const slow = (history: History, run: Run): Excess | undefined => {
   const ms = durationOf(run)
   if (run.status !== "success" || ms === undefined || ms <= excess) return undefined
@@ -120,7 +120,7 @@ export const stuck = (history: History = nothing, run: Run, now: number): Excess
     : undefined
 }
 
-/** The empty samples at the end, if those before them never were. */
+/** The empty samples at the end, if none before them was empty. */
 export const empty = ({ fullSince, samples }: History): Emptiness | undefined => {
   const last = samples.findLastIndex(({ items }) => items > 0)
   const first = samples[last + 1]

@@ -15,7 +15,7 @@ import type { Entry } from "../state.ts"
 /** Maximum number of failed runs that a poll reads. */
 const maxRead = 3
 
-/** Maximum number of failed runs that wait to be read, and of those of a workflow. */
+/** Maximum number of failed runs in the queue, in total and of one workflow. */
 const maxWaiting = { all: 1_000, one: 10 }
 
 /** Length of an error message in an incident. */
@@ -25,7 +25,7 @@ const hasFailed = ({ status }: Run) => status === "error" || status === "crashed
 
 const hour = 3_600_000
 
-/** Runs whose failure someone should hear of. */
+/** Runs whose failure is worth a report. */
 export const among = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> =>
   runs.filter((run) => hasFailed(run) && !isAttended(run))
 
@@ -35,11 +35,11 @@ export const succeeded = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> =>
 
 interface Chosen {
   readonly run: Run
-  /** Runs that it stands for. */
+  /** Number of runs that it represents. */
   readonly all: ReadonlyArray<Run>
 }
 
-/** Chooses runs to read: the newest of each workflow, then others of them. Those of a workflow that wait count as like it. */
+/** Chooses runs to read: the newest of each workflow, then others. Its unread runs count as the same failure. */
 export const choose = (failed: ReadonlyArray<Run>, most: number) => {
   const groups = [...Map.groupBy(failed, ({ workflowId }) => workflowId).values()]
   const newest = groups.slice(0, most).flatMap((all) => all.at(-1) ?? [])
@@ -54,7 +54,7 @@ export const choose = (failed: ReadonlyArray<Run>, most: number) => {
   return { chosen, waiting: groups.slice(most).flatMap((all) => all.slice(-maxWaiting.one)) }
 }
 
-/** Incidents of one cause as one, about its newest run, which was read first, with time and cause of the first one. */
+/** Merges the incidents of one cause: about its newest run, with the time and cause of the first. */
 const merged = (incidents: ReadonlyArray<Incident>): ReadonlyArray<Incident> =>
   [...Map.groupBy(incidents, ({ key }) => key).values()].flatMap((all) => {
     const [first, newest] = [all.toSorted((a, b) => a.at < b.at ? -1 : 1)[0], all[0]]
@@ -63,7 +63,7 @@ const merged = (incidents: ReadonlyArray<Incident>): ReadonlyArray<Incident> =>
     return [{ ...first, ...defined({ look }), what, count: all.reduce((sum, { count }) => sum + count, 0) }]
   })
 
-/** Cause of a crash; n8n itself does not survive a version that needs too much memory. */
+/** Cause of a crash; a version that needs too much memory also ends n8n itself. */
 const end = "n8n was restarted or ran out of memory"
 
 /** Runs that crashed together, as when n8n was restarted. */
@@ -102,7 +102,7 @@ const refusal = /\b40[13]\b|authori[sz]ation failed|unauthori[sz]ed|check your c
 
 const minuteOf = (time: number) => `${new Date(time).toISOString().slice(0, 16)}Z`
 
-/** Reads why a run failed, and reports it with the runs that are like it. */
+/** Reads why a run failed, and reports it together with similar runs. */
 const incidentOf = Effect.fnUntraced(function*(
   { all, run }: Chosen,
   { entry, isKnown, lastFailure, worked }: {
@@ -160,7 +160,7 @@ const incidentOf = Effect.fnUntraced(function*(
   return { incident, called: clean.called, isRefused }
 })
 
-/** Incidents of runs that failed since the last poll, and of those that were not read then. */
+/** Incidents of runs that failed since the last poll, and of earlier ones that are still unread. */
 export const detect = Effect.fn("watch.failures")(function*(
   failed: ReadonlyArray<Run>,
   { before, ended, entries, isKnown, isLast = false, left, most = maxRead }: {
@@ -170,7 +170,7 @@ export const detect = Effect.fn("watch.failures")(function*(
     readonly ended: ReadonlyArray<Run>
     readonly entries: { readonly [id: string]: Entry }
     readonly isKnown: (key: string) => boolean
-    /** Whether no later poll will report what this one leaves. */
+    /** Whether no later poll follows, so that nothing may be left for it. */
     readonly isLast?: boolean
     /** Number of requests that may be sent. */
     readonly left: number

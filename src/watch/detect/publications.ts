@@ -5,13 +5,13 @@ import type { Incident } from "../Incident.ts"
 import type { Entry } from "../state.ts"
 import * as wording from "../wording.ts"
 
-/** Number of workflows from which one incident is for all of them. */
+/** Number of workflows from which they share one incident. */
 const many = 4
 
 /** Number of crashed runs in a row after which n8n unpublishes a workflow. */
 const maxCrashes = 3
 
-/** Time after n8n came back in which it may have failed to start a workflow. */
+/** Time after a restart of n8n in which it may have failed to activate a workflow. */
 const startTime = 15 * 60_000
 
 type Change = readonly [id: string, before: Entry, now: Entry | undefined]

@@ -7,7 +7,7 @@ import type { Run, Seen } from "../Observation.ts"
  * `-` for an hour that was not seen as a whole, else the number of runs, at most 61.
  */
 export const Rhythm = Schema.Struct({
-  /** Span of time without a hole that was seen last. */
+  /** Latest uninterrupted span of observation. */
   from: Schema.Number,
   to: Schema.Number,
   /** Start of the last run. */
@@ -16,7 +16,7 @@ export const Rhythm = Schema.Struct({
   week: Schema.Number,
   /** Numbers of runs, latest week first. */
   runs: Schema.Array(Schema.String),
-  /** Longest gap that touched an hour of the day, by week: steps of a logarithm. */
+  /** Longest gap that overlaps each hour of the day, by week, in logarithmic steps. */
   gaps: Schema.Array(Schema.String)
 })
 export type Rhythm = typeof Rhythm.Type
@@ -32,11 +32,11 @@ const minute = 60_000
 const hour = 60 * minute
 const hoursOfWeek = 168
 const week = hoursOfWeek * hour
-/** Number of weeks that are remembered, with the current one. */
+/** Number of weeks that are remembered, including the current one. */
 const weeks = 6
-/** Number of runs that past weeks had at least in the hours of a silence: on a holiday, a third of them would come. */
+/** Least number of runs that past weeks need in the hours of a silence; on a holiday a third of them still occur. */
 const enough = { withinDay: 24, later: 8 }
-/** Number of the longest gaps that a silence lasts, with few weeks known and with more. */
+/** Multiple of the longest gap that counts as silence, with few weeks known and with more. */
 const factors = { few: 3, many: 2.4 }
 
 const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -68,7 +68,7 @@ const rowsOf = (rows: ReadonlyArray<string>, former: number, latest: number, emp
   }
 }
 
-/** The rhythm with the runs of one more span of time; what was learned already counts once. */
+/** Adds the runs of a span of time to the rhythm; overlaps with earlier spans count once. */
 export const learn = (rhythm: Rhythm | undefined, runs: ReadonlyArray<Run>, seen: Seen): Rhythm => {
   const isContinued = rhythm !== undefined && seen.from <= rhythm.to
   const from = isContinued ? rhythm.to : seen.from
@@ -82,7 +82,7 @@ export const learn = (rhythm: Rhythm | undefined, runs: ReadonlyArray<Run>, seen
     const [row, place] = at(index)
     if (row !== undefined) row[place] = change(valueOf(row[place]))
   }
-  // A hole: neither the hour in which the former span ends is known as a whole nor the gap to the next run.
+  // After a hole, neither the last hour of the former span nor the gap to the next run is known completely.
   if (!isContinued && rhythm !== undefined && rhythm.to % hour > 0) set(Math.floor(rhythm.to / hour), () => "-")
   for (let index = Math.max(Math.ceil(from / hour), (latest - weeks) * hoursOfWeek); index * hour < seen.to; index++) {
     set(index, () => "0")
@@ -133,7 +133,7 @@ const usual = ({ runs, week: latest }: Rhythm, from: number, to: number) => {
   return counts
 }
 
-/** Silence of a workflow that is longer than its rhythm explains; `limit` is a length that someone has set. */
+/** Silence of a workflow that its rhythm does not explain; `limit` is a maximum set by the operator. */
 export const silence = (
   rhythm: Rhythm | undefined,
   { lastStart = rhythm?.last, limit, now }: {

@@ -1,4 +1,4 @@
-/** Starts that a schedule expected and that did not happen. Pure. */
+/** Scheduled starts that did not happen. Pure. */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schedules from "../../workflows/Schedules.ts"
@@ -8,9 +8,9 @@ import type { Entry } from "../state.ts"
 export interface Judgment {
   /** Expected starts without a run, in order. */
   readonly missed: ReadonlyArray<number>
-  /** Reason why nothing can be said of the workflow, or of some of its rules. */
+  /** Reason why the workflow, or some of its rules, cannot be judged. */
   readonly unknown?: string
-  /** First judged time, if there are too many starts to judge all of them. */
+  /** Earliest judged time, if there are too many starts to judge all of them. */
   readonly since?: number
 }
 
@@ -27,20 +27,20 @@ const second = 1000
 const minute = 60 * second
 const dayLength = 1440 * minute
 
-/** Time after a start in which its run may begin late: n8n is busy, or its queue is full. */
+/** Tolerance for late runs, when n8n is busy or its queue is full. */
 export const grace = 3 * minute
-/** Time before a start in which its run may seem to begin: clocks differ. */
+/** Tolerance for early runs, since clocks differ. */
 const early = minute
 /** Time that n8n may take to register a publication's schedules. */
 const registration = 2 * minute
-/** Time around a change of the clock in which n8n skips or repeats starts by its release: none of them is judged. */
+/** Time around a clock change that is not judged, since releases of n8n skip or repeat starts differently. */
 const clockChange = 61 * minute
 /** Maximum number of starts of a workflow that are judged: two weeks of minutes, or seven hours of seconds. */
 export const maxJudged = 25_000
 
 type Cron = Schedules.Timing & { readonly _tag: "Cron" }
 
-/** Start of a rule, and the length of the time in which n8n chooses its moment. */
+/** Start of a rule, and the length of the window in which n8n picks the moment. */
 interface Start {
   readonly time: number
   readonly width: number
@@ -64,7 +64,7 @@ const firstAt = (sorted: ReadonlyArray<number>, value: number) => {
   return low
 }
 
-/** Time by which a run may begin after its minute, or its second, without being late. */
+/** Delay after its minute, or its second, within which a run is on time. */
 const slackOf = (width: number) => Math.min(10 * second, width / 6)
 
 /** Costs of an assignment of runs to starts. The sums of the small ones stay below that of a missed start for an hour. */
@@ -92,7 +92,7 @@ const unmatched = (starts: ReadonlyArray<Start>, runs: ReadonlyArray<number>, is
     while (high < runs.length && (runs[high] ?? 0) < time + width + grace) high++
     ;[from[index], to[index], own[index]] = [low, high, first]
   }
-  /** Least costs of the starts from the next one, by the number of runs until its last one that are left. */
+  /** Least cost of the remaining starts, by the number of remaining runs. */
   let next = [0]
   let [nextLow, nextHigh] = [runs.length, runs.length]
   const moves: Array<ReadonlyArray<number>> = []
@@ -135,7 +135,7 @@ const unmatched = (starts: ReadonlyArray<Start>, runs: ReadonlyArray<number>, is
   return missing
 }
 
-/** Starts of an interval without a run: it begins again with each publication and each start of n8n. */
+/** Missed starts of an interval, which restarts with each publication and each start of n8n. */
 const unmatchedEvery = (length: number, runs: ReadonlyArray<number>, from: number, to: number) => {
   const missing: Array<number> = []
   const times = [from, ...runs.filter((run) => run >= from)]
@@ -154,7 +154,7 @@ const unmatchedEvery = (length: number, runs: ReadonlyArray<number>, from: numbe
 /** Whether a schedule may have started the run. */
 export const isScheduled = ({ mode }: Run): boolean => mode === "trigger" || mode === "cron"
 
-/** Parts of a workflow that its starts follow from. */
+/** Parts of a workflow that determine its starts. */
 export type Watched = Pick<Entry, "isPublished" | "liveSince" | "nodes" | "settings" | "staticData">
 
 /** Expected starts that did not happen; `happened` are those within `seen`, in order. */
@@ -215,7 +215,7 @@ export const missed = (
   const isSure = ({ time, width }: Start) =>
     time >= from && time + width + slackOf(width) <= seen.to &&
     !changes.some((change) => Math.abs(time - change) <= clockChange)
-  // Those of earlier starts would count as late or early ones.
+  // Runs of earlier starts would count as late or early.
   const firstStart = expected[0]?.time ?? 0
   const cron = unmatched(expected, times.filter((time) => time >= firstStart - second), isSure).filter((start) =>
     isSure(start) && start.time + start.width + grace <= seen.to

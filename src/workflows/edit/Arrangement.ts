@@ -28,7 +28,7 @@ type Targets = ReadonlyMap<string, ReadonlyArray<string>>
 export interface Gaps {
   readonly columns: number
   readonly rows: number
-  /** Whether the middles of linked nodes are level, and not their upper edges. */
+  /** Whether linked nodes are aligned by their middles instead of their upper edges. */
   readonly isCentred?: boolean
 }
 

@@ -70,7 +70,7 @@ const build = (
         lookups.newest(trigger) ?? 1.1,
         isWhole ? { inputSource: "passthrough" } : { inputSource: "workflowInputs", workflowInputs: { values } }
       ),
-      // The nodes see the items that they saw before: without the inputs, and with binary data.
+      // The nodes receive the same items as before: without the inputs, and with binary data.
       ...(isWhole ? [] : [added(set, restore, -220, 3.4, {
         mode: "raw",
         jsonOutput: `={{ $json.${Group.wholeItem} }}`,
@@ -113,7 +113,7 @@ const inTurn = (workflow: Obj): ReadonlyArray<string> => {
   return [...names]
 }
 
-/** The parts of a sub-workflow that decide what it does, without the names that a person chose. */
+/** The parts of a sub-workflow that determine its behaviour, without names that a person chose. */
 const essence = (workflow: Obj, { parse }: Step.Lookups) => {
   const names = inTurn(workflow)
   const label = (name: string) => `#${names.indexOf(name)}`

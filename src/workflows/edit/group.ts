@@ -102,7 +102,7 @@ const withSubNodes = (names: Set<string>, links: ReadonlyArray<Link>): Step.Atte
     )
 }
 
-/** Refuses a group whose last run might be that of another node than its exit: n8n returns the items of that node. */
+/** Refuses a group in which a node other than its exit might run last: n8n returns the items of the last node. */
 const endsAt = (exit: string, flow: ReadonlyArray<string>, inner: Flow, members: Nodes): Step.Attempt<void> => {
   if (inner.some(({ from }) => from === exit)) {
     return cannotMove(`The items of '${exit}' go both to nodes of the group and out of it.`, "End the group there.")

@@ -65,7 +65,7 @@ const maxNames = 5
 export interface Request {
   readonly select: Selection.Select
   readonly operations: ReadonlyArray<Operation>
-  /** `keep` (default): what is published stays so, with the change; `draft`: only drafts. */
+  /** `keep` (default): published workflows stay published, with the change; `draft`: changes are drafts only. */
   readonly publish?: typeof Plans.Publish.Type
 }
 
@@ -96,7 +96,7 @@ const isOfNode = ({ operation }: Change.Changed["steps"][number]) => operation["
 
 const waits = "an unpublished draft waits, and would be published too (publish: 'draft' changes the draft alone)"
 
-/** Reason why a workflow cannot get the change in the wanted way. Settings have no drafts. */
+/** Reason why a workflow cannot be changed in the requested way, since settings have no drafts. */
 const obstacle = (
   workflow: Workflow.Listed,
   steps: Change.Changed["steps"],
@@ -244,11 +244,11 @@ const write = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, 
   } satisfies Plans.Outcome as Plans.Outcome
 })
 
-/** Milliseconds that must be left to begin another workflow, and for what follows the last. */
+/** Milliseconds that must be left to begin another workflow, and for the steps after the last one. */
 const leastTime = 8_000
 const patience = 45_000
 
-/** Runs a step for each entry, a few at a time, until time is up or n8n fails; what was not reached has no outcome. */
+/** Runs a step for each entry, a few at a time, until time is up or n8n fails; the remaining ones have no outcome. */
 const forEach = Effect.fnUntraced(function*<R>(
   entries: ReadonlyArray<Plans.Entry>,
   plan: Plans.Plan,
@@ -298,7 +298,7 @@ export interface State {
   readonly warnings: ReadonlyArray<{ readonly id: string; readonly text: string }>
 }
 
-/** Reads what became of a plan, from its record and, where there is none, from n8n. */
+/** Reads the state of a plan from its record or, without one, from n8n. */
 export const state = Effect.fn("Fleet.state")(function*(id: string) {
   const plan = yield* Plans.read(id)
   const outcomes = new Map(yield* Plans.outcomes(plan))
@@ -348,7 +348,7 @@ const snapshotBefore = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plan
 const movesPins = (operations: ReadonlyArray<Operation>) =>
   operations.some(({ op }) => op === "rename" || op === "remove")
 
-/** Takes back the change of one workflow, which must be as the batch left it. */
+/** Reverts the change of one workflow, which must be as the batch left it. */
 const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, left: string) {
   const digest = Change.digester(plan.operations)
   const former = yield* snapshotBefore(plan, entry)
@@ -379,7 +379,7 @@ const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entr
   } satisfies Plans.Outcome as Plans.Outcome
 })
 
-/** Takes back what a batch has written; workflows that changed since are left out. */
+/** Reverts a batch; workflows that have changed since are left out. */
 export const restore = Effect.fn("Fleet.restore")(function*(id: string) {
   const { outcomes: before, plan, unpublished } = yield* state(id)
   const done = plan.entries.filter((entry) => before.get(entry.id)?.state === "done" || unpublished?.has(entry.id))
@@ -388,7 +388,7 @@ export const restore = Effect.fn("Fleet.restore")(function*(id: string) {
     plan,
     (entry) => takeBack(plan, entry, before.get(entry.id)?.after ?? entry.after)
   )
-  // What the batch had not changed is not left out of the undo.
+  // Workflows that the batch did not change do not count as left out.
   const earlier = [...before].filter(([, { state }]) => state === "restored")
   return {
     plan,

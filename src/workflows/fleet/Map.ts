@@ -90,7 +90,7 @@ const fault = (
   return undefined
 }
 
-/** Workflow that a link leads to, or the text that decides it; `why` is the reason why it fails. */
+/** Workflow that a link leads to, or the expression that decides it; `why` is the reason why the link fails. */
 interface Target {
   readonly to?: string
   readonly place?: string
@@ -236,7 +236,7 @@ export const read: Effect.Effect<WorkflowMap, Errors.RequestError, N8nClient> = 
         all.set(id, facts.of(workflow, workflow.active ? Workflow.running(workflow)?.nodes : undefined))
       ),
       Effect.catchTag("NotFoundError", () => Effect.sync(() => (all.delete(id), missing.add(id)))),
-      // The key may list what it may not read, and what it does not list may exist.
+      // The key may list workflows that it may not read, and others may exist that it does not list.
       Effect.ignore
     )
   yield* Effect.forEach(drafts, reread, { concurrency, discard: true })

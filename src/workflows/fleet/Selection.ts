@@ -14,7 +14,7 @@ import * as Uses from "../Uses.ts"
 /** Maximum number of pages of n8n's list that are read, newest first: by default n8n keeps 10,000 executions. */
 const maxPages = 40
 
-/** Number of unknown workflows above which a further page is read before each is looked up by itself. */
+/** Number of unknown workflows above which another page is read instead of looking up each one. */
 const manyUnknown = 20
 const maxLookups = 100
 const concurrency = 4
@@ -22,7 +22,7 @@ const concurrency = 4
 /** Newest execution; `null` for a workflow of which n8n has saved none. */
 export type LastRun = ExecutionHead.Listed | null
 
-/** Starts with some pages of the newest executions, and those that are running, which n8n lists only by that status. */
+/** Starts with pages of the newest executions, and with the running ones, which n8n lists only by that status. */
 export const make = Effect.fn("LastRuns.make")(function*(firstPages = 1) {
   const n8n = yield* N8nClient
   const newest = new Map<string, LastRun>()
@@ -69,7 +69,7 @@ export const make = Effect.fn("LastRuns.make")(function*(firstPages = 1) {
 const optional = <S extends Schema.Top>(schema: S, description: string) =>
   Schema.optionalKey(schema.annotate({ description }))
 
-/** Conditions of a selection, which a workflow must meet all. */
+/** Conditions of a selection, all of which a workflow must meet. */
 export const conditions = {
   active: optional(Schema.Boolean, "Published (true) or not (false)."),
   tags: optional(Schema.Array(Schema.String), "With all of these tags."),
@@ -97,7 +97,7 @@ const Parameters = Schema.Struct(parameters)
 
 export type Conditions = typeof Conditions.Type
 
-/** Conditions that a workflow must meet all. */
+/** Conditions, all of which a workflow must meet. */
 export type Select = typeof Parameters.Type
 
 export interface Options {
@@ -130,7 +130,7 @@ export const refuseAll = (select: Select): Effect.Effect<void, Errors.Validation
 /** Pages of executions that `without: "runs"` reads before it lists workflows. */
 const runPages = 8
 
-/** The conditions that n8n's list does not have; `run` is applied later, since it takes requests. */
+/** Conditions that n8n's list lacks; `run` is applied later, since it takes requests. */
 const prepare = Effect.fnUntraced(function*(
   { uses, without }: Conditions,
   { secrets = false }: Options,

@@ -1,4 +1,4 @@
-/** Facts about one workflow that its links to others follow from: webhooks, requests, inputs, calls, tables. Pure. */
+/** Facts about one workflow that determine its links to others: webhooks, requests, inputs, calls, tables. Pure. */
 import { arr, defined, num, type Obj, obj, str } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { caller, callOf } from "../Calls.ts"

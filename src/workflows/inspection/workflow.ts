@@ -72,14 +72,14 @@ const ofRisk = (risk: Audit.Risk, workflow: Obj): Draft => {
 const nodesWith = (drafts: ReadonlyArray<Draft>, ...rules: ReadonlyArray<string>): ReadonlySet<string | undefined> =>
   new Set(drafts.flatMap(({ node, rule }) => node !== undefined && rules.includes(rule) ? [node] : []))
 
-/** Everything there is to say about a workflow of any shape; `counts` is whether someone can start it. */
+/** All findings about a workflow of any shape; `counts` is whether it can be started. */
 export const findings = Effect.fnUntraced(function*(workflow: Obj, counts: boolean, context: Context) {
   const { connected, read, to } = context
   const lookups = yield* NodeLookups.make(typesOf({ nodes: arr(workflow["nodes"]) }), connected)
   const indices = new Map(arr(workflow["nodes"]).map((node, index) => [str(obj(node)?.["name"]), index] as const))
   const pathOf = (node: string | undefined, key: string) => `nodes[${indices.get(node) ?? 0}].${key}`
   const problems = ruled(workflow, lookups).map(ofProblem)
-  /** Nodes that cannot run now: what an upgrade does to their type is not news. */
+  /** Nodes that cannot run already, so that an upgrade does not break them. */
   const lost = nodesWith(problems, "removed-type", "unavailable-type")
   const breaks = to === undefined ? [] : Breaks.find(workflow, { from: connected, to }, { ...lookups, ...context })
     .filter(({ node, rule }) => !(lost.has(node) && rule.startsWith("type-")))

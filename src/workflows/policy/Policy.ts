@@ -314,8 +314,8 @@ const make = (rules: Rules, own: ReadonlyArray<Rule>, catalogue: typeof NodeCata
 }
 
 /**
- * Guard for the rules, and for the application's own, whose errors count: every write of this package passes it, by a
- * tool, `WorkflowStore` or `N8nClient`. If a lookup fails, nothing is written.
+ * Guard for these rules and the errors of the application's own: every write of this package passes it, by a tool,
+ * `WorkflowStore` or `N8nClient`. If a lookup fails, nothing is written.
  *
  * **Example** (No shell on our n8n)
  *

@@ -15,18 +15,18 @@ import waiting from "./waiting.json" with { type: "json" }
 
 const Values = Schema.Record(Schema.String, Schema.Array(Schema.NullOr(Schema.String)))
 
-/** Rule about a change of n8n. A node is concerned when it meets all the conditions that the rule has. */
+/** Rule about a change of n8n. It applies to a node that meets all of its conditions. */
 export const Rule = Schema.Struct({
-  /** Name, which several rules may share: of these the first that a node meets counts. */
+  /** Name; of several rules with the same name, the first that matches a node applies. */
   rule: Schema.String,
   since: Schema.String,
-  /** Release from which another rule says it better. */
+  /** Release from which a more precise rule applies. */
   until: Schema.optionalKey(Schema.String),
   /** Default: `error`. */
   severity: Schema.optionalKey(Schema.Literals(["error", "warning"])),
   /** Types of the node; tool variants of a type are included. */
   types: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** The node's version is below this one. */
+  /** Upper bound (exclusive) of the node's version. */
   below: Schema.optionalKey(Schema.Finite),
   /** Values of parameters; null stands for anything that is not text. */
   parameters: Schema.optionalKey(Values),
@@ -45,7 +45,7 @@ export const Rule = Schema.Struct({
 })
 export type Rule = typeof Rule.Type
 
-/** Properties of a node that rules are compared with. */
+/** Properties of a node that rules match. */
 export type Facts = {
   readonly node: Obj
   readonly parameters: Obj
@@ -110,7 +110,7 @@ const hasWaitingNode = (workflow: Obj): boolean =>
     return operations === true || operations !== undefined && operations === parametersOf(node)["operation"]
   })
 
-/** Whether a node calls a workflow that waits, or one that only the run decides; `find` returns a workflow by id. */
+/** Whether a node calls a workflow that waits, or one that is chosen at run time; `find` returns a workflow by id. */
 export const callsWaiting = (node: Obj, workflow: Obj, find: (id: string) => Obj | undefined): boolean => {
   if (typeOf(node) !== "n8n-nodes-base.executeWorkflow") return false
   const { options, source = "database", workflowId } = parametersOf(node)
@@ -173,7 +173,7 @@ const breakOf = ({ fix, rule, severity = "error", since, what }: Omit<Rule, "sou
 
 const typeRemoved = "type-removed"
 
-/** Type or version that the target lacks, and a removed type without a rule of its own. */
+/** Type or version that the target lacks, and a removed type without a specific rule. */
 const absence = (node: Obj, { from, to }: Upgrade, lookups: Lookups): Omit<Rule, "source"> | undefined => {
   const [type, version] = [typeOf(node), num(node["typeVersion"])]
   const last = lookups.removed(type)
@@ -269,7 +269,7 @@ export const brief = (breaks: ReadonlyArray<Break>): ReadonlyArray<Brief> => {
 export const problem = ({ fix, node, severity, since, what }: Break): Problem =>
   defined({ severity, node, path: "", message: `n8n ${since}: ${what}`, fix })
 
-/** Remark on a target that is older than this n8n, or newer than what is known. */
+/** Remark on a target that is older than this n8n, or newer than every known release. */
 export const remark = ({ from, to }: Upgrade): string | undefined =>
   from !== undefined && isNewer(from, to)
     ? `n8n ${to} is older than this n8n (${from}): breaks are the types and versions that it lacks.`

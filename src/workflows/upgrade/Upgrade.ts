@@ -36,7 +36,7 @@ export interface Outcome {
 }
 
 export interface Lookups extends Checked.Lookups {
-  /** Whether only what nodes send matters, not what they return: then fewer are left. Default: `false`. */
+  /** Whether only requests of nodes matter, not their output, so that fewer are left. Default: `false`. */
   readonly sendsOnly?: boolean
   readonly newest: (type: string) => number | undefined
 }
@@ -81,7 +81,7 @@ const errorsOf = (node: Obj, { find, suggest }: Lookups): ReadonlyArray<string> 
   ).flatMap(({ message, severity }) => severity === "error" ? [message] : [])
 }
 
-/** Refuses a node of which n8n would refuse what it accepted before. */
+/** Refuses an upgrade to a node that n8n would refuse although it accepted the old one. */
 const refusalOf = (before: Obj, after: Obj, lookups: Lookups): Undecided | undefined => {
   const [wrong] = errorsOf(after, lookups)
   return wrong === undefined || errorsOf(before, lookups).length > 0

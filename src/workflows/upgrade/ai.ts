@@ -66,7 +66,7 @@ const withoutStreaming: Mapping = (old) =>
     ? withOptions(old, (options) => ({ ...options, enableStreaming: false }))
     : carry(old)
 
-/** From 3 on tools run as nodes: what a model gets of them, and what memory stores, changes. */
+/** From 3 on tools run as nodes, which changes their answers to the model and the stored memory. */
 const withoutTools: Mapping = (old) =>
   linked(old, "ai_tool").length > 0
     ? left(
@@ -126,7 +126,7 @@ const customKey: Mapping = (old) =>
     ? carry(old, { sessionIdType: "customKey", sessionKey: old.parameters["sessionKey"] })
     : left("Its session key can be empty, which is an error from 1.2 on.", "Set sessionIdType and sessionKey.")
 
-/** A session that comes from the chat is the memory's own from here on; as a key it stays shared, and its history. */
+/** From here on a session of the chat belongs to one memory; as an explicit key it stays shared, with its history. */
 const sharedSession: Mapping = (old) => {
   if (old.parameters["sessionIdType"] !== "fromInput") return carry(old)
   const triggers = Workflow.nodes(old.workflow).filter((node) => Workflow.typeOf(node) === `${langchain}chatTrigger`)
@@ -197,7 +197,7 @@ const code = Record.mapKeys({
   ])
 } as { readonly [type: string]: { readonly [to: string]: Mapping } }, (name) => langchain + name)
 
-/** Parameter of the model: which one it is by default depends on the release of n8n. */
+/** Parameter of the model, whose default depends on the release of n8n. */
 const models: { readonly [type: string]: string } = {
   [`${langchain}lmChatAnthropic`]: "model",
   [`${langchain}lmChatGoogleGemini`]: "modelName",
@@ -231,7 +231,7 @@ export const steps = Object.fromEntries(
   })
 )
 
-/** The node that n8n's core package had; its chat is that of version 1.8. */
+/** The former node of n8n's core package; its chat is that of version 1.8. */
 const fromOpenAi: Mapping = (old) => {
   const { operation, resource } = old.parameters
   const options = obj(old.own["options"] ?? {})
@@ -263,7 +263,7 @@ const fromOpenAi: Mapping = (old) => {
   return done(parameters, { keys: { typeVersion: 1.8 } })
 }
 
-/** A parser that repairs another's answers is a setting of that parser now. */
+/** A parser that repairs another parser's answers is now a setting of that parser. */
 const autofixing: Mapping = (old) => {
   const [inner, ...others] = nodesLinked(old, "ai_outputParser")
   const name = Workflow.nameOf(inner)
@@ -305,7 +305,7 @@ const loader = (dataType: "json" | "binary"): Mapping => (old) => {
   })
 }
 
-/** The model gets other schemas and answers of requests. */
+/** Schemas and answers of requests differ for the model. */
 const requestTool: Mapping = () =>
   left(
     "The model gets each answer as a list of items, and fills $fromAI instead of placeholders.",

@@ -10,9 +10,9 @@ export interface Operand {
   readonly raw: unknown
   readonly isLiteral: boolean
   readonly value?: unknown
-  /** JavaScript that gives the value, in parentheses where it needs some; absent where that is not known. */
+  /** JavaScript that computes the value, in parentheses if needed; absent if it is not known. */
   readonly code?: string
-  /** JavaScript that is `undefined` where it fails, as n8n's expressions are, so that it can be part of another one. */
+  /** JavaScript that is `undefined` when it fails, like n8n's expressions, so that another one can contain it. */
   readonly guarded?: string
   readonly isMixed?: boolean
   /** Whether the value does not depend on data. */
@@ -60,7 +60,7 @@ const ofCall = (node: Obj): Kind => {
     : undefined
 }
 
-/** Type of a value that the code gives unless it fails. */
+/** Type of the value that the code computes unless it fails. */
 const kindOf = (node: Obj | undefined): Kind => {
   switch (node?.["type"]) {
     case "Literal": {
@@ -117,7 +117,7 @@ const isBase = (node: Obj): boolean => {
     node["type"] === "CallExpression" && (String(callee?.["name"]).startsWith("$") || isEntry(callee))
 }
 
-/** Path that is `undefined` where n8n's expression fails, and so is; `undefined` for other code. */
+/** Path that is `undefined` when n8n's expression fails, and therefore `undefined` too; no result for other code. */
 const optional = (node: Obj | undefined, code: string): string | undefined => {
   const text = (part: Obj | undefined) => code.slice(Number(part?.["start"]), Number(part?.["end"]))
   if (node === undefined || isBase(node)) return node && text(node)
@@ -151,7 +151,7 @@ const ofLiteral = (raw: unknown, value: unknown): Operand => {
   }
 }
 
-/** Template literal of text with code in it; n8n writes nothing for what is missing, `NaN` or fails. */
+/** Template literal of text with code in it; for n8n a missing value, `NaN` and a failure are an empty text. */
 const templateOf = (text: string, parse: Parse): string | undefined => {
   let [made, from] = ["", 1]
   const plain = (part: string) => part.replace(/[`\\]|\$(?=\{)/g, String.raw`\$&`)
@@ -210,10 +210,10 @@ const native = (type: string, operation: string, leftValue: unknown, rightValue:
   operator: { type, operation, ...(unary.has(operation) ? { singleValue: true } : {}) }
 })
 
-/** Condition on a comparison in JavaScript; where it fails, it is not true. */
+/** Condition on a comparison in JavaScript; false if the comparison fails. */
 const whether = (code: string, is = true): Condition => native("boolean", String(is), `={{ ${code} }}`)
 
-/** Whether only the same text is converted to this text. */
+/** Whether no other value is converted to this text. */
 const isPlain = (value: unknown): value is string =>
   typeof value === "string" && value !== "" && value.trim() === value && Number.isNaN(Number(value)) &&
   !/^(?:true|false|null|undefined|NaN|-?Infinity|[[{"\d].*)$/s.test(value)
@@ -334,7 +334,7 @@ const textOperations = new Set([
   "notRegex"
 ])
 
-/** Condition of a filter for one of the old; `undefined` where it is not known to mean the same. */
+/** Filter condition equivalent to an old condition; `undefined` if equivalence is not certain. */
 export const condition = (old: Obj, fallback: string, parse: Parse): Condition | undefined => {
   const operation = (str(old["operation"]) ?? fallback).replace(/^=/, "")
   const [one, other] = [operand(old["value1"], parse), operand(old["value2"], parse)]

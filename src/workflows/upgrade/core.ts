@@ -103,7 +103,7 @@ const third: Mapping = (old) => {
 
 const merge = [{ to: 3, change: third }, { to: 3.2, change: third }]
 
-/** Whether something outside reads what the last node returns. */
+/** Whether a caller outside reads the output of the last node. */
 const answersLast = (workflow: Obj) =>
   Workflow.nodes(workflow).some((node) => {
     const type = Workflow.typeOf(node)
@@ -112,7 +112,7 @@ const answersLast = (workflow: Obj) =>
       type.endsWith(".webhook") && (mode === "lastNode")
   })
 
-/** Version 3 has the outputs in the order done, loop. */
+/** Version 3 orders its outputs as done, loop. */
 const loop: Mapping = (old) => {
   const { name, node, version, workflow } = old
   const main = arr(obj(obj(workflow["connections"])?.[name])?.["main"])
@@ -210,7 +210,7 @@ const summarize: Mapping = (old) => {
     )
 }
 
-/** Value that is stored as `0` too, which the new version takes for nothing. */
+/** Value that may also be stored as `0`, which the new version treats as missing. */
 const stored = (value: unknown, parse: Parse): unknown => {
   const { code, isLiteral, kind } = operand(value, parse)
   return value === 0
@@ -284,10 +284,10 @@ const lacking: ReadonlyArray<readonly [pattern: RegExp, what: string]> = [
   ]
 ]
 
-/** Reads of the input, which the old nodes gave as it was: there, `item` and `items` were copies. */
+/** Reads of the unchanged input: in the old nodes, `item` and `items` were copies of it. */
 const reading = /\$json\b|\$input\b|\$items\s*\(\s*\)/
 
-/** Code with what it needs of the old node; `isEach` wraps it, because its result is data of one item and keeps the file. */
+/** Code with the parts of the old node that it uses; `isEach` wraps it to return one item's data and keep the file. */
 const script = (old: string, isEach: boolean): string => {
   const code = old.replace(/\bthis\.(?=getWorkflowStaticData\b)/g, "")
   const before = [

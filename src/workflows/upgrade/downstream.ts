@@ -29,7 +29,7 @@ const nodesAfter = (workflow: Obj, name: string, output?: number): ReadonlyArray
   )
 }
 
-/** Nodes that a node leads to, or that lead to it. */
+/** Nodes after or before a node. */
 export const connected = (workflow: Obj, name: string, direction: "after" | "before"): ReadonlyArray<Obj> => {
   const nodes = Workflow.nodes(workflow)
   const next = new Map(nodes.map((node) => [node, nodesAfter(workflow, Workflow.nameOf(node))]))
@@ -110,7 +110,7 @@ export const seesMore = (workflow: Obj, name: string, field: string, output?: nu
   )
 }
 
-/** Kind of response that what follows expects. */
+/** Kind of response that later nodes expect. */
 export type Shape = "object" | "text" | "unknown"
 
 const isListMember = (key: string) => /^\d+$/.test(key) || key === "length" || key in Array.prototype

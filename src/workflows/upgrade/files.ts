@@ -34,7 +34,7 @@ export const fromWriteBinaryFile: Mapping = (old) =>
 
 const ofFiles = ["fileExtension", "fileName", "fileSize", "fileType", "mimeType"]
 
-/** Version 1 of Read/Write Files returns nothing where there is not a file, as the old node does. */
+/** Version 1 of Read/Write Files returns nothing for a missing file, like the old node. */
 export const fromReadBinaryFiles: Mapping = ({ name, node, own, parameters: p, workflow }) => {
   const { dataPropertyName, fileSelector } = p
   if (
@@ -74,7 +74,7 @@ export const fromWorkflowTrigger: Mapping = ({ name, own, workflow }) =>
 
 const spreadsheets = new Set(["csv", "html", "rtf", "ods", "xls", "xlsx"])
 
-/** Spreadsheet File writes as Convert to File does; what it reads depends on the file. */
+/** Spreadsheet File writes like Convert to File; its output when reading depends on the file. */
 export const fromSpreadsheet: Mapping = (old) => {
   const { fileFormat, ...p } = old.parameters
   const options = optionsOf(old)

@@ -78,7 +78,7 @@ const flat = (value: unknown): ReadonlyArray<Field> | undefined => {
     : undefined
 }
 
-/** Parameters that a part of the request becomes. */
+/** Parameters for a part of the request. */
 type Part = Result.Result<Obj, Undecided>
 
 const nested = /[.[]/
@@ -164,7 +164,7 @@ const oldBody = ({ parameters: p }: Old, kind: unknown, mime: unknown): Result.R
   return fields === undefined ? sink : listed(fields)
 }
 
-/** Parameters and options that a part of the request becomes. */
+/** Parameters and options for a part of the request. */
 type Optioned = Result.Result<{ readonly parameters: Obj; readonly options: Obj }, Undecided>
 
 const optioned = (parameters: Obj = {}, options: Obj = {}): Optioned => Result.succeed({ parameters, options })
@@ -225,7 +225,7 @@ const oldAuthentication = ({ parameters: p, version }: Old): Part => {
 
 const formats = { json: "json", string: "text", file: "file" } as const
 
-/** Whether what follows reads the response as version 1 gave it: a list was one item, and JSON in a text was parsed. */
+/** Whether later nodes expect the response of version 1: a list as one item, and JSON in a text parsed. */
 const unsure = (format: string, isFull: boolean, isSplit: boolean, shape: Shape) => {
   if (format === "json" && !isFull && !isSplit && shape !== "object") {
     return left(

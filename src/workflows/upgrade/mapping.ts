@@ -1,4 +1,4 @@
-/** Mappings of old nodes to new ones: how a version or a type follows another with the same meaning. */
+/** Mappings of old nodes to new ones that preserve their meaning. */
 import * as Result from "effect/Result"
 import { arr, defined, equals, type Obj, obj, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
@@ -22,22 +22,22 @@ export interface Old {
   readonly parameters: Obj
   readonly workflow: Obj
   readonly lookups: Checked.Lookups
-  /** Whether only what the node sends matters, not what it returns. */
+  /** Whether only the node's requests matter, not its output. */
   readonly sendsOnly: boolean
-  /** Description of the node's type in the version (or of the type) that follows. */
+  /** Description of the next version of the type, or of the next type. */
   readonly next: Description
   readonly nextVersion: number
 }
 
-/** Node after a mapping; what is absent stays. */
+/** Node after a mapping; absent parts are unchanged. */
 export interface New {
-  /** Type that follows; its newest version is used. Absent: the same type in the version of the step. */
+  /** Next type, in its newest version. Default: the same type in the version of the step. */
   readonly type?: string
   readonly parameters: Obj
   readonly keys?: Obj
-  /** Name of a sub-node of which this node does the work now: it is removed with its link. */
+  /** Name of a sub-node that this node replaces: it is removed with its link. */
   readonly absorbs?: string
-  /** New index of a main output; absent: outputs stay where they are. */
+  /** New index of a main output; absent if outputs keep their indexes. */
   readonly outputs?: (index: number) => number
 }
 
@@ -50,7 +50,7 @@ export interface Step {
   readonly change?: Mapping
 }
 
-/** Steps of a type in ascending order. A version that no step names is passed over. */
+/** Steps of a type in ascending order. Versions without a step are skipped. */
 export type Steps = { readonly [type: string]: ReadonlyArray<Step> }
 
 /** Types that replace a deprecated one; the mapping chooses one of `to` (in `New.type`, by default the first). */
@@ -66,7 +66,7 @@ export const continues = (node: Obj): boolean =>
 
 export const left = (why: string, decision: string) => Result.fail<Undecided>({ why, decision })
 
-/** Result with exactly these parameters; defaults that differ in the next version do not matter. */
+/** Result with exactly these parameters, regardless of the next version's defaults. */
 export const done = (parameters: Obj, more: Omit<New, "parameters"> = {}): Outcome =>
   Result.succeed({ parameters, ...more })
 
@@ -90,7 +90,7 @@ export const carry = (
   const isMade = (key: string) => Object.hasOwn(given, key) || !equals(own[key], original[key])
   let parameters: Obj = { ...own, ...given }
   const after = () => Parameters.complete(next, { typeVersion: nextVersion, parameters, isTool })
-  // A value that becomes explicit can show others.
+  // A value that becomes explicit can make others visible.
   for (let round = 0; round < 3; round++) {
     const shown = after()
     const changed = Object.keys(before).filter((key) =>
@@ -111,32 +111,32 @@ export const carry = (
     )
 }
 
-/** Conditions on a node, which it must meet all. */
+/** Conditions on a node, all of which it must meet. */
 interface Condition {
-  /** Values, by path, of completed parameters, of which one must match; `null` is an absent value, `[]` any entry. */
+  /** Values of completed parameters by path, one of which must match; `null` is an absent value, `[]` any entry. */
   readonly when?: { readonly [path: string]: ReadonlyArray<unknown> }
   readonly unless?: { readonly [path: string]: ReadonlyArray<unknown> }
-  /** Paths of completed parameters of which one must have a value. */
+  /** Paths of completed parameters, one of which must have a value. */
   readonly present?: ReadonlyArray<string>
-  /** Paths of completed parameters of which one must be an expression. */
+  /** Paths of completed parameters, one of which must be an expression. */
   readonly expression?: ReadonlyArray<string>
   /** Only nodes that pass failed items on. */
   readonly continues?: true
-  /** Version below which the node must be, or at which it must be at least. */
+  /** Upper bound (exclusive) or lower bound (inclusive) of the node's version. */
   readonly below?: number
   readonly from?: number
 }
 
-/** Case of a step as data; cases apply in order, each to what the one before made. */
+/** Case of a step as data; cases apply in order, each to the result of the one before. */
 interface Case extends Condition {
-  /** Conditions of which one must be met, too. */
+  /** Further conditions, one of which must be met. */
   readonly any?: ReadonlyArray<Condition>
-  /** Values, by path, that the older version assumed where the node has none. */
+  /** Defaults of the older version by path. */
   readonly absent?: Obj
-  /** Values, by path, whatever the node has; `null` removes one. */
+  /** Values to set by path, whatever the node has; `null` removes one. */
   readonly set?: Obj
   readonly rename?: { readonly [path: string]: string }
-  /** New paths by old path; moves what the node has or its default. */
+  /** New paths by old path; moves the node's value or its default. */
   readonly move?: { readonly [path: string]: string }
   /** Paths of texts, or of their defaults, that become resource locators in mode `id`. */
   readonly locator?: ReadonlyArray<string>
@@ -170,7 +170,7 @@ const isOneOf = ({ parameters }: Old, hasAny: boolean) => ([at, values]: readonl
     hasAny && Parameters.isExpression(own) || values.some((value) => equals(own, value))
   )
 
-/** Whether a node meets a condition; what an expression results in may be any value, which leaves the node. */
+/** Whether a node meets a condition; an expression may have any value, so that the node is left as it is. */
 const meets = (
   { below, continues: isContinuing, expression, from, present, unless = {}, when = {} }: Condition,
   old: Old,
@@ -211,7 +211,7 @@ const withCase = (parameters: Obj) => (given: Obj, each: Case): Obj => {
   return (each.remove ?? []).reduce((rest, at) => put(rest, path(at), undefined), next)
 }
 
-/** Whether something on a path is no object, such as a collection that is an expression. */
+/** Whether a value on the path is not an object, such as a collection given as an expression. */
 const isBlocked = (parameters: Obj, { absent, locator, move, remove, rename, set }: Case) =>
   [absent, move, rename, set].flatMap((paths) => Object.keys(paths ?? {}))
     .concat(locator ?? [], remove ?? [], Object.values({ ...rename, ...move }))

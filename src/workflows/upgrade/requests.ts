@@ -30,7 +30,7 @@ const isWaiting = (node: Obj) => {
 
 const withOptions = (old: Old, more: Obj): Obj => ({ ...old.own, options: { ...optionsOf(old), ...more } })
 
-/** Version 1 leaves out the body of a request without one, and drops files; later versions give `{}` and a file. */
+/** Version 1 has no body for a request without one, and drops files; later versions output `{}` and a file. */
 const toBodies: Mapping = (old) => {
   const options = optionsOf(old)
   if (options["binaryData"] !== undefined && options["binaryData"] !== false) {
@@ -127,7 +127,7 @@ const withFields = (old: Old, change: (field: Obj) => Obj): Obj => {
     : { ...old.own, formFields: { ...form, values: fieldsOf(old).map(change) } }
 }
 
-/** Checkboxes take the place of a list with several choices. */
+/** Checkboxes replace a list with several choices. */
 const toCheckboxes: Mapping = (old) => {
   const several = fieldsOf(old).filter(({ fieldType, multiselect }) =>
     fieldType === "dropdown" && multiselect !== undefined
@@ -143,7 +143,7 @@ const toCheckboxes: Mapping = (old) => {
     )
 }
 
-/** A name that only hidden fields had before counts for all of them. */
+/** A name that only hidden fields had now applies to all fields. */
 const toNames: Mapping = (old) =>
   done(
     withFields(old, ({ fieldName, ...field }) =>
@@ -208,7 +208,7 @@ const within = (value: unknown, low: number, high: number) => {
   return number !== undefined && number >= low && number <= high ? number : undefined
 }
 
-/** Rule of one trigger time; n8n chooses the second, and the minute of every so many hours, itself. */
+/** Rule of one trigger time; n8n itself chooses the second, and the minute of an hourly interval. */
 const ruleOf = (time: Obj): Obj | undefined => {
   const { dayOfMonth = 1, hour = 14, minute = 0, mode = "everyDay", unit = "hours", value = 2, weekday = "1" } = time
   const [m, h] = [within(minute, 0, 59), within(hour, 0, 23)]

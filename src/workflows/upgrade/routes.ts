@@ -6,7 +6,7 @@ import { continues, done, entriesOf, left, type Mapping, type Outcome, type Step
 
 const byHand = "Write the conditions for the new version by hand."
 
-/** Number that an operand of a newer filter is, where that filter takes an empty text for nothing. */
+/** Number that a newer filter reads from an operand, if it treats an empty text as missing. */
 const number = (raw: unknown, parse: Parse): unknown | undefined => {
   const { code, isLiteral, kind, value } = operand(raw, parse)
   if (isLiteral) return typeof value === "string" && value.trim() === "" ? 0 : raw
@@ -70,7 +70,7 @@ const full = (given: unknown): Obj => ({
 
 const hard = (what: string) => left(`Version ${what} converts empty values of a condition in another way.`, byHand)
 
-/** Options that show in n8n's editor what its filters do: it rewrites the filters by them. */
+/** Options by which n8n's editor shows, and rewrites, a filter's behaviour. */
 const shown = (own: Obj, filters: ReadonlyArray<Obj>, isLooseOption: boolean): Obj => {
   const all = filters.map((each) => obj(each["options"]) ?? {})
   const [isLoose, ignoresCase] = [
@@ -126,7 +126,7 @@ interface Route {
   readonly name?: string
 }
 
-/** Routes of the first Switch, a route for each output; `undefined` if a rule between two of an output can matter. */
+/** Routes of the first Switch, one for each output; `undefined` if the order of rules across outputs can matter. */
 const merged = (routes: ReadonlyArray<Route>, areDisjoint: boolean): ReadonlyArray<Route> | undefined => {
   const all = new Map<number, Route>()
   let last: number | undefined
