@@ -1,6 +1,8 @@
 /** Writes files atomically: readers see the whole file or none of it. */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
@@ -86,6 +88,20 @@ export const stage = <E, R>(
     }))
     yield* Effect.ensuring(Effect.flatMap(write, place), Effect.ignore(fs.remove(temporary)))
   }).pipe(Effect.uninterruptible)
+
+/** Age in milliseconds of a temporary file from which its writer was interrupted. */
+export const leftAfter = 60_000
+
+/** Removes those of these temporary files whose writers were interrupted. */
+export const removeLeft = Effect.fnUntraced(function*(temporaries: ReadonlyArray<string>) {
+  const fs = yield* FileSystem.FileSystem
+  const now = yield* Clock.currentTimeMillis
+  yield* Effect.forEach(temporaries, (path) =>
+    Effect.when(
+      fs.remove(path, { force: true }),
+      Effect.map(fs.stat(path), ({ mtime }) => now - Option.getOrThrow(mtime).getTime() > leftAfter)
+    ))
+}, (removing) => Effect.ignore(removing))
 
 /** Writes or replaces a file: readers see the old content or the new, even if this process is killed. */
 export const write = (file: string, content: Content) =>

@@ -60,6 +60,8 @@ const unusable = ({ message }: PlatformError.PlatformError) =>
     isServerFault: true
   })
 
+const isTemporary = (name: string) => name.endsWith(".tmp")
+
 /** Documents as files `<collection>/<hash of the owner>/<name>` below a folder, for this user only. */
 export const layerFolder = (folder: string): Layer.Layer<Documents, never, FileSystem.FileSystem | Path.Path> =>
   Layer.effect(
@@ -87,7 +89,11 @@ export const layerFolder = (folder: string): Layer.Layer<Documents, never, FileS
           return {
             list: fs.readDirectory(own).pipe(
               Effect.catchIf(isMissing, () => Effect.succeed([])),
-              Effect.map((names) => names.filter((name) => !name.endsWith(".tmp"))),
+              Effect.tap((names) =>
+                AtomicFile.removeLeft(names.filter(isTemporary).map((name) => path.join(own, name)))
+              ),
+              Effect.map((names) => names.filter((name) => !isTemporary(name))),
+              Effect.provideService(FileSystem.FileSystem, fs),
               access
             ),
             read: (name) => access(Effect.catchIf(fs.readFile(file(name)), isMissing, () => Effect.undefined)),

@@ -40,8 +40,6 @@ const writable = (userPath: string) => <A, E, R>(effect: Effect.Effect<A, E | Pl
     (error) => Effect.fail(refusals.unwritable(userPath, error))
   )
 
-/** Age in milliseconds after which the temporary files of an interrupted writer are removed. */
-const leftAfter = 60_000
 const isTemporary = /^\.effect-n8n-mcp-[\da-f-]+\.tmp$/
 
 const makePlacer = Effect.fnUntraced(function*(locate: Locate.Locate) {
@@ -53,14 +51,10 @@ const makePlacer = Effect.fnUntraced(function*(locate: Locate.Locate) {
 
   const removeLeft = Effect.fnUntraced(function*(folder: string) {
     const now = yield* Clock.currentTimeMillis
-    if (now - (cleaned.get(folder) ?? -Infinity) < leftAfter) return
+    if (now - (cleaned.get(folder) ?? -Infinity) < AtomicFile.leftAfter) return
     cleaned.set(folder, now)
-    const left = (yield* fs.readDirectory(folder)).filter((name) => isTemporary.test(name))
-    yield* Effect.forEach(left.map((name) => path.join(folder, name)), (name) =>
-      Effect.when(
-        fs.remove(name),
-        Effect.map(fs.stat(name), ({ mtime }) => now - Option.getOrThrow(mtime).getTime() > leftAfter)
-      ))
+    const names = (yield* fs.readDirectory(folder)).filter((name) => isTemporary.test(name))
+    yield* AtomicFile.removeLeft(names.map((name) => path.join(folder, name)))
   })
 
   /** Writes a temporary file beside the file and runs `place`, unless the path leads elsewhere by then. */
