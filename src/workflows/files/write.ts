@@ -55,7 +55,7 @@ const makePlacer = Effect.fnUntraced(function*(locate: Locate.Locate) {
     cleaned.set(folder, now)
     const names = (yield* fs.readDirectory(folder)).filter((name) => isTemporary.test(name))
     yield* AtomicFile.removeLeft(names.map((name) => path.join(folder, name)))
-  })
+  }, Effect.provideService(FileSystem.FileSystem, fs))
 
   /** Writes a temporary file beside the file and runs `place`, unless the path leads elsewhere by then. */
   const beside = <E, R>(
