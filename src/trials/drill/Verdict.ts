@@ -3,9 +3,9 @@
  *
  * Most cases follow from the definition; {@link of} returns `undefined` where only a run on a copy can decide.
  */
-import { obj, str } from "../../base/Json.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
+import { isCalled, responseMode, returnsLast } from "../answering.ts"
 import { leadingTo, reachableFrom } from "../TestCopy.ts"
 import * as Failures from "./Failures.ts"
 
@@ -64,7 +64,6 @@ const isOf = (types: string) => {
 const isErrorTrigger = isOf("errorTrigger")
 const isRespond = isOf("respondToWebhook")
 const isBatches = isOf("splitInBatches")
-const isCalled = isOf("executeWorkflowTrigger")
 /** Nodes that decide by an item where it goes. */
 const decides = isOf("if switch filter")
 /** Nodes that pass items on without an effect outside or a decision. */
@@ -74,16 +73,6 @@ const passes = isOf(
 
 const verdict = (grade: Grade, because: string): Verdict => ({ grade, because })
 const quote = (name: string) => `'${name}'`
-
-/** Moment at which the trigger answers its caller; `undefined` if no caller waits. */
-const responseMode = (trigger: Node | undefined) => {
-  if (trigger === undefined) return undefined
-  const { options, responseMode } = obj(trigger.parameters) ?? {}
-  const isChat = trigger.type.endsWith(".chatTrigger")
-  if (!isChat && !/\.(webhook|formTrigger)$/.test(trigger.type)) return undefined
-  const mode = str(responseMode) ?? str(obj(options)?.["responseMode"]) ?? (isChat ? "lastNode" : "onReceived")
-  return mode === "onReceived" ? undefined : mode
-}
 
 /** Alert that someone gets when a run stops at the node, from n8n or as its caller; `undefined` if no one does. */
 const alertOf = ({ errorWorkflow, isV1, nodes, trigger }: Subject, before: ReadonlyArray<string>, node: string) => {
@@ -138,7 +127,7 @@ const teller = (
   // Nodes of a loop around the node run whether it fails or not.
   const usual = reachableFrom(others, trigger?.name ?? outcome.items.keys().next().value ?? name)
   const before = leadingTo(links, name)
-  const last = responseMode(trigger) === "lastNode" || trigger !== undefined && isCalled(trigger)
+  const last = returnsLast(trigger)
   const responding = new Set(nodes.filter(isRespond).map((node) => node.name))
   const after = new Set(targets(links, name, output).flatMap((to) => [...reachableFrom(links, to)]))
   const tells = [...after].find((each) =>

@@ -14,6 +14,7 @@ import { Executions } from "../../executions/Executions.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
 import { isNote } from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as Answering from "../answering.ts"
 import * as live from "../live.ts"
 import * as Replay from "../Replay.ts"
 import * as Replays from "../Replays.ts"
@@ -329,10 +330,18 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
   )
   const result = Groups.group(outcomes, verdicts.flatMap(({ ignored }) => ignored), [...unseenChanges, ...notReplayed])
   const answering = subject.nodes.flatMap(({ name, type }) => type === respond ? [name] : [])
-  const sending = verdicts.filter(({ real, run: { replayed: { result: { notRun, pinned, trigger } } } }) => {
-    const names = new Set([...pinned, ...notRun, ...answering])
+  const sending = verdicts.filter(({ real, run: { names, record, replayed: { result } } }) => {
+    const { execution, notRun, pinned, trigger } = result
+    const ends = new Set([...pinned, ...notRun, ...answering])
+    // A difference of the last node, or of whether nodes fail, reaches a caller that waits for the items of that node.
+    const then = Execution.lastToRun(record) ?? ""
+    const returned = Answering.returnsLast(subject.nodes.find(({ name }) => name === trigger))
+      ? [Execution.lastToRun(execution), [...names].find(([, former]) => former === then)?.[0] ?? then]
+      : []
     return real.some(({ kind, node, path }) =>
-      node === trigger || path.startsWith("sent") || names.has(node) && (kind === "ran" || kind === "notRun")
+      node === trigger || path.startsWith("sent") || returned.includes(node) ||
+      returned.length > 0 && (kind === "failed" || kind === "succeeded") ||
+      ends.has(node) && (kind === "ran" || kind === "notRun")
     )
   })
   const differing = result.runs - result.same

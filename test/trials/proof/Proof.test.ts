@@ -55,6 +55,27 @@ describe("a proof", () => {
       assert.isAtMost(runs, 8 + 8 + 2)
     }))
 
+  it.effect("says that a caller gets another answer if it waits for the last node", () =>
+    Effect.gen(function*() {
+      const verdictOf = (version: Version, responseMode: string) => {
+        const waiting = (each: Version) => {
+          const [hook, ...rest] = workflow(each).nodes
+          return workflow(each, {
+            nodes: [{ ...hook, parameters: { ...obj(hook?.["parameters"]), responseMode } }, ...rest]
+          })
+        }
+        return inMemory(one, {
+          seed: { workflows: [waiting(version)], executions: records("plain", 3, waiting("plain")) },
+          runs: running()
+        })
+      }
+      assert.match((yield* verdictOf("without email", "onReceived")).verdict, /; all send and answer the same$/)
+      for (const version of ["without email", "throws"] as const) {
+        const { verdict } = yield* verdictOf(version, "lastNode")
+        assert.match(verdict, /; 3 runs would be called, send or answer differently$/)
+      }
+    }))
+
   it.effect("finds another order behind values that always differ", () =>
     proving("reversed", function*() {
       const { groups } = yield* prove()
