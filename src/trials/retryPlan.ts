@@ -162,7 +162,7 @@ export interface Plan {
   /** Place that receives the request; absent if n8n resumes the run. */
   readonly to?: string
   readonly body?: string
-  /** Nodes that reached outside before the failure, and will again. */
+  /** Nodes that reached outside before the failure, or whose failed request may have arrived, and that run again. */
   readonly repeats?: ReadonlyArray<string>
   readonly version?: string
   readonly reference?: string
@@ -252,6 +252,18 @@ const outsideNodes = Effect.fnUntraced(function*(execution: Execution.Execution,
   return nodes.filter((node) => reachesOutside(find(node.type), node, parse)).map(({ name }) => name)
 })
 
+/** Errors of a request that may have arrived although there was no answer. */
+const unanswered = /ECONNABORTED|ECONNRESET|EPIPE|E(?:SOCKET)?TIMEDOUT|time(?:d|-| )?out|\baborted\b|socket hang up/i
+
+/** Node whose failed request may have arrived, so that a retry from there repeats it. */
+const unansweredNode = Effect.fnUntraced(function*(id: string) {
+  const failure = Option.getOrUndefined(yield* Effect.option(Executions.use((executions) => executions.failure(id))))
+  if (failure?.node === undefined) return undefined
+  const { description = "", httpCode = "", message, node } = failure
+  const isUnanswered = unanswered.test(`${message} ${description}`) || ["408", "502", "504"].includes(httpCode)
+  return isUnanswered ? [node] : undefined
+})
+
 /** Whether n8n runs workflows with this trigger unpublished; 1.x also those that other workflows start. */
 const runsUnpublished = (type: string, isOld: boolean) =>
   type === "n8n-nodes-base.manualTrigger" ||
@@ -330,7 +342,9 @@ export const make = Effect.fnUntraced(
         }
         const workflowName = names.get(workflowId) ?? Selection.unknownWorkflow
         const plan = { workflowId, workflowName, newest, ...decision }
-        if (from === "failure") return { ...plan, way: "resume" } satisfies Plan as Plan
+        if (from === "failure") {
+          return { ...plan, way: "resume", ...defined({ repeats: yield* unansweredNode(id) }) } satisfies Plan as Plan
+        }
         if ((yield* Clock.currentTimeMillis) > end) return yield* skip(id, unreached)
         const workflow = yield* Cache.get(workflowOf, workflowId).pipe(
           Effect.catchTag("NotFoundError", () => skip(id, "its workflow was deleted"))

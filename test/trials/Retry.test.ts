@@ -157,6 +157,32 @@ describe("a retry from the start", () => {
     )
   })
 
+  it.effect("names the node whose first request may have arrived, before and after it is sent again", () => {
+    const slow = {
+      ...FakeN8n.failedExecution({
+        workflow: shop,
+        id: "9",
+        startedAt,
+        node: "Pay",
+        message: "timeout of 3000ms exceeded",
+        items: { Hook: [requestOf(9)] }
+      }) as FakeN8n.Execution,
+      mode: "webhook"
+    }
+    return inShop(
+      () =>
+        Effect.gen(function*() {
+          const dry = yield* retry({ ids: ["1", "9"], dryRun: true })
+          assert.deepStrictEqual(dry.wouldRetry?.map(({ id, repeats }) => [id, repeats]), [["1", undefined], ["9", [
+            "Pay"
+          ]]])
+          const { hint } = yield* retry({ ids: ["1", "9"] }).pipe(answering("yes"))
+          assert.include(hint, "Sent again though the first request may have arrived: 'Pay'.")
+        }),
+      { seed: { workflows: [shop], executions: [failed(1), slow] } }
+    )
+  })
+
   it.effect("sends once for calls at the same time, and for requests that were sent by retries", () =>
     inShop(({ api }) =>
       Effect.gen(function*() {

@@ -41,7 +41,7 @@ const Output = Schema.Struct({
         id: Schema.String,
         to: Schema.optionalKey(Schema.String),
         body: Schema.optionalKey(Schema.String),
-        /** Nodes that had effects before the failure, and will again. */
+        /** Nodes that had effects before the failure, or may have had, and will again. */
         repeats: Schema.optionalKey(Schema.Array(Schema.String))
       })
     )
@@ -90,6 +90,16 @@ const reasons = (skipped: ReadonlyArray<Retry.Skipped>) =>
     return { ids: all.map(({ id }) => id), reason, ...(as.length === 0 ? {} : { as }) }
   })
 
+/** Sentence about effects that a retry repeated. */
+const repetition = (planned: Retry.Outcome["planned"], from: string) => {
+  const nodes = [...new Set(planned.flatMap(({ repeats }) => repeats ?? []))].slice(0, 5)
+    .map((name) => `'${Visible.label(name)}'`).join(", ")
+  if (nodes === "") return undefined
+  return from === "start"
+    ? `Ran again after they had succeeded: ${nodes}.`
+    : `Sent again though the first request may have arrived: ${nodes}.`
+}
+
 const many = (
   { cursor, next, note, planned, retried, skipped, unreached }: Retry.Outcome,
   { dryRun, from, latest }: { readonly dryRun: boolean; readonly from: string; readonly latest: boolean }
@@ -115,6 +125,7 @@ const many = (
     next: rest,
     hint: [
       note,
+      dryRun ? undefined : repetition(planned.filter(({ id }) => retried.some((each) => each.id === id)), from),
       unreached.length === 0 ? undefined : `Not reached in time: ${unreached.join(", ")}.`,
       isAfter ? `Then continue with cursor '${next.cursor}'.` : undefined,
       rest === undefined && cursor !== undefined
@@ -144,7 +155,11 @@ export const retryExecution = Tool.make({
   input: Schema.Struct({
     id: Schema.optionalKey(parameters.executionIdFor("One run.")),
     ids: Schema.optionalKey(
-      Schema.Array(Schema.String.check(Schema.isPattern(/^\d+$/, { message: "ids must be digits" }))).check(
+      Schema.Array(
+        Schema.String.check(
+          Schema.isPattern(/^\d+$/, { message: "each of ids must be the digits of an execution's id" })
+        )
+      ).check(
         Schema.isMinLength(1),
         Schema.isMaxLength(maxRuns, {
           message: `ids must have from 1 to ${maxRuns} ids: retry the others in a further call`
@@ -159,7 +174,7 @@ export const retryExecution = Tool.make({
       "failure (default): at the failed node. start: the recorded request again."
     ),
     latest: parameters.flag("Use the current workflow."),
-    force: parameters.flag("Also if it may have been sent already."),
+    force: parameters.flag("Also if it may have been retried already."),
     dryRun: parameters.flag("Only show what would be sent.")
   }),
   output: Output,
@@ -169,7 +184,7 @@ export const retryExecution = Tool.make({
       if ([id, ids, isFiltered || undefined].filter((each) => each !== undefined).length !== 1) {
         return yield* parameters.invalid(
           "id",
-          "Execution ID is required: id, ids or filters, only one of these",
+          "Execution ID is required: id, ids, or filters such as last, and only one of these",
           "list_executions shows the failed runs and their ids."
         )
       }
@@ -190,7 +205,7 @@ export const retryExecution = Tool.make({
   summarize: (outcome, { dryRun, from = "failure", id, latest }) => {
     const [only] = outcome.retried
     if (id === undefined || dryRun || only === undefined) return many(outcome, { dryRun, from, latest })
-    return { ...defined({ id: only.newId }), ...resultOf(only) }
+    return { ...defined({ id: only.newId, hint: repetition(outcome.planned, from) }), ...resultOf(only) }
   },
   message: ({ id, runs, skipped = [], status, wouldRetry }) => {
     const left = skipped.flatMap(({ ids }) => ids).length
