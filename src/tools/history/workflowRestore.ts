@@ -151,7 +151,7 @@ const invalidBatch = (field: string, reason: string) =>
   parameters.invalid(field, reason, "A batch is restored whole, by the plan's id; a workflow by id and version.")
 
 const restoreBatch = Effect.fnUntraced(function*(batch: string, confirm: boolean, dryRun: boolean) {
-  const before = yield* Fleet.state(batch)
+  const before = yield* Fleet.previewRestore(batch)
   const done = [...before.outcomes.values()].filter(({ state }) => state === "done").length
   if (dryRun) return { state: before, hint: `Nothing was written. ${counted(done, "workflow")} would be restored.` }
   if (done > 1) {

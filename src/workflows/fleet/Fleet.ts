@@ -348,6 +348,23 @@ const snapshotBefore = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plan
 const movesPins = (operations: ReadonlyArray<Operation>) =>
   operations.some(({ op }) => op === "rename" || op === "remove")
 
+/** Reason why the change of a workflow cannot be reverted; `left` is its digest as the batch left it. */
+const irrevertible = (
+  plan: Plans.Plan,
+  entry: Plans.Entry,
+  now: Parameters<typeof Workflow.hasDraft>[0] & { readonly active: boolean },
+  digest: string,
+  left: string
+) => {
+  if (digest !== left || now.active !== entry.active) {
+    return digest === entry.before ? undefined : "it has changed since the batch"
+  }
+  const isPublished = plan.publish === "draft" && entry.active && !entry.hasDraft && !Workflow.hasDraft(now)
+  return isPublished
+    ? "its draft was published since the batch: workflow_restore(id, version) can go back"
+    : undefined
+}
+
 /** Reverts the change of one workflow, which must be as the batch left it. */
 const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, left: string) {
   const digest = Change.digester(plan.operations)
@@ -359,14 +376,10 @@ const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entr
   let notes: ReadonlyArray<string> = []
   const { published, result, warnings } = yield* (yield* WorkflowStore).modify(entry.id, (now) => {
     const current = digest(now)
-    if (current !== left || now.active !== entry.active) {
-      return modification(current === entry.before ? undefined : changedSince("it has changed since the batch"))
-    }
-    if (plan.publish === "draft" && wasLive && !Workflow.hasDraft(now)) {
-      return modification(
-        changedSince("its draft was published since the batch: workflow_restore(id, version) can go back")
-      )
-    }
+    const reason = irrevertible(plan, entry, now, current, left)
+    if (reason !== undefined) return modification(changedSince(reason))
+    // It is as it was before the batch already.
+    if (current !== left || now.active !== entry.active) return modification(undefined)
     const patch = Object.fromEntries(keys.flatMap((key) => former[key] === undefined ? [] : [[key, former[key]]]))
     const { settings, warnings } = formerSettings(now.settings, former["settings"], isV1(release))
     notes = warnings
@@ -377,6 +390,27 @@ const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entr
     ...(published === undefined ? {} : { published }),
     ...(warnings.length + notes.length === 0 ? {} : { warnings: [...notes, ...warnings] })
   } satisfies Plans.Outcome as Plans.Outcome
+})
+
+/** State of a plan as {@link restore} would find it: workflows that have changed since the batch are left out. */
+export const previewRestore = Effect.fn("Fleet.previewRestore")(function*(id: string) {
+  const before = yield* state(id)
+  const done = before.plan.entries.filter((entry) => before.outcomes.get(entry.id)?.state === "done")
+  if (done.length === 0) return before
+  const digest = Change.digester(before.plan.operations)
+  const { selected } = yield* Selection.all({ ids: done.map((entry) => entry.id) })
+  const now = new Map(selected.map(({ workflow }) => [workflow.id, workflow]))
+  const outcomes = new Map(before.outcomes)
+  for (const entry of done) {
+    const workflow = now.get(entry.id)
+    const left = outcomes.get(entry.id)?.after ?? entry.after
+    if (workflow === undefined) outcomes.set(entry.id, changedSince("it was deleted or archived"))
+    else {
+      const reason = irrevertible(before.plan, entry, workflow, digest({ ...workflow }), left)
+      if (reason !== undefined) outcomes.set(entry.id, changedSince(reason))
+    }
+  }
+  return { ...before, outcomes } satisfies State as State
 })
 
 /** Reverts a batch; workflows that have changed since are left out. */
