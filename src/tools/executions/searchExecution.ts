@@ -69,6 +69,8 @@ const searchOne = Effect.fnUntraced(function*(id: string, search: RunSearch.Sear
   }
 })
 
+const maxMatches = 50
+
 /** Searches the output items of one execution, or of a set of runs. */
 export const searchExecution = Tool.make({
   name: "search_execution",
@@ -91,7 +93,7 @@ export const searchExecution = Tool.make({
     where: conditions.where,
     nodes: parameters.optional(Schema.Array(Schema.String), "Only these nodes."),
     fields: conditions.fields,
-    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Matches to show.")
+    limit: parameters.int("limit", { minimum: 1, maximum: maxMatches }, 10, "Matches to show.")
   }),
   output: Schema.Struct({
     runs: Schema.optionalKey(Runs),
@@ -185,10 +187,14 @@ export const searchExecution = Tool.make({
       )
     })
   },
-  message: ({ matched, runs, scanned }) => ({
-    en: runs === undefined
-      ? `${matched} of ${scanned} items match`
-      : `${matched} of ${scanned} items match, in ${runs.matched} of ${counted(runs.searched, "run")}`,
-    ja: `${scanned} 件中 ${matched} 件のアイテムが一致しました`
-  })
+  message: ({ matched, matches, runs, scanned }) => {
+    const where = runs === undefined ? "" : `, in ${runs.matched} of ${counted(runs.searched, "run")}`
+    const more = matches.length === matched
+      ? ""
+      : `; ${matches.length} shown: raise limit (at most ${maxMatches}) or narrow the condition`
+    return {
+      en: `${matched} of ${scanned} items match${where}${more}`,
+      ja: `${scanned} 件中 ${matched} 件のアイテムが一致しました`
+    }
+  }
 })

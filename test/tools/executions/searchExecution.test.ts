@@ -52,6 +52,15 @@ describe("search_execution", () => {
       })
     }))
 
+  it.effect("says how many matches it shows, and how to see more", () =>
+    Effect.gen(function*() {
+      const { message } = yield* tools.searchExecution.run({ id: "77", where: "amount > 1" })
+      assert.strictEqual(
+        message,
+        "594 of 603 items match; 10 shown: raise limit (at most 50) or narrow the condition"
+      )
+    }).pipe(Effect.provide(holding(execution))))
+
   it.effect("finds the odd one by an expression, and both conditions together", () =>
     Effect.gen(function*() {
       const { matched, matches } = yield* search({ where: "amount < 0", nodes: ["Orders"] })
