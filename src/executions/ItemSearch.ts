@@ -230,7 +230,7 @@ export const search = Effect.fnUntraced(function*(
           slot,
           index,
           position: before + index,
-          item: Execution.item({ ...obj(stored), json: redact(json) })
+          item: Execution.item({ ...obj(stored), json: json === whole ? redact(whole) : json })
         })
       }
     }
