@@ -104,15 +104,17 @@ export type Example = typeof Example.Type
 interface Tally extends Record<"count" | "rounding" | Kind, number> {
   readonly examples: Array<Example>
   /** Values of a top-level field before and after, to detect values that only changed places. */
-  readonly values: { readonly before: Set<string>; readonly after: Set<string> } | undefined
+  readonly values: { readonly before: Set<unknown>; readonly after: Set<unknown> } | undefined
 }
 
 const maxValues = 2_000
 
+const canBeKey = (value: unknown) => typeof value === "string" || Number.isSafeInteger(value)
+
 const collectValues = ({ count, values }: Tally, { after, before }: Difference) => {
   if (values === undefined || count > maxValues) return
-  if (typeof before.stored === "string") values.before.add(before.stored)
-  if (typeof after.stored === "string") values.after.add(after.stored)
+  if (canBeKey(before.stored)) values.before.add(before.stored)
+  if (canBeKey(after.stored)) values.after.add(after.stored)
 }
 
 /** Whether a field has a unique value in each item, mostly one that another item had before: the pairs are crossed. */
@@ -157,7 +159,7 @@ export const tally = (limit: number, isKeyed: boolean) => {
   const byPath = (path: string) => {
     const known = tallies.get(path)
     if (known !== undefined) return known
-    const values = isKeyed || /[.[]/.test(path) ? undefined : { before: new Set<string>(), after: new Set<string>() }
+    const values = isKeyed || /[.[]/.test(path) ? undefined : { before: new Set(), after: new Set() }
     const fresh: Tally = { count: 0, altered: 0, added: 0, removed: 0, rounding: 0, examples: [], values }
     tallies.set(path, fresh)
     return fresh

@@ -43,21 +43,21 @@ export const samples = (execution: Execution.Execution, slot: Execution.Slot, li
     return redacts ? Redact.redact(json) : json
   })
 
-const firstItems = (execution: Execution.Execution, slots: ReadonlyArray<Execution.Part>, redacts: boolean) =>
+/** First item of each of the last nodes. */
+export const firstItems = (execution: Execution.Execution, slots: ReadonlyArray<Execution.Part>, redacts: boolean) =>
   [...new Map(slots.map(({ slot }) => [slot.node, slot])).values()].toReversed().slice(0, maxSamples)
     .flatMap((slot) => samples(execution, slot, 1, redacts))
 
 /** Notes on a result: fields that no item has, failures of the expression, or why nothing matched. */
 export const notes = (
-  execution: Execution.Execution,
   { absent, failed, failure, matched, passesSecrets, redacted, scanned, values }: Totals,
-  { isFoundElsewhere, redacts, slots }: Pick<Options, "slots" | "redacts"> & { readonly isFoundElsewhere: boolean }
+  { isFoundElsewhere, samples }: { readonly isFoundElsewhere: boolean; readonly samples: () => ReadonlyArray<unknown> }
 ): ReadonlyArray<ItemView.Note> => [
   failure && `where does not fit ${failed === scanned ? "any" : failed} of ${scanned} items: ${failure.message}.`,
   redacted.length > 0 && `where compares ${redacted.join(", ")} as ${Redact.marker}: secrets cannot be compared.`,
   passesSecrets && "Secrets are redacted, and text is not searched for in them.",
   absent.length > 0
-    ? ItemView.missingNote(absent, firstItems(execution, slots, redacts))
+    ? ItemView.missingNote(absent, samples())
     : matched === 0 && failed === 0 && scanned > 0 && !isFoundElsewhere && ItemView.noMatch(values)
 ]
 

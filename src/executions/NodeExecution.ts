@@ -234,12 +234,14 @@ const noted = (
     other.search === undefined || other.search.scanned === 0 ||
     other.search.absent.some((absent) => ItemView.isWithin(path, absent))
   const paths = lacking?.paths.filter((path) => other.lacking?.paths.includes(path) ?? true) ?? []
-  const shown = { slots, redacts, isFoundElsewhere: (other.search?.matched ?? 0) > 0 }
   const note = ItemView.joinNotes([
     page.note,
     ...(search === undefined
       ? []
-      : ItemSearch.notes(execution, { ...search, absent: search.absent.filter(isAbsentThere) }, shown)),
+      : ItemSearch.notes({ ...search, absent: search.absent.filter(isAbsentThere) }, {
+        samples: () => ItemSearch.firstItems(execution, slots, redacts),
+        isFoundElsewhere: (other.search?.matched ?? 0) > 0
+      })),
     lacking !== undefined && paths.length > 0 && ItemView.missingNote(paths, lacking.jsons)
   ])
   return note === undefined ? side : { ...side, page: { ...page, note } }

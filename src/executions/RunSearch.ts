@@ -16,6 +16,9 @@ import * as Selection from "./Selection.ts"
 
 const maxExecutions = 200
 
+/** Number of runs with some of whose items an absent path is compared. */
+const maxSamples = 5
+
 export interface Search {
   /** Makes the condition for one execution: each has its own budget for the expression. */
   readonly condition: () => ItemSearch.Condition
@@ -77,20 +80,24 @@ const matchedIn = (run: SearchedRun | undefined) => sumAll((run?.executions ?? [
 
 const isVisible = ({ execution, scanned }: Searched) => scanned > 0 && !execution.isRedacted
 
-const combined = (results: ReadonlyArray<Searched>): ItemSearch.Totals => {
-  // An execution without items to see says nothing about paths.
-  const [first, ...others] = results.filter(isVisible).map(({ absent }) => absent)
-  return {
-    matched: sumAll(results.map(({ matched }) => matched)),
-    scanned: sumAll(results.map(({ scanned }) => scanned)),
-    failed: sumAll(results.map(({ failed }) => failed)),
-    failure: results.find(({ failure }) => failure !== undefined)?.failure,
-    absent: (first ?? []).filter((path) => others.every((absent) => absent.includes(path))),
-    redacted: [...new Set(results.flatMap(({ redacted }) => redacted))],
-    passesSecrets: results.some(({ passesSecrets }) => passesSecrets) && results.every(({ matched }) => matched === 0),
-    values: [...new Map(results.flatMap(({ values }) => values).toReversed())].toReversed()
-  }
+/** Paths that no item of any execution has; an execution without items to see says nothing about them. */
+const absentFromAll = (results: ReadonlyArray<Searched>) => {
+  const lists = results.filter(isVisible).map(({ absent }) => absent)
+  return [...new Set(lists.flat())].filter((path) =>
+    lists.every((absent) => absent.some((outer) => ItemView.isWithin(path, outer)))
+  )
 }
+
+const combined = (results: ReadonlyArray<Searched>): ItemSearch.Totals => ({
+  matched: sumAll(results.map(({ matched }) => matched)),
+  scanned: sumAll(results.map(({ scanned }) => scanned)),
+  failed: sumAll(results.map(({ failed }) => failed)),
+  failure: results.find(({ failure }) => failure !== undefined)?.failure,
+  absent: absentFromAll(results),
+  redacted: [...new Set(results.flatMap(({ redacted }) => redacted))],
+  passesSecrets: results.some(({ passesSecrets }) => passesSecrets) && results.every(({ matched }) => matched === 0),
+  values: [...new Map(results.flatMap(({ values }) => values).toReversed())].toReversed()
+})
 
 const countByNode = (results: ReadonlyArray<Searched>) => {
   const isOne = new Set(results.map(({ execution }) => execution.workflowId)).size === 1
@@ -197,8 +204,8 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
   const runs = selection.runs.flatMap(({ value }) => value ?? [])
   const results = [...new Set(runs.flatMap(({ executions }) => executions))]
   const hasVersions = new Set(runs.map(({ executions: [own] }) => own?.execution.version)).size > 1
-  const newest = results.find(isVisible)?.execution
   const totals = combined(results)
+  const visible = results.filter(isVisible)
   return {
     runs: {
       searched: runs.length,
@@ -224,13 +231,14 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
       selection.note,
       selection.isComplete && selection.nextCursor !== undefined && "Older runs were not searched.",
       ...gaps(runs, results.map(({ execution }) => execution), nodes),
-      ...(newest === undefined
-        ? []
-        : ItemSearch.notes(newest, totals, {
-          slots: ItemSearch.outputs(newest, nodes),
-          redacts,
-          isFoundElsewhere: condition().where === undefined
-        }))
+      ...(visible.length === 0 ? [] : ItemSearch.notes(totals, {
+        samples: () =>
+          visible.filter(({ absent }) => totals.absent.some((path) => absent.includes(path))).slice(0, maxSamples)
+            .flatMap(({ execution }) =>
+              ItemSearch.firstItems(execution, ItemSearch.outputs(execution, nodes), redacts)
+            ),
+        isFoundElsewhere: condition().where === undefined
+      }))
     ]
   }
 })

@@ -64,7 +64,10 @@ const searchOne = Effect.fnUntraced(function*(id: string, search: RunSearch.Sear
       named(nodes.filter((name) => execution.runs.has(name) && !active.has(name)), "Without output"),
       ...(execution.isRedacted
         ? [`${ItemView.hiddenNotes.execution(execution)}. ${ItemView.reveal}`]
-        : ItemSearch.notes(execution, found, { slots, redacts, isFoundElsewhere: condition().where === undefined }))
+        : ItemSearch.notes(found, {
+          samples: () => ItemSearch.firstItems(execution, slots, redacts),
+          isFoundElsewhere: condition().where === undefined
+        }))
     ]
   }
 })

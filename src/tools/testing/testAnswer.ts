@@ -164,8 +164,10 @@ const selected = Effect.fnUntraced(function*(
     })
   )
   const missing = ItemView.missing(search.matches.map(({ item }) => item.json), paths)
-  const notes = ItemSearch.notes(execution, search, { slots, redacts, isFoundElsewhere: false })
-    .filter((note) => typeof note === "string")
+  const notes = ItemSearch.notes(search, {
+    samples: () => ItemSearch.firstItems(execution, slots, redacts),
+    isFoundElsewhere: false
+  }).filter((note) => typeof note === "string")
   const jsons = search.matches.map(({ item }) => item.json)
   if (missing.length > 0 && items.length > 0) notes.push(ItemView.missingNote(missing, jsons))
   const isOfOne = (nodes ?? []).length < 2

@@ -186,7 +186,8 @@ const undisturbedOf = Effect.fnUntraced(function*(
       left.delete(name)
     }
   }
-  const why = faults[0] ?? `it did not run in ${counted(Math.min(ids.length, maxSearched), "recorded run")}`
+  const why = faults[0] ??
+    `it did not run without an error in ${counted(Math.min(ids.length, maxSearched), "recorded run")}`
   return { runs, notDrilled: [...left].map((node) => ({ node, why })) }
 })
 

@@ -99,6 +99,20 @@ describe("compare_items", () => {
       )
     }))
 
+  it.effect("names a key of numbers, of whose items one was lost", () =>
+    Effect.gen(function*() {
+      const invoices = Array.from({ length: 9 }, (_, index) => ({ invoice: 7_000 + index, total: index * 1.5 }))
+      const lost = document({
+        All: [run(0, { main: [items(...invoices)] })],
+        Due: [run(1, { main: [items(...invoices.filter(({ invoice }) => invoice !== 7_003))] })]
+      }, { nodes: [node("All"), node("Due")] })
+      const { note } = yield* Effect.provide(
+        tools.compareItems.call({ id: "77", from: "All", to: "Due" }),
+        holding(lost)
+      )
+      assert.include(note, "Pair with key: 'invoice'.")
+    }))
+
   it.effect("names values that make a key unusable", () =>
     Effect.gen(function*() {
       assert.strictEqual(

@@ -358,6 +358,12 @@ describe("search_execution over many runs", () => {
         (yield* searchRuns({ where: "stock === '0'", workflowId: "shop" })).note,
         "Nothing matches; the first values: stock 0."
       )
+      const partial = [{ paid: true }, { customer: { name: "Ito", city: "Kobe" } }, { customer: "unknown" }]
+        .map((json, index) => order(index + 1, "success", { Take: output(json) }))
+      assert.strictEqual(
+        (yield* searchRuns({ where: "$json.customer.nme === 'Ito'" }, partial)).note,
+        "No item here has customer.nme; nearest: customer.name, customer, customer.city."
+      )
       const none = yield* searchRuns({ text: "x", workflowId: "none" })
       assert.deepStrictEqual([none.runs, none.matched], [{ searched: 0, matched: 0, complete: true }, 0])
       assert.strictEqual(none.note, "n8n has no workflow 'none': list_workflows lists the ids.")
