@@ -107,7 +107,7 @@ export interface Dependent {
 const lookTime = "5 seconds"
 
 /** Published workflows that call a workflow, or name it as their error workflow; `undefined` if n8n lists too slowly. */
-const dependents = (id: string) =>
+export const dependents = (id: string) =>
   N8nClient.use((n8n) =>
     Stream.runCollect(
       n8n.streamWorkflows({ active: true }).pipe(Stream.flatMap((workflow) => {
@@ -134,10 +134,4 @@ export const unpublish = Effect.fn("Publication.unpublish")(function*(id: string
   const written = yield* WorkflowStore.use((store) => store.setActive(id, false))
   const release = yield* N8nClient.use((n8n) => n8n.release)
   return { ...written, dependents: isV1(release) ? [] : yield* dependents(id) }
-})
-
-/** Deletes or archives a workflow, and returns the published ones that need it. */
-export const remove = Effect.fn("Publication.remove")(function*(id: string, archives: boolean) {
-  yield* WorkflowStore.use((store) => archives ? store.archive(id) : store.remove(id))
-  return yield* dependents(id)
 })

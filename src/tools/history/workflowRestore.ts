@@ -11,6 +11,7 @@ import { isV1, N8nClient, writesDrafts } from "../../n8n/N8nClient.ts"
 import { preview } from "../../n8n/WriteGuard.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as Fleet from "../../workflows/fleet/Fleet.ts"
+import * as Publication from "../../workflows/Publication.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import { formerSettings } from "../../workflows/store/FormerSettings.ts"
 import { Snapshots } from "../../workflows/store/Snapshots.ts"
@@ -35,13 +36,17 @@ const recreate = Effect.fnUntraced(function*(id: string, snapshot: Obj) {
     { ...parts, name: TestMark.isTaken(name) ? `Restored ${TestMark.originalName(name)}` : name },
     { source: "file", tags: Workflow.tagNames(snapshot) }
   )
-  return {
-    ...written,
-    warnings: [
-      `'${id}' was deleted; it was recreated, unpublished, as '${written.workflow.id}'`,
-      ...written.warnings
-    ]
-  }
+  const to = written.workflow.id
+  const recreated = `'${id}' was deleted; it was recreated, unpublished, as '${to}'`
+  const dependents = yield* Publication.dependents(id)
+  // n8n 1 also runs an unpublished workflow for its callers.
+  const first = isV1(yield* N8nClient.use((n8n) => n8n.release)) ? "" : `activate_workflow(id: '${to}'), then `
+  const callers = dependents?.length === 0 ? [] : [
+    `${
+      writing.dependentsHint(dependents)
+    } ${first}bulk_edit(select: {uses: '${id}'}, operations: [{op: 'calls', from: '${id}', to: '${to}'}]) makes them call the new id`
+  ]
+  return { ...written, warnings: [recreated, ...callers, ...written.warnings] }
 })
 
 /** Reads the version and the current workflow, which is `undefined` if it was deleted. */

@@ -5,6 +5,7 @@ import { defined } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Publication from "../../workflows/Publication.ts"
+import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
@@ -30,14 +31,17 @@ export const deleteWorkflow = Tool.make({
   }),
   handler: ({ archive, confirm, id }) =>
     Effect.gen(function*() {
+      const { name } = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
+      const hint = writing.dependentsHint(yield* Publication.dependents(id))
       if (!archive) {
-        const { name } = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
-        yield* writing.requireConsent(confirm, `Delete workflow ${id} and its executions ('${Visible.label(name)}')?`)
+        const question = `Delete workflow ${id} and its executions ('${Visible.label(name)}')?`
+        yield* writing.requireConsent(confirm, hint === undefined ? question : `${question} ${hint}`)
       }
-      return { dependents: yield* Publication.remove(id, archive) }
+      const store = yield* WorkflowStore
+      yield* archive ? store.archive(id) : store.remove(id)
+      return { hint }
     }),
-  summarize: ({ dependents }, { archive, id }) =>
-    defined({ id, archived: archive ? true as const : undefined, hint: writing.dependentsHint(dependents) }),
+  summarize: ({ hint }, { archive, id }) => defined({ id, archived: archive ? true as const : undefined, hint }),
   message: ({ archived, id }) =>
     archived === true
       ? { en: `Archived workflow '${id}'`, ja: "ワークフローをアーカイブしました" }

@@ -120,7 +120,7 @@ export const publishingVersions = (it: It, { drafts }: { readonly drafts: boolea
     60_000
   )
 
-  it.effect("unpublish: the published workflows that call one are named", () =>
+  it.effect("unpublish, delete, restore: the published workflows that call one are named, and reach it again", () =>
     Effect.gen(function*() {
       const called = node("Called", "executeWorkflowTrigger", 1.1, { inputSource: "passthrough" })
       const sub = yield* tools.createWorkflow.call({ name: "Sub", nodes: [called], connections: {}, active: true })
@@ -136,6 +136,21 @@ export const publishingVersions = (it: It, { drafts }: { readonly drafts: boolea
       assert.strictEqual((yield* tools.deactivateWorkflow.call({ id: sub.id })).hint, drafts ? needed : undefined)
       assert.isFalse((yield* stored(sub.id))["active"])
       assert.strictEqual((yield* tools.deleteWorkflow.call({ id: sub.id, confirm: true })).hint, needed)
+      const { versions: [snapshot] } = yield* tools.workflowHistory.call({ id: sub.id })
+      const restored = yield* tools.workflowRestore.call({
+        id: sub.id,
+        version: snapshot?.version ?? "",
+        confirm: true
+      })
+      const to = restored.id ?? ""
+      const first = drafts ? `activate_workflow(id: '${to}'), then ` : ""
+      assert.include(restored.warnings?.[1], `${needed} ${first}bulk_edit(`)
+      if (drafts) yield* tools.activateWorkflow.call({ id: to })
+      yield* tools.bulkEdit.call({ select: { uses: sub.id }, operations: [{ op: "calls", from: sub.id, to }] })
+      const caller = yield* stored(id)
+      assert.isTrue(caller["active"])
+      assert.include(JSON.stringify(caller), to)
+      assert.notInclude(JSON.stringify([caller["nodes"], caller["activeVersion"]]), sub.id)
       yield* tools.deactivateWorkflow.call({ id })
     }))
 }

@@ -44,6 +44,9 @@ describe("delete_workflow", () => {
   it.effect("asks the person first, and deletes nothing on a no", () =>
     inWorld(function*({ api }) {
       const { id } = yield* create
+      const call = node("Call", "executeWorkflow", 1.2, { workflowId: { __rl: true, mode: "id", value: id } })
+      const other = node("Hook", "webhook", 2, { path: "call" }, { id: "other" })
+      yield* tools.createWorkflow.call({ name: "Caller", nodes: [other, call], connections: {}, active: true })
       const questions: Array<string> = []
       const caller = {
         progress: () => Effect.void,
@@ -53,8 +56,8 @@ describe("delete_workflow", () => {
         Effect.provideService(CallContext, caller)
       )
       assert.deepInclude(error, { _tag: "ValidationError", field: "confirm" })
-      assert.include(questions.join(), "'Orders'")
-      assert.lengthOf(yield* api.workflows, 1)
+      assert.match(questions.join(), /'Orders'.* Published workflows still need it: 'Caller'/)
+      assert.lengthOf(yield* api.workflows, 2)
     }))
 
   it.effect("reports a missing workflow", () =>
