@@ -392,38 +392,49 @@ const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entr
   } satisfies Plans.Outcome as Plans.Outcome
 })
 
-/** State of a plan as {@link restore} would find it: workflows that have changed since the batch are left out. */
+/** Workflows that a batch changed, and what was restored of it before. */
+const changedBy = Effect.fnUntraced(function*(id: string) {
+  const { outcomes, plan, unpublished } = yield* state(id)
+  return {
+    plan,
+    outcomes,
+    done: plan.entries.filter((entry) => outcomes.get(entry.id)?.state === "done" || unpublished?.has(entry.id)),
+    // Workflows that the batch did not change do not count as left out.
+    earlier: [...outcomes].filter(([, { state }]) => state === "restored")
+  }
+})
+
+/** State that {@link restore} would find: `done` would be restored, and those that have changed since are left out. */
 export const previewRestore = Effect.fn("Fleet.previewRestore")(function*(id: string) {
-  const before = yield* state(id)
-  const done = before.plan.entries.filter((entry) => before.outcomes.get(entry.id)?.state === "done")
-  if (done.length === 0) return before
-  const digest = Change.digester(before.plan.operations)
+  const { done, earlier, outcomes, plan } = yield* changedBy(id)
+  const digest = Change.digester(plan.operations)
   const { selected } = yield* Selection.all({ ids: done.map((entry) => entry.id) })
   const now = new Map(selected.map(({ workflow }) => [workflow.id, workflow]))
-  const outcomes = new Map(before.outcomes)
-  for (const entry of done) {
+  const previews = done.map((entry): [string, Plans.Outcome] => {
     const workflow = now.get(entry.id)
     const left = outcomes.get(entry.id)?.after ?? entry.after
-    if (workflow === undefined) outcomes.set(entry.id, changedSince("it was deleted or archived"))
-    else {
-      const reason = irrevertible(before.plan, entry, workflow, digest({ ...workflow }), left)
-      if (reason !== undefined) outcomes.set(entry.id, changedSince(reason))
-    }
-  }
-  return { ...before, outcomes } satisfies State as State
+    const reason = workflow === undefined
+      ? "it was deleted or archived"
+      : irrevertible(plan, entry, workflow, digest({ ...workflow }), left)
+    return [entry.id, reason === undefined ? { state: "done" } : changedSince(reason)]
+  })
+  return {
+    plan,
+    outcomes: new Map([...earlier, ...previews]),
+    total: done.length,
+    stopped: undefined,
+    warnings: []
+  } satisfies State as State
 })
 
 /** Reverts a batch; workflows that have changed since are left out. */
 export const restore = Effect.fn("Fleet.restore")(function*(id: string) {
-  const { outcomes: before, plan, unpublished } = yield* state(id)
-  const done = plan.entries.filter((entry) => before.get(entry.id)?.state === "done" || unpublished?.has(entry.id))
+  const { done, earlier, outcomes: before, plan } = yield* changedBy(id)
   const { outcomes, stopped, warnings } = yield* forEach(
     done,
     plan,
     (entry) => takeBack(plan, entry, before.get(entry.id)?.after ?? entry.after)
   )
-  // Workflows that the batch did not change do not count as left out.
-  const earlier = [...before].filter(([, { state }]) => state === "restored")
   return {
     plan,
     outcomes: new Map([...earlier, ...outcomes]),

@@ -2,7 +2,7 @@
 import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Services from "../../../src/app/Services.ts"
-import { arr, type Obj, obj } from "../../../src/base/Json.ts"
+import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import type { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { node } from "../../support/workflows.ts"
@@ -129,7 +129,13 @@ export const changingMany = (it: It, v2: boolean) => {
         ["draft", undefined]
       ])
       yield* edited(second.id, "draft")
+      const beforePreview = yield* Effect.forEach(ids, stateOf)
+      const preview = yield* tools.workflowRestore.call({ batch: plan ?? "", dryRun: true })
+      assert.deepStrictEqual(yield* Effect.forEach(ids, stateOf), beforePreview)
       const back = yield* restore(plan)
+      const refusedIn = (answer: typeof back) => (answer.refused ?? []).map((each) => str(obj(each)?.["id"]) ?? "")
+      assert.include(refusedIn(preview), second.id)
+      assert.deepStrictEqual(refusedIn(back), refusedIn(preview))
       assert.strictEqual(back.restored, v2 ? 1 : 2)
       assert.deepStrictEqual((yield* stateOf(second.id)).url, "draft")
       const { runs, settings } = yield* stateOf(ids[2] ?? "")

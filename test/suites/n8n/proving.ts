@@ -200,6 +200,43 @@ export const proving = (it: It, { drafts }: { readonly drafts: boolean }) => {
   }
 
   it.effect(
+    "proof: a webhook that answers with the last node answers differently, as n8n then does",
+    () =>
+      Effect.gen(function*() {
+        const sink = yield* Recorder.make
+        const answering: Recorded = {
+          name: "answers with the last node",
+          body: (n) => ({ n: n + 1 }),
+          draft: ({ path }) => ({
+            nodes: [
+              node("Hook", "webhook", 2, { path, httpMethod: "POST", responseMode: "lastNode" }, { webhookId: path }),
+              node("Answer", "set", 3.4, { mode: "raw", jsonOutput: "={{ { n: $json.body.n } }}" })
+            ],
+            connections: joined(["Hook", "Answer"])
+          })
+        }
+        const { draft, id, path } = yield* recorded(answering, sink.url, 3)
+        assert.match((yield* prove(id)).verdict ?? "", /^3 same/)
+        const nodes = draft.nodes.map((each) =>
+          each.name === "Answer"
+            ? { ...each, parameters: { ...each.parameters, jsonOutput: "={{ { n: -$json.body.n } }}" } }
+            : each
+        )
+        yield* withFiles((proved) =>
+          Effect.map(
+            proved(id, { ...draft, nodes }),
+            ({ verdict }) => assert.match(verdict ?? "", /; 3 runs would be called, send or answer differently$/)
+          )
+        )
+        const answer = Effect.map(scenarios.callWebhook(path, { body: { n: 7 } }), ({ body }) => body)
+        assert.deepStrictEqual(yield* answer, { n: 7 })
+        yield* tools.updateWorkflow.call({ id, nodes })
+        assert.deepStrictEqual(yield* answer, { n: -7 })
+      }),
+    120_000
+  )
+
+  it.effect(
     "proof: an interrupted one leaves no copy; the command exits with 0 and 2, and reports for CI",
     () =>
       Effect.gen(function*() {

@@ -225,6 +225,36 @@ export const retrying = (it: It, v2: boolean) => {
     120_000
   )
 
+  it.effect(
+    "retry from the failure: a request without an answer is named before it is sent a second time",
+    () =>
+      Effect.gen(function*() {
+        const recorder = yield* Recorder.make
+        const path = `retry-${crypto.randomUUID()}`
+        const [send, booked] = sending(recorder.url)
+        const hasty = { ...send, parameters: { ...send?.parameters, options: { timeout: 300 } } }
+        const id = yield* made(
+          "no answer",
+          [orders(path), { ...hasty, name: "Send" }, { ...booked, name: "Booked" }],
+          chain("Orders", "Send", "Booked")
+        )
+        yield* scenarios.publish(id)
+        recorder.answer = () => new Promise(() => undefined)
+        const { executionId, status } = yield* order(id, path, { no: 1 })
+        assert.strictEqual(status, "error")
+        recorder.answer = () => Promise.resolve(undefined)
+        const ids = [executionId]
+        const dry = yield* retry({ ids, from: "failure", dryRun: true })
+        assert.deepStrictEqual(dry.wouldRetry?.map(({ repeats }) => repeats), [["Send"]])
+        assert.lengthOf(recorder.bodies(), 1)
+        const retried = yield* retry({ ids, from: "failure" })
+        assert.deepStrictEqual(retried.runs?.map(({ status }) => status), ["success"])
+        assert.include(retried.hint, "Sent again though the first request may have arrived: 'Send'.")
+        assert.lengthOf(recorder.bodies(), 2)
+      }),
+    60_000
+  )
+
   it.effect("retry of runs of a schedule, a form and a chat", () =>
     Effect.gen(function*() {
       const recorder = yield* Recorder.make
