@@ -1,13 +1,37 @@
-/** Problems with calls of other workflows. */
+/** Problems with other workflows and data tables that nodes use. */
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { defined, type Obj, str } from "../base/Json.ts"
 import type { Problem } from "../base/Problem.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import { calledBy, caller } from "./Calls.ts"
+import { tableOf } from "./TableUses.ts"
+
+/** Finds uses of data tables that n8n does not list for this key. */
+const missingTables = Effect.fnUntraced(function*(workflow: Obj) {
+  const uses = Workflow.nodes(workflow).flatMap((node, at) => {
+    const use = node["disabled"] === true ? undefined : tableOf(node)
+    return use === undefined || "decidedBy" in use ? [] : [{ at, node, table: "to" in use ? use.to : use.toName }]
+  })
+  if (uses.length === 0) return []
+  const n8n = yield* N8nClient
+  const tables = yield* Stream.runCollect(n8n.streamDataTables)
+  return uses.filter(({ table }) => !tables.some(({ id, name }) => id === table || name === table)).map(
+    ({ at, node, table }): Problem =>
+      defined({
+        severity: "warning" as const,
+        node: str(node["name"]),
+        nodeId: str(node["id"]),
+        path: `nodes[${at}].parameters.dataTableId`,
+        message: `n8n has no data table '${table}', or the API key may not see it.`,
+        fix: "Use a data table of this n8n, or create it."
+      })
+  )
+})
 
 /** Finds calls of workflows that do not exist or, on n8n 2, are not published; the caller may be a draft. */
-export const problems = Effect.fn("Callees.problems")(function*(workflow: Obj, release: string) {
+const faultyCalls = Effect.fnUntraced(function*(workflow: Obj, release: string) {
   const calls = Workflow.nodes(workflow).flatMap((node, at) => {
     const id = calledBy(node)
     return id === undefined || id === workflow["id"] ? [] : [{ at, node, id }]
@@ -36,3 +60,13 @@ export const problems = Effect.fn("Callees.problems")(function*(workflow: Obj, r
     })]
   })
 })
+
+/** Finds what the nodes of a workflow use and the connected n8n does not have, or has not published. */
+export const problems = (workflow: Obj, release: string) =>
+  Effect.zipWith(
+    faultyCalls(workflow, release),
+    // This n8n may have no data tables, or not list them for this key.
+    Effect.orElseSucceed(missingTables(workflow), () => []),
+    (calls, tables) => [...calls, ...tables],
+    { concurrent: true }
+  )

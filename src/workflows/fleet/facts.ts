@@ -1,7 +1,8 @@
 /** Facts about one workflow that determine its links to others: webhooks, requests, inputs, calls, tables. Pure. */
-import { arr, defined, num, type Obj, obj, str } from "../../base/Json.ts"
+import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { caller, callOf } from "../Calls.ts"
+import { tableOf } from "../TableUses.ts"
 
 type Base = "webhook" | "form" | "mcp"
 
@@ -291,25 +292,12 @@ export const handlesErrors = ({ triggers }: Facts): boolean => triggers.has(erro
 export const hasOwnTrigger = ({ triggers }: Facts): boolean =>
   [...triggers].some((type) => type !== errorTrigger && !byHand.includes(type))
 
-const tableReference = (node: Obj): Pick<Reference, "kind" | "to" | "toName" | "decidedBy"> | undefined => {
-  const { dataTableId, operation = "list", resource, source } = Workflow.parametersOf(node)
-  const type = Workflow.typeOf(node)
-  const usual = (num(node["typeVersion"]) ?? 1) >= 4.7 ? "dataTable" : "googleSheets"
-  const isUsed = /\.evaluation(Trigger)?$/.test(type)
-    ? (source ?? usual) === "dataTable"
-    : /\.dataTable(Tool)?$/.test(type) && (resource !== "table" || operation !== "list" && operation !== "create")
-  const { mode, value } = obj(dataTableId) ?? { value: dataTableId }
-  if (!isUsed || typeof value !== "string" || value === "") return undefined
-  if (value.startsWith("=")) return { kind: "table", decidedBy: value }
-  return mode === "name" ? { kind: "table", toName: value } : { kind: "table", to: value }
-}
-
 const referencesOf = (nodes: ReadonlyArray<Obj>): ReadonlyArray<Reference> =>
   nodes.flatMap((node): ReadonlyArray<Reference> => {
     const call = callOf(node)
     const request = requestOf(node)
     const link = call === undefined
-      ? request === undefined ? tableReference(node) : { kind: "http" as const, request }
+      ? request === undefined ? tableOf(node) : { kind: "http" as const, request }
       : { ...call, passes: node }
     if (link === undefined) return []
     return [{

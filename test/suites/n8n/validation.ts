@@ -10,7 +10,7 @@ import type * as NodeType from "../../../src/catalogue/types/NodeType.ts"
 import * as Outside from "../../../src/catalogue/types/Outside.ts"
 import * as Ports from "../../../src/catalogue/types/Ports.ts"
 import * as ToolVariant from "../../../src/catalogue/types/ToolVariant.ts"
-import { type N8nClient, writesDrafts } from "../../../src/n8n/N8nClient.ts"
+import { N8nClient, writesDrafts } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as nodeTypes from "../../support/nodeTypes.ts"
 import { main, node } from "../../support/workflows.ts"
@@ -199,6 +199,24 @@ export const validation = (it: It, version: string) => {
       assert.include(before.about, "not published")
       yield* tools.activateWorkflow.call({ id: sub.id })
       assert.deepInclude(yield* judged(sub.id), { active: true, valid: true })
+    }))
+
+  it.effect("validate_workflow: names a data table that this n8n does not have, where it lists them", () =>
+    Effect.gen(function*() {
+      const about = Effect.fnUntraced(function*(value: string) {
+        const row = node("Row", "dataTable", 1, { operation: "get", dataTableId: { __rl: true, mode: "id", value } })
+        const { problems } = yield* tools.validateWorkflow.call({ workflow: workflow("rows", [hook(), row]) })
+        return problems.flatMap(({ message, path }) => path.endsWith("dataTableId") ? [message] : [])
+      })
+      const missing = ["n8n has no data table 'abcdefghijklmnop', or the API key may not see it."]
+      assert.deepStrictEqual(yield* about("abcdefghijklmnop"), v2 ? missing : [])
+      if (!v2) return
+      const name = `rows ${crypto.randomUUID().slice(0, 8)}`
+      const n8n = yield* N8nClient
+      const { id } = yield* n8n.createDataTable({ name, columns: [{ name: "sku", type: "string" }] })
+      assert.deepStrictEqual(yield* about(id), [])
+      yield* n8n.deleteDataTable(id)
+      assert.lengthOf(yield* about(id), 1)
     }))
 
   it.effect("validate_workflow: outdated speaks of what this n8n has", () =>

@@ -177,6 +177,37 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
       same([valid, problems.map(([severity]) => severity)], [true, ["warning"]])
     }))
 
+  it.effect("names data tables that n8n does not list, by id and by name", () =>
+    Effect.gen(function*() {
+      const n8n = yield* N8nClient.N8nClient
+      const { id } = yield* n8n.createDataTable({ name: "在庫", columns: [{ name: "sku", type: "string" }] })
+      const row = (name: string, mode: string, value: string, more: object = {}) => ({
+        ...hook,
+        id: name,
+        name,
+        type: "n8n-nodes-base.dataTable",
+        typeVersion: 1,
+        parameters: { operation: "get", dataTableId: { __rl: true, mode, value } },
+        ...more
+      })
+      const nodes = [
+        hook,
+        row("A", "id", id),
+        row("B", "name", "在庫"),
+        row("C", "list", "gone"),
+        row("D", "name", "在"),
+        row("E", "id", "={{ $json.table }}"),
+        row("F", "id", "gone", { disabled: true })
+      ]
+      const { problems, valid } = yield* validate({ workflow: { ...good, nodes } })
+      const missing = problems.filter(({ path }) => path.endsWith("dataTableId"))
+      same(missing.map(({ message, node, severity }) => [severity, node, message]), [
+        ["warning", "C", "n8n has no data table 'gone', or the API key may not see it."],
+        ["warning", "D", "n8n has no data table '在', or the API key may not see it."]
+      ])
+      assert.isTrue(valid, JSON.stringify(problems))
+    }))
+
   it.effect("answers in its own shape if there are too many problems, for any limit", () =>
     Effect.gen(function*() {
       const merge = {
