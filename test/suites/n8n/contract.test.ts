@@ -53,7 +53,7 @@ const failed = Effect.fnUntraced(function*(path: string) {
   return { id: String(id), workflowId }
 })
 
-for (const version of startsOwn("the contract") ? ["2", "1"] as const : []) {
+for (const version of startsOwn("the contract", ["2", "1"] as const)) {
   const release = inCi[version]
   const client = Layer.unwrap(
     Effect.map(

@@ -29,11 +29,12 @@ export const version = named === undefined ? undefined : await Effect.runPromise
   )
 )
 
-/** Whether tests may start n8ns of their own; otherwise they are skipped together. */
-export const startsOwn = (tests: string): boolean => {
-  if (named === undefined) return true
-  test(`${tests}`, ({ skip }) => skip("N8N_SUITE_URL: it starts n8ns of its own"))
-  return false
+/** Versions of which tests may start n8ns of their own; without any, one skipped test stands for them. */
+export const startsOwn = <A>(tests: string, versions: ReadonlyArray<A>): ReadonlyArray<A> => {
+  const why = named === undefined ? "no version for it is tested" : "N8N_SUITE_URL: it starts n8ns of its own"
+  if (named === undefined && versions.length > 0) return versions
+  test(`${tests}`, ({ skip }) => skip(why))
+  return []
 }
 
 /** Skips the running test. */

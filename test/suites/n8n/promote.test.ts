@@ -83,7 +83,7 @@ const parameters = (workflow: { readonly nodes: ReadonlyArray<{ readonly name: s
   obj(obj(workflow.nodes.find((each) => each.name === name))?.["parameters"]) ?? {}
 
 layer(Services.layerMemory)("promote", (it) => {
-  for (const target of startsOwn("promotion") ? Object.values(inCi) : []) {
+  for (const target of startsOwn("promotion", Object.values(inCi))) {
     it.effect(
       `from n8n ${inCi["2"]} to ${target}: created, the same, updated, published, in conflict`,
       () =>

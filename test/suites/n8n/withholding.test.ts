@@ -1,4 +1,4 @@
-import { assert, it, layer } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
@@ -27,10 +27,7 @@ const withholding = (version: string) =>
 
 // 2.20 has no such limit.
 const limited = ofMajor("2").filter((version) => isNewer(version, "2.20"))
-if (limited.length === 0) {
-  it("an n8n that withholds large data", ({ skip }) => skip("none of these versions has a limit"))
-}
-for (const version of startsOwn("an n8n that withholds large data") ? limited : []) {
+for (const version of startsOwn("an n8n that withholds large data", limited)) {
   layer(withholding(version), { timeout: "15 minutes", excludeTestServices: true })(
     `n8n ${version} that withholds large data`,
     (it) => {
