@@ -5,7 +5,7 @@
  */
 import * as Connections from "../../n8n/model/Connections.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
-import { isCalled, responseMode, returnsLast } from "../answering.ts"
+import { isCalled, responseMode, returnsLast } from "../../workflows/Answering.ts"
 import { leadingTo, reachableFrom } from "../TestCopy.ts"
 import * as Failures from "./Failures.ts"
 
@@ -127,7 +127,7 @@ const teller = (
   // Nodes of a loop around the node run whether it fails or not.
   const usual = reachableFrom(others, trigger?.name ?? outcome.items.keys().next().value ?? name)
   const before = leadingTo(links, name)
-  const last = returnsLast(trigger)
+  const last = trigger !== undefined && returnsLast(trigger)
   const responding = new Set(nodes.filter(isRespond).map((node) => node.name))
   const after = new Set(targets(links, name, output).flatMap((to) => [...reachableFrom(links, to)]))
   const tells = [...after].find((each) =>

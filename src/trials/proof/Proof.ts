@@ -14,7 +14,7 @@ import { Executions } from "../../executions/Executions.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
 import { isNote } from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as Answering from "../answering.ts"
+import * as Answering from "../../workflows/Answering.ts"
 import * as live from "../live.ts"
 import * as Replay from "../Replay.ts"
 import * as Replays from "../Replays.ts"
@@ -335,7 +335,7 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
     const ends = new Set([...pinned, ...notRun, ...answering])
     // A difference of the last node, or of whether nodes fail, reaches a caller that waits for the items of that node.
     const then = Execution.lastToRun(record) ?? ""
-    const returned = Answering.returnsLast(subject.nodes.find(({ name }) => name === trigger))
+    const returned = subject.nodes.some((node) => node.name === trigger && Answering.returnsLast(node))
       ? [Execution.lastToRun(execution), [...names].find(([, former]) => former === then)?.[0] ?? then]
       : []
     return real.some(({ kind, node, path }) =>

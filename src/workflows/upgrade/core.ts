@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import type { Parse } from "../../base/JavaScript.ts"
 import { arr, type Obj, obj, str } from "../../base/Json.ts"
 import { placedLinks } from "../../n8n/model/Connections.ts"
-import * as Workflow from "../../n8n/model/Workflow.ts"
+import * as Answering from "../Answering.ts"
 import { operand } from "./conditions.ts"
 import data from "./core.json" with { type: "json" }
 import { moves } from "./files.ts"
@@ -103,15 +103,6 @@ const third: Mapping = (old) => {
 
 const merge = [{ to: 3, change: third }, { to: 3.2, change: third }]
 
-/** Whether a caller outside reads the output of the last node. */
-const answersLast = (workflow: Obj) =>
-  Workflow.nodes(workflow).some((node) => {
-    const type = Workflow.typeOf(node)
-    const mode = Workflow.parametersOf(node)["responseMode"]
-    return /executeWorkflowTrigger|chatTrigger|formTrigger|evaluationTrigger|mcpTrigger|toolWorkflow/.test(type) ||
-      type.endsWith(".webhook") && (mode === "lastNode")
-  })
-
 /** Version 3 orders its outputs as done, loop. */
 const loop: Mapping = (old) => {
   const { name, node, version, workflow } = old
@@ -119,7 +110,7 @@ const loop: Mapping = (old) => {
   if (str(node["onError"]) === "continueErrorOutput" || arr(main[version < 2 ? 1 : 2]).length > 0) {
     return left("It has an output for errors.", "Connect the outputs of the new version by hand: done, loop, error.")
   }
-  return answersLast(workflow) && arr(main[1]).length === 0
+  return Answering.returnsItems(workflow) && arr(main[1]).length === 0
     ? left(
       "When the loop ends, the new version returns all items, which are returned to the caller of this workflow.",
       "Connect what should be returned to its output 'done'."

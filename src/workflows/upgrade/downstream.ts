@@ -1,6 +1,7 @@
 /** Uses of a node's items by the rest of a workflow. */
 import { arr, type Obj, obj, str } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
+import * as Answering from "../Answering.ts"
 import types from "./downstream.json" with { type: "json" }
 import type { Old } from "./mapping.ts"
 
@@ -85,10 +86,7 @@ const whole =
  * Nodes of unknown kinds use all.
  */
 export const seesMore = (workflow: Obj, name: string, field: string, output?: number): boolean => {
-  const isReturned = Workflow.nodes(workflow).some((node) =>
-    Workflow.parametersOf(node)["responseMode"] === "lastNode" ||
-    ["executeWorkflowTrigger", "chatTrigger"].includes(shortOf(node))
-  )
+  const isReturned = Answering.returnsItems(workflow)
   const reads = new RegExp(`(?:\\.|["'])${field}(?:["']\\])?(?![\\w.?\\[])`)
   const reached = new Set<Obj>()
   const work = [...nodesAfter(workflow, name, output)]
