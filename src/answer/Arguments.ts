@@ -1,12 +1,13 @@
-/** Decoding of the arguments that models send: lenient about form, strict about names. */
+/** Decoding of the arguments that models send: lenient about types, strict about names. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Errors from "../base/Errors.ts"
-import { arr, type Obj, obj, str } from "../base/Json.ts"
+import { arr, obj, str } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 
-const parseJson = (text: string): unknown => {
+/** Value of a JSON text; a text that is not JSON is returned unchanged. */
+export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -23,33 +24,22 @@ const coerce = (value: unknown, schema: unknown): unknown => {
   return typeof inner === "string" ? value : inner
 }
 
-const wrapped = "arguments"
-
-/** Wraps arguments that are not an object, so that the decoder can parse them as JSON or say what is wrong. */
-export const wrap = (args: unknown): Obj => ({ [wrapped]: args })
-
-const unwrap = (args: unknown): unknown => {
-  const keys = Object.keys(obj(args) ?? {})
-  const inner = keys.length === 1 && keys[0] === wrapped ? obj(args)?.[wrapped] : undefined
-  return inner === undefined || obj(inner) !== undefined ? args : inner
-}
-
-/** Deeper than any workflow; bounds the stack of functions that walk through values. */
+/** Maximum depth of a value, more than any workflow has: functions that recurse into values must not overflow the stack. */
 const maxDepth = 200
 
 const parameterOf = (path: string) => path.split(".")[0] ?? ""
 
-/** Maximum length of a text parameter. Longer texts, such as a node's code, are in objects without a schema here. */
+/** Maximum length of a text parameter. Longer texts, such as a node's code, are in objects, whose texts have no limit. */
 const maxChars = 2_000
 
 const isText = (schema: unknown): boolean => {
   const { anyOf, type } = obj(schema) ?? {}
-  return type === "string" || (arr(anyOf) ?? []).some(isText)
+  return type === "string" || arr(anyOf).some(isText)
 }
 
 const schemaAt = (schema: unknown, key: string): unknown => {
   const { anyOf, items, properties } = obj(schema) ?? {}
-  return obj(properties)?.[key] ?? items ?? (arr(anyOf) ?? []).map((each) => schemaAt(each, key)).find(obj)
+  return obj(properties)?.[key] ?? items ?? arr(anyOf).map((each) => schemaAt(each, key)).find(obj)
 }
 
 /** Issues of values and keys with lone surrogates, of values nested too deeply and of texts that are too long. */
@@ -115,8 +105,7 @@ export const decoder = <A, R>(
     })
 
   return Effect.fnUntraced(function*(args: unknown): Effect.fn.Return<A, Errors.ValidationError, R> {
-    const whole = unwrap(args)
-    const input = whole === undefined || whole === null ? {} : obj(coerce(whole, { type: "object" }))
+    const input = args === undefined || args === null ? {} : obj(coerce(args, { type: "object" }))
     if (input === undefined) {
       return yield* fail([{ field: "arguments", reason: "arguments must be a JSON object" }])
     }
@@ -143,6 +132,6 @@ export const decoder = <A, R>(
 
 const maxIssues = 20
 
-/** Sentence for an issue: a schema's own message ("Workflow ID is required") unchanged, Effect's after the field. */
+/** Returns our own message ("Workflow ID is required") unchanged, and a message of Effect after the name of its field. */
 const sentence = (field: string, message: string) =>
   /^(Expected|Missing|Invalid|Unexpected)/.test(message) ? `${field}: ${message}` : message

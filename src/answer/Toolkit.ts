@@ -7,8 +7,8 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Envelope from "./Envelope.ts"
 import * as Hints from "./Hints.ts"
+import { answerOf } from "./jsonSchemas.ts"
 import * as Tool from "./Tool.ts"
-import { markable } from "./Truncated.ts"
 
 /** Failed call as a model sees it; `hint` says what to do next. */
 export const Failure = Schema.Struct({
@@ -43,9 +43,7 @@ const convert = (tool: Tool.Any): AiTool.Any =>
   AiTool.dynamic(tool.name, {
     description: tool.description,
     parameters: tool.inputSchema,
-    success: Schema.toEncoded(
-      Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data: markable(tool.output) })
-    ),
+    success: Schema.toEncoded(answerOf(tool.output)),
     failure: Failure,
     failureMode: "return"
   })

@@ -21,7 +21,7 @@ export interface OwnServices {
   readonly [own]: "Services"
 }
 
-/** The tool's own work in a middleware. */
+/** The tool's own work, for a middleware to run. */
 export type Run = Effect.Effect<Result, OwnFailure, OwnServices>
 
 /** Call of a tool: `input` is decoded. */

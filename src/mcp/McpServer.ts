@@ -10,7 +10,6 @@ import * as Record from "effect/Record"
 import * as Result from "effect/Result"
 import * as Struct from "effect/Struct"
 import * as App from "../answer/App.ts"
-import * as Arguments from "../answer/Arguments.ts"
 import * as Envelope from "../answer/Envelope.ts"
 import type * as Prompt from "../answer/Prompt.ts"
 import type * as Resource from "../answer/Resource.ts"
@@ -18,7 +17,7 @@ import type * as Skill from "../answer/Skill.ts"
 import * as Tool from "../answer/Tool.ts"
 import { Author } from "../base/CallContext.ts"
 import * as Errors from "../base/Errors.ts"
-import { type Obj, obj } from "../base/Json.ts"
+import type { Obj } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Visible from "../base/Visible.ts"
 import * as callContext from "./callContext.ts"
@@ -162,12 +161,6 @@ const listed = (tool: Tool.Any, showsApps: boolean) => {
 /** A tool as `tools/list` shows it to a client without pages. @internal */
 export const listing = (tool: Tool.Any) => listed(tool, false)
 
-/** Arguments of a call; missing and `null` mean none. The tool reports arguments that are not an object. */
-const argumentsOf = ({ params }: Methods.Request): unknown => {
-  const args = params["arguments"] ?? undefined
-  return args === undefined || obj(args) !== undefined ? args : Arguments.wrap(args)
-}
-
 /** Methods of a server, which a transport serves. @internal */
 export const makeServed = <T extends Tool.Any, M extends Tool.Middleware = never>(
   options: Options<T, M>,
@@ -233,7 +226,7 @@ export const makeServed = <T extends Tool.Any, M extends Tool.Middleware = never
         const tool = find(tools, name)
         if (tool === undefined) return yield* Rpc.invalidParams(unknownTool(tools, name))
         const answer = Methods.showsApps(request.capabilities) ? respondWithView : respond
-        return yield* callContext.provide(request)(answer(tool, argumentsOf(request)))
+        return yield* callContext.provide(request)(answer(tool, request.params["arguments"]))
       })),
       ...(!hasResources ? {} : {
         "resources/list": forCaller((request) =>

@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Schema from "effect/Schema"
+import * as Arguments from "../../answer/Arguments.ts"
 import { defined, equals, obj, str } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Redact from "../../base/Redact.ts"
@@ -183,15 +184,9 @@ const selected = Effect.fnUntraced(function*(
   return { data, total: search.matched }
 })
 
-/** Parses JSON in a text, which models sometimes send and webhooks return. */
-export const parseJson = (data: unknown): unknown => {
-  if (typeof data !== "string" || !/^\s*[[{]/.test(data)) return data
-  try {
-    return JSON.parse(data)
-  } catch {
-    return data
-  }
-}
+/** Parses a text that contains a JSON object or array, which models sometimes send and webhooks return. */
+export const parseJson = (data: unknown): unknown =>
+  typeof data === "string" && /^\s*[[{]/.test(data) ? Arguments.parseJson(data) : data
 
 /** Response to the caller, without a body that the items already show. */
 const responseOf = (
