@@ -15,7 +15,7 @@ import * as conditions from "../shared/Conditions.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 const Match = Schema.Struct({
-  /** Id of the execution, and of the one that called it as a sub-workflow, in a search over several. */
+  /** Ids of the execution and of the one that called it as a sub-workflow; only in a search over several runs. */
   execution: Schema.optionalKey(Schema.String),
   calledBy: Schema.optionalKey(Schema.String),
   node: Schema.String,
@@ -29,11 +29,11 @@ const Match = Schema.Struct({
 const Runs = Schema.Struct({
   searched: Schema.Int,
   matched: Schema.Int,
-  /** Whether these are all runs that were requested; else `next` continues. */
+  /** Whether all requested runs were searched; otherwise `next` continues. */
   complete: Schema.Boolean
 })
 
-/** Names the outputs of nodes that have several. */
+/** Returns a function that names the outputs of nodes with several outputs. */
 const outputNames = (matches: ReadonlyArray<RunSearch.Match>) => {
   const named = matches.flatMap(({ execution, slot }) => {
     const run = execution.runs.get(slot.node)?.[slot.run]
@@ -53,7 +53,7 @@ const searchOne = Effect.fnUntraced(function*(id: string, search: RunSearch.Sear
   for (const name of nodes) yield* checkNode(execution, name, "nodes")
   const { matches, nodes: counts, slots, ...found } = yield* RunSearch.searchIn(execution, search)
   const active = new Set(slots.map(({ slot }) => slot.node))
-  const named = (names: ReadonlyArray<string>, what: string) => names.length > 0 && `${what}: ${names.join(", ")}.`
+  const named = (names: ReadonlyArray<string>, title: string) => names.length > 0 && `${title}: ${names.join(", ")}.`
   return {
     found,
     nodes: counts,
@@ -100,7 +100,7 @@ export const searchExecution = Tool.make({
     byStatus: Schema.optionalKey(
       Schema.Record(Schema.String, Schema.Struct({ runs: Schema.Int, matched: Schema.Int }))
     ),
-    /** Runs with matches, their own or in executions that they started; `version` if several versions ran. */
+    /** Runs with matches, in their own items or in executions that they started; `version` if several versions ran. */
     executions: Schema.optionalKey(Schema.Array(
       Schema.Struct({
         id: Schema.String,
@@ -111,7 +111,7 @@ export const searchExecution = Tool.make({
         matched: Schema.Int
       })
     )),
-    /** Arguments that continue an incomplete search. */
+    /** Arguments of the call that continues an incomplete search. */
     next: Schema.optionalKey(Schema.Struct({ cursor: Schema.String, last: Schema.optionalKey(Schema.Int) })),
     matched: Schema.Int,
     scanned: Schema.Int,

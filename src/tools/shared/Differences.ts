@@ -54,7 +54,7 @@ export const view = Effect.fnUntraced(function*(
   return shown as Difference
 })
 
-/** Room for one value, largest first; beyond the last, nodes are only named. */
+/** Sizes to which a field is shortened, tried in order; if even the last is too large, nodes are only named. */
 const leastRoom = 160
 const rooms = [900, 400, leastRoom]
 
@@ -66,7 +66,7 @@ const shortened = (node: Difference["nodes"][number], room: number): Difference[
     fields: node.fields.map((field) => Minimize.cost(field) <= room ? field : Minimize.fit(field, room))
   }
 
-/** Fits all changed nodes into a budget, shortening their fields; `next` is the call that shows one in full. */
+/** Shortens the fields of changed nodes until all fit into a budget; `next` is the call that shows one in full. */
 export const trim = <A extends Difference>(difference: A, budget: number, next: string): A => {
   const isFit = (some: A) => Minimize.cost(some) <= budget
   if (isFit(difference)) return difference

@@ -1,4 +1,4 @@
-/** Parts of the answer about one run of a test: what ran, what it returned, sent and answered. */
+/** Parts of the answer about one run of a test: its nodes, their output, sent requests and the response. */
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Schema from "effect/Schema"
@@ -40,9 +40,9 @@ export const fields = {
     items: Schema.Array(Item),
     note: Schema.optionalKey(Schema.String)
   }),
-  /** Entries `{node, pinned?, to, items, values}` for nodes that reach outside; a pinned one would have sent them. */
+  /** Entries `{node, pinned?, to, items, values}` for nodes that reach outside; pinned ones would have sent these. */
   sent: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
-  /** Response to the caller, if any; `bodyIs` if the items already show the body. */
+  /** Response to the caller, if any; `bodyIs` names the items that already show its body. */
   response: Schema.optionalKey(
     Schema.Struct({
       status: Schema.Int,
@@ -58,14 +58,14 @@ export const fields = {
 const maxItems = 20
 const maxLogs = 60
 
-/** Items to return instead of those of the last node. */
+/** Choice of items to return instead of the last node's. */
 export interface Show {
   readonly nodes?: ReadonlyArray<string> | undefined
   readonly where?: string | undefined
   readonly fields?: ReadonlyArray<string> | undefined
 }
 
-/** Error that an item brought to a node's error output. */
+/** Error of the first item in a node's error output, in parentheses; empty without one. */
 const itemError = (execution: Execution.Execution, slot: Execution.Slot) => {
   const [item] = execution.items(slot, 0, 1)
   const { error, message } = obj(obj(item)?.["json"]) ?? {}
@@ -73,7 +73,7 @@ const itemError = (execution: Execution.Execution, slot: Execution.Slot) => {
   return text === undefined ? "" : ` (${Visible.label(text, 80)})`
 }
 
-/** Items of a run: their number, by output if there are several. */
+/** Number of a run's items, by output if the node has several. */
 const itemsOf = (
   execution: Execution.Execution,
   name: string,
@@ -111,7 +111,7 @@ export const logsOf = (
   return runs.length > maxLogs ? [...lines, `… ${runs.length - maxLogs} more runs`] : lines
 }
 
-/** Name of the output that is shown, unless it is the first and no other has items. */
+/** Name of the shown output; `undefined` if it is the first and no other has items. */
 const shownOutput = ({ output: { output }, outputs }: NodeExecution.NodeExecution) => {
   const shown = outputs.find((each) => each.output === output)
   const isAlone = shown === outputs[0] && outputs.every((each) => each === shown || each.items === 0)
@@ -164,10 +164,10 @@ const selected = Effect.fnUntraced(function*(
       json: paths.length === 0 ? item.json : ItemView.pick(redact(item.json), paths) as Schema.Json
     })
   )
-  const missing = ItemView.missing(search.matches.map(({ item }) => item.json), paths)
+  const jsons = search.matches.map(({ item }) => item.json)
+  const missing = ItemView.missing(jsons, paths)
   const notes = ItemSearch.notes(execution, search, { slots, redacts, isFoundElsewhere: false })
     .filter((note) => typeof note === "string")
-  const jsons = search.matches.map(({ item }) => item.json)
   if (missing.length > 0 && items.length > 0) notes.push(ItemView.missingNote(missing, jsons))
   const isOfOne = (nodes ?? []).length < 2
   const [first] = items
@@ -188,7 +188,7 @@ const selected = Effect.fnUntraced(function*(
 export const parseJson = (data: unknown): unknown =>
   typeof data === "string" && /^\s*[[{]/.test(data) ? Arguments.parseJson(data) : data
 
-/** Response to the caller, without a body that the items already show. */
+/** Response to the caller, whose body is omitted if the items already show it. */
 const responseOf = (
   { response }: WorkflowTesting.TestResult,
   { items }: { readonly items: ReadonlyArray<Execution.Item> },
@@ -211,7 +211,7 @@ const maxSenders = 8
 
 const maxUnresolved = 3
 
-/** Addresses and values that nodes which reach outside sent in their last runs. */
+/** Addresses and values that nodes sent outside in their last runs. */
 const sentBy = Effect.fnUntraced(
   function*({ execution, outside, pinned }: WorkflowTesting.TestResult, redacts: boolean) {
     const senders = outside.filter(({ node }) => execution.runs.has(node.name))
@@ -246,9 +246,8 @@ const sentBy = Effect.fnUntraced(
 const pinHint = ({ notRun, shortOfRuns }: WorkflowTesting.TestResult) => {
   if (notRun.length > 0) {
     const names = notRun.slice(0, 5).map((name) => `'${name}'`).join(", ")
-    return `${names} ${
-      notRun.length === 1 ? "calls other services or stores" : "call other services or store"
-    } state, and the execution has no data for it: set its items in pins, or "run" to run it.`
+    const [calls, stores, it] = notRun.length === 1 ? ["calls", "stores", "it"] : ["call", "store", "them"]
+    return `${names} ${calls} other services or ${stores} state, and the execution has no data for ${it}: set items in pins, or "run" to run ${it}.`
   }
   const [first] = shortOfRuns
   return first === undefined
@@ -258,7 +257,7 @@ const pinHint = ({ notRun, shortOfRuns }: WorkflowTesting.TestResult) => {
 
 const endOf = (result: WorkflowTesting.TestResult) => {
   const { execution, timedOut, timeout } = result
-  if (timedOut) return `Stopped after ${timeout} ms; this is what ran until then. Raise timeout to run more.`
+  if (timedOut) return `Stopped after ${timeout} ms; the answer shows what ran until then. Raise timeout to run more.`
   if (execution.status !== "waiting") return pinHint(result)
   const node = Execution.lastToRun(execution)
   return `It waits at '${
@@ -269,7 +268,7 @@ const endOf = (result: WorkflowTesting.TestResult) => {
 const hintOf = (result: WorkflowTesting.TestResult) =>
   ItemView.joinNotes([endOf(result), TestCopies.upgradeNote(result.upgraded)])
 
-/** Reads what an answer shows of a run. */
+/** Reads the data of a run that an answer shows. */
 export const read = Effect.fnUntraced(function*(
   result: WorkflowTesting.TestResult,
   { limit = maxItems, redacts, show }: {

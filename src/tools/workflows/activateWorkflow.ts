@@ -3,6 +3,7 @@ import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
+import * as ItemView from "../../executions/ItemView.ts"
 import * as Publication from "../../workflows/Publication.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -16,16 +17,15 @@ const listed = (reasons: ReadonlyArray<string>) =>
 const hintOf = ({ changed, former, hasDraft, published, upcoming, workflow: { id } }: Publication.Published) => {
   const publish = (version?: string) => Hints.call("activate_workflow", { id: Reference.format(id, version) })
   const open = upcoming?.open ?? []
-  const sentences = [
-    ...changed === undefined || former === undefined ? [] : [`${publish(former)} takes this back.`],
-    ...published === true && hasDraft ? [`The newer draft stays unpublished: ${publish()} publishes it.`] : [],
-    ...open.length === 0 ? [] : [`Not in nextRuns: ${listed(open)}.`],
-    ...upcoming?.timeZone === "unknown" && open.length > 0 ? ["settings.timezone would fix the zone."] : []
-  ]
-  return sentences.length === 0 ? undefined : sentences.join(" ")
+  return ItemView.joinNotes([
+    changed !== undefined && former !== undefined && `${publish(former)} takes this back.`,
+    published === true && hasDraft && `The newer draft stays unpublished: ${publish()} publishes it.`,
+    open.length > 0 && `Not in nextRuns: ${listed(open)}.`,
+    upcoming?.timeZone === "unknown" && open.length > 0 && "settings.timezone sets the time zone."
+  ])
 }
 
-/** `POST /workflows/{id}/publish` (`/activate` on 1.x); answers once it has taken effect. */
+/** `POST /workflows/{id}/publish` (`/activate` on 1.x); returns once it has taken effect. */
 export const activateWorkflow = Tool.make({
   name: "activate_workflow",
   title: "Publish workflow",
