@@ -24,7 +24,7 @@ const question = (message: string): Methods.Question => ({
   }
 })
 
-/** The text identifies a question, so that a call can ask several. */
+/** Name of a question by its text, so that a call can ask several. */
 const nameOf = (message: string) => `confirm-${sha256(message, "base64url").slice(0, 12)}`
 
 const confirm = ({ ask, capabilities }: Methods.Request) => (message: string) => {

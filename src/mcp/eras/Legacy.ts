@@ -23,7 +23,7 @@ import * as Rpc from "../Rpc.ts"
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
 
-/** The methods validate their input, so that the SDK's validator is never used. */
+/** Validator that the SDK requires but never calls, since the methods validate their input. */
 const noValidator: jsonSchemaValidator = {
   getValidator: () => () => ({ valid: false, data: undefined, errorMessage: "not validated here" })
 }
@@ -42,7 +42,7 @@ const ask = (capabilities: Obj, { sendRequest }: Extra): Methods.Request["ask"] 
     )
   )
 
-/** Connects a fresh server to the transport, until the scope ends. */
+/** Connects a new server to the transport, until the scope ends. */
 export const connect = Effect.fnUntraced(function*({ about, methods }: Protocol, caller: Caller, transport: Transport) {
   const runPromise = yield* FiberSet.makeRuntimePromise()
   const { capabilities, instructions, name, version } = about
@@ -71,7 +71,7 @@ export const connect = Effect.fnUntraced(function*({ about, methods }: Protocol,
   return server
 })
 
-/** Connection: incoming messages go to `receive`, the server's messages to `send`. */
+/** Opens a connection: `receive` takes the client's messages, and `send` the server's. */
 export const converse = (
   protocol: Protocol,
   caller: Caller,

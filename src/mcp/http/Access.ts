@@ -1,4 +1,4 @@
-/** Access by bearer tokens, each bound to a client's name. */
+/** Access by bearer tokens, each with the name of a client. */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { createHash, timingSafeEqual } from "node:crypto"
@@ -31,7 +31,7 @@ export const bearer = (authorization: string | undefined): string | undefined =>
 
 const unknown: Access = (authorization) => Effect.fail(Refusal.unauthorized(authorization !== undefined))
 
-/** Access by these grants, by `others` for other tokens, else for all as `openTo`; compares in constant time. */
+/** Accepts the tokens of `grants`, in constant time, then asks `others`; without both, all are the client `openTo`. */
 export const make = (grants: ReadonlyArray<Grant>, openTo?: string, others?: Access): Access => {
   const known = grants.map(({ client, token }) => {
     const own = digest(Redacted.value(token))

@@ -20,7 +20,7 @@ import { cors, foreignOrigin, type Health, health, only, posted } from "./route.
 export interface Options extends Gate.Options, Health {
   /** Path of MCP. Default: `/mcp`. */
   readonly path?: HttpRouter.PathInput
-  /** Path of name and version, or `false` for none. Default: `/health`. */
+  /** Path that returns name and version, or `false` for no such route. Default: `/health`. */
   readonly health?: HttpRouter.PathInput | false
   /** Origins of pages that may call, such as `https://app.example.com`. Default: none. */
   readonly allowedOrigins?: ReadonlyArray<string>

@@ -1,4 +1,4 @@
-/** Handling of one request in either era, without state between requests. */
+/** Handling of one request of either era, without state between requests. */
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -67,7 +67,7 @@ export const streamable = Effect.fnUntraced(function*(protocol: Served, caller: 
   yield* AccessLog.note({
     call: method === "tools/call" && "params" in message ? str(message.params?.["name"]) : method
   })
-  // Notifications and answers need no reply: the server exists for this message only.
+  // Notifications and answers are accepted without effect: no state is left of earlier requests.
   if (!Rpc.isRequest(message)) return HttpServerResponse.empty({ status: 202 })
   const isModern = Modern.isModern(message, headers)
   const version = headers["mcp-protocol-version"]
