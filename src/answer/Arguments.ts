@@ -89,11 +89,11 @@ export const decoder = <A, R>(
 
   const fail = (issues: ReadonlyArray<Issue>) => {
     const hints = new Set(issues.flatMap(({ hint }) => hint ?? []))
-    const listed = issues.slice(0, maxIssues)
-    const more = issues.length - listed.length
+    const first = issues.slice(0, maxIssues)
+    const more = issues.length - first.length
     return Errors.invalid(
       issues[0]?.field ?? "",
-      [...listed.map(({ reason }) => reason), ...more > 0 ? [`and ${more} more`] : []].join("; "),
+      [...first.map(({ reason }) => reason), ...more > 0 ? [`and ${more} more`] : []].join("; "),
       [...hints, usage].join(" ")
     )
   }
@@ -117,13 +117,13 @@ export const decoder = <A, R>(
         hint: suggestion(key, Object.keys(properties))
       }]
     )
-    const known = entries.flatMap(([key, value]) =>
+    const values = entries.flatMap(([key, value]) =>
       Object.hasOwn(properties, key) && value !== null ? [[key, coerce(value, properties[key])] as const] : []
     )
-    const malformedIssues = known.flatMap(([key, value]) => malformed(value, key, properties[key]))
+    const malformedIssues = values.flatMap(([key, value]) => malformed(value, key, properties[key]))
     // A malformed value cannot be decoded or shown.
     const isMalformed = (path: string) => malformedIssues.some(({ field }) => parameterOf(field) === parameterOf(path))
-    const decoded = yield* Effect.result(decode(Object.fromEntries(known.filter(([key]) => !isMalformed(key)))))
+    const decoded = yield* Effect.result(decode(Object.fromEntries(values.filter(([key]) => !isMalformed(key)))))
     const refused = decoded._tag === "Failure" ? issuesOf(decoded.failure) : []
     const issues = [...unknown, ...malformedIssues, ...refused.filter(({ field }) => !isMalformed(field))]
     return decoded._tag === "Success" && issues.length === 0 ? decoded.success : yield* fail(issues)

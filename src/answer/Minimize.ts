@@ -208,7 +208,7 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
   const all = Object.keys(value).filter((key) => key !== "_truncated")
 
   const take = () => {
-    const taken: Array<{ readonly key: string; readonly at: string; readonly least: number }> = []
+    const entries: Array<{ readonly key: string; readonly at: string; readonly least: number }> = []
     for (const key of all) {
       const at = join(path, key)
       const keyRoom = keyCost(key, left)
@@ -216,22 +216,22 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
       const least = leastRoom(value[key], at, depth + 1)
       if (keyRoom + least > left) continue
       left -= keyRoom + least
-      taken.push({ key, at, least })
+      entries.push({ key, at, least })
     }
-    return taken
+    return entries
   }
   const whole = left
-  let taken = take()
+  let entries = take()
   const marks: Array<Mark> = []
-  if (taken.length < total) {
+  if (entries.length < total) {
     left = whole - roomForMark
-    taken = take()
-    marks.push(makeMark(path, taken.length, earlier.get(shortenPath(path))?.total ?? total, noCall))
+    entries = take()
+    marks.push(makeMark(path, entries.length, earlier.get(shortenPath(path))?.total ?? total, noCall))
     earlier.delete(shortenPath(path))
   }
 
   // From here on `left` is the spare room; each value takes its share of it, smallest first.
-  const bySize = taken.map((entry) => ({ ...entry, size: cost(value[entry.key], room, depth + 1) }))
+  const bySize = entries.map((entry) => ({ ...entry, size: cost(value[entry.key], room, depth + 1) }))
     .toSorted((a, b) => (a.size - a.least) - (b.size - b.least))
   const result = new Map<string, unknown>()
   bySize.forEach(({ at, key, least, size }, done) => {
@@ -255,7 +255,7 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
     }
   })
   marks.push(...earlier.values())
-  return { ...Object.fromEntries(taken.map(({ key }) => [key, result.get(key)])), ...withMarks(marks) }
+  return { ...Object.fromEntries(entries.map(({ key }) => [key, result.get(key)])), ...withMarks(marks) }
 }
 
 const markPage = (

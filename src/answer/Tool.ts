@@ -87,7 +87,7 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
   type Out = O["Type"]
   const { annotations, message, page } = own
   const { inputSchema, name, outputSchema, unlisted } = tool
-  const listed = lazy(() => withoutParameters(inputSchema(), Object.keys(unlisted)))
+  const listing = lazy(() => withoutParameters(inputSchema(), Object.keys(unlisted)))
   const decode = lazy(() => Arguments.decoder<In, never>(name, tool.input, inputSchema()))
   const encode = lazy(() => Schema.encodeEffect(markable<Out, unknown>(tool.output)))
 
@@ -146,7 +146,7 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
     partialScopes: own.partialScopes ?? {},
     app: own.app,
     get inputSchema() {
-      return listed()
+      return listing()
     },
     get outputSchema() {
       return outputSchema()

@@ -86,7 +86,7 @@ export const make = <const Tools extends ReadonlyArray<Tool.Any>, M extends Tool
 } => {
   // TypeScript knows the names and schemas of the tools only one by one.
   const toolkit = AiToolkit.make(...tools.map(convert)) as unknown as AiToolkit.Toolkit<ByName<Tools>>
-  const offered = new Set(tools.map(({ name }) => name))
+  const names = new Set(tools.map(({ name }) => name))
   const handlers = Effect.map(
     Effect.context<Tool.Services<Tools[number] | M>>(),
     (context: Context.Context<never>) =>
@@ -95,10 +95,10 @@ export const make = <const Tools extends ReadonlyArray<Tool.Any>, M extends Tool
           tool.name,
           (args: unknown) =>
             tool.run(args).pipe(
-              Effect.map((answer) => ({ ...answer, data: Hints.naming(answer.data, offered) })),
+              Effect.map((answer) => ({ ...answer, data: Hints.naming(answer.data, names) })),
               Effect.mapError((error) => {
                 const envelope = Envelope.fromError(error)
-                return { ...envelope, hint: Hints.within(envelope.hint, offered) }
+                return { ...envelope, hint: Hints.within(envelope.hint, names) }
               }),
               Tool.serving(tools, middleware),
               Effect.provideContext(context as never)

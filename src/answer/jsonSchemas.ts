@@ -80,8 +80,11 @@ const outline = (schema: unknown, level = 0): unknown => {
   if ("type" in schema && Array.isArray(schema.type)) return {}
   const [type, ...others] = objectTypes(schema)
   if (type !== undefined) return { type: others.length === 0 ? type : [type, ...others] }
-  const shown = without({ ...schema }, (_, key) => key === "required" ? level > 1 : key === "type" && "enum" in schema)
-  return mapValues(shown, (value, key) =>
+  const visible = without(
+    { ...schema },
+    (_, key) => key === "required" ? level > 1 : key === "type" && "enum" in schema
+  )
+  return mapValues(visible, (value, key) =>
     key === "properties"
       ? mapValues(value as Obj, (each) => outline(each, level + 1))
       : key === "additionalProperties"

@@ -68,12 +68,12 @@ const durations = new Map<string, typeof duration>()
 
 const durationOf = (name: string, isFailure: boolean) => {
   const key = `${name} ${isFailure}`
-  const known = durations.get(key)
-  if (known !== undefined) return known
+  const cached = durations.get(key)
+  if (cached !== undefined) return cached
   const attributes = { "gen_ai.tool.name": name, ...(isFailure ? { "error.type": "tool_error" } : {}) }
-  const made = Metric.withAttributes(duration, attributes)
-  durations.set(key, made)
-  return made
+  const metric = Metric.withAttributes(duration, attributes)
+  durations.set(key, metric)
+  return metric
 }
 
 const measured = <A, E, R>({ name }: Tool.Any<R>, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -141,7 +141,7 @@ const unknownTool = (tools: ReadonlyArray<Tool.Any>, name: string): string =>
     suggestion(features.shorten(name), tools.map((tool) => tool.name), tools.length)
   }`
 
-const listed = (tool: Tool.Any, showsApps: boolean) => {
+const listingOf = (tool: Tool.Any, showsApps: boolean) => {
   const { app, isEntry, searchHint } = tool
   const meta = {
     // Claude Code reads these.
@@ -158,7 +158,7 @@ const listed = (tool: Tool.Any, showsApps: boolean) => {
 }
 
 /** A tool as `tools/list` shows it to a client without pages. @internal */
-export const listing = (tool: Tool.Any) => listed(tool, false)
+export const listing = (tool: Tool.Any) => listingOf(tool, false)
 
 /** Methods of a server, which a transport serves. @internal */
 export const makeServed = <T extends Tool.Any, M extends Tool.Middleware = never>(
@@ -217,7 +217,10 @@ export const makeServed = <T extends Tool.Any, M extends Tool.Middleware = never
 
     const methods = tracedMethods({
       "tools/list": forCaller(({ capabilities }) =>
-        Effect.map(offered, (tools) => ({ tools: tools.map((tool) => listed(tool, Methods.showsApps(capabilities))) }))
+        Effect.map(
+          offered,
+          (tools) => ({ tools: tools.map((tool) => listingOf(tool, Methods.showsApps(capabilities))) })
+        )
       ),
       "tools/call": forCaller(Effect.fnUntraced(function*(request) {
         const name = yield* features.text(request.params, "name")

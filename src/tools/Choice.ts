@@ -39,7 +39,7 @@ export const choices = ({ all, toolsets }: Names) => ({ toolset: ["all", ...Obje
 /** Names of the selected tools, or the reason why the selection is refused. */
 export const choose = (names: Names, selection: Selection): ReadonlySet<string> | Fault => {
   const { all, credentialCreate, toolsets } = names
-  const known = choices(names)
+  const valid = choices(names)
   for (
     const [option, kind, own] of [
       ["--toolsets", "toolset", selection.toolsets],
@@ -47,21 +47,21 @@ export const choose = (names: Names, selection: Selection): ReadonlySet<string> 
       ["--exclude-tools", "tool", selection.excludeTools]
     ] as const
   ) {
-    const name = own.find((each) => !known[kind].includes(each))
+    const name = own.find((each) => !valid[kind].includes(each))
     if (name !== undefined) return { _tag: "Unknown", kind, option, name }
   }
   if (selection.tools.includes(credentialCreate) && !selection.credentialEnv) return { _tag: "NoSecrets" }
   const isDefault = selection.toolsets.length === 0 && selection.tools.length === 0
-  const chosen = isDefault
+  const choice = isDefault
     ? [...names.byDefault, credentialCreate]
     : selection.toolsets.includes("all")
     ? all
     : [...selection.toolsets.flatMap((name) => toolsets[name] ?? []), ...selection.tools]
-  const selected = all.filter((name) =>
-    chosen.includes(name) &&
+  const result = all.filter((name) =>
+    choice.includes(name) &&
     !selection.excludeTools.includes(name) &&
     (selection.hasFiles || !names.files.includes(name)) &&
     (selection.credentialEnv || name !== credentialCreate)
   )
-  return selected.length === 0 ? { _tag: "Nothing" } : new Set(selected)
+  return result.length === 0 ? { _tag: "Nothing" } : new Set(result)
 }

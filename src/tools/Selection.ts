@@ -53,8 +53,8 @@ const explain = (fault: Choice.Fault) => {
 
 /** Selects tools, in the order of `all`; fails with a sentence about a wrong selection. */
 export const select = (selection: Choice.Selection): Result.Result<ReadonlyArray<Any>, string> => {
-  const chosen = Choice.choose(names, selection)
-  if ("_tag" in chosen) return Result.fail(explain(chosen))
-  const selected = all.filter(({ name }) => chosen.has(name))
-  return Result.succeed(chosen.has(projectList.name) ? selected.map(Tool.extended) : selected)
+  const choice = Choice.choose(names, selection)
+  if ("_tag" in choice) return Result.fail(explain(choice))
+  const tools = all.filter(({ name }) => choice.has(name))
+  return Result.succeed(choice.has(projectList.name) ? tools.map(Tool.extended) : tools)
 }

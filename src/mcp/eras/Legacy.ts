@@ -102,13 +102,13 @@ export const answer = Effect.fnUntraced(function*(
   request: Rpc.Request,
   notify: (message: Rpc.Notification) => void
 ) {
-  const answered = yield* Deferred.make<Rpc.Response>()
+  const reply = yield* Deferred.make<Rpc.Response>()
   const { receive } = yield* converse(protocol, caller, (message) => {
-    if (!("method" in message)) Deferred.doneUnsafe(answered, Effect.succeed(message))
+    if (!("method" in message)) Deferred.doneUnsafe(reply, Effect.succeed(message))
     else if (!("id" in message)) notify(message)
   })
   receive(request)
-  const response = yield* Deferred.await(answered)
+  const response = yield* Deferred.await(reply)
   // The SDK removes an answered request a moment later; closing before that would abort it.
   yield* Effect.yieldNow
   return response

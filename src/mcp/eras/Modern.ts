@@ -185,12 +185,12 @@ export const answer = (
   const run = (ask: Methods.Request["ask"]) =>
     Effect.map(Methods.run(methods, method, { params: own, caller, capabilities, notify: send, ask }), complete)
 
-  const answered = names[method] === undefined
+  const outcome = names[method] === undefined
     ? run(() => Effect.die(new Error(`${method} must not ask`)))
     : Effect.gen(function*() {
-      const known = yield* rounds(protocol, caller, request)
+      const state = yield* rounds(protocol, caller, request)
       let questions: Answer | undefined
-      const ask = asker(capabilities, known, (open, rounds) =>
+      const ask = asker(capabilities, state, (open, rounds) =>
         Effect.gen(function*() {
           const inputRequests = Record.map(open, ({ method, params }) => ({ method, params }))
           const requestState = yield* sealing.seal({ ...rounds }, aboutOf(caller, request))
@@ -203,5 +203,5 @@ export const answer = (
         (cause) => questions === undefined ? Effect.failCause(cause) : Effect.succeed(questions)
       )
     })
-  return Effect.catch(answered, (error) => Effect.succeed(failed(id, error)))
+  return Effect.catch(outcome, (error) => Effect.succeed(failed(id, error)))
 }

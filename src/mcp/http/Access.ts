@@ -33,17 +33,17 @@ const unknown: Access = (authorization) => Effect.fail(Refusal.unauthorized(auth
 
 /** Accepts the tokens of `grants`, in constant time, then asks `others`; without both, all are the client `openTo`. */
 export const make = (grants: ReadonlyArray<Grant>, openTo?: string, others?: Access): Access => {
-  const known = grants.map(({ client, token }) => {
+  const callers = grants.map(({ client, token }) => {
     const own = digest(Redacted.value(token))
     const principal = own.toString("base64url")
     return { digest: own, caller: { client, key: `token ${principal}`, principal } }
   })
-  if (known.length === 0) return others ?? (() => Effect.succeed({ client: openTo, key: "everybody" }))
+  if (callers.length === 0) return others ?? (() => Effect.succeed({ client: openTo, key: "everybody" }))
   const orElse = others ?? unknown
   return (authorization) => {
     const requested = digest(bearer(authorization) ?? "")
     // No early exit: it would take less time for the first tokens.
-    const caller = known.reduce<Known | undefined>(
+    const caller = callers.reduce<Known | undefined>(
       (match, { caller, digest }) => timingSafeEqual(digest, requested) ? caller : match,
       undefined
     )

@@ -127,7 +127,7 @@ export const layer = (options: Options = {}): Layer.Layer<McpTransport, never, H
             const answers = routes(served)
             const app = checkSource(options).pipe(
               Effect.andThen(cors(options.allowedOrigins ?? [])(dispatch(answers))),
-              Refusal.answered((path) => path === "/mcp"),
+              Refusal.handle((path) => path === "/mcp"),
               Effect.map((response) =>
                 draining ? HttpServerResponse.setHeader(response, "connection", "close") : response
               )

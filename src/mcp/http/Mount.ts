@@ -37,7 +37,7 @@ export const add = Effect.fnUntraced(function*(router: HttpRouter.HttpRouter, se
       const { headers: { origin } } = yield* HttpServerRequest.HttpServerRequest
       if (origin !== undefined && !allowedOrigins.includes(origin)) return yield* Effect.fail(foreignOrigin(origin))
       return yield* route
-    }).pipe(cors(allowedOrigins), Refusal.answered(() => isRpc))
+    }).pipe(cors(allowedOrigins), Refusal.handle(() => isRpc))
 
   const post = posted(gate)((caller, body) => Exchange.streamable(served, caller, body))
   yield* router.add("*", path, mounted(true, post))

@@ -52,7 +52,7 @@ export const resource = (
   const path = pathAt(publicUrl)
   const id = `${publicUrl.origin}${path}`
   const all = [scopes.read, scopes.write].map((scope) => `${scopePrefix}${scope}`)
-  const offered = readOnly ? all.slice(0, 1) : all
+  const supported = readOnly ? all.slice(0, 1) : all
   return {
     id,
     metadataUrl: `${publicUrl.origin}${wellKnown}${path}`,
@@ -60,11 +60,11 @@ export const resource = (
     metadata: {
       resource: id,
       authorization_servers: [issuer],
-      scopes_supported: offered,
+      scopes_supported: supported,
       bearer_methods_supported: ["header"],
       resource_name: "n8n"
     },
-    scope: offered.join(" "),
+    scope: supported.join(" "),
     writeScope: all.join(" ")
   }
 }
@@ -231,7 +231,7 @@ export const access = (
     return message === undefined ? result.payload : yield* new InvalidToken({ message })
   })
 
-  const known = Effect.fnUntraced(function*(claims: JWTPayload) {
+  const callerOf = Effect.fnUntraced(function*(claims: JWTPayload) {
     const subject = str(claims.sub) ?? ""
     if (subject === "" || subject.length > maxSubjectChars) {
       return yield* Effect.fail(unauthorized("Its claim sub is missing or wrong"))
@@ -266,7 +266,7 @@ export const access = (
     }
     return claimsOf(token).pipe(
       Effect.mapError((error) => error._tag === "IssuerError" ? unavailable : unauthorized(error.message)),
-      Effect.flatMap(known)
+      Effect.flatMap(callerOf)
     )
   }
 }

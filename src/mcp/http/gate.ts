@@ -85,10 +85,10 @@ export const make = Effect.fnUntraced(
 
     const identify = Effect.gen(function*() {
       const { headers } = yield* HttpServerRequest.HttpServerRequest
-      const known = yield* Effect.result(access(headers["authorization"]))
-      const key = Result.isSuccess(known) ? known.success.key : strangers
+      const result = yield* Effect.result(access(headers["authorization"]))
+      const key = Result.isSuccess(result) ? result.success.key : strangers
       if (callsPerMinute !== undefined) yield* count(key, callsPerMinute)
-      const caller = yield* Effect.fromResult(known)
+      const caller = yield* Effect.fromResult(result)
       yield* AccessLog.note({ client: caller.client, subject: caller.subject })
       return caller
     })

@@ -175,14 +175,14 @@ export const compareItems = Tool.make({
       }
       const missing = fields.filter((_, index) => comparison.missing?.includes(index)).map(({ path }) => path)
       const note = noteOf({ from, to }, comparison, { key: key?.path, missing, redacts, steps: input.steps, isInput })
-      const shown = ({ count, execution: { id }, slot }: Compared) => ({
+      const rowOf = ({ count, execution: { id }, slot }: Compared) => ({
         ...(execution === other ? {} : { execution: id }),
         node: slot.node,
         run: slot.run,
         output: Connections.portLabel(slot.port),
         items: count
       })
-      return { from: shown(from), to: shown(to), comparison, note }
+      return { from: rowOf(from), to: rowOf(to), comparison, note }
     }),
   summarize: ({ comparison, ...rest }) =>
     defined({ ...rest, ...Struct.omit(comparison, ["likelyKey", "missing", "sharedKeys", "withoutKey"]) }),

@@ -35,14 +35,14 @@ const Runs = Schema.Struct({
 
 /** Returns a function that names the outputs of nodes with several outputs. */
 const outputNames = (matches: ReadonlyArray<RunSearch.Match>) => {
-  const named = matches.flatMap(({ execution, slot }) => {
+  const places = matches.flatMap(({ execution, slot }) => {
     const run = execution.runs.get(slot.node)?.[slot.run]
     const node = Execution.nodeOf(execution, slot.node)
     return run === undefined || node === undefined || run.outputs.length < 2 ? [] : [{ slot, run, node }]
   })
-  if (named.length === 0) return Effect.succeed(() => undefined)
-  return Effect.map(OutputNames.forNodes(named.map(({ node }) => node)), (namesOf) => (slot: Execution.Slot) => {
-    const place = named.find((candidate) => candidate.slot === slot)
+  if (places.length === 0) return Effect.succeed(() => undefined)
+  return Effect.map(OutputNames.forNodes(places.map(({ node }) => node)), (namesOf) => (slot: Execution.Slot) => {
+    const place = places.find((candidate) => candidate.slot === slot)
     return place === undefined ? undefined : Execution.outputName(place.node, place.run, slot.port, namesOf)
   })
 }
@@ -53,15 +53,15 @@ const searchOne = Effect.fnUntraced(function*(id: string, search: RunSearch.Sear
   for (const name of nodes) yield* checkNode(execution, name, "nodes")
   const { matches, nodes: counts, slots, ...found } = yield* RunSearch.searchIn(execution, search)
   const active = new Set(slots.map(({ slot }) => slot.node))
-  const named = (names: ReadonlyArray<string>, title: string) => names.length > 0 && `${title}: ${names.join(", ")}.`
+  const note = (names: ReadonlyArray<string>, title: string) => names.length > 0 && `${title}: ${names.join(", ")}.`
   return {
     found,
     nodes: counts,
     matches: matches.map((match) => ({ ...match, execution })),
     notes: [
       ItemView.incomplete(execution),
-      named(nodes.filter((name) => !execution.runs.has(name)), "Did not run"),
-      named(nodes.filter((name) => execution.runs.has(name) && !active.has(name)), "Without output"),
+      note(nodes.filter((name) => !execution.runs.has(name)), "Did not run"),
+      note(nodes.filter((name) => execution.runs.has(name) && !active.has(name)), "Without output"),
       ...(execution.isRedacted
         ? [`${ItemView.hiddenNotes.execution(execution)}. ${ItemView.reveal}`]
         : ItemSearch.notes(execution, found, { slots, redacts, isFoundElsewhere: condition().where === undefined }))

@@ -115,18 +115,18 @@ const overview = Effect.fnUntraced(function*(days: number) {
     notes.push(`Only the first ${counted(parts.workflows.names.size, "workflow")} are counted.`)
   }
   const groups = Triage.countByWorkflow(parts.recent?.executions ?? []).filter(({ failed }) => failed > 0)
-  const shown = groups.slice(0, maxFailing)
+  const worst = groups.slice(0, maxFailing)
   const newest = (parts.running?.executions ?? []).slice(0, maxRunning)
-  const known = parts.workflows?.names ?? new Map<string, string>()
-  const isUnknown = (id: string | null | undefined) => typeof id === "string" && !known.has(id)
+  const names = parts.workflows?.names ?? new Map<string, string>()
+  const isUnknown = (id: string | null | undefined) => typeof id === "string" && !names.has(id)
   // Names of deleted workflows, and of workflows beyond the first page.
   const others = yield* Selection.namesOf(
-    [...newest, ...shown.map(({ workflowId }) => ({ id: "", workflowId }))].filter(({ workflowId }) =>
+    [...newest, ...worst.map(({ workflowId }) => ({ id: "", workflowId }))].filter(({ workflowId }) =>
       isUnknown(workflowId)
     )
   )
   const nameOf = (id: string | null | undefined) =>
-    name(known.get(id ?? "") ?? others.get(id ?? "") ?? Selection.unknownWorkflow)
+    name(names.get(id ?? "") ?? others.get(id ?? "") ?? Selection.unknownWorkflow)
   if (groups.length > maxFailing) {
     notes.push(`${groups.length} workflows failed: list_executions(groupBy: 'workflow') lists them.`)
   }
@@ -134,7 +134,7 @@ const overview = Effect.fnUntraced(function*(days: number) {
   if (tags > maxTags) notes.push(`Only the most used of ${tags} tags are shown.`)
   const packages = parts.packages?.length ?? 0
   if (packages > maxPackages) notes.push(`Only ${maxPackages} of ${packages} packages are shown.`)
-  return { version, key, ...parts, groups: shown, newest, nameOf, notes, url: links.workflows(instance) }
+  return { version, key, ...parts, groups: worst, newest, nameOf, notes, url: links.workflows(instance) }
 })
 
 type Result = Effect.Success<ReturnType<typeof overview>> | Effect.Success<ReturnType<typeof incidentsSince>>

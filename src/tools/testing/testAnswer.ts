@@ -113,9 +113,9 @@ export const logsOf = (
 
 /** Name of the shown output; `undefined` if it is the first and no other has items. */
 const shownOutput = ({ output: { output }, outputs }: NodeExecution.NodeExecution) => {
-  const shown = outputs.find((each) => each.output === output)
-  const isAlone = shown === outputs[0] && outputs.every((each) => each === shown || each.items === 0)
-  return isAlone ? undefined : shown?.name ?? shown?.output
+  const match = outputs.find((each) => each.output === output)
+  const isAlone = match === outputs[0] && outputs.every((each) => each === match || each.items === 0)
+  return isAlone ? undefined : match?.name ?? match?.output
 }
 
 const lastNode = (execution: Execution.Execution) =>
@@ -137,7 +137,7 @@ const outputOf = (execution: Execution.Execution, slot: Execution.Slot, namesOf:
   return Execution.outputName(node, run, slot.port, namesOf) ?? Connections.portLabel(slot.port)
 }
 
-const selected = Effect.fnUntraced(function*(
+const select = Effect.fnUntraced(function*(
   execution: Execution.Execution,
   { fields, nodes, where }: Show,
   { limit, namesOf, redacts }: {
@@ -216,7 +216,7 @@ const sentBy = Effect.fnUntraced(
   function*({ execution, outside, pinned }: WorkflowTesting.TestResult, redacts: boolean) {
     const senders = outside.filter(({ node }) => execution.runs.has(node.name))
     const more = senders.length - maxSenders
-    const sent = yield* Effect.forEach(senders.slice(0, maxSenders), ({ node, type }) =>
+    const requests = yield* Effect.forEach(senders.slice(0, maxSenders), ({ node, type }) =>
       Effect.gen(function*() {
         const runs = execution.runs.get(node.name) ?? []
         const run = runs.at(-1)
@@ -239,7 +239,7 @@ const sentBy = Effect.fnUntraced(
             ]
         })
       }))
-    return more > 0 ? [...sent, { more: counted(more, "node") }] : sent
+    return more > 0 ? [...requests, { more: counted(more, "node") }] : requests
   }
 )
 
@@ -281,7 +281,7 @@ export const read = Effect.fnUntraced(function*(
   const namesOf = yield* OutputNames.forNodes(execution.workflow?.nodes ?? [])
   const output = show === undefined
     ? lastOutput(execution, namesOf, limit)
-    : yield* selected(execution, show, { limit, namesOf, redacts })
+    : yield* select(execution, show, { limit, namesOf, redacts })
   return { result, namesOf, output, sent: yield* sentBy(result, redacts) }
 })
 

@@ -9,10 +9,11 @@ import * as Reference from "../../workflows/Reference.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-const few = 3
+const maxReasons = 3
 
-const listed = (reasons: ReadonlyArray<string>) =>
-  Visible.line(reasons.slice(0, few).join("; ")) + (reasons.length > few ? `; and ${reasons.length - few} more` : "")
+const listOf = (reasons: ReadonlyArray<string>) =>
+  Visible.line(reasons.slice(0, maxReasons).join("; ")) +
+  (reasons.length > maxReasons ? `; and ${reasons.length - maxReasons} more` : "")
 
 const hintOf = ({ changed, former, hasDraft, published, upcoming, workflow: { id } }: Publication.Published) => {
   const publish = (version?: string) => Hints.call("activate_workflow", { id: Reference.format(id, version) })
@@ -20,7 +21,7 @@ const hintOf = ({ changed, former, hasDraft, published, upcoming, workflow: { id
   return ItemView.joinNotes([
     changed !== undefined && former !== undefined && `${publish(former)} takes this back.`,
     published === true && hasDraft && `The newer draft stays unpublished: ${publish()} publishes it.`,
-    open.length > 0 && `Not in nextRuns: ${listed(open)}.`,
+    open.length > 0 && `Not in nextRuns: ${listOf(open)}.`,
     upcoming?.timeZone === "unknown" && open.length > 0 && "settings.timezone sets the time zone."
   ])
 }

@@ -198,33 +198,33 @@ export const workflowMap = Tool.make({
     const total = [...map.workflows.values()].filter(({ isArchived }) => !isArchived).length
     if (lists === undefined) {
       const edges = [...edgesOf(map, input), ...usesOf(map, input)]
-      const shown = edges.slice(offset, offset + rowsPerPage.many)
-      const next = call({ id, kind, format: "mermaid", offset: offset + shown.length })
+      const page = edges.slice(offset, offset + rowsPerPage.many)
+      const next = call({ id, kind, format: "mermaid", offset: offset + page.length })
       return defined({
         total,
         counts,
-        mermaid: Flowchart.ofMap(map, shown),
-        note: shown.length < edges.length - offset
-          ? `${shown.length} of ${edges.length} links. Continue with ${next}`
+        mermaid: Flowchart.ofMap(map, page),
+        note: page.length < edges.length - offset
+          ? `${page.length} of ${edges.length} links. Continue with ${next}`
           : undefined
       })
     }
-    const shown = Object.fromEntries(
+    const rowsByList = Object.fromEntries(
       Object.entries(lists).flatMap(([key, { rows }]) => rows.length > 0 ? [[key, rows]] : [])
     )
     const inputs = id === undefined ? undefined : map.workflows.get(id)?.inputs
-    const named = new Set([
+    const idsWithNames = new Set([
       ...[...lists.broken.rows, ...lists.edges.rows, ...lists.unresolved.rows].map(({ from }) => from),
       ...lists.orphans.rows.map(({ id }) => id)
     ])
-    const further = new Set([...id === undefined ? [] : [id], ...idsIn(shown)])
-    const workflows = [...further].filter((id) => map.workflows.has(id) && !named.has(id))
+    const further = new Set([...id === undefined ? [] : [id], ...idsIn(rowsByList)])
+    const workflows = [...further].filter((id) => map.workflows.has(id) && !idsWithNames.has(id))
       .map((id) => ({ id, name: "", ...nameOf(map, id) }))
     return defined({
       total,
       counts,
       affected: id === undefined ? undefined : affectedBy(map, id),
-      ...shown,
+      ...rowsByList,
       inputs: inputs && [...inputs].map(([name, type]) => `${name}: ${type}`),
       workflows: workflows.length > 0 ? workflows : undefined
     })
