@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Errors from "../base/Errors.ts"
-import { arr, obj, str } from "../base/Json.ts"
+import { arr, deeper, obj, str } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 
 /** Value of a JSON text; a text that is not JSON is returned unchanged. */
@@ -58,12 +58,10 @@ const malformed = (value: unknown, path: string, schema: unknown, depth = 0): Re
     return [{ field, reason: `${field} is nested more than ${maxDepth} levels deep` }]
   }
   return Object.entries(value).flatMap(([key, each]) => {
-    const at = under(path, clip(key))
+    const at = deeper(path, clip(key))
     return key.isWellFormed() ? malformed(each, at, schemaAt(schema, key), depth + 1) : half(at)
   })
 }
-
-const under = (path: string, key: string) => path === "" ? key : `${path}.${key}`
 
 const clip = (key: string) => key.slice(0, maxKey).toWellFormed()
 

@@ -86,7 +86,7 @@ export const text = (hint: Hint): string => joined(hint, sentence)
 /**
  * Message of an error with its next step, for logs and people.
  *
- * **Example** (What a command line prints)
+ * **Example** (Printing an error at a terminal)
  *
  * ```ts
  * import { Hints, N8nClient } from "effect-n8n-mcp"

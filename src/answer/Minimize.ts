@@ -6,6 +6,7 @@
  */
 import * as Context from "effect/Context"
 import * as Predicate from "effect/Predicate"
+import { deeper } from "../base/Json.ts"
 import { countTokens } from "../base/TokenBound.ts"
 import { isMark, type Mark, marksIn, type Next, type Totals } from "./Truncated.ts"
 
@@ -138,8 +139,6 @@ const clip = (text: string, room: number, depth: number): string => {
   return text.slice(0, low) + note(low)
 }
 
-const join = (path: string, key: string) => path === "" ? key : `${path}.${key}`
-
 /** Minimum room for a value: a small value whole, or a larger one shortened to its mark. */
 const leastRoom = (value: unknown, path: string, depth: number): number => {
   const all = cost(value, floor, depth)
@@ -152,7 +151,7 @@ const roomForKeys = (value: object, path: string, depth: number, cap: number): n
   let sum = brackets + markRoom(path, Object.keys(value).length, noCall)
   for (const [key, inner] of Object.entries(value)) {
     if (sum > cap) break
-    sum += keyCost(key, cap) + leastRoom(inner, join(path, key), depth + 1)
+    sum += keyCost(key, cap) + leastRoom(inner, deeper(path, key), depth + 1)
   }
   return sum
 }
@@ -183,7 +182,7 @@ const shorten = (list: ReadonlyArray<unknown>, room: number, path: string, depth
   }
   const at = elements.length
   if (at < list.length && (at === 0 || next(path, at) === undefined)) {
-    const inner = join(path, String(at))
+    const inner = deeper(path, String(at))
     const element = list[at]
     const least = at > 0 && Predicate.isObject(element)
       ? roomForKeys(element, inner, depth + 1, left)
@@ -210,7 +209,7 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
   const take = () => {
     const entries: Array<{ readonly key: string; readonly at: string; readonly least: number }> = []
     for (const key of all) {
-      const at = join(path, key)
+      const at = deeper(path, key)
       const keyRoom = keyCost(key, left)
       if (keyRoom > left) continue
       const least = leastRoom(value[key], at, depth + 1)

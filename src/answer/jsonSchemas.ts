@@ -46,7 +46,7 @@ const typesOf = (alternatives: unknown): ReadonlyArray<unknown> | undefined =>
 /** Effect's JSON Schema of `Schema.Literal(true)`, which every answer has. */
 const alwaysTrue = `{"type":"boolean","enum":[true]}`
 
-/** Reduces a JSON Schema to what a model needs to send arguments and a program to read answers. */
+/** Reduces a JSON Schema to the parts that a model needs for arguments, and a program for answers. */
 const shortenSchema = (schema: unknown, isRoot = false): unknown => {
   if (Array.isArray(schema)) return schema.map((each) => shortenSchema(each))
   if (typeof schema !== "object" || schema === null) return schema

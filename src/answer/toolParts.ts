@@ -34,7 +34,7 @@ export const additive: Annotations = { ...readOnly, readOnlyHint: false, idempot
 /** Whether calls of tools that change something are refused. Default: `false`. */
 export const ReadOnly = Context.Reference<boolean>("effect-n8n-mcp/ReadOnly", { defaultValue: () => false })
 
-/** Tools that are offered to a client: all, or with `readOnly` only those that change nothing. */
+/** Tools that are offered to a client; with `readOnly`, only the ones that change nothing. */
 export const offered = <T extends Any>(tools: ReadonlyArray<T>, readOnly: boolean): ReadonlyArray<T> =>
   readOnly ? tools.filter(({ annotations }) => annotations.readOnlyHint) : tools
 

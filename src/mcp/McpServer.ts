@@ -322,7 +322,7 @@ export const layerHttpWith = <T extends Tool.Any, M extends Tool.Middleware = ne
  * returns name and version. The app's `HttpRouter.middleware` or `access` decides who may call; browser pages may call
  * only from `allowedOrigins`.
  *
- * **Example** (An app with two routes of its own kind)
+ * **Example** (An app with another route)
  *
  * ```ts
  * import { Services, tools } from "effect-n8n-mcp"

@@ -29,8 +29,6 @@ const pattern = /^Bearer +(\S+) *$/i
 /** Token of an `Authorization` header. @internal */
 export const bearer = (authorization: string | undefined): string | undefined => pattern.exec(authorization ?? "")?.[1]
 
-const unknown: Access = (authorization) => Effect.fail(Refusal.unauthorized(authorization !== undefined))
-
 /** Accepts the tokens of `grants`, in constant time, then asks `others`; without both, all are the client `openTo`. */
 export const make = (grants: ReadonlyArray<Grant>, openTo?: string, others?: Access): Access => {
   const callers = grants.map(({ client, token }) => {
@@ -39,7 +37,6 @@ export const make = (grants: ReadonlyArray<Grant>, openTo?: string, others?: Acc
     return { digest: own, caller: { client, key: `token ${principal}`, principal } }
   })
   if (callers.length === 0) return others ?? (() => Effect.succeed({ client: openTo, key: "everybody" }))
-  const orElse = others ?? unknown
   return (authorization) => {
     const requested = digest(bearer(authorization) ?? "")
     // No early exit: it would take less time for the first tokens.
@@ -47,6 +44,7 @@ export const make = (grants: ReadonlyArray<Grant>, openTo?: string, others?: Acc
       (match, { caller, digest }) => timingSafeEqual(digest, requested) ? caller : match,
       undefined
     )
-    return caller === undefined ? orElse(authorization) : Effect.succeed(caller)
+    if (caller !== undefined) return Effect.succeed(caller)
+    return others?.(authorization) ?? Effect.fail(Refusal.unauthorized(authorization !== undefined))
   }
 }

@@ -13,19 +13,16 @@ import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as page from "../shared/WorkflowPage.ts"
 
-const oneOf = parameters.invalid(
-  "workflowId",
-  "Pass either workflowId or workflow",
-  "workflowId is an n8n id, the path of a .json file or a draft's id; workflow is the JSON itself."
-)
-
 const source = (workflowId: string | undefined, workflow: object | undefined) => {
   if (workflow !== undefined && workflowId === undefined) {
     return Effect.succeed({ place: { kind: "given" as const }, value: workflow, repairs: [], notes: [] })
   }
-  return workflow !== undefined || workflowId === undefined || workflowId === ""
-    ? Effect.fail(oneOf)
-    : Workflows.open(workflowId)
+  if (workflow === undefined && workflowId !== undefined && workflowId !== "") return Workflows.open(workflowId)
+  return parameters.invalid(
+    "workflowId",
+    "Pass either workflowId or workflow",
+    "workflowId is an n8n id, the path of a .json file or a draft's id; workflow is the JSON itself."
+  )
 }
 
 const counts = (problems: ReadonlyArray<Problem>) => {

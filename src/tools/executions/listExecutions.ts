@@ -101,18 +101,6 @@ const maxMessage = 300
 const maxValue = 80
 const maxIds = 50
 
-const tooMany = parameters.invalid(
-  "limit",
-  `limit must be from 1 to ${maxRows}`,
-  "With groupBy, up to 500 are allowed; nextCursor continues after them."
-)
-
-const noVersions = parameters.invalid(
-  "groupBy",
-  "n8n 1 does not record which version of a workflow ran",
-  "groupBy 'failure' with startedBefore and startedAfter compares the runs before and after a change."
-)
-
 const read = (groupBy: (typeof Triage.groupings)[number] | undefined, query: Triage.Query, redact: boolean) => {
   switch (groupBy) {
     case "workflow":
@@ -254,9 +242,21 @@ export const listExecutions = Tool.make({
   }),
   handler: ({ groupBy, limit, raw: _, ...query }) =>
     Effect.gen(function*() {
-      if (groupBy === undefined && limit !== undefined && limit > maxRows) return yield* tooMany
+      if (groupBy === undefined && limit !== undefined && limit > maxRows) {
+        return yield* parameters.invalid(
+          "limit",
+          `limit must be from 1 to ${maxRows}`,
+          "With groupBy, up to 500 are allowed; nextCursor continues after them."
+        )
+      }
       const { instance, release } = yield* N8nClient
-      if (groupBy === "version" && isV1(yield* release)) return yield* noVersions
+      if (groupBy === "version" && isV1(yield* release)) {
+        return yield* parameters.invalid(
+          "groupBy",
+          "n8n 1 does not record which version of a workflow ran",
+          "groupBy 'failure' with startedBefore and startedAfter compares the runs before and after a change."
+        )
+      }
       const result: Result = yield* read(groupBy, { ...query, last: limit }, yield* Tool.RedactSecrets)
       return { result, url: links.executions(instance, result.workflowId) }
     }),

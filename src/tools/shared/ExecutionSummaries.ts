@@ -8,7 +8,7 @@ import * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
 
 export const Summary = Schema.Struct({
   ...ExecutionSummary.ExecutionSummary.fields,
-  /** Next step for a model; absent in what a program receives. */
+  /** Next step for a model; absent for programs. */
   _guidance: Schema.optionalKey(
     Schema.Struct({ message: Schema.String, example: Schema.optionalKey(Schema.String) })
   )

@@ -179,7 +179,7 @@ const select = Effect.fnUntraced(function*(
     items: items.map(({ node, output, ...item }) =>
       defined({ node: isOfOne ? undefined : node, output: isOfOneOutput ? undefined : output, ...item })
     ),
-    note: notes.length === 0 ? undefined : notes.join(" ")
+    note: ItemView.joinNotes(notes)
   })
   return { data, total: search.matched }
 })
@@ -265,9 +265,6 @@ const endOf = (result: WorkflowTesting.TestResult) => {
   }' (for a time, a call or a form), where the test ended; to continue, set startNode to a node after it.`
 }
 
-const hintOf = (result: WorkflowTesting.TestResult) =>
-  ItemView.joinNotes([endOf(result), TestCopies.upgradeNote(result.upgraded)])
-
 /** Reads the data of a run that an answer shows. */
 export const read = Effect.fnUntraced(function*(
   result: WorkflowTesting.TestResult,
@@ -297,7 +294,7 @@ export const summarize = ({ output: { data, total }, result, sent }: Read) => {
     data: { ...data, items: data.items.map(ItemView.withoutNoise) },
     sent: sent.length === 0 ? undefined : sent,
     response: responseOf(result, data, total),
-    hint: hintOf(result),
+    hint: ItemView.joinNotes([endOf(result), TestCopies.upgradeNote(result.upgraded)]),
     failure: ExecutionSummary.failureOf(execution)
   })
 }

@@ -48,7 +48,7 @@ const Output = Schema.Struct({
   shared: Rows,
   /** With `id`: types of its declared inputs. */
   inputs: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** Names of further ids in this answer. */
+  /** Names of the other ids in this answer. */
   workflows: Rows,
   mermaid: Schema.optionalKey(Schema.String),
   note: Schema.optionalKey(Schema.String)
