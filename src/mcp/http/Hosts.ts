@@ -35,12 +35,9 @@ export const isOwnHost = (names: Names, header: string | undefined, calledAddres
 
 /** Whether an origin is the server's own or an allowed one. */
 export const isOwnOrigin = (names: Names, origin: string, host: string | undefined): boolean => {
-  if (
-    (names.allowedOrigins ?? []).some((allowed) => allowed.toLowerCase().replace(/\/$/, "") === origin.toLowerCase())
-  ) {
-    return true
-  }
-  return /^https?:\/\//i.test(origin) && origin.replace(/^https?:\/\//i, "").toLowerCase() === host?.toLowerCase()
+  const page = origin.toLowerCase()
+  return (names.allowedOrigins ?? []).some((allowed) => allowed.toLowerCase().replace(/\/$/, "") === page) ||
+    /^https?:\/\//.test(page) && page.replace(/^https?:\/\//, "") === host?.toLowerCase()
 }
 
 /** Name of a header that decides about access and occurs twice: a proxy may have read the other value. */

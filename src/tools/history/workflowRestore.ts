@@ -181,11 +181,8 @@ export const workflowRestore = Tool.make({
     confirm: writing.confirm
   }),
   output: Schema.Struct({
-    ...writing.Output.fields,
     // Absent for a batch.
-    id: Schema.optionalKey(Schema.String),
-    name: Schema.optionalKey(Schema.String),
-    active: Schema.optionalKey(Schema.Boolean),
+    ...Struct.mapPick(writing.Output.fields, ["id", "name", "active"], Schema.optionalKey),
     ...Struct.omit(batches.fields, ["warnings"]),
     /** Changes that restoring would make, in the format of workflow_diff. */
     difference: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))

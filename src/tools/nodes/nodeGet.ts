@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import type { Obj } from "../../base/Json.ts"
@@ -26,8 +27,6 @@ const missingError = (type: string, { candidates, field, of, value }: NodeDetail
     others.length === 0 ? own : `${own} Other resources have ${others.slice(0, 8).join(", ")}.`
   )
 }
-
-const { name, parameters: shown, type, version, versions } = NodeDetails.Details.fields
 
 const describe = Effect.fnUntraced(function*(type: string, ask: NodeDetails.Ask) {
   const catalogue = yield* NodeCatalogue
@@ -69,12 +68,11 @@ export const nodeGet = Tool.make({
     parameters: parameters.optional(Schema.Array(Schema.String), "Names (outer.inner) to return in full.")
   }),
   output: Schema.Struct({
-    ...NodeDetails.Details.fields,
-    type: Schema.optionalKey(type),
-    name: Schema.optionalKey(name),
-    version: Schema.optionalKey(version),
-    versions: Schema.optionalKey(versions),
-    parameters: Schema.optionalKey(shown),
+    ...Struct.mapPick(
+      NodeDetails.Details.fields,
+      ["type", "name", "version", "versions", "parameters"],
+      Schema.optionalKey
+    ),
     /** Answers about `types`, in their order; with `error` for a type that does not exist. */
     nodes: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json)))
   }),
