@@ -51,7 +51,7 @@ const explain = (fault: Choice.Fault) => {
   }
 }
 
-/** Selects tools, in the order of `all`; fails with a sentence about a wrong selection. */
+/** Selects tools, in the order of `all`; fails with the reason why a selection is refused. */
 export const select = (selection: Choice.Selection): Result.Result<ReadonlyArray<Any>, string> => {
   const choice = Choice.choose(names, selection)
   if ("_tag" in choice) return Result.fail(explain(choice))

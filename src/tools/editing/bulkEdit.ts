@@ -77,7 +77,7 @@ export const bulkEdit = Tool.make({
     workflows: Schema.Int,
     published: Schema.optionalKey(Schema.Int),
     changes: Schema.optionalKey(Schema.Array(Plans.Group)),
-    /** Nodes that an upgrade left, with the decision that a person has to make. */
+    /** Nodes that an upgrade did not change, with the decision that a person has to make. */
     left: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
     ...batches.fields,
     leftOut: Schema.optionalKey(Schema.Int),

@@ -55,7 +55,7 @@ export const workflowEdit = Tool.make({
     added: Schema.optionalKey(Objects),
     /** New sub-workflows: `{id, name, active}`. */
     created: Schema.optionalKey(Objects),
-    /** Nodes that an upgrade left, with the decision that a person has to make. */
+    /** Nodes that an upgrade did not change, with the decision that a person has to make. */
     left: Schema.optionalKey(Objects),
     unchanged: Schema.Record(Schema.String, Schema.Int),
     ...editing.findingsFields,

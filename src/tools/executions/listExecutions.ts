@@ -136,7 +136,7 @@ const remarks = (result: Result) => {
 
 type Group = typeof WorkflowGroup.Type | typeof FailureGroup.Type | typeof NodeGroup.Type | typeof VersionGroup.Type
 
-/** Shortens a group of failures for a model; `isUnique` is asked about names of workflows. */
+/** Shortens a group of failures for a model; `isUnique` decides about names of workflows. */
 const shortened = (group: Group, isUnique: (name: string) => boolean): Group => {
   if (!("message" in group)) return group
   const { description, executions, first, last, message, varies, workflowId, workflowName, ...rest } = group

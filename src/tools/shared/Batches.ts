@@ -10,7 +10,7 @@ export const fields = {
   done: Schema.optionalKey(Schema.Int),
   restored: Schema.optionalKey(Schema.Int),
   notDone: Schema.optionalKey(Schema.Int),
-  /** Reason why it ended early. */
+  /** Reason why the batch ended early. */
   stopped: Schema.optionalKey(Schema.String),
   /** Workflows that were not changed, with the reasons. */
   refused: Schema.optionalKey(Schema.Array(Plans.Refused)),

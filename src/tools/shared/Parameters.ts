@@ -21,7 +21,7 @@ const writable = Schema.makeFilter<string>((id) => Reference.versionIn(id) === u
 
 export const workflowId = required("Workflow ID", "From list_workflows.").check(writable)
 
-/** Id, path or draft of a workflow in its current state, which a version is not. */
+/** Reference to a workflow, not to one of its versions. */
 export const anyWorkflowId = required("Workflow ID", "Id, file or draft.").check(writable)
 
 export const referenceForms = "Id (@published, @VERSION), file or draft."

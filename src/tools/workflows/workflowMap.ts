@@ -23,7 +23,7 @@ const Link = Schema.Struct({
   /** Name of `from`. */
   name: Schema.optionalKey(Schema.String),
   unpublished: Schema.optionalKey(Schema.Boolean),
-  /** Disabled, or only in the draft or the live version. */
+  /** State of the link, unless normal: disabled, or only in the draft or the live version. */
   state: Schema.optionalKey(Schema.String),
   /** Distance from `id`. */
   steps: Schema.optionalKey(Schema.Int)
