@@ -227,7 +227,7 @@ export const guidance = (
       }
     case "SameAgain":
       return {
-        message: "The execution is still running, and n8n has no data of it yet: wait for its end.",
+        message: "The execution has not ended, and n8n has no data of it yet: wait for its end.",
         example: `get_execution(id: '${execution.id}', wait: 30)`
       }
   }
