@@ -71,26 +71,24 @@ export const connect = Effect.fnUntraced(function*({ about, methods }: Protocol,
   return server
 })
 
-/** Opens a connection: `receive` takes the client's messages, and `send` the server's. */
+/** Opens a connection and returns the function that receives the client's messages; the server's go to `send`. */
 export const converse = (
   protocol: Protocol,
   caller: Caller,
   send: (message: Rpc.Message) => void
-): Effect.Effect<{ readonly receive: (message: Rpc.Message) => void }, never, Scope.Scope> => {
+): Effect.Effect<(message: Rpc.Message) => void, never, Scope.Scope> => {
   const transport: Transport = {
     start: () => Promise.resolve(),
     close: () => Promise.resolve(transport.onclose?.()),
     send: (message) => Promise.resolve(send(message as Rpc.Message))
   }
-  return Effect.as(connect(protocol, caller, transport), {
-    receive: (message) => {
-      const { data, error } = JSONRPCMessageSchema.safeParse(message)
-      // The SDK would not answer unknown messages.
-      if (error === undefined) transport.onmessage?.(data)
-      else if (Rpc.isRequest(message)) {
-        const problems = error.issues.map(({ message, path }) => `${path.join(".")}: ${message}`)
-        send(Rpc.failure(message.id, Rpc.invalidParams(`Invalid request: ${problems.join("; ").slice(0, 500)}`)))
-      }
+  return Effect.as(connect(protocol, caller, transport), (message) => {
+    const { data, error } = JSONRPCMessageSchema.safeParse(message)
+    // The SDK would not answer unknown messages.
+    if (error === undefined) transport.onmessage?.(data)
+    else if (Rpc.isRequest(message)) {
+      const problems = error.issues.map(({ message, path }) => `${path.join(".")}: ${message}`)
+      send(Rpc.failure(message.id, Rpc.invalidParams(`Invalid request: ${problems.join("; ").slice(0, 500)}`)))
     }
   })
 }
@@ -103,7 +101,7 @@ export const answer = Effect.fnUntraced(function*(
   notify: (message: Rpc.Notification) => void
 ) {
   const reply = yield* Deferred.make<Rpc.Response>()
-  const { receive } = yield* converse(protocol, caller, (message) => {
+  const receive = yield* converse(protocol, caller, (message) => {
     if (!("method" in message)) Deferred.doneUnsafe(reply, Effect.succeed(message))
     else if (!("id" in message)) notify(message)
   })

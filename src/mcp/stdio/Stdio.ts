@@ -139,8 +139,7 @@ const converse = Effect.fnUntraced(function*(served: Served, send: (message: obj
 
   const connectLegacy = Effect.promise(() => import("../eras/Legacy.ts")).pipe(
     Effect.flatMap((Legacy) => Legacy.converse(served, caller, send)),
-    Effect.provideService(Scope.Scope, scope),
-    Effect.map(({ receive }) => receive)
+    Effect.provideService(Scope.Scope, scope)
   )
 
   const answer = (request: Rpc.Request) => {

@@ -23,8 +23,7 @@ export const position = parameters.optional(
   "Default: a free one."
 )
 
-export const nodeParameters = (description: string) =>
-  Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown).annotate({ description }))
+export const nodeParameters = (description: string) => Schema.optionalKey(writing.jsonObject(description))
 
 export const findingsFields = {
   problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated })),
