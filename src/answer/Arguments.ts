@@ -1,12 +1,13 @@
-/** Decoding of the arguments that models send: lenient about form, strict about names. */
+/** Decoding of the arguments that models send: lenient about types, strict about names. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Errors from "../base/Errors.ts"
-import { arr, type Obj, obj, str } from "../base/Json.ts"
+import { arr, deeper, obj, str } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 
-const parseJson = (text: string): unknown => {
+/** Value of a JSON text; a text that is not JSON is returned unchanged. */
+export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -23,33 +24,22 @@ const coerce = (value: unknown, schema: unknown): unknown => {
   return typeof inner === "string" ? value : inner
 }
 
-const wrapped = "arguments"
-
-/** Wraps arguments that are not an object, so that the decoder can parse them as JSON or say what is wrong. */
-export const wrap = (args: unknown): Obj => ({ [wrapped]: args })
-
-const unwrap = (args: unknown): unknown => {
-  const keys = Object.keys(obj(args) ?? {})
-  const inner = keys.length === 1 && keys[0] === wrapped ? obj(args)?.[wrapped] : undefined
-  return inner === undefined || obj(inner) !== undefined ? args : inner
-}
-
-/** Deeper than any workflow; bounds the stack of functions that walk through values. */
+/** Maximum depth of a value, more than any workflow has: functions that recurse into values must not overflow the stack. */
 const maxDepth = 200
 
 const parameterOf = (path: string) => path.split(".")[0] ?? ""
 
-/** Maximum length of a text parameter. Longer texts, such as a node's code, are in objects without a schema here. */
+/** Maximum length of a text parameter. Longer texts, such as a node's code, are in objects, whose texts have no limit. */
 const maxChars = 2_000
 
 const isText = (schema: unknown): boolean => {
   const { anyOf, type } = obj(schema) ?? {}
-  return type === "string" || (arr(anyOf) ?? []).some(isText)
+  return type === "string" || arr(anyOf).some(isText)
 }
 
 const schemaAt = (schema: unknown, key: string): unknown => {
   const { anyOf, items, properties } = obj(schema) ?? {}
-  return obj(properties)?.[key] ?? items ?? (arr(anyOf) ?? []).map((each) => schemaAt(each, key)).find(obj)
+  return obj(properties)?.[key] ?? items ?? arr(anyOf).map((each) => schemaAt(each, key)).find(obj)
 }
 
 /** Issues of values and keys with lone surrogates, of values nested too deeply and of texts that are too long. */
@@ -68,12 +58,10 @@ const malformed = (value: unknown, path: string, schema: unknown, depth = 0): Re
     return [{ field, reason: `${field} is nested more than ${maxDepth} levels deep` }]
   }
   return Object.entries(value).flatMap(([key, each]) => {
-    const at = under(path, clip(key))
+    const at = deeper(path, clip(key))
     return key.isWellFormed() ? malformed(each, at, schemaAt(schema, key), depth + 1) : half(at)
   })
 }
-
-const under = (path: string, key: string) => path === "" ? key : `${path}.${key}`
 
 const clip = (key: string) => key.slice(0, maxKey).toWellFormed()
 
@@ -99,11 +87,11 @@ export const decoder = <A, R>(
 
   const fail = (issues: ReadonlyArray<Issue>) => {
     const hints = new Set(issues.flatMap(({ hint }) => hint ?? []))
-    const listed = issues.slice(0, maxIssues)
-    const more = issues.length - listed.length
+    const first = issues.slice(0, maxIssues)
+    const more = issues.length - first.length
     return Errors.invalid(
       issues[0]?.field ?? "",
-      [...listed.map(({ reason }) => reason), ...more > 0 ? [`and ${more} more`] : []].join("; "),
+      [...first.map(({ reason }) => reason), ...more > 0 ? [`and ${more} more`] : []].join("; "),
       [...hints, usage].join(" ")
     )
   }
@@ -115,8 +103,7 @@ export const decoder = <A, R>(
     })
 
   return Effect.fnUntraced(function*(args: unknown): Effect.fn.Return<A, Errors.ValidationError, R> {
-    const whole = unwrap(args)
-    const input = whole === undefined || whole === null ? {} : obj(coerce(whole, { type: "object" }))
+    const input = args === undefined || args === null ? {} : obj(coerce(args, { type: "object" }))
     if (input === undefined) {
       return yield* fail([{ field: "arguments", reason: "arguments must be a JSON object" }])
     }
@@ -128,13 +115,13 @@ export const decoder = <A, R>(
         hint: suggestion(key, Object.keys(properties))
       }]
     )
-    const known = entries.flatMap(([key, value]) =>
+    const values = entries.flatMap(([key, value]) =>
       Object.hasOwn(properties, key) && value !== null ? [[key, coerce(value, properties[key])] as const] : []
     )
-    const malformedIssues = known.flatMap(([key, value]) => malformed(value, key, properties[key]))
+    const malformedIssues = values.flatMap(([key, value]) => malformed(value, key, properties[key]))
     // A malformed value cannot be decoded or shown.
     const isMalformed = (path: string) => malformedIssues.some(({ field }) => parameterOf(field) === parameterOf(path))
-    const decoded = yield* Effect.result(decode(Object.fromEntries(known.filter(([key]) => !isMalformed(key)))))
+    const decoded = yield* Effect.result(decode(Object.fromEntries(values.filter(([key]) => !isMalformed(key)))))
     const refused = decoded._tag === "Failure" ? issuesOf(decoded.failure) : []
     const issues = [...unknown, ...malformedIssues, ...refused.filter(({ field }) => !isMalformed(field))]
     return decoded._tag === "Success" && issues.length === 0 ? decoded.success : yield* fail(issues)
@@ -143,6 +130,6 @@ export const decoder = <A, R>(
 
 const maxIssues = 20
 
-/** Sentence for an issue: a schema's own message ("Workflow ID is required") unchanged, Effect's after the field. */
+/** Returns our own message ("Workflow ID is required") unchanged, and a message of Effect after the name of its field. */
 const sentence = (field: string, message: string) =>
   /^(Expected|Missing|Invalid|Unexpected)/.test(message) ? `${field}: ${message}` : message

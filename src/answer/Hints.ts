@@ -3,7 +3,7 @@ import { constant } from "effect/Function"
 import * as Record from "effect/Record"
 import { Advice, type ConnectionProblem, type Hint } from "../base/Advice.ts"
 import type { Failure } from "../base/Errors.ts"
-import { obj, str, without } from "../base/Json.ts"
+import { mapValues, obj, str, without } from "../base/Json.ts"
 import * as Visible from "../base/Visible.ts"
 import sentences from "./advice.json" with { type: "json" }
 
@@ -50,7 +50,7 @@ const sentence = (advice: Advice): string =>
       `workflow_history lists the versions; each workflow keeps its last ${maxSnapshots} snapshots.`,
     PublishFirst: ({ id }) => `activate_workflow(id: '${id}') publishes it.`,
     MakePlan: ({ maxPlans }) =>
-      `A plan belongs to its caller and n8n, and the last ${maxPlans} are stored: bulk_edit(select, operations, dryRun: true) makes a new one.`,
+      `Plans are stored for each caller and n8n, the last ${maxPlans} of them: bulk_edit(select, operations, dryRun: true) makes a new one.`,
     ChooseVersion: ({ newest, workflowId }) =>
       newest.length === 0
         ? `It has no versions: use '${workflowId}' alone.`
@@ -86,7 +86,7 @@ export const text = (hint: Hint): string => joined(hint, sentence)
 /**
  * Message of an error with its next step, for logs and people.
  *
- * **Example** (What a command line prints)
+ * **Example** (Printing an error at a terminal)
  *
  * ```ts
  * import { Hints, N8nClient } from "effect-n8n-mcp"
@@ -106,13 +106,13 @@ export const explain = ({ hint = "", message }: Failure): string => `${message}.
 
 const toolName = /\b[a-z]+(?:_[a-z]+)+\b/g
 
-/** A text without the sentences that name tools which are not offered. */
+/** Text without the sentences that name tools that are not offered. */
 export const within = (text: string, offered: ReadonlySet<string>): string =>
   text.split(/(?<=[.!?]) (?=\S)/)
     .filter((sentence) => (sentence.replace(/'[^']*'/g, "").match(toolName) ?? []).every((name) => offered.has(name)))
     .join(" ")
 
-/** Data whose `hint` and `_guidance` name only tools that are offered. */
+/** Removes sentences of `hint`, and `_guidance`, that name tools that are not offered. */
 const advising = (data: unknown, offered: ReadonlySet<string>): unknown => {
   const { _guidance, hint, ...rest } = obj(data) ?? {}
   if (_guidance === undefined && typeof hint !== "string") return data
@@ -121,22 +121,23 @@ const advising = (data: unknown, offered: ReadonlySet<string>): unknown => {
   return { ...rest, ...(text === "" ? {} : { hint: text }), ...(isOffered ? { _guidance } : {}) }
 }
 
-/** Data without the next step for a model. */
+/** Data without `_guidance`, the next step for a model. */
 export const withoutGuidance = <A>(data: A): A =>
   obj(data)?.["_guidance"] === undefined ? data : without(obj(data) ?? {}, (_, key) => key === "_guidance") as A
 
-/** Data of an answer that names only tools which are offered, in marks as well. */
+/** Data of an answer, whose advice and truncation marks then name only tools that are offered. */
 export const naming = (data: unknown, offered: ReadonlySet<string>): unknown => {
   const isOffered = (mark: unknown) => within(str(obj(mark)?.["next"]) ?? "", offered) !== ""
   const bare = (mark: unknown) => isOffered(mark) ? mark : without(obj(mark) ?? {}, (_, key) => key === "next")
   const visit = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(visit)
     const marked = obj(value)
-    return marked === undefined ? value : Object.fromEntries(
-      Object.entries(marked).map(([key, each]) =>
-        key === "_truncated" ? [key, Array.isArray(each) ? each.map(bare) : bare(each)] : [key, visit(each)]
+    if (marked === undefined) return value
+    return marked &&
+      mapValues(
+        marked,
+        (each, key) => key === "_truncated" ? Array.isArray(each) ? each.map(bare) : bare(each) : visit(each)
       )
-    )
   }
   return advising(visit(data), offered)
 }
@@ -150,7 +151,7 @@ const atTerminal = {
   RaiseExecutionLimit: "Raise --max-execution-mb, or open the execution in n8n."
 } as const
 
-/** Text of a hint for a person at a terminal: without what only tools do. */
+/** Text of a hint for a person at a terminal, without the sentences that name tools. */
 export const textForPerson = (hint: Hint): string =>
   within(
     joined(
@@ -160,7 +161,7 @@ export const textForPerson = (hint: Hint): string =>
     new Set()
   )
 
-/** Arguments of a suggested call; those that are `undefined` are left out. */
+/** Arguments of a suggested call; `undefined` ones are omitted. */
 export type Values = { readonly [name: string]: string | number | boolean | ReadonlyArray<string> | undefined }
 
 const literal = (value: Values[string]): string =>
@@ -205,7 +206,7 @@ export const guidance = (
         return { message: "A sub-workflow failed: its run shows why.", example: `get_execution(id: '${step.called}')` }
       }
       return {
-        message: "Use get_execution_by_node tool to fetch detailed data for a specific node",
+        message: "get_execution_by_node shows a node's data.",
         example: executionByNode(execution.id, step.nodeName)
       }
     case "FindItem":
@@ -220,13 +221,13 @@ export const guidance = (
     case "Workflow":
       return {
         message: step.reason === "NoData"
-          ? "n8n has no data for this execution: the workflow's settings, pruning or a cancellation before the first node may be the reason. Its workflow shows what it would have done."
-          : "No node ran, so the error above is all there is. Look at the workflow.",
+          ? "n8n has no data for this execution, because of the workflow's settings, pruning, or a cancellation before the first node. The workflow shows what it would have done."
+          : "No node ran: the error is the only information about this run. Look at the workflow.",
         example: `get_workflow(id: '${execution.workflowId}', raw: true)`
       }
     case "SameAgain":
       return {
-        message: "The execution has not ended and n8n shows no data yet: wait for it to end.",
+        message: "The execution has not ended, and n8n has no data of it yet: wait for its end.",
         example: `get_execution(id: '${execution.id}', wait: 30)`
       }
   }

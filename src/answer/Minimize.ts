@@ -6,6 +6,7 @@
  */
 import * as Context from "effect/Context"
 import * as Predicate from "effect/Predicate"
+import { deeper } from "../base/Json.ts"
 import { countTokens } from "../base/TokenBound.ts"
 import { isMark, type Mark, marksIn, type Next, type Totals } from "./Truncated.ts"
 
@@ -15,11 +16,11 @@ export const MaxResultChars = Context.Reference<number>("effect-n8n-mcp/MaxResul
 /** Smallest budget that lets an answer keep its shape. */
 export const minResultChars = 4_000
 
-/** 40,000 units are at most 25,000 tokens. */
+/** Units of cost per token: 40,000 units are at most 25,000 tokens. */
 const unitsPerToken = 1.6
-/** Deeper JSON is replaced by a note: it could overflow a reader's stack too. */
+/** Maximum depth; a note replaces deeper JSON, which could also overflow a reader's stack. */
 const maxDepth = 64
-/** Cost below which a value is never cut, and the least room of any value. */
+/** Cost up to which a value is never cut, and minimum room of any larger value. */
 const floor = 80
 
 interface Meter {
@@ -32,7 +33,7 @@ const isOver = ({ cap, chars, tokens }: Meter) => chars > cap || tokens * unitsP
 
 const escaped = /["\\\p{Cc}\p{Cs}]/u
 
-/** The closing quote starts a token, which can extend to the opening quote of the next string. */
+/** Adds a string. Its closing quote starts a token, which can extend to the opening quote of the next string. */
 const measureString = (text: string, meter: Meter) => {
   if (text.length > meter.cap) {
     meter.chars = Infinity
@@ -109,7 +110,7 @@ const markCost = (mark: Mark) => cost({ _truncated: mark }) + comma
 
 const markRoom = (path: string, total: number, next: Next) => markCost(makeMark(path, total, total, next))
 
-/** Names no call: a mark without one needs less room. */
+/** `Next` of marks without a call, which need less room. */
 const noCall: Next = () => undefined
 
 /** Marks that an object already has, from `markPages` or an earlier cut. */
@@ -138,21 +139,19 @@ const clip = (text: string, room: number, depth: number): string => {
   return text.slice(0, low) + note(low)
 }
 
-const join = (path: string, key: string) => path === "" ? key : `${path}.${key}`
-
-/** Least room that `shrink` needs for a value: all of a small value, or a larger one with its mark. */
+/** Minimum room for a value: a small value whole, or a larger one shortened to its mark. */
 const leastRoom = (value: unknown, path: string, depth: number): number => {
   const all = cost(value, floor, depth)
   if (all <= floor || !Predicate.isObjectOrArray(value)) return Math.min(all, floor)
   return floor + markRoom(path, Object.keys(value).length, noCall)
 }
 
-/** Room that `shrink` needs to keep all keys of an object; without a key it may break its schema. */
+/** Minimum room for an object with all of its keys, which its schema may require. */
 const roomForKeys = (value: object, path: string, depth: number, cap: number): number => {
   let sum = brackets + markRoom(path, Object.keys(value).length, noCall)
   for (const [key, inner] of Object.entries(value)) {
     if (sum > cap) break
-    sum += keyCost(key, cap) + leastRoom(inner, join(path, key), depth + 1)
+    sum += keyCost(key, cap) + leastRoom(inner, deeper(path, key), depth + 1)
   }
   return sum
 }
@@ -169,7 +168,7 @@ const shrink = (value: unknown, room: number, path: string, depth: number, next:
   return shrinkObject(value as Record<string, unknown>, room, path, depth, next)
 }
 
-/** Keeps whole elements that fit beside the mark; the next is shrunk if it is the first, or only the list has it. */
+/** Keeps the elements that fit beside the mark; shrinks the next one if it is the first, or if no call can fetch it. */
 const shorten = (list: ReadonlyArray<unknown>, room: number, path: string, depth: number, next: Next) => {
   const withCall = room - markRoom(path, list.length, next)
   const call = withCall >= floor ? next : noCall
@@ -183,7 +182,7 @@ const shorten = (list: ReadonlyArray<unknown>, room: number, path: string, depth
   }
   const at = elements.length
   if (at < list.length && (at === 0 || next(path, at) === undefined)) {
-    const inner = join(path, String(at))
+    const inner = deeper(path, String(at))
     const element = list[at]
     const least = at > 0 && Predicate.isObject(element)
       ? roomForKeys(element, inner, depth + 1, left)
@@ -196,7 +195,7 @@ const shorten = (list: ReadonlyArray<unknown>, room: number, path: string, depth
   return { elements, mark: count === list.length ? undefined : makeMark(path, count, list.length, call) }
 }
 
-/** Keeps small values whole and divides the remaining room among the large ones. */
+/** Keeps small values unchanged and divides the remaining room among the large ones. */
 const shrinkObject = (value: Record<string, unknown>, room: number, path: string, depth: number, next: Next) => {
   const size = Object.keys(value).length
   const roomForMark = markRoom(path, size, noCall)
@@ -208,30 +207,30 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
   const all = Object.keys(value).filter((key) => key !== "_truncated")
 
   const take = () => {
-    const taken: Array<{ readonly key: string; readonly at: string; readonly least: number }> = []
+    const entries: Array<{ readonly key: string; readonly at: string; readonly least: number }> = []
     for (const key of all) {
-      const at = join(path, key)
+      const at = deeper(path, key)
       const keyRoom = keyCost(key, left)
       if (keyRoom > left) continue
       const least = leastRoom(value[key], at, depth + 1)
       if (keyRoom + least > left) continue
       left -= keyRoom + least
-      taken.push({ key, at, least })
+      entries.push({ key, at, least })
     }
-    return taken
+    return entries
   }
   const whole = left
-  let taken = take()
+  let entries = take()
   const marks: Array<Mark> = []
-  if (taken.length < total) {
+  if (entries.length < total) {
     left = whole - roomForMark
-    taken = take()
-    marks.push(makeMark(path, taken.length, earlier.get(shortenPath(path))?.total ?? total, noCall))
+    entries = take()
+    marks.push(makeMark(path, entries.length, earlier.get(shortenPath(path))?.total ?? total, noCall))
     earlier.delete(shortenPath(path))
   }
 
   // From here on `left` is the spare room; each value takes its share of it, smallest first.
-  const bySize = taken.map((entry) => ({ ...entry, size: cost(value[entry.key], room, depth + 1) }))
+  const bySize = entries.map((entry) => ({ ...entry, size: cost(value[entry.key], room, depth + 1) }))
     .toSorted((a, b) => (a.size - a.least) - (b.size - b.least))
   const result = new Map<string, unknown>()
   bySize.forEach(({ at, key, least, size }, done) => {
@@ -255,7 +254,7 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
     }
   })
   marks.push(...earlier.values())
-  return { ...Object.fromEntries(taken.map(({ key }) => [key, result.get(key)])), ...withMarks(marks) }
+  return { ...Object.fromEntries(entries.map(({ key }) => [key, result.get(key)])), ...withMarks(marks) }
 }
 
 const markPage = (

@@ -24,7 +24,7 @@ export interface Resource<out R = unknown> {
   readonly mimeType?: string
   /** Resources that always exist, listed first. */
   readonly entries?: ReadonlyArray<Entry>
-  /** Name of the tool that reads it or that it belongs to; the resource is served only together with this tool. */
+  /** Name of the tool that reads it or that it documents; the resource is served only together with this tool. */
   readonly tool: string
   /** Text of the resource with this id, within the budget. */
   readonly read: (id: string) => Effect.Effect<string, Errors.Failure, R>
@@ -41,7 +41,7 @@ export interface Resource<out R = unknown> {
 
 const variable = (uriTemplate: string) => uriTemplate.slice(uriTemplate.lastIndexOf("{") + 1, -1)
 
-/** Resource that the served tool of this name reads, with `args` and the id, as the template's variable. */
+/** Makes a resource that is read by a call of the served tool, with `args` and the id as the template's variable. */
 export const ofTool = <R = never>(
   { args, tool, ...resource }: Omit<Resource<R>, "read" | "tool"> & {
     readonly tool: Tool.Any

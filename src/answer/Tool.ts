@@ -87,7 +87,7 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
   type Out = O["Type"]
   const { annotations, message, page } = own
   const { inputSchema, name, outputSchema, unlisted } = tool
-  const listed = lazy(() => withoutParameters(inputSchema(), Object.keys(unlisted)))
+  const listing = lazy(() => withoutParameters(inputSchema(), Object.keys(unlisted)))
   const decode = lazy(() => Arguments.decoder<In, never>(name, tool.input, inputSchema()))
   const encode = lazy(() => Schema.encodeEffect(markable<Out, unknown>(tool.output)))
 
@@ -146,7 +146,7 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
     partialScopes: own.partialScopes ?? {},
     app: own.app,
     get inputSchema() {
-      return listed()
+      return listing()
     },
     get outputSchema() {
       return outputSchema()
@@ -174,18 +174,18 @@ export const extended = <T extends Any>(tool: T): T => {
 }
 
 /**
- * Schema of what a client sends, such as the payload of an `HttpApi` endpoint whose handler passes it to `call`: what
- * has a default may be left out.
+ * Schema of the arguments that a client sends, for the payload of an `HttpApi` endpoint whose handler passes it to
+ * `call`; arguments with a default may be omitted.
  */
 export const payload = <T extends Any>(tool: T): Schema.toEncoded<T["input"]> => Schema.toEncoded(tool.input)
 
 /**
- * The result of a handler, or advice: TypeScript infers the result of a generic function that returns a function, such
- * as `Effect.fn`, only after all parts of the definition.
+ * Result of a handler, or advice for the author of a tool: TypeScript infers the result of a generic function that
+ * returns a function, such as `Effect.fn`, only after all parts of the definition.
  */
 export type Known<Raw> = 0 extends 1 & Raw ? Raw
   : unknown extends Raw ?
-    "Leave summarize out, write handler as (input) => Effect.gen(…), or define its Effect.fn before"
+    "Omit summarize, write handler as (input) => Effect.gen(…), or define its Effect.fn before the tool"
   : Raw
 
 /** Definition of a tool apart from `summarize`. */
@@ -203,7 +203,7 @@ export interface Definition<
   readonly input: I
   readonly output: O
   readonly handler: (input: I["Type"]) => Effect.Effect<Raw, E, R>
-  /** Sentence about the data; an object if it exists in Japanese too. */
+  /** Sentence about the data, or an object with the sentence in every language. */
   readonly message: (data: O["Type"], input: I["Type"]) => string | Locale.Message
   readonly totals?: (raw: NoInfer<Raw>) => Totals
   readonly next?: (input: I["Type"], data: O["Type"]) => Next
@@ -216,13 +216,14 @@ export interface Definition<
 /**
  * Makes a tool.
  *
- * `handler` does the work, and `summarize`, unless left out, turns its result into the answer's `data`. `totals` has the full lengths of
- * lists that are pages of longer ones; `next` is the call that fetches the rest of a page or of a shortened list.
- * `maxChars` is the tool's own budget, below the general one; `trim` first cuts parts to budgets of their own. Only the
- * answer for a model is cut, not the result of a program's `call`.
+ * `handler` does the work, and `summarize` turns its result into the answer's `data`; without `summarize`, the result is
+ * the data. `totals` has the full lengths of lists that are pages of longer ones; `next` is the call that fetches the
+ * rest of a page or of a shortened list. `maxChars` is the tool's own budget, below the general one; `trim` first cuts
+ * parts to budgets of their own. Only the answer for a model is cut, not the result of a program's `call`.
  *
- * Beside `summarize`, `handler` is an arrow function, `(input) => Effect.gen(…)`, or an `Effect.fn` that is defined
- * before: TypeScript cannot infer the result of one that is written here. It may fail with any error that has a `_tag` and a `message`; its optional `hint` is the next step for a model.
+ * With `summarize`, write `handler` as an arrow function, `(input) => Effect.gen(…)`, or define its `Effect.fn` before
+ * the tool: TypeScript cannot infer the result of an `Effect.fn` in the definition. `handler` may fail with any error
+ * that has a `_tag` and a `message`; the error's optional `hint` is the next step for a model.
  *
  * **Example** (A custom tool)
  *
@@ -299,7 +300,7 @@ export const make: {
   })
 }
 
-/** Behaviour around a tool, whose own is `run`. */
+/** Behaviour around a tool; `run` is the tool's own behaviour. */
 export type Around<In, Out, R, E, R2, E2> = (
   run: (input: In) => Effect.Effect<Out, E, R>,
   input: In

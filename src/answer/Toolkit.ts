@@ -7,8 +7,8 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Envelope from "./Envelope.ts"
 import * as Hints from "./Hints.ts"
+import { answerOf } from "./jsonSchemas.ts"
 import * as Tool from "./Tool.ts"
-import { markable } from "./Truncated.ts"
 
 /** Failed call as a model sees it; `hint` says what to do next. */
 export const Failure = Schema.Struct({
@@ -43,9 +43,7 @@ const convert = (tool: Tool.Any): AiTool.Any =>
   AiTool.dynamic(tool.name, {
     description: tool.description,
     parameters: tool.inputSchema,
-    success: Schema.toEncoded(
-      Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data: markable(tool.output) })
-    ),
+    success: Schema.toEncoded(answerOf(tool.output)),
     failure: Failure,
     failureMode: "return"
   })
@@ -88,7 +86,7 @@ export const make = <const Tools extends ReadonlyArray<Tool.Any>, M extends Tool
 } => {
   // TypeScript knows the names and schemas of the tools only one by one.
   const toolkit = AiToolkit.make(...tools.map(convert)) as unknown as AiToolkit.Toolkit<ByName<Tools>>
-  const offered = new Set(tools.map(({ name }) => name))
+  const names = new Set(tools.map(({ name }) => name))
   const handlers = Effect.map(
     Effect.context<Tool.Services<Tools[number] | M>>(),
     (context: Context.Context<never>) =>
@@ -97,10 +95,10 @@ export const make = <const Tools extends ReadonlyArray<Tool.Any>, M extends Tool
           tool.name,
           (args: unknown) =>
             tool.run(args).pipe(
-              Effect.map((answer) => ({ ...answer, data: Hints.naming(answer.data, offered) })),
+              Effect.map((answer) => ({ ...answer, data: Hints.naming(answer.data, names) })),
               Effect.mapError((error) => {
                 const envelope = Envelope.fromError(error)
-                return { ...envelope, hint: Hints.within(envelope.hint, offered) }
+                return { ...envelope, hint: Hints.within(envelope.hint, names) }
               }),
               Tool.serving(tools, middleware),
               Effect.provideContext(context as never)

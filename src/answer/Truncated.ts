@@ -1,4 +1,4 @@
-/** Marks of the parts that were cut from an answer. */
+/** Marks of cuts in an answer. */
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 

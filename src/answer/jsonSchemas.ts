@@ -1,5 +1,6 @@
 /** JSON Schemas of a tool's arguments and answers, as clients see them. Pure. */
 import * as Schema from "effect/Schema"
+import { mapValues, type Obj, without } from "../base/Json.ts"
 import { markable } from "./Truncated.ts"
 
 /** JSON Schema with an object at its root, as MCP requires. */
@@ -17,7 +18,7 @@ export const jsonSchema = (schema: Schema.Constraint): JsonSchema => {
 
 const isOpenObject = (schema: unknown) => JSON.stringify(schema) === `{"type":"object","additionalProperties":{}}`
 
-/** Whether an object's other values are not restricted, or a union that its description explains. */
+/** Whether a schema of an object's other values allows anything, or is a union that the description explains. */
 const isAnything = (values: unknown) =>
   values === false || JSON.stringify(values) === "{}" ||
   typeof values === "object" && values !== null && "anyOf" in values
@@ -33,7 +34,7 @@ const isNoise = (key: string, value: unknown, isRoot: boolean) =>
   key === "additionalProperties" && !isRoot && isAnything(value) ||
   key === "allOf" && Array.isArray(value) && value.every(isOpenObject)
 
-/** Schema of marks: an object or a list. Only the root of an answer's data declares them; others allow them. */
+/** Schema of marks, an object or a list. Only the root of the data declares them; nested objects merely allow them. */
 const mark = {}
 
 const typesOf = (alternatives: unknown): ReadonlyArray<unknown> | undefined =>
@@ -45,7 +46,7 @@ const typesOf = (alternatives: unknown): ReadonlyArray<unknown> | undefined =>
 /** Effect's JSON Schema of `Schema.Literal(true)`, which every answer has. */
 const alwaysTrue = `{"type":"boolean","enum":[true]}`
 
-/** Reduces a JSON Schema to what a model needs to send arguments and a program to read answers. */
+/** Reduces a JSON Schema to the parts that a model needs for arguments, and a program for answers. */
 const shortenSchema = (schema: unknown, isRoot = false): unknown => {
   if (Array.isArray(schema)) return schema.map((each) => shortenSchema(each))
   if (typeof schema !== "object" || schema === null) return schema
@@ -70,7 +71,7 @@ const objectTypes = (schema: object) => {
   return types.includes("object") && types.every((type) => type === "object" || type === "null") ? types : []
 }
 
-/** Describes an answer as far as a program needs it: not its optional keys, deep objects, unions and literals. */
+/** Shortens a schema of answers to the part that a program needs, without deep objects, unions and literals. */
 const outline = (schema: unknown, level = 0): unknown => {
   if (Array.isArray(schema)) return schema.map((each) => outline(each, level))
   if (typeof schema !== "object" || schema === null) return schema
@@ -79,19 +80,18 @@ const outline = (schema: unknown, level = 0): unknown => {
   if ("type" in schema && Array.isArray(schema.type)) return {}
   const [type, ...others] = objectTypes(schema)
   if (type !== undefined) return { type: others.length === 0 ? type : [type, ...others] }
-  const isShown = (key: string) => key === "required" ? level <= 1 : key !== "type" || !("enum" in schema)
-  return Object.fromEntries(
-    Object.entries(schema).filter(([key]) => isShown(key)).map(([key, value]) => [
-      key,
-      key === "properties"
-        ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, outline(each, level + 1)]))
-        : key === "additionalProperties"
-        ? outline(value, level + 1)
-        : key === "items" || key === "anyOf"
-        ? outline(value, level)
-        : value
-    ])
+  const visible = without(
+    { ...schema },
+    (_, key) => key === "required" ? level > 1 : key === "type" && "enum" in schema
   )
+  return mapValues(visible, (value, key) =>
+    key === "properties"
+      ? mapValues(value as Obj, (each) => outline(each, level + 1))
+      : key === "additionalProperties"
+      ? outline(value, level + 1)
+      : key === "items" || key === "anyOf"
+      ? outline(value, level)
+      : value)
 }
 
 const withMark = (schema: JsonSchema): JsonSchema => {
@@ -103,15 +103,14 @@ const withMark = (schema: JsonSchema): JsonSchema => {
 export const ofArguments = (input: Schema.Constraint): JsonSchema =>
   shortenSchema(jsonSchema(input), true) as JsonSchema
 
-export const ofAnswer = (output: Schema.Constraint & Parameters<typeof markable>[0]): JsonSchema => {
-  const answer = Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data: markable(output) })
-  return withMark(outline(shortenSchema(jsonSchema(answer))) as JsonSchema)
-}
+/** Schema of a successful answer with data of this schema, which may have marks. */
+export const answerOf = (output: Parameters<typeof markable>[0]) =>
+  Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data: markable(output) })
 
-export const withoutParameters = (schema: JsonSchema, names: ReadonlyArray<string>): JsonSchema =>
-  names.length === 0
-    ? schema
-    : {
-      ...schema,
-      properties: Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([name]) => !names.includes(name)))
-    }
+export const ofAnswer = (output: Parameters<typeof markable>[0]): JsonSchema =>
+  withMark(outline(shortenSchema(jsonSchema(answerOf(output)))) as JsonSchema)
+
+export const withoutParameters = (schema: JsonSchema, names: ReadonlyArray<string>): JsonSchema => ({
+  ...schema,
+  properties: without(schema.properties ?? {}, (_, name) => names.includes(name)) as { [name: string]: object }
+})

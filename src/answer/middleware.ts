@@ -21,7 +21,7 @@ export interface OwnServices {
   readonly [own]: "Services"
 }
 
-/** The tool's own work in a middleware. */
+/** The tool's own work, for a middleware to run. */
 export type Run = Effect.Effect<Result, OwnFailure, OwnServices>
 
 /** Call of a tool: `input` is decoded. */
@@ -36,10 +36,10 @@ export interface Middleware<out R = unknown, out E = Errors.Failure> {
 }
 
 /**
- * Makes a behaviour that a server, a `Toolkit` or a single tool has around every call, such as an audit, a limit, a
- * policy or a retry.
+ * Makes a behaviour around every call of a server, a `Toolkit` or a single tool, such as an audit, a limit, a policy or
+ * a retry.
  *
- * `run` is the tool's own work: the middleware decides whether and how often it runs, and passes its result on.
+ * `run` is the tool's own work: the middleware decides whether and how often it runs, and returns its result.
  *
  * **Details**
  *
@@ -103,7 +103,7 @@ export const CurrentMiddleware = Context.Reference<ReadonlyArray<Middleware>>("e
   defaultValue: () => []
 })
 
-/** Runs a tool's work inside of middleware, whose services and failures the caller's types have. */
+/** Runs a tool's work inside middleware; the types of the caller include its services and failures. */
 export const inside =
   (middleware: ReadonlyArray<Middleware>, call: Call) =>
   <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

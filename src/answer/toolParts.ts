@@ -31,14 +31,14 @@ export const destructive: Annotations = { ...readOnly, readOnlyHint: false, dest
 /** Annotations of tools that add something with each call. */
 export const additive: Annotations = { ...readOnly, readOnlyHint: false, idempotentHint: false }
 
-/** Whether tools that change something are refused. Default: `false`. */
+/** Whether calls of tools that change something are refused. Default: `false`. */
 export const ReadOnly = Context.Reference<boolean>("effect-n8n-mcp/ReadOnly", { defaultValue: () => false })
 
-/** Tools that are offered to a client: all, or with `readOnly` only those that change nothing. */
+/** Tools that are offered to a client; with `readOnly`, only the ones that change nothing. */
 export const offered = <T extends Any>(tools: ReadonlyArray<T>, readOnly: boolean): ReadonlyArray<T> =>
   readOnly ? tools.filter(({ annotations }) => annotations.readOnlyHint) : tools
 
-/** Names of the server's tools that are withheld from a caller. Default: none. */
+/** Names of the server's tools that the caller must not see or call. Default: none. */
 export const Withheld = Context.Reference<ReadonlySet<string>>("effect-n8n-mcp/Withheld", {
   defaultValue: () => new Set()
 })
@@ -64,7 +64,7 @@ export interface Any<out R = unknown, out E = Errors.Failure> extends Required<O
   readonly inputSchema: JsonSchema
   /** JSON Schema (2020-12) of the whole answer. */
   readonly outputSchema: JsonSchema
-  /** Calls the tool with untyped arguments, for transports; answers JSON within the budget, within 50 seconds. */
+  /** Calls the tool with untyped arguments, for transports; returns JSON within the budget, within 50 seconds. */
   readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, E, R>
   readonly [schema]: Pick<Described, "inputSchema" | "unlisted">
 }
@@ -95,9 +95,9 @@ export interface Tool<
   readonly name: Name
   readonly input: I
   readonly output: O
-  /** Calls the tool, for programs: decoded data, never shortened; pages of lists are marked (`Truncated.marksIn`). */
+  /** Calls the tool for a program: decoded data, never shortened; pages of lists are marked (`Truncated.marksIn`). */
   readonly call: (input: I["Encoded"]) => Effect.Effect<O["Type"], E | Errors.ValidationError, R>
-  /** Answer for a model: encoded, within the budget, with invisible characters escaped, within 50 seconds. */
+  /** Calls the tool for a model: encoded data within the budget, invisible characters escaped, within 50 seconds. */
   readonly answer: (
     input: I["Encoded"]
   ) => Effect.Effect<Answer<O["Encoded"]>, E | Errors.ValidationError | Errors.ApiError, R>
@@ -130,9 +130,9 @@ export interface Parts<In, Out, out R, out E> extends About {
 
 /** Properties of a tool that are known without calling it. */
 export interface About {
-  /** Parameters that are listed to no one (`never`) or on request (`onRequest`), since each costs tokens. */
+  /** Parameters that are never listed (`never`) or only on request (`onRequest`), since each costs tokens. */
   readonly unlisted?: { readonly [parameter: string]: "never" | "onRequest" } | undefined
-  /** Everyday words for its purpose, for clients that search tools before loading them. */
+  /** Everyday words for its purpose, by which clients find tools before loading them. */
   readonly searchHint?: string | undefined
   /** Whether clients that load tools on demand should load it from the start. */
   readonly isEntry?: boolean
@@ -170,7 +170,7 @@ export interface Served<T extends Any> {
   readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, Errors.Failure>
 }
 
-/** The caller's tool of the same name, for resources and completions; fails if it is not served. */
+/** Returns the tool of the same name as it is served to the caller; fails with a `ValidationError` if it is not. */
 export const served = <T extends Any>(tool: T): Effect.Effect<Served<T>, Errors.ValidationError> =>
   Effect.flatMap(CurrentTools, (tools) => {
     const match = tools.find(({ name }) => name === tool.name)

@@ -10,7 +10,6 @@ import * as Record from "effect/Record"
 import * as Result from "effect/Result"
 import * as Struct from "effect/Struct"
 import * as App from "../answer/App.ts"
-import * as Arguments from "../answer/Arguments.ts"
 import * as Envelope from "../answer/Envelope.ts"
 import type * as Prompt from "../answer/Prompt.ts"
 import type * as Resource from "../answer/Resource.ts"
@@ -18,7 +17,7 @@ import type * as Skill from "../answer/Skill.ts"
 import * as Tool from "../answer/Tool.ts"
 import { Author } from "../base/CallContext.ts"
 import * as Errors from "../base/Errors.ts"
-import { type Obj, obj } from "../base/Json.ts"
+import type { Obj } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Visible from "../base/Visible.ts"
 import * as callContext from "./callContext.ts"
@@ -37,14 +36,14 @@ export interface Options<T extends Tool.Any, M extends Tool.Middleware = never> 
   /** Instructions for the model before any tool is loaded, at most 2,000 characters. */
   readonly instructions?: string | undefined
   readonly tools: ReadonlyArray<T>
-  /** Behaviour around the calls of all tools, also by resources; the first is the outermost: see `Tool.middleware`. */
+  /** Behaviour around the calls of all tools, including those by resources; the first is the outermost: see `Tool.middleware`. */
   readonly middleware?: ReadonlyArray<M> | undefined
   /** Resources; each is served only together with its tool. */
   readonly resources?: ReadonlyArray<Resource.Resource<Tool.Services<T>>> | undefined
   readonly prompts?: ReadonlyArray<Prompt.Prompt<Tool.Services<T>>> | undefined
   /** Skills: instructions with files for clients that know the extension. */
   readonly skills?: ReadonlyArray<Skill.Skill> | undefined
-  /** Sealing of the state that a client holds between a question and its answer; by default for this process only. */
+  /** Seals the state that a client stores between a question and its answer; by default for this process only. */
   readonly sealing?: Sealing.Sealing
 }
 
@@ -64,17 +63,17 @@ const duration = Metric.histogram("mcp.server.operation.duration", {
   boundaries: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
 })
 
-/** Durations by tool and outcome, made once: Effect's key of a metric is costly. */
+/** Metrics by tool and outcome, cached because Effect's key of a metric is costly. */
 const durations = new Map<string, typeof duration>()
 
 const durationOf = (name: string, isFailure: boolean) => {
   const key = `${name} ${isFailure}`
-  const known = durations.get(key)
-  if (known !== undefined) return known
+  const cached = durations.get(key)
+  if (cached !== undefined) return cached
   const attributes = { "gen_ai.tool.name": name, ...(isFailure ? { "error.type": "tool_error" } : {}) }
-  const made = Metric.withAttributes(duration, attributes)
-  durations.set(key, made)
-  return made
+  const metric = Metric.withAttributes(duration, attributes)
+  durations.set(key, metric)
+  return metric
 }
 
 const measured = <A, E, R>({ name }: Tool.Any<R>, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -127,7 +126,7 @@ const respondWithView = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<Cal
     )
   })
 
-/** A union of tools is a tool with the union of their services; the compiler cannot infer that. */
+/** Tools as tools with the union of their services, which the compiler cannot infer. */
 const widened = <T extends Tool.Any>(tools: ReadonlyArray<T>) =>
   tools as ReadonlyArray<Tool.Any> as ReadonlyArray<Tool.Any<Tool.Services<T>>>
 
@@ -137,13 +136,12 @@ export const find = <T extends Tool.Any>(
   name: string
 ): Tool.Any<Tool.Services<T>> | undefined => widened(tools).find((tool) => tool.name === name)
 
-/** Message about a tool that is not served. @internal */
-export const unknownTool = (tools: ReadonlyArray<Tool.Any>, name: string): string =>
+const unknownTool = (tools: ReadonlyArray<Tool.Any>, name: string): string =>
   `Unknown tool '${features.shorten(name)}'. ${
     suggestion(features.shorten(name), tools.map((tool) => tool.name), tools.length)
   }`
 
-const listed = (tool: Tool.Any, showsApps: boolean) => {
+const listingOf = (tool: Tool.Any, showsApps: boolean) => {
   const { app, isEntry, searchHint } = tool
   const meta = {
     // Claude Code reads these.
@@ -160,13 +158,7 @@ const listed = (tool: Tool.Any, showsApps: boolean) => {
 }
 
 /** A tool as `tools/list` shows it to a client without pages. @internal */
-export const listing = (tool: Tool.Any) => listed(tool, false)
-
-/** Arguments of a call; missing and `null` mean none. The tool reports arguments that are not an object. */
-const argumentsOf = ({ params }: Methods.Request): unknown => {
-  const args = params["arguments"] ?? undefined
-  return args === undefined || obj(args) !== undefined ? args : Arguments.wrap(args)
-}
+export const listing = (tool: Tool.Any) => listingOf(tool, false)
 
 /** Methods of a server, which a transport serves. @internal */
 export const makeServed = <T extends Tool.Any, M extends Tool.Middleware = never>(
@@ -178,10 +170,10 @@ export const makeServed = <T extends Tool.Any, M extends Tool.Middleware = never
     const isServed = ({ tool }: Resource.Resource) => tools.some(({ name }) => name === tool)
     const resources = (options.resources ?? []).filter(isServed)
     const apps = tools.flatMap(({ app }) => app ?? [])
-    const prompts = options.prompts ?? []
-    const skills = options.skills ?? []
+    const { prompts = [], skills = [] } = options
     const hasResources = resources.length + apps.length + skills.length > 0
-    /** Tools of this caller, before the read-only filter. */
+    const hasCompletions = resources.length + prompts.length > 0
+    /** Tools of the caller, before the read-only filter. */
     const served = Effect.map(
       Tool.Withheld,
       (withheld) => withheld.size === 0 ? tools : tools.filter(({ name }) => !withheld.has(name))
@@ -189,7 +181,7 @@ export const makeServed = <T extends Tool.Any, M extends Tool.Middleware = never
     const offered = Effect.flatMap(served, (tools) =>
       Effect.map(Tool.ReadOnly, (readOnly) => Tool.offered(tools, readOnly)))
 
-    // In one context: each that is provided is merged with that of the fiber.
+    // One context, since each separate one would be merged with the fiber's.
     const provideFor = (caller: Caller) => <A, E>(effect: Effect.Effect<A, E, Tool.Services<T> | Tool.Services<M>>) =>
       Effect.flatMap(contextFor(caller), (context) =>
         Effect.provideContext(
@@ -205,8 +197,8 @@ export const makeServed = <T extends Tool.Any, M extends Tool.Middleware = never
     const targetOf = (method: string, params: Obj) => {
       const named = (attribute: string, all: ReadonlyArray<{ readonly name: string }>) => ({
         attribute,
-        name: all.find(({ name }) =>
-          name === params["name"]
+        name: all.find((each) =>
+          each.name === params["name"]
         )?.name
       })
       if (method === "tools/call") return named("gen_ai.tool.name", tools)
@@ -216,7 +208,7 @@ export const makeServed = <T extends Tool.Any, M extends Tool.Middleware = never
       Record.map(methods, (answer, method) => (request) =>
         traced(method, request.params, targetOf(method, request.params))(answer(request)))
 
-    /** Answers from the caller's n8n. */
+    /** Method that runs in the context of the caller. */
     const forCaller = (
       answer: (request: Methods.Request) => Effect.Effect<object, Rpc.RpcError, Tool.Services<T> | Tool.Services<M>>
     ): Methods.Method =>
@@ -225,7 +217,10 @@ export const makeServed = <T extends Tool.Any, M extends Tool.Middleware = never
 
     const methods = tracedMethods({
       "tools/list": forCaller(({ capabilities }) =>
-        Effect.map(offered, (tools) => ({ tools: tools.map((tool) => listed(tool, Methods.showsApps(capabilities))) }))
+        Effect.map(
+          offered,
+          (tools) => ({ tools: tools.map((tool) => listingOf(tool, Methods.showsApps(capabilities))) })
+        )
       ),
       "tools/call": forCaller(Effect.fnUntraced(function*(request) {
         const name = yield* features.text(request.params, "name")
@@ -233,7 +228,7 @@ export const makeServed = <T extends Tool.Any, M extends Tool.Middleware = never
         const tool = find(tools, name)
         if (tool === undefined) return yield* Rpc.invalidParams(unknownTool(tools, name))
         const answer = Methods.showsApps(request.capabilities) ? respondWithView : respond
-        return yield* callContext.provide(request)(answer(tool, argumentsOf(request)))
+        return yield* callContext.provide(request)(answer(tool, request.params["arguments"]))
       })),
       ...(!hasResources ? {} : {
         "resources/list": forCaller((request) =>
@@ -256,7 +251,7 @@ export const makeServed = <T extends Tool.Any, M extends Tool.Middleware = never
         "prompts/list": () => Effect.succeed(features.listPrompts(prompts)),
         "prompts/get": (request) => features.getPrompt(prompts, request)
       }),
-      ...(resources.length === 0 && prompts.length === 0 ? {} : {
+      ...(!hasCompletions ? {} : {
         "completion/complete": forCaller((request) => features.complete(prompts, resources, request))
       })
     })
@@ -268,7 +263,7 @@ export const makeServed = <T extends Tool.Any, M extends Tool.Middleware = never
         tools: {},
         ...(hasResources ? { resources: {} } : {}),
         ...(prompts.length === 0 ? {} : { prompts: {} }),
-        ...(resources.length === 0 && prompts.length === 0 ? {} : { completions: {} }),
+        ...(hasCompletions ? { completions: {} } : {}),
         ...(skills.length === 0 ? {} : { extensions: features.skillExtension })
       }
     }
@@ -287,9 +282,9 @@ export const makeServed = <T extends Tool.Any, M extends Tool.Middleware = never
   })
 
 /**
- * Serves `tools` on the ambient transport until the peer leaves. `contextFor` returns the context of one call; nothing
- * is captured when the server starts, so each caller can have an n8n of their own and may be read-only
- * (`Tool.ReadOnly`). Calls in flight are interrupted when serving ends or the client cancels them.
+ * Serves `tools` on the ambient transport until the peer disconnects. `contextFor` returns the context of one call, so
+ * that each caller can have an n8n of their own or be read-only (`Tool.ReadOnly`). Calls in flight are interrupted when
+ * serving ends or the client cancels them.
  */
 export const serveWith = <T extends Tool.Any, M extends Tool.Middleware = never>(
   options: Options<T, M>,
@@ -327,7 +322,7 @@ export const layerHttpWith = <T extends Tool.Any, M extends Tool.Middleware = ne
  * returns name and version. The app's `HttpRouter.middleware` or `access` decides who may call; browser pages may call
  * only from `allowedOrigins`.
  *
- * **Example** (An app with two routes of its own kind)
+ * **Example** (An app with another route)
  *
  * ```ts
  * import { Services, tools } from "effect-n8n-mcp"

@@ -6,13 +6,13 @@ import * as Rpc from "./Rpc.ts"
 
 /** Caller, as far as the transport knows. */
 export interface Caller {
-  /** Name from the transport; the only caller over stdio has none. */
+  /** Name from the transport; absent for the only caller over stdio. */
   readonly client: string | undefined
-  /** Identity across all processes of the server, such as the digest of the token; absent for an only caller. */
+  /** Identity in all processes of the server, such as the digest of the token; absent if there is only one caller. */
   readonly principal?: string
   /** Name for people, such as the subject of an OAuth token; for logs and recorded changes. */
   readonly subject?: string | undefined
-  /** Whether the caller may change nothing, whatever the server offers. */
+  /** Whether the caller may only read, whatever the server offers. */
   readonly readOnly?: boolean
 }
 
@@ -20,7 +20,7 @@ export interface Caller {
 export interface Question {
   readonly method: "elicitation/create" | "roots/list" | "sampling/createMessage"
   readonly params: Obj
-  /** Whether an answer given in advance counts. Default: `false`. */
+  /** Whether an answer counts that the client sent before it was asked. Default: `false`. */
   readonly isOpen?: boolean
 }
 
@@ -75,7 +75,7 @@ const needed = {
 export const canAsk = (capabilities: Obj, { method, params }: Question): boolean => {
   const capability = capabilities[needed[method]]
   if (typeof capability !== "object" || capability === null) return false
-  // Named modes are the only ones; without any, forms are supported.
+  // Only named modes are supported; without names, only forms.
   const modes = Object.keys(capability)
   const mode = typeof params["mode"] === "string" ? params["mode"] : "form"
   return method !== "elicitation/create" || modes.includes(mode) || mode === "form" && !modes.includes("url")

@@ -59,19 +59,19 @@ export const failure = <I extends Id | null>(
 
 const isId = (value: unknown): value is Id => typeof value === "string" || Number.isSafeInteger(value)
 
-/** Id of a value that has one, for the answer, including numbers that are invalid as ids. */
+/** Id of a value, for the answer to it; also a number that is not a valid id. */
 export const idOf = (value: unknown): Id | undefined => {
   const id = obj(value)?.["id"]
   return isId(id) || Number.isFinite(id) ? id as Id : undefined
 }
 
-/** The reason why a value is not a message. */
+/** Reason why a value is not a message. */
 export const problem = (value: unknown): string => {
   const { id } = obj(value) ?? {}
   return id === undefined || isId(id) ? "not a JSON-RPC 2.0 message" : "the id of a request is a string or an integer"
 }
 
-/** Value as a message, if it is one, without further keys. */
+/** Parses a message and drops unknown keys; `undefined` if the value is not a message. */
 export const parse = (value: unknown): Message | undefined => {
   const { error, id, jsonrpc, method, params, result } = obj(value) ?? {}
   if (jsonrpc !== "2.0" || id !== undefined && !isId(id)) return undefined

@@ -24,12 +24,10 @@ const question = (message: string): Methods.Question => ({
   }
 })
 
-/** The text identifies a question, so that a call can ask several. */
-const nameOf = (message: string) => `confirm-${sha256(message, "base64url").slice(0, 12)}`
-
 const confirm = ({ ask, capabilities }: Methods.Request) => (message: string) => {
   if (!Methods.canAsk(capabilities, question(message))) return Effect.succeed("unasked" as const)
-  const name = nameOf(message)
+  // The text is part of the name, so that a call can ask several questions.
+  const name = `confirm-${sha256(message, "base64url").slice(0, 12)}`
   return Deadline.paused(ask({ [name]: question(message) })).pipe(
     Effect.map((answers) => isYes(answers[name]) ? "yes" as const : "no" as const),
     Effect.orElseSucceed(() => "no" as const)

@@ -21,7 +21,7 @@ const maxNameChars = 100
 export const shorten = (name: string): string =>
   Visible.text(name.length > maxNameChars ? `${name.slice(0, maxNameChars)}…` : name)
 
-/** Protocol error with the text of a failure, for methods without an error envelope. */
+/** Converts failures to protocol errors with their text, for methods without an error envelope. */
 const orRpcError = <A, R>(
   effect: Effect.Effect<A, Errors.Failure, R>,
   data?: object
@@ -76,7 +76,7 @@ export const getPrompt = Effect.fnUntraced(function*<R>(prompts: ReadonlyArray<P
 
 const maxCompletions = 100
 
-/** `completion/complete`; failures have no completions. */
+/** `completion/complete`; after a failure, the list is empty. */
 export const complete = Effect.fnUntraced(function*<R>(
   prompts: ReadonlyArray<Prompt.Prompt<R>>,
   resources: ReadonlyArray<Resource.Resource<R>>,
@@ -109,7 +109,7 @@ const listedResources = (resource: Resource.Resource, entries: ReadonlyArray<Res
     defined({ uri: Resource.uri(resource, id), name: title, description, mimeType: mimeTypeOf(resource) })
   )
 
-/** `resources/list`: fixed resources, then those of the first listable kind; none if n8n does not answer. */
+/** `resources/list`: fixed resources, then those of the first listable kind, if n8n answers. */
 export const listResources = <R>(resources: ReadonlyArray<Resource.Resource<R>>, { params }: Request) => {
   const cursor = str(params["cursor"])
   const fixed = cursor === undefined ? resources.flatMap((each) => listedResources(each, each.entries ?? [])) : []
@@ -159,10 +159,10 @@ export const readResource = Effect.fnUntraced(function*<R>(
   return { contents: [{ uri, mimeType: mimeTypeOf(match.resource), text: body }] }
 })
 
-/** Name of the extension among a server's capabilities; empty settings: no optional features. */
+/** Declaration of the extension among a server's capabilities, without optional features. */
 export const skillExtension = { "io.modelcontextprotocol/skills": {} }
 
-/** Front matter of `SKILL.md`: simple keys and values, one a line. */
+/** Front matter of `SKILL.md`, which has one simple key and value in a line. */
 const frontmatter = (markdown: string) =>
   Object.fromEntries(
     (/^---\n([^]*?)\n---\n/.exec(markdown)?.[1] ?? "").split("\n").flatMap((line) => {
@@ -206,11 +206,6 @@ export const skillResources = (skills: ReadonlyArray<Skill.Skill>) =>
 /** Content of a file of a skill; `undefined` if the request is for another resource. */
 export const readSkill = (skills: ReadonlyArray<Skill.Skill>, { params }: Request) => {
   const uri = str(params["uri"])
-  for (const skill of skills) {
-    const file = skill.files.find((each) => Skill.uri(skill, each) === uri)
-    if (file !== undefined) {
-      return Effect.map(file.read, (text) => ({ contents: [{ uri, mimeType: "text/markdown", text }] }))
-    }
-  }
-  return undefined
+  const [file] = skills.flatMap((skill) => skill.files.filter((each) => Skill.uri(skill, each) === uri))
+  return file && Effect.map(file.read, (text) => ({ contents: [{ uri, mimeType: "text/markdown", text }] }))
 }

@@ -1,12 +1,12 @@
-/** Choice of the served tools by command-line options, from names only: a lean start has not loaded the tools. Imports nothing. */
+/** Choice of the served tools by command-line options, by names only: a lean start has not loaded the tools. Imports nothing. */
 
-/** Options of a choice; without toolsets and tools, all but the optional ones are served. */
+/** Options of a choice. Without toolsets and tools, the default tools are served. */
 export interface Selection {
   /** Names of toolsets; `all` selects every toolset. */
   readonly toolsets: ReadonlyArray<string>
-  /** Names of single tools, in addition to those of the toolsets. */
+  /** Names of single tools to serve in addition to the toolsets. */
   readonly tools: ReadonlyArray<string>
-  /** Names of tools that are always left out. */
+  /** Names of tools that are never served. */
   readonly excludeTools: ReadonlyArray<string>
   /** Whether the file tools have a folder to work in. */
   readonly hasFiles: boolean
@@ -19,27 +19,27 @@ export interface Names {
   readonly all: ReadonlyArray<string>
   readonly toolsets: { readonly [name: string]: ReadonlyArray<string> }
   readonly byDefault: ReadonlyArray<string>
-  /** Tools that need a folder. */
+  /** Names of the tools that need a folder. */
   readonly files: ReadonlyArray<string>
-  /** Tool that needs variables with secrets. */
+  /** Name of the tool that needs environment variables with secrets. */
   readonly credentialCreate: string
-  /** Tool with which others have parameters for projects, which would only cost tokens without it. */
+  /** Name of the tool whose presence lists the parameters for projects of other tools, which cost tokens. */
   readonly projectList: string
 }
 
-/** Reason why a selection is not possible. */
+/** Reason why a selection is refused. */
 export type Fault =
   | { readonly _tag: "Unknown"; readonly kind: "toolset" | "tool"; readonly option: string; readonly name: string }
   | { readonly _tag: "NoSecrets" }
   | { readonly _tag: "Nothing" }
 
-/** Names of the toolsets and tools that a selection may have. */
+/** Names of toolsets and tools that a selection may contain. */
 export const choices = ({ all, toolsets }: Names) => ({ toolset: ["all", ...Object.keys(toolsets)], tool: all })
 
-/** Names of the selected tools, in their order, or what is wrong with the selection. */
+/** Names of the selected tools, or the reason why the selection is refused. */
 export const choose = (names: Names, selection: Selection): ReadonlySet<string> | Fault => {
   const { all, credentialCreate, toolsets } = names
-  const known = choices(names)
+  const valid = choices(names)
   for (
     const [option, kind, own] of [
       ["--toolsets", "toolset", selection.toolsets],
@@ -47,21 +47,21 @@ export const choose = (names: Names, selection: Selection): ReadonlySet<string> 
       ["--exclude-tools", "tool", selection.excludeTools]
     ] as const
   ) {
-    const name = own.find((each) => !known[kind].includes(each))
+    const name = own.find((each) => !valid[kind].includes(each))
     if (name !== undefined) return { _tag: "Unknown", kind, option, name }
   }
   if (selection.tools.includes(credentialCreate) && !selection.credentialEnv) return { _tag: "NoSecrets" }
   const isDefault = selection.toolsets.length === 0 && selection.tools.length === 0
-  const chosen = isDefault
+  const choice = isDefault
     ? [...names.byDefault, credentialCreate]
     : selection.toolsets.includes("all")
     ? all
     : [...selection.toolsets.flatMap((name) => toolsets[name] ?? []), ...selection.tools]
-  const selected = all.filter((name) =>
-    chosen.includes(name) &&
+  const result = all.filter((name) =>
+    choice.includes(name) &&
     !selection.excludeTools.includes(name) &&
     (selection.hasFiles || !names.files.includes(name)) &&
     (selection.credentialEnv || name !== credentialCreate)
   )
-  return selected.length === 0 ? { _tag: "Nothing" } : new Set(selected)
+  return result.length === 0 ? { _tag: "Nothing" } : new Set(result)
 }

@@ -12,11 +12,12 @@ export const all = [
   ["pagination", "Pagination and rate limits", "All pages of an API without a loop; staying within its limits."]
 ].map(([topic = "", title = "", description = ""]) => ({ topic, title, description }))
 
-/** Reads the text of a guide, which the built program has as a module that is loaded only now. */
+/** Reads a Markdown file, which the built program contains as a module that `load` imports. */
+export const markdown = (path: string, load: () => Promise<{ readonly default: string }>): Effect.Effect<string> =>
+  Effect.promise(async () =>
+    import.meta.url.endsWith(".ts") ? await readFile(new URL(path, import.meta.url), "utf8") : (await load()).default
+  )
+
+/** Reads the text of a guide. */
 export const read = (topic: string): Effect.Effect<string> =>
-  Effect.promise(async () => {
-    const text: string = import.meta.url.endsWith(".ts")
-      ? await readFile(new URL(`./guides/${topic}.md`, import.meta.url), "utf8")
-      : (await import(`./guides/${topic}.md`)).default
-    return text.trimEnd()
-  })
+  Effect.map(markdown(`./guides/${topic}.md`, () => import(`./guides/${topic}.md`)), (text) => text.trimEnd())

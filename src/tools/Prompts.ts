@@ -15,7 +15,7 @@ const quoted = (text: string) => JSON.stringify(text)
 const quotedWords = (text: string) =>
   /\s/.test(text) ? quoted(text) : `${quoted(text)} and whatever else I typed after the command`
 
-/** Asks a model why a run failed, and what would fix it. */
+/** Asks a model for the cause of a failure and a fix. */
 export const debugExecution = {
   name: "debug_execution",
   title: "Debug an execution",
@@ -23,7 +23,7 @@ export const debugExecution = {
   arguments: [
     {
       name: "executionId",
-      description: "The execution's id; without it, the newest that failed.",
+      description: "The execution's id; default: the newest that failed.",
       required: false,
       complete: resources.execution.complete
     }
@@ -41,7 +41,7 @@ export const debugExecution = {
 4. Propose the smallest change that fixes it, as workflow_edit operations. Show them with dryRun; change nothing before I agree.`
 } satisfies Prompt.Prompt
 
-/** Asks a model to build a workflow, and to test it. */
+/** Asks a model to build and test a workflow. */
 export const buildWorkflow = {
   name: "build_workflow",
   title: "Build a workflow",
@@ -54,7 +54,7 @@ export const buildWorkflow = {
 2. node_search for each step, then node_get for its parameters and a valid example; use only types and parameters that these name. list_credentials has the accounts.
 3. workflow_create, then workflow_edit to add and connect the nodes; name each after what it does.
 4. validate_workflow until it finds no error.
-5. test_workflow with test data like the real thing; compare the output with what I asked for. Its nodes really run: tell me first if that sends, pays or deletes anything.
+5. test_workflow with test data like the real thing; compare the output with what I asked for. Its nodes really run: warn me first if that sends, pays or deletes anything.
 6. create_workflow_from_file brings it to n8n, unpublished. Tell me what it does and what to check before activate_workflow.`
 } satisfies Prompt.Prompt
 

@@ -20,8 +20,8 @@ const workflowsNamed = (name: string) =>
 
 /** Ids of workflows, by part of the name or by the start of the id. */
 const workflowIds = Effect.fnUntraced(function*(prefix: string) {
-  const named = yield* workflowsNamed(prefix)
-  if (named.length > 0 || prefix === "") return named
+  const matches = yield* workflowsNamed(prefix)
+  if (matches.length > 0 || prefix === "") return matches
   const all = yield* workflowsNamed("")
   return all.filter((id) => id.startsWith(prefix))
 })
@@ -88,8 +88,8 @@ export const guide: Resource.Resource<never> = {
   entries: Guides.all.map(({ description, title, topic }) => ({ id: topic, title, description })),
   tool: nodeGet.name,
   read: (topic) => {
-    const selected = Guides.all.find((each) => each.topic === topic)
-    return selected === undefined
+    const match = Guides.all.find((each) => each.topic === topic)
+    return match === undefined
       ? Effect.fail(
         new Errors.NotFoundError({
           operation: "read guide",
@@ -98,7 +98,7 @@ export const guide: Resource.Resource<never> = {
           hint: suggestion(topic, topics, topics.length)
         })
       )
-      : Guides.read(selected.topic)
+      : Guides.read(match.topic)
   },
   complete: (begun) => Effect.succeed(topics.filter((topic) => topic.startsWith(begun.toLowerCase())))
 }

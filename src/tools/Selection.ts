@@ -21,7 +21,7 @@ export const names: Choice.Names = {
 /** Names of the tools that need a folder. */
 export const needsFiles: ReadonlySet<string> = new Set(names.files)
 
-/** Says why a tool is not among the selected ones, with the option that adds it; `undefined` if there is no such tool. */
+/** Reason why a tool is not served, with the option that adds it; `undefined` if the tool does not exist. */
 export const absence = (
   name: string,
   { excludeTools }: Pick<Choice.Selection, "excludeTools">
@@ -51,10 +51,10 @@ const explain = (fault: Choice.Fault) => {
   }
 }
 
-/** Selects tools, in their order, or says what is wrong with the selection. */
+/** Selects tools, in the order of `all`; fails with the reason why a selection is refused. */
 export const select = (selection: Choice.Selection): Result.Result<ReadonlyArray<Any>, string> => {
-  const chosen = Choice.choose(names, selection)
-  if ("_tag" in chosen) return Result.fail(explain(chosen))
-  const selected = all.filter(({ name }) => chosen.has(name))
-  return Result.succeed(chosen.has(projectList.name) ? selected.map(Tool.extended) : selected)
+  const choice = Choice.choose(names, selection)
+  if ("_tag" in choice) return Result.fail(explain(choice))
+  const tools = all.filter(({ name }) => choice.has(name))
+  return Result.succeed(choice.has(projectList.name) ? tools.map(Tool.extended) : tools)
 }

@@ -178,7 +178,7 @@ describe("a handler of Effect.fn", () => {
           return yield* Effect.succeed({ doubled: 2 * n })
         }),
         summarize: (raw) => {
-          const advice: `Leave summarize out, ${string}` = raw
+          const advice: `Omit summarize, ${string}` = raw
           return { n: advice.length }
         }
       })

@@ -23,7 +23,7 @@ import * as Rpc from "../Rpc.ts"
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
 
-/** The methods validate their input, so that the SDK's validator is never used. */
+/** Validator that the SDK requires but never calls, since the methods validate their input. */
 const noValidator: jsonSchemaValidator = {
   getValidator: () => () => ({ valid: false, data: undefined, errorMessage: "not validated here" })
 }
@@ -42,7 +42,7 @@ const ask = (capabilities: Obj, { sendRequest }: Extra): Methods.Request["ask"] 
     )
   )
 
-/** Connects a fresh server to the transport, until the scope ends. */
+/** Connects a new server to the transport, until the scope ends. */
 export const connect = Effect.fnUntraced(function*({ about, methods }: Protocol, caller: Caller, transport: Transport) {
   const runPromise = yield* FiberSet.makeRuntimePromise()
   const { capabilities, instructions, name, version } = about
@@ -71,26 +71,24 @@ export const connect = Effect.fnUntraced(function*({ about, methods }: Protocol,
   return server
 })
 
-/** Connection: incoming messages go to `receive`, the server's messages to `send`. */
+/** Opens a connection and returns the function that receives the client's messages; the server's go to `send`. */
 export const converse = (
   protocol: Protocol,
   caller: Caller,
   send: (message: Rpc.Message) => void
-): Effect.Effect<{ readonly receive: (message: Rpc.Message) => void }, never, Scope.Scope> => {
+): Effect.Effect<(message: Rpc.Message) => void, never, Scope.Scope> => {
   const transport: Transport = {
     start: () => Promise.resolve(),
     close: () => Promise.resolve(transport.onclose?.()),
     send: (message) => Promise.resolve(send(message as Rpc.Message))
   }
-  return Effect.as(connect(protocol, caller, transport), {
-    receive: (message) => {
-      const { data, error } = JSONRPCMessageSchema.safeParse(message)
-      // The SDK would not answer unknown messages.
-      if (error === undefined) transport.onmessage?.(data)
-      else if (Rpc.isRequest(message)) {
-        const problems = error.issues.map(({ message, path }) => `${path.join(".")}: ${message}`)
-        send(Rpc.failure(message.id, Rpc.invalidParams(`Invalid request: ${problems.join("; ").slice(0, 500)}`)))
-      }
+  return Effect.as(connect(protocol, caller, transport), (message) => {
+    const { data, error } = JSONRPCMessageSchema.safeParse(message)
+    // The SDK would not answer unknown messages.
+    if (error === undefined) transport.onmessage?.(data)
+    else if (Rpc.isRequest(message)) {
+      const problems = error.issues.map(({ message, path }) => `${path.join(".")}: ${message}`)
+      send(Rpc.failure(message.id, Rpc.invalidParams(`Invalid request: ${problems.join("; ").slice(0, 500)}`)))
     }
   })
 }
@@ -102,13 +100,13 @@ export const answer = Effect.fnUntraced(function*(
   request: Rpc.Request,
   notify: (message: Rpc.Notification) => void
 ) {
-  const answered = yield* Deferred.make<Rpc.Response>()
-  const { receive } = yield* converse(protocol, caller, (message) => {
-    if (!("method" in message)) Deferred.doneUnsafe(answered, Effect.succeed(message))
+  const reply = yield* Deferred.make<Rpc.Response>()
+  const receive = yield* converse(protocol, caller, (message) => {
+    if (!("method" in message)) Deferred.doneUnsafe(reply, Effect.succeed(message))
     else if (!("id" in message)) notify(message)
   })
   receive(request)
-  const response = yield* Deferred.await(answered)
+  const response = yield* Deferred.await(reply)
   // The SDK removes an answered request a moment later; closing before that would abort it.
   yield* Effect.yieldNow
   return response

@@ -1,4 +1,4 @@
-/** MCP 2026-07-28: requests are self-contained; a question ends one, which the client repeats with the answers. */
+/** MCP 2026-07-28: requests are self-contained; a question ends a request, which the client repeats with the answers. */
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
 import { sha256 } from "../../base/Hash.ts"
@@ -30,14 +30,14 @@ const cached: { readonly [method: string]: { readonly ttlMs: number; readonly ca
   "resources/read": { ttlMs: 0, cacheScope: "private" }
 }
 
-/** Methods that may ask questions, with the parameter that `Mcp-Name` repeats. */
+/** Methods that may ask questions, each with the parameter that the header `Mcp-Name` repeats. */
 const names: { readonly [method: string]: string } = {
   "tools/call": "name",
   "prompts/get": "name",
   "resources/read": "uri"
 }
 
-/** Whether a message or its header names this version or a newer one. */
+/** Whether a message or its headers belong to this version or a newer one. */
 export const isModern = (message: Rpc.Message, headers: Headers = {}): boolean =>
   Versions.metaOf(message)[Versions.meta.version] !== undefined ||
   "method" in message && message.method === "server/discover" ||
@@ -150,9 +150,6 @@ const asker = (
     })
 }
 
-const discovered = ({ about: { capabilities, instructions } }: Protocol) =>
-  defined({ supportedVersions: Versions.supported, capabilities, instructions })
-
 /** Answers a request that was not refused. Interruption cancels the call. */
 export const answer = (
   protocol: Protocol,
@@ -176,7 +173,10 @@ export const answer = (
     }
   })
   const complete = (value: Obj) => result({ ...value, ...cached[method] })
-  if (method === "server/discover") return Effect.succeed(complete(discovered(protocol)))
+  if (method === "server/discover") {
+    const { capabilities, instructions } = about
+    return Effect.succeed(complete(defined({ supportedVersions: Versions.supported, capabilities, instructions })))
+  }
 
   const capabilities = obj(Versions.metaOf(request)[Versions.meta.capabilities]) ?? {}
   const { inputResponses: _, requestState: __, ...own } = params
@@ -185,17 +185,17 @@ export const answer = (
   const run = (ask: Methods.Request["ask"]) =>
     Effect.map(Methods.run(methods, method, { params: own, caller, capabilities, notify: send, ask }), complete)
 
-  const answered = names[method] === undefined
+  const outcome = names[method] === undefined
     ? run(() => Effect.die(new Error(`${method} must not ask`)))
     : Effect.gen(function*() {
-      const known = yield* rounds(protocol, caller, request)
+      const state = yield* rounds(protocol, caller, request)
       let questions: Answer | undefined
-      const ask = asker(capabilities, known, (open, rounds) =>
+      const ask = asker(capabilities, state, (open, rounds) =>
         Effect.gen(function*() {
           const inputRequests = Record.map(open, ({ method, params }) => ({ method, params }))
           const requestState = yield* sealing.seal({ ...rounds }, aboutOf(caller, request))
           questions = result({ resultType: "input_required", inputRequests, requestState })
-          // A failure could be handled by the tool.
+          // The tool could handle a failure, but not an interruption.
           return yield* Effect.interrupt
         }))
       return yield* Effect.catchCause(
@@ -203,5 +203,5 @@ export const answer = (
         (cause) => questions === undefined ? Effect.failCause(cause) : Effect.succeed(questions)
       )
     })
-  return Effect.catch(answered, (error) => Effect.succeed(failed(id, error)))
+  return Effect.catch(outcome, (error) => Effect.succeed(failed(id, error)))
 }

@@ -1,4 +1,4 @@
-/** Sealed state that a client holds between question and answer: readable, tamper-proof, accepted once. */
+/** Sealed state that a client stores between question and answer: readable, tamper-proof, accepted once. */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -9,7 +9,7 @@ import { type Obj, obj, str } from "../../base/Json.ts"
 
 const maxAge = 15 * 60_000
 
-/** Seals and opens texts; `about` is the subject of a text and not part of it. */
+/** Seals and opens texts; `about` identifies the subject of a text and is not part of it. */
 export interface Sealing {
   readonly seal: (content: Obj, about: string) => Effect.Effect<string>
   /** Content of a text that is authentic, about this subject, not expired and unused. */
@@ -69,7 +69,7 @@ const keyName = "key"
 
 class DamagedKey extends Data.TaggedError("DamagedKey")<{ readonly message: string }> {}
 
-/** Reads the common key; of several processes that find none, the first makes it. */
+/** Reads the common key, which the first process makes. */
 const keyIn = ({ add, read }: Documents.Collection) =>
   Effect.gen(function*() {
     const key = (yield* read(keyName)) ??
@@ -78,8 +78,8 @@ const keyIn = ({ add, read }: Documents.Collection) =>
   })
 
 /**
- * Sealing for the processes that share these documents: a key, and marks of used texts. Until they can be read, for this
- * process alone; later, answers that they cannot mark are refused.
+ * Sealing for processes that share these documents: a key, and marks of used texts. Until the documents can be read, it
+ * works for this process alone; answers whose use cannot be marked are refused.
  */
 export const shared = (documents: Documents.Collection): Effect.Effect<Sealing> =>
   Effect.gen(function*() {

@@ -1,4 +1,4 @@
-/** Access by bearer tokens, each bound to a client's name. */
+/** Access by bearer tokens, each with the name of a client. */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { createHash, timingSafeEqual } from "node:crypto"
@@ -29,24 +29,22 @@ const pattern = /^Bearer +(\S+) *$/i
 /** Token of an `Authorization` header. @internal */
 export const bearer = (authorization: string | undefined): string | undefined => pattern.exec(authorization ?? "")?.[1]
 
-const unknown: Access = (authorization) => Effect.fail(Refusal.unauthorized(authorization !== undefined))
-
-/** Access by these grants, by `others` for other tokens, else for all as `openTo`; compares in constant time. */
+/** Accepts the tokens of `grants`, in constant time, then asks `others`; without both, all are the client `openTo`. */
 export const make = (grants: ReadonlyArray<Grant>, openTo?: string, others?: Access): Access => {
-  const known = grants.map(({ client, token }) => {
+  const callers = grants.map(({ client, token }) => {
     const own = digest(Redacted.value(token))
     const principal = own.toString("base64url")
     return { digest: own, caller: { client, key: `token ${principal}`, principal } }
   })
-  if (known.length === 0) return others ?? (() => Effect.succeed({ client: openTo, key: "everybody" }))
-  const orElse = others ?? unknown
+  if (callers.length === 0) return others ?? (() => Effect.succeed({ client: openTo, key: "everybody" }))
   return (authorization) => {
     const requested = digest(bearer(authorization) ?? "")
-    // No early exit: it would take less time for the first tokens.
-    const caller = known.reduce<Known | undefined>(
+    // No early exit: the time would reveal which token matched.
+    const caller = callers.reduce<Known | undefined>(
       (match, { caller, digest }) => timingSafeEqual(digest, requested) ? caller : match,
       undefined
     )
-    return caller === undefined ? orElse(authorization) : Effect.succeed(caller)
+    if (caller !== undefined) return Effect.succeed(caller)
+    return others?.(authorization) ?? Effect.fail(Refusal.unauthorized(authorization !== undefined))
   }
 }

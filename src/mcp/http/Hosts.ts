@@ -20,7 +20,7 @@ const wildcard: ReadonlySet<string> = new Set(["0.0.0.0", "::"])
 
 const bare = (host: string) => host.toLowerCase().replace(/^\[|\]$/g, "").replace(/^::ffff:(?=[\d.]+$)/, "")
 
-/** Whether a request's `Host` is this server's own, the called address, or a listed name. */
+/** Whether a request's `Host` is a loopback name, the server's host, the called address, or an allowed name. */
 export const isOwnHost = (names: Names, header: string | undefined, calledAddress: string | undefined): boolean => {
   const [, name, port] = hostHeader.exec(header ?? "") ?? []
   if (name === undefined) return false
@@ -33,17 +33,14 @@ export const isOwnHost = (names: Names, header: string | undefined, calledAddres
   })
 }
 
-/** Whether an origin is the server's own or a listed one. */
+/** Whether an origin is the server's own or an allowed one. */
 export const isOwnOrigin = (names: Names, origin: string, host: string | undefined): boolean => {
-  if (
-    (names.allowedOrigins ?? []).some((allowed) => allowed.toLowerCase().replace(/\/$/, "") === origin.toLowerCase())
-  ) {
-    return true
-  }
-  return /^https?:\/\//i.test(origin) && origin.replace(/^https?:\/\//i, "").toLowerCase() === host?.toLowerCase()
+  const page = origin.toLowerCase()
+  return (names.allowedOrigins ?? []).some((allowed) => allowed.toLowerCase().replace(/\/$/, "") === page) ||
+    /^https?:\/\//.test(page) && page.replace(/^https?:\/\//, "") === host?.toLowerCase()
 }
 
-/** Duplicated header that decides about access: a proxy may have read the other value. */
+/** Name of a header that decides about access and occurs twice: a proxy may have read the other value. */
 export const ambiguous = (rawHeaders: ReadonlyArray<string>): string | undefined => {
   const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase())
   return ["host", "authorization"].find((name) => names.indexOf(name) !== names.lastIndexOf(name))

@@ -31,11 +31,11 @@ import { cors, foreignOrigin, type Health, health, only, posted } from "./route.
 export interface Options extends Gate.Options, Hosts.Names, Health {
   /** Store of rate limits; by default in this process only. */
   readonly limits?: Layer.Layer<RateLimiter.RateLimiterStore> | undefined
-  /** Metadata for clients about where to obtain a token, and its paths (RFC 9728). */
+  /** Metadata that shows clients where to obtain a token, and its paths (RFC 9728). */
   readonly resource?: { readonly metadata: object; readonly paths: ReadonlyArray<string> } | undefined
 }
 
-/** Compares exact paths: a router would decode them and ignore case, unlike a proxy's rules. */
+/** Selects a route by the exact path: a router would decode it and ignore case, unlike the rules of a proxy. */
 const dispatch = Effect.fnUntraced(
   function*<A, R>(routes: Readonly<Record<string, Effect.Effect<A, Refusal.Refusal, R>>>) {
     const path = AccessLog.pathOf(yield* HttpServerRequest.HttpServerRequest)
@@ -45,7 +45,7 @@ const dispatch = Effect.fnUntraced(
       return yield* Effect.fail(Refusal.make(404, `Not found. ${paths}`))
     }
     yield* Effect.annotateCurrentSpan("http.route", path)
-    // The server runs it uninterruptible; a caller who goes away ends the call.
+    // The server makes it uninterruptible, but a caller who disconnects must end the call.
     return yield* Effect.interruptible(route)
   }
 )
@@ -108,19 +108,17 @@ export const layer = (options: Options = {}): Layer.Layer<McpTransport, never, H
       const { metadata = {}, paths = [] } = options.resource ?? {}
       const metadataRoute = only("GET", Effect.sync(() => HttpServerResponse.jsonUnsafe(metadata)))
 
-      const routes = (served: Served) => {
-        const post = posted(gate)
-        return {
-          ...Object.fromEntries(paths.map((path) => [path, metadataRoute])),
-          "/health": only("GET", health(served, options)),
-          "/mcp": post((caller, body) => Exchange.streamable(served, caller, body)),
-          "/mcp/tools": only(
-            "POST",
-            Effect.flatMap(identify, (caller) => Effect.andThen(admit(caller), Execute.tools(served, caller)))
-          ),
-          "/mcp/execute": post((caller, body) => Execute.call(served, caller, body))
-        }
-      }
+      const post = posted(gate)
+      const routes = (served: Served) => ({
+        ...Object.fromEntries(paths.map((path) => [path, metadataRoute])),
+        "/health": only("GET", health(served, options)),
+        "/mcp": post((caller, body) => Exchange.streamable(served, caller, body)),
+        "/mcp/tools": only(
+          "POST",
+          Effect.flatMap(identify, (caller) => Effect.andThen(admit(caller), Execute.tools(served, caller)))
+        ),
+        "/mcp/execute": post((caller, body) => Execute.call(served, caller, body))
+      })
 
       return {
         serve: (served) =>
@@ -129,7 +127,7 @@ export const layer = (options: Options = {}): Layer.Layer<McpTransport, never, H
             const answers = routes(served)
             const app = checkSource(options).pipe(
               Effect.andThen(cors(options.allowedOrigins ?? [])(dispatch(answers))),
-              Refusal.answered((path) => path === "/mcp"),
+              Refusal.handle((path) => path === "/mcp"),
               Effect.map((response) =>
                 draining ? HttpServerResponse.setHeader(response, "connection", "close") : response
               )
@@ -148,10 +146,7 @@ export const layer = (options: Options = {}): Layer.Layer<McpTransport, never, H
               Effect.sync(() => void (draining = true))
             )
             return yield* Effect.never
-          }).pipe(
-            Effect.scoped,
-            Effect.provideContext(http)
-          )
+          }).pipe(Effect.scoped, Effect.provideContext(http))
       }
     })
   ).pipe(Layer.provide(RateLimiter.layer), Layer.provide(options.limits ?? RateLimiter.layerStoreMemory))

@@ -12,7 +12,7 @@ import * as Hosts from "./Hosts.ts"
 export class IssuerError extends Data.TaggedError("IssuerError")<{ readonly message: string }> {}
 
 /** Relevant part of an issuer's metadata (RFC 8414 or OpenID Connect Discovery). */
-export const Metadata = Schema.Struct({ issuer: Schema.String, jwks_uri: Schema.String })
+const Metadata = Schema.Struct({ issuer: Schema.String, jwks_uri: Schema.String })
 
 const KeySet = Schema.Struct({
   keys: Schema.Array(Schema.StructWithRest(Schema.Struct({ kty: Schema.String }), [
@@ -66,7 +66,7 @@ const get = <A, I extends Record<string, unknown>>(url: string, schema: Schema.C
 export const metadata = Effect.fn("Issuer.metadata")(function*(issuer: string) {
   const [first = "", ...others] = places(issuer)
   const { body, date } = yield* others.reduce(
-    (found, place) => Effect.catch(found, (error) => Effect.mapError(get(place, Metadata), () => error)),
+    (earlier, place) => Effect.catch(earlier, (error) => Effect.mapError(get(place, Metadata), () => error)),
     get(first, Metadata)
   )
   if (!spellings(issuer).includes(body.issuer)) {
@@ -84,11 +84,11 @@ export const keysAt = (url: string) => Effect.map(get(url, KeySet), ({ body }) =
 const pause = "5 seconds"
 const maxAge = 10 * 60_000
 
-/** Caches the keys of an issuer, which may be down now or later. */
+/** Caches the keys of an issuer, which may be unavailable at times. */
 export const make = Effect.fnUntraced(function*(issuer: string) {
   const http = yield* HttpClient.HttpClient
   const scope = yield* Effect.scope
-  let inHand: { readonly keys: Keys; readonly readAt: number } | undefined
+  let cached: { readonly keys: Keys; readonly readAt: number } | undefined
   let isDown = false
 
   const read = metadata(issuer).pipe(
@@ -98,7 +98,7 @@ export const make = Effect.fnUntraced(function*(issuer: string) {
     // A third party must not receive our trace headers.
     Effect.provideService(HttpClient.TracerPropagationEnabled, false),
     Effect.tap(Effect.fnUntraced(function*(keys) {
-      inHand = { keys, readAt: yield* Clock.currentTimeMillis }
+      cached = { keys, readAt: yield* Clock.currentTimeMillis }
       if (isDown) yield* Effect.logInfo("the OAuth issuer answers again")
       isDown = false
     })),
@@ -114,9 +114,9 @@ export const make = Effect.fnUntraced(function*(issuer: string) {
   return {
     /** Cached keys, read if there are none; old keys are refreshed in the background. */
     current: Effect.gen(function*() {
-      if (inHand === undefined) return yield* renewed
-      if ((yield* Clock.currentTimeMillis) - inHand.readAt > maxAge) yield* reading
-      return inHand.keys
+      if (cached === undefined) return yield* renewed
+      if ((yield* Clock.currentTimeMillis) - cached.readAt > maxAge) yield* reading
+      return cached.keys
     }),
     renewed
   }

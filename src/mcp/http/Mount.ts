@@ -20,7 +20,7 @@ import { cors, foreignOrigin, type Health, health, only, posted } from "./route.
 export interface Options extends Gate.Options, Health {
   /** Path of MCP. Default: `/mcp`. */
   readonly path?: HttpRouter.PathInput
-  /** Path of name and version, or `false` for none. Default: `/health`. */
+  /** Path that returns name and version, or `false` for no such route. Default: `/health`. */
   readonly health?: HttpRouter.PathInput | false
   /** Origins of pages that may call, such as `https://app.example.com`. Default: none. */
   readonly allowedOrigins?: ReadonlyArray<string>
@@ -37,7 +37,7 @@ export const add = Effect.fnUntraced(function*(router: HttpRouter.HttpRouter, se
       const { headers: { origin } } = yield* HttpServerRequest.HttpServerRequest
       if (origin !== undefined && !allowedOrigins.includes(origin)) return yield* Effect.fail(foreignOrigin(origin))
       return yield* route
-    }).pipe(cors(allowedOrigins), Refusal.answered(() => isRpc))
+    }).pipe(cors(allowedOrigins), Refusal.handle(() => isRpc))
 
   const post = posted(gate)((caller, body) => Exchange.streamable(served, caller, body))
   yield* router.add("*", path, mounted(true, post))

@@ -55,7 +55,7 @@ const make = ({ linger = 1_000, maxConnections }: Options): Server => {
     requireHostHeader: false
   })
   if (maxConnections !== undefined) server.maxConnections = maxConnections
-  // `close` would end them immediately, with requests just sent.
+  // `close` would end them immediately, and lose requests that were just sent.
   const closeIdle = server.closeIdleConnections.bind(server)
   server.closeIdleConnections = () => void setTimeout(closeIdle, linger).unref()
   server.on("clientError", refuse)
@@ -63,7 +63,7 @@ const make = ({ linger = 1_000, maxConnections }: Options): Server => {
     "checkExpectation",
     (_request, response) => answer(response, 417, body("Only 100-continue can be expected.", "INVALID_REQUEST_FORMAT"))
   )
-  // The server listens shortly before and after it serves; requests then get a 503.
+  // The server listens shortly before and after it serves: requests then receive a 503.
   server.on("request", (_request, response) => {
     if (server.listenerCount("request") > 1) return
     response.setHeader("retry-after", "1")

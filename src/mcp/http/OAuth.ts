@@ -9,7 +9,7 @@ import { type Access, bearer, type Known } from "./Access.ts"
 import * as Issuer from "./Issuer.ts"
 import * as Refusal from "./refusal.ts"
 
-/** Rights of a token; write includes read. */
+/** Scopes of tokens; write includes read. */
 export const scopes = { read: "n8n:read", write: "n8n:write" } as const
 
 /** Accepted signature algorithms, all asymmetric. */
@@ -45,14 +45,14 @@ export const resource = (
     readonly issuer: string
     readonly publicUrl: URL
     readonly readOnly: boolean
-    /** Text before the scopes in requests of clients; tokens have them without it. */
+    /** Prefix of the scopes that clients request, which the scopes of tokens do not have. */
     readonly scopePrefix?: string | undefined
   }
 ): Resource => {
   const path = pathAt(publicUrl)
   const id = `${publicUrl.origin}${path}`
   const all = [scopes.read, scopes.write].map((scope) => `${scopePrefix}${scope}`)
-  const offered = readOnly ? all.slice(0, 1) : all
+  const supported = readOnly ? all.slice(0, 1) : all
   return {
     id,
     metadataUrl: `${publicUrl.origin}${wellKnown}${path}`,
@@ -60,18 +60,18 @@ export const resource = (
     metadata: {
       resource: id,
       authorization_servers: [issuer],
-      scopes_supported: offered,
+      scopes_supported: supported,
       bearer_methods_supported: ["header"],
       resource_name: "n8n"
     },
-    scope: offered.join(" "),
+    scope: supported.join(" "),
     writeScope: all.join(" ")
   }
 }
 
 export interface Target {
   readonly client: string | undefined
-  /** Whether the profile is read-only, whatever a token allows. */
+  /** Whether the profile is read-only, even if the token allows writing. */
   readonly readOnly: boolean
 }
 
@@ -89,12 +89,14 @@ class Unverified extends Data.TaggedError("Unverified")<{ readonly cause: unknow
 
 class InvalidToken extends Data.TaggedError("InvalidToken")<{ readonly message: string }> {}
 
+const notSigned = "It is not a signed JWT"
+
 const reasonOf = (error: unknown, audiences: ReadonlyArray<string>): string => {
   if (error instanceof errors.JWTExpired) return "It has expired"
   if (error instanceof errors.JWTClaimValidationFailed) {
     const { claim } = error
     if (claim === "aud") return `Its audience is not ${audiences.join(" or ")}`
-    if (claim === "iss") return "It is of another issuer"
+    if (claim === "iss") return "It is from another issuer"
     if (claim === "nbf") return "It is not valid yet"
     return `Its claim ${["sub", "exp", "iat"].includes(claim) ? claim : "set"} is missing or wrong`
   }
@@ -102,7 +104,7 @@ const reasonOf = (error: unknown, audiences: ReadonlyArray<string>): string => {
   if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey) {
     return "It was not signed by a key of the issuer"
   }
-  return "It is no signed JWT"
+  return notSigned
 }
 
 /** Tries all matching keys for a token that names none. */
@@ -198,11 +200,11 @@ export const access = (
   const checkIssuer = (token: string) =>
     Effect.try({
       try: () => decodeJwt(token).iss,
-      catch: () => new InvalidToken({ message: "It is no signed JWT" })
+      catch: () => new InvalidToken({ message: notSigned })
     }).pipe(
       Effect.filterOrFail(
         (iss) => spellings.includes(iss ?? ""),
-        () => new InvalidToken({ message: "It is of another issuer" })
+        () => new InvalidToken({ message: "It is from another issuer" })
       )
     )
 
@@ -229,7 +231,7 @@ export const access = (
     return message === undefined ? result.payload : yield* new InvalidToken({ message })
   })
 
-  const known = Effect.fnUntraced(function*(claims: JWTPayload) {
+  const callerOf = Effect.fnUntraced(function*(claims: JWTPayload) {
     const subject = str(claims.sub) ?? ""
     if (subject === "" || subject.length > maxSubjectChars) {
       return yield* Effect.fail(unauthorized("Its claim sub is missing or wrong"))
@@ -244,12 +246,8 @@ export const access = (
     const profile = claims[profileClaim]
     const target = profile === undefined || typeof profile === "string" ? targetOf(profile) : undefined
     if (target === undefined) {
-      return yield* Effect.fail(
-        Refusal.make(
-          403,
-          `This token selects no n8n: its claim '${profileClaim}' does not name a profile of this server.`
-        )
-      )
+      const message = `This token selects no n8n: its claim '${profileClaim}' does not name a profile of this server.`
+      return yield* Effect.fail(Refusal.make(403, message))
     }
     const principal = sha256(JSON.stringify([spellings[0], subject]), "base64url")
     return {
@@ -268,7 +266,7 @@ export const access = (
     }
     return claimsOf(token).pipe(
       Effect.mapError((error) => error._tag === "IssuerError" ? unavailable : unauthorized(error.message)),
-      Effect.flatMap(known)
+      Effect.flatMap(callerOf)
     )
   }
 }

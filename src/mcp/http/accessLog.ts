@@ -24,7 +24,7 @@ const CurrentNote = Context.Reference<(details: Details) => Effect.Effect<void>>
 
 export const note = (details: Details): Effect.Effect<void> => Effect.flatMap(CurrentNote, (add) => add(details))
 
-/** Request id from a load balancer; invalid ones are replaced. */
+/** Valid request id from a load balancer; others are replaced. */
 const requestId = /^[\w.:-]{1,128}$/
 
 /** Path without origin and query, which may contain secrets. */

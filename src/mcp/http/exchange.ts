@@ -1,4 +1,4 @@
-/** Handling of one request in either era, without state between requests. */
+/** Handling of one request of either era, without state between requests. */
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -35,11 +35,11 @@ const decode = (headers: Headers.Headers, body: unknown): Effect.Effect<Rpc.Mess
 type Answering = (notify: (message: Rpc.Notification) => void) => Effect.Effect<Modern.Answer>
 
 /** Streamed answer; closing the stream cancels the call. */
-const events = (answering: Answering) =>
+const events = (respond: Answering) =>
   Effect.map(Effect.context<never>(), (context) =>
     HttpServerResponse.stream(
       Stream.callback<object>(Effect.fnUntraced(function*(queue) {
-        const { body } = yield* answering((message) => void Queue.offerUnsafe(queue, message))
+        const { body } = yield* respond((message) => void Queue.offerUnsafe(queue, message))
         yield* Queue.offer(queue, body)
         yield* Queue.end(queue)
       })).pipe(
@@ -67,7 +67,7 @@ export const streamable = Effect.fnUntraced(function*(protocol: Served, caller: 
   yield* AccessLog.note({
     call: method === "tools/call" && "params" in message ? str(message.params?.["name"]) : method
   })
-  // Notifications and answers need no reply: the server exists for this message only.
+  // Notifications and answers are accepted without effect: no state is left of earlier requests.
   if (!Rpc.isRequest(message)) return HttpServerResponse.empty({ status: 202 })
   const isModern = Modern.isModern(message, headers)
   const version = headers["mcp-protocol-version"]
@@ -77,11 +77,11 @@ export const streamable = Effect.fnUntraced(function*(protocol: Served, caller: 
   const refusal = isModern ? Modern.refusal(message, headers) : undefined
   if (refusal !== undefined) return json(refusal)
   if (method === "tools/call") yield* Gate.checkScope(protocol, caller, message.params?.["name"])
-  const answering: Answering = isModern
+  const respond: Answering = isModern
     ? (notify) => Modern.answer(protocol, caller, message, notify)
     : legacy(protocol, caller, message)
   // Progress needs an event stream; otherwise one JSON answer is simpler for proxies.
   return Versions.metaOf(message)["progressToken"] === undefined
-    ? json(yield* answering(() => undefined))
-    : yield* events(answering)
+    ? json(yield* respond(() => undefined))
+    : yield* events(respond)
 })

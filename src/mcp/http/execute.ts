@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
+import * as Struct from "effect/Struct"
 import { obj } from "../../base/Json.ts"
 import type { Caller, Failure, Served } from "../McpTransport.ts"
 import * as Rpc from "../Rpc.ts"
@@ -13,15 +14,10 @@ import * as Refusal from "./refusal.ts"
 export const tools = ({ list }: Served, caller: Caller) =>
   Effect.map(list(caller), (tools) =>
     HttpServerResponse.jsonUnsafe({
-      tools: tools.map(({ description, inputSchema, name, outputSchema }) => ({
-        name,
-        description,
-        inputSchema,
-        outputSchema
-      }))
+      tools: tools.map(Struct.pick(["name", "description", "inputSchema", "outputSchema"]))
     }))
 
-/** Failure of a tool over HTTP; failures of this server are bugs. */
+/** Status and code of a tool's failure by its name; other failures are bugs of this server. */
 const failures: Readonly<Record<string, Pick<Refusal.Refusal, "status" | "code">>> = {
   ValidationError: { status: 400, code: "INVALID_TOOL_PARAMETERS" },
   NotFoundError: { status: 404, code: "TOOL_EXECUTION_ERROR" },

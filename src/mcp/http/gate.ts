@@ -36,7 +36,7 @@ const tooMany = (limit: number, retryAfter: Duration.Duration) => {
   })
 }
 
-/** Refuses a call of a tool that changes something if the token only allows reading, so that the client can request another one. */
+/** Refuses calls of tools that change something if the token only allows reading: the client can request another token. */
 export const checkScope = (
   { list }: Pick<Served, "list">,
   { writeRefusal, ...caller }: Access.Known,
@@ -47,7 +47,7 @@ export const checkScope = (
     return isWrite ? Effect.fail(writeRefusal) : Effect.void
   })
 
-/** `identify` returns the caller of a request; `admit` reserves a place until it is answered, and schedules its turns. */
+/** Makes the gate: `identify` returns the caller of a request; `admit` counts it as in flight and returns its turns. */
 export const make = Effect.fnUntraced(
   function*(options: Options) {
     const { access = Access.make([]), callsPerMinute, maxInFlight = 256, maxInFlightPerToken = maxInFlight } = options
@@ -63,9 +63,6 @@ export const make = Effect.fnUntraced(
     const inFlight = new Map<string, number>()
     let all = 0
     const turns = Turn.make()
-    /** A single caller continues without waiting. */
-    const turnOf = (key: string) => Effect.suspend(() => inFlight.size > 1 ? turns(key) : Effect.void)
-
     const admit = ({ key }: Access.Known) =>
       Effect.acquireRelease(
         Effect.suspend(() => {
@@ -74,7 +71,8 @@ export const make = Effect.fnUntraced(
           if (all >= maxInFlight) return Effect.fail(busy(maxInFlight))
           inFlight.set(key, own + 1)
           all += 1
-          return Effect.succeed(turnOf(key))
+          // A single caller does not wait for turns.
+          return Effect.succeed(Effect.suspend(() => inFlight.size > 1 ? turns(key) : Effect.void))
         }),
         () =>
           Effect.sync(() => {
@@ -87,10 +85,10 @@ export const make = Effect.fnUntraced(
 
     const identify = Effect.gen(function*() {
       const { headers } = yield* HttpServerRequest.HttpServerRequest
-      const known = yield* Effect.result(access(headers["authorization"]))
-      const key = Result.isSuccess(known) ? known.success.key : strangers
+      const result = yield* Effect.result(access(headers["authorization"]))
+      const key = Result.isSuccess(result) ? result.success.key : strangers
       if (callsPerMinute !== undefined) yield* count(key, callsPerMinute)
-      const caller = yield* Effect.fromResult(known)
+      const caller = yield* Effect.fromResult(result)
       yield* AccessLog.note({ client: caller.client, subject: caller.subject })
       return caller
     })

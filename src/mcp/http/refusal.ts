@@ -44,7 +44,7 @@ const response = (isRpc: boolean, refusal: Refusal): HttpServerResponse.HttpServ
 }
 
 /** Answers refusals and bugs in the format of the request's path, JSON-RPC if `isRpc`. */
-export const answered = (isRpc: (path: string) => boolean) =>
+export const handle = (isRpc: (path: string) => boolean) =>
 <R>(
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal, R>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R | HttpServerRequest.HttpServerRequest> =>

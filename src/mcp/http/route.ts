@@ -14,15 +14,15 @@ import type { Known } from "./Access.ts"
 import type * as Gate from "./gate.ts"
 import * as Refusal from "./refusal.ts"
 
-/** Further words of `/health`, computed quickly. */
+/** States of dependencies in `/health`, computed quickly. */
 export interface Health {
-  /** Word about n8n, such as `ok`. Default: not asked. */
+  /** State of n8n in one word, such as `ok`. Default: not checked. */
   readonly n8n?: Effect.Effect<string> | undefined
-  /** Word about the database of state. Default: not asked. */
+  /** State of the database in one word. Default: not checked. */
   readonly state?: Effect.Effect<string> | undefined
 }
 
-/** Answer of `/health`: name and version, and a word about each dependency; the status stays ok without them. */
+/** Answer of `/health`: name, version and the state of each dependency; `status` is always ok. */
 export const health = (
   { about }: Protocol,
   { n8n, state }: Health
@@ -42,7 +42,7 @@ export const only = <R>(
     return Effect.fail(Refusal.make(405, `Only ${method} is allowed here.`, { headers: { allow: method } }))
   })
 
-/** Maximum size of a body in bytes, equal to that of a file. */
+/** Maximum size of a body in bytes, equal to that of a workflow file. */
 const maxBytes = 10 * 1024 * 1024
 
 const tooLarge = Refusal.make(413, `The body is larger than ${maxBytes / 1024 / 1024} MB.`, {
@@ -80,7 +80,7 @@ const json = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
   )
 })
 
-/** Answers a posted body. The call takes a place only when the body is complete, so that slow senders block no one. */
+/** Answers a posted body. The call counts as in flight only when the body is complete: slow senders do not block others. */
 export const posted = ({ admit, identify }: Effect.Success<ReturnType<typeof Gate.make>>) =>
 <R>(
   answer: (caller: Known, body: unknown) => Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal.Refusal, R>

@@ -15,7 +15,7 @@ import * as Modern from "../eras/Modern.ts"
 import { McpTransport, type Served } from "../McpTransport.ts"
 import * as Rpc from "../Rpc.ts"
 
-/** Maximum bytes of a line: a workflow with all its pinned data has some MB. */
+/** Maximum bytes of a line; a workflow with its pinned data can have several MB. */
 const maxLineBytes = 64 * 1024 * 1024
 /** Time limit for calls in flight after the end of stdin. */
 const drainMillis = 700
@@ -27,7 +27,7 @@ interface Handlers {
   readonly onClose: () => void
 }
 
-/** Lines of two streams, closed at the end of the input when `ready` has run and the calls in flight are answered. */
+/** Message lines of two streams; closes after the input, when `ready` has run and the calls in flight are answered. */
 const makeLines = (input: Readable, output: Writable, ready: Effect.Effect<unknown>) => {
   const open = new Set<Rpc.Id>()
   const decoder = new TextDecoder("utf-8", { fatal: true })
@@ -128,7 +128,7 @@ const cancelledBy = (message: Rpc.Message): Rpc.Id | undefined => {
 
 const caller = { client: undefined }
 
-/** Answers the messages that the result receives. */
+/** Returns a function that receives messages; answers go to `send`. */
 const converse = Effect.fnUntraced(function*(served: Served, send: (message: object) => void) {
   const fibers = yield* FiberSet.make()
   const run = yield* FiberSet.runtime(fibers)()
@@ -139,8 +139,7 @@ const converse = Effect.fnUntraced(function*(served: Served, send: (message: obj
 
   const connectLegacy = Effect.promise(() => import("../eras/Legacy.ts")).pipe(
     Effect.flatMap((Legacy) => Legacy.converse(served, caller, send)),
-    Effect.provideService(Scope.Scope, scope),
-    Effect.map(({ receive }) => receive)
+    Effect.provideService(Scope.Scope, scope)
   )
 
   const answer = (request: Rpc.Request) => {
@@ -175,7 +174,7 @@ const converse = Effect.fnUntraced(function*(served: Served, send: (message: obj
 })
 
 /**
- * Serves on two streams; ends with the input after the calls in flight are answered or their time is up, once `ready`.
+ * Serves on two streams. Ends after the input, when `ready` has run and the calls in flight are answered or out of time.
  * @internal
  */
 export const layerStreams = (

@@ -13,13 +13,13 @@ export const credentialCreate = Tool.make({
   name: "credential_create",
   title: "Create credential",
   searchHint: "new account, connect a service, store an api key or password",
-  description: "Create a credential; secrets come from the server's environment. values {}: names the type's fields.",
+  description: "Create a credential; secrets come from the server's environment. values {} lists the type's fields.",
   annotations: Tool.additive,
   scopes: ["credential:create"],
   input: Schema.Struct({
     type: parameters.required("type", "Such as slackApi; node_get lists them."),
     name: parameters.required("name", "Its name."),
-    values: writing.jsonObject("By field; a secret only as {\"env\": \"NAME\"}.")
+    values: writing.jsonObject("By field; secrets only as {\"env\": \"NAME\"}.")
   }),
   output: Schema.Struct({
     id: Schema.String,

@@ -10,25 +10,25 @@ import * as parameters from "../shared/Parameters.ts"
 
 const Row = Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema.String })
 
-/** Maximum number of pages searched in one call for credentials of a type; nextCursor continues. */
+/** Maximum number of pages that one call searches for credentials of a type. */
 const maxPages = 40
 
-/** Credentials that workflows use, for 1.x, collected by a filter that accepts no workflow. */
+/** Credentials that workflows use, for n8n 1.x; the filter collects them and rejects every workflow. */
 const inUse = Effect.fnUntraced(function*(cursor: string | undefined) {
-  const known = new Map<string, typeof Row.Type>()
+  const byId = new Map<string, typeof Row.Type>()
   const { nextCursor } = yield* (yield* N8nClient).listWorkflows({
     archived: true,
     limit: 1,
     cursor,
     filter: (workflow) => {
-      for (const credential of Workflow.credentialsOf(workflow)) known.set(credential.id, credential)
+      for (const credential of Workflow.credentialsOf(workflow)) byId.set(credential.id, credential)
       return false
     }
   })
-  return { credentials: [...known.values()].toSorted((a, b) => a.name < b.name ? -1 : 1), nextCursor }
+  return { credentials: [...byId.values()].toSorted((a, b) => a.name < b.name ? -1 : 1), nextCursor }
 })
 
-/** `GET /credentials` (2.x), paged until `limit` of the type are found; on 1.x, those in `GET /workflows`. */
+/** `GET /credentials` (2.x), page by page up to `limit` of the type; on 1.x, the ones in `GET /workflows`. */
 export const listCredentials = Tool.make({
   name: "list_credentials",
   title: "List credentials",

@@ -41,7 +41,7 @@ const inWords = ({ changes, entries, publish }: Plans.Plan) => {
   return `Change ${counted(entries.length, "workflow")}${live}: ${groups.join("; ")}${changes.length > 5 ? "; …" : ""}?`
 }
 
-/** Workflows that the answer lists as left out: those of a dry run are not repeated when its plan is applied. */
+/** Workflows that the answer lists as refused; when a plan is applied, those of its dry run are not repeated. */
 const leftOut = (
   { state, step }: { readonly state: Fleet.State; readonly step: "planned" | "applied" | "continued" }
 ) => [...step === "continued" ? [] : state.plan.refused, ...step === "planned" ? [] : batches.leftOut(state)]
@@ -52,12 +52,12 @@ export const bulkEdit = Tool.make({
   searchHint:
     "change, update, replace in all workflows together; migrate a credential, url, sub-workflow, setting; batch",
   description:
-    "Apply operations to every selected workflow. dryRun returns grouped changes and a plan; plan applies or continues it, with dryRun shows its state. Undo: workflow_restore(batch).",
+    "Apply operations to every selected workflow. dryRun returns grouped changes and a plan; plan applies or continues it; with dryRun it shows its state. Undo: workflow_restore(batch).",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["workflow:list", "workflow:read", "workflow:update"],
   partialScopes: { "credential:list": "credential" },
   input: Schema.Struct({
-    select: parameters.optional(Select, "Conditions as in list_workflows, all met; not empty."),
+    select: parameters.optional(Select, "Conditions as in list_workflows, at least one; all are met."),
     operations: parameters.optional(
       Schema.Array(Operation).check(Schema.isMinLength(1), Schema.isMaxLength(maxOperations)),
       "As in workflow_edit, where node may be {type?, name?}: all that match. Also replace: find, with, node?, path?; " +
@@ -65,7 +65,7 @@ export const bulkEdit = Tool.make({
     ),
     publish: parameters.optional(
       Plans.Publish,
-      "keep (default): what is published stays so, with the change. draft: only drafts."
+      "keep (default): published ones stay published, with the change. draft: only drafts."
     ),
     plan: parameters.optional(Schema.String, "From a dry run, instead of select and operations."),
     dryRun: writing.dryRun,
@@ -77,7 +77,7 @@ export const bulkEdit = Tool.make({
     workflows: Schema.Int,
     published: Schema.optionalKey(Schema.Int),
     changes: Schema.optionalKey(Schema.Array(Plans.Group)),
-    /** Nodes that an upgrade left, with the decision that a person has to make. */
+    /** Nodes that an upgrade did not change, with the decision that a person has to make. */
     left: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
     ...batches.fields,
     leftOut: Schema.optionalKey(Schema.Int),
@@ -88,7 +88,7 @@ export const bulkEdit = Tool.make({
     Effect.gen(function*() {
       if (plan !== undefined) {
         if (select !== undefined || operations !== undefined) {
-          return yield* parameters.invalid("plan", "plan goes without select and operations", {
+          return yield* parameters.invalid("plan", "plan cannot be combined with select and operations", {
             _tag: "MakePlan",
             maxPlans: Plans.maxPlans
           })
@@ -125,7 +125,7 @@ export const bulkEdit = Tool.make({
       changes: isPlan ? changes.slice(0, raw ? Infinity : maxGroups) : undefined,
       left: left.length === 0 || step === "continued" ? undefined : left.slice(0, raw ? Infinity : maxGroups),
       ...(isPlan ? Struct.pick(outcome, ["refused"]) : outcome),
-      // The dry run has listed them.
+      // The dry run has listed these.
       leftOut: step === "continued" && state.plan.refused.length > 0 ? state.plan.refused.length : undefined,
       unchanged,
       hint: isPlan
@@ -138,7 +138,7 @@ export const bulkEdit = Tool.make({
           : ItemView.joinNotes([
             `Nothing was written. bulk_edit(plan: '${id}') applies exactly this.`,
             published > 0 && state.plan.publish !== "draft" &&
-            `${published} published ones change immediately; publish: 'draft' leaves drafts, for workflow_prove.`
+            `${published} published ones change immediately; publish: 'draft' makes drafts, for workflow_prove.`
           ])
         : outcome.notDone !== undefined
         ? `bulk_edit(plan: '${id}') continues.`

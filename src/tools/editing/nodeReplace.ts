@@ -5,12 +5,11 @@ import * as WorkflowEdit from "../../workflows/WorkflowEdit.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-/** Replaces a node with one of another type. */
 export const nodeReplace = Tool.make({
   name: "node_replace",
   title: "Replace node",
   searchHint: "swap a node, change its type, keep its connections",
-  description: "Replace a node with one of another type; what fits of connections and parameters stays.",
+  description: "Replace a node with one of another type; connections and parameters that fit stay.",
   annotations: Tool.destructive,
   scopes: editing.scopes,
   input: Schema.Struct({

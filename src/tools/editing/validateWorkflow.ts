@@ -13,25 +13,16 @@ import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as page from "../shared/WorkflowPage.ts"
 
-const input = {
-  workflowId: Schema.optionalKey(Schema.String.annotate({ description: parameters.referenceForms })),
-  workflow: parameters.optional(Schema.Record(Schema.String, Schema.Unknown), "Or the workflow itself."),
-  to: parameters.optional(Schema.String, "n8n to upgrade to (3.0): adds breaks.")
-}
-
-const oneOf = parameters.invalid(
-  "workflowId",
-  "Pass either workflowId or workflow",
-  "workflowId is an n8n id, the path of a .json file or a draft's id; workflow is the JSON itself."
-)
-
 const source = (workflowId: string | undefined, workflow: object | undefined) => {
   if (workflow !== undefined && workflowId === undefined) {
     return Effect.succeed({ place: { kind: "given" as const }, value: workflow, repairs: [], notes: [] })
   }
-  return workflow !== undefined || workflowId === undefined || workflowId === ""
-    ? Effect.fail(oneOf)
-    : Workflows.open(workflowId)
+  if (workflow === undefined && workflowId !== undefined && workflowId !== "") return Workflows.open(workflowId)
+  return parameters.invalid(
+    "workflowId",
+    "Pass either workflowId or workflow",
+    "workflowId is an n8n id, the path of a .json file or a draft's id; workflow is the JSON itself."
+  )
 }
 
 const counts = (problems: ReadonlyArray<Problem>) => {
@@ -39,7 +30,6 @@ const counts = (problems: ReadonlyArray<Problem>) => {
   return { errors, warnings: problems.length - errors }
 }
 
-/** Checks a workflow as n8n does, and more. */
 export const validateWorkflow = Tool.make({
   name: "validate_workflow",
   title: "Validate workflow",
@@ -48,7 +38,11 @@ export const validateWorkflow = Tool.make({
   description: "Check a workflow before writing or publishing. Set missingCredentials first.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
-  input: Schema.Struct(input),
+  input: Schema.Struct({
+    workflowId: parameters.optional(Schema.String, parameters.referenceForms),
+    workflow: parameters.optional(Schema.Record(Schema.String, Schema.Unknown), "Or the workflow itself."),
+    to: parameters.optional(Schema.String, "n8n to upgrade to (3.0): adds breaks.")
+  }),
   output: Schema.Struct({
     valid: Schema.Boolean,
     /** Kind of place that workflowId refers to. */
@@ -58,7 +52,7 @@ export const validateWorkflow = Tool.make({
     ...editing.findingsFields,
     /** Nodes with a newer version or of a deprecated type, which are not problems. */
     outdated: Schema.optionalKey(Schema.Array(Outdated)),
-    /** Changes on the way to the target that concern the workflow; present with `to`. */
+    /** Breaking changes up to the target release that affect the workflow; present with `to`. */
     breaks: Schema.optionalKey(Schema.Array(Breaks.Brief))
   }),
   handler: ({ to, workflow, workflowId }) =>

@@ -22,7 +22,7 @@ const addedNodes = ({ result, workflow }: Workflows.Changed<WorkflowEdit.Edited>
   )
 }
 
-/** Whether the operations change anything; `publish` may publish an earlier draft. */
+/** Whether the call changes anything, which may be the publication of an earlier draft. */
 const hasChanges = (
   { before, made = [], workflow, written }: Workflows.Changed<WorkflowEdit.Edited>,
   publish = false
@@ -30,7 +30,6 @@ const hasChanges = (
   made.length > 0 || publish && written !== undefined ||
   Object.keys(patchOf(before, workflow)).length > 0
 
-/** Applies several changes, all or nothing. */
 export const workflowEdit = Tool.make({
   name: "workflow_edit",
   title: "Edit workflow",
@@ -54,9 +53,9 @@ export const workflowEdit = Tool.make({
     applied: Schema.Boolean,
     changes: Schema.Array(Schema.String),
     added: Schema.optionalKey(Objects),
-    /** New workflows that this one calls: id, name, active. */
+    /** New sub-workflows: `{id, name, active}`. */
     created: Schema.optionalKey(Objects),
-    /** Nodes that an upgrade left, with the decision that a person has to make. */
+    /** Nodes that an upgrade did not change, with the decision that a person has to make. */
     left: Schema.optionalKey(Objects),
     unchanged: Schema.Record(Schema.String, Schema.Int),
     ...editing.findingsFields,

@@ -53,7 +53,7 @@ const laterNodes = ({ runs, workflow }: Execution, from: string) => {
   }.`
 }
 
-/** Names the other runs and outputs of both nodes that have items. */
+/** Sentence about the other runs and outputs with items of both nodes. */
 const notCompared = (sides: ReadonlyArray<Compared>) => {
   const parts = sides.flatMap(({ execution, slot: { node, port, run } }) => [
     ...(run === 0 ? [] : [`${counted(run, "earlier run")} of '${node}'`]),
@@ -85,9 +85,9 @@ const noteOf = (
     isInput && "Without output in one execution: the inputs of the last runs are compared.",
     notCompared([from, to]),
     pairedBy === "none" &&
-    `'${aggregate}' aggregates the items of the other node: they cannot be paired, except with key.`,
+    `'${aggregate}' aggregates the items of the other node: only key can pair them.`,
     likelyKey &&
-    `The pairs look crossed: '${likelyKey}' differs in them, although most values are on both sides. Pair with key: '${likelyKey}'.`,
+    `The pairs look crossed: '${likelyKey}' differs in them, although most of its values are on both sides. Pair with key: '${likelyKey}'.`,
     ItemView.noteAbout(
       sharedKeys,
       "value",
@@ -100,7 +100,6 @@ const noteOf = (
   ])
 }
 
-/** Compares the items of two nodes. */
 export const compareItems = Tool.make({
   name: "compare_items",
   title: "Compare the items of two nodes",
@@ -113,7 +112,7 @@ export const compareItems = Tool.make({
     id: parameters.executionId,
     from: parameters.required("from", "Earlier node."),
     to: parameters.optional(Schema.String, "Later node; default with otherId: from."),
-    otherId: Schema.optionalKey(parameters.executionIdFor("Run of to, if another.")),
+    otherId: Schema.optionalKey(parameters.executionIdFor("Execution of to, if not id.")),
     key: parameters.optional(Schema.String, "Path that pairs items (orderNo); default: n8n's links, else position."),
     ignore: conditions.paths("Paths to ignore."),
     fields: conditions.paths("Only these paths."),
@@ -124,7 +123,7 @@ export const compareItems = Tool.make({
     from: Side,
     to: Side,
     pairedBy: ItemComparison.PairedBy,
-    /** Number of equal pairs, and of those with altered values, added keys and removed keys; a pair can have all three. */
+    /** Numbers of equal pairs, and of pairs with altered values, added keys and removed keys; a pair can have all three. */
     same: Schema.Int,
     altered: Schema.Int,
     added: Schema.Int,
@@ -151,7 +150,7 @@ export const compareItems = Tool.make({
         yield* checkNode(execution, input.from, "from")
         return yield* parameters.invalid("to", "to is required", laterNodes(execution, input.from))
       }
-      // A run that failed has no output: what differs from another run of the same node is in the input.
+      // A failed run has no output: its inputs are compared with those of the other run.
       const isInput = execution !== other && later === input.from &&
         [execution, other].some((each) => ItemComparison.sideOf(each, later) === undefined)
       const from = yield* sideOf(execution, input.from, "from", isInput)
@@ -176,14 +175,14 @@ export const compareItems = Tool.make({
       }
       const missing = fields.filter((_, index) => comparison.missing?.includes(index)).map(({ path }) => path)
       const note = noteOf({ from, to }, comparison, { key: key?.path, missing, redacts, steps: input.steps, isInput })
-      const shown = ({ count, execution: { id }, slot }: Compared) => ({
+      const rowOf = ({ count, execution: { id }, slot }: Compared) => ({
         ...(execution === other ? {} : { execution: id }),
         node: slot.node,
         run: slot.run,
         output: Connections.portLabel(slot.port),
         items: count
       })
-      return { from: shown(from), to: shown(to), comparison, note }
+      return { from: rowOf(from), to: rowOf(to), comparison, note }
     }),
   summarize: ({ comparison, ...rest }) =>
     defined({ ...rest, ...Struct.omit(comparison, ["likelyKey", "missing", "sharedKeys", "withoutKey"]) }),

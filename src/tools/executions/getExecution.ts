@@ -13,7 +13,7 @@ import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as page from "../shared/WorkflowPage.ts"
 
-/** Maximum time to ask for the published version: the run alone answers most questions. */
+/** Time limit of the request for the published version, without which the summary is useful too. */
 const lookTime = "5 seconds"
 
 /** `GET /executions/{id}` as a summary, failure first. */

@@ -12,7 +12,7 @@ import { compiler, fields, parsePaths, where, wrongExpression } from "../shared/
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-/** Refuses a node, run or output that the execution does not have. */
+/** Fails for a node, run or output that the execution does not have. */
 const check = Effect.fnUntraced(function*(execution: Execution, request: NodeExecution.Request) {
   const { nodeName, outputIndex, runIndex } = request
   yield* checkNode(execution, nodeName, "nodeName")
@@ -40,7 +40,7 @@ export const getExecutionByNode = Tool.make({
   name: "get_execution_by_node",
   title: "Get execution of one node",
   searchHint: "debug step, input and output, items, payload of a node",
-  description: "One node's input and output items, error, parameters (expressions as values).",
+  description: "Read a node's input and output items, error, parameters (expressions as values).",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({

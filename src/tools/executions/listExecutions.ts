@@ -38,16 +38,16 @@ const WorkflowGroup = Schema.Struct({
   lastFailed: Schema.optionalKey(Failed)
 })
 
-/** Executions with the same failure, newest first. A model finds the id of a unique name in `workflows`. */
+/** Executions with the same failure, newest first. For a model, `workflowId` is omitted if the name is unique. */
 const FailureGroup = Schema.Struct({
   workflowId: Schema.optionalKey(Schema.String),
   workflowName: Schema.String,
   node: Schema.optionalKey(Schema.String),
-  /** With placeholders such as `{1}` for what varies. */
+  /** Error message with placeholders, such as `{1}`, for the parts that vary. */
   message: Schema.String,
   description: Schema.optionalKey(Schema.String),
   httpCode: Schema.optionalKey(Schema.String),
-  /** Workflow that the failing node called: its own failures tell the cause. */
+  /** Workflow that the failing node called, whose failures show the cause. */
   subWorkflow: Schema.optionalKey(Schema.String),
   /** `{distinct, values}` of each placeholder. */
   varies: Schema.optionalKey(
@@ -59,7 +59,7 @@ const FailureGroup = Schema.Struct({
   executions: Schema.Array(Schema.String)
 })
 
-/** Node over all executions in which it ran; milliseconds. `within` and `calledBy` wait for it: their time includes its. */
+/** Node over all executions in which it ran; times in milliseconds. The time of `within` and `calledBy` includes its time. */
 const NodeGroup = Schema.Struct({
   workflow: Schema.String,
   node: Schema.String,
@@ -93,25 +93,13 @@ const VersionGroup = Schema.Struct({
 
 const maxRows = 100
 
-/** Budgets of an answer with groups, in characters; with `raw` the general one applies. */
+/** Budgets of an answer with groups, in characters; with `raw`, the general budget applies. */
 const maxGroupedChars = 9_000
 const maxProfileChars = 3_000
 
 const maxMessage = 300
 const maxValue = 80
 const maxIds = 50
-
-const tooMany = parameters.invalid(
-  "limit",
-  `limit must be from 1 to ${maxRows}`,
-  "With groupBy up to 500 are allowed; nextCursor continues after them."
-)
-
-const noVersions = parameters.invalid(
-  "groupBy",
-  "n8n 1 does not record which version of a workflow ran",
-  "groupBy 'failure' with startedBefore and startedAfter compares the runs before and after a change."
-)
 
 const read = (groupBy: (typeof Triage.groupings)[number] | undefined, query: Triage.Query, redact: boolean) => {
   switch (groupBy) {
@@ -148,7 +136,7 @@ const remarks = (result: Result) => {
 
 type Group = typeof WorkflowGroup.Type | typeof FailureGroup.Type | typeof NodeGroup.Type | typeof VersionGroup.Type
 
-/** Shortens what a model needs no more of; `isUnique` applies to names of workflows. */
+/** Shortens a group of failures for a model; `isUnique` decides about names of workflows. */
 const shortened = (group: Group, isUnique: (name: string) => boolean): Group => {
   if (!("message" in group)) return group
   const { description, executions, first, last, message, varies, workflowId, workflowName, ...rest } = group
@@ -170,7 +158,7 @@ const shortened = (group: Group, isUnique: (name: string) => boolean): Group => 
   return executions.length <= maxIds ? short : Minimize.markPages(short, { executions: executions.length })
 }
 
-/** Budget in characters; others than Latin ones are about three times the tokens. */
+/** Budget in characters; a character beyond ASCII costs about three times the tokens of others. */
 const profileRoom = (data: object) => {
   const json = JSON.stringify(data)
   return maxProfileChars * json.length / (json.length + 2 * json.replace(/[\x20-\x7e]+/g, "").length)
@@ -208,7 +196,7 @@ export const listExecutions = Tool.make({
   searchHint: "execution history, runs, logs, failures, last night, triage, slow, profile, tokens",
   isEntry: true,
   description:
-    "List runs, newest first. groupBy shows over up to 500 runs what failed and why, or where time goes. Next: get_execution.",
+    "List runs, newest first. groupBy summarizes up to 500 runs: what failed and why, or where time goes. Next: get_execution.",
   annotations: Tool.readOnly,
   scopes: ["execution:list"],
   partialScopes: {
@@ -232,9 +220,9 @@ export const listExecutions = Tool.make({
   output: Schema.Struct({
     count: Schema.optionalKey(Schema.Int),
     executions: Schema.optionalKey(Schema.Array(Row)),
-    /** Replaces `executions` with groupBy. */
+    /** Groups instead of `executions`, with groupBy. */
     groups: Schema.optionalKey(Schema.Array(Schema.Union([WorkflowGroup, FailureGroup, NodeGroup, VersionGroup]))),
-    /** Slow or fragile parts, the one with the largest effect first. */
+    /** Slow or fragile parts, largest effect first. */
     findings: Schema.optionalKey(
       Schema.Array(
         Schema.Struct({ workflow: Schema.String, node: Schema.String, finding: Schema.String, detail: Schema.String })
@@ -254,9 +242,21 @@ export const listExecutions = Tool.make({
   }),
   handler: ({ groupBy, limit, raw: _, ...query }) =>
     Effect.gen(function*() {
-      if (groupBy === undefined && limit !== undefined && limit > maxRows) return yield* tooMany
+      if (groupBy === undefined && limit !== undefined && limit > maxRows) {
+        return yield* parameters.invalid(
+          "limit",
+          `limit must be from 1 to ${maxRows}`,
+          "With groupBy, up to 500 are allowed; nextCursor continues after them."
+        )
+      }
       const { instance, release } = yield* N8nClient
-      if (groupBy === "version" && isV1(yield* release)) return yield* noVersions
+      if (groupBy === "version" && isV1(yield* release)) {
+        return yield* parameters.invalid(
+          "groupBy",
+          "n8n 1 does not record which version of a workflow ran",
+          "groupBy 'failure' with startedBefore and startedAfter compares the runs before and after a change."
+        )
+      }
       const result: Result = yield* read(groupBy, { ...query, last: limit }, yield* Tool.RedactSecrets)
       return { result, url: links.executions(instance, result.workflowId) }
     }),

@@ -5,6 +5,7 @@ import { defined, obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Execution from "../../executions/Execution.ts"
+import * as ItemView from "../../executions/ItemView.ts"
 import * as Selection from "../../executions/Selection.ts"
 import * as Retry from "../../trials/Retry.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -27,21 +28,21 @@ const fields = {
 }
 
 const Output = Schema.Struct({
-  /** New execution of the only run, with `id`. */
+  /** Id of the new execution, for a call with `id`. */
   id: Schema.optionalKey(Schema.String),
   ...fields,
   status: Schema.optionalKey(Schema.String),
   runs: Schema.optionalKey(
     Schema.Array(Schema.Struct({ id: Schema.String, newId: Schema.optionalKey(Schema.String), ...fields }))
   ),
-  /** Requests that a dry run would send, or the places where n8n would resume. */
+  /** Requests that the retry would send, or places where n8n would resume; only for a dry run. */
   wouldRetry: Schema.optionalKey(
     Schema.Array(
       Schema.Struct({
         id: Schema.String,
         to: Schema.optionalKey(Schema.String),
         body: Schema.optionalKey(Schema.String),
-        /** Nodes that had effects before the failure, or may have had, and will again. */
+        /** Nodes whose effects, which happened or may have happened before the failure, would be repeated. */
         repeats: Schema.optionalKey(Schema.Array(Schema.String))
       })
     )
@@ -50,11 +51,11 @@ const Output = Schema.Struct({
     Schema.Struct({
       ids: Schema.Array(Schema.String),
       reason: Schema.String,
-      /** Other runs that are the reason, in the order of `ids`. */
+      /** Other runs to which the reason refers, in the order of `ids`. */
       as: Schema.optionalKey(Schema.Array(Schema.String))
     })
   )),
-  /** Arguments that continue. */
+  /** Arguments of the call that continues. */
   next: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
   hint: Schema.optionalKey(Schema.String)
 })
@@ -90,7 +91,7 @@ const reasons = (skipped: ReadonlyArray<Retry.Skipped>) =>
     return { ids: all.map(({ id }) => id), reason, ...(as.length === 0 ? {} : { as }) }
   })
 
-/** Sentence about effects that a retry repeated. */
+/** Sentence about the nodes whose effects a retry repeated. */
 const repetition = (planned: Retry.Outcome["planned"], from: string) => {
   const nodes = [...new Set(planned.flatMap(({ repeats }) => repeats ?? []))].slice(0, 5)
     .map((name) => `'${Visible.label(name)}'`).join(", ")
@@ -109,11 +110,11 @@ const many = (
   const rest = unreached.length === 0 ? next : { ids: unreached, from, ...(latest ? { latest } : {}) }
   const isAfter = unreached.length > 0 && next !== undefined
   return defined({
-    // One version is shown once; of several, the beginnings.
+    // A common version is shown once; different ones by their beginnings, in each run.
     version: others.length === 0 ? version : undefined,
-    runs: dryRun ?
-      undefined :
-      all.map(({ version: own, ...each }) =>
+    runs: dryRun
+      ? undefined
+      : all.map(({ version: own, ...each }) =>
         others.length === 0 ? each : defined({ ...each, version: own?.slice(0, 8) })
       ),
     wouldRetry: dryRun
@@ -123,18 +124,15 @@ const many = (
       : undefined,
     skipped: skipped.length === 0 ? undefined : reasons(skipped),
     next: rest,
-    hint: [
+    hint: ItemView.joinNotes([
       note,
-      dryRun ? undefined : repetition(planned.filter(({ id }) => retried.some((each) => each.id === id)), from),
-      unreached.length === 0 ? undefined : `Not reached in time: ${unreached.join(", ")}.`,
-      isAfter ? `Then continue with cursor '${next.cursor}'.` : undefined,
-      rest === undefined && cursor !== undefined
-        ? `Older runs match too: continue with cursor '${cursor}'.`
-        : undefined,
-      from === "failure" && !latest && all.some(({ status }) => status === "error")
-        ? "They ran the version that failed; latest: true runs the current one."
-        : undefined
-    ].filter((part) => part !== undefined).join(" ") || undefined
+      !dryRun && repetition(planned.filter(({ id }) => retried.some((each) => each.id === id)), from),
+      unreached.length > 0 && `Not reached in time: ${unreached.join(", ")}.`,
+      isAfter && `Then continue with cursor '${next.cursor}'.`,
+      rest === undefined && cursor !== undefined && `Older runs match too: continue with cursor '${cursor}'.`,
+      from === "failure" && !latest && all.some(({ status }) => status === "error") &&
+      "They ran the version that failed; latest: true runs the current one."
+    ])
   })
 }
 
@@ -154,18 +152,7 @@ export const retryExecution = Tool.make({
   unlisted: { status: "never" },
   input: Schema.Struct({
     id: Schema.optionalKey(parameters.executionIdFor("One run.")),
-    ids: Schema.optionalKey(
-      Schema.Array(
-        Schema.String.check(
-          Schema.isPattern(/^\d+$/, { message: "each of ids must be the digits of an execution's id" })
-        )
-      ).check(
-        Schema.isMinLength(1),
-        Schema.isMaxLength(maxRuns, {
-          message: `ids must have from 1 to ${maxRuns} ids: retry the others in a further call`
-        })
-      ).annotate({ description: `At most ${maxRuns}.` })
-    ),
+    ids: parameters.executionIds("ids", maxRuns, `At most ${maxRuns}.`),
     ...Selection.parameters,
     status: parameters.optional(Schema.Literals(["error", "crashed", "canceled"]), "Default error."),
     last: parameters.optionalInt("last", { minimum: 1, maximum: maxRuns }, `Newest, default ${defaultRuns}.`),
@@ -174,7 +161,7 @@ export const retryExecution = Tool.make({
       "failure (default): at the failed node. start: the recorded request again."
     ),
     latest: parameters.flag("Use the current workflow."),
-    force: parameters.flag("Also if it may have been retried already."),
+    force: parameters.flag("Even if it may have been retried."),
     dryRun: parameters.flag("Only show what would be sent.")
   }),
   output: Output,

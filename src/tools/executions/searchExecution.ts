@@ -15,7 +15,7 @@ import * as conditions from "../shared/Conditions.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 const Match = Schema.Struct({
-  /** Id of the execution, and of the one that called it as a sub-workflow, in a search over several. */
+  /** Ids of the execution and of the one that called it as a sub-workflow; only in a search over several runs. */
   execution: Schema.optionalKey(Schema.String),
   calledBy: Schema.optionalKey(Schema.String),
   node: Schema.String,
@@ -29,20 +29,20 @@ const Match = Schema.Struct({
 const Runs = Schema.Struct({
   searched: Schema.Int,
   matched: Schema.Int,
-  /** Whether these are all runs that were requested; else `next` continues. */
+  /** Whether all requested runs were searched; otherwise `next` continues. */
   complete: Schema.Boolean
 })
 
-/** Names the outputs of nodes that have several. */
+/** Returns a function that names the outputs of nodes with several outputs. */
 const outputNames = (matches: ReadonlyArray<RunSearch.Match>) => {
-  const named = matches.flatMap(({ execution, slot }) => {
+  const places = matches.flatMap(({ execution, slot }) => {
     const run = execution.runs.get(slot.node)?.[slot.run]
     const node = Execution.nodeOf(execution, slot.node)
     return run === undefined || node === undefined || run.outputs.length < 2 ? [] : [{ slot, run, node }]
   })
-  if (named.length === 0) return Effect.succeed(() => undefined)
-  return Effect.map(OutputNames.forNodes(named.map(({ node }) => node)), (namesOf) => (slot: Execution.Slot) => {
-    const place = named.find((candidate) => candidate.slot === slot)
+  if (places.length === 0) return Effect.succeed(() => undefined)
+  return Effect.map(OutputNames.forNodes(places.map(({ node }) => node)), (namesOf) => (slot: Execution.Slot) => {
+    const place = places.find((candidate) => candidate.slot === slot)
     return place === undefined ? undefined : Execution.outputName(place.node, place.run, slot.port, namesOf)
   })
 }
@@ -53,15 +53,15 @@ const searchOne = Effect.fnUntraced(function*(id: string, search: RunSearch.Sear
   for (const name of nodes) yield* checkNode(execution, name, "nodes")
   const { matches, nodes: counts, slots, ...found } = yield* RunSearch.searchIn(execution, search)
   const active = new Set(slots.map(({ slot }) => slot.node))
-  const named = (names: ReadonlyArray<string>, what: string) => names.length > 0 && `${what}: ${names.join(", ")}.`
+  const note = (names: ReadonlyArray<string>, title: string) => names.length > 0 && `${title}: ${names.join(", ")}.`
   return {
     found,
     nodes: counts,
     matches: matches.map((match) => ({ ...match, execution })),
     notes: [
       ItemView.incomplete(execution),
-      named(nodes.filter((name) => !execution.runs.has(name)), "Did not run"),
-      named(nodes.filter((name) => execution.runs.has(name) && !active.has(name)), "Without output"),
+      note(nodes.filter((name) => !execution.runs.has(name)), "Did not run"),
+      note(nodes.filter((name) => execution.runs.has(name) && !active.has(name)), "Without output"),
       ...(execution.isRedacted
         ? [`${ItemView.hiddenNotes.execution(execution)}. ${ItemView.reveal}`]
         : ItemSearch.notes(found, {
@@ -103,7 +103,7 @@ export const searchExecution = Tool.make({
     byStatus: Schema.optionalKey(
       Schema.Record(Schema.String, Schema.Struct({ runs: Schema.Int, matched: Schema.Int }))
     ),
-    /** Runs with matches, their own or in executions that they started; `version` if several versions ran. */
+    /** Runs with matches, in their own items or in executions that they started; `version` if several versions ran. */
     executions: Schema.optionalKey(Schema.Array(
       Schema.Struct({
         id: Schema.String,
@@ -114,7 +114,7 @@ export const searchExecution = Tool.make({
         matched: Schema.Int
       })
     )),
-    /** Arguments that continue an incomplete search. */
+    /** Arguments of the call that continues an incomplete search. */
     next: Schema.optionalKey(Schema.Struct({ cursor: Schema.String, last: Schema.optionalKey(Schema.Int) })),
     matched: Schema.Int,
     scanned: Schema.Int,

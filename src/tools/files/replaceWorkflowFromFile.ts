@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import { obj } from "../../base/Json.ts"
+import { obj, without } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
@@ -36,7 +36,7 @@ export const replaceWorkflowFromFile = Tool.make({
         confirm,
         `Replace workflow ${id} ('${Visible.label(name)}') with the ${nounOf(filePath)} ${filePath}?`
       )
-      const patch = Object.fromEntries(Object.entries(obj(value) ?? {}).filter(([key]) => !notOfTheFile.has(key)))
+      const patch = without(obj(value) ?? {}, (_, key) => notOfTheFile.has(key))
       const written = yield* WorkflowStore.use((store) =>
         store.update(id, patch, { operation: "replace_workflow_from_file", source: "caller", expectedVersionId })
       )

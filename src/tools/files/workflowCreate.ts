@@ -8,7 +8,7 @@ import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** Creates a draft, which is stored immediately: nothing is only in memory. */
+/** Creates a draft, which is stored immediately. */
 export const workflowCreate = Tool.make({
   name: "workflow_create",
   title: "Create draft",

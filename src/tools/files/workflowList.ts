@@ -6,7 +6,6 @@ import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import { nounOf } from "../../workflows/WorkflowPlace.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-/** Lists the workflows in a folder. */
 export const workflowList = Tool.make({
   name: "workflow_list",
   title: "List workflow files",
@@ -17,7 +16,7 @@ export const workflowList = Tool.make({
   input: Schema.Struct({
     directoryPath: parameters.optional(Schema.String, "Default: the files root."),
     limit: parameters.limit,
-    offset: parameters.offset("offset", "Rows to skip.")
+    offset: parameters.rowOffset
   }),
   output: Schema.Struct({
     workflows: Schema.Array(Schema.Struct({

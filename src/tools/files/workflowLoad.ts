@@ -3,13 +3,13 @@ import * as Tool from "../../answer/Tool.ts"
 import { defined, obj } from "../../base/Json.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as parameters from "../shared/Parameters.ts"
+import * as writing from "../shared/Writing.ts"
 
-/** Reads a workflow's JSON from n8n, a file or a draft. */
 export const workflowLoad = Tool.make({
   name: "workflow_load",
   title: "Load workflow",
   searchHint: "read a workflow JSON file or draft, export from n8n",
-  description: "Read a workflow's complete JSON. For single nodes get_workflow costs less.",
+  description: "Read a workflow's complete JSON. For single nodes, get_workflow costs less.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({ workflowIdOrPath: parameters.reference }),
@@ -21,16 +21,16 @@ export const workflowLoad = Tool.make({
   }),
   handler: ({ workflowIdOrPath }) => Workflows.open(workflowIdOrPath, "workflowIdOrPath"),
   summarize: ({ notes, place, repairs, value }, { workflowIdOrPath }) => {
-    const { activeVersion: _, shared: __, ...data } = obj(value) ?? {}
+    const workflow = obj(value)
     return defined({
       workflowId: workflowIdOrPath,
       source: place.kind,
-      workflowData: (obj(value) === undefined ? value : data) as Schema.Json,
+      workflowData: (workflow === undefined ? value : writing.withoutCopies(workflow)) as Schema.Json,
       warnings: repairs.length + notes.length === 0 ? undefined : [...repairs, ...notes]
     })
   },
   message: ({ source, workflowId }) => ({
-    en: `Loaded ${source === "n8n" ? `workflow '${workflowId}'` : `'${workflowId}'`}`,
+    en: `Loaded ${source === "n8n" ? "workflow " : ""}'${workflowId}'`,
     ja: "ワークフローを読み込みました"
   })
 })

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import { defined, type Obj, obj, str, without } from "../../base/Json.ts"
+import { defined, type Obj, obj, str } from "../../base/Json.ts"
 import { workflowKeys } from "../../n8n/model/Workflow.ts"
 import * as JsonText from "../../workflows/files/JsonText.ts"
 import { isListed, WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
@@ -12,15 +12,13 @@ import * as Workflows from "../../workflows/Workflows.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-const additions = new Set(["activeVersion", "shared"])
-
 const referenced = Effect.fnUntraced(function*(reference: string) {
   const { notes, repairs, value } = yield* Workflows.open(reference)
   const workflow = obj(value)
   if (workflow === undefined || !isListed(workflow)) {
     return yield* parameters.invalid("workflowId", `'${reference}' does not contain a workflow`, "Nothing was written.")
   }
-  return { workflow: without(workflow, (_, key) => additions.has(key)), notes: [...notes, ...repairs] }
+  return { workflow: writing.withoutCopies(workflow), notes: [...notes, ...repairs] }
 })
 
 /** Refuses keys that another program could read from a new file. */
@@ -53,7 +51,7 @@ export const workflowSave = Tool.make({
       const keep = Workflows.keepFile("workflow_save")
       if (workflowData === undefined) {
         const { notes, workflow } = yield* referenced(workflowId)
-        // Unchanged: text that looks like a placeholder is not one here.
+        // Written unchanged: only workflowData can contain placeholders.
         const written = yield* files.save(
           filePath,
           (before) => Effect.succeed(JsonText.rewrite(before?.text ?? "", workflow)),

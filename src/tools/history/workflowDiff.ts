@@ -12,7 +12,7 @@ import * as differences from "../shared/Differences.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as page from "../shared/WorkflowPage.ts"
 
-/** Both references to compare; without `b` it follows from `a`. */
+/** References to the two workflows to compare; without `b`, `a` determines both. */
 const ends = Effect.fnUntraced(function*(a: string, b: string | undefined) {
   const { place, version } = Reference.parse(a)
   if (b !== undefined) return [a, b] as const
@@ -41,10 +41,9 @@ const namesIn = (workflow: WorkflowDiff.Document) => namedNodes(workflow).map(na
 const oneNode = ({ a, b }: { readonly a: string; readonly b?: string }) =>
   `workflow_diff(a: '${a}',${b === undefined ? "" : ` b: '${b}',`} node: 'NAME')`
 
-/** 1,500 tokens; with `node`, the usual budget applies. */
+/** Budget in characters, about 1,500 tokens; with `node`, the general budget applies. */
 const maxChars = 2_200
 
-/** Compares two versions of a workflow, or two workflows. */
 export const workflowDiff = Tool.make({
   name: "workflow_diff",
   title: "Compare workflows",

@@ -100,7 +100,7 @@ const historyOnN8n = Effect.fnUntraced(function*(id: string) {
   } satisfies History
 })
 
-/** Stored states of a data table, by its id or name; fails with `error` if there are none. */
+/** Stored states of a data table, by its id or name; fails with `error` if it has none. */
 const historyOfTable = Effect.fnUntraced(function*(name: string, error: Errors.N8nError) {
   const snapshots = yield* Effect.mapError(Backup.history(name), () => error)
   return snapshots.length === 0
@@ -108,7 +108,7 @@ const historyOfTable = Effect.fnUntraced(function*(name: string, error: Errors.N
     : { rows: newestFirst(snapshots.map(snapshotRow)), changed: () => Effect.fail(error) } satisfies History
 })
 
-/** Time for finding the changes; without them, the versions are listed anyway. */
+/** Time limit for comparing the versions, which are listed anyway. */
 const timeout = "20 seconds"
 
 const page = Effect.fnUntraced(function*({ changed, rows }: History, limit: number) {

@@ -49,7 +49,7 @@ const recreate = Effect.fnUntraced(function*(id: string, snapshot: Obj) {
   return { ...written, warnings: [recreated, ...callers, ...written.warnings] }
 })
 
-/** Reads the version and the current workflow, which is `undefined` if it was deleted. */
+/** Reads the version and the current workflow, `undefined` if it was deleted, and selects the parts to restore. */
 const states = Effect.fnUntraced(function*(id: string, version: string) {
   const { workflow: former } = yield* Versions.use((versions) => versions.read(id, version))
   const current = yield* N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(
@@ -168,29 +168,26 @@ const restoreBatch = Effect.fnUntraced(function*(batch: string, confirm: boolean
   return { state, hint: isOpen ? `workflow_restore(batch: '${batch}') continues.` : undefined }
 })
 
-/** Writes an earlier version; the overwritten state becomes a snapshot, as with every write. */
+/** Writes an earlier version; as with every write, the overwritten state becomes a snapshot. */
 export const workflowRestore = Tool.make({
   name: "workflow_restore",
   title: "Restore workflow",
   searchHint: "undo, roll back, revert, bring back a deleted workflow",
   description:
-    "Restore a version from workflow_history, on n8n 2.40+ as a draft. Snapshots contain all, and recreate deleted workflows.",
+    "Restore a version from workflow_history, on n8n 2.40+ as a draft. Snapshots contain all and recreate deleted workflows.",
   // A deleted workflow is created again with each call.
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["workflow:update", "workflow:create", "workflow:read"],
   input: Schema.Struct({
     id: Schema.optionalKey(parameters.anyWorkflowId),
     version: Schema.optionalKey(parameters.required("Version", "From workflow_history.")),
-    batch: parameters.optional(Schema.String, "plan of bulk_edit, instead of id and version: takes it back."),
+    batch: parameters.optional(Schema.String, "plan of bulk_edit to undo, instead of id and version."),
     dryRun: writing.dryRun,
     confirm: writing.confirm
   }),
   output: Schema.Struct({
-    ...writing.Output.fields,
     // Absent for a batch.
-    id: Schema.optionalKey(Schema.String),
-    name: Schema.optionalKey(Schema.String),
-    active: Schema.optionalKey(Schema.Boolean),
+    ...Struct.mapPick(writing.Output.fields, ["id", "name", "active"], Schema.optionalKey),
     ...Struct.omit(batches.fields, ["warnings"]),
     /** Changes that restoring would make, in the format of workflow_diff. */
     difference: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
@@ -200,7 +197,7 @@ export const workflowRestore = Tool.make({
       if (batch !== undefined) {
         return id === undefined && version === undefined
           ? { batch: yield* restoreBatch(batch, confirm, dryRun) }
-          : yield* invalidBatch("batch", "batch goes without id and version")
+          : yield* invalidBatch("batch", "batch cannot be combined with id and version")
       }
       if (id === undefined) return yield* invalidBatch("id", "Workflow ID is required")
       if (version === undefined) return yield* invalidBatch("version", "Version is required")

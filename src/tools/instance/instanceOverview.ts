@@ -1,6 +1,8 @@
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
+import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
@@ -11,7 +13,6 @@ import * as Selection from "../../executions/Selection.ts"
 import * as Triage from "../../executions/Triage.ts"
 import * as facts from "../../n8n/InstanceFacts.ts"
 import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
-import type { Incident } from "../../watch/Incident.ts"
 import * as Since from "../../watch/Since.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -25,7 +26,7 @@ const maxName = 28
 
 const name = (text: string) => Visible.label(text, maxName)
 
-/** Row for a model; programs use list_workflows and list_executions. */
+/** Row for a model; programs get typed rows from list_workflows and list_executions. */
 const Row = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Int, Schema.Null]))
 
 /** Executions that have not ended, newest first; `count` is a minimum if `more` is true. */
@@ -38,7 +39,7 @@ const Unfinished = Schema.Struct({
 
 const Output = Schema.Struct({
   version: Schema.optionalKey(Schema.String),
-  /** Number of the key's scopes, and the scopes that the served tools need besides. */
+  /** Number of the key's scopes, and scopes of the served tools that it lacks. */
   key: Schema.optionalKey(Schema.Struct({
     scopes: Schema.Int,
     lacks: Schema.optionalKey(Schema.Array(Schema.String))
@@ -57,14 +58,14 @@ const Output = Schema.Struct({
     days: Schema.Int,
     total: Schema.Int,
     failed: Schema.Int,
-    /** Time of the oldest one counted, if there were too many. */
+    /** Time of the oldest counted execution, if there were too many to count. */
     since: Schema.optionalKey(Schema.String)
   })),
   /** Workflows that failed, most failures first: `{workflowId, workflowName, failed, runs, lastFailed (an id)}`. */
   failing: Schema.optionalKey(Schema.Array(Row)),
-  /** Incidents since `since`: `{at, what, count, cause, look}`, where `look` is the call that looks into it. */
+  /** Incidents since `since`: `{at, what, count, cause, look}`, where `look` is the call that shows more. */
   incidents: Schema.optionalKey(Schema.Array(Row)),
-  /** Sentences about things that cannot be known of that time. */
+  /** Sentences about events since then that cannot be known. */
   unknown: Schema.optionalKey(Schema.Array(Schema.String)),
   notes: Schema.optionalKey(Schema.Array(Schema.String)),
   url: Schema.String
@@ -74,18 +75,14 @@ const maxIncidents = 7
 
 const maxText = 120
 
-/** Call as in a text for a model. */
-const callOf = ({ arguments: values, tool }: NonNullable<Incident["look"]>) =>
-  `${tool}(${Object.entries(values).map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join(", ")})`
-
 const incidentsSince = Effect.fnUntraced(function*(since: string) {
   const { instance } = yield* N8nClient
   const now = yield* DateTime.now
   if (Date.parse(since) > now.epochMilliseconds) {
     return yield* new Errors.ValidationError({
-      reason: `since is in the future: it is ${DateTime.formatIso(now).slice(0, 16)}Z now`,
+      reason: `since is in the future: the time is ${DateTime.formatIso(now).slice(0, 16)}Z`,
       field: "since",
-      hint: "Name a time before that, in UTC or with an offset."
+      hint: "Set since to an earlier time, in UTC or with an offset."
     })
   }
   return { ...yield* Since.incidents(Date.parse(since)), url: links.workflows(instance) }
@@ -118,18 +115,18 @@ const overview = Effect.fnUntraced(function*(days: number) {
     notes.push(`Only the first ${counted(parts.workflows.names.size, "workflow")} are counted.`)
   }
   const groups = Triage.countByWorkflow(parts.recent?.executions ?? []).filter(({ failed }) => failed > 0)
-  const shown = groups.slice(0, maxFailing)
+  const worst = groups.slice(0, maxFailing)
   const newest = (parts.running?.executions ?? []).slice(0, maxRunning)
-  const known = parts.workflows?.names ?? new Map<string, string>()
-  const isUnknown = (id: string | null | undefined) => typeof id === "string" && !known.has(id)
+  const names = parts.workflows?.names ?? new Map<string, string>()
+  const isUnknown = (id: string | null | undefined) => typeof id === "string" && !names.has(id)
   // Names of deleted workflows, and of workflows beyond the first page.
   const others = yield* Selection.namesOf(
-    [...newest, ...shown.map(({ workflowId }) => ({ id: "", workflowId }))].filter(({ workflowId }) =>
+    [...newest, ...worst.map(({ workflowId }) => ({ id: "", workflowId }))].filter(({ workflowId }) =>
       isUnknown(workflowId)
     )
   )
   const nameOf = (id: string | null | undefined) =>
-    name(known.get(id ?? "") ?? others.get(id ?? "") ?? Selection.unknownWorkflow)
+    name(names.get(id ?? "") ?? others.get(id ?? "") ?? Selection.unknownWorkflow)
   if (groups.length > maxFailing) {
     notes.push(`${groups.length} workflows failed: list_executions(groupBy: 'workflow') lists them.`)
   }
@@ -137,7 +134,7 @@ const overview = Effect.fnUntraced(function*(days: number) {
   if (tags > maxTags) notes.push(`Only the most used of ${tags} tags are shown.`)
   const packages = parts.packages?.length ?? 0
   if (packages > maxPackages) notes.push(`Only ${maxPackages} of ${packages} packages are shown.`)
-  return { version, key, ...parts, groups: shown, newest, nameOf, notes, url: links.workflows(instance) }
+  return { version, key, ...parts, groups: worst, newest, nameOf, notes, url: links.workflows(instance) }
 })
 
 type Result = Effect.Success<ReturnType<typeof overview>> | Effect.Success<ReturnType<typeof incidentsSince>>
@@ -150,7 +147,7 @@ const summaryOf = ({ incidents, unknown, url }: Effect.Success<ReturnType<typeof
         what: Visible.label(what, maxText),
         count: count > 1 ? count : undefined,
         cause: cause && Visible.label(cause, maxText),
-        look: look && callOf(look)
+        look: look && Hints.call(look.tool, look.arguments as Hints.Values)
       })
     ),
     unknown: unknown.length === 0 ? undefined : unknown.slice(0, 3).map((each) => Visible.label(each, maxText)),
@@ -164,7 +161,7 @@ const summaryOf = ({ incidents, unknown, url }: Effect.Success<ReturnType<typeof
           }. Ask for a later time.`
         ]
         : [],
-      "Silence, empty runs, lost logins and unpublishing show only to a watch that runs all the time."
+      "Only a watch that runs all the time notices silence, empty runs, lost logins and unpublishing."
     ],
     url
   })
@@ -192,11 +189,7 @@ export const instanceOverview = Tool.make({
     return defined({
       version,
       key: key && defined({ scopes: key.scopes, lacks: key.lacks.length === 0 ? undefined : key.lacks }),
-      workflows: workflows && {
-        published: workflows.published,
-        unpublished: workflows.unpublished,
-        archived: workflows.archived
-      },
+      workflows: workflows && Struct.pick(workflows, ["published", "unpublished", "archived"]),
       tags: workflows && workflows.tags.size > 0 ? Object.fromEntries(largest(workflows.tags)) : undefined,
       packages: packages?.map(({ failedLoading, installedVersion, packageName, updateAvailable }) =>
         `${name(packageName)}@${installedVersion}${failedLoading === true ? " (failed to load)" : ""}${

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import type { Obj } from "../../base/Json.ts"
@@ -15,36 +16,17 @@ import * as parameters from "../shared/Parameters.ts"
 
 const maxTypes = 8
 
-const input = {
-  type: parameters.optional(Schema.String, "From node_search: n8n-nodes-base.slack."),
-  types: parameters.optional(
-    Schema.Array(Schema.String).check(
-      Schema.isBetweenLength(1, maxTypes, { message: `types must have 1 to ${maxTypes} entries` })
-    ),
-    `At most ${maxTypes}.`
-  ),
-  version: parameters.optional(Schema.Finite, "typeVersion; default: a new node's."),
-  resource: parameters.optional(Schema.String, "Only for this resource."),
-  operation: parameters.optional(Schema.String, "Only for this operation."),
-  parameters: parameters.optional(
-    Schema.Array(Schema.String),
-    "Names (outer.inner) to return in full."
-  )
-}
-
-/** Error for a resource, operation or parameter that the type lacks, with those it has. */
+/** Error for a resource, operation or parameter that the type does not have; names the existing ones. */
 const missingError = (type: string, { candidates, field, of, value }: NodeDetails.Lacking) => {
   const owner = of === undefined ? type : `${type}, resource '${of.resource}',`
   const others = of?.elsewhere ?? []
-  const own = candidates.length === 0 ? `Omit ${field}: it has none.` : suggestion(value, candidates, 40)
+  const own = candidates.length === 0 ? `Omit ${field}: there are none.` : suggestion(value, candidates, 40)
   return parameters.invalid(
     field,
     `${owner} has no ${field === "parameters" ? "parameter" : field} '${value}'`,
     others.length === 0 ? own : `${own} Other resources have ${others.slice(0, 8).join(", ")}.`
   )
 }
-
-const { name, parameters: shown, type, version, versions } = NodeDetails.Details.fields
 
 const describe = Effect.fnUntraced(function*(type: string, ask: NodeDetails.Ask) {
   const catalogue = yield* NodeCatalogue
@@ -72,15 +54,26 @@ export const nodeGet = Tool.make({
   description: "Look up a node type before using it: versions, credentials, ports, parameters, an example.",
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
-  input: Schema.Struct(input),
+  input: Schema.Struct({
+    type: parameters.optional(Schema.String, "From node_search: n8n-nodes-base.slack."),
+    types: parameters.optional(
+      Schema.Array(Schema.String).check(
+        Schema.isBetweenLength(1, maxTypes, { message: `types must have 1 to ${maxTypes} entries` })
+      ),
+      `At most ${maxTypes}.`
+    ),
+    version: parameters.optional(Schema.Finite, "typeVersion; default: a new node's."),
+    resource: parameters.optional(Schema.String, "Only for this resource."),
+    operation: parameters.optional(Schema.String, "Only for this operation."),
+    parameters: parameters.optional(Schema.Array(Schema.String), "Names (outer.inner) to return in full.")
+  }),
   output: Schema.Struct({
-    ...NodeDetails.Details.fields,
-    type: Schema.optionalKey(type),
-    name: Schema.optionalKey(name),
-    version: Schema.optionalKey(version),
-    versions: Schema.optionalKey(versions),
-    parameters: Schema.optionalKey(shown),
-    /** Answers about `types`, in their order; `error` replaces one that there is not. */
+    ...Struct.mapPick(
+      NodeDetails.Details.fields,
+      ["type", "name", "version", "versions", "parameters"],
+      Schema.optionalKey
+    ),
+    /** Answers about `types`, in their order; with `error` for a type that does not exist. */
     nodes: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json)))
   }),
   handler: ({ type, types, ...ask }) =>
@@ -108,9 +101,7 @@ export const nodeGet = Tool.make({
       }
     }),
   message: ({ name, nodes, version }) => ({
-    en: nodes === undefined
-      ? `Node type '${name}', version ${version}`
-      : `${counted(nodes.length, "node type")}`,
+    en: nodes === undefined ? `Node type '${name}', version ${version}` : counted(nodes.length, "node type"),
     ja: "ノード情報を取得しました"
   })
 })

@@ -7,8 +7,6 @@ import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-const words = (description: string) => parameters.optional(Schema.String, description)
-
 const Row = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -20,21 +18,21 @@ const Row = Schema.Struct({
   )
 })
 
-/** Finds node types by purpose in the catalogue; the connected n8n is only asked for its version. */
+/** Searches the catalogue; the connected n8n is only asked for its version. */
 export const nodeSearch = Tool.make({
   name: "node_search",
   title: "Search nodes",
   searchHint: "find an integration, app, service, which node for a task",
   isEntry: true,
   description: "Find the node type (id) for a task, best first. Next: node_get.",
-  // It only adds words to keyword.
+  // functionality only adds words to keyword.
   unlisted: { functionality: "never" },
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct({
-    keyword: words("Service, task or type: slack, call an api."),
-    category: words("trigger, http, database, ai, communication, …"),
-    functionality: words("More search words."),
+    keyword: parameters.optional(Schema.String, "Service, task or type: slack, call an api."),
+    category: parameters.optional(Schema.String, "trigger, http, database, ai, communication, …"),
+    functionality: parameters.optional(Schema.String, "More search words."),
     limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Rows.")
   }),
   output: Schema.Struct({ count: Schema.Int, nodes: Schema.Array(Row) }),

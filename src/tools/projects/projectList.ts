@@ -26,14 +26,14 @@ export const projectList = Tool.make({
   name: "project_list",
   title: "List projects",
   searchHint: "teams, projects, folders, where to put a workflow",
-  description: "List projects, or the folders of one, for other tools' project and folder.",
+  description: "List projects, or the folders of a project, for the project and folder of other tools.",
   annotations: Tool.readOnly,
   scopes: ["project:list"],
   partialScopes: { "folder:list": "folders" },
   input: Schema.Struct({
     project: parameters.optional(Schema.String.check(Schema.isMinLength(1)), "Id, or personal: list its folders."),
     limit: parameters.limit,
-    offset: parameters.offset("offset", "Rows to skip.")
+    offset: parameters.rowOffset
   }),
   output: Schema.Struct({ count: Schema.Int, rows: Schema.Array(Row), total: Schema.Int, url: Schema.String }),
   handler: ({ limit, offset, project }) =>

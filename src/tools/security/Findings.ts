@@ -1,4 +1,4 @@
-/** Findings of the audit as answers and the command line show them. */
+/** Findings of the audit for answers and the command line. */
 import * as Schema from "effect/Schema"
 import { defined } from "../../base/Json.ts"
 import * as Audit from "../../workflows/Audit.ts"
@@ -22,7 +22,7 @@ export const Finding = Schema.Struct({
 
 export const kindOf = ({ check, title = "" }: Audit.Spot) => JSON.stringify([check, title])
 
-/** Fix of a check as a person makes it, where a model makes it in another way. */
+/** Instructions for a person who fixes a finding by hand, in contrast to a model. */
 export const byHand = (check: Audit.Check): string => words[check].byHand
 
 export const show = (spots: ReadonlyArray<Audit.Spot>, all: ReadonlyArray<Audit.Spot> = spots) => {

@@ -18,7 +18,7 @@ export const audit = Tool.make({
   description:
     "Find risks: secrets, open webhooks, unused credentials, missing error workflows, outdated nodes, n8n's own audit.",
   annotations: Tool.readOnly,
-  // An answer is as long as an answer should be.
+  // The answer's budget limits the findings.
   unlisted: { limit: "never" },
   scopes: ["workflow:list", "workflow:read"],
   partialScopes: { [Audit.scope]: "n8n's own audit" },
@@ -51,7 +51,7 @@ export const audit = Tool.make({
       ok: spots.length === 0 && withoutN8n === undefined,
       incomplete: withoutN8n === undefined ? undefined : true,
       workflows,
-      // A first answer names every kind of findings.
+      // The first page names every kind of finding.
       findings: [
         ...Findings.show(page, spots),
         ...Findings.show(others).map((finding) => ({ ...finding, places: [] }))

@@ -1,4 +1,4 @@
-/** Fields about batches of changes, shared by the tools that make them and take them back. */
+/** Fields about batches of changes, shared by the tools that make and undo them. */
 import * as Schema from "effect/Schema"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
@@ -10,9 +10,9 @@ export const fields = {
   done: Schema.optionalKey(Schema.Int),
   restored: Schema.optionalKey(Schema.Int),
   notDone: Schema.optionalKey(Schema.Int),
-  /** Reason why it ended early. */
+  /** Reason why the batch ended early. */
   stopped: Schema.optionalKey(Schema.String),
-  /** Workflows that are left out: `{id, name, why}`. */
+  /** Workflows that were not changed, with the reasons. */
   refused: Schema.optionalKey(Schema.Array(Plans.Refused)),
   warnings: Schema.optionalKey(Schema.Array(Schema.String))
 }
@@ -26,20 +26,10 @@ export const leftOut = ({ outcomes, plan }: Fleet.State): ReadonlyArray<Plans.Re
     return state === "refused" || state === "changed" ? [{ id, name, why }] : []
   })
 
-export const rows = (all: ReadonlyArray<Plans.Refused>, isWhole: boolean) =>
-  all.length === 0
-    ? undefined
-    : all.slice(0, isWhole ? Infinity : maxRows).map(({ id, name, why }) => ({
-      id,
-      name: Visible.label(name, 40),
-      why: Visible.label(why, isWhole ? 300 : 120)
-    }))
-
 const positive = (count: number) => count <= 0 ? undefined : count
 
 export const summarize = (state: Fleet.State, isWhole: boolean, left = leftOut(state)) => {
-  const count = (wanted: string) =>
-    positive([...state.outcomes.values()].filter(({ state }) => state === wanted).length)
+  const count = (kind: string) => positive([...state.outcomes.values()].filter(({ state }) => state === kind).length)
   const texts = [...state.outcomes].flatMap(([id, { warnings = [] }]) => warnings.map((text) => ({ id, text })))
   const warnings = [...Map.groupBy([...state.warnings, ...texts], ({ text }) => text)].map(([text, all]) =>
     `${all.length === 1 ? all[0]?.id : counted(all.length, "workflow")}: ${text}`
@@ -49,7 +39,11 @@ export const summarize = (state: Fleet.State, isWhole: boolean, left = leftOut(s
     restored: count("restored"),
     notDone: positive((state.total ?? state.plan.entries.length) - state.outcomes.size),
     stopped: state.stopped,
-    refused: rows(left, isWhole),
+    refused: left.length === 0 ? undefined : left.slice(0, isWhole ? Infinity : maxRows).map(({ id, name, why }) => ({
+      id,
+      name: Visible.label(name, 40),
+      why: Visible.label(why, isWhole ? 300 : 120)
+    })),
     warnings: warnings.length === 0 ? undefined : warnings.slice(0, isWhole ? Infinity : maxWarnings)
   })
 }

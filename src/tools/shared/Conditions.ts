@@ -26,7 +26,7 @@ export const wrongExpression = (source: string, { at, kind, message }: Interpret
       : "One expression over an item's fields: ===, <, >=, &&, ||, arithmetic, includes, startsWith, toLowerCase, some, every, Number, /regex/.test(text)."
   )
 
-/** Checks `where` and returns a function that compiles it; each result has a budget of its own. */
+/** Checks `where` and returns a function that compiles it. Each compiled condition has its own budget of steps. */
 export const compiler = Effect.fnUntraced(function*(source: string | undefined) {
   if (source === undefined) return () => undefined
   const interpreter = yield* Interpreter.load
@@ -36,7 +36,7 @@ export const compiler = Effect.fnUntraced(function*(source: string | undefined) 
     : () => Result.getOrThrow(interpreter.where(source))
 })
 
-/** Parses paths that start at the item or at `$json`; fails at the first invalid one. */
+/** Parses paths that start at the item or at `$json`; fails with a `ValidationError` for the first invalid one. */
 export const parsePaths = (parameter: string, paths: ReadonlyArray<string> = []) =>
   Effect.forEach(paths, (path): Effect.Effect<Field, Errors.ValidationError> => {
     const steps = JsonPath.parse(path)

@@ -50,11 +50,11 @@ export const view = Effect.fnUntraced(function*(
   const namesOf = yield* OutputNames.forNodes([before, after].flatMap(typesOf).map((type) => ({ type })))
   const showsSecrets = !(yield* Tool.RedactSecrets)
   const view = Comparison.make(before, after, { node, namesOf, showsSecrets, isOther })
-  const shown: object = node === undefined ? { ...view, settings: view.settings ?? "same" } : view
-  return shown as Difference
+  const data: object = node === undefined ? { ...view, settings: view.settings ?? "same" } : view
+  return data as Difference
 })
 
-/** Room for one value, largest first; beyond the last, nodes are only named. */
+/** Sizes to which a field is shortened, tried in order; if even the last is too large, nodes are only named. */
 const leastRoom = 160
 const rooms = [900, 400, leastRoom]
 
@@ -66,7 +66,7 @@ const shortened = (node: Difference["nodes"][number], room: number): Difference[
     fields: node.fields.map((field) => Minimize.cost(field) <= room ? field : Minimize.fit(field, room))
   }
 
-/** Fits all changed nodes into a budget, shortening their fields; `next` is the call that shows one in full. */
+/** Shortens the fields of changed nodes until all fit into a budget; `next` is the call that shows one in full. */
 export const trim = <A extends Difference>(difference: A, budget: number, next: string): A => {
   const isFit = (some: A) => Minimize.cost(some) <= budget
   if (isFit(difference)) return difference
@@ -79,12 +79,12 @@ export const trim = <A extends Difference>(difference: A, budget: number, next: 
     const mark: Truncated.Mark = { path: "nodes.fields", kept: count, total, next }
     return { ...difference, nodes, _truncated: mark }
   }
-  const named = difference.nodes.map(({ fields: _, ...node }) => node)
-  let left = budget - Minimize.cost(marked(named, total))
+  const bareNodes = difference.nodes.map(({ fields: _, ...node }) => node)
+  let left = budget - Minimize.cost(marked(bareNodes, total))
   let count = 0
   const nodes = difference.nodes.map((node, index) => {
     const small = shortened(node, leastRoom)
-    const bare = named[index] ?? node
+    const bare = bareNodes[index] ?? node
     const needed = Minimize.cost(small) - Minimize.cost(bare) + separators
     if (needed > left) return bare
     left -= needed

@@ -23,8 +23,7 @@ export const position = parameters.optional(
   "Default: a free one."
 )
 
-export const nodeParameters = (description: string) =>
-  Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown).annotate({ description }))
+export const nodeParameters = (description: string) => Schema.optionalKey(writing.jsonObject(description))
 
 export const findingsFields = {
   problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated })),
@@ -45,17 +44,17 @@ export const outcomeFields = {
   source: Schema.Literals(["n8n", "file", "draft"]),
   filePath: Schema.optionalKey(Schema.String),
   versionId: Schema.optionalKey(Schema.String),
-  /** Whether the change is live, for a published workflow. */
+  /** Whether the change of a published workflow is live. */
   published: Schema.optionalKey(Schema.Boolean),
   hint: Schema.optionalKey(Schema.String),
   warnings: Schema.optionalKey(Schema.Array(Schema.String)),
   workflowData: Schema.optionalKey(Schema.Json)
 }
 
-/** Edited workflow; `offered` are the names of the tools that are offered to the caller. */
+/** Result of an edit, with the names of the tools that are offered to the caller. */
 type Edited<A> = Workflows.Changed<A> & { readonly offered: ReadonlySet<string> }
 
-/** Ways to prove a change before it takes effect, where n8n's API has no drafts. */
+/** Tools that prove a change before it takes effect, on an n8n whose API has no drafts. */
 const provingFirst = ["workflow_save", "workflow_edit", "workflow_prove", "replace_workflow_from_file"] as const
 
 const outlookHint = ({ hasDrafts, published }: Workflows.Outlook, offered: ReadonlySet<string>) =>
@@ -90,7 +89,6 @@ export const outcome = <A>(
   })
 }
 
-/** Changes a workflow. */
 export const change = <A, R>(...args: Parameters<typeof Workflows.change<A, R>>) =>
   Effect.zipWith(
     Workflows.change(...args),

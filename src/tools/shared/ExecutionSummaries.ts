@@ -1,13 +1,14 @@
-/** Summary of an execution as part of an answer: with the next step, and within its own length. */
+/** Summary of an execution in an answer, with the next step and a budget of its own. */
 import * as Schema from "effect/Schema"
 import * as Hints from "../../answer/Hints.ts"
 import * as Minimize from "../../answer/Minimize.ts"
+import { defined } from "../../base/Json.ts"
 import type { Execution } from "../../executions/Execution.ts"
 import * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
 
 export const Summary = Schema.Struct({
   ...ExecutionSummary.ExecutionSummary.fields,
-  /** Next step for a model; absent in what a program receives. */
+  /** Next step for a model; absent for programs. */
   _guidance: Schema.optionalKey(
     Schema.Struct({ message: Schema.String, example: Schema.optionalKey(Schema.String) })
   )
@@ -22,25 +23,24 @@ export const summarize = (
   return { ...summary, _guidance: Hints.guidance(ExecutionSummary.nextStep(execution, summary.failure), execution) }
 }
 
-/** Maximum length of a summary: 1,000 tokens for 12 nodes, 2,500 for any number. */
+/** Maximum length of a summary in characters: about 1,000 tokens for up to 12 nodes, 2,500 for more. */
 export const maxChars = ({ statistics }: Summary) => statistics.executedNodes <= 12 ? 2_600 : 6_000
 
 /** Shortens a failure's error and input, which get_execution_by_node returns in full. */
 export const trim = <A extends { readonly failure?: ExecutionSummary.Failure }>(answer: A): A => {
   const { failure } = answer
   if (failure === undefined) return answer
+  const { error, inputItem, suspects } = failure
   return {
     ...answer,
-    failure: {
+    failure: defined({
       ...failure,
-      error: Minimize.fit(failure.error, 480),
-      ...(failure.inputItem === undefined ? {} : { inputItem: Minimize.fit(failure.inputItem, 400) }),
-      ...(failure.suspects === undefined ? {} : {
-        suspects: {
-          ...failure.suspects,
-          items: failure.suspects.items.map(({ index, json }) => ({ index, json: Minimize.fit(json, 160) }))
-        }
-      })
-    }
+      error: Minimize.fit(error, 480),
+      inputItem: inputItem && Minimize.fit(inputItem, 400),
+      suspects: suspects && {
+        ...suspects,
+        items: suspects.items.map(({ index, json }) => ({ index, json: Minimize.fit(json, 160) }))
+      }
+    })
   }
 }

@@ -20,7 +20,7 @@ export const workflow = ({ url }: Instance, id: string, version?: string): strin
 export const executions = (instance: Instance, workflowId: string | undefined): string =>
   workflowId === undefined ? `${instance.url}home/executions` : `${workflow(instance, workflowId)}/executions`
 
-/** Address of an execution; `undefined` for a test's, whose copy is deleted. */
+/** Address of an execution; `undefined` for one of a test, whose copy of the workflow is deleted. */
 export const execution = (instance: Instance, { id, workflow: ran, workflowId }: Execution): string | undefined =>
   ran !== undefined && TestMark.ownerOf(ran.name) !== undefined
     ? undefined

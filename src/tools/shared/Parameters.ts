@@ -5,7 +5,7 @@ import * as Reference from "../../workflows/Reference.ts"
 
 export { invalid } from "../../base/Errors.ts"
 
-/** Required text; if it is missing or empty, the error is worded as in the earlier servers. */
+/** Required text; the error for a missing or empty one has the wording of the earlier servers. */
 export const required = (name: string, description: string) =>
   Schema.String.check(Schema.isMinLength(1, { message: `${name} is required` }))
     .annotate({ description })
@@ -21,12 +21,12 @@ const writable = Schema.makeFilter<string>((id) => Reference.versionIn(id) === u
 
 export const workflowId = required("Workflow ID", "From list_workflows.").check(writable)
 
-/** Current workflow on n8n, in a file or a draft. */
+/** Reference to a workflow, not to one of its versions. */
 export const anyWorkflowId = required("Workflow ID", "Id, file or draft.").check(writable)
 
 export const referenceForms = "Id (@published, @VERSION), file or draft."
 
-/** Reference to a workflow or one of its versions: see `Reference`. */
+/** Reference to a workflow or one of its versions; `Reference` parses it. */
 export const reference = required("Workflow ID", referenceForms)
 
 export const workflowFile = required("File path", "Path (.json) or draft.")
@@ -42,6 +42,19 @@ export const executionIdFor = (description: string) =>
 
 export const executionId = executionIdFor("From list_executions.")
 
+export const executionIds = (name: string, maximum: number, description: string) =>
+  Schema.optionalKey(
+    Schema.Array(
+      Schema.String.check(
+        Schema.isPattern(/^\d+$/, { message: `each of ${name} must be the digits of an execution's id` })
+      )
+    ).check(
+      Schema.isBetweenLength(1, maximum, {
+        message: `${name} must have from 1 to ${maximum} ids: call again for the others`
+      })
+    ).annotate({ description })
+  )
+
 type Bounds = Parameters<typeof Schema.isBetween>[0]
 
 const within = (name: string, bounds: Bounds) =>
@@ -49,28 +62,40 @@ const within = (name: string, bounds: Bounds) =>
     Schema.isBetween(bounds, { message: `${name} must be from ${bounds.minimum} to ${bounds.maximum}` })
   )
 
-export const int = (name: string, bounds: Bounds, byDefault: number, description: string) =>
-  within(name, bounds).annotate({ description, default: byDefault }).pipe(
+export const withDefault = <S extends Schema.Top & Schema.WithoutConstructorDefault>(
+  schema: S,
+  byDefault: S["Encoded"] & S["Type"]
+) =>
+  schema.pipe(
     Schema.withDecodingDefaultKey(Effect.succeed(byDefault)),
     Schema.withConstructorDefault(Effect.succeed(byDefault))
   )
 
-/** Number that may be missing; `byDefault` is only shown. */
+export const int = (name: string, bounds: Bounds, byDefault: number, description: string) =>
+  withDefault(within(name, bounds).annotate({ description, default: byDefault }), byDefault)
+
+/** One of several words; the first is the default. */
+export const choice = <const Words extends readonly [string, ...ReadonlyArray<string>]>(
+  words: Words,
+  description: string
+) => withDefault(Schema.Literals(words).annotate({ description, default: words[0] }), words[0])
+
+export const graphFormat = choice(["graph", "mermaid"], "mermaid: to show a person.")
+
+/** Optional number; its default is only shown, and the tool applies it. */
 export const optionalInt = (name: string, bounds: Bounds, description: string, byDefault?: number) =>
   Schema.optionalKey(
     within(name, bounds).annotate({ description, ...(byDefault === undefined ? {} : { default: byDefault }) })
   )
 
-const max = 1_000_000
+const fromZero = { minimum: 0, maximum: 1_000_000 }
 
-export const offset = (name: string, description: string) => int(name, { minimum: 0, maximum: max }, 0, description)
+export const offset = (name: string, description: string) => int(name, fromZero, 0, description)
+
+export const rowOffset = offset("offset", "Rows to skip.")
 
 export const index = (name: string, description: string) =>
-  Schema.optionalKey(
-    Schema.Int.check(
-      Schema.isBetween({ minimum: 0, maximum: max }, { message: `${name} must be 0 or more` })
-    ).annotate({ description })
-  )
+  optional(Schema.Int.check(Schema.isBetween(fromZero, { message: `${name} must be 0 or more` })), description)
 
 export const project = optional(Schema.String.check(Schema.isMinLength(1)), "Id of the project, from project_list.")
 
@@ -84,8 +109,4 @@ export const limit = int("limit", { minimum: 1, maximum: 100 }, 20, "Rows.")
 export const cursor = optional(Schema.String, "nextCursor.")
 
 /** Switch; the JSON Schema omits its default, `false`. */
-export const flag = (description: string) =>
-  Schema.Boolean.annotate({ description }).pipe(
-    Schema.withDecodingDefaultKey(Effect.succeed(false)),
-    Schema.withConstructorDefault(Effect.succeed(false))
-  )
+export const flag = (description: string) => withDefault(Schema.Boolean.annotate({ description }), false)

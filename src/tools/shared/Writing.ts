@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import * as Hints from "../../answer/Hints.ts"
 import { CallContext } from "../../base/CallContext.ts"
 import type * as Errors from "../../base/Errors.ts"
-import { defined } from "../../base/Json.ts"
+import { defined, type Obj } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import type { Dependent } from "../../workflows/Publication.ts"
@@ -12,14 +12,14 @@ import type { Written } from "../../workflows/store/WorkflowStore.ts"
 import * as links from "./Links.ts"
 import * as parameters from "./Parameters.ts"
 
-/** Answer of a write: small, unless `raw` adds the workflow as read back. */
+/** Answer of a write; `raw` adds the workflow as n8n returned it. */
 export const Output = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   active: Schema.Boolean,
   versionId: Schema.optionalKey(Schema.String),
   changed: Schema.optionalKey(Schema.String),
-  /** Whether the change is live or waits as a draft, for a published workflow. */
+  /** Whether the change of a published workflow is live; otherwise it is a draft. */
   published: Schema.optionalKey(Schema.Boolean),
   hint: Schema.optionalKey(Schema.String),
   warnings: Schema.optionalKey(Schema.Array(Schema.String)),
@@ -35,7 +35,7 @@ export const withUrl = <A extends Written, R>(write: Effect.Effect<A, Errors.N8n
 
 const maxDuplicates = 25
 
-/** Time for the lookup of duplicate names, which is only for a warning. */
+/** Time limit of the lookup of duplicate names, which only serves a warning. */
 const lookTime = "5 seconds"
 
 const duplicates = ({ id, name }: Written["workflow"]) =>
@@ -45,7 +45,7 @@ const duplicates = ({ id, name }: Written["workflow"]) =>
     Effect.orElseSucceed((): ReadonlyArray<string> => [])
   )
 
-/** Warns if a new workflow has the name of another; `overwrite` is the call that writes to that one instead. */
+/** Warns if a new workflow has the name of an existing one; `overwrite` makes the call that writes to that one. */
 export const warnDuplicateName =
   (overwrite: (id: string) => string) => <R>(create: Effect.Effect<Written, Errors.N8nError, R>) =>
     Effect.gen(function*() {
@@ -58,9 +58,9 @@ export const warnDuplicateName =
       return { ...written, warnings: [...written.warnings, warning] }
     })
 
-const resetHint = "The draft equals the published version again; the version that is live did not change."
+const resetHint = "The draft equals the published version again; the live version did not change."
 
-/** Hint about the version that runs after a change that is not published automatically. */
+/** Hint that says which version runs after a change that is not published automatically. */
 export const draftHint = (
   id: string,
   { changed, isReset, published }: Pick<Written, "changed" | "isReset" | "published">,
@@ -78,7 +78,7 @@ export const draftHint = (
 
 const maxDependents = 5
 
-/** Hint at the published workflows that fail without the workflow; `undefined` if there are none. */
+/** Hint that names the published workflows that need this one; `undefined` if there are none. */
 export const dependentsHint = (dependents: ReadonlyArray<Dependent> | undefined): string | undefined => {
   const all = Hints.call("workflow_map", { kind: "broken" })
   if (dependents === undefined) return `n8n did not list in time which workflows need it: ${all} does.`
@@ -112,16 +112,17 @@ export const summarize = (
     hint,
     warnings: warnings.length === 0 ? undefined : warnings,
     url,
-    workflow: raw ? withoutCopies(workflow) as Schema.Json : undefined
+    workflow: raw ? withoutCopies({ ...workflow }) as Schema.Json : undefined
   })
 }
 
-const withoutCopies = ({ activeVersion: _, shared: __, ...workflow }: Written["workflow"]) => workflow
+/** Workflow without n8n's copies of its published version and its owners. */
+export const withoutCopies = ({ activeVersion: _, shared: __, ...workflow }: Obj): Obj => workflow
 
 /** Maximum length of a question, enough for ids, a label and a path. */
 const maxQuestion = 500
 
-/** Asks the user if the client can; the question is one visible line with foreign names as `Visible.label`s. */
+/** Asks the user, if the client can; `question` is one line in which foreign names are `Visible.label`s. */
 export const requireConsent = Effect.fnUntraced(function*(confirm: boolean, question: string) {
   if (confirm) return
   if ((yield* (yield* CallContext).confirm(Visible.label(question, maxQuestion))) !== "no") return
@@ -138,7 +139,7 @@ export const raw = parameters.flag("Adds the workflow.")
 
 export const dryRun = parameters.flag("Show what would change.")
 
-/** Version that the caller has seen; the write fails if it is no longer the current one. */
+/** Version that the caller has read; the write fails if another one is current. */
 export const expectedVersionId = parameters.optional(Schema.String, "Fail if changed since.")
 
 export const jsonObject = (description: string) =>

@@ -5,6 +5,7 @@ import * as Hints from "../../answer/Hints.ts"
 import { CallContext } from "../../base/CallContext.ts"
 import * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
+import * as ItemView from "../../executions/ItemView.ts"
 import type * as Sync from "../../sync/Sync.ts"
 import * as parameters from "../shared/Parameters.ts"
 
@@ -16,10 +17,10 @@ const Entry = Schema.Struct({
   detail: Schema.optionalKey(Schema.String),
   action: Schema.optionalKey(Schema.String),
   changed: Schema.optionalKey(Schema.String),
-  /** Whether the pushed version is live, for a published workflow. */
+  /** Whether the pushed version of a published workflow is live. */
   published: Schema.optionalKey(Schema.Boolean),
   warnings: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** Not written because of literal secrets. */
+  /** Whether the file was not written because of literal secrets. */
   refused: Schema.optionalKey(Schema.Boolean),
   error: Schema.optionalKey(Schema.String)
 })
@@ -32,9 +33,7 @@ export const Output = Schema.Struct({
   hint: Schema.optionalKey(Schema.String)
 })
 
-export const folder = Schema.String.annotate({ description: "Default: the files root." }).pipe(
-  Schema.withDecodingDefaultKey(Effect.succeed("."))
-)
+export const folder = parameters.withDefault(Schema.String.annotate({ description: "Default: the files root." }), ".")
 
 export const only = parameters.optional(Schema.Array(Schema.String), "Only these: ids, or paths in the folder.")
 
@@ -44,12 +43,10 @@ const explain = (error: Errors.N8nError) => {
   return `${message}${details === undefined ? "" : `: ${details}`}. ${Hints.text(error.hint)}`.trim()
 }
 
-const rest = "Time was up: call again with the same input to continue."
-
 export const summarize = (
   { remaining, ...report }: Sync.Report<Sync.Outcome>,
   conflictHint: string,
-  restHint = rest
+  restHint = "Time ran out: call again with the same input to continue."
 ): typeof Output.Type =>
   defined({
     counts: report.counts as { readonly [status: string]: number },
@@ -57,7 +54,7 @@ export const summarize = (
       status !== "same" || action !== undefined || error !== undefined || refused === true
     ).map(({ error, ...entry }) => defined({ ...entry, error: error && explain(error) })),
     remaining,
-    hint: [remaining && restHint, report.hasConflicts && conflictHint].filter(Boolean).join(" ") || undefined
+    hint: ItemView.joinNotes([remaining !== undefined && restHint, report.hasConflicts && conflictHint])
   })
 
 const counted = ({ counts }: typeof Output.Type): string =>

@@ -1,4 +1,4 @@
-/** Tools for a folder in step with n8n. */
+/** Tools that keep a folder in sync with n8n. */
 export { syncPull } from "./syncPull.ts"
 export { syncPush } from "./syncPush.ts"
 export { syncStatus } from "./syncStatus.ts"

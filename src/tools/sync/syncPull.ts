@@ -6,15 +6,16 @@ import * as writing from "../shared/Writing.ts"
 import * as entries from "./entries.ts"
 
 const settle =
-  "both: changed on both sides, so left as it was. Ask the user which side to keep, then call again with resolve and only."
+  "both: changed on both sides, so left unchanged. Ask the user which side to keep, then call again with resolve and only."
 
-const dryRest = "Time was up: this dry run shows only a part. Limit it with only, or pull: it continues where it ended."
+const dryRest =
+  "Time ran out: this dry run shows only a part. Limit it with only, or pull: pulls continue where they ended."
 
 export const syncPull = Tool.make({
   name: "sync_pull",
   title: "Pull workflows",
   searchHint: "export all workflows into git, back up n8n into files, workflows as code",
-  description: "Write new or changed workflows of n8n to a folder, one file each. Files that changed stay.",
+  description: "Write new or changed workflows of n8n to a folder, one file each. Changed files stay.",
   annotations: Tool.destructive,
   scopes: ["workflow:list", "workflow:read"],
   input: Schema.Struct({
@@ -26,7 +27,7 @@ export const syncPull = Tool.make({
     ),
     secrets: parameters.optional(
       Schema.Literals(["refuse", "extract", "allow"]),
-      "Literal secrets: write no such file, or move them to one that git ignores."
+      "Literal secrets: refuse the file, or move them to one that git ignores."
     ),
     dryRun: writing.dryRun
   }),

@@ -8,25 +8,6 @@ import * as TableWrite from "../../tables/TableWrite.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-const Input = Schema.Struct({
-  table: Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Name or id." }),
-  op: Schema.Literals(TableWrite.operations).annotate({ description: "clear: all rows." }),
-  rows: parameters.optional(Schema.Array(writing.jsonObject("By column.")).check(Schema.isMaxLength(1_000)), "insert."),
-  where: parameters.optional(Schema.String, "update, upsert, delete: as in table_read."),
-  set: Schema.optionalKey(writing.jsonObject("update, upsert: by column.")),
-  columns: Schema.optionalKey(
-    Schema.Record(Schema.String, Schema.Literals(["string", "number", "boolean", "date"])).annotate({
-      description: "create, addColumn: types by name.",
-      message: "columns is an object of types by name: {\"sku\": \"string\", \"qty\": \"number\"}"
-    })
-  ),
-  column: parameters.optional(Schema.String, "renameColumn, dropColumn."),
-  name: parameters.optional(Schema.String, "rename, renameColumn: new name."),
-  version: parameters.optional(Schema.String, "restore: from a write's answer."),
-  dryRun: writing.dryRun,
-  confirm: writing.confirm
-})
-
 const Rows = Schema.Array(Schema.Record(Schema.String, Schema.Json))
 
 const phrases: Readonly<
@@ -51,7 +32,7 @@ export const tableWrite = Tool.make({
   name: "table_write",
   title: "Write data table",
   searchHint: "insert rows, update records, delete rows, create a table, add a column",
-  description: "Change an n8n data table. Lost data is saved: op restore.",
+  description: "Change an n8n data table. op restore brings lost data back.",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["dataTable:list", "dataTable:read"],
   partialScopes: {
@@ -64,7 +45,27 @@ export const tableWrite = Tool.make({
     "dataTableRow:upsert": "op upsert",
     "dataTableRow:delete": "op delete"
   },
-  input: Input,
+  input: Schema.Struct({
+    table: Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Name or id." }),
+    op: Schema.Literals(TableWrite.operations).annotate({ description: "clear: delete all rows." }),
+    rows: parameters.optional(
+      Schema.Array(writing.jsonObject("By column.")).check(Schema.isMaxLength(1_000)),
+      "insert."
+    ),
+    where: parameters.optional(Schema.String, "update, upsert, delete: as in table_read."),
+    set: Schema.optionalKey(writing.jsonObject("update, upsert: by column.")),
+    columns: Schema.optionalKey(
+      Schema.Record(Schema.String, Schema.Literals(["string", "number", "boolean", "date"])).annotate({
+        description: "create, addColumn: types by name.",
+        message: "columns is an object of types by name: {\"sku\": \"string\", \"qty\": \"number\"}"
+      })
+    ),
+    column: parameters.optional(Schema.String, "renameColumn, dropColumn."),
+    name: parameters.optional(Schema.String, "rename, renameColumn: new name."),
+    version: parameters.optional(Schema.String, "restore: from a write's answer."),
+    dryRun: writing.dryRun,
+    confirm: writing.confirm
+  }),
   output: Schema.Struct({
     table: Schema.Struct({ id: Schema.String, name: Schema.String }),
     count: Schema.Int,

@@ -1,7 +1,8 @@
-/** Parts of the answer about one run of a test: what ran, what it returned, sent and answered. */
+/** Parts of the answer about one run of a test: its nodes, their output, sent requests and the response. */
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Schema from "effect/Schema"
+import * as Arguments from "../../answer/Arguments.ts"
 import { defined, equals, obj, str } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Redact from "../../base/Redact.ts"
@@ -39,9 +40,9 @@ export const fields = {
     items: Schema.Array(Item),
     note: Schema.optionalKey(Schema.String)
   }),
-  /** Entries `{node, pinned?, to, items, values}` for nodes that reach outside; a pinned one would have sent them. */
+  /** Entries `{node, pinned?, to, items, values}` for nodes that reach outside; pinned ones would have sent these. */
   sent: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
-  /** Response to the caller, if any; `bodyIs` if the items already show the body. */
+  /** Response to the caller, if any; `bodyIs` names the items that already show its body. */
   response: Schema.optionalKey(
     Schema.Struct({
       status: Schema.Int,
@@ -57,14 +58,14 @@ export const fields = {
 const maxItems = 20
 const maxLogs = 60
 
-/** Items to return instead of those of the last node. */
+/** Choice of items to return instead of the last node's. */
 export interface Show {
   readonly nodes?: ReadonlyArray<string> | undefined
   readonly where?: string | undefined
   readonly fields?: ReadonlyArray<string> | undefined
 }
 
-/** Error that an item brought to a node's error output. */
+/** Error of the first item in a node's error output, in parentheses; empty without one. */
 const itemError = (execution: Execution.Execution, slot: Execution.Slot) => {
   const [item] = execution.items(slot, 0, 1)
   const { error, message } = obj(obj(item)?.["json"]) ?? {}
@@ -72,7 +73,7 @@ const itemError = (execution: Execution.Execution, slot: Execution.Slot) => {
   return text === undefined ? "" : ` (${Visible.label(text, 80)})`
 }
 
-/** Items of a run: their number, by output if there are several. */
+/** Number of a run's items, by output if the node has several. */
 const itemsOf = (
   execution: Execution.Execution,
   name: string,
@@ -110,11 +111,11 @@ export const logsOf = (
   return runs.length > maxLogs ? [...lines, `… ${runs.length - maxLogs} more runs`] : lines
 }
 
-/** Name of the output that is shown, unless it is the first and no other has items. */
+/** Name of the shown output; `undefined` if it is the first and no other has items. */
 const shownOutput = ({ output: { output }, outputs }: NodeExecution.NodeExecution) => {
-  const shown = outputs.find((each) => each.output === output)
-  const isAlone = shown === outputs[0] && outputs.every((each) => each === shown || each.items === 0)
-  return isAlone ? undefined : shown?.name ?? shown?.output
+  const match = outputs.find((each) => each.output === output)
+  const isAlone = match === outputs[0] && outputs.every((each) => each === match || each.items === 0)
+  return isAlone ? undefined : match?.name ?? match?.output
 }
 
 const lastNode = (execution: Execution.Execution) =>
@@ -136,7 +137,7 @@ const outputOf = (execution: Execution.Execution, slot: Execution.Slot, namesOf:
   return Execution.outputName(node, run, slot.port, namesOf) ?? Connections.portLabel(slot.port)
 }
 
-const selected = Effect.fnUntraced(function*(
+const select = Effect.fnUntraced(function*(
   execution: Execution.Execution,
   { fields, nodes, where }: Show,
   { limit, namesOf, redacts }: {
@@ -163,12 +164,12 @@ const selected = Effect.fnUntraced(function*(
       json: paths.length === 0 ? item.json : ItemView.pick(redact(item.json), paths) as Schema.Json
     })
   )
-  const missing = ItemView.missing(search.matches.map(({ item }) => item.json), paths)
+  const jsons = search.matches.map(({ item }) => item.json)
+  const missing = ItemView.missing(jsons, paths)
   const notes = ItemSearch.notes(search, {
     samples: () => ItemSearch.firstItems(execution, slots, redacts),
     isFoundElsewhere: false
   }).filter((note) => typeof note === "string")
-  const jsons = search.matches.map(({ item }) => item.json)
   if (missing.length > 0 && items.length > 0) notes.push(ItemView.missingNote(missing, jsons))
   const isOfOne = (nodes ?? []).length < 2
   const [first] = items
@@ -180,22 +181,16 @@ const selected = Effect.fnUntraced(function*(
     items: items.map(({ node, output, ...item }) =>
       defined({ node: isOfOne ? undefined : node, output: isOfOneOutput ? undefined : output, ...item })
     ),
-    note: notes.length === 0 ? undefined : notes.join(" ")
+    note: ItemView.joinNotes(notes)
   })
   return { data, total: search.matched }
 })
 
-/** Parses JSON in a text, which models sometimes send and webhooks return. */
-export const parseJson = (data: unknown): unknown => {
-  if (typeof data !== "string" || !/^\s*[[{]/.test(data)) return data
-  try {
-    return JSON.parse(data)
-  } catch {
-    return data
-  }
-}
+/** Parses a text that contains a JSON object or array, which models sometimes send and webhooks return. */
+export const parseJson = (data: unknown): unknown =>
+  typeof data === "string" && /^\s*[[{]/.test(data) ? Arguments.parseJson(data) : data
 
-/** Response to the caller, without a body that the items already show. */
+/** Response to the caller, whose body is omitted if the items already show it. */
 const responseOf = (
   { response }: WorkflowTesting.TestResult,
   { items }: { readonly items: ReadonlyArray<Execution.Item> },
@@ -218,12 +213,12 @@ const maxSenders = 8
 
 const maxUnresolved = 3
 
-/** Addresses and values that nodes which reach outside sent in their last runs. */
+/** Addresses and values that nodes sent outside in their last runs. */
 const sentBy = Effect.fnUntraced(
   function*({ execution, outside, pinned }: WorkflowTesting.TestResult, redacts: boolean) {
     const senders = outside.filter(({ node }) => execution.runs.has(node.name))
     const more = senders.length - maxSenders
-    const sent = yield* Effect.forEach(senders.slice(0, maxSenders), ({ node, type }) =>
+    const requests = yield* Effect.forEach(senders.slice(0, maxSenders), ({ node, type }) =>
       Effect.gen(function*() {
         const runs = execution.runs.get(node.name) ?? []
         const run = runs.at(-1)
@@ -246,16 +241,15 @@ const sentBy = Effect.fnUntraced(
             ]
         })
       }))
-    return more > 0 ? [...sent, { more: counted(more, "node") }] : sent
+    return more > 0 ? [...requests, { more: counted(more, "node") }] : requests
   }
 )
 
 const pinHint = ({ notRun, shortOfRuns }: WorkflowTesting.TestResult) => {
   if (notRun.length > 0) {
     const names = notRun.slice(0, 5).map((name) => `'${name}'`).join(", ")
-    return `${names} ${
-      notRun.length === 1 ? "calls other services or stores" : "call other services or store"
-    } state, and the execution has no data for it: set its items in pins, or "run" to run it.`
+    const [calls, stores, it] = notRun.length === 1 ? ["calls", "stores", "it"] : ["call", "store", "them"]
+    return `${names} ${calls} other services or ${stores} state, and the execution has no data for ${it}: set items in pins, or "run" to run ${it}.`
   }
   const [first] = shortOfRuns
   return first === undefined
@@ -265,7 +259,7 @@ const pinHint = ({ notRun, shortOfRuns }: WorkflowTesting.TestResult) => {
 
 const endOf = (result: WorkflowTesting.TestResult) => {
   const { execution, timedOut, timeout } = result
-  if (timedOut) return `Stopped after ${timeout} ms; this is what ran until then. Raise timeout to run more.`
+  if (timedOut) return `Stopped after ${timeout} ms; the answer shows what ran until then. Raise timeout to run more.`
   if (execution.status !== "waiting") return pinHint(result)
   const node = Execution.lastToRun(execution)
   return `It waits at '${
@@ -273,10 +267,7 @@ const endOf = (result: WorkflowTesting.TestResult) => {
   }' (for a time, a call or a form), where the test ended; to continue, set startNode to a node after it.`
 }
 
-const hintOf = (result: WorkflowTesting.TestResult) =>
-  ItemView.joinNotes([endOf(result), TestCopies.upgradeNote(result.upgraded)])
-
-/** Reads what an answer shows of a run. */
+/** Reads the data of a run that an answer shows. */
 export const read = Effect.fnUntraced(function*(
   result: WorkflowTesting.TestResult,
   { limit = maxItems, redacts, show }: {
@@ -289,7 +280,7 @@ export const read = Effect.fnUntraced(function*(
   const namesOf = yield* OutputNames.forNodes(execution.workflow?.nodes ?? [])
   const output = show === undefined
     ? lastOutput(execution, namesOf, limit)
-    : yield* selected(execution, show, { limit, namesOf, redacts })
+    : yield* select(execution, show, { limit, namesOf, redacts })
   return { result, namesOf, output, sent: yield* sentBy(result, redacts) }
 })
 
@@ -305,7 +296,7 @@ export const summarize = ({ output: { data, total }, result, sent }: Read) => {
     data: { ...data, items: data.items.map(ItemView.withoutNoise) },
     sent: sent.length === 0 ? undefined : sent,
     response: responseOf(result, data, total),
-    hint: hintOf(result),
+    hint: ItemView.joinNotes([endOf(result), TestCopies.upgradeNote(result.upgraded)]),
     failure: ExecutionSummary.failureOf(execution)
   })
 }

@@ -15,16 +15,16 @@ import * as summaries from "../shared/ExecutionSummaries.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as testAnswer from "./testAnswer.ts"
 
-/** Answers of test_workflow; for several cases, with the status of the first that failed and a line each in `logs`. */
+/** Answer of test_workflow. For several cases, `status` is of the first that failed, and `logs` has a line for each. */
 const Output = Schema.Struct({
   ...testAnswer.fields,
-  /** Nodes that ran, without the trigger and `pinned`; only for tests with pins, replay, startNode or endNode. */
+  /** Nodes that ran, without the trigger and `pinned`; only in tests with pins, replay, startNode or endNode. */
   ran: Schema.optionalKey(Schema.Array(Schema.String)),
   /** Nodes that returned pinned or replayed items instead of running. */
   pinned: Schema.optionalKey(Schema.Array(Schema.String)),
   /** Nodes that were left out: they reach outside, and the replayed execution has no data for them. */
   notRun: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** Lines for the runs of nodes, in order. */
+  /** One line for each run of a node, in order. */
   logs: Schema.Array(Schema.String),
   /** Cases `{case, …}` with fields as above; with `against`, only those that differ. */
   cases: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
@@ -35,18 +35,18 @@ const Output = Schema.Struct({
 })
 type Output = typeof Output.Type
 
-/** Default for clients without progress: the whole call ends within the time that they wait. */
+/** Default timeout for clients without progress, which wait only a minute for the whole call. */
 const silentTimeout = 35_000
 
-const oneAlone = "cases: one case alone shows it in full."
+const oneAlone = "A call with one case shows it in full."
 
 const maxCaseItems = 3
 
-/** Maximum length: 650 tokens for 20 nodes; get_execution_by_node returns the rest. */
+/** Maximum length in characters, about 650 tokens for 20 nodes; get_execution_by_node returns the rest. */
 const maxChars = ({ cases = [], logs }: Output) =>
   1_700 + 30 * Math.max(0, logs.length - 20) + (logs.length === 1 ? 1_300 : 300) * cases.length
 
-/** Least room for the items, which give way to the logs. */
+/** Minimum room for the items, which otherwise yield to the logs. */
 const minDataChars = 400
 
 const nextItems = ({ data, executionId }: Output) => (path: string, count: number) =>
@@ -70,6 +70,8 @@ const Case = Schema.Struct({
   pins: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
 })
 
+const nonEmpty = <A>(list: ReadonlyArray<A> = []) => list.length === 0 ? undefined : list
+
 /** Fields about the part of a workflow that a test ran. */
 const partOf = ({ execution, notRun, pinned, trigger }: WorkflowTesting.TestResult, isPart: boolean) => {
   const left = new Set([trigger, ...pinned, ...notRun])
@@ -77,15 +79,11 @@ const partOf = ({ execution, notRun, pinned, trigger }: WorkflowTesting.TestResu
     ran: isPart || pinned.length + notRun.length > 0
       ? [...execution.runs.keys()].filter((name) => !left.has(name))
       : undefined,
-    pinned: pinned.length === 0 ? undefined : pinned,
-    notRun: notRun.length === 0 ? undefined : notRun
+    pinned: nonEmpty(pinned),
+    notRun: nonEmpty(notRun)
   })
 }
 
-const notRunOf = (read: testAnswer.Read | undefined) =>
-  read === undefined || read.result.notRun.length === 0 ? {} : { notRun: read.result.notRun }
-
-/** Runs a workflow as a temporary copy. */
 export const testWorkflow = Tool.make({
   name: "test_workflow",
   title: "Test workflow",
@@ -110,9 +108,7 @@ export const testWorkflow = Tool.make({
     endNode: parameters.optional(Schema.String, "Last node to run."),
     pins,
     replay: Schema.optionalKey(
-      parameters.executionIdFor(
-        "Execution whose data replaces the trigger and nodes that reach outside."
-      )
+      parameters.executionIdFor("Execution whose data replaces the trigger and nodes that reach outside.")
     ),
     cases: Schema.optionalKey(
       Schema.Array(Case).check(Schema.isMinLength(1), Schema.isMaxLength(CaseSet.maxCases)).annotate({
@@ -127,10 +123,7 @@ export const testWorkflow = Tool.make({
         fields: Schema.optionalKey(Schema.Array(Schema.String))
       }).annotate({ description: "Items to return; default: the last node's." })
     ),
-    mode: Schema.Literals(["auto", "copy", "live"]).annotate({
-      description: "live: the real webhook.",
-      default: "auto"
-    }).pipe(Schema.withDecodingDefaultKey(Effect.succeed("auto" as const)))
+    mode: parameters.choice(["auto", "copy", "live"], "live: the real webhook.")
   }),
   output: Output,
   handler: ({ against, cases, mode, show, timeout: asked, workflowId, ...input }) =>
@@ -162,21 +155,15 @@ export const testWorkflow = Tool.make({
         against,
         redacts
       })
-      const rows = yield* Effect.forEach(outcomes, ({ differences, name, result }) =>
-        Effect.gen(function*() {
-          return Result.isFailure(result)
-            ? { name, differences, error: result.failure.message, read: undefined }
-            : {
-              name,
-              differences,
-              error: undefined,
-              read: yield* testAnswer.read(result.success, {
-                show,
-                redacts,
-                ...(all.length === 1 ? {} : { limit: maxCaseItems })
-              })
-            }
-        }))
+      const limit = all.length === 1 ? {} : { limit: maxCaseItems }
+      const rows = yield* Effect.forEach(
+        outcomes,
+        Effect.fnUntraced(function*({ differences, name, result }) {
+          if (Result.isFailure(result)) return { name, differences, error: result.failure.message, read: undefined }
+          const read = yield* testAnswer.read(result.success, { show, redacts, ...limit })
+          return { name, differences, error: undefined, read }
+        })
+      )
       return { rows, left, isCompared: against !== undefined }
     }),
   summarize: (tested, { endNode, startNode }): Output => {
@@ -206,11 +193,11 @@ export const testWorkflow = Tool.make({
           differences === undefined ? "" : differences.length === 0 ? ", the same" : ", differs"
         }`
       ),
-      notRun: notRun.length === 0 ? undefined : notRun,
+      notRun: nonEmpty(notRun),
       cases: all.flatMap(({ answer, differences, error, name, read }) =>
         !isAlone && isCompared && differences?.length === 0
           ? []
-          : [{ case: name, ...(error === undefined ? notRunOf(read) : { error }), ...answer }]
+          : [{ ...defined({ case: name, error, notRun: nonEmpty(read?.result.notRun) }), ...answer }]
       ) as ReadonlyArray<Obj & { readonly [key: string]: Schema.Json }>,
       same: isCompared ? rows.filter(({ differences }) => differences?.length === 0).length : undefined,
       differ: isCompared

@@ -13,21 +13,20 @@ import * as conditions from "../shared/Conditions.ts"
 import * as parameters from "../shared/Parameters.ts"
 import { testWorkflow } from "./testWorkflow.ts"
 
-/** Milliseconds for one replay, with and without progress. */
+/** Time limits of one replay in milliseconds, for clients with and without progress. */
 const timeouts = { heard: 60_000, silent: 25_000 }
 
-/** Maximum length, somewhat more than that of the groups, which bound themselves. */
+/** Maximum length, somewhat above the limit of the groups themselves. */
 const maxChars = 6_000
 
 const rows = Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json)))
 
-/** Replays recorded runs on a changed workflow and shows what differs. */
 export const workflowProve = Tool.make({
   name: "workflow_prove",
   title: "Prove a change on recorded runs",
   searchHint:
     "is this change safe to publish, regression test against production runs, compare draft with past executions",
-  description: "Does a changed workflow still do what its runs did? Replays them on a copy, sends nothing.",
+  description: "Does a changed workflow still do what its runs did? Replays them on a copy; sends nothing.",
   annotations: Tool.additive,
   scopes: testWorkflow.scopes,
   input: Schema.Struct({
@@ -38,14 +37,9 @@ export const workflowProve = Tool.make({
       "Newest runs.",
       Replays.defaultLast
     ),
-    executions: Schema.optionalKey(
-      Schema.Array(Schema.String.check(Schema.isPattern(/^\d+$/))).check(
-        Schema.isMinLength(1),
-        Schema.isMaxLength(Replays.maxRuns)
-      ).annotate({ description: "Or these." })
-    ),
+    executions: parameters.executionIds("executions", Replays.maxRuns, "Or these."),
     ignore: conditions.paths("Not compared: email, 'Map'.email."),
-    drill: parameters.flag("Instead: outside nodes fail; who notices?")
+    drill: parameters.flag("Instead make outside nodes fail: who notices?")
   }),
   output: Schema.Struct({
     verdict: Schema.optionalKey(Schema.String),
@@ -61,7 +55,7 @@ export const workflowProve = Tool.make({
     more: Schema.optionalKey(Schema.String),
     /** Verdicts of a drill, the worst node first: `{node, verdict, failures, why}`. */
     drill: rows,
-    /** Arguments that continue. */
+    /** Arguments of the call that continues. */
     next: Schema.optionalKey(Schema.Struct({ executions: Schema.Array(Schema.String) }))
   }),
   handler: ({ drill, workflowId, ...input }) =>

@@ -3,29 +3,30 @@ import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
+import * as ItemView from "../../executions/ItemView.ts"
 import * as Publication from "../../workflows/Publication.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-const few = 3
+const maxReasons = 3
 
-const listed = (reasons: ReadonlyArray<string>) =>
-  Visible.line(reasons.slice(0, few).join("; ")) + (reasons.length > few ? `; and ${reasons.length - few} more` : "")
+const listOf = (reasons: ReadonlyArray<string>) =>
+  Visible.line(reasons.slice(0, maxReasons).join("; ")) +
+  (reasons.length > maxReasons ? `; and ${reasons.length - maxReasons} more` : "")
 
 const hintOf = ({ changed, former, hasDraft, published, upcoming, workflow: { id } }: Publication.Published) => {
   const publish = (version?: string) => Hints.call("activate_workflow", { id: Reference.format(id, version) })
   const open = upcoming?.open ?? []
-  const sentences = [
-    ...changed === undefined || former === undefined ? [] : [`${publish(former)} takes this back.`],
-    ...published === true && hasDraft ? [`The newer draft stays unpublished: ${publish()} publishes it.`] : [],
-    ...open.length === 0 ? [] : [`Not in nextRuns: ${listed(open)}.`],
-    ...upcoming?.timeZone === "unknown" && open.length > 0 ? ["settings.timezone would fix the zone."] : []
-  ]
-  return sentences.length === 0 ? undefined : sentences.join(" ")
+  return ItemView.joinNotes([
+    changed !== undefined && former !== undefined && `${publish(former)} takes this back.`,
+    published === true && hasDraft && `The newer draft stays unpublished: ${publish()} publishes it.`,
+    open.length > 0 && `Not in nextRuns: ${listOf(open)}.`,
+    upcoming?.timeZone === "unknown" && open.length > 0 && "settings.timezone sets the time zone."
+  ])
 }
 
-/** `POST /workflows/{id}/publish` (`/activate` on 1.x); answers once it has taken effect. */
+/** `POST /workflows/{id}/publish` (`/activate` on 1.x); returns once it has taken effect. */
 export const activateWorkflow = Tool.make({
   name: "activate_workflow",
   title: "Publish workflow",

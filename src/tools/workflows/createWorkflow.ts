@@ -5,7 +5,7 @@ import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** `POST /workflows`, then its tags, then publishing it. */
+/** `POST /workflows`, then requests that set its tags and publish it. */
 export const createWorkflow = Tool.make({
   name: "create_workflow",
   title: "Create workflow",

@@ -4,7 +4,7 @@ import * as Publication from "../../workflows/Publication.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** `POST /workflows/{id}/unpublish` (`/deactivate` on 1.x); answers once it has taken effect. */
+/** `POST /workflows/{id}/unpublish` (`/deactivate` on 1.x); returns once it has taken effect. */
 export const deactivateWorkflow = Tool.make({
   name: "deactivate_workflow",
   title: "Unpublish workflow",

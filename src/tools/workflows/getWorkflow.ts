@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
@@ -31,7 +32,7 @@ const Output = Schema.Struct({
   tags: Schema.Array(Schema.String),
   versionId: Schema.optionalKey(Schema.String),
   isArchived: Schema.optionalKey(Schema.Boolean),
-  /** Whether it changed since it was published: the older version runs. */
+  /** Whether it has changed since it was published; the published version runs. */
   hasUnpublishedChanges: Schema.optionalKey(Schema.Boolean),
   /** Kind of place that the id refers to, if not n8n. */
   source: Schema.optionalKey(Schema.Literals(["file", "draft"])),
@@ -55,20 +56,14 @@ const pick = (id: string, { nodes }: Pick<Workflow.Workflow, "nodes">, wanted: R
 }
 
 const summaryOf = (node: Workflow.Node) =>
-  defined({
-    id: node.id,
-    name: node.name,
-    type: node.type,
-    position: node.position,
-    disabled: node.disabled === true ? true : undefined
-  })
+  defined({ ...Struct.pick(node, ["id", "name", "type", "position"]), disabled: node.disabled === true || undefined })
 
 /** `GET /workflows/{id}`, without parameters unless `nodes` names nodes. */
 export const getWorkflow = Tool.make({
   name: "get_workflow",
   title: "Get workflow",
   searchHint: "show, open, read a workflow, node parameters, settings",
-  description: "Read a workflow: facts; with raw its structure; with nodes whole nodes.",
+  description: "Read a workflow's facts; raw adds its structure, nodes whole nodes.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({
@@ -98,8 +93,8 @@ export const getWorkflow = Tool.make({
       nodeCount: workflow.nodes.length,
       tags: Workflow.tagNames(workflow),
       versionId: workflow.versionId ?? undefined,
-      isArchived: workflow.isArchived === true ? true : undefined,
-      hasUnpublishedChanges: Workflow.hasDraft(workflow) ? true : undefined,
+      isArchived: workflow.isArchived === true || undefined,
+      hasUnpublishedChanges: Workflow.hasDraft(workflow) || undefined,
       source: place.kind === "n8n" ? undefined : place.kind,
       note: notes.length === 0 ? undefined : notes.join(" "),
       url,

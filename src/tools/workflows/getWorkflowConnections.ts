@@ -39,9 +39,7 @@ export const getWorkflowConnections = Tool.make({
   scopes: ["workflow:read"],
   input: Schema.Struct({
     id: parameters.reference,
-    format: Schema.Literals(["graph", "mermaid"])
-      .annotate({ description: "mermaid: to show a person.", default: "graph" })
-      .pipe(Schema.withDecodingDefaultKey(Effect.succeed("graph" as const))),
+    format: parameters.graphFormat,
     raw: parameters.flag("Adds n8n's connections.")
   }),
   output: Schema.Struct({

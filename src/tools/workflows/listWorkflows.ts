@@ -4,6 +4,7 @@ import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
+import * as ItemView from "../../executions/ItemView.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Columns from "../../workflows/fleet/Columns.ts"
@@ -11,7 +12,7 @@ import * as Selection from "../../workflows/fleet/Selection.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-/** Texts by name: `node`, `path` and `value` of a use; `id`, `status` and `at` of a run. */
+/** Fields of a use (`node`, `path`, `value`) or of a run (`id`, `status`, `at`). */
 const Texts = Schema.Record(Schema.String, Schema.String)
 
 const Row = Schema.Struct({
@@ -44,7 +45,7 @@ export const listWorkflows = Tool.make({
   isEntry: true,
   description: "Find workflows by name, tag, state or what they use. Start here to get a workflow's id.",
   annotations: Tool.readOnly,
-  // cursor replaces it.
+  // Callers use cursor instead of offset.
   unlisted: { offset: "never", project: "onRequest" },
   scopes: ["workflow:list"],
   input: Schema.Struct({
@@ -52,7 +53,7 @@ export const listWorkflows = Tool.make({
     show: parameters.optional(Schema.Array(Schema.Literals(Columns.columns)), "Columns."),
     project: parameters.project,
     limit: parameters.limit,
-    offset: parameters.offset("offset", "Rows to skip."),
+    offset: parameters.rowOffset,
     cursor: parameters.cursor,
     raw: parameters.flag("Adds archived workflows, tags and dates.")
   }),
@@ -91,26 +92,23 @@ export const listWorkflows = Tool.make({
         active: workflow.active,
         ...(uses.length === 0 ? {} : { uses: uses.slice(0, maxUses).map((use) => ({ ...use })) }),
         ...(uses.length > maxUses ? { matches: uses.length } : {}),
-        ...(raw
-          ? defined({
-            isArchived: workflow.isArchived ?? undefined,
-            tags: Workflow.tagNames(workflow),
-            nodeCount: workflow.nodes.length,
-            createdAt: workflow.createdAt,
-            updatedAt: workflow.updatedAt
-          })
-          : {}),
+        ...(raw && defined({
+          isArchived: workflow.isArchived ?? undefined,
+          tags: Workflow.tagNames(workflow),
+          nodeCount: workflow.nodes.length,
+          createdAt: workflow.createdAt,
+          updatedAt: workflow.updatedAt
+        })),
         ...rows[index]
       })),
       scanned: uses === undefined && without === undefined ? undefined : scanned,
       nextCursor,
       errorWorkflows: names,
-      hint: [
-        ...nextCursor !== undefined && selected.length < limit
-          ? [`Only ${counted(scanned, "workflow")} searched so far: continue with cursor.`]
-          : [],
-        ...note === undefined ? [] : [note]
-      ].join(" ") || undefined,
+      hint: ItemView.joinNotes([
+        nextCursor !== undefined && selected.length < limit &&
+        `Only ${counted(scanned, "workflow")} searched so far: continue with cursor.`,
+        note
+      ]),
       url
     }),
   message: ({ count }) => ({

@@ -23,13 +23,13 @@ const Link = Schema.Struct({
   /** Name of `from`. */
   name: Schema.optionalKey(Schema.String),
   unpublished: Schema.optionalKey(Schema.Boolean),
-  /** Disabled, or only in the draft or the live version. */
+  /** State of the link, unless normal: disabled, or only in the draft or the live version. */
   state: Schema.optionalKey(Schema.String),
   /** Distance from `id`. */
   steps: Schema.optionalKey(Schema.Int)
 })
 
-/** Rows of the map as `fleet/Map` describes them, with names. */
+/** Rows of `fleet/Map`, with the names of workflows. */
 const Rows = Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json)))
 
 const Output = Schema.Struct({
@@ -48,14 +48,14 @@ const Output = Schema.Struct({
   shared: Rows,
   /** With `id`: types of its declared inputs. */
   inputs: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** Names of further ids in this answer. */
+  /** Names of the other ids in this answer. */
   workflows: Rows,
   mermaid: Schema.optionalKey(Schema.String),
   note: Schema.optionalKey(Schema.String)
 })
 type Output = typeof Output.Type
 
-/** Rows of each list in the overview, of the links of one workflow, and of the one list that is asked for. */
+/** Maximum number of rows: of each list in the overview, of one workflow's links, and of the only list asked for. */
 const rowsPerPage = { few: 5, some: 24, many: 40 }
 
 const byKind = (a: { readonly kind: string }, b: { readonly kind: string }) =>
@@ -77,7 +77,7 @@ const nameOf = ({ workflows }: WorkflowMap.WorkflowMap, id: string) => {
 
 const isOneOf = (names: ReadonlyArray<string>, name: string | undefined) => name !== undefined && names.includes(name)
 
-/** List that a question is about; without one, the answer is an overview. */
+/** Name of the list that was asked for; `undefined` for the overview. */
 const mainOf = ({ id, kind }: Pick<Input, "id" | "kind">): string | undefined => {
   if (kind === undefined) return id === undefined ? undefined : "edges"
   if (isOneOf(lists, kind)) return kind
@@ -91,7 +91,7 @@ const edgesOf = (map: WorkflowMap.WorkflowMap, { id, kind }: Input) =>
 const usesOf = ({ edges }: WorkflowMap.WorkflowMap, { id, kind }: Input) =>
   edges.filter((edge) => edge.from === id && (kind === undefined || edge.kind === kind))
 
-/** Page of each list that belongs to the question, with the number of all its rows. */
+/** Pages of the lists in the answer, each with its total number of rows. */
 const listsOf = (map: WorkflowMap.WorkflowMap, input: Input) => {
   const { id, kind, offset } = input
   const main = mainOf(input)
@@ -167,23 +167,20 @@ const idsIn = (value: unknown): ReadonlyArray<string> =>
 
 const call = (args: { readonly [name: string]: string | number | undefined }) => Hints.call("workflow_map", args)
 
-/** Links between all workflows, or those of one. */
 export const workflowMap = Tool.make({
   name: "workflow_map",
   title: "Map of workflows",
   searchHint: "dependencies, who calls this sub-workflow, impact of a change, unused sub-workflows, broken calls",
   description:
-    "Links between workflows, broken, unused, cyclic ones, shared credentials. With id: whom a change reaches.",
+    "Map links between workflows: broken, unused, cyclic ones, shared credentials. With id: what a change affects.",
   annotations: Tool.readOnly,
   scopes: ["workflow:list", "workflow:read"],
   partialScopes: { "dataTable:list": "names of data tables" },
   input: Schema.Struct({
     id: Schema.optionalKey(parameters.workflowId),
     kind: parameters.optional(Schema.Literals([...edgeKinds, ...groups, ...lists]), "Only these."),
-    format: Schema.Literals(["graph", "mermaid"])
-      .annotate({ description: "mermaid: to show a person.", default: "graph" })
-      .pipe(Schema.withDecodingDefaultKey(Effect.succeed("graph" as const))),
-    offset: parameters.offset("offset", "Rows to skip.")
+    format: parameters.graphFormat,
+    offset: parameters.rowOffset
   }),
   output: Output,
   handler: (input) =>
@@ -201,33 +198,33 @@ export const workflowMap = Tool.make({
     const total = [...map.workflows.values()].filter(({ isArchived }) => !isArchived).length
     if (lists === undefined) {
       const edges = [...edgesOf(map, input), ...usesOf(map, input)]
-      const shown = edges.slice(offset, offset + rowsPerPage.many)
-      const next = call({ id, kind, format: "mermaid", offset: offset + shown.length })
+      const page = edges.slice(offset, offset + rowsPerPage.many)
+      const next = call({ id, kind, format: "mermaid", offset: offset + page.length })
       return defined({
         total,
         counts,
-        mermaid: Flowchart.ofMap(map, shown),
-        note: shown.length < edges.length - offset
-          ? `${shown.length} of ${edges.length} links. On with ${next}`
+        mermaid: Flowchart.ofMap(map, page),
+        note: page.length < edges.length - offset
+          ? `${page.length} of ${edges.length} links. Continue with ${next}`
           : undefined
       })
     }
-    const shown = Object.fromEntries(
+    const rowsByList = Object.fromEntries(
       Object.entries(lists).flatMap(([key, { rows }]) => rows.length > 0 ? [[key, rows]] : [])
     )
     const inputs = id === undefined ? undefined : map.workflows.get(id)?.inputs
-    const named = new Set([
+    const idsWithNames = new Set([
       ...[...lists.broken.rows, ...lists.edges.rows, ...lists.unresolved.rows].map(({ from }) => from),
       ...lists.orphans.rows.map(({ id }) => id)
     ])
-    const further = new Set([...id === undefined ? [] : [id], ...idsIn(shown)])
-    const workflows = [...further].filter((id) => map.workflows.has(id) && !named.has(id))
+    const further = new Set([...id === undefined ? [] : [id], ...idsIn(rowsByList)])
+    const workflows = [...further].filter((id) => map.workflows.has(id) && !idsWithNames.has(id))
       .map((id) => ({ id, name: "", ...nameOf(map, id) }))
     return defined({
       total,
       counts,
       affected: id === undefined ? undefined : affectedBy(map, id),
-      ...shown,
+      ...rowsByList,
       inputs: inputs && [...inputs].map(([name, type]) => `${name}: ${type}`),
       workflows: workflows.length > 0 ? workflows : undefined
     })

@@ -138,7 +138,7 @@ describe("without a step of the recipe", () => {
       const auth0 = yield* set("auth0")
       const opaque = (yield* auth0.login("n8n:read n8n:write", {})).access
       assert.lengthOf(opaque.split("."), 1)
-      assert.include((yield* auth0.execute(opaque, "list_workflows")).challenge, "no signed JWT")
+      assert.include((yield* auth0.execute(opaque, "list_workflows")).challenge, "not a signed JWT")
       const byResource = (yield* auth0.login("n8n:read n8n:write", { resource })).access
       assert.strictEqual((yield* auth0.execute(byResource, "list_workflows")).status, 200)
 

@@ -90,7 +90,7 @@ describe("compare_items", () => {
       const { note } = yield* compare({ to: "Loose" })
       assert.strictEqual(
         note,
-        "The pairs look crossed: 'orderNo' differs in them, although most values are on both sides. Pair with key: 'orderNo'."
+        "The pairs look crossed: 'orderNo' differs in them, although most of its values are on both sides. Pair with key: 'orderNo'."
       )
       assert.isUndefined((yield* compare({ to: "Loose", key: "orderNo" })).note)
       assert.strictEqual(

@@ -89,7 +89,7 @@ describe("test_workflow", () => {
       const compared = yield* test({ cases: [{ pins: { Prise: [] } }, { testData: {} }], against: "w2" })
       assert.strictEqual(compared["message"], "1 the same, 0 differ, 1 could not run")
       assert.deepStrictEqual(arr(compared["cases"]).map((each) => obj(each)?.["case"]), ["1"])
-      assert.include(compared["hint"], "one case alone shows it in full")
+      assert.include(compared["hint"], "A call with one case shows it in full")
     }, { seed, runs: running() }))
 
   it.effect("takes 20 cases, and refuses none, more, and a live workflow", () =>
@@ -129,7 +129,7 @@ describe("test_workflow", () => {
       assert.lengthOf(arr(alone["cases"]), 1)
       assert.notProperty(alone, "hint")
       const two = yield* test({ cases: cases(2), against: "w2" })
-      assert.include(two["hint"], "one case alone")
+      assert.include(two["hint"], "one case shows it")
     }, { seed, runs: running() }))
 
   it.effect("ignores values that differ from run to run, if nothing was sent", () =>

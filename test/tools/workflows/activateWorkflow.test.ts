@@ -218,7 +218,7 @@ describe("activate_workflow returns the next runs", () => {
       assert.deepStrictEqual([unknown.nextRuns, unknown.timeZone], [undefined, "unknown"])
       assert.strictEqual(
         unknown.hint,
-        "Not in nextRuns: 'Clock': '0 9 * * *' in n8n's own time zone, which its API does not report. settings.timezone would fix the zone."
+        "Not in nextRuns: 'Clock': '0 9 * * *' in n8n's own time zone, which its API does not report. settings.timezone sets the time zone."
       )
       const hook = { name: "Hook", nodes: [node("Hook", "webhook", 2, { path: "p" })], connections: {} }
       const other = yield* tools.activateWorkflow.call({ id: (yield* tools.createWorkflow.call(hook)).id })
