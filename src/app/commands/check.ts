@@ -4,6 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
@@ -19,7 +20,7 @@ import * as JUnit from "../report/JUnit.ts"
 import * as Sarif from "../report/Sarif.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { command, exit, isColoured, placeOf, print, printAll, reportMarked } from "./root.ts"
+import { command, exit, isColoured, placeOf, print, printMarked, report } from "./root.ts"
 
 type Key = ReadonlyArray<string>
 
@@ -86,17 +87,14 @@ const inFolder = Effect.fnUntraced(function*(userPath: string, to: string | unde
   }
 })
 
-const documentOf = (report: CheckReport.Report, format: "json" | "sarif" | "junit", startedAt: number) =>
-  Effect.map(Clock.currentTimeMillis, (now) => {
-    switch (format) {
-      case "json":
-        return JSON.stringify(CheckReport.json(report))
-      case "sarif":
-        return JSON.stringify(Sarif.document(report.findings))
-      case "junit":
-        return JUnit.document(CheckReport.junit(report), { milliseconds: now - startedAt, startedAt }).trimEnd()
-    }
-  })
+const formats = {
+  text: (checked: CheckReport.Report) => CheckReport.text(checked, isColoured).join("\n"),
+  json: (checked: CheckReport.Report) => JSON.stringify(CheckReport.json(checked)),
+  sarif: ({ findings }: CheckReport.Report) => JSON.stringify(Sarif.document(findings)),
+  github: CheckReport.summary,
+  junit: (checked: CheckReport.Report, times: JUnit.Times) =>
+    JUnit.document(CheckReport.junit(checked), times).trimEnd()
+}
 
 export const check = command(
   "check",
@@ -108,7 +106,7 @@ export const check = command(
     ),
     n8n: flags.toggle("n8n", "Check the workflows of the connected n8n instead"),
     to: flags.text("to", "VERSION", "Also report what breaks in this release of n8n: 3, 2.41.1"),
-    format: Flag.Literals("format", ["text", "json", "sarif", "github", "junit"]).pipe(
+    format: Flag.Literals("format", Struct.keys(formats)).pipe(
       Flag.withDescription("Format of the report"),
       Flag.withDefault("text")
     ),
@@ -128,20 +126,20 @@ export const check = command(
       rule.startsWith(Finding.upgradeRule) ? to !== undefined : rule !== "policy" || options.policy !== undefined
     yield* known.update(keys, ([rule = "", place = ""]) => !hasRun(rule) || !hasRead(place))
     const news = findings.filter((_, index) => !known.isKnown(keys[index] ?? []))
-    const report: CheckReport.Report = {
+    const checked: CheckReport.Report = {
       findings: news,
       places,
       isOnN8n: n8n,
       isStrict: strict,
       known: findings.length - news.length
     }
-    if (format === "text") yield* printAll(CheckReport.text(report, isColoured))
-    else if (format === "github") {
+    if (format === "github") {
       // Commands for GitHub, which `print` would escape.
-      yield* Effect.sync(() => process.stdout.write(CheckReport.github(report).map((each) => `${each}\n`).join("")))
-      yield* print(CheckReport.summary(report))
-    } else yield* print(yield* documentOf(report, format, startedAt))
-    if (!CheckReport.isFine(report)) yield* exit(2)
+      yield* Effect.sync(() => process.stdout.write(CheckReport.github(checked).map((each) => `${each}\n`).join("")))
+    }
+    const milliseconds = (yield* Clock.currentTimeMillis) - startedAt
+    yield* print(formats[format](checked, { milliseconds, startedAt }))
+    if (!CheckReport.isFine(checked)) yield* exit(2)
   })
 )
 
@@ -210,7 +208,7 @@ export const audit = command(
       findings,
       ...defined({ note, known: spots.length - news.length || undefined })
     }
-    yield* reportMarked(json, data, () => auditLines(data))
+    yield* report(json, data, () => auditLines(data), printMarked)
     if (!data.ok) yield* exit(isIncomplete ? 1 : 2)
   })
 )

@@ -9,7 +9,7 @@ import * as Visible from "../../base/Visible.ts"
 import * as tools from "../../tools/index.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { checkWrites, command, exit, name, print, report, showProgress } from "./root.ts"
+import { checkWrites, command, exit, isInteractive, name, print, report, showProgress } from "./root.ts"
 import { jsonIn } from "./tools.ts"
 
 type Planned = Effect.Success<ReturnType<typeof tools.bulkEdit.call>>
@@ -56,8 +56,6 @@ const watched = Effect.provideService(CallContext, {
   confirm: () => Effect.succeed("unasked" as const),
   progress: showProgress
 })
-
-const isTerminal = () => process.stdin.isTTY === true && process.stdout.isTTY === true
 
 /** Options that select workflows on n8n. */
 export const selection = {
@@ -135,7 +133,7 @@ export const edit = command(
         })
         const planned = data as Planned
         const { plan: id, refused } = planned
-        const asks = !dryRun && !yes && !json && id !== undefined && isTerminal()
+        const asks = !dryRun && !yes && !json && id !== undefined && isInteractive()
         const isApplied = id !== undefined && !dryRun && (yes || asks)
         if (!json || !isApplied) yield* report(json, planned, () => planLines(planned))
         if (id === undefined) return yield* exit(refused === undefined ? 0 : 2)

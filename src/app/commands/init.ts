@@ -16,9 +16,10 @@ import * as ConfigPlace from "../config/ConfigPlace.ts"
 import * as Options from "../config/Options.ts"
 import * as Upstreams from "../config/Upstreams.ts"
 import * as Doctor from "../doctor/Doctor.ts"
+import { shellWord } from "../report/Layout.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { command, exit, isColoured, name as program, offeredTools, print, warn } from "./root.ts"
+import { command, exit, isColoured, isInteractive, name as program, offeredTools, print, warn } from "./root.ts"
 
 /** Paths of the editor that people copy from a browser, with what comes after. */
 const editorPath = /\/(?:home|workflow|workflows|projects|settings|signin|setup|executions)(?:\/.*)?$/
@@ -29,8 +30,6 @@ export const addressOf = Effect.fnUntraced(function*(text: string) {
   const path = url.pathname.replace(/\/{2,}/g, "/").replace(/\/api(\/v\d+)?(\/.*)?$/, "").replace(editorPath, "")
   return `${url.origin}${path.replace(/\/$/, "")}`
 })
-
-const isInteractive = () => process.stdin.isTTY === true && process.stdout.isTTY === true
 
 interface Access {
   readonly url: string
@@ -160,20 +159,17 @@ const ignore = Effect.fnUntraced(function*(folder: string) {
 export const start = (node: string, script: string): ReadonlyArray<string> =>
   /[\\/]_npx[\\/]/.test(script) ? ["npx", "-y", program] : [node, script]
 
-/** Word of a shell. */
-export const quoted = (word: string) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
-
 /** Lines that add this server to clients. */
 export const clientLines = (profile: string, command: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [first = "", ...args] = command
   const server = { command: first, args }
   return [
     "Claude Code:",
-    `  claude mcp add ${quoted(profile)} -s user -- ${command.map(quoted).join(" ")}`,
+    `  claude mcp add ${shellWord(profile)} -s user -- ${command.map(shellWord).join(" ")}`,
     "Cursor, in ~/.cursor/mcp.json:",
     `  ${JSON.stringify({ mcpServers: { [profile]: server } })}`,
     "VS Code:",
-    `  code --add-mcp ${quoted(JSON.stringify({ name: profile, ...server }))}`
+    `  code --add-mcp ${shellWord(JSON.stringify({ name: profile, ...server }))}`
   ]
 }
 
@@ -248,6 +244,6 @@ export const init = command(
       name
     ]
     yield* print(["", "Add it to a client:", ...clientLines(name, command)].join("\n"))
-    yield* print(`\nTry it here: ${program} ${all.length === 1 ? "" : `--profile ${quoted(name)} `}workflows`)
+    yield* print(`\nTry it here: ${program} ${all.length === 1 ? "" : `--profile ${shellWord(name)} `}workflows`)
   }, Effect.catchTag("QuitError", () => Options.refuse("Nothing was written")))
 )

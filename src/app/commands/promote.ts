@@ -12,7 +12,7 @@ import * as Upstreams from "../config/Upstreams.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { command, exit, name, printMarked as print, reportMarked as report, warn } from "./root.ts"
+import { command, exit, name, printMarked as print, report, warn } from "./root.ts"
 
 const readBindings = ConfigFile.reader("The bindings", Sync.Bindings)
 
@@ -102,7 +102,7 @@ export const promote = command(
       ),
       ...done.obstacles.map(SyncReport.obstacleLine),
       SyncReport.promotionSummary(done, dryRun)
-    ])
+    ], print)
     if (done.hasConflicts && !json) {
       yield* warn(
         `${name}: changes made on '${to}' since the last promotion are not overwritten: bring them back to ${

@@ -42,7 +42,7 @@ const junit = flags.text("junit", "FILE", "Also write the report as JUnit XML")
 const writeJUnit = Effect.fnUntraced(function*(
   file: string | undefined,
   cases: ReadonlyArray<JUnit.Case>,
-  times: { readonly milliseconds: number; readonly startedAt: number }
+  times: JUnit.Times
 ) {
   if (file === undefined) return
   const fs = yield* FileSystem.FileSystem

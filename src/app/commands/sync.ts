@@ -1,4 +1,5 @@
 /** `pull`, `status`, `diff` and `push`: synchronize a folder of workflows with n8n. */
+import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -10,39 +11,24 @@ import * as Git from "../Git.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { checkWrites, command, exit, name, printMarked as print, reportMarked as report, warn } from "./root.ts"
+import { checkWrites, command, exit, name, printMarked as print, report, showLine, warn } from "./root.ts"
 
-const workflows = flags.folder("Folder of workflow files")
-
-const extras = {
+const scope = {
+  only: flags.only("an id, or a path in the folder"),
   pinned: flags.toggle("pinned", "Synchronize pinned data too, from now on"),
   staticData: flags.toggle("static-data", "Synchronize static data too, from now on")
 }
 
-const only = flags.only("an id, or a path in the folder")
+const shared = { folder: flags.folder("Folder of workflow files"), json: flags.json, ...scope }
 
 const fromGit = flags.text("from-git", "REF", "Only files that changed since this commit, including uncommitted ones")
 
 const amongChanged = (folder: string, ref: string | undefined) =>
   ref === undefined ? Effect.succeed({}) : Effect.map(Git.changedSince(folder, ref), (among) => ({ among }))
 
-interface Common {
-  readonly pinned: boolean
-  readonly staticData: boolean
-  readonly only: ReadonlyArray<string> | undefined
-}
-
-const showProgress = (line: string) =>
-  Effect.sync(() => {
-    if (process.stderr.isTTY === true) process.stderr.write(`\r\u001B[K${line}`)
-  })
-
-const onRead = (count: number, total: number) =>
-  showProgress(count === total ? "" : `Read ${count} of ${total} workflows`)
-
-const optionsOf = ({ only, pinned, staticData }: Common): Sync.Options => ({
+const optionsOf = ({ only, pinned, staticData }: Command.Command.Config.Infer<typeof scope>): Sync.Options => ({
   only,
-  onRead,
+  onRead: (count, total) => showLine(count === total ? "" : `Read ${count} of ${total} workflows`),
   extras: [...(pinned ? ["pinData" as const] : []), ...(staticData ? ["staticData" as const] : [])]
 })
 
@@ -87,7 +73,7 @@ const onStep = (json: boolean, isDryRun: boolean) => {
     return json
       ? Effect.void
       : Effect.andThen(
-        showProgress(""),
+        showLine(""),
         print(`[${step.count}/${step.total}] ${SyncReport.outcomeLine(rest, isDryRun)}`)
       )
   }
@@ -101,15 +87,15 @@ const printReport = (done: Sync.Report<Sync.Outcome>, json: boolean, isDryRun = 
         : []
     ),
     SyncReport.summary(done, isDryRun)
-  ])
+  ], print)
 
 const printDifferences = (all: ReadonlyArray<Sync.Entry | Sync.Difference>, json = false) =>
-  report(json, all, () => all.map(SyncReport.difference))
+  report(json, all, () => all.map(SyncReport.difference), print)
 
 export const status = command(
   "status",
   "Compare a folder of workflows with n8n",
-  { folder: workflows, json: flags.json, only, ...extras },
+  shared,
   Effect.fnUntraced(function*({ folder, json, ...scope }, options) {
     const done = yield* inFolder(options, folder, Sync.status(".", optionsOf(scope)))
     yield* printReport(done, json)
@@ -121,10 +107,7 @@ export const pull = command(
   "pull",
   "Write n8n's workflows into a folder",
   {
-    folder: workflows,
-    json: flags.json,
-    only,
-    ...extras,
+    ...shared,
     dryRun: flags.dryRun,
     splitsCode: Flag.Boolean("split-code").pipe(
       Flag.withDescription(
@@ -177,7 +160,7 @@ export const pull = command(
 export const diff = command(
   "diff",
   "Show the differences between a folder and n8n",
-  { folder: workflows, json: flags.json, only, fromGit, ...extras },
+  { ...shared, fromGit },
   Effect.fnUntraced(function*({ folder, fromGit, json, ...scope }, options) {
     const among = yield* amongChanged(folder, fromGit)
     const differences = yield* inFolder(
@@ -194,11 +177,8 @@ export const push = command(
   "push",
   "Write a folder's changes to n8n",
   {
-    folder: workflows,
-    json: flags.json,
-    only,
+    ...shared,
     fromGit,
-    ...extras,
     dryRun: flags.dryRun,
     publishes: flags.toggle("publish", "Publish the pushed workflows"),
     deletes: flags.toggle("delete", "Delete workflows on n8n whose file was removed, unless they changed there")

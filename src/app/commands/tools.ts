@@ -18,7 +18,6 @@ import * as ToolContext from "../ToolContext.ts"
 import json from "./examples.json" with { type: "json" }
 import * as flags from "./flags.ts"
 import { didYouMean, width } from "./help.ts"
-import { quoted } from "./init.ts"
 import { command, exit, name as program, offeredTools, print, report } from "./root.ts"
 
 /** Arguments by tool, which work with `--demo`. */
@@ -94,7 +93,8 @@ export const page = (tool: Tool.Any): ReadonlyArray<string> => {
     "",
     "Example",
     `  ${
-      [program, ...demo, ...option, "call", tool.name, quoted(JSON.stringify(examples[tool.name] ?? {}))].join(" ")
+      [program, ...demo, ...option, "call", tool.name, Layout.shellWord(JSON.stringify(examples[tool.name] ?? {}))]
+        .join(" ")
     }`,
     ...(demo.length === 0
       ? ["  (with a name or id of yours)"]

@@ -12,6 +12,7 @@ import * as Visible from "../../base/Visible.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import { hasStatus, N8nClient } from "../../n8n/N8nClient.ts"
 import * as TestCopies from "../../trials/TestCopies.ts"
+import * as Layout from "../report/Layout.ts"
 
 export interface Check {
   readonly name: string
@@ -237,13 +238,12 @@ export const isHealthy = (checks: ReadonlyArray<Check>): boolean => checks.every
 const marks = { ok: "✓", warning: "!", failed: "✗", skipped: "-" } as const
 const colours = { ok: 32, warning: 33, failed: 31, skipped: 90 } as const
 
-export const render = (checks: ReadonlyArray<Check>, coloured: boolean): string => {
+export const render = (checks: ReadonlyArray<Check>, isColoured: boolean): string => {
   const width = Math.max(...checks.map((check) => check.name.length))
-  return checks.flatMap(({ cure, detail, name, status }) => {
-    const mark = coloured ? `\u001b[${colours[status]}m${marks[status]}\u001b[0m` : marks[status]
-    return [
-      `${mark} ${name.padEnd(width)}  ${Visible.label(detail, 1_000)}`,
-      ...(cure === undefined ? [] : [`  ${" ".repeat(width)}  → ${Visible.label(cure, 1_000)}`])
-    ]
-  }).join("\n")
+  return checks.flatMap(({ cure, detail, name, status }) => [
+    `${Layout.paint(marks[status], colours[status], isColoured)} ${name.padEnd(width)}  ${
+      Visible.label(detail, 1_000)
+    }`,
+    ...(cure === undefined ? [] : [`  ${" ".repeat(width)}  → ${Visible.label(cure, 1_000)}`])
+  ]).join("\n")
 }

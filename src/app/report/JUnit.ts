@@ -25,14 +25,14 @@ const element = (name: string, attributes: Readonly<Record<string, string | numb
   return inner === "" ? `<${name}${written}/>` : `<${name}${written}>${inner}</${name}>`
 }
 
-const seconds = (milliseconds: number) => (milliseconds / 1_000).toFixed(3)
+const seconds = (milliseconds = 0) => (milliseconds / 1_000).toFixed(3)
 
 /** Result of a case; CI systems group by the class name. */
 export interface Case {
   readonly name: string
   readonly classname: string
   readonly file?: string
-  readonly milliseconds: number
+  readonly milliseconds?: number
   readonly problem?: {
     readonly kind: "failure" | "error"
     readonly type: string
@@ -50,11 +50,13 @@ const testcase = ({ classname, file, milliseconds, name, problem }: Case) =>
       : element(problem.kind, { type: problem.type, message: problem.message }, content(problem.text))
   )
 
-/** Complete document; `startedAt` is in epoch milliseconds. */
-export const document = (
-  cases: ReadonlyArray<Case>,
-  { milliseconds, startedAt }: { readonly milliseconds: number; readonly startedAt: number }
-): string => {
+export interface Times {
+  readonly milliseconds: number
+  /** Epoch milliseconds. */
+  readonly startedAt: number
+}
+
+export const document = (cases: ReadonlyArray<Case>, { milliseconds, startedAt }: Times): string => {
   const counts = {
     tests: cases.length,
     failures: cases.filter(({ problem }) => problem?.kind === "failure").length,
