@@ -1,8 +1,9 @@
 /** Shapes of pictures as SVG. Pure. */
+import { xml } from "../base/Xml.ts"
 import type * as geometry from "./geometry.ts"
 import type { Glyph } from "./glyphs.ts"
 import type { Status } from "./Picture.ts"
-import { boldness, ellipsis, width as textWidth, wrap, xml } from "./text.ts"
+import { boldness, ellipsis, width as textWidth, wrap } from "./text.ts"
 
 /** Number with at most one decimal. */
 export const n = (value: number) => String(Math.round(value * 10) / 10)

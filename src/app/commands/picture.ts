@@ -1,6 +1,5 @@
 /** `picture` and `map`: draw a workflow with a run, a difference or its problems, and the links between workflows. */
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import { str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
@@ -13,6 +12,7 @@ import * as WorkflowMap from "../../workflows/fleet/Map.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as WorkflowValidation from "../../workflows/WorkflowValidation.ts"
+import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Options from "../config/Options.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
@@ -39,12 +39,10 @@ const out = flags.text(
 
 /** Folder of a file outside of all these, or the nearest above it that exists. */
 const folderOutside = Effect.fnUntraced(function*(file: string, folders: ReadonlyArray<string>) {
-  const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]
+  const path = yield* Path.Path
   const full = path.resolve(file)
-  if (folders.some((folder) => full.startsWith(`${path.resolve(folder)}${path.sep}`))) return []
-  let folder = path.dirname(full)
-  while (!(yield* Effect.orElseSucceed(fs.exists(folder), () => true))) folder = path.dirname(folder)
-  return [folder]
+  const isInside = folders.some((folder) => full.startsWith(`${path.resolve(folder)}${path.sep}`))
+  return isInside ? [] : [yield* ConfigFile.nearest(path.dirname(full))]
 })
 
 /** Context with the folders that a command may use: besides the usual ones, those of files that a person names. */

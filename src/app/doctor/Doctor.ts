@@ -1,7 +1,6 @@
 /** Checks of every condition that this server needs, with a cure for each that is not met. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Path from "effect/Path"
 import * as Envelope from "../../answer/Envelope.ts"
 import type * as Tool from "../../answer/Tool.ts"
 import type { Service as Database } from "../../base/Database.ts"
@@ -12,6 +11,7 @@ import * as Visible from "../../base/Visible.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import { hasStatus, N8nClient } from "../../n8n/N8nClient.ts"
 import * as TestCopies from "../../trials/TestCopies.ts"
+import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Layout from "../report/Layout.ts"
 
 export interface Check {
@@ -154,11 +154,7 @@ const filesRoot = Effect.fnUntraced(function*(root: string | undefined) {
 /** Check of the nearest existing folder, since the state's is created at first use. */
 const stateFolder = Effect.fnUntraced(function*(folder: string) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  let nearest = folder
-  while (!(yield* fs.exists(nearest).pipe(Effect.orElseSucceed(() => false))) && path.dirname(nearest) !== nearest) {
-    nearest = path.dirname(nearest)
-  }
+  const nearest = yield* ConfigFile.nearest(folder)
   const isWritable = yield* fs.access(nearest, { writable: true }).pipe(
     Effect.andThen(fs.stat(nearest)),
     Effect.map(({ type }) => type === "Directory"),

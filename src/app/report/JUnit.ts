@@ -1,24 +1,13 @@
 /** Results of cases as JUnit XML for CI systems. Pure. */
+import { xml } from "../../base/Xml.ts"
 
-/** Characters that XML 1.0 forbids, even escaped. */
-const impossible = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu
+/** Readers convert these characters to spaces or line feeds. */
+const coded = (text: string, characters: RegExp) =>
+  xml(text).replace(characters, (character) => `&#${character.codePointAt(0)};`)
 
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  "\"": "&quot;",
-  // Readers convert them to spaces in attributes.
-  "\t": "&#9;",
-  "\n": "&#10;",
-  "\r": "&#13;"
-}
+const attribute = (text: string) => coded(text, /[\t\n\r]/g)
 
-const attribute = (text: string) =>
-  text.replace(impossible, "\uFFFD").replace(/[&<>"\t\n\r]/g, (character) => entities[character] ?? character)
-
-const content = (text: string) =>
-  text.replace(impossible, "\uFFFD").replace(/[&<>\r]/g, (character) => entities[character] ?? character)
+const content = (text: string) => coded(text, /\r/g)
 
 const element = (name: string, attributes: Readonly<Record<string, string | number>>, inner = "") => {
   const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${attribute(String(value))}"`).join("")

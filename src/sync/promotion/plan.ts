@@ -11,7 +11,7 @@ import * as LiteralSecrets from "../../workflows/LiteralSecrets.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import * as NodeParameters from "../../workflows/NodeParameters.ts"
 import * as content from "../content.ts"
-import { nodeIds } from "../locals.ts"
+import { concurrency, nodeIds } from "../locals.ts"
 import * as references from "../references.ts"
 import { changedLine, nonEmpty } from "../report.ts"
 import {
@@ -25,8 +25,6 @@ import {
   type Route,
   type Source
 } from "./source.ts"
-
-const concurrency = 8
 
 export const refuse = (reason: string, hint: string) => Errors.invalid("only", reason, hint)
 
