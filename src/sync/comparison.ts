@@ -223,9 +223,9 @@ export const make = Effect.fn("Sync.compare")(
   function*(userPath: string, { extras = [], secrets, splitsCode }: Options = {}) {
     const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
     const { state, text } = yield* Locals.readState(folder)
-    const asked = (["pinData", "staticData"] as const).filter((key) => state[key] === true || extras.includes(key))
+    const parts = (["pinData", "staticData"] as const).filter((key) => state[key] === true || extras.includes(key))
     const release = yield* (yield* N8nClient).release
-    const scope: content.Scope = { extras: asked, isV1: isV1(release), writesDrafts: writesDrafts(release) }
+    const scope: content.Scope = { extras: parts, isV1: isV1(release), writesDrafts: writesDrafts(release) }
     const { archived, heads } = yield* readHeads(state, scope)
     const { faults, locals } = yield* Locals.readAll(folder, userPath, state, scope, secrets === "refuse")
     const { extractSecrets: wasExtracted = false, splitCode: wasSplit = false, ...rest } = state
@@ -237,7 +237,7 @@ export const make = Effect.fn("Sync.compare")(
         ...rest,
         ...(isSplit ? { splitCode: true } : {}),
         ...(isExtracted ? { extractSecrets: true } : {}),
-        ...Object.fromEntries(asked.map((key) => [key, true]))
+        ...Object.fromEntries(parts.map((key) => [key, true]))
       },
       stateText: text,
       scope,
@@ -302,7 +302,7 @@ const hashes = new WeakMap<object, Map<string, string>>()
 
 const maxHashes = 20_000
 
-/** Compares pairs without keeping what was read. With `isPartial`, it ends before the call's deadline. */
+/** Compares pairs, and drops the workflows that it reads. With `isPartial`, it ends before the call's deadline. */
 export const compareAll = Effect.fnUntraced(function*(
   { scope }: Comparison,
   pairs: ReadonlyArray<Pair>,

@@ -14,7 +14,7 @@ export const Base = Schema.Struct({
   updatedAt: Schema.optionalKey(Schema.String),
   hash: Schema.String,
   tags: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** Pushed without being published; a later push that publishes makes up for it. */
+  /** Pushed without being published; a later push that publishes publishes it, too. */
   unpublished: Schema.optionalKey(Schema.Literal(true))
 })
 export type Base = typeof Base.Type
@@ -163,8 +163,8 @@ export const readAll = Effect.fnUntraced(function*(
       })
     )
   }
-  const [found, faults] = yield* Effect.partition(yield* files.paths(userPath), readOne, { concurrency })
-  const locals = found.flat()
+  const [readable, faults] = yield* Effect.partition(yield* files.paths(userPath), readOne, { concurrency })
+  const locals = readable.flat()
   const seen = new Set([...locals, ...faults].map(({ file }) => file))
   // A damaged file must not count as deleted.
   const broken = yield* Effect.forEach(

@@ -43,7 +43,7 @@ const readBaseline = Effect.fnUntraced(function*(file: string) {
   )
 })
 
-/** Writes keys, one a line; `isOther` selects those of the file that stay. */
+/** Writes the keys, one per line; `isOther` selects the keys of the file that remain. */
 const writeBaseline = Effect.fnUntraced(function*(
   file: string,
   keys: ReadonlyArray<Key>,
@@ -60,7 +60,7 @@ const writeBaseline = Effect.fnUntraced(function*(
     (error) => Effect.fail(Options.refuse(`--baseline: '${file}' cannot be written: ${ConfigFile.fault(error)}`))
   ))
 
-/** Opens the baseline before the work: `isKnown` for its findings, `update` if it is to be written. */
+/** Opens the baseline: `isKnown` tests for its findings, `update` writes it if that was requested. */
 const openBaseline = Effect.fnUntraced(function*(file: string | undefined, isUpdate: boolean) {
   if (isUpdate && file === undefined) return yield* Options.refuse("--update-baseline needs --baseline FILE")
   const known = new Set(
@@ -145,7 +145,7 @@ export const check = command(
 
 interface AuditData {
   readonly findings: ReturnType<typeof Findings.show>
-  /** Number of places that the baseline has. */
+  /** Number of places in the baseline. */
   readonly known?: number
   readonly note?: string
   readonly workflows: number

@@ -21,7 +21,7 @@ import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
 import { command, exit, isColoured, isInteractive, name as program, offeredTools, print, warn } from "./root.ts"
 
-/** Paths of the editor that people copy from a browser, with what comes after. */
+/** Path of a page of n8n's editor, as copied from a browser, with everything after it. */
 const editorPath = /\/(?:home|workflow|workflows|projects|settings|signin|setup|executions)(?:\/.*)?$/
 
 /** Address of n8n in an address of its editor or API. */
@@ -88,7 +88,7 @@ const presetAccess = Effect.fnUntraced(function*<E, R>(
   return (yield* test(access)) ? access : undefined
 })
 
-/** Asks a person for what the options leave open, until it works. */
+/** Asks for the values that the options lack, until the connection works. */
 const askAccess = Effect.fnUntraced(function*<E extends { readonly message: string }, R>(
   { apiKey, n8nUrl }: Options.Options,
   test: (access: Access) => Effect.Effect<boolean, E, R>
@@ -106,7 +106,6 @@ const askAccess = Effect.fnUntraced(function*<E extends { readonly message: stri
 
 interface Existing {
   readonly text: string | undefined
-  /** Names of its profiles. */
   readonly names: ReadonlyArray<string>
 }
 

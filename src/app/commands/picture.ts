@@ -63,7 +63,6 @@ export const withFolders = Effect.fnUntraced(function*(
   )
 })
 
-/** Path of a reference to a file. */
 export const fileOf = (reference = ""): string | undefined => {
   const { place } = Reference.parse(reference)
   return place.kind === "file" ? place.path : undefined

@@ -1,4 +1,4 @@
-/** Root command, whose options all commands share, and what commands are made of. */
+/** Root command, whose options all commands share, and parts of commands. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -53,7 +53,7 @@ export const showLine = (line: string) =>
 export const showProgress = (done: number, total: number | undefined) =>
   showLine(done === total ? "" : `${done} of ${total} workflows`)
 
-/** Real path of a folder and its name in reports, and the file if the path is that of one. */
+/** Real path of a folder and its name in reports, and the file if the path leads to one. */
 export const placeOf = Effect.fnUntraced(function*(userPath: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -70,7 +70,7 @@ export const placeOf = Effect.fnUntraced(function*(userPath: string) {
   }
 })
 
-/** Refuses what a command does if its n8n is read-only; `otherwise` is another way out. */
+/** Fails if the n8n is read-only; `deed` says what the command does, `otherwise` names an alternative. */
 export const checkWrites = (deed: string, otherwise = "") =>
   Effect.flatMap(Tool.ReadOnly, (isReadOnly) =>
     isReadOnly

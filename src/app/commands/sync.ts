@@ -79,14 +79,14 @@ const onStep = (json: boolean, isDryRun: boolean) => {
   }
 }
 
-const printReport = (done: Sync.Report<Sync.Outcome>, json: boolean, isDryRun = false) =>
-  report(json, SyncReport.json(done), () => [
-    ...done.entries.flatMap((entry) =>
+const printReport = (result: Sync.Report<Sync.Outcome>, json: boolean, isDryRun = false) =>
+  report(json, SyncReport.json(result), () => [
+    ...result.entries.flatMap((entry) =>
       entry.action === undefined && entry.error === undefined && (entry.status !== "same" || entry.refused)
         ? SyncReport.entryLine(entry)
         : []
     ),
-    SyncReport.summary(done, isDryRun)
+    SyncReport.summary(result, isDryRun)
   ], print)
 
 const printDifferences = (all: ReadonlyArray<Sync.Entry | Sync.Difference>, json = false) =>
@@ -97,9 +97,9 @@ export const status = command(
   "Compare a folder of workflows with n8n",
   shared,
   Effect.fnUntraced(function*({ folder, json, ...scope }, options) {
-    const done = yield* inFolder(options, folder, Sync.status(".", optionsOf(scope)))
-    yield* printReport(done, json)
-    yield* conclude(done, !done.isSame)
+    const result = yield* inFolder(options, folder, Sync.status(".", optionsOf(scope)))
+    yield* printReport(result, json)
+    yield* conclude(result, !result.isSame)
   })
 )
 
@@ -128,7 +128,7 @@ export const pull = command(
     )
   },
   Effect.fnUntraced(function*({ deletes, dryRun, folder, json, resolve, secrets, splitsCode, ...scope }, options) {
-    const done = yield* inFolder(
+    const result = yield* inFolder(
       options,
       folder,
       Sync.pull(".", {
@@ -142,18 +142,18 @@ export const pull = command(
       }),
       dryRun ? "pretend" : "create"
     )
-    yield* printReport(done, json, dryRun)
-    if (done.hasConflicts && !json) {
+    yield* printReport(result, json, dryRun)
+    if (result.hasConflicts && !json) {
       yield* warn(
         `${name}: changes on both sides are never overwritten. --resolve there takes n8n's state, --resolve here keeps the file's for the next push.`
       )
     }
-    if (done.hasSecrets && !json) {
+    if (result.hasSecrets && !json) {
       yield* warn(
         `${name}: files with literal secrets were refused: move the secrets into credentials, or add --secrets extract.`
       )
     }
-    yield* conclude(done, done.hasConflicts || done.hasSecrets)
+    yield* conclude(result, result.hasConflicts || result.hasSecrets)
   })
 )
 
@@ -185,7 +185,7 @@ export const push = command(
   },
   Effect.fnUntraced(function*({ deletes, dryRun, folder, fromGit, json, publishes, ...scope }, options) {
     const among = yield* amongChanged(folder, fromGit)
-    const done = yield* inFolder(
+    const result = yield* inFolder(
       options,
       folder,
       Effect.andThen(
@@ -200,15 +200,15 @@ export const push = command(
         })
       )
     )
-    yield* printReport(done, json, dryRun)
-    if (done.hasConflicts && !json) {
-      const ids = done.entries.flatMap(({ id, status }) => status === "both" && id !== undefined ? [id] : [])
+    yield* printReport(result, json, dryRun)
+    if (result.hasConflicts && !json) {
+      const ids = result.entries.flatMap(({ id, status }) => status === "both" && id !== undefined ? [id] : [])
       yield* printDifferences(yield* inFolder(options, folder, Sync.diff(".", { ...optionsOf(scope), only: ids })))
       yield* warn(
         `${name}: nothing was pushed: changes on both sides are never overwritten. pull --resolve here keeps the file's state, pull --resolve there n8n's.`
       )
     }
-    const hasInvalid = done.entries.some(({ status }) => status === "invalid")
+    const hasInvalid = result.entries.some(({ status }) => status === "invalid")
     if (hasInvalid && !dryRun && !json) {
       yield* warn(
         `${name}: nothing was pushed: fix the files that cannot be read${
@@ -216,6 +216,6 @@ export const push = command(
         }.`
       )
     }
-    yield* conclude(done, done.hasConflicts)
+    yield* conclude(result, result.hasConflicts)
   })
 )

@@ -97,7 +97,7 @@ export const page = (tool: Tool.Any): ReadonlyArray<string> => {
         .join(" ")
     }`,
     ...(demo.length === 0
-      ? ["  (with a name or id of yours)"]
+      ? ["  (use a name or id of your own)"]
       : isWriting(tool)
       ? ["  (--demo changes an n8n in memory only)"]
       : [])
@@ -121,7 +121,7 @@ const list = (served: ReadonlyArray<Tool.Any>) => {
   })
 }
 
-/** Served tool, or the reason why it is not there. */
+/** Served tool, or the reason why it is not served. */
 const find = <T extends Tool.Any>(served: ReadonlyArray<T>, name: string, options: Options.Options) => {
   const tool = McpServer.find(served, name)
   return tool === undefined
@@ -140,7 +140,7 @@ export const tools = command(
   { tool: flags.optionalArgument("tool", "Name of a tool: its parameters, with an example"), json: flags.json },
   Effect.fnUntraced(function*({ json, tool: name }, options) {
     if (name !== undefined) {
-      // One that is off can be read about, too.
+      // Tools that are off are described, too.
       const tool = all.all.find((each) => each.name === name) ?? (yield* find([], name, options))
       return yield* report(json, McpServer.listing(tool), () => page(tool))
     }

@@ -1,4 +1,4 @@
-/** `upgrade`: moves outdated and deprecated nodes on, and proves each workflow on its recorded runs. */
+/** `upgrade`: replaces outdated and deprecated nodes, and proves each workflow on its recorded runs. */
 import * as Effect from "effect/Effect"
 import * as Path from "effect/Path"
 import * as Tool from "../../answer/Tool.ts"
@@ -50,15 +50,15 @@ export const upgrade = command(
     dryRun: flags.dryRun,
     json: flags.json
   },
-  Effect.fnUntraced(function*({ dryRun, folder, json, last, n8n, ...given }, options) {
+  Effect.fnUntraced(function*({ dryRun, folder, json, last, n8n, ...scope }, options) {
     const path = yield* Path.Path
     if (n8n && folder !== undefined) return yield* Options.refuse("Pass a folder or --n8n, not both")
-    const select = selected(given)
+    const select = selected(scope)
     if (!n8n && Object.keys(select).length > 0) {
       return yield* Options.refuse("--id, --name and --tag select workflows on n8n: add --n8n")
     }
     const place = yield* placeOf(folder ?? ".")
-    const to = given.to === undefined ? undefined : yield* Effect.fromResult(Breaks.parseTarget(given.to))
+    const to = scope.to === undefined ? undefined : yield* Effect.fromResult(Breaks.parseTarget(scope.to))
     yield* Effect.gen(function*() {
       if (!dryRun && n8n) yield* checkWrites("upgrade changes workflows", ", or add --dry-run")
       const connected = n8n ? yield* N8nClient.use((client) => client.release) : undefined
@@ -74,9 +74,9 @@ export const upgrade = command(
         : [path.basename(place.only)]
       if (all.length === 0) return yield* Options.refuse("No workflows found")
       const redacts = yield* Tool.RedactSecrets
-      const done = yield* Upgrades.run(all, { to, last, dryRun, timeout, redacts, onDone: showProgress })
-      yield* report(json, UpgradeReport.json(done), () => UpgradeReport.lines(done, dryRun, isColoured))
-      yield* exit(Upgrades.exitCode(done))
+      const upgrades = yield* Upgrades.run(all, { to, last, dryRun, timeout, redacts, onDone: showProgress })
+      yield* report(json, UpgradeReport.json(upgrades), () => UpgradeReport.lines(upgrades, dryRun, isColoured))
+      yield* exit(Upgrades.exitCode(upgrades))
     }).pipe(
       Effect.provide(yield* withFolders({ ...options, filesRoot: n8n ? options.filesRoot : [place.root] }))
     )

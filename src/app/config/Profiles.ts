@@ -57,7 +57,6 @@ const File = Schema.Struct({ profiles: Schema.Array(Schema.Unknown).check(Schema
 const readFile = ConfigFile.reader("The file", File)
 const decodeEntry = ConfigFile.decoder("A profile", Entry)
 
-/** Variables of the environment, by name. */
 export type Env = Readonly<Record<string, string | undefined>>
 
 const stateOf = ({ state, stateEnv }: typeof Entry.Type, env: Env, base: string) => {
@@ -127,7 +126,6 @@ export const load = (file: string, env: Env): Effect.Effect<
     return duplicate === undefined ? resolved : yield* Effect.fail(`two profiles are named '${duplicate}'`)
   }).pipe(Effect.mapError((reason) => new InvalidProfile({ message: `${file}: ${reason}` })))
 
-/** Profile of this name. */
 export const find = <A extends { readonly name: string | undefined }>(
   profiles: ReadonlyArray<A>,
   name: string

@@ -28,7 +28,6 @@ export const place = Effect.fnUntraced(function*(
   return named(state) ?? (yield* Options.refuse(`--state is ${forms}`))
 })
 
-/** Documents of the state. */
 export const documents = (place: Place) =>
   place._tag === "Folder"
     ? Documents.layerFolder(place.folder)

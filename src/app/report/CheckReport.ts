@@ -11,7 +11,7 @@ export interface Report {
   readonly places: ReadonlyArray<string>
   readonly isOnN8n: boolean
   readonly isStrict: boolean
-  /** Number of findings that the baseline has. */
+  /** Number of findings in the baseline. */
   readonly known: number
 }
 

@@ -152,7 +152,7 @@ export const difference = (entry: Sync.Entry | Sync.Difference): string => {
     ...view.connections.removed.map((link) => `  - ${Visible.label(link, 200)}`),
     ...view.connections.added.map((link) => `  + ${Visible.label(link, 200)}`),
     ...whole("settings", view.settings),
-    ...whole("besides", view.other),
+    ...whole("other fields", view.other),
     ...(tags === undefined ? [] : [`  tags: ${list(tags.before)} → ${list(tags.after)}`]),
     ...(view.moved === 0 ? [] : [`  ${counted(view.moved, "node")} moved`])
   ].join("\n")

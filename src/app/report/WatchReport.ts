@@ -23,11 +23,11 @@ const flags: { readonly [argument: string]: string } = {
   groupBy: "--by"
 }
 
-/** Command that asks what a tool would be asked. */
+/** Command that shows what the suggested tool would return. */
 const commandOf = (look: NonNullable<Incident.Incident["look"]>): string => {
   const entries = Object.entries(look.arguments)
   const isPlain = entries.every(([name, value]) => flags[name] !== undefined && typeof value === "string")
-  // It also says why n8n does not answer.
+  // `doctor` also says why n8n does not answer.
   if (look.tool === "instance_overview" && entries.length === 0) return "doctor"
   if (look.tool === "get_execution") return `why ${Layout.shellWord(String(look.arguments["id"]))}`
   if (look.tool === "list_executions" && isPlain) {
@@ -66,7 +66,7 @@ const parts = (incident: Incident.Incident, { program, zone }: Context) => {
 
 const kindColumn = 12
 
-/** Red for what failed or stands still, yellow for what is doubtful. */
+/** Red for failures and standstills, yellow for doubtful incidents. */
 const colourOf = (kind: Incident.Kind) => ["silent", "empty", "slow"].includes(kind) ? 33 : 31
 
 /** Line for a terminal or a log. */

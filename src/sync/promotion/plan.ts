@@ -1,4 +1,4 @@
-/** Plan of a promotion: what both n8ns have, counterparts on the second one, the content of each workflow there, and the obstacles. */
+/** Plan of a promotion: facts about both n8ns, counterparts on the second, the content of each workflow there, obstacles. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Errors from "../../base/Errors.ts"
@@ -28,7 +28,7 @@ import {
 
 export const refuse = (reason: string, hint: string) => Errors.invalid("only", reason, hint)
 
-/** The one thing with this id, else with this name. */
+/** Reference with this id, else the only one with this name. */
 const named = <A extends references.NamedRef>(
   refs: ReadonlyArray<A>,
   idOrName: string

@@ -109,7 +109,7 @@ export const fault = (wire: Obj): string | undefined => {
       (missing.length === 0 ? "" : `; missing: ${missing.join(", ")}`)
 }
 
-/** Described in words, which cost a third of the tokens that a JSON Schema of each operation would. */
+/** Operation on the wire, described in words: a JSON Schema of each operation would cost three times the tokens. */
 const Wire = Schema.StructWithRest(Schema.Struct({ op: Schema.String }), [Fields]).annotate({ description: usage })
   .check(Schema.makeFilter(fault))
 

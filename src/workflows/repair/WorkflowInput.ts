@@ -57,7 +57,7 @@ const whyNone = (input: unknown): string => {
   if (input.length === 0) return "it is an empty list; write {name, nodes, connections}"
   if (input.every(isNode)) return "it is a list of nodes alone; write {name, nodes, connections}"
   const workflows = input.filter((each) => unwrap(each) !== undefined).length
-  return workflows > 1 ? `it holds ${workflows} workflows; pass one` : `it is a list of ${input.length} other things`
+  return workflows > 1 ? `it contains ${workflows} workflows; pass one` : `it is a list of ${input.length} other things`
 }
 
 /**
@@ -117,7 +117,7 @@ const groupsPruned = <W extends Obj & { readonly nodes: ReadonlyArray<Obj> }>(wo
     if (!Array.isArray(members) || members.length === 0) return [group]
     const nodeIds = members.filter((id) => ids.has(id))
     if (nodeIds.length === members.length) return [group]
-    note(repairs, "Took nodes that do not exist out of node groups", `nodeGroups[${index}]`)
+    note(repairs, "Removed nodes that do not exist from node groups", `nodeGroups[${index}]`)
     return nodeIds.length === 0 ? [] : [{ ...group, nodeIds }]
   })
   return { ...workflow, nodeGroups }
