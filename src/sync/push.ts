@@ -1,6 +1,6 @@
 /** Writes a folder's changes to n8n. */
 import * as Effect from "effect/Effect"
-import { defined, type Obj, obj, str } from "../base/Json.ts"
+import { defined, type Obj, obj, str, texts } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import { preview } from "../n8n/WriteGuard.ts"
@@ -38,11 +38,6 @@ type Task =
 
 const operation = "sync_push"
 
-const stringsIn = (value: unknown): ReadonlyArray<string> =>
-  typeof value === "string" ? [value] : typeof value === "object" && value !== null
-    ? Object.values(value).flatMap(stringsIn)
-    : []
-
 /** Whether only publishing is left to do: of a published workflow, of an earlier push, or of a workflow named by `only`. */
 const isToPublish = ({ base, remote }: Compare.Item, { only, publishes }: Pick<PushOptions, "only" | "publishes">) =>
   publishes === true && remote?.awaitsPublishing === true &&
@@ -68,7 +63,7 @@ const remove = Effect.fnUntraced(function*(
   yield* WorkflowStore.use((store) => store.remove(remote.id))
   if (item.file === undefined) return
   const used = new Set(pairs.flatMap(({ local }) => local?.beside ?? []))
-  const codes = new Set(stringsIn(now.nodes.map(({ parameters }) => parameters)))
+  const codes = new Set(texts(now.nodes.map(({ parameters }) => parameters)))
   yield* folder.removeCode(item.file, (file, text) => !used.has(file) && codes.has(text))
 })
 

@@ -38,11 +38,7 @@ export const folder = Schema.String.annotate({ description: "Default: the files 
 
 export const only = parameters.optional(Schema.Array(Schema.String), "Only these: ids, or paths in the folder.")
 
-const explain = (error: Errors.N8nError) => {
-  const { context, message } = Errors.report(error)
-  const details = context["errorDetails"]
-  return `${message}${details === undefined ? "" : `: ${details}`}. ${Hints.text(error.hint)}`.trim()
-}
+const explain = (error: Errors.N8nError) => `${Errors.inOneLine(error)}. ${Hints.text(error.hint)}`.trim()
 
 const rest = "Time was up: call again with the same input to continue."
 

@@ -2,15 +2,13 @@
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
-import type * as PlatformError from "effect/PlatformError"
-import * as Predicate from "effect/Predicate"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import * as Errors from "../../base/Errors.ts"
 import type { CodeFiles } from "./codeFiles.ts"
 import type * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
 import * as names from "./names.ts"
-import { isNotFound, refuse, type Target, unreadable, unwritable } from "./refusals.ts"
+import { isNotFound, refuse, type Target, unreadable, writable } from "./refusals.ts"
 
 /** A folder below a files root. Paths of its files are relative to it. */
 export interface WorkflowFolder {
@@ -67,7 +65,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
         yield* AtomicFile.makeFolders(parent.at, parent.missing).pipe(
           Effect.provideService(FileSystem.FileSystem, fs),
           Effect.provideService(Path.Path, path),
-          Effect.mapError((error) => unwritable(full, error))
+          writable(full)
         )
       }
       const at = path.join(parent.real, path.basename(full))
@@ -107,18 +105,13 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
             isReal: true
           })),
           Effect.provideService(FileSystem.FileSystem, fs),
-          Effect.catchIf(
-            (error): error is PlatformError.PlatformError => Predicate.isTagged(error, "PlatformError"),
-            (error) => Effect.fail(unwritable(at, error))
-          )
+          writable(at)
         )
       }),
       removeCode: Effect.fnUntraced(function*(file, isKnown) {
         const { at } = yield* locateFile(file, false)
         const folder = file.slice(0, file.lastIndexOf("/") + 1)
-        yield* code.removeLeft(at, (name, text) => isKnown(`${folder}${name}`, text)).pipe(
-          Effect.catchTag("PlatformError", (error) => Effect.fail(unwritable(at, error)))
-        )
+        yield* code.removeLeft(at, (name, text) => isKnown(`${folder}${name}`, text)).pipe(writable(at))
       }),
       exclusively: lock(userPath, path.join(real, ".n8n-sync"))
     }

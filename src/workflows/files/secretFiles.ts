@@ -9,7 +9,7 @@ import type { Obj } from "../../base/Json.ts"
 import type * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
 import * as names from "./names.ts"
-import { refuse, stem, unwritable } from "./refusals.ts"
+import { refuse, stem, writable } from "./refusals.ts"
 import * as secretParts from "./secretParts.ts"
 
 export const fileName = ".n8n-secrets.json"
@@ -59,7 +59,7 @@ export const make = Effect.fnUntraced(function*(
         AtomicFile.write(full, { bytes: new TextEncoder().encode(text), temporary, mode, isReal: true })
       ),
       Effect.provideService(FileSystem.FileSystem, fs),
-      Effect.catchTag("PlatformError", (error) => Effect.fail(unwritable(full, error)))
+      writable(full)
     )
   })
 

@@ -15,6 +15,7 @@ import type { Lock } from "./lock.ts"
 import * as names from "./names.ts"
 import { isWorkflow, type WorkflowFile } from "./read.ts"
 import * as refusals from "./refusals.ts"
+import { writable } from "./refusals.ts"
 
 /** A written file; `before` is its old text. */
 export interface Written {
@@ -32,13 +33,6 @@ const encode = (userPath: string, text: string) => {
   const bytes = new TextEncoder().encode(text)
   return bytes.length > refusals.maxBytes ? refusals.tooLarge(userPath, bytes.length) : Effect.succeed(bytes)
 }
-
-const writable = (userPath: string) => <A, E, R>(effect: Effect.Effect<A, E | PlatformError.PlatformError, R>) =>
-  Effect.catchIf(
-    effect,
-    (error): error is PlatformError.PlatformError => Predicate.isTagged(error, "PlatformError"),
-    (error) => Effect.fail(refusals.unwritable(userPath, error))
-  )
 
 const isTemporary = /^\.effect-n8n-mcp-[\da-f-]+\.tmp$/
 
