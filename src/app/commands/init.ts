@@ -130,11 +130,7 @@ const write = Effect.fnUntraced(
   function*(file: string, text: string) {
     const fs = yield* FileSystem.FileSystem
     yield* fs.makeDirectory(dirname(file), { recursive: true, mode: 0o700 })
-    yield* AtomicFile.write(file, {
-      bytes: new TextEncoder().encode(text),
-      temporary: `${file}.${process.pid}.tmp`,
-      mode: 0o600
-    })
+    yield* AtomicFile.write(fs, file, { data: text, temporary: `${file}.${process.pid}.tmp`, mode: 0o600 })
   },
   (effect, file) =>
     Effect.mapError(effect, (error) => Options.refuse(`${file} cannot be written: ${ConfigFile.fault(error)}`))

@@ -62,11 +62,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
       }
       const parent = yield* place(path.dirname(full))
       if (makesFolders) {
-        yield* AtomicFile.makeFolders(parent.at, parent.missing).pipe(
-          Effect.provideService(FileSystem.FileSystem, fs),
-          Effect.provideService(Path.Path, path),
-          writable(full)
-        )
+        yield* writable(full)(AtomicFile.makeFolders(fs, parent.at, parent.missing))
       }
       const at = path.join(parent.real, path.basename(full))
       const info = yield* fs.lstat(at).pipe(
@@ -97,16 +93,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
         const { at } = yield* locateFile(file, true)
         // Access is exclusive: one name is enough, and the file of an interrupted writer is replaced.
         const temporary = path.join(path.dirname(at), `.${path.basename(at)}.tmp`)
-        yield* fs.remove(temporary, { force: true }).pipe(
-          Effect.andThen(AtomicFile.write(at, {
-            bytes: new TextEncoder().encode(text),
-            temporary,
-            mode: 0o644,
-            isReal: true
-          })),
-          Effect.provideService(FileSystem.FileSystem, fs),
-          writable(at)
-        )
+        yield* writable(at)(AtomicFile.writeAlone(fs, at, { data: text, temporary, mode: 0o644, isReal: true }))
       }),
       removeCode: Effect.fnUntraced(function*(file, isKnown) {
         const { at } = yield* locateFile(file, false)

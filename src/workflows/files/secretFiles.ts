@@ -54,13 +54,7 @@ export const make = Effect.fnUntraced(function*(
   const put = Effect.fnUntraced(function*(folder: string, name: string, text: string, mode: number) {
     const full = path.join(folder, name)
     const temporary = path.join(folder, `${fileName}.tmp`)
-    yield* fs.remove(temporary, { force: true }).pipe(
-      Effect.andThen(
-        AtomicFile.write(full, { bytes: new TextEncoder().encode(text), temporary, mode, isReal: true })
-      ),
-      Effect.provideService(FileSystem.FileSystem, fs),
-      writable(full)
-    )
+    yield* writable(full)(AtomicFile.writeAlone(fs, full, { data: text, temporary, mode, isReal: true }))
   })
 
   const write = Effect.fnUntraced(function*(folder: string, values: ReadonlyMap<string, unknown>) {
