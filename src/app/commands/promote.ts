@@ -2,7 +2,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Path from "effect/Path"
+import { resolve } from "node:path"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Sync from "../../sync/Sync.ts"
 import * as ConfigFile from "../config/ConfigFile.ts"
@@ -68,7 +68,7 @@ export const promote = command(
   },
   Effect.fnUntraced(
     function*({ bindings, dryRun, except, folder, json, only, overwrites, pinned, publishes, ...ends }, options) {
-      const absolute = (yield* Path.Path).resolve(folder)
+      const absolute = resolve(folder)
       const { source, target } = yield* route(options, ends)
       const to = target.name ?? "the target"
       if (target.readOnly && !dryRun) {

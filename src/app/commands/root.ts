@@ -2,7 +2,7 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Path from "effect/Path"
+import { dirname, relative, resolve } from "node:path"
 import * as Tool from "../../answer/Tool.ts"
 import * as Errors from "../../base/Errors.ts"
 import { flags } from "../config/Declarations.ts"
@@ -56,16 +56,15 @@ export const showProgress = (done: number, total: number | undefined) =>
 /** Real path of a folder and its name in reports, and the file if the path leads to one. */
 export const placeOf = Effect.fnUntraced(function*(userPath: string) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const { real, type } = yield* Effect.flatMap(
     fs.realPath(userPath),
     (real) => Effect.map(fs.stat(real), ({ type }) => ({ real, type }))
   ).pipe(Effect.mapError(() => Options.refuse(`'${userPath}' does not exist, or cannot be read`)))
   const isFile = type !== "Directory"
-  const shown = path.relative("", path.resolve(userPath))
+  const shown = relative("", resolve(userPath))
   return {
-    root: isFile ? path.dirname(real) : real,
-    shownAs: isFile ? path.dirname(shown) : shown,
+    root: isFile ? dirname(real) : real,
+    shownAs: isFile ? dirname(shown) : shown,
     only: isFile ? real : undefined
   }
 })

@@ -3,7 +3,7 @@ import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Path from "effect/Path"
+import { resolve } from "node:path"
 import * as Visible from "../../base/Visible.ts"
 import * as Sync from "../../sync/Sync.ts"
 import * as Options from "../config/Options.ts"
@@ -42,7 +42,7 @@ const inFolder = Effect.fnUntraced(function*<A, E, R>(
   whenMissing: "refuse" | "create" | "pretend" = "refuse"
 ) {
   const fs = yield* FileSystem.FileSystem
-  let absolute = (yield* Path.Path).resolve(userPath)
+  let absolute = resolve(userPath)
   const isMissing = !(yield* Effect.orElseSucceed(fs.exists(absolute), () => false))
   if (isMissing && whenMissing === "create") {
     yield* fs.makeDirectory(absolute, { recursive: true }).pipe(

@@ -1,6 +1,6 @@
 /** `upgrade`: replaces outdated and deprecated nodes, and proves each workflow on its recorded runs. */
 import * as Effect from "effect/Effect"
-import * as Path from "effect/Path"
+import { basename } from "node:path"
 import * as Tool from "../../answer/Tool.ts"
 import * as Releases from "../../catalogue/types/Releases.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
@@ -51,7 +51,6 @@ export const upgrade = command(
     json: flags.json
   },
   Effect.fnUntraced(function*({ dryRun, folder, json, last, n8n, ...scope }, options) {
-    const path = yield* Path.Path
     if (n8n && folder !== undefined) return yield* Options.refuse("Pass a folder or --n8n, not both")
     const select = selected(scope)
     if (!n8n && Object.keys(select).length > 0) {
@@ -71,7 +70,7 @@ export const upgrade = command(
         ? yield* idsOf(select)
         : place.only === undefined
         ? yield* pathsIn(place.root)
-        : [path.basename(place.only)]
+        : [basename(place.only)]
       if (all.length === 0) return yield* Options.refuse("No workflows found")
       const redacts = yield* Tool.RedactSecrets
       const upgrades = yield* Upgrades.run(all, { to, last, dryRun, timeout, redacts, onDone: showProgress })
