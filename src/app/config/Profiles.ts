@@ -8,7 +8,7 @@ import { dirname, resolve as absolute } from "node:path"
 import { suggestion } from "../../base/Nearest.ts"
 import * as ConfigFile from "./ConfigFile.ts"
 import { splitList, variableName } from "./forms.ts"
-import { forms, parse } from "./statePlace.ts"
+import * as State from "./State.ts"
 
 /** One n8n, as one API key sees it. */
 export interface Profile {
@@ -25,8 +25,8 @@ export interface Profile {
   readonly tokens: ReadonlyArray<Redacted.Redacted<string>>
   /** Absolute folders of its own; empty disables the file tools. Default: the server's. */
   readonly filesRoots?: ReadonlyArray<string> | undefined
-  /** Place of its state: an absolute folder, or `postgres://…`. Default: the server's. */
-  readonly state?: Redacted.Redacted<string> | undefined
+  /** Place of its state. Default: the server's. */
+  readonly state?: State.Place | undefined
 }
 
 /** Invalid profile; the server does not start. */
@@ -67,10 +67,8 @@ const stateOf = ({ state, stateEnv }: typeof Entry.Type, env: Env, base: string)
   if (value === undefined || value === "") {
     return stateEnv === undefined ? Effect.undefined : Effect.fail(`${stateEnv} is not set`)
   }
-  const place = parse(Redacted.make(value), base)
-  return place === undefined
-    ? Effect.fail(`${stateEnv ?? "state"} is ${forms}`)
-    : Effect.succeed(Redacted.make(place._tag === "Folder" ? place.folder : value))
+  const place = State.named(Redacted.make(value), base)
+  return place === undefined ? Effect.fail(`${stateEnv ?? "state"} is ${State.forms}`) : Effect.succeed(place)
 }
 
 const resolve = Effect.fnUntraced(function*(entry: typeof Entry.Type, env: Env, base: string): Effect.fn.Return<
