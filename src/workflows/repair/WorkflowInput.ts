@@ -6,6 +6,7 @@ import type { Connections } from "../../n8n/model/Connections.ts"
 import { nameFault } from "../../n8n/model/Limits.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
 import { connectionsOf, type Scope } from "./connectionsInput.ts"
+import keys from "./keys.json" with { type: "json" }
 import { nodesOf, type Supply } from "./nodesInput.ts"
 import { type Checked, isNull, note, objectOf, refuse, type Repairs, sentences } from "./Repairs.ts"
 
@@ -28,13 +29,7 @@ export interface Options extends Supply {
 }
 
 /** Keys that n8n's editor, API or export writes at the root and that no n8n takes back (`shared` is ignored). */
-export const readOnly: ReadonlySet<string> = new Set(
-  [
-    "id active activeVersion activeVersionId versionId versionCounter versionMetadata checksum createdAt updatedAt",
-    "isArchived triggerCount tags meta shared sharedWithProjects homeProject parentFolder scopes sourceWorkflowId",
-    "usedCredentials"
-  ].join(" ").split(" ")
-)
+export const readOnly: ReadonlySet<string> = new Set(keys.readOnly)
 
 const unwrap = (input: unknown, depth = 0): Obj | undefined => {
   if (depth > 3) return undefined
