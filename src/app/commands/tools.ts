@@ -18,22 +18,14 @@ import * as ToolContext from "../ToolContext.ts"
 import json from "./examples.json" with { type: "json" }
 import * as flags from "./flags.ts"
 import { didYouMean, width } from "./help.ts"
+import excluded from "./notInDemo.json" with { type: "json" }
 import { command, exit, name as program, offeredTools, print, report } from "./root.ts"
 
 /** Arguments by tool, which work with `--demo`. */
 export const examples: { readonly [tool: string]: object } = json
 
 /** Tools whose example needs what the demo lacks: a file, a credential, a licence, or an n8n that runs workflows. */
-export const notInDemo: ReadonlyArray<string> = [
-  "create_workflow_from_file",
-  "replace_workflow_from_file",
-  "workflow_load",
-  "sync_push",
-  "credential_test",
-  "project_list",
-  "test_workflow",
-  "workflow_prove"
-]
+export const notInDemo: ReadonlyArray<string> = excluded
 
 const isWriting = ({ annotations }: Tool.Any) => !annotations.readOnlyHint
 

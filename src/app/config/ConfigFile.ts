@@ -8,18 +8,10 @@ import { dirname } from "node:path"
 import * as Arguments from "../../answer/Arguments.ts"
 import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
+import codes from "./faults.json" with { type: "json" }
 
-const faults: { readonly [code: string]: string } = {
-  InvalidSymbol: "a word that JSON does not have",
-  PropertyNameExpected: "a name in double quotes is missing",
-  ValueExpected: "a value is missing",
-  ColonExpected: "a colon is missing",
-  CommaExpected: "a comma is missing",
-  CloseBraceExpected: "a closing } is missing",
-  CloseBracketExpected: "a closing ] is missing",
-  EndOfFileExpected: "text after the end",
-  UnexpectedEndOfString: "a closing quote is missing"
-}
+/** Descriptions of the parser's errors, by code. */
+const faults: { readonly [code: string]: string } = codes
 
 /** Parses JSON with comments and trailing commas; the failure says where it is not JSON. */
 export const parseText = (text: string): Effect.Effect<unknown, string> => {
