@@ -77,7 +77,7 @@ export const post = Effect.fnUntraced(function*(address: Redacted.Redacted<strin
     )
 })
 
-/** Runs a command by the shell, as it is: nothing of n8n is in its command line or environment. */
+/** Runs a command in the shell, unchanged: its command line and environment contain nothing from n8n. */
 export const run = (command: string): Delivery => (json) =>
   Effect.callback<void, string>((resume) => {
     const isPosix = process.platform !== "win32"
@@ -86,7 +86,7 @@ export const run = (command: string): Delivery => (json) =>
     child.on("error", ({ message }) => resume(Effect.fail(message)))
     child.on("close", (code, signal) =>
       resume(code === 0 ? Effect.void : Effect.fail(code === null ? `ended by ${signal}` : `exit status ${code}`)))
-    // It need not read stdin.
+    // The command need not read stdin.
     child.stdin?.on("error", () =>
       undefined)
     child.stdin?.end(`${json}\n`)
@@ -96,7 +96,7 @@ export const run = (command: string): Delivery => (json) =>
           process.kill(-child.pid, "SIGKILL")
         } else child.kill()
       } catch {
-        // It has ended in between.
+        // The command has already ended.
       }
     })
   }).pipe(

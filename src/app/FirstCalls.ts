@@ -18,7 +18,7 @@ import * as Telemetry from "./Telemetry.ts"
 
 export const tools = [listWorkflows, workflowMap, stopExecution, listCredentials, credentialTest, projectList] as const
 
-/** Answers `tools/call`; fails where it is the program that has to answer, or to say what is wrong. */
+/** Answers `tools/call`; fails if only the program can answer, or explain the error. */
 export const make = Effect.fnUntraced(
   function*(values: PlainOptions.Values, declarations: ReadonlyArray<PlainOptions.Option>) {
     const options = Options.fromPlain(values, declarations)

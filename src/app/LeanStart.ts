@@ -94,12 +94,12 @@ const firstCall = "2 seconds"
 
 /** The parts that are loaded later. */
 export interface Parts {
-  /** Answers calls of the plan's first tools; fails where only the program can say what is wrong. */
+  /** Answers calls of the plan's first tools; fails if only the program can explain the error. */
   readonly firstCalls: Effect.Effect<Methods.Method, unknown, Scope.Scope>
   readonly program: (transport: Layer.Layer<McpTransport>) => Effect.Effect<unknown, unknown>
 }
 
-/** Serves until stdin ends; fails if the program does, which then has printed the reason. */
+/** Serves until stdin ends; fails if the program fails, which prints the reason. */
 export const serve = (
   { about, methods }: Prepared,
   { first, results }: Plan,
@@ -136,7 +136,7 @@ export const serve = (
     const later = (method: string): Methods.Method => (request) =>
       use(({ methods }) => Methods.run(methods, method, request))
     const answerFirst = yield* Effect.cached(Effect.option(Effect.provideService(firstCalls, Scope.Scope, scope)))
-    /** Calls a tool, before the program is loaded if it needs so little. */
+    /** Calls a tool; one of `first` does not wait for the program. */
     const call: Methods.Method = (request) =>
       Effect.flatMap(
         !isLoading && first.has(request.params["name"]) ? answerFirst : Effect.succeedNone,

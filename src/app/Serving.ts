@@ -48,7 +48,7 @@ const sealingOf = Effect.fnUntraced(function*(options: Options.Options) {
   return yield* Sealing.shared(Context.get(documents, Documents).collection("sealing", ""))
 })
 
-/** Serves until the peer leaves. */
+/** Serves until the client disconnects. */
 export const serve = (options: Options.Options, stdio: Layer.Layer<McpTransport> = Stdio.layer) =>
   Effect.scoped(Effect.gen(function*() {
     const tools = yield* Mcp.servedTools(options)

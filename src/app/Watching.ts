@@ -8,7 +8,6 @@ import * as Watch from "../watch/Watch.ts"
 /** Time that a delivery has to end after a signal; the process ends within a second. */
 const grace = "700 millis"
 
-/** Result of a round. */
 export interface Round {
   readonly report: Watch.Report
   /** Reason why the incidents were not delivered: they are in the next report again. */

@@ -73,12 +73,12 @@ export const layerFolder = (folder: string): Layer.Layer<Documents, never, FileS
         fs.open(file, { flag: "wx", mode: 0o600 }).pipe(Effect.flatMap(({ sync }) => sync), Effect.scoped)
       const content = (file: string, bytes: Uint8Array) => {
         const temporary = `${file}.${randomUUID()}.tmp`
-        return { bytes, temporary, mode: 0o600 }
+        return { data: bytes, temporary, mode: 0o600 }
       }
       // No one reads a part of it.
       const link = (file: string, body: Uint8Array) => {
         const staged = content(file, body)
-        return AtomicFile.stage(staged, () => fs.link(staged.temporary, file))
+        return AtomicFile.stage(fs, staged, () => fs.link(staged.temporary, file))
       }
       return {
         collection: (collection, owner) => {
@@ -90,23 +90,17 @@ export const layerFolder = (folder: string): Layer.Layer<Documents, never, FileS
             list: fs.readDirectory(own).pipe(
               Effect.catchIf(isMissing, () => Effect.succeed([])),
               Effect.tap((names) =>
-                AtomicFile.removeLeft(names.filter(isTemporary).map((name) => path.join(own, name)))
+                AtomicFile.removeLeft(fs, names.filter(isTemporary).map((name) => path.join(own, name)))
               ),
               Effect.map((names) => names.filter((name) => !isTemporary(name))),
-              Effect.provideService(FileSystem.FileSystem, fs),
               access
             ),
             read: (name) => access(Effect.catchIf(fs.readFile(file(name)), isMissing, () => Effect.undefined)),
             write: (name, bytes) =>
-              made.pipe(
-                Effect.andThen(AtomicFile.write(file(name), content(file(name), bytes))),
-                Effect.provideService(FileSystem.FileSystem, fs),
-                access
-              ),
+              access(Effect.andThen(made, AtomicFile.write(fs, file(name), content(file(name), bytes)))),
             add: (name, body) =>
               made.pipe(
                 Effect.andThen(body === undefined ? create(file(name)) : link(file(name), body)),
-                Effect.provideService(FileSystem.FileSystem, fs),
                 Effect.as(true),
                 Effect.catchIf(({ reason }) => reason._tag === "AlreadyExists", () => Effect.succeed(false)),
                 access

@@ -280,6 +280,18 @@ export const report = (error: Failure): Report => {
   })
 }
 
+/** Message with n8n's details, of which at most `most` characters. @internal */
+export const inOneLine = (error: Failure, most = maxDetails): string => {
+  const { context: { errorDetails }, message } = report(error)
+  return errorDetails === undefined ? message : `${message}: ${errorDetails.slice(0, most)}`
+}
+
+/** n8n's details, else the message. @internal */
+export const reasonOf = (error: Failure): string => {
+  const { context: { errorDetails }, message } = report(error)
+  return errorDetails ?? message
+}
+
 /** Whether this server's machine is at fault, not the call. */
 export const isServerFault = (error: Failure): boolean =>
   error instanceof ValidationError && error.isServerFault === true

@@ -41,6 +41,14 @@ export const without = (value: Obj, isDropped: (inner: unknown, key: string) => 
 export const mapValues = (value: Obj, change: (inner: unknown, key: string) => unknown): Obj =>
   Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, change(inner, key)]))
 
+/** Every text inside a value. */
+export const texts = (value: unknown): ReadonlyArray<string> =>
+  typeof value === "string"
+    ? [value]
+    : typeof value === "object" && value !== null
+    ? Object.values(value).flatMap(texts)
+    : []
+
 export const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => {
     const object = obj(inner)

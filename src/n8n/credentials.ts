@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Errors from "../base/Errors.ts"
+import { texts } from "../base/Json.ts"
 import { marker, redactText } from "../base/Redact.ts"
 import { elements, pageOf, type PageQuery } from "./pages.ts"
 import { getJson, postJson, type Requests, targetOf } from "./requests.ts"
@@ -45,13 +46,6 @@ const listTarget: Errors.Target = { operation: "list credentials" }
 const credentialTarget = targetOf("Credential")
 
 const path = (id: string) => `/credentials/${encodeURIComponent(id)}`
-
-const texts = (value: unknown): ReadonlyArray<string> =>
-  typeof value === "string"
-    ? [value]
-    : typeof value === "object" && value !== null
-    ? Object.values(value).flatMap(texts)
-    : []
 
 /** Minimum length of a secret: a shorter text could be part of any word. */
 const minSecret = 4

@@ -1,6 +1,7 @@
 /** Renders a map of workflows as SVG, light and dark, and the details of its page. Pure. */
 import { defined } from "../base/Json.ts"
 import { counted } from "../base/Plural.ts"
+import { xml } from "../base/Xml.ts"
 import type { Edge, WorkflowMap } from "../workflows/fleet/Map.ts"
 import * as details from "./details.ts"
 import * as geometry from "./geometry.ts"
@@ -9,7 +10,7 @@ import { type Frame, layOut, size } from "./mapLayout.ts"
 import type { Shown } from "./Page.ts"
 import type { Status } from "./Picture.ts"
 import { arrow, glyphAt, legend, markAt, n, sheet, text, titled } from "./shapes.ts"
-import { ellipsis, wrap, xml } from "./text.ts"
+import { ellipsis, wrap } from "./text.ts"
 import { style as picturesStyle } from "./theme.ts"
 
 const kinds = {

@@ -1,9 +1,9 @@
 /** Picture as a self-contained HTML page with pan, zoom, search and details, without network requests. Pure. */
 import { defined } from "../base/Json.ts"
+import { xml } from "../base/Xml.ts"
 import { metaKey, type PictureMessage } from "./Message.ts"
 import type { Node, Picture, Section } from "./Picture.ts"
 import * as Svg from "./Svg.ts"
-import { xml } from "./text.ts"
 
 export interface Shown extends Pick<Picture, "title" | "subtitle" | "focus" | "sections"> {
   readonly nodes: ReadonlyArray<

@@ -1,15 +1,16 @@
 /** Renders a picture as SVG in the style of n8n's editor, light and dark. Pure. */
 import { counted } from "../base/Plural.ts"
+import { xml } from "../base/Xml.ts"
 import * as geometry from "./geometry.ts"
 import * as labels from "./labels.ts"
 import { drawNote } from "./notes.ts"
 import { statusWords } from "./overlays.ts"
 import type { Link, Node, Picture, Status } from "./Picture.ts"
 import { arrow, glyphAt, legend, markAt, n, sheet, signs, text, titled } from "./shapes.ts"
-import { ellipsis, width as textWidth, wrap, xml } from "./text.ts"
+import { ellipsis, width as textWidth, wrap } from "./text.ts"
 import { style } from "./theme.ts"
 
-export { xml } from "./text.ts"
+export { xml } from "../base/Xml.ts"
 export { style, variables } from "./theme.ts"
 
 interface Placed {

@@ -68,7 +68,7 @@ function* attempts(label: string, places: ReadonlyArray<geometry.Point>, rooms: 
   }
 }
 
-/** Labels of all ports as SVG by the ids of their nodes; what has no free place is omitted. */
+/** Labels of all ports as SVG by the ids of their nodes; labels without a free place are omitted. */
 export const portLabels = (
   nodes: ReadonlyArray<{ readonly node: Node; readonly box: geometry.Box }>,
   obstacles: ReadonlyArray<geometry.Box>

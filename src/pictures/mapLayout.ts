@@ -1,4 +1,4 @@
-/** Positions of workflows on a map: callers before callees, and what is alike in one frame. Pure. */
+/** Positions of workflows on a map: callers before callees, and similar callers in one frame. Pure. */
 import * as Arrangement from "../workflows/edit/Arrangement.ts"
 import type { Edge } from "../workflows/fleet/Map.ts"
 import type { Box } from "./geometry.ts"

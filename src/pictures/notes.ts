@@ -1,7 +1,8 @@
 /** Sticky notes as SVG. Pure. */
+import { xml } from "../base/Xml.ts"
 import type { Note } from "./Picture.ts"
 import { n, titled } from "./shapes.ts"
-import { boldness, ellipsis, wrap, xml } from "./text.ts"
+import { boldness, ellipsis, wrap } from "./text.ts"
 
 interface Line {
   readonly line: string

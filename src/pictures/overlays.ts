@@ -10,7 +10,7 @@ import * as details from "./details.ts"
 import type * as geometry from "./geometry.ts"
 import type { Document, Link, LookOf, Node, Overlay, Status } from "./Picture.ts"
 
-/** Words for statuses that are not words for themselves. */
+/** Labels of statuses whose names do not explain themselves. */
 export const statusWords: { readonly [S in Status]?: string } = {
   success: "ran",
   error: "failed",

@@ -1,8 +1,10 @@
 /** Shapes of pictures as SVG. Pure. */
+import { xml } from "../base/Xml.ts"
 import type * as geometry from "./geometry.ts"
 import type { Glyph } from "./glyphs.ts"
 import type { Status } from "./Picture.ts"
-import { boldness, ellipsis, width as textWidth, wrap, xml } from "./text.ts"
+import paths from "./signs.json" with { type: "json" }
+import { boldness, ellipsis, width as textWidth, wrap } from "./text.ts"
 
 /** Number with at most one decimal. */
 export const n = (value: number) => String(Math.round(value * 10) / 10)
@@ -19,18 +21,8 @@ export const glyphAt = ({ d, hue, initials }: Glyph, x: number, y: number, scale
       n(y - 12 * scale)
     }) scale(${scale})" d="${d}"/>`
 
-export const signs: { readonly [S in Status]?: string } = {
-  success: "M-4 0l3 3 5-6",
-  error: "M0 -4v4M0 4v.1",
-  waiting: "M0 -4v4l3 2",
-  running: "M-3 -4l6 4-6 4z",
-  added: "M-4 0h8M0 -4v8",
-  removed: "M-4 0h8",
-  changed: "M-5 1q2.500-5 5-1t5-1",
-  renamed: "M-4 0h8M1 -3l3 3-3 3",
-  warning: "M0 -4v4M0 4v.1",
-  incomplete: "M-5 0a2 2 0 1 1 4 0a2 2 0 1 1-4 0M-1 0H5v3M2 0v2"
-}
+/** Paths of the signs of statuses. */
+export const signs: { readonly [S in Status]?: string } = paths
 
 export const markAt = (status: Status, x: number, y: number) => {
   const d = signs[status]

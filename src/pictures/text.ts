@@ -1,19 +1,4 @@
-/** Text in a picture: escaped, measured without a font, and broken into lines. */
-
-/** Characters that XML forbids, even escaped. */
-const impossible = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu
-
-const entities: { readonly [sign: string]: string } = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  "\"": "&quot;",
-  "'": "&#39;"
-}
-
-/** Text escaped as content or attribute value of XML and HTML. */
-export const xml = (text: string): string =>
-  text.toWellFormed().replace(impossible, "\uFFFD").replace(/[&<>"']/g, (sign) => entities[sign] ?? sign)
+/** Text in a picture: measured without a font, and broken into lines. */
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" })
 

@@ -65,7 +65,7 @@ export const diff = Effect.fn("Sync.diff")(function*(folder: string, options: Di
         ...(equals(tags.before, tags.after) ? {} : { tags })
       }
       return [difference]
-    }), { concurrency: 8 })
+    }), { concurrency: Locals.concurrency })
   const shown: ReadonlyArray<Entry | Difference> = differences.flat()
   return shown
 })

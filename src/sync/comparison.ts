@@ -59,8 +59,6 @@ export interface Item extends Omit<Pair, "head" | "fault"> {
   readonly remote?: Remote
 }
 
-type Mode = "split" | "join" | "stay"
-
 /** Treatment of literal secrets by a pull: it writes no file with them, moves them into a file that git ignores, or neither. */
 export type Secrets = "refuse" | "extract" | "allow"
 
@@ -69,8 +67,9 @@ export interface Comparison {
   readonly state: Locals.State
   readonly stateText: string | undefined
   readonly scope: content.Scope
-  readonly code: Mode
-  readonly secrets: Mode
+  /** Treatment of code and secrets in the files; `undefined` leaves them where they are. */
+  readonly code: "split" | "join" | undefined
+  readonly secrets: "extract" | "join" | undefined
   readonly pairs: ReadonlyArray<Pair>
 }
 
@@ -84,9 +83,6 @@ export interface Options {
   /** Reports the number of changed workflows that were read, and their total. */
   readonly onRead?: ((count: number, total: number) => Effect.Effect<void>) | undefined
 }
-
-/** Number of workflows that are read and written at a time; a call begins at least as many, however late it is. */
-export const concurrency = 8
 
 /** Milliseconds that must be left to begin another workflow, and for what follows the last. */
 const leastTime = 8_000
@@ -227,9 +223,9 @@ export const make = Effect.fn("Sync.compare")(
   function*(userPath: string, { extras = [], secrets, splitsCode }: Options = {}) {
     const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
     const { state, text } = yield* Locals.readState(folder)
-    const asked = (["pinData", "staticData"] as const).filter((key) => state[key] === true || extras.includes(key))
+    const parts = (["pinData", "staticData"] as const).filter((key) => state[key] === true || extras.includes(key))
     const release = yield* (yield* N8nClient).release
-    const scope: content.Scope = { extras: asked, isV1: isV1(release), writesDrafts: writesDrafts(release) }
+    const scope: content.Scope = { extras: parts, isV1: isV1(release), writesDrafts: writesDrafts(release) }
     const { archived, heads } = yield* readHeads(state, scope)
     const { faults, locals } = yield* Locals.readAll(folder, userPath, state, scope, secrets === "refuse")
     const { extractSecrets: wasExtracted = false, splitCode: wasSplit = false, ...rest } = state
@@ -241,12 +237,12 @@ export const make = Effect.fn("Sync.compare")(
         ...rest,
         ...(isSplit ? { splitCode: true } : {}),
         ...(isExtracted ? { extractSecrets: true } : {}),
-        ...Object.fromEntries(asked.map((key) => [key, true]))
+        ...Object.fromEntries(parts.map((key) => [key, true]))
       },
       stateText: text,
       scope,
-      code: isSplit ? "split" : splitsCode === false ? "join" : "stay",
-      secrets: isExtracted ? "split" : secrets === "allow" ? "join" : "stay",
+      code: isSplit ? "split" : splitsCode === false ? "join" : undefined,
+      secrets: isExtracted ? "extract" : secrets === "allow" ? "join" : undefined,
       pairs: pairsOf(locals, faults, heads, state, archived).toSorted((a, b) => placeOf(a) < placeOf(b) ? -1 : 1)
     }
     return comparison
@@ -306,7 +302,7 @@ const hashes = new WeakMap<object, Map<string, string>>()
 
 const maxHashes = 20_000
 
-/** Compares pairs without keeping what was read. With `isPartial`, it ends before the call's deadline. */
+/** Compares pairs, and drops the workflows that it reads. With `isPartial`, it ends before the call's deadline. */
 export const compareAll = Effect.fnUntraced(function*(
   { scope }: Comparison,
   pairs: ReadonlyArray<Pair>,
@@ -330,14 +326,14 @@ export const compareAll = Effect.fnUntraced(function*(
   const items = yield* Effect.forEach(all, (pair) =>
     Effect.gen(function*() {
       if (!isRead(pair)) return yield* compare(pair, scope, false)
-      if (remaining > 0 || isPartial && begun++ >= concurrency && (yield* isLate)) return void remaining++
+      if (remaining > 0 || isPartial && begun++ >= Locals.concurrency && (yield* isLate)) return void remaining++
       const item = yield* compare(pair, scope, false)
       yield* onRead(++count, total)
       if (item?.remote === undefined) return item
       const { workflow: _, ...remote } = item.remote
       if (isBounded) known.set(`${remote.id} ${remote.mark}`, remote.hash)
       return { ...item, remote }
-    }), { concurrency })
+    }), { concurrency: Locals.concurrency })
   return { items: items.flatMap((item) => item ?? []), remaining }
 })
 
@@ -345,10 +341,6 @@ export const whole = (remote: Remote) =>
   remote.workflow === undefined ? N8nClient.use((n8n) => n8n.getWorkflow(remote.id)) : Effect.succeed(remote.workflow)
 
 /** Options for a workflow's file: which of its parts are in files beside it. */
-export const partOptions = ({ code, secrets }: Comparison, workflow: Obj) =>
-  Effect.gen(function*() {
-    return defined({
-      code: code === "split" ? yield* NodeParameters.codePlaces(workflow) : code === "join" ? code : undefined,
-      secrets: secrets === "split" ? "extract" as const : secrets === "join" ? secrets : undefined
-    })
-  })
+export const partOptions = Effect.fnUntraced(function*({ code, secrets }: Comparison, workflow: Obj) {
+  return defined({ code: code === "split" ? yield* NodeParameters.codePlaces(workflow) : code, secrets })
+})

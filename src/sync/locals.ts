@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Errors from "../base/Errors.ts"
-import { arr, defined, obj, own, str } from "../base/Json.ts"
+import { arr, defined, type Obj, obj, own, str } from "../base/Json.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import { isListed, WorkflowFiles, type WorkflowFolder } from "../workflows/files/WorkflowFiles.ts"
 import * as LiteralSecrets from "../workflows/LiteralSecrets.ts"
@@ -14,7 +14,7 @@ export const Base = Schema.Struct({
   updatedAt: Schema.optionalKey(Schema.String),
   hash: Schema.String,
   tags: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** Pushed without being published; a later push that publishes makes up for it. */
+  /** Pushed without being published; a later push that publishes publishes it, too. */
   unpublished: Schema.optionalKey(Schema.Literal(true))
 })
 export type Base = typeof Base.Type
@@ -107,19 +107,25 @@ export interface Fault {
   readonly fault: string
 }
 
-const concurrency = 8
+/** Number of workflows that are read and written at a time; a call begins at least as many, however late it is. */
+export const concurrency = 8
 
 export const nodeIds = (workflow: unknown) => arr(own(workflow, "nodes")).map((node) => own(node, "id"))
 
-export const movedOn = (what: string) =>
-  Errors.invalid("folder", `${what} changed while it was being synced`, "It was not overwritten: sync again.")
+/** Content of a workflow, called `what` in the error; fails if it has changed since the comparison. */
+export const unchanged = (what: string, workflow: Obj, hash: string, scope: content.Scope) => {
+  const now = content.of(workflow, scope)
+  return content.hash(now) === hash
+    ? Effect.succeed(now)
+    : Errors.invalid("folder", `${what} changed while it was being synced`, "It was not overwritten: sync again.")
+}
 
 /** Content of a file; fails if it has changed since the comparison. */
-export const read = Effect.fnUntraced(function*({ file, hash, path }: Local, scope: content.Scope) {
-  const { value } = yield* WorkflowFiles.use((files) => files.read(path))
-  const now = content.of(obj(value) ?? {}, scope)
-  return content.hash(now) === hash ? now : yield* movedOn(`File '${file}'`)
-})
+export const read = ({ file, hash, path }: Local, scope: content.Scope) =>
+  Effect.flatMap(
+    WorkflowFiles.use((files) => files.read(path)),
+    ({ value }) => unchanged(`File '${file}'`, obj(value) ?? {}, hash, scope)
+  )
 
 export const readAll = Effect.fnUntraced(function*(
   folder: WorkflowFolder,
@@ -157,8 +163,8 @@ export const readAll = Effect.fnUntraced(function*(
       })
     )
   }
-  const [found, faults] = yield* Effect.partition(yield* files.paths(userPath), readOne, { concurrency })
-  const locals = found.flat()
+  const [readable, faults] = yield* Effect.partition(yield* files.paths(userPath), readOne, { concurrency })
+  const locals = readable.flat()
   const seen = new Set([...locals, ...faults].map(({ file }) => file))
   // A damaged file must not count as deleted.
   const broken = yield* Effect.forEach(

@@ -62,7 +62,7 @@ const plan = Effect.fnUntraced(function*(
 ) {
   const { base, local, remote, status } = item
   const noted = (workflow: Workflow.Workflow): Noted => [workflow.id, Compare.baseOf(file, workflow, scope)]
-  const isExtracted = mode === "split" || mode === "stay" && local?.hasSecrets === true
+  const isExtracted = mode === "extract" || mode === undefined && local?.hasSecrets === true
   const write = (there: Compare.Remote) =>
     Effect.map(Compare.whole(there), (workflow): Task => {
       const warnings = isExtracted ? [] : LiteralSecrets.warnings(content.of(workflow, scope))
@@ -115,9 +115,10 @@ const writeFile = Effect.fnUntraced(function*(
     local.path,
     ({ text, value }) => {
       const now = obj(value) ?? {}
-      return content.hash(content.of(now, scope)) === local.hash
-        ? Effect.succeed(JsonText.rewrite(text, content.toFile(workflow.id, there, now, scope)))
-        : Locals.movedOn(`File '${file}'`)
+      return Effect.map(
+        Locals.unchanged(`File '${file}'`, now, local.hash, scope),
+        () => JsonText.rewrite(text, content.toFile(workflow.id, there, now, scope))
+      )
     },
     keepFile(operation),
     options
@@ -160,9 +161,10 @@ const perform = Effect.fnUntraced(function*(comparison: Compare.Comparison, task
       files.remove(
         path,
         ({ text, value }) =>
-          content.hash(content.of(obj(value) ?? {}, comparison.scope)) === hash
-            ? keepFile(operation)(text, path)
-            : Locals.movedOn(`File '${file}'`)
+          Effect.andThen(
+            Locals.unchanged(`File '${file}'`, obj(value) ?? {}, hash, comparison.scope),
+            keepFile(operation)(text, path)
+          )
       )
     )
     if (!dryRun) yield* removing
@@ -206,13 +208,13 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
       const planned = yield* Effect.forEach(named, ([pair, file]) =>
         Effect.gen(function*() {
           const takesTime = movesParts(options) || Compare.isOpen(pair)
-          const canWait = takesTime && begun++ >= Compare.concurrency
+          const canWait = takesTime && begun++ >= Locals.concurrency
           if (remaining > 0 || canWait && (yield* Compare.isLate)) return void remaining++
           const item = yield* Compare.compare(pair, scope, true)
           const task = item && (yield* plan(comparison, item, file, options))
           if (Compare.isOpen(pair)) yield* onRead(++read, toRead)
           return task
-        }), { concurrency: Compare.concurrency })
+        }), { concurrency: Locals.concurrency })
       const tasks = planned.flatMap((task) => task ?? [])
       for (const task of tasks) {
         if (task.kind !== "write" && task.kind !== "refuse" || task.warnings.length === 0) continue
@@ -228,7 +230,7 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
           )
           if (isWritten(task)) yield* onStep({ _tag: "Done", outcome: performed.outcome, count: ++count, total })
           return performed
-        }), { concurrency: Compare.concurrency })
+        }), { concurrency: Locals.concurrency })
       outcomes.push(...done.map(({ outcome }) => outcome))
       for (const { base } of done) if (base !== undefined) noted.set(...base)
       if (noted.size >= saveEvery) yield* save

@@ -1,6 +1,6 @@
 /** Writes a folder's changes to n8n. */
 import * as Effect from "effect/Effect"
-import { defined, type Obj, obj, str } from "../base/Json.ts"
+import { defined, type Obj, obj, str, texts } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import { preview } from "../n8n/WriteGuard.ts"
@@ -38,11 +38,6 @@ type Task =
 
 const operation = "sync_push"
 
-const stringsIn = (value: unknown): ReadonlyArray<string> =>
-  typeof value === "string" ? [value] : typeof value === "object" && value !== null
-    ? Object.values(value).flatMap(stringsIn)
-    : []
-
 /** Whether only publishing is left to do: of a published workflow, of an earlier push, or of a workflow named by `only`. */
 const isToPublish = ({ base, remote }: Compare.Item, { only, publishes }: Pick<PushOptions, "only" | "publishes">) =>
   publishes === true && remote?.awaitsPublishing === true &&
@@ -64,11 +59,11 @@ const remove = Effect.fnUntraced(function*(
   { folder, pairs, scope }: Compare.Comparison
 ) {
   const now = yield* N8nClient.use((n8n) => n8n.getWorkflow(remote.id))
-  if (content.hash(content.of(now, scope)) !== remote.hash) return yield* Locals.movedOn(`Workflow '${remote.id}'`)
+  yield* Locals.unchanged(`Workflow '${remote.id}'`, now, remote.hash, scope)
   yield* WorkflowStore.use((store) => store.remove(remote.id))
   if (item.file === undefined) return
   const used = new Set(pairs.flatMap(({ local }) => local?.beside ?? []))
-  const codes = new Set(stringsIn(now.nodes.map(({ parameters }) => parameters)))
+  const codes = new Set(texts(now.nodes.map(({ parameters }) => parameters)))
   yield* folder.removeCode(item.file, (file, text) => !used.has(file) && codes.has(text))
 })
 
@@ -112,17 +107,13 @@ const withCreating = (file: string) => ({ creating = [], workflows, ...rest }: L
   workflows
 })
 
-const withBase = (id: string, base: Locals.Base | undefined) =>
-(
-  { creating = [], workflows, ...rest }: Locals.State
-): Locals.State => {
+const withBase = (id: string, base?: Locals.Base) => ({ creating = [], workflows, ...rest }: Locals.State) => {
   const { [id]: _, ...others } = workflows
-  const left = nonEmpty(creating.filter((file) => file !== base?.file))
-  return {
+  return defined({
     ...rest,
-    ...(left === undefined ? {} : { creating: left }),
+    creating: nonEmpty(creating.filter((file) => file !== base?.file)),
     workflows: base === undefined ? others : { ...others, [id]: base }
-  }
+  })
 }
 
 interface Context {
@@ -131,22 +122,6 @@ interface Context {
   readonly record: ReturnType<typeof recorder>
 }
 
-const recordWritten = Effect.fnUntraced(function*(
-  { local, remote }: WriteTask,
-  target: Obj,
-  { warnings, workflow }: Written,
-  { comparison, publishes, record }: Context
-) {
-  const { scope } = comparison
-  const isUnpublished = !publishes && Workflow.awaitsPublishing(workflow)
-  yield* record(withBase(workflow.id, {
-    ...Compare.baseOf(local.file, workflow, scope),
-    ...(isUnpublished ? { unpublished: true } : {})
-  }))
-  yield* follow(local, workflow, comparison)
-  return [...warnings, ...writing.remarks(target, workflow, scope, remote !== undefined && !publishes)]
-})
-
 const changedFrom = ({ item }: WriteTask, before: Workflow.Workflow | undefined, target: Obj, scope: content.Scope) =>
   before === undefined || item.status === "same" ? undefined : changedLine(content.of(before, scope), target)
 
@@ -154,21 +129,31 @@ const actionOf = ({ remote }: WriteTask) => remote === undefined ? "created" as 
 
 const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
   const { item, local, remote } = task
-  const { comparison: { scope }, publishes, record } = context
+  const { comparison, publishes, record } = context
+  const { scope } = comparison
   const target = yield* Locals.read(local, scope)
   if (remote === undefined) yield* record(withCreating(local.file))
   const written: Written & { readonly before?: Workflow.Workflow } = remote === undefined
     ? yield* writing.create(target, operation, publishes)
     : yield* writing.update(remote, target, { expectedHash: remote.hash, operation, publishes, scope })
   const { before, workflow } = written
-  const warnings = [...LiteralSecrets.warnings(target), ...yield* recordWritten(task, target, written, context)]
+  const isUnpublished = !publishes && Workflow.awaitsPublishing(workflow)
+  yield* record(withBase(workflow.id, {
+    ...Compare.baseOf(local.file, workflow, scope),
+    ...(isUnpublished ? { unpublished: true } : {})
+  }))
+  yield* follow(local, workflow, comparison)
   return defined({
     ...entryOf(item),
     id: workflow.id,
     action: actionOf(task),
     changed: changedFrom(task, before, target, scope),
     published: workflow.active ? !Workflow.hasDraft(workflow) : undefined,
-    warnings: nonEmpty(warnings)
+    warnings: nonEmpty([
+      ...LiteralSecrets.warnings(target),
+      ...written.warnings,
+      ...writing.remarks(target, workflow, scope, remote !== undefined && !publishes)
+    ])
   })
 })
 
@@ -193,7 +178,7 @@ const foresee = Effect.fnUntraced(function*(task: Exclude<Task, { readonly kind:
 const perform = Effect.fnUntraced(function*(task: Exclude<Task, { readonly kind: "leave" }>, context: Context) {
   if (task.kind !== "remove") return yield* write(task, context)
   yield* remove(task, context.comparison)
-  yield* context.record(withBase(task.remote.id, undefined))
+  yield* context.record(withBase(task.remote.id))
   return { ...entryOf(task.item), action: "removed" as const }
 })
 

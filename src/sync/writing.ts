@@ -35,12 +35,11 @@ export const update = Effect.fnUntraced(function*(
     readonly scope: content.Scope
   }
 ) {
-  return yield* (yield* WorkflowStore).modify(id, (before) => {
-    const now = content.of(before, scope)
-    return content.hash(now) === expectedHash
-      ? Effect.succeed({ patch: content.patch(now, target, scope), result: undefined })
-      : Locals.movedOn(`Workflow '${id}'`)
-  }, {
+  return yield* (yield* WorkflowStore).modify(id, (before) =>
+    Effect.map(
+      Locals.unchanged(`Workflow '${id}'`, before, expectedHash, scope),
+      (now) => ({ patch: content.patch(now, target, scope), result: undefined })
+    ), {
     operation,
     source: "file",
     tags: content.tagPatch(content.of({ tags }, scope), target),

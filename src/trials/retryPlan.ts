@@ -174,11 +174,7 @@ export const concurrency = 4
 /** Reason for a run that does not fit in the time of the call. */
 export const unreached = "not reached in time"
 
-export const detailed = (error: Errors.N8nError): string => {
-  const { context, message } = Errors.report(error)
-  const details = context["errorDetails"]
-  return details === undefined ? message : `${message}: ${details.slice(0, 200)}`
-}
+export const detailed = (error: Errors.N8nError): string => Errors.inOneLine(error, 200)
 
 const skip = (id: string, reason: string) => new Skipped({ id, reason })
 

@@ -83,11 +83,6 @@ const newOnes = (reported: State["reported"], incidents: ReadonlyArray<Incident>
   return { fresh, reported: Object.fromEntries(record) }
 }
 
-const reasonOf = (error: Errors.N8nError) => {
-  const { context, message } = Errors.report(error)
-  return context["errorDetails"] === undefined ? message : `${message}: ${context["errorDetails"].slice(0, 120)}`
-}
-
 /** Number of items at the end of a run; `undefined` if it cannot be read. */
 const sampleOf = Effect.fnUntraced(function*(run: Run) {
   const start = yield* Clock.currentTimeMillis
@@ -345,7 +340,7 @@ export const poll = Effect.fn("Watch.poll")(function*(options: Options) {
     )
     const now = yield* Clock.currentTimeMillis
     const error = looked._tag === "Failure" ? looked.failure : undefined
-    const fault = error && reasonOf(error)
+    const fault = error && Errors.inOneLine(error, 120)
     if (fault !== undefined && state === undefined) {
       yield* release(slot, false)
       return { ...skipped(options.every), isSkipped: false, fault, requests: traffic.sent }

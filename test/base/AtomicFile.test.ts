@@ -8,11 +8,9 @@ import { folderWith, platform, withFileSystem } from "../support/folders.ts"
 const failure = PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "rename" })
 
 const write = (folder: string, text: string) =>
-  AtomicFile.write(`${folder}/a`, {
-    bytes: new TextEncoder().encode(text),
-    temporary: `${folder}/a.tmp`,
-    mode: 0o600
-  })
+  FileSystem.FileSystem.use((fs) =>
+    AtomicFile.write(fs, `${folder}/a`, { data: text, temporary: `${folder}/a.tmp`, mode: 0o600 })
+  )
 
 layer(platform)("an atomic write", (it) => {
   it.effect("creates a file with its mode and replaces it", () =>

@@ -238,7 +238,7 @@ describe("promote", () => {
         assert.isFalse((yield* promote()).hasErrors)
         assert.deepStrictEqual((yield* target.workflows).map(({ name }) => name).toSorted(), ["Alarm", "Main", "Sub"])
         yield* FileSystem.FileSystem.use((fs) => fs.writeFileString(`${folder}/.n8n-promotion.json`, "<<<<"))
-        assert.include((yield* Effect.flip(promote())).message, "no record of promotions")
+        assert.include((yield* Effect.flip(promote())).message, "is not a record of promotions")
       }), {
       after: ({ method }) =>
         Effect.sync(() => loses && method === "POST" ? Response.json({ message: "lost" }, { status: 502 }) : undefined)

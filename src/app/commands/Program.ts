@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import { version } from "../../base/Version.ts"
 import * as Options from "../config/Options.ts"
 import * as Environment from "../Environment.ts"
+import * as Serving from "../Serving.ts"
 import { audit, check } from "./check.ts"
 import { credential } from "./credential.ts"
 import { doctor } from "./doctor.ts"
@@ -21,8 +22,7 @@ import { executions, why, workflows } from "./look.ts"
 import { map, picture } from "./picture.ts"
 import { promote } from "./promote.ts"
 import { prove, test } from "./prove.ts"
-import { command, print, warn } from "./root.ts"
-import { serve } from "./serve.ts"
+import { command, print, root, warn } from "./root.ts"
 import { diff, pull, push, status } from "./sync.ts"
 import { call, tools } from "./tools.ts"
 import { upgrade } from "./upgrade.ts"
@@ -69,7 +69,8 @@ const help = command(
   ({ topics }) => showHelp(topics)
 )
 
-export const commandLine = serve.pipe(
+export const commandLine = root.pipe(
+  Command.withHandler((options) => Serving.serve(options)),
   Command.withSubcommands([
     { group: "Start", commands: [init, doctor, help] },
     { group: "See what happens", commands: [why, executions, workflows, watch, picture, map] },

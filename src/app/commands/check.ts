@@ -4,6 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
@@ -19,7 +20,7 @@ import * as JUnit from "../report/JUnit.ts"
 import * as Sarif from "../report/Sarif.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { command, exit, isColoured, placeOf, print, printAll, reportMarked } from "./root.ts"
+import { command, exit, isColoured, placeOf, print, printMarked, report } from "./root.ts"
 
 type Key = ReadonlyArray<string>
 
@@ -42,7 +43,7 @@ const readBaseline = Effect.fnUntraced(function*(file: string) {
   )
 })
 
-/** Writes keys, one a line; `isOther` selects those of the file that stay. */
+/** Writes the keys, one per line; `isOther` selects the keys of the file that remain. */
 const writeBaseline = Effect.fnUntraced(function*(
   file: string,
   keys: ReadonlyArray<Key>,
@@ -59,7 +60,7 @@ const writeBaseline = Effect.fnUntraced(function*(
     (error) => Effect.fail(Options.refuse(`--baseline: '${file}' cannot be written: ${ConfigFile.fault(error)}`))
   ))
 
-/** Opens the baseline before the work: `isKnown` for its findings, `update` if it is to be written. */
+/** Opens the baseline: `isKnown` tests for its findings, `update` writes it if that was requested. */
 const openBaseline = Effect.fnUntraced(function*(file: string | undefined, isUpdate: boolean) {
   if (isUpdate && file === undefined) return yield* Options.refuse("--update-baseline needs --baseline FILE")
   const known = new Set(
@@ -86,17 +87,14 @@ const inFolder = Effect.fnUntraced(function*(userPath: string, to: string | unde
   }
 })
 
-const documentOf = (report: CheckReport.Report, format: "json" | "sarif" | "junit", startedAt: number) =>
-  Effect.map(Clock.currentTimeMillis, (now) => {
-    switch (format) {
-      case "json":
-        return JSON.stringify(CheckReport.json(report))
-      case "sarif":
-        return JSON.stringify(Sarif.document(report.findings))
-      case "junit":
-        return JUnit.document(CheckReport.junit(report), { milliseconds: now - startedAt, startedAt }).trimEnd()
-    }
-  })
+const formats = {
+  text: (checked: CheckReport.Report) => CheckReport.text(checked, isColoured).join("\n"),
+  json: (checked: CheckReport.Report) => JSON.stringify(CheckReport.json(checked)),
+  sarif: ({ findings }: CheckReport.Report) => JSON.stringify(Sarif.document(findings)),
+  github: CheckReport.summary,
+  junit: (checked: CheckReport.Report, times: JUnit.Times) =>
+    JUnit.document(CheckReport.junit(checked), times).trimEnd()
+}
 
 export const check = command(
   "check",
@@ -108,7 +106,7 @@ export const check = command(
     ),
     n8n: flags.toggle("n8n", "Check the workflows of the connected n8n instead"),
     to: flags.text("to", "VERSION", "Also report what breaks in this release of n8n: 3, 2.41.1"),
-    format: Flag.Literals("format", ["text", "json", "sarif", "github", "junit"]).pipe(
+    format: Flag.Literals("format", Struct.keys(formats)).pipe(
       Flag.withDescription("Format of the report"),
       Flag.withDefault("text")
     ),
@@ -128,26 +126,26 @@ export const check = command(
       rule.startsWith(Finding.upgradeRule) ? to !== undefined : rule !== "policy" || options.policy !== undefined
     yield* known.update(keys, ([rule = "", place = ""]) => !hasRun(rule) || !hasRead(place))
     const news = findings.filter((_, index) => !known.isKnown(keys[index] ?? []))
-    const report: CheckReport.Report = {
+    const checked: CheckReport.Report = {
       findings: news,
       places,
       isOnN8n: n8n,
       isStrict: strict,
       known: findings.length - news.length
     }
-    if (format === "text") yield* printAll(CheckReport.text(report, isColoured))
-    else if (format === "github") {
+    if (format === "github") {
       // Commands for GitHub, which `print` would escape.
-      yield* Effect.sync(() => process.stdout.write(CheckReport.github(report).map((each) => `${each}\n`).join("")))
-      yield* print(CheckReport.summary(report))
-    } else yield* print(yield* documentOf(report, format, startedAt))
-    if (!CheckReport.isFine(report)) yield* exit(2)
+      yield* Effect.sync(() => process.stdout.write(CheckReport.github(checked).map((each) => `${each}\n`).join("")))
+    }
+    const milliseconds = (yield* Clock.currentTimeMillis) - startedAt
+    yield* print(formats[format](checked, { milliseconds, startedAt }))
+    if (!CheckReport.isFine(checked)) yield* exit(2)
   })
 )
 
 interface AuditData {
   readonly findings: ReturnType<typeof Findings.show>
-  /** Number of places that the baseline has. */
+  /** Number of places in the baseline. */
   readonly known?: number
   readonly note?: string
   readonly workflows: number
@@ -210,7 +208,7 @@ export const audit = command(
       findings,
       ...defined({ note, known: spots.length - news.length || undefined })
     }
-    yield* reportMarked(json, data, () => auditLines(data))
+    yield* report(json, data, () => auditLines(data), printMarked)
     if (!data.ok) yield* exit(isIncomplete ? 1 : 2)
   })
 )

@@ -1,4 +1,4 @@
-/** `edit`: changes many workflows, shows what would change first, and takes a batch back. */
+/** `edit`: changes many workflows after showing what would change, and undoes a batch. */
 import * as Argument from "effect/cli/Argument"
 import * as Prompt from "effect/cli/Prompt"
 import * as Effect from "effect/Effect"
@@ -9,7 +9,7 @@ import * as Visible from "../../base/Visible.ts"
 import * as tools from "../../tools/index.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { checkWrites, command, exit, name, print, report, showProgress } from "./root.ts"
+import { checkWrites, command, exit, isInteractive, name, print, report, showProgress } from "./root.ts"
 import { jsonIn } from "./tools.ts"
 
 type Planned = Effect.Success<ReturnType<typeof tools.bulkEdit.call>>
@@ -57,9 +57,6 @@ const watched = Effect.provideService(CallContext, {
   progress: showProgress
 })
 
-const isTerminal = () => process.stdin.isTTY === true && process.stdout.isTTY === true
-
-/** Options that select workflows on n8n. */
 export const selection = {
   ids: flags.texts("id", "WORKFLOW", "Only this workflow; may be repeated"),
   named: flags.text("name", "TEXT", "Only workflows whose name contains this"),
@@ -120,14 +117,14 @@ export const edit = command(
     json: flags.json
   },
   Effect.fnUntraced(
-    function*({ draft, dryRun, json, plan, published, restore, uses, without, yes, ...given }, options) {
-      const operations = (yield* Effect.forEach(given.operations, operationsIn)).flat()
+    function*({ draft, dryRun, json, plan, published, restore, uses, without, yes, ...scope }, options) {
+      const operations = (yield* Effect.forEach(scope.operations, operationsIn)).flat()
       yield* Effect.gen(function*() {
         if (!dryRun) yield* checkWrites("edit changes workflows", ", or add --dry-run")
         if (restore !== undefined) return yield* takeBack(restore, dryRun, json)
         if (plan !== undefined) return yield* apply(plan, dryRun, json)
         const { data } = yield* tools.bulkEdit.run({
-          select: defined({ ...selected(given), uses, without, active: published ? true : undefined }),
+          select: defined({ ...selected(scope), uses, without, active: published ? true : undefined }),
           operations,
           publish: draft ? "draft" : "keep",
           dryRun: true,
@@ -135,7 +132,7 @@ export const edit = command(
         })
         const planned = data as Planned
         const { plan: id, refused } = planned
-        const asks = !dryRun && !yes && !json && id !== undefined && isTerminal()
+        const asks = !dryRun && !yes && !json && id !== undefined && isInteractive()
         const isApplied = id !== undefined && !dryRun && (yes || asks)
         if (!json || !isApplied) yield* report(json, planned, () => planLines(planned))
         if (id === undefined) return yield* exit(refused === undefined ? 0 : 2)

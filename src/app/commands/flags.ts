@@ -12,7 +12,7 @@ export const dryRun = toggle("dry-run", "Only show what would change")
 export const text = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.withDefault(undefined))
 
-/** Texts, of which `most` may be given. */
+/** Flag that may be repeated, up to `most` times. */
 export const texts = (name: string, metavar: string, description: string, most?: number) =>
   Flag.String(name).pipe(
     Flag.withDescription(description),

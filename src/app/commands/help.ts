@@ -123,7 +123,6 @@ export const options = (doc: HelpDoc.HelpDoc): string => {
 export const didYouMean = (names: ReadonlyArray<string>) =>
   names.length === 0 ? "" : ` Did you mean ${names.map((each) => `'${each}'`).join(" or ")}?`
 
-/** Names of commands in their groups. */
 export const namesIn = (
   groups: ReadonlyArray<{ readonly commands: ReadonlyArray<{ readonly name: string }> }> = []
 ): ReadonlyArray<string> => groups.flatMap(({ commands }) => commands.map(({ name }) => name))

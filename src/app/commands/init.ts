@@ -16,11 +16,12 @@ import * as ConfigPlace from "../config/ConfigPlace.ts"
 import * as Options from "../config/Options.ts"
 import * as Upstreams from "../config/Upstreams.ts"
 import * as Doctor from "../doctor/Doctor.ts"
+import { shellWord } from "../report/Layout.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { command, exit, isColoured, name as program, offeredTools, print, warn } from "./root.ts"
+import { command, exit, isColoured, isInteractive, name as program, offeredTools, print, warn } from "./root.ts"
 
-/** Paths of the editor that people copy from a browser, with what comes after. */
+/** Path of a page of n8n's editor, as copied from a browser, with everything after it. */
 const editorPath = /\/(?:home|workflow|workflows|projects|settings|signin|setup|executions)(?:\/.*)?$/
 
 /** Address of n8n in an address of its editor or API. */
@@ -29,8 +30,6 @@ export const addressOf = Effect.fnUntraced(function*(text: string) {
   const path = url.pathname.replace(/\/{2,}/g, "/").replace(/\/api(\/v\d+)?(\/.*)?$/, "").replace(editorPath, "")
   return `${url.origin}${path.replace(/\/$/, "")}`
 })
-
-const isInteractive = () => process.stdin.isTTY === true && process.stdout.isTTY === true
 
 interface Access {
   readonly url: string
@@ -89,7 +88,7 @@ const presetAccess = Effect.fnUntraced(function*<E, R>(
   return (yield* test(access)) ? access : undefined
 })
 
-/** Asks a person for what the options leave open, until it works. */
+/** Asks for the values that the options lack, until the connection works. */
 const askAccess = Effect.fnUntraced(function*<E extends { readonly message: string }, R>(
   { apiKey, n8nUrl }: Options.Options,
   test: (access: Access) => Effect.Effect<boolean, E, R>
@@ -107,7 +106,6 @@ const askAccess = Effect.fnUntraced(function*<E extends { readonly message: stri
 
 interface Existing {
   readonly text: string | undefined
-  /** Names of its profiles. */
   readonly names: ReadonlyArray<string>
 }
 
@@ -132,11 +130,7 @@ const write = Effect.fnUntraced(
   function*(file: string, text: string) {
     const fs = yield* FileSystem.FileSystem
     yield* fs.makeDirectory(dirname(file), { recursive: true, mode: 0o700 })
-    yield* AtomicFile.write(file, {
-      bytes: new TextEncoder().encode(text),
-      temporary: `${file}.${process.pid}.tmp`,
-      mode: 0o600
-    })
+    yield* AtomicFile.write(fs, file, { data: text, temporary: `${file}.${process.pid}.tmp`, mode: 0o600 })
   },
   (effect, file) =>
     Effect.mapError(effect, (error) => Options.refuse(`${file} cannot be written: ${ConfigFile.fault(error)}`))
@@ -160,20 +154,17 @@ const ignore = Effect.fnUntraced(function*(folder: string) {
 export const start = (node: string, script: string): ReadonlyArray<string> =>
   /[\\/]_npx[\\/]/.test(script) ? ["npx", "-y", program] : [node, script]
 
-/** Word of a shell. */
-export const quoted = (word: string) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
-
 /** Lines that add this server to clients. */
 export const clientLines = (profile: string, command: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [first = "", ...args] = command
   const server = { command: first, args }
   return [
     "Claude Code:",
-    `  claude mcp add ${quoted(profile)} -s user -- ${command.map(quoted).join(" ")}`,
+    `  claude mcp add ${shellWord(profile)} -s user -- ${command.map(shellWord).join(" ")}`,
     "Cursor, in ~/.cursor/mcp.json:",
     `  ${JSON.stringify({ mcpServers: { [profile]: server } })}`,
     "VS Code:",
-    `  code --add-mcp ${quoted(JSON.stringify({ name: profile, ...server }))}`
+    `  code --add-mcp ${shellWord(JSON.stringify({ name: profile, ...server }))}`
   ]
 }
 
@@ -248,6 +239,6 @@ export const init = command(
       name
     ]
     yield* print(["", "Add it to a client:", ...clientLines(name, command)].join("\n"))
-    yield* print(`\nTry it here: ${program} ${all.length === 1 ? "" : `--profile ${quoted(name)} `}workflows`)
+    yield* print(`\nTry it here: ${program} ${all.length === 1 ? "" : `--profile ${shellWord(name)} `}workflows`)
   }, Effect.catchTag("QuitError", () => Options.refuse("Nothing was written")))
 )

@@ -27,24 +27,21 @@ const show = (json: boolean, data: object, lines: (screen: Layout.Screen) => Rea
 
 const maxPage = 100
 
-interface Page<A> {
-  readonly rows: ReadonlyArray<A>
-  readonly nextCursor?: string | undefined
-}
-
-/** Reads pages until there are enough rows; the result is the last page with all rows. */
-const pages = Effect.fnUntraced(function*<A, P extends Page<A>, E, R>(
+/** Reads pages until there are enough rows; the result is the last page, and all rows. */
+const pages = Effect.fnUntraced(function*<A, P extends { readonly nextCursor?: string | undefined }, E, R>(
   total: number,
-  read: (query: { readonly limit: number; readonly cursor?: string }) => Effect.Effect<P, E, R>
+  read: (query: { readonly limit: number; readonly cursor?: string }) => Effect.Effect<P, E, R>,
+  rowsOf: (page: P) => ReadonlyArray<A>
 ) {
   const rows: Array<A> = []
-  let page = yield* read({ limit: Math.min(total, maxPage) })
-  rows.push(...page.rows)
-  while (page.nextCursor !== undefined && rows.length < total) {
-    page = yield* read({ limit: Math.min(total - rows.length, maxPage), cursor: page.nextCursor })
-    rows.push(...page.rows)
-  }
-  return { ...page, rows }
+  let page: P
+  let cursor: string | undefined
+  do {
+    page = yield* read({ limit: Math.min(total - rows.length, maxPage), ...defined({ cursor }) })
+    rows.push(...rowsOf(page))
+    cursor = page.nextCursor
+  } while (cursor !== undefined && rows.length < total)
+  return { page, rows }
 })
 
 /** Id of the workflow that a person names by its id or by its name. */
@@ -135,16 +132,16 @@ export const executions = command(
     const startedAfter = since === undefined ? undefined : yield* sinceTime(since)
     yield* Effect.gen(function*() {
       const query = { ...(yield* ofWorkflow(workflow)), ...defined({ startedAfter, status }) }
-      const list = Effect.fnUntraced(function*() {
-        const { rows: executions, ...rest } = yield* pages(limit ?? 20, (page) =>
-          Effect.map(
-            tools.listExecutions.call({ ...query, ...page }),
-            ({ executions: rows = [], ...rest }) => ({ ...rest, rows })
-          ))
-        return { ...rest, count: executions.length, executions }
-      })
+      const list = Effect.map(
+        pages(
+          limit ?? 20,
+          (range) => tools.listExecutions.call({ ...query, ...range }),
+          ({ executions = [] }) => executions
+        ),
+        ({ page, rows }) => ({ ...page, count: rows.length, executions: rows })
+      )
       const data = groupBy === undefined
-        ? yield* list()
+        ? yield* list
         : yield* tools.listExecutions.call({ ...query, groupBy, ...defined({ limit }) })
       yield* show(json, data, (screen) => RunReport.executions(data, screen))
     }).pipe(Effect.provide(ToolContext.layer(options)))
@@ -167,14 +164,14 @@ export const workflows = command(
       show: ["draft", "triggers", "lastRun"] as const,
       ...defined({ name, uses, tags: tags.length === 0 ? undefined : tags, active: published ? true : undefined })
     }
-    const { rows, ...rest } = yield* pages(limit, (page) =>
-      Effect.map(
-        tools.listWorkflows.call({ ...query, ...page }),
-        ({ workflows: rows, ...rest }) => ({ ...rest, rows })
-      )).pipe(Effect.provide(ToolContext.layer(options)))
-    yield* show(json, { ...rest, count: rows.length, workflows: rows }, (screen) => [
+    const { page, rows } = yield* pages(
+      limit,
+      (range) => tools.listWorkflows.call({ ...query, ...range }),
+      ({ workflows }) => workflows
+    ).pipe(Effect.provide(ToolContext.layer(options)))
+    yield* show(json, { ...page, count: rows.length, workflows: rows }, (screen) => [
       ...RunReport.workflows(rows, screen),
-      ...(rest.nextCursor === undefined ? [] : ["", `There are more: --limit ${maxRows}`])
+      ...(page.nextCursor === undefined ? [] : ["", `There are more: --limit ${maxRows}`])
     ])
   })
 )

@@ -1,7 +1,6 @@
 /** `picture` and `map`: draw a workflow with a run, a difference or its problems, and the links between workflows. */
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Path from "effect/Path"
+import { basename, dirname, resolve, sep } from "node:path"
 import { str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import { Executions } from "../../executions/Executions.ts"
@@ -13,6 +12,7 @@ import * as WorkflowMap from "../../workflows/fleet/Map.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as WorkflowValidation from "../../workflows/WorkflowValidation.ts"
+import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Options from "../config/Options.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
@@ -39,12 +39,9 @@ const out = flags.text(
 
 /** Folder of a file outside of all these, or the nearest above it that exists. */
 const folderOutside = Effect.fnUntraced(function*(file: string, folders: ReadonlyArray<string>) {
-  const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]
-  const full = path.resolve(file)
-  if (folders.some((folder) => full.startsWith(`${path.resolve(folder)}${path.sep}`))) return []
-  let folder = path.dirname(full)
-  while (!(yield* Effect.orElseSucceed(fs.exists(folder), () => true))) folder = path.dirname(folder)
-  return [folder]
+  const full = resolve(file)
+  const isInside = folders.some((folder) => full.startsWith(`${resolve(folder)}${sep}`))
+  return isInside ? [] : [yield* ConfigFile.nearest(dirname(full))]
 })
 
 /** Context with the folders that a command may use: besides the usual ones, those of files that a person names. */
@@ -52,7 +49,7 @@ export const withFolders = Effect.fnUntraced(function*(
   options: Options.Options,
   ...names: ReadonlyArray<string | undefined>
 ) {
-  const usual = options.filesRoot.length > 0 ? options.filesRoot : [(yield* Path.Path).resolve(".")]
+  const usual = options.filesRoot.length > 0 ? options.filesRoot : [resolve(".")]
   const folders = [
     ...usual,
     ...(yield* Effect.forEach(names, (file) => file === undefined ? Effect.succeed([]) : folderOutside(file, usual)))
@@ -65,16 +62,15 @@ export const withFolders = Effect.fnUntraced(function*(
   )
 })
 
-/** Path of a reference to a file. */
 export const fileOf = (reference = ""): string | undefined => {
   const { place } = Reference.parse(reference)
   return place.kind === "file" ? place.path : undefined
 }
 
-const fromHere = Effect.fnUntraced(function*(reference: string) {
+const fromHere = (reference: string) => {
   const { place, version } = Reference.parse(reference)
-  return place.kind === "file" ? Reference.format((yield* Path.Path).resolve(place.path), version) : reference
-})
+  return place.kind === "file" ? Reference.format(resolve(place.path), version) : reference
+}
 
 const readExecution = Effect.fnUntraced(function*(id: string) {
   if (!/^\d+$/.test(id)) {
@@ -121,7 +117,7 @@ const read = Effect.fnUntraced(function*({ against, execution, problems, workflo
   }
   const { workflow } = yield* Workflows.document(reference, "workflow")
   if (against !== undefined) {
-    const { workflow: before } = yield* Workflows.document(yield* fromHere(against), "against")
+    const { workflow: before } = yield* Workflows.document(fromHere(against), "against")
     return { workflow, overlay: { _tag: "Difference" as const, before } }
   }
   if (!problems) return { workflow, overlay: undefined }
@@ -130,10 +126,8 @@ const read = Effect.fnUntraced(function*({ against, execution, problems, workflo
 
 const write = Effect.fnUntraced(function*(out: string | undefined, text: string, about: string) {
   if (out === undefined) return yield* print(text.trimEnd())
-  const path = yield* Path.Path
-  const absolute = path.resolve(out)
-  const folder = yield* WorkflowFiles.use((files) => files.folder(path.dirname(absolute)))
-  yield* folder.write(path.basename(absolute), text)
+  const folder = yield* WorkflowFiles.use((files) => files.folder(dirname(resolve(out))))
+  yield* folder.write(basename(out), text)
   yield* print(`${out}: ${about}`)
 })
 
@@ -155,7 +149,7 @@ export const picture = command(
     if (chosen.length > 1) return yield* Options.refuse("Choose one of --against, --execution and --problems")
     const format = yield* formatOf(out)
     yield* Effect.gen(function*() {
-      const { overlay, workflow } = yield* read({ ...subject, workflow: yield* fromHere(subject.workflow) })
+      const { overlay, workflow } = yield* read({ ...subject, workflow: fromHere(subject.workflow) })
       const { Page, Pictures, Svg, Template } = yield* drawing
       const picture = yield* Pictures.make(workflow, { overlay, showsSecrets: options.showSecrets })
       const text = format === "html" ? Page.html(yield* Template.read, picture) : `${Svg.render(picture)}\n`

@@ -2,7 +2,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Path from "effect/Path"
+import { resolve } from "node:path"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Sync from "../../sync/Sync.ts"
 import * as ConfigFile from "../config/ConfigFile.ts"
@@ -12,7 +12,7 @@ import * as Upstreams from "../config/Upstreams.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { command, exit, name, printMarked as print, reportMarked as report, warn } from "./root.ts"
+import { command, exit, name, printMarked as print, report, warn } from "./root.ts"
 
 const readBindings = ConfigFile.reader("The bindings", Sync.Bindings)
 
@@ -66,50 +66,51 @@ export const promote = command(
     overwrites: flags.toggle("overwrite", "Overwrite changes made on the target since the last promotion"),
     publishes: flags.toggle("publish", "Publish the promoted workflows")
   },
-  Effect.fnUntraced(function*(given, options) {
-    const { bindings, dryRun, except, folder, json, only, overwrites, pinned, publishes, ...ends } = given
-    const absolute = (yield* Path.Path).resolve(folder)
-    const { source, target } = yield* route(options, ends)
-    const to = target.name ?? "the target"
-    if (target.readOnly && !dryRun) {
-      return yield* Options.refuse(
-        `promote writes to '${to}', which is read-only: choose another profile, or add --dry-run`
-      )
+  Effect.fnUntraced(
+    function*({ bindings, dryRun, except, folder, json, only, overwrites, pinned, publishes, ...ends }, options) {
+      const absolute = resolve(folder)
+      const { source, target } = yield* route(options, ends)
+      const to = target.name ?? "the target"
+      if (target.readOnly && !dryRun) {
+        return yield* Options.refuse(
+          `promote writes to '${to}', which is read-only: choose another profile, or add --dry-run`
+        )
+      }
+      const clientOf = ({ client }: Upstreams.Upstream) => Effect.map(Layer.build(client), Context.get(N8nClient))
+      const promotion = yield* Effect.gen(function*() {
+        return yield* Sync.promote(".", {
+          from: source === "folder" ? source : yield* clientOf(source),
+          to: yield* clientOf(target),
+          bindings: bindings === undefined ? undefined : yield* bindingsIn(bindings),
+          only,
+          except,
+          extras: pinned ? ["pinData"] : [],
+          overwrites,
+          publishes,
+          dryRun,
+          onStep: ({ count, outcome, total }) =>
+            json ? Effect.void : print(`[${count}/${total}] ${SyncReport.promotionLine(outcome)}`)
+        })
+      }).pipe(Effect.scoped, Effect.provide(ToolContext.layerOf(options, target, () => [absolute])))
+      yield* report(json, SyncReport.json(promotion), () => [
+        ...promotion.entries.flatMap((entry) =>
+          dryRun && entry.action !== undefined
+            ? SyncReport.promotionLine(entry, dryRun)
+            : entry.status === "conflict"
+            ? SyncReport.promotionLine(entry)
+            : []
+        ),
+        ...promotion.obstacles.map(SyncReport.obstacleLine),
+        SyncReport.promotionSummary(promotion, dryRun)
+      ], print)
+      if (promotion.hasConflicts && !json) {
+        yield* warn(
+          `${name}: changes made on '${to}' since the last promotion are not overwritten: bring them back to ${
+            source === "folder" ? "the files" : `'${source.name}'`
+          }, or add --overwrite`
+        )
+      }
+      yield* promotion.hasErrors ? exit(1) : promotion.hasConflicts ? exit(2) : Effect.void
     }
-    const clientOf = ({ client }: Upstreams.Upstream) => Effect.map(Layer.build(client), Context.get(N8nClient))
-    const done = yield* Effect.gen(function*() {
-      return yield* Sync.promote(".", {
-        from: source === "folder" ? source : yield* clientOf(source),
-        to: yield* clientOf(target),
-        bindings: bindings === undefined ? undefined : yield* bindingsIn(bindings),
-        only,
-        except,
-        extras: pinned ? ["pinData"] : [],
-        overwrites,
-        publishes,
-        dryRun,
-        onStep: ({ count, outcome, total }) =>
-          json ? Effect.void : print(`[${count}/${total}] ${SyncReport.promotionLine(outcome)}`)
-      })
-    }).pipe(Effect.scoped, Effect.provide(ToolContext.layerOf(options, target, () => [absolute])))
-    yield* report(json, SyncReport.json(done), () => [
-      ...done.entries.flatMap((entry) =>
-        dryRun && entry.action !== undefined
-          ? SyncReport.promotionLine(entry, dryRun)
-          : entry.status === "conflict"
-          ? SyncReport.promotionLine(entry)
-          : []
-      ),
-      ...done.obstacles.map(SyncReport.obstacleLine),
-      SyncReport.promotionSummary(done, dryRun)
-    ])
-    if (done.hasConflicts && !json) {
-      yield* warn(
-        `${name}: changes made on '${to}' since the last promotion are not overwritten: bring them back to ${
-          source === "folder" ? "the files" : `'${source.name}'`
-        }, or add --overwrite`
-      )
-    }
-    yield* done.hasErrors ? exit(1) : done.hasConflicts ? exit(2) : Effect.void
-  })
+  )
 )

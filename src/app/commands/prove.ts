@@ -4,8 +4,8 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
-import * as Path from "effect/Path"
 import * as Semaphore from "effect/Semaphore"
+import { dirname, relative, resolve, sep } from "node:path"
 import * as Tool from "../../answer/Tool.ts"
 import { counted } from "../../base/Plural.ts"
 import * as CaseRun from "../../trials/cases/CaseRun.ts"
@@ -42,12 +42,11 @@ const junit = flags.text("junit", "FILE", "Also write the report as JUnit XML")
 const writeJUnit = Effect.fnUntraced(function*(
   file: string | undefined,
   cases: ReadonlyArray<JUnit.Case>,
-  times: { readonly milliseconds: number; readonly startedAt: number }
+  times: JUnit.Times
 ) {
   if (file === undefined) return
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  yield* fs.makeDirectory(path.dirname(path.resolve(file)), { recursive: true }).pipe(
+  yield* fs.makeDirectory(dirname(resolve(file)), { recursive: true }).pipe(
     Effect.andThen(fs.writeFileString(file, JUnit.document(cases, times))),
     Effect.mapError(({ reason }) => Options.refuse(`--junit: '${file}' cannot be written: ${reason.message}`))
   )
@@ -68,7 +67,6 @@ export const test = command(
   },
   Effect.fnUntraced(function*({ concurrency = 4, json, junit, paths, update }, options) {
     const { files, folders } = yield* findCases(paths)
-    const path = yield* Path.Path
     const startedAt = yield* Clock.currentTimeMillis
     const show = json ? () => Effect.void : (outcome: CaseReport.Named) => print(CaseReport.text(outcome, isColoured))
     let ran = 0
@@ -79,7 +77,7 @@ export const test = command(
       const run = Effect.fnUntraced(function*(file: string) {
         const outcome = yield* CaseRun.run(file, { update, redacts })
         ran++
-        return { ...outcome, name: path.relative("", file).split(path.sep).join("/") }
+        return { ...outcome, name: relative("", file).split(sep).join("/") }
       })
       // In the order of the cases, each as soon as possible.
       const permits = yield* Semaphore.make(concurrency)

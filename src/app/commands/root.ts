@@ -1,8 +1,8 @@
-/** Root command, whose options all commands share, and what commands are made of. */
+/** Root command, whose options all commands share, and parts of commands. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Path from "effect/Path"
+import { dirname, relative, resolve } from "node:path"
 import * as Tool from "../../answer/Tool.ts"
 import * as Errors from "../../base/Errors.ts"
 import { flags } from "../config/Declarations.ts"
@@ -37,38 +37,39 @@ export const command = <const Name extends string, const Config extends Command.
       Effect.mapError((error) => Errors.isN8nError(error) ? Options.refuse(SyncReport.explain(error)) : error as E)
     )).pipe(Command.withDescription(description))
 
-export const printAll = (lines: ReadonlyArray<string>) => Effect.forEach(lines, print, { discard: true })
-
 /** Prints a report as JSON or as lines. */
-export const report = (json: boolean, value: object, lines: () => ReadonlyArray<string>) =>
-  json ? print(JSON.stringify(value)) : printAll(lines())
+export const report = (json: boolean, value: object, lines: () => ReadonlyArray<string>, show = print) =>
+  json ? print(JSON.stringify(value)) : Effect.forEach(lines(), show, { discard: true })
 
-/** Shows the progress on a terminal. */
-export const showProgress = (done: number, total: number | undefined) =>
+/** Whether a person can be asked. */
+export const isInteractive = () => process.stdin.isTTY === true && process.stdout.isTTY === true
+
+/** Replaces the line of the progress on a terminal. */
+export const showLine = (line: string) =>
   Effect.sync(() => {
-    if (process.stderr.isTTY === true) {
-      process.stderr.write(done === total ? "\r\u001B[K" : `\r${done} of ${total} workflows`)
-    }
+    if (process.stderr.isTTY === true) process.stderr.write(`\r\u001B[K${line}`)
   })
 
-/** Real path of a folder and its name in reports, and the file if the path is that of one. */
+export const showProgress = (done: number, total: number | undefined) =>
+  showLine(done === total ? "" : `${done} of ${total} workflows`)
+
+/** Real path of a folder and its name in reports, and the file if the path leads to one. */
 export const placeOf = Effect.fnUntraced(function*(userPath: string) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const { real, type } = yield* Effect.flatMap(
     fs.realPath(userPath),
     (real) => Effect.map(fs.stat(real), ({ type }) => ({ real, type }))
   ).pipe(Effect.mapError(() => Options.refuse(`'${userPath}' does not exist, or cannot be read`)))
   const isFile = type !== "Directory"
-  const shown = path.relative("", path.resolve(userPath))
+  const shown = relative("", resolve(userPath))
   return {
-    root: isFile ? path.dirname(real) : real,
-    shownAs: isFile ? path.dirname(shown) : shown,
+    root: isFile ? dirname(real) : real,
+    shownAs: isFile ? dirname(shown) : shown,
     only: isFile ? real : undefined
   }
 })
 
-/** Refuses what a command does if its n8n is read-only; `otherwise` is another way out. */
+/** Fails if the n8n is read-only; `deed` says what the command does, `otherwise` names an alternative. */
 export const checkWrites = (deed: string, otherwise = "") =>
   Effect.flatMap(Tool.ReadOnly, (isReadOnly) =>
     isReadOnly
@@ -92,19 +93,11 @@ const marks = /^(\[\d+\/\d+\] )?((failed|invalid|both|conflict|high)|(gone|chang
 
 /** Prints a line with its first word in red, yellow or green. */
 export const printMarked = (line: string) =>
-  print(
-    isColoured
-      ? line.replace(
-        marks,
-        (_, count = "", word: string, bad?: string, doubtful?: string) =>
-          count + Layout.paint(word, bad !== undefined ? 31 : doubtful !== undefined ? 33 : 32)
-      )
-      : line
-  )
-
-/** Like `report`, with marked lines. */
-export const reportMarked = (json: boolean, value: object, lines: () => ReadonlyArray<string>) =>
-  json ? print(JSON.stringify(value)) : Effect.forEach(lines(), printMarked, { discard: true })
+  print(line.replace(
+    marks,
+    (_, count = "", word: string, bad?: string, doubtful?: string) =>
+      count + Layout.paint(word, bad !== undefined ? 31 : doubtful !== undefined ? 33 : 32, isColoured)
+  ))
 
 export const offeredTools = (options: Options.Options) =>
   Effect.map(Mcp.servedTools(options), (served) => Tool.offered(served, options.readOnly))

@@ -1,8 +1,9 @@
 /** `pull`, `status`, `diff` and `push`: synchronize a folder of workflows with n8n. */
+import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Path from "effect/Path"
+import { resolve } from "node:path"
 import * as Visible from "../../base/Visible.ts"
 import * as Sync from "../../sync/Sync.ts"
 import * as Options from "../config/Options.ts"
@@ -10,39 +11,24 @@ import * as Git from "../Git.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { checkWrites, command, exit, name, printMarked as print, reportMarked as report, warn } from "./root.ts"
+import { checkWrites, command, exit, name, printMarked as print, report, showLine, warn } from "./root.ts"
 
-const workflows = flags.folder("Folder of workflow files")
-
-const extras = {
+const scope = {
+  only: flags.only("an id, or a path in the folder"),
   pinned: flags.toggle("pinned", "Synchronize pinned data too, from now on"),
   staticData: flags.toggle("static-data", "Synchronize static data too, from now on")
 }
 
-const only = flags.only("an id, or a path in the folder")
+const shared = { folder: flags.folder("Folder of workflow files"), json: flags.json, ...scope }
 
 const fromGit = flags.text("from-git", "REF", "Only files that changed since this commit, including uncommitted ones")
 
 const amongChanged = (folder: string, ref: string | undefined) =>
   ref === undefined ? Effect.succeed({}) : Effect.map(Git.changedSince(folder, ref), (among) => ({ among }))
 
-interface Common {
-  readonly pinned: boolean
-  readonly staticData: boolean
-  readonly only: ReadonlyArray<string> | undefined
-}
-
-const showProgress = (line: string) =>
-  Effect.sync(() => {
-    if (process.stderr.isTTY === true) process.stderr.write(`\r\u001B[K${line}`)
-  })
-
-const onRead = (count: number, total: number) =>
-  showProgress(count === total ? "" : `Read ${count} of ${total} workflows`)
-
-const optionsOf = ({ only, pinned, staticData }: Common): Sync.Options => ({
+const optionsOf = ({ only, pinned, staticData }: Command.Command.Config.Infer<typeof scope>): Sync.Options => ({
   only,
-  onRead,
+  onRead: (count, total) => showLine(count === total ? "" : `Read ${count} of ${total} workflows`),
   extras: [...(pinned ? ["pinData" as const] : []), ...(staticData ? ["staticData" as const] : [])]
 })
 
@@ -56,7 +42,7 @@ const inFolder = Effect.fnUntraced(function*<A, E, R>(
   whenMissing: "refuse" | "create" | "pretend" = "refuse"
 ) {
   const fs = yield* FileSystem.FileSystem
-  let absolute = (yield* Path.Path).resolve(userPath)
+  let absolute = resolve(userPath)
   const isMissing = !(yield* Effect.orElseSucceed(fs.exists(absolute), () => false))
   if (isMissing && whenMissing === "create") {
     yield* fs.makeDirectory(absolute, { recursive: true }).pipe(
@@ -87,33 +73,33 @@ const onStep = (json: boolean, isDryRun: boolean) => {
     return json
       ? Effect.void
       : Effect.andThen(
-        showProgress(""),
+        showLine(""),
         print(`[${step.count}/${step.total}] ${SyncReport.outcomeLine(rest, isDryRun)}`)
       )
   }
 }
 
-const printReport = (done: Sync.Report<Sync.Outcome>, json: boolean, isDryRun = false) =>
-  report(json, SyncReport.json(done), () => [
-    ...done.entries.flatMap((entry) =>
+const printReport = (result: Sync.Report<Sync.Outcome>, json: boolean, isDryRun = false) =>
+  report(json, SyncReport.json(result), () => [
+    ...result.entries.flatMap((entry) =>
       entry.action === undefined && entry.error === undefined && (entry.status !== "same" || entry.refused)
         ? SyncReport.entryLine(entry)
         : []
     ),
-    SyncReport.summary(done, isDryRun)
-  ])
+    SyncReport.summary(result, isDryRun)
+  ], print)
 
 const printDifferences = (all: ReadonlyArray<Sync.Entry | Sync.Difference>, json = false) =>
-  report(json, all, () => all.map(SyncReport.difference))
+  report(json, all, () => all.map(SyncReport.difference), print)
 
 export const status = command(
   "status",
   "Compare a folder of workflows with n8n",
-  { folder: workflows, json: flags.json, only, ...extras },
+  shared,
   Effect.fnUntraced(function*({ folder, json, ...scope }, options) {
-    const done = yield* inFolder(options, folder, Sync.status(".", optionsOf(scope)))
-    yield* printReport(done, json)
-    yield* conclude(done, !done.isSame)
+    const result = yield* inFolder(options, folder, Sync.status(".", optionsOf(scope)))
+    yield* printReport(result, json)
+    yield* conclude(result, !result.isSame)
   })
 )
 
@@ -121,10 +107,7 @@ export const pull = command(
   "pull",
   "Write n8n's workflows into a folder",
   {
-    folder: workflows,
-    json: flags.json,
-    only,
-    ...extras,
+    ...shared,
     dryRun: flags.dryRun,
     splitsCode: Flag.Boolean("split-code").pipe(
       Flag.withDescription(
@@ -145,7 +128,7 @@ export const pull = command(
     )
   },
   Effect.fnUntraced(function*({ deletes, dryRun, folder, json, resolve, secrets, splitsCode, ...scope }, options) {
-    const done = yield* inFolder(
+    const result = yield* inFolder(
       options,
       folder,
       Sync.pull(".", {
@@ -159,25 +142,25 @@ export const pull = command(
       }),
       dryRun ? "pretend" : "create"
     )
-    yield* printReport(done, json, dryRun)
-    if (done.hasConflicts && !json) {
+    yield* printReport(result, json, dryRun)
+    if (result.hasConflicts && !json) {
       yield* warn(
         `${name}: changes on both sides are never overwritten. --resolve there takes n8n's state, --resolve here keeps the file's for the next push.`
       )
     }
-    if (done.hasSecrets && !json) {
+    if (result.hasSecrets && !json) {
       yield* warn(
         `${name}: files with literal secrets were refused: move the secrets into credentials, or add --secrets extract.`
       )
     }
-    yield* conclude(done, done.hasConflicts || done.hasSecrets)
+    yield* conclude(result, result.hasConflicts || result.hasSecrets)
   })
 )
 
 export const diff = command(
   "diff",
   "Show the differences between a folder and n8n",
-  { folder: workflows, json: flags.json, only, fromGit, ...extras },
+  { ...shared, fromGit },
   Effect.fnUntraced(function*({ folder, fromGit, json, ...scope }, options) {
     const among = yield* amongChanged(folder, fromGit)
     const differences = yield* inFolder(
@@ -194,18 +177,15 @@ export const push = command(
   "push",
   "Write a folder's changes to n8n",
   {
-    folder: workflows,
-    json: flags.json,
-    only,
+    ...shared,
     fromGit,
-    ...extras,
     dryRun: flags.dryRun,
     publishes: flags.toggle("publish", "Publish the pushed workflows"),
     deletes: flags.toggle("delete", "Delete workflows on n8n whose file was removed, unless they changed there")
   },
   Effect.fnUntraced(function*({ deletes, dryRun, folder, fromGit, json, publishes, ...scope }, options) {
     const among = yield* amongChanged(folder, fromGit)
-    const done = yield* inFolder(
+    const result = yield* inFolder(
       options,
       folder,
       Effect.andThen(
@@ -220,15 +200,15 @@ export const push = command(
         })
       )
     )
-    yield* printReport(done, json, dryRun)
-    if (done.hasConflicts && !json) {
-      const ids = done.entries.flatMap(({ id, status }) => status === "both" && id !== undefined ? [id] : [])
+    yield* printReport(result, json, dryRun)
+    if (result.hasConflicts && !json) {
+      const ids = result.entries.flatMap(({ id, status }) => status === "both" && id !== undefined ? [id] : [])
       yield* printDifferences(yield* inFolder(options, folder, Sync.diff(".", { ...optionsOf(scope), only: ids })))
       yield* warn(
         `${name}: nothing was pushed: changes on both sides are never overwritten. pull --resolve here keeps the file's state, pull --resolve there n8n's.`
       )
     }
-    const hasInvalid = done.entries.some(({ status }) => status === "invalid")
+    const hasInvalid = result.entries.some(({ status }) => status === "invalid")
     if (hasInvalid && !dryRun && !json) {
       yield* warn(
         `${name}: nothing was pushed: fix the files that cannot be read${
@@ -236,6 +216,6 @@ export const push = command(
         }.`
       )
     }
-    yield* conclude(done, done.hasConflicts)
+    yield* conclude(result, result.hasConflicts)
   })
 )

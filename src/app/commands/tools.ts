@@ -18,23 +18,14 @@ import * as ToolContext from "../ToolContext.ts"
 import json from "./examples.json" with { type: "json" }
 import * as flags from "./flags.ts"
 import { didYouMean, width } from "./help.ts"
-import { quoted } from "./init.ts"
+import excluded from "./notInDemo.json" with { type: "json" }
 import { command, exit, name as program, offeredTools, print, report } from "./root.ts"
 
 /** Arguments by tool, which work with `--demo`. */
 export const examples: { readonly [tool: string]: object } = json
 
 /** Tools whose example needs what the demo lacks: a file, a credential, a licence, or an n8n that runs workflows. */
-export const notInDemo: ReadonlyArray<string> = [
-  "create_workflow_from_file",
-  "replace_workflow_from_file",
-  "workflow_load",
-  "sync_push",
-  "credential_test",
-  "project_list",
-  "test_workflow",
-  "workflow_prove"
-]
+export const notInDemo: ReadonlyArray<string> = excluded
 
 const isWriting = ({ annotations }: Tool.Any) => !annotations.readOnlyHint
 
@@ -94,10 +85,11 @@ export const page = (tool: Tool.Any): ReadonlyArray<string> => {
     "",
     "Example",
     `  ${
-      [program, ...demo, ...option, "call", tool.name, quoted(JSON.stringify(examples[tool.name] ?? {}))].join(" ")
+      [program, ...demo, ...option, "call", tool.name, Layout.shellWord(JSON.stringify(examples[tool.name] ?? {}))]
+        .join(" ")
     }`,
     ...(demo.length === 0
-      ? ["  (with a name or id of yours)"]
+      ? ["  (use a name or id of your own)"]
       : isWriting(tool)
       ? ["  (--demo changes an n8n in memory only)"]
       : [])
@@ -121,7 +113,7 @@ const list = (served: ReadonlyArray<Tool.Any>) => {
   })
 }
 
-/** Served tool, or the reason why it is not there. */
+/** Served tool, or the reason why it is not served. */
 const find = <T extends Tool.Any>(served: ReadonlyArray<T>, name: string, options: Options.Options) => {
   const tool = McpServer.find(served, name)
   return tool === undefined
@@ -140,7 +132,7 @@ export const tools = command(
   { tool: flags.optionalArgument("tool", "Name of a tool: its parameters, with an example"), json: flags.json },
   Effect.fnUntraced(function*({ json, tool: name }, options) {
     if (name !== undefined) {
-      // One that is off can be read about, too.
+      // Tools that are off are described, too.
       const tool = all.all.find((each) => each.name === name) ?? (yield* find([], name, options))
       return yield* report(json, McpServer.listing(tool), () => page(tool))
     }

@@ -1,6 +1,6 @@
-/** `upgrade`: moves outdated and deprecated nodes on, and proves each workflow on its recorded runs. */
+/** `upgrade`: replaces outdated and deprecated nodes, and proves each workflow on its recorded runs. */
 import * as Effect from "effect/Effect"
-import * as Path from "effect/Path"
+import { basename } from "node:path"
 import * as Tool from "../../answer/Tool.ts"
 import * as Releases from "../../catalogue/types/Releases.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
@@ -50,15 +50,14 @@ export const upgrade = command(
     dryRun: flags.dryRun,
     json: flags.json
   },
-  Effect.fnUntraced(function*({ dryRun, folder, json, last, n8n, ...given }, options) {
-    const path = yield* Path.Path
+  Effect.fnUntraced(function*({ dryRun, folder, json, last, n8n, ...scope }, options) {
     if (n8n && folder !== undefined) return yield* Options.refuse("Pass a folder or --n8n, not both")
-    const select = selected(given)
+    const select = selected(scope)
     if (!n8n && Object.keys(select).length > 0) {
       return yield* Options.refuse("--id, --name and --tag select workflows on n8n: add --n8n")
     }
     const place = yield* placeOf(folder ?? ".")
-    const to = given.to === undefined ? undefined : yield* Effect.fromResult(Breaks.parseTarget(given.to))
+    const to = scope.to === undefined ? undefined : yield* Effect.fromResult(Breaks.parseTarget(scope.to))
     yield* Effect.gen(function*() {
       if (!dryRun && n8n) yield* checkWrites("upgrade changes workflows", ", or add --dry-run")
       const connected = n8n ? yield* N8nClient.use((client) => client.release) : undefined
@@ -71,12 +70,12 @@ export const upgrade = command(
         ? yield* idsOf(select)
         : place.only === undefined
         ? yield* pathsIn(place.root)
-        : [path.basename(place.only)]
+        : [basename(place.only)]
       if (all.length === 0) return yield* Options.refuse("No workflows found")
       const redacts = yield* Tool.RedactSecrets
-      const done = yield* Upgrades.run(all, { to, last, dryRun, timeout, redacts, onDone: showProgress })
-      yield* report(json, UpgradeReport.json(done), () => UpgradeReport.lines(done, dryRun, isColoured))
-      yield* exit(Upgrades.exitCode(done))
+      const upgrades = yield* Upgrades.run(all, { to, last, dryRun, timeout, redacts, onDone: showProgress })
+      yield* report(json, UpgradeReport.json(upgrades), () => UpgradeReport.lines(upgrades, dryRun, isColoured))
+      yield* exit(Upgrades.exitCode(upgrades))
     }).pipe(
       Effect.provide(yield* withFolders({ ...options, filesRoot: n8n ? options.filesRoot : [place.root] }))
     )

@@ -61,7 +61,7 @@ const endInTime = Effect.sync(() => {
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => setTimeout(() => process.exit(0), 900).unref())
 })
 
-/** Refuses what no later poll can change: a missing or wrong address or key. */
+/** Fails for errors that no later poll can change: a missing or wrong address or key. */
 const checkAccess = N8nClient.use((n8n) => n8n.listWorkflows({ archived: false, limit: 1 })).pipe(
   Effect.catchTag(
     "ApiError",
@@ -78,7 +78,7 @@ interface Sent {
   readonly delivery: Delivery.Delivery | undefined
 }
 
-/** Returns a function that delivers a report: it prints each incident once, and sends those not accepted again. */
+/** Returns a function that delivers a report: it prints each incident once, and resends those that were not accepted. */
 const deliverer = ({ delivery, lines, message }: Sent) => {
   const printed = new Set<string>()
   const keyOf = ({ at, key }: Watch.Incident) => `${key} ${at}`
@@ -95,7 +95,7 @@ const noteOf = ({ fault, incidents, isFirst, isSkipped }: Watch.Report, once: bo
   fault !== undefined || incidents.length > 0
     ? undefined
     : isFirst === true
-    ? "This was the first look, which learns what is usual. Incidents from now on are reported by the next ones."
+    ? "This was the first look, which only learns what is usual. The next ones report new incidents."
     : !once
     ? undefined
     : isSkipped
@@ -151,7 +151,7 @@ export const watch = command(
       const look = Effect.gen(function*() {
         const { failure, report } = yield* Watching.round(watching, deliver)
         const why = failure === undefined
-          ? report.fault === undefined ? undefined : `n8n could not be looked at: ${report.fault}`
+          ? report.fault === undefined ? undefined : `n8n could not be checked: ${report.fault}`
           : `not delivered: ${failure}`
         const again = once ? "" : "; the next look tries again"
         if (why !== undefined && why !== reason) yield* warn(`${name}: ${Visible.label(why, 400)}${again}`)

@@ -1,24 +1,17 @@
-/** Reading of the operator's files: JSON with comments and trailing commas. */
+/** Files of the operator: JSON with comments and trailing commas. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type * as PlatformError from "effect/PlatformError"
 import type * as Schema from "effect/Schema"
 import { parse, type ParseError, printParseErrorCode } from "jsonc-parser"
+import { dirname } from "node:path"
 import * as Arguments from "../../answer/Arguments.ts"
 import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
+import codes from "./faults.json" with { type: "json" }
 
-const faults: { readonly [code: string]: string } = {
-  InvalidSymbol: "a word that JSON does not have",
-  PropertyNameExpected: "a name in double quotes is missing",
-  ValueExpected: "a value is missing",
-  ColonExpected: "a colon is missing",
-  CommaExpected: "a comma is missing",
-  CloseBraceExpected: "a closing } is missing",
-  CloseBracketExpected: "a closing ] is missing",
-  EndOfFileExpected: "text after the end",
-  UnexpectedEndOfString: "a closing quote is missing"
-}
+/** Descriptions of the parser's errors, by code. */
+const faults: { readonly [code: string]: string } = codes
 
 /** Parses JSON with comments and trailing commas; the failure says where it is not JSON. */
 export const parseText = (text: string): Effect.Effect<unknown, string> => {
@@ -40,6 +33,16 @@ export const fault = ({ reason }: PlatformError.PlatformError): string =>
     : reason._tag === "PermissionDenied"
     ? "its permissions do not allow it"
     : reason.message
+
+/** The path, or the nearest folder above it that exists. */
+export const nearest = Effect.fnUntraced(function*(path: string) {
+  const fs = yield* FileSystem.FileSystem
+  let existing = path
+  while (existing !== dirname(existing) && !(yield* Effect.orElseSucceed(fs.exists(existing), () => false))) {
+    existing = dirname(existing)
+  }
+  return existing
+})
 
 /** Reads any JSON; fails with the reason. */
 export const read = (file: string): Effect.Effect<unknown, string, FileSystem.FileSystem> =>

@@ -5,7 +5,6 @@ import { dirname, isAbsolute, join, resolve } from "node:path"
 
 type Env = { readonly [name: string]: string | undefined }
 
-/** Name of a project's configuration. */
 export const projectFile = ".n8n-mcp.json"
 
 /** Configuration of this user, for every folder. */
@@ -15,7 +14,7 @@ export const userFile = (env: Env): string => {
   return join(root, "effect-n8n-mcp", "n8n.json")
 }
 
-/** Whether only the owner can read the file; a file that came with a repository never is like that. */
+/** Whether only the owner can read the file, which a checkout of a repository never achieves. */
 const isPrivate = (mode: number) => process.platform === "win32" || (mode & 0o077) === 0
 
 /** Configuration; an open one, which others can read or own, is not used. */

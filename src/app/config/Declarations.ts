@@ -228,7 +228,7 @@ export const general = {
   state: optional(
     secret,
     "state PLACE",
-    "Where snapshots, the executions of tests and the sealing key are stored: a folder, or postgres://user:password@host/database for servers on many machines",
+    "Place of snapshots, executions of tests and the sealing key: a folder, or postgres://user:password@host/database for servers on many machines",
     { defaultText: "$XDG_STATE_HOME/effect-n8n-mcp" }
   ),
   locale: withDefault(choice(Locale.locales), "en", "locale", "Language of an answer's message"),
@@ -274,7 +274,7 @@ const http = {
   oauthScopePrefix: optional(
     text,
     "oauth-scope-prefix PREFIX",
-    "What clients write before the scopes to ask for them, such as api://ID/ with Entra"
+    "Prefix that clients put before the scopes they request, such as api://ID/ with Entra"
   ),
   oauthProfileClaim: withDefault(
     text,

@@ -8,7 +8,7 @@ import { dirname, resolve as absolute } from "node:path"
 import { suggestion } from "../../base/Nearest.ts"
 import * as ConfigFile from "./ConfigFile.ts"
 import { splitList, variableName } from "./forms.ts"
-import { forms, parse } from "./statePlace.ts"
+import * as State from "./State.ts"
 
 /** One n8n, as one API key sees it. */
 export interface Profile {
@@ -25,8 +25,8 @@ export interface Profile {
   readonly tokens: ReadonlyArray<Redacted.Redacted<string>>
   /** Absolute folders of its own; empty disables the file tools. Default: the server's. */
   readonly filesRoots?: ReadonlyArray<string> | undefined
-  /** Place of its state: an absolute folder, or `postgres://…`. Default: the server's. */
-  readonly state?: Redacted.Redacted<string> | undefined
+  /** Place of its state. Default: the server's. */
+  readonly state?: State.Place | undefined
 }
 
 /** Invalid profile; the server does not start. */
@@ -57,7 +57,6 @@ const File = Schema.Struct({ profiles: Schema.Array(Schema.Unknown).check(Schema
 const readFile = ConfigFile.reader("The file", File)
 const decodeEntry = ConfigFile.decoder("A profile", Entry)
 
-/** Variables of the environment, by name. */
 export type Env = Readonly<Record<string, string | undefined>>
 
 const stateOf = ({ state, stateEnv }: typeof Entry.Type, env: Env, base: string) => {
@@ -68,10 +67,8 @@ const stateOf = ({ state, stateEnv }: typeof Entry.Type, env: Env, base: string)
   if (value === undefined || value === "") {
     return stateEnv === undefined ? Effect.undefined : Effect.fail(`${stateEnv} is not set`)
   }
-  const place = parse(Redacted.make(value), base)
-  return place === undefined
-    ? Effect.fail(`${stateEnv ?? "state"} is ${forms}`)
-    : Effect.succeed(Redacted.make(place._tag === "Folder" ? place.folder : value))
+  const place = State.named(Redacted.make(value), base)
+  return place === undefined ? Effect.fail(`${stateEnv ?? "state"} is ${State.forms}`) : Effect.succeed(place)
 }
 
 const resolve = Effect.fnUntraced(function*(entry: typeof Entry.Type, env: Env, base: string): Effect.fn.Return<
@@ -127,7 +124,6 @@ export const load = (file: string, env: Env): Effect.Effect<
     return duplicate === undefined ? resolved : yield* Effect.fail(`two profiles are named '${duplicate}'`)
   }).pipe(Effect.mapError((reason) => new InvalidProfile({ message: `${file}: ${reason}` })))
 
-/** Profile of this name. */
 export const find = <A extends { readonly name: string | undefined }>(
   profiles: ReadonlyArray<A>,
   name: string

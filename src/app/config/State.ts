@@ -1,24 +1,43 @@
 /** Persistent state of the server: snapshots, executions of tests, drafts, the sealing key. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
+import { resolve } from "node:path"
+import { fileURLToPath } from "node:url"
 import type { Database } from "../../base/Database.ts"
 import * as Documents from "../../base/Documents.ts"
+import { sha256 } from "../../base/Hash.ts"
 import * as Snapshots from "../../workflows/store/Snapshots.ts"
 import * as Options from "./Options.ts"
-import { forms, type Named, parse } from "./statePlace.ts"
 
+/** Folder of this machine, or a database shared with others. */
 export type Place =
-  | Extract<Named, { readonly _tag: "Folder" }>
-  | Extract<Named, { readonly _tag: "Database" }> & { readonly database: Layer.Layer<Database> }
+  | { readonly _tag: "Folder"; readonly folder: string }
+  | {
+    readonly _tag: "Database"
+    /** Address without user and password. */
+    readonly address: string
+    readonly key: string
+    readonly database: Layer.Layer<Database>
+  }
 
-const postgres = (url: Redacted.Redacted<string>) =>
-  Layer.unwrap(Effect.map(Effect.promise(() => import("../Postgres.ts")), ({ layer }) => layer(url)))
+const postgres = (url: string) =>
+  Layer.unwrap(Effect.map(Effect.promise(() => import("../Postgres.ts")), ({ layer }) => layer(Redacted.make(url))))
 
-export const named = (text: Redacted.Redacted<string>): Place | undefined => {
-  const place = parse(text)
-  return place?._tag === "Database" ? { ...place, database: postgres(place.url) } : place
+/** Place named by a text, relative folders starting at `base`; `undefined` if invalid. */
+export const named = (text: Redacted.Redacted<string>, base = "."): Place | undefined => {
+  const value = Redacted.value(text).trim()
+  const [, scheme] = /^([a-z][a-z\d+.-]+):/i.exec(value) ?? []
+  if (scheme === undefined) return value === "" ? undefined : { _tag: "Folder", folder: resolve(base, value) }
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  if (url?.protocol === "file:") return { _tag: "Folder", folder: fileURLToPath(url) }
+  return url?.protocol === "postgres:" || url?.protocol === "postgresql:"
+    ? { _tag: "Database", address: `${url.host}${url.pathname}`, key: sha256(value), database: postgres(value) }
+    : undefined
 }
+
+/** Valid forms for messages, which never repeat the input because it may contain a password. */
+export const forms = "neither a folder nor postgres://user:password@host:5432/database"
 
 export const place = Effect.fnUntraced(function*(
   { state }: Pick<Options.Options, "state">,
@@ -28,7 +47,6 @@ export const place = Effect.fnUntraced(function*(
   return named(state) ?? (yield* Options.refuse(`--state is ${forms}`))
 })
 
-/** Documents of the state. */
 export const documents = (place: Place) =>
   place._tag === "Folder"
     ? Documents.layerFolder(place.folder)

@@ -10,7 +10,7 @@ import * as ConfigPlace from "./ConfigPlace.ts"
 import { isApiKey, parseAddress, parseHeader } from "./forms.ts"
 import * as Options from "./Options.ts"
 import * as Profiles from "./Profiles.ts"
-import * as State from "./State.ts"
+import type * as State from "./State.ts"
 
 /** Address for messages, without user, password and anything that looks like a key in the wrong variable. */
 const withoutSecrets = (text: string) => redactText(text.replace(/^([a-z]+:\/\/)?.*@/is, "$1…@"))
@@ -110,7 +110,7 @@ const ofProfile = Effect.fnUntraced(function*(profile: Profiles.Profile, readOnl
     readOnly: readOnly || profile.readOnly,
     tokens,
     filesRoots,
-    state: state && State.named(state)
+    state
   }
   return upstream
 })

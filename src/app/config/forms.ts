@@ -3,21 +3,20 @@
 /** Whether a text may be an API key: visible ASCII, as a header requires; blanks around it come from copying. */
 export const isApiKey = (text: string): boolean => /^[\x21-\x7e]+$/.test(text.trim())
 
-/** Name of an environment variable. */
 export const variableName = /^[A-Za-z_]\w*$/
 
 /** Parts of a list, which commas separate. */
 export const splitList = (text: string): ReadonlyArray<string> =>
   text.split(",").map((each) => each.trim()).filter((each) => each !== "")
 
-/** Address of n8n, or what is wrong with it. */
+/** Address of n8n, or the part that is wrong. */
 export const parseAddress = (text: string): URL | "scheme" | "user" => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== "http:" && url?.protocol !== "https:") return "scheme"
   return url.username === "" && url.password === "" ? url : "user"
 }
 
-/** Header of requests to n8n, or what is wrong with its declaration `NAME=VARIABLE`. */
+/** Header of requests to n8n, or the fault of its declaration `NAME=VARIABLE`. */
 export const parseHeader = (
   pair: string,
   variables: { readonly [name: string]: string | undefined }

@@ -1,7 +1,6 @@
 /** Checks of every condition that this server needs, with a cure for each that is not met. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Path from "effect/Path"
 import * as Envelope from "../../answer/Envelope.ts"
 import type * as Tool from "../../answer/Tool.ts"
 import type { Service as Database } from "../../base/Database.ts"
@@ -12,6 +11,8 @@ import * as Visible from "../../base/Visible.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import { hasStatus, N8nClient } from "../../n8n/N8nClient.ts"
 import * as TestCopies from "../../trials/TestCopies.ts"
+import * as ConfigFile from "../config/ConfigFile.ts"
+import * as Layout from "../report/Layout.ts"
 
 export interface Check {
   readonly name: string
@@ -31,11 +32,8 @@ export const warning = (name: string, detail: string, cure: string): Check => ({
 
 export const failed = (name: string, detail: string, cure: string): Check => ({ name, status: "failed", detail, cure })
 
-const failedBy = (name: string, error: Errors.N8nError): Check => {
-  const { context, hint, message } = Envelope.fromError(error)
-  const details = context["errorDetails"]
-  return failed(name, details === undefined ? message : `${message}: ${details}`, hint)
-}
+const failedBy = (name: string, error: Errors.N8nError): Check =>
+  failed(name, Errors.inOneLine(error), Envelope.fromError(error).hint)
 
 const skipped = (name: string): Check => ({ name, status: "skipped", detail: "not reached" })
 
@@ -153,11 +151,7 @@ const filesRoot = Effect.fnUntraced(function*(root: string | undefined) {
 /** Check of the nearest existing folder, since the state's is created at first use. */
 const stateFolder = Effect.fnUntraced(function*(folder: string) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  let nearest = folder
-  while (!(yield* fs.exists(nearest).pipe(Effect.orElseSucceed(() => false))) && path.dirname(nearest) !== nearest) {
-    nearest = path.dirname(nearest)
-  }
+  const nearest = yield* ConfigFile.nearest(folder)
   const isWritable = yield* fs.access(nearest, { writable: true }).pipe(
     Effect.andThen(fs.stat(nearest)),
     Effect.map(({ type }) => type === "Directory"),
@@ -237,13 +231,12 @@ export const isHealthy = (checks: ReadonlyArray<Check>): boolean => checks.every
 const marks = { ok: "✓", warning: "!", failed: "✗", skipped: "-" } as const
 const colours = { ok: 32, warning: 33, failed: 31, skipped: 90 } as const
 
-export const render = (checks: ReadonlyArray<Check>, coloured: boolean): string => {
+export const render = (checks: ReadonlyArray<Check>, isColoured: boolean): string => {
   const width = Math.max(...checks.map((check) => check.name.length))
-  return checks.flatMap(({ cure, detail, name, status }) => {
-    const mark = coloured ? `\u001b[${colours[status]}m${marks[status]}\u001b[0m` : marks[status]
-    return [
-      `${mark} ${name.padEnd(width)}  ${Visible.label(detail, 1_000)}`,
-      ...(cure === undefined ? [] : [`  ${" ".repeat(width)}  → ${Visible.label(cure, 1_000)}`])
-    ]
-  }).join("\n")
+  return checks.flatMap(({ cure, detail, name, status }) => [
+    `${Layout.paint(marks[status], colours[status], isColoured)} ${name.padEnd(width)}  ${
+      Visible.label(detail, 1_000)
+    }`,
+    ...(cure === undefined ? [] : [`  ${" ".repeat(width)}  → ${Visible.label(cure, 1_000)}`])
+  ]).join("\n")
 }

@@ -10,6 +10,7 @@ import type { Difference } from "../../trials/cases/TestCase.ts"
 import * as TestCopies from "../../trials/TestCopies.ts"
 import * as TextDiff from "../../workflows/diff/TextDiff.ts"
 import type * as JUnit from "./JUnit.ts"
+import * as Layout from "./Layout.ts"
 
 export type Named = CaseRun.Outcome & { readonly name: string }
 
@@ -94,11 +95,11 @@ const notes = (outcome: CaseRun.Outcome) =>
 
 const marks = { Passed: "✓", Updated: "↻", Failed: "✗", Error: "✗" } as const
 
-const colours = { Passed: "\u001b[32m", Updated: "\u001b[33m", Failed: "\u001b[31m", Error: "\u001b[31m" } as const
+const colours = { Passed: 32, Updated: 33, Failed: 31, Error: 31 } as const
 
 export const text = (outcome: Named, isColoured: boolean): string => {
   const { _tag, milliseconds, name } = outcome
-  const mark = isColoured ? `${colours[_tag]}${marks[_tag]}\u001b[0m` : marks[_tag]
+  const mark = Layout.paint(marks[_tag], colours[_tag], isColoured)
   const below = details(outcome)
   return [
     `${mark} ${Visible.label(name, 200)}  ${Math.round(milliseconds)} ms${notes(outcome)}`,

@@ -4,13 +4,14 @@ import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Finding from "../../workflows/inspection/Finding.ts"
 import type * as JUnit from "./JUnit.ts"
+import * as Layout from "./Layout.ts"
 
 export interface Report {
   readonly findings: ReadonlyArray<Finding.Finding>
   readonly places: ReadonlyArray<string>
   readonly isOnN8n: boolean
   readonly isStrict: boolean
-  /** Number of findings that the baseline has. */
+  /** Number of findings in the baseline. */
   readonly known: number
 }
 
@@ -39,7 +40,7 @@ const sentence = ({ fix, message, node }: Omit<Finding.Located, "path">) => {
 
 const placeOf = (finding: Finding.Finding) => "file" in finding ? `${finding.line}:${finding.column}` : ""
 
-const colours = { error: 31, warning: 33, note: 0 } as const
+const colours = { error: 31, warning: 33, note: undefined } as const
 
 const maxNames = 5
 
@@ -65,8 +66,7 @@ const titleOf = (finding: Finding.Finding) =>
 
 const linesOf = (finding: Finding.Finding, width: number, isColoured: boolean, fixes: Set<string>) => {
   const { fix, message, node, rule, severity } = finding
-  const word = severity.padEnd(7)
-  const shown = isColoured && colours[severity] > 0 ? `\u001B[${colours[severity]}m${word}\u001B[0m` : word
+  const shown = Layout.paint(severity.padEnd(7), colours[severity], isColoured)
   const indent = `  ${placeOf(finding).padEnd(width)}  `
   const isNew = fix !== undefined && !fixes.has(fix)
   if (isNew) fixes.add(fix)
@@ -128,7 +128,6 @@ export const junit = (report: Report): ReadonlyArray<JUnit.Case> => {
       name: first === undefined ? place : titleOf(first),
       classname: "check",
       ...(report.isOnN8n ? {} : { file: place }),
-      milliseconds: 0,
       ...(failing[0] === undefined ? {} : {
         problem: {
           kind: "failure" as const,

@@ -1,38 +1,27 @@
 /** Results of cases as JUnit XML for CI systems. Pure. */
+import { xml } from "../../base/Xml.ts"
 
-/** Characters that XML 1.0 forbids, even escaped. */
-const impossible = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu
+/** Readers convert these characters to spaces or line feeds. */
+const coded = (text: string, characters: RegExp) =>
+  xml(text).replace(characters, (character) => `&#${character.codePointAt(0)};`)
 
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  "\"": "&quot;",
-  // Readers convert them to spaces in attributes.
-  "\t": "&#9;",
-  "\n": "&#10;",
-  "\r": "&#13;"
-}
+const attribute = (text: string) => coded(text, /[\t\n\r]/g)
 
-const attribute = (text: string) =>
-  text.replace(impossible, "\uFFFD").replace(/[&<>"\t\n\r]/g, (character) => entities[character] ?? character)
-
-const content = (text: string) =>
-  text.replace(impossible, "\uFFFD").replace(/[&<>\r]/g, (character) => entities[character] ?? character)
+const content = (text: string) => coded(text, /\r/g)
 
 const element = (name: string, attributes: Readonly<Record<string, string | number>>, inner = "") => {
   const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${attribute(String(value))}"`).join("")
   return inner === "" ? `<${name}${written}/>` : `<${name}${written}>${inner}</${name}>`
 }
 
-const seconds = (milliseconds: number) => (milliseconds / 1_000).toFixed(3)
+const seconds = (milliseconds = 0) => (milliseconds / 1_000).toFixed(3)
 
 /** Result of a case; CI systems group by the class name. */
 export interface Case {
   readonly name: string
   readonly classname: string
   readonly file?: string
-  readonly milliseconds: number
+  readonly milliseconds?: number
   readonly problem?: {
     readonly kind: "failure" | "error"
     readonly type: string
@@ -50,11 +39,13 @@ const testcase = ({ classname, file, milliseconds, name, problem }: Case) =>
       : element(problem.kind, { type: problem.type, message: problem.message }, content(problem.text))
   )
 
-/** Complete document; `startedAt` is in epoch milliseconds. */
-export const document = (
-  cases: ReadonlyArray<Case>,
-  { milliseconds, startedAt }: { readonly milliseconds: number; readonly startedAt: number }
-): string => {
+export interface Times {
+  readonly milliseconds: number
+  /** Epoch milliseconds. */
+  readonly startedAt: number
+}
+
+export const document = (cases: ReadonlyArray<Case>, { milliseconds, startedAt }: Times): string => {
   const counts = {
     tests: cases.length,
     failures: cases.filter(({ problem }) => problem?.kind === "failure").length,

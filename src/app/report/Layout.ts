@@ -71,8 +71,12 @@ const widthsOf = <A>(columns: ReadonlyArray<Column<A>>, natural: ReadonlyArray<n
   return widths
 }
 
-export const paint = (text: string, colour: number | undefined): string =>
-  colour === undefined || text === "" ? text : `\u001b[${colour}m${text}\u001b[0m`
+export const paint = (text: string, colour: number | undefined, isColoured = true): string =>
+  !isColoured || colour === undefined || text === "" ? text : `\u001b[${colour}m${text}\u001b[0m`
+
+/** Word of a command line, in quotes if a shell would change it. */
+export const shellWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
 /** Red, yellow or green for the status of a run or a node. */
 export const statusColour = (status: string): number | undefined =>
@@ -102,7 +106,7 @@ export const table = <A>(
       const column = columns[at]
       const text = fit(values[at] ?? "", width)
       const space = " ".repeat(width - displayWidth(text))
-      const painted = isColoured && row !== undefined ? paint(text, column?.colour?.(row)) : text
+      const painted = row === undefined ? text : paint(text, column?.colour?.(row), isColoured)
       return column?.isRight === true ? space + painted : painted + space
     }).join(" ".repeat(gap)).trimEnd()
   return [

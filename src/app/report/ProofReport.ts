@@ -4,6 +4,7 @@ import * as Visible from "../../base/Visible.ts"
 import * as Drill from "../../trials/drill/Drill.ts"
 import * as Groups from "../../trials/proof/Groups.ts"
 import type * as JUnit from "./JUnit.ts"
+import * as Layout from "./Layout.ts"
 
 const maxLines = 30
 
@@ -27,11 +28,10 @@ const groupLines = ({ also, example: shown, executions, node, paths, runs }: Gro
 const list = (title: string, lines: ReadonlyArray<string>) =>
   lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line}`)]
 
-const colours = ["\u001b[32m", "\u001b[31m", "\u001b[33m"] as const
+const colours = [32, 31, 33] as const
 const marks = ["✓", "✗", "≠"] as const
 
-export const markOf = (code: 0 | 1 | 2, isColoured: boolean) =>
-  isColoured ? `${colours[code]}${marks[code]}\u001b[0m` : marks[code]
+export const markOf = (code: 0 | 1 | 2, isColoured: boolean) => Layout.paint(marks[code], colours[code], isColoured)
 
 /** Whole report: the verdict first, then the cause with its example. */
 export const text = (result: Groups.Result, isColoured: boolean): string => {
@@ -83,7 +83,6 @@ export const junit = (
     execution === undefined || node !== undefined ? [] : [{
       name: execution,
       classname: workflow,
-      milliseconds: 0,
       problem: { kind: "error", type: "NotReplayed", message: why, text: why }
     }]
   )
@@ -105,7 +104,7 @@ export const drill = (result: Drill.Drill, isColoured: boolean): string => {
 /** An entry for each verdict of a drill. */
 export const drillCases = (result: Drill.Drill): ReadonlyArray<JUnit.Case> =>
   result.rows.map((row): JUnit.Case => {
-    const entry = { name: `${row.node}: ${row.failures.join(", ")}`, classname: result.workflow.name, milliseconds: 0 }
+    const entry = { name: `${row.node}: ${row.failures.join(", ")}`, classname: result.workflow.name }
     return Drill.isFine(row)
       ? entry
       : { ...entry, problem: { kind: "failure", type: row.verdict, message: row.why, text: row.why } }

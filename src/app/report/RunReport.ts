@@ -138,8 +138,9 @@ const failureLines = (failure: NonNullable<Summary["failure"]>, { isColoured, wi
   const where = node === undefined ? "Failed before a node ran" : `${label(node)} failed`
   const round = runIndex === undefined ? "" : ` in round ${runIndex + 1}`
   return [
-    (isColoured ? Layout.paint("✗", 31) : "✗") +
-    ` ${where}${round}${nodeType === undefined ? "" : ` (${label(nodeType.replace(/^.*\./, ""))})`}`,
+    `${Layout.paint("✗", 31, isColoured)} ${where}${round}${
+      nodeType === undefined ? "" : ` (${label(nodeType.replace(/^.*\./, ""))})`
+    }`,
     ...wrapped(`${error.message}${error.httpCode === undefined ? "" : ` (HTTP ${error.httpCode})`}`),
     ...(error.description === error.message ? [] : wrapped(error.description)),
     ...(error.messages ?? []).slice(0, maxMessages).flatMap((message) => wrapped(message)),
@@ -176,7 +177,6 @@ export const why = (summary: Summary, screen: Layout.Screen, program: string): R
     workflowId,
     workflowName
   } = summary
-  const colour = screen.isColoured ? Layout.statusColour(summary.status) : undefined
   const about = [
     Layout.time(startedAt),
     Layout.duration(duration),
@@ -185,7 +185,9 @@ export const why = (summary: Summary, screen: Layout.Screen, program: string): R
     ...(calledBy === undefined ? [] : [`called by run ${label(calledBy.executionId)}`])
   ].filter((part) => part !== "")
   return [
-    `Run ${id} of ${label(workflowName)}: ${Layout.paint(summary.status, colour)}`,
+    `Run ${id} of ${label(workflowName)}: ${
+      Layout.paint(summary.status, Layout.statusColour(summary.status), screen.isColoured)
+    }`,
     about.join(" · "),
     ...(url === undefined ? [] : [url]),
     "",

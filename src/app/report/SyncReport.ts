@@ -9,12 +9,8 @@ import type * as Sync from "../../sync/Sync.ts"
 import type * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
 
 /** Error in one line: message, n8n's details, hint. */
-export const explain = (error: Errors.N8nError): string => {
-  const { context, message } = Errors.report(error)
-  const details = context["errorDetails"]
-  const what = `${message}${details === undefined ? "" : `: ${details}`}.`
-  return Visible.label([what, Hints.textForPerson(error.hint)].filter(Boolean).join(" ").replace("..", "."), 1_000)
-}
+export const explain = (error: Errors.N8nError): string =>
+  Visible.label(`${Errors.inOneLine(error)}. ${Hints.textForPerson(error.hint)}`.trim().replace("..", "."), 1_000)
 
 const label = ({ file, id, name }: Sync.Entry) =>
   [Visible.label(file ?? "-", 200), Visible.label(name, 80), ...(id === undefined ? [] : [`(${Visible.label(id)})`])]
@@ -152,7 +148,7 @@ export const difference = (entry: Sync.Entry | Sync.Difference): string => {
     ...view.connections.removed.map((link) => `  - ${Visible.label(link, 200)}`),
     ...view.connections.added.map((link) => `  + ${Visible.label(link, 200)}`),
     ...whole("settings", view.settings),
-    ...whole("besides", view.other),
+    ...whole("other fields", view.other),
     ...(tags === undefined ? [] : [`  tags: ${list(tags.before)} → ${list(tags.after)}`]),
     ...(view.moved === 0 ? [] : [`  ${counted(view.moved, "node")} moved`])
   ].join("\n")

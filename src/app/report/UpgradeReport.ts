@@ -29,7 +29,7 @@ const section = (title: string, lines: ReadonlyArray<string>) => lines.length ==
 
 export const lines = (report: Upgrades.Report, isDryRun: boolean, isColoured: boolean): ReadonlyArray<string> => {
   const { different, drafts, failed, left, notProven, proven, upgraded, waiting, workflows } = report
-  // What is left was so before.
+  // Nodes that are left were outdated before.
   const code = Upgrades.exitCode({ ...report, left: [] })
   const count = new Set(upgraded.map(({ workflow }) => workflow)).size
   return [

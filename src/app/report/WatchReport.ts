@@ -16,8 +16,6 @@ export interface Context {
 export const maxText = 3_000
 const maxSentence = 300
 
-const quoted = (text: string) => /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
-
 const flags: { readonly [argument: string]: string } = {
   workflowId: "--workflow",
   status: "--status",
@@ -25,17 +23,20 @@ const flags: { readonly [argument: string]: string } = {
   groupBy: "--by"
 }
 
-/** Command that asks what a tool would be asked. */
+/** Command that shows what the suggested tool would return. */
 const commandOf = (look: NonNullable<Incident.Incident["look"]>): string => {
   const entries = Object.entries(look.arguments)
   const isPlain = entries.every(([name, value]) => flags[name] !== undefined && typeof value === "string")
-  // It also says why n8n does not answer.
+  // `doctor` also says why n8n does not answer.
   if (look.tool === "instance_overview" && entries.length === 0) return "doctor"
-  if (look.tool === "get_execution") return `why ${quoted(String(look.arguments["id"]))}`
+  if (look.tool === "get_execution") return `why ${Layout.shellWord(String(look.arguments["id"]))}`
   if (look.tool === "list_executions" && isPlain) {
-    return ["executions", ...entries.flatMap(([name, value]) => [flags[name] ?? "", quoted(String(value))])].join(" ")
+    return ["executions", ...entries.flatMap(([name, value]) => [flags[name] ?? "", Layout.shellWord(String(value))])]
+      .join(" ")
   }
-  return entries.length === 0 ? `call ${look.tool}` : `call ${look.tool} ${quoted(JSON.stringify(look.arguments))}`
+  return entries.length === 0
+    ? `call ${look.tool}`
+    : `call ${look.tool} ${Layout.shellWord(JSON.stringify(look.arguments))}`
 }
 
 const sentence = (text: string) =>
@@ -65,7 +66,7 @@ const parts = (incident: Incident.Incident, { program, zone }: Context) => {
 
 const kindColumn = 12
 
-/** Red for what failed or stands still, yellow for what is doubtful. */
+/** Red for failures and standstills, yellow for doubtful incidents. */
 const colourOf = (kind: Incident.Kind) => ["silent", "empty", "slow"].includes(kind) ? 33 : 31
 
 /** Line for a terminal or a log. */
@@ -74,8 +75,8 @@ export const line = (incident: Incident.Incident, context: Context, isColoured: 
   const kind = Layout.pad(incident.kind, kindColumn)
   return [
     time,
-    isColoured ? Layout.paint(kind, colourOf(incident.kind)) : kind,
-    `${subject}${text}${command === undefined ? "" : `  ${isColoured ? Layout.paint(command, 90) : command}`}`
+    Layout.paint(kind, colourOf(incident.kind), isColoured),
+    `${subject}${text}${command === undefined ? "" : `  ${Layout.paint(command, 90, isColoured)}`}`
   ].join("  ")
 }
 

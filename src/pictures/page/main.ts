@@ -162,7 +162,7 @@ const open = (title: string, facts: ReadonlyArray<string>, sections: ShownNode["
     heading,
     ...facts.map((fact) => element("p", fact)),
     ...sections.flatMap(sectionElements),
-    ...(sections.length === 0 ? [element("p", "Nothing more is known of it.")] : [])
+    ...(sections.length === 0 ? [element("p", "There are no further details.")] : [])
   )
   details.hidden = false
   details.scrollTop = 0

@@ -107,11 +107,11 @@ const applied = Effect.fnUntraced(function*<R>(
   const incomplete: Array<Task> = []
   const failed = new Set<string>()
   for (const [index, task] of all.entries()) {
-    const made = contentFor(task.workflow, true)
-    if (made.isIncomplete) incomplete.push(task)
+    const version = contentFor(task.workflow, true)
+    if (version.isIncomplete) incomplete.push(task)
     const missing = tasks.find(({ id }) => failed.has(id) && task.needs.includes(id))
     const result = yield* Effect.result(
-      missing === undefined ? write(task, made) : Effect.fail(
+      missing === undefined ? write(task, version) : Effect.fail(
         Errors.invalid("only", `It depends on '${missing.entry.name}', which failed`, "Fix that, then promote again.")
       )
     )

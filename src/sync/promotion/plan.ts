@@ -1,4 +1,4 @@
-/** Plan of a promotion: what both n8ns have, counterparts on the second one, the content of each workflow there, and the obstacles. */
+/** Plan of a promotion: facts about both n8ns, counterparts on the second, the content of each workflow there, obstacles. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Errors from "../../base/Errors.ts"
@@ -11,7 +11,7 @@ import * as LiteralSecrets from "../../workflows/LiteralSecrets.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import * as NodeParameters from "../../workflows/NodeParameters.ts"
 import * as content from "../content.ts"
-import { nodeIds } from "../locals.ts"
+import { concurrency, nodeIds } from "../locals.ts"
 import * as references from "../references.ts"
 import { changedLine, nonEmpty } from "../report.ts"
 import {
@@ -26,11 +26,9 @@ import {
   type Source
 } from "./source.ts"
 
-const concurrency = 8
-
 export const refuse = (reason: string, hint: string) => Errors.invalid("only", reason, hint)
 
-/** The one thing with this id, else with this name. */
+/** Reference with this id, else the only one with this name. */
 const named = <A extends references.NamedRef>(
   refs: ReadonlyArray<A>,
   idOrName: string
@@ -172,47 +170,46 @@ const counterpartsOf = (
     return undefined
   }
 
-  const credential = (
-    { id, name, type }: references.Reference & { readonly kind: "credential" },
+  /** Counterpart of a credential or a table: that of the bindings, else the only one with its name. */
+  const byName = (
+    kind: "credentials" | "tables",
+    { id, name }: { readonly id?: string | undefined; readonly name?: string | undefined },
+    { isComplete, refs }: Known<NamedRef>,
+    what: string,
+    unlisted: string,
     add: Add
   ): NamedRef | undefined => {
-    const what = `The credential '${name ?? id}' (${type})`
-    const ofType = credentials.refs.filter((each) => each.type === type)
-    const binding = bound("credentials", id, name)
+    const binding = bound(kind, id, name)
     if (binding !== undefined) {
-      // It cannot be looked up, so the binding is trusted.
-      if (!credentials.isComplete && named(ofType, binding) === "none") return { id: binding, name: name ?? binding }
-      return pick(ofType, binding, what, add)
+      // It cannot be looked up in an incomplete list, so the binding is trusted.
+      return !isComplete && named(refs, binding) === "none"
+        ? { id: binding, name: name ?? binding }
+        : pick(refs, binding, what, add)
     }
-    const namesakes = name === undefined ? [] : ofType.filter((each) => each.name === name)
+    const namesakes = refs.filter((each) => each.name === name)
     if (namesakes.length === 1) return namesakes[0]
-    const choices = ofType.map((each) => `'${each.name}' (${each.id})`).slice(0, 5).join(", ")
+    const choices = refs.map((each) => `'${each.name}' (${each.id})`).slice(0, 5).join(", ")
     add(
       namesakes.length > 1
         ? `${what}: ${url} has several of that name: ${choices}. Bind it to an id.`
-        : `${what} is not on ${url}${
-          credentials.isComplete ? "" : ", as far as its workflows show (n8n 1.x does not list credentials)"
-        }. Create it there, or bind it${choices === "" ? "" : ` to one of ${choices}`}.`
+        : `${what} is not on ${url}${isComplete ? "" : `, ${unlisted}`}. Create it there, or bind it${
+          choices === "" ? "" : ` to one of ${choices}`
+        }.`
     )
     return undefined
   }
 
-  const table = (
-    { id, name: shown }: references.Reference & { readonly kind: "workflow" | "table" },
-    add: Add
-  ): NamedRef | undefined => {
+  const credential = (reference: references.Reference & { readonly kind: "credential" }, add: Add) => {
+    const { id, name, type } = reference
+    const known = { ...credentials, refs: credentials.refs.filter((each) => each.type === type) }
+    const unlisted = "as far as its workflows show (n8n 1.x does not list credentials)"
+    return byName("credentials", reference, known, `The credential '${name ?? id}' (${type})`, unlisted, add)
+  }
+
+  const table = ({ id, name: shown }: references.Reference & { readonly kind: "workflow" | "table" }, add: Add) => {
     const name = tables.source.refs.find((each) => each.id === id)?.name ?? (source.tables ? undefined : shown)
     const what = `The data table '${name ?? id}'`
-    const { isComplete, refs } = tables.target
-    const binding = bound("tables", id, name)
-    if (binding !== undefined) {
-      return isComplete ? pick(refs, binding, what, add) : { id: binding, name: name ?? binding }
-    }
-    const namesake = name === undefined ? undefined : refs.find((each) => each.name === name)
-    if (namesake === undefined) {
-      add(`${what} is not on ${url}${isComplete ? "" : ", which does not list tables"}. Create it there, or bind it.`)
-    }
-    return namesake
+    return byName("tables", { id, name }, tables.target, what, "which does not list tables", add)
   }
 
   const workflow = (id: string, add: Add): Counterpart | undefined => {

@@ -103,7 +103,7 @@ export const readRecord = Effect.fnUntraced(function*(folder: WorkflowFolder, fr
     Effect.mapError(() =>
       Errors.invalid(
         "folder",
-        `'${folder.path}/${recordFile}' cannot be read: it is no record of promotions`,
+        `'${folder.path}/${recordFile}' cannot be read: it is not a record of promotions`,
         "Restore it from git: a merge may have left markers in it."
       )
     )

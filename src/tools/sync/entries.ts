@@ -37,11 +37,7 @@ export const folder = parameters.withDefault(Schema.String.annotate({ descriptio
 
 export const only = parameters.optional(Schema.Array(Schema.String), "Only these: ids, or paths in the folder.")
 
-const explain = (error: Errors.N8nError) => {
-  const { context, message } = Errors.report(error)
-  const details = context["errorDetails"]
-  return `${message}${details === undefined ? "" : `: ${details}`}. ${Hints.text(error.hint)}`.trim()
-}
+const explain = (error: Errors.N8nError) => `${Errors.inOneLine(error)}. ${Hints.text(error.hint)}`.trim()
 
 export const summarize = (
   { remaining, ...report }: Sync.Report<Sync.Outcome>,

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
-import { defined } from "../../base/Json.ts"
+import { defined, texts } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
@@ -158,13 +158,6 @@ const affectedBy = (map: WorkflowMap.WorkflowMap, id: string) => {
   }
 }
 
-const idsIn = (value: unknown): ReadonlyArray<string> =>
-  typeof value === "string"
-    ? [value]
-    : typeof value === "object" && value !== null
-    ? Object.values(value).flatMap(idsIn)
-    : []
-
 const call = (args: { readonly [name: string]: string | number | undefined }) => Hints.call("workflow_map", args)
 
 export const workflowMap = Tool.make({
@@ -217,7 +210,7 @@ export const workflowMap = Tool.make({
       ...[...lists.broken.rows, ...lists.edges.rows, ...lists.unresolved.rows].map(({ from }) => from),
       ...lists.orphans.rows.map(({ id }) => id)
     ])
-    const further = new Set([...id === undefined ? [] : [id], ...idsIn(rowsByList)])
+    const further = new Set([...id === undefined ? [] : [id], ...texts(rowsByList)])
     const workflows = [...further].filter((id) => map.workflows.has(id) && !idsWithNames.has(id))
       .map((id) => ({ id, name: "", ...nameOf(map, id) }))
     return defined({

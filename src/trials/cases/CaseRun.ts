@@ -111,7 +111,7 @@ export const write = Effect.fn("CaseFiles.write")(function*({ path, text, value 
     }
     const { mode } = yield* fs.stat(file)
     const temporary = paths.join(paths.dirname(file), `.effect-n8n-mcp-${randomBytes(6).toString("hex")}.tmp`)
-    yield* AtomicFile.write(file, { bytes: new TextEncoder().encode(after), temporary, mode: mode & 0o777 })
+    yield* AtomicFile.write(fs, file, { data: after, temporary, mode: mode & 0o777 })
     return true
   })
   return yield* Effect.catchTag(

@@ -206,7 +206,7 @@ export const reachProblems = (checked: Checked): ReadonlyArray<Ruled> => {
           "unreachable-node",
           "warning",
           isSubNode(node)
-            ? `'${node.name}' serves no node that runs.`
+            ? `'${node.name}' does not serve a node that runs.`
             : `No trigger leads to '${node.name}': it never runs.`,
           "Connect it, or remove it."
         )]

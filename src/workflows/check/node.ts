@@ -66,8 +66,8 @@ const fromAIProblems = (node: Node, { path, text }: Expressions.Text): ReadonlyA
       node,
       "from-ai-key",
       "error",
-      `'${shorten(key)}' is no key that $fromAI takes: the agent fails.`,
-      "A key has 1 to 64 letters, digits, _ or -; the description says the rest.",
+      `'${shorten(key)}' is not a key that $fromAI accepts: the agent fails.`,
+      "A key has 1 to 64 letters, digits, _ or -; write everything else into the description.",
       `${node.at}.${path}`
     )
   )

@@ -116,7 +116,7 @@ const leads = "A connection leads to"
 
 const ofTarget = (value: unknown, at: string): ReadonlyArray<Ruled> => {
   const target = obj(value)
-  if (target === undefined) return [error("connection-shape", at, "A connection is {node, type, index}.")]
+  if (target === undefined) return [error("connection-shape", at, "A connection must be {node, type, index}.")]
   return [
     ...(str(target["node"]) ? [] : [error("connection-shape", `${at}.node`, "The connection has no node.")]),
     ...(str(target["type"])
@@ -144,7 +144,7 @@ const ofShape = (connections: Obj): ReadonlyArray<Ruled> =>
           ? targets.flatMap((target, position) => ofTarget(target, `${at}[${index}][${position}]`))
           : Predicate.isNullish(targets)
           ? []
-          : [error("connection-shape", `${at}[${index}]`, "An output is a list of connections.", shape)]
+          : [error("connection-shape", `${at}[${index}]`, "An output must be a list of connections.", shape)]
       )
     })
   })
@@ -157,7 +157,7 @@ export const structureProblems = (workflow: Obj, lookups: Lookups): ReadonlyArra
     ...nodes.flatMap((value, index) => {
       const node = obj(value)
       return node === undefined
-        ? [error("node-shape", `nodes[${index}]`, "A node is an object.")]
+        ? [error("node-shape", `nodes[${index}]`, "A node must be an object.")]
         : ofNode(node, `nodes[${index}]`)
     }),
     ...twice(nodes, "name"),

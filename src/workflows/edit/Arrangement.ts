@@ -126,7 +126,7 @@ export const islands = (boxes: ReadonlyArray<Box>, links: ReadonlyArray<Link>, g
   const start = ids.toSorted((a, b) => Number(reached.has(a)) - Number(reached.has(b))).map(indexOf)
   const ended = [...Graph.values(Graph.dfsPostOrder(graph, { start }))]
   const turn = new Map(ended.map((id, index) => [id, index]))
-  // A link to a node that a search ends later leads back.
+  // A link leads back if the search ends its target after its source.
   const forward: Targets = new Map(
     [...Graph.values(Graph.dfs(graph, { start }))].map((from) => [
       from,

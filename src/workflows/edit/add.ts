@@ -68,7 +68,7 @@ const freshId = (workflow: Obj, { newId }: Step.Lookups): string => {
   return id
 }
 
-/** Name of a new node; never one under which connections or pinned data of a removed node remain. */
+/** Name of a new node; by default one without connections or pinned data of a removed node. */
 const nameOf = (workflow: Obj, kind: Kind, wanted: string | undefined): string => {
   const taken = new Set([...Step.names(workflow), ...Object.keys(obj(workflow["pinData"]) ?? {})])
   if (wanted !== undefined && wanted.trim() !== "") return unique(wanted, taken, kind.name)
@@ -90,10 +90,10 @@ export const add: Step.Edit<"add"> = (workflow, operation, lookups) =>
     const nodeType = lookups.find(type)
     const description = nodeType && NodeType.at(nodeType, typeVersion)
     const keys = Object.keys(parameters)
-    const made = { description, typeVersion, parameters }
-    yield* Patch.refuseUnknown(made, keys, lookups)
+    const shape = { description, typeVersion, parameters }
+    yield* Patch.refuseUnknown(shape, keys, lookups)
     const [id, name] = [freshId(workflow, lookups), nameOf(workflow, kind, wanted)]
-    const bare = { parameters: Patch.withFilters(made, keys, lookups), type, typeVersion, position: [0, 0], id, name }
+    const bare = { parameters: Patch.withFilters(shape, keys, lookups), type, typeVersion, position: [0, 0], id, name }
     const checked = Step.read({ node: bare }, lookups)
     const isSub = checked !== undefined && Checked.isSubNode(checked)
     const node = {
@@ -198,7 +198,7 @@ const outputOf = (output: Connections.Port, before: Checked.Node, after: Checked
   return match === undefined ? output : { type: match.type, index: match.index }
 }
 
-/** Gives a node another type and keeps all that fits it: valid parameters, credentials, connections, settings. */
+/** Gives a node another type, and preserves everything that fits it: parameters, credentials, connections, settings. */
 export const replace = (
   workflow: Obj,
   { node: word, parameters: overrides = {}, type }: Replacement,

@@ -199,13 +199,13 @@ export const link = (
     const input = { type, index }
     const wrong = misfit(from, output, to, input)
     if (wrong !== undefined) return yield* Step.refuse(fields[wrong.at], wrong.message, wrong.hint)
-    const made = { from: from.name, output: { type: output.type, index: output.index }, to: to.name, input }
-    const words = inWords(made, from, to)
+    const newLink = { from: from.name, output: { type: output.type, index: output.index }, to: to.name, input }
+    const words = inWords(newLink, from, to)
     const [isFrom, isTo] = [Step.meaning(workflow, source), Step.meaning(workflow, target)]
     const into = Connections.links(workflow["connections"]).flatMap((each) =>
       isTo(each.to) ? [{ ...each, to: to.name }] : []
     )
-    if (into.some((each) => Connections.sameLink({ ...each, from: isFrom(each.from) ? from.name : "" }, made))) {
+    if (into.some((each) => Connections.sameLink({ ...each, from: isFrom(each.from) ? from.name : "" }, newLink))) {
       return { workflow, changes: [`${words} is already connected`] }
     }
     const port = to.inputs?.find((each) => Connections.samePort(each, input))
@@ -221,7 +221,7 @@ export const link = (
         `Disconnect one first. ${choices(to, "input")}`
       )
     }
-    const connections = Links.add(workflow["connections"], made)
+    const connections = Links.add(workflow["connections"], newLink)
     if (connections === undefined) {
       return yield* Step.refuse(
         "from",

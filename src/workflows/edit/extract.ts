@@ -113,7 +113,7 @@ const inTurn = (workflow: Obj): ReadonlyArray<string> => {
   return [...names]
 }
 
-/** The parts of a sub-workflow that determine its behaviour, without names that a person chose. */
+/** Parts of a sub-workflow that determine its behaviour, without the names that a person chose. */
 const essence = (workflow: Obj, { parse }: Step.Lookups) => {
   const names = inTurn(workflow)
   const label = (name: string) => `#${names.indexOf(name)}`
@@ -159,7 +159,7 @@ const inputsOf = (workflow: Obj): ReadonlyArray<string> => {
 
 const savesRuns = "saveDataSuccessExecution"
 
-/** Refuses outer nodes that read what is lost; returns whether some match items with those before the group. */
+/** Refuses outer nodes that read data inside the group; succeeds with whether some match items from before it. */
 const checkReaders = (group: Group.Group, settings: Obj, lookups: Step.Lookups): Step.Attempt<boolean> =>
   Result.gen(function*() {
     let isMatched = false

@@ -129,11 +129,11 @@ const isStraight = (flow: ReadonlyArray<string>, inner: Flow, members: Nodes) =>
     return node !== undefined && !joins(node) && count("from") <= 1 && count("to") <= 1
   })
 
-export const find = (workflow: Obj, wanted: ReadonlyArray<string>, lookups: Step.Lookups): Step.Attempt<Group> =>
+export const find = (workflow: Obj, words: ReadonlyArray<string>, lookups: Step.Lookups): Step.Attempt<Group> =>
   Result.gen(function*() {
     const { byName, links, nodes } = Checked.make(workflow, lookups)
     const named = new Set<string>()
-    for (const [index, word] of wanted.entries()) {
+    for (const [index, word] of words.entries()) {
       const { name, node } = yield* Step.locate(workflow, word, `nodes[${index}]`, lookups)
       if (byName.get(name)?.json !== node || nodes.filter((each) => each.name === name).length > 1) {
         return yield* cannotMove(`'${name}' is not the only node of its name.`, "Rename it first.")
@@ -222,14 +222,14 @@ export const wholeItem = "item"
 const ownVariable =
   /\$(?:runIndex|prevNode|execution|executionId|workflow|resumeWebhookUrl|getPairedItem|item)\b|\$input\s*\.\s*(?:params|context)\b|getWorkflowStaticData/
 
-/** Names nodes in Python, which is not parsed. */
+/** Python code that names nodes; it is not parsed. */
 const pythonRead = /\b_(?:\(|node\b|items\b|execution|workflow|getWorkflowStaticData)/
 
 const refuse = (name: string, why: string, hint: string) => Step.refuse("nodes", `${why}, in '${name}'.`, hint)
 
 const outside = "Put the value into a field of the items before the group, and read it from $json."
 
-/** References of a text; refuses those whose node is not certain. */
+/** References in a text; refuses a text whose nodes are not certain. */
 export const referencesIn = (text: Expressions.Text, name: string, { parse }: Step.Lookups) => {
   const { isOpen, references } = Expressions.inText(text, parse)
   return isOpen || references.some(({ isGuess }) => isGuess)

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import type { Obj } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
+import usages from "./usage.json" with { type: "json" }
 
 const optional = Schema.optionalKey
 const Name = Schema.String
@@ -71,17 +72,8 @@ type Op = keyof typeof members
 
 const isOp = (op: string): op is Op => Object.hasOwn(members, op)
 
-const explained: { readonly [op: string]: string } = {
-  add: "type, name?, parameters?, position?, after?, other node keys",
-  update: "node, parameters? (merge patch; null removes), other node keys",
-  set: "node, path below parameters (rules.values[2]; [+] appends), value (null removes)",
-  replace: "node, path, find (literal), with, all?",
-  move: "node, position [x, y]",
-  extract: "nodes (to a sub-workflow), name or workflowId",
-  ...Object.fromEntries(
-    ["connect", "disconnect"].map((op) => [op, "from, to, sourceOutput?, targetInput? (port: index or name)"])
-  )
-}
+/** Descriptions of the operations whose keys do not explain themselves. */
+const explained: { readonly [op: string]: string } = usages
 
 const keysOf = (op: Op): ReadonlyArray<string> =>
   Object.entries(members[op].fields).flatMap(([key, field]: [string, Schema.Top]) =>
@@ -109,7 +101,7 @@ export const fault = (wire: Obj): string | undefined => {
       (missing.length === 0 ? "" : `; missing: ${missing.join(", ")}`)
 }
 
-/** Described in words, which cost a third of the tokens that a JSON Schema of each operation would. */
+/** Operation on the wire, described in words: a JSON Schema of each operation would cost three times the tokens. */
 const Wire = Schema.StructWithRest(Schema.Struct({ op: Schema.String }), [Fields]).annotate({ description: usage })
   .check(Schema.makeFilter(fault))
 

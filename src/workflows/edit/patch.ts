@@ -78,31 +78,28 @@ export const withFilters = (
     parameters
 }
 
-const remarkOn = (
+/** Refuses parameters at these paths on which the catalogue has a remark. */
+export const refuseRemarked = (
   { description, parameters, typeVersion }: For,
   paths: ReadonlyArray<string>,
-  { suggest }: Step.Lookups
-) =>
-  description === undefined || paths.length === 0
+  { suggest }: Step.Lookups,
+  messageOf = ({ message }: { readonly path: string; readonly message: string }) => message
+): Step.Attempt<void> => {
+  const remark = description === undefined || paths.length === 0
     ? undefined
     : Parameters.remarks(description, { typeVersion, parameters }, suggest).find(({ path }) => paths.includes(path))
+  return remark === undefined
+    ? Result.void
+    : Step.refuse(`parameters.${remark.path}`, messageOf(remark), remark.fix ?? { _tag: "ShowParameters" })
+}
 
 export const refuseUnknown = (node: For, keys: ReadonlyArray<string>, lookups: Step.Lookups): Step.Attempt<void> => {
   const { description, typeVersion } = node
   const unknown = keys.filter((key) => description?.properties.every(({ name }) => name !== key))
-  const remark = remarkOn(node, unknown, lookups)
-  return remark === undefined
-    ? Result.void
-    : Step.refuse(
-      `parameters.${remark.path}`,
-      `${description?.displayName} ${typeVersion} has no parameter '${remark.path.slice(0, 100)}'.`,
-      remark.fix ?? { _tag: "ShowParameters" }
-    )
-}
-
-export const refuseRemarked = (node: For, paths: ReadonlyArray<string>, lookups: Step.Lookups): Step.Attempt<void> => {
-  const remark = remarkOn(node, paths, lookups)
-  return remark === undefined
-    ? Result.void
-    : Step.refuse(`parameters.${remark.path}`, remark.message, remark.fix ?? { _tag: "ShowParameters" })
+  return refuseRemarked(
+    node,
+    unknown,
+    lookups,
+    ({ path }) => `${description?.displayName} ${typeVersion} has no parameter '${path.slice(0, 100)}'.`
+  )
 }

@@ -55,19 +55,19 @@ export interface NodeEntry {
 
 export const names = (workflow: Obj): ReadonlyArray<string> => nodes(workflow).flatMap((node) => nameOf(node) || [])
 
-export const peek = (workflow: Obj, wanted: string): NodeEntry | undefined => {
+export const peek = (workflow: Obj, word: string): NodeEntry | undefined => {
   const all = nodes(workflow)
-  const by = (key: string) => wanted === "" ? -1 : all.findIndex((node) => node[key] === wanted)
+  const by = (key: string) => word === "" ? -1 : all.findIndex((node) => node[key] === word)
   const byName = by("name")
   const index = byName >= 0 ? byName : by("id")
   const node = all[index]
   return node === undefined ? undefined : { index, node, name: nameOf(node) }
 }
 
-export const locate = (workflow: Obj, wanted: string, field: string, { suggest }: Lookups): Attempt<NodeEntry> => {
-  const entry = peek(workflow, wanted)
+export const locate = (workflow: Obj, word: string, field: string, { suggest }: Lookups): Attempt<NodeEntry> => {
+  const entry = peek(workflow, word)
   return entry === undefined
-    ? refuse(field, `There is no node '${wanted.slice(0, 100)}'.`, suggest(wanted.slice(0, 100), names(workflow)))
+    ? refuse(field, `There is no node '${word.slice(0, 100)}'.`, suggest(word.slice(0, 100), names(workflow)))
     : Result.succeed(entry)
 }
 
@@ -79,11 +79,11 @@ export const withNode = (workflow: Obj, index: number, node: Obj): Obj => ({
   nodes: arr(workflow["nodes"]).with(index, node)
 })
 
-/** Whether an earlier node has the same name: connections and expressions mean that one. */
+/** Whether an earlier node has the same name: connections and expressions refer to that one. */
 export const isNamesake = (workflow: Obj, { index, name }: NodeEntry): boolean =>
   nodes(workflow).findIndex((node) => node["name"] === name) !== index
 
-/** Tests whether a word in connections means the node: its name or, though n8n ignores those, its id. */
+/** Tests whether a word in connections refers to the node, by name or by id (which n8n ignores). */
 export const meaning = (workflow: Obj, entry: NodeEntry): (word: string) => boolean => {
   const id = str(entry.node["id"])
   const byId = id !== undefined && id !== "" && peek(workflow, id)?.index === entry.index ? id : undefined

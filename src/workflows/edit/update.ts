@@ -74,9 +74,9 @@ export const update: Step.Edit<"update"> = (workflow, operation, lookups) =>
       const description = yield* descriptionOf(Object.fromEntries(node), "typeVersion" in rest, lookups)
       const parameters = obj(Patch.merge(node.get("parameters"), patch)) ?? {}
       const keys = Object.keys(patch).filter((key) => patch[key] !== null)
-      const made = { description, parameters, typeVersion: num(node.get("typeVersion")) ?? 1 }
-      yield* Patch.refuseUnknown(made, keys, lookups)
-      node.set("parameters", Patch.withFilters(made, keys, lookups))
+      const shape = { description, parameters, typeVersion: num(node.get("typeVersion")) ?? 1 }
+      yield* Patch.refuseUnknown(shape, keys, lookups)
+      node.set("parameters", Patch.withFilters(shape, keys, lookups))
     } else if ("typeVersion" in rest) yield* descriptionOf(Object.fromEntries(node), true, lookups)
     return Rewire.withNode(workflow, entry, Object.fromEntries(node), lookups)
   })

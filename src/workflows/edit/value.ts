@@ -63,7 +63,7 @@ const withParameters = (
   parameters: unknown,
   [top = ""]: ReadonlyArray<JsonPath.Step>,
   lookups: Step.Lookups,
-  made: ReadonlyArray<string> = []
+  newPaths: ReadonlyArray<string> = []
 ): Step.Attempt<Step.Step> => {
   const version = num(entry.node["typeVersion"])
   const nodeType = lookups.find(typeOf(entry.node))
@@ -72,7 +72,7 @@ const withParameters = (
   const keys = Object.hasOwn(next.parameters, top) ? [String(top)] : []
   const checked = Result.andThen(
     Patch.refuseUnknown(next, keys, lookups),
-    () => Patch.refuseRemarked(next, made, lookups)
+    () => Patch.refuseRemarked(next, newPaths, lookups)
   )
   return Result.mapBoth(checked, {
     onFailure: (refusal) => ({ ...refusal, field: "path" }),
@@ -102,10 +102,12 @@ export const set: Step.Edit<"set"> = (workflow, operation, lookups) =>
       steps.slice(missing).every((step) => typeof step === "string") && whole !== null
     if (missing >= 0 && !isFree) return yield* nowhere(parameters, steps, missing)
     const value = below.reduceRight((inner, key) => ({ [key]: inner }), whole)
-    const made = missing < 0 ? [] : steps.slice(missing).map((_, index) => textOf(steps.slice(0, missing + index + 1)))
+    const newPaths = missing < 0
+      ? []
+      : steps.slice(missing).map((_, index) => textOf(steps.slice(0, missing + index + 1)))
     const next = JsonPath.modify(parameters, above, () => value ?? undefined)
     // A single new key is not checked: the parameter that shows it may be set next.
-    return yield* withParameters(workflow, entry, next, steps, lookups, !isNew && made.length === 1 ? [] : made)
+    return yield* withParameters(workflow, entry, next, steps, lookups, !isNew && newPaths.length === 1 ? [] : newPaths)
   })
 
 const linesLike = (text: string, find: string, { nearest }: Step.Lookups) => {

@@ -1,4 +1,4 @@
-/** JSON in files, with comments, trailing commas and a layout of its author. */
+/** JSON in files, with comments, trailing commas and the layout of its author. */
 import * as Result from "effect/Result"
 import * as Jsonc from "jsonc-parser"
 import { edit } from "./jsonEdit.ts"
@@ -72,7 +72,7 @@ const mark = "\uFEFF"
 
 type Flaw = Place & { readonly what: string; readonly count: number }
 
-/** Value of a text, and the parts that strict JSON does not allow; or the fault because of which it has no value. */
+/** Value of a text, and the parts that strict JSON does not allow; or the fault that prevents parsing. */
 const read = (whole: string) => {
   const text = whole.startsWith(mark) ? whole.slice(1) : whole
   const marks: ReadonlyArray<Flaw> = text === whole ? [] : [{ what: "a byte order mark", line: 1, column: 1, count: 0 }]

@@ -57,26 +57,21 @@ const makeWriter = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const place = placeWith(path)
-  const makeFolders = (at: string, names: ReadonlyArray<string>) =>
-    AtomicFile.makeFolders(at, names).pipe(
-      Effect.provideService(FileSystem.FileSystem, fs),
-      Effect.provideService(Path.Path, path)
-    )
 
   const put = Effect.fnUntraced(function*(base: string, name: string, text: string | undefined) {
     const full = path.join(base, ...name.split("/"))
     if (text === undefined) return yield* fs.remove(full, { force: true })
     const folder = path.dirname(full)
-    yield* makeFolders(base, path.relative(base, folder).split(path.sep).filter(Boolean))
+    yield* AtomicFile.makeFolders(fs, base, path.relative(base, folder).split(path.sep).filter(Boolean))
     if ((yield* fs.realPath(folder)) !== folder) {
       return yield* refuse(`'${folder}' leads elsewhere`, "Put a plain folder there.")
     }
-    yield* AtomicFile.write(full, {
-      bytes: new TextEncoder().encode(text),
+    yield* AtomicFile.write(fs, full, {
+      data: text,
       temporary: path.join(folder, `.${path.basename(full)}.${randomBytes(6).toString("hex")}.tmp`),
       mode: 0o644,
       isReal: true
-    }).pipe(Effect.provideService(FileSystem.FileSystem, fs))
+    })
   })
 
   const putAll = (file: string, texts: ReadonlyArray<readonly [string, string | undefined]>) =>

@@ -2,15 +2,13 @@
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
-import type * as PlatformError from "effect/PlatformError"
-import * as Predicate from "effect/Predicate"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import * as Errors from "../../base/Errors.ts"
 import type { CodeFiles } from "./codeFiles.ts"
 import type * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
 import * as names from "./names.ts"
-import { isNotFound, refuse, type Target, unreadable, unwritable } from "./refusals.ts"
+import { isNotFound, refuse, type Target, unreadable, writable } from "./refusals.ts"
 
 /** A folder below a files root. Paths of its files are relative to it. */
 export interface WorkflowFolder {
@@ -64,11 +62,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
       }
       const parent = yield* place(path.dirname(full))
       if (makesFolders) {
-        yield* AtomicFile.makeFolders(parent.at, parent.missing).pipe(
-          Effect.provideService(FileSystem.FileSystem, fs),
-          Effect.provideService(Path.Path, path),
-          Effect.mapError((error) => unwritable(full, error))
-        )
+        yield* writable(full)(AtomicFile.makeFolders(fs, parent.at, parent.missing))
       }
       const at = path.join(parent.real, path.basename(full))
       const info = yield* fs.lstat(at).pipe(
@@ -99,26 +93,12 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
         const { at } = yield* locateFile(file, true)
         // Access is exclusive: one name is enough, and the file of an interrupted writer is replaced.
         const temporary = path.join(path.dirname(at), `.${path.basename(at)}.tmp`)
-        yield* fs.remove(temporary, { force: true }).pipe(
-          Effect.andThen(AtomicFile.write(at, {
-            bytes: new TextEncoder().encode(text),
-            temporary,
-            mode: 0o644,
-            isReal: true
-          })),
-          Effect.provideService(FileSystem.FileSystem, fs),
-          Effect.catchIf(
-            (error): error is PlatformError.PlatformError => Predicate.isTagged(error, "PlatformError"),
-            (error) => Effect.fail(unwritable(at, error))
-          )
-        )
+        yield* writable(at)(AtomicFile.writeAlone(fs, at, { data: text, temporary, mode: 0o644, isReal: true }))
       }),
       removeCode: Effect.fnUntraced(function*(file, isKnown) {
         const { at } = yield* locateFile(file, false)
         const folder = file.slice(0, file.lastIndexOf("/") + 1)
-        yield* code.removeLeft(at, (name, text) => isKnown(`${folder}${name}`, text)).pipe(
-          Effect.catchTag("PlatformError", (error) => Effect.fail(unwritable(at, error)))
-        )
+        yield* code.removeLeft(at, (name, text) => isKnown(`${folder}${name}`, text)).pipe(writable(at))
       }),
       exclusively: lock(userPath, path.join(real, ".n8n-sync"))
     }

@@ -6,7 +6,7 @@ import { arr, obj, str } from "../../base/Json.ts"
 const layoutOf = (text: string) => {
   const bare = Jsonc.stripComments(text).replace(/"(?:[^"\\]|\\.)*"/g, "\"\"").trim()
   const first = (pattern: RegExp) => pattern.exec(bare)?.[1]
-  // A text without members is no example.
+  // A text without members is not an example.
   const isTall = /[\r\n]/.test(bare) || !/^[[{]\s*[^\s\]}]/.test(bare)
   const gap = first(/,([ \t]*)(?=[^\s\]}])/)
   const colon = first(/""([ \t]*:[ \t]*)(?=\S)/) ?? (isTall || gap === " " ? ": " : ":")

@@ -53,7 +53,7 @@ const unusable = (folder: string) => (error: PlatformError.PlatformError) =>
 const is = (tag: PlatformError.PlatformError["reason"]["_tag"]) => ({ reason }: PlatformError.PlatformError) =>
   reason._tag === tag
 
-/** Makes `lock(userPath, realPath)(effect)`; the owner touches the lock every 5 s, and loses it after 30 s. */
+/** Returns `lock(userPath, realPath)(effect)`; the owner touches the lock every 5 s, and loses it after 30 s. */
 export const make = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

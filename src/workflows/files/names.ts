@@ -1,18 +1,10 @@
 /** Names of new files. */
+import reservedNames from "./reservedNames.json" with { type: "json" }
 
 const maxLength = 60
 
 /** Names, without `.json`, of files that configure other programs. */
-const reserved: ReadonlySet<string> = new Set(
-  [
-    "angular app appsettings apphosting biome bower cdk claude_desktop_config component components composer",
-    "crowdin cspell cypress deno devcontainer dprint electron-builder eslint expo firebase",
-    "gemini-extension global host import_map jsr karma knip lerna local.settings manifest mcp",
-    "mkdocs moon nest-cli netlify ng-package nodemon now npm-shrinkwrap nx opencode oxlint package",
-    "package-lock packages.lock pm2 prettier project railway release-please renovate rush sandbox serverless",
-    "stylelint tslint turbo typedoc typings vcpkg vercel vss-extension wallaby wrangler"
-  ].flatMap((line) => line.split(" "))
-)
+const reserved: ReadonlySet<string> = new Set(reservedNames.flatMap((line) => line.split(" ")))
 
 /** Names by rule: `tsconfig`, `tsconfig.build`, `tailwind.config`, `tauri.conf`, `oxlintrc`; not `sync-config`, `arc`. */
 const reservedLike =

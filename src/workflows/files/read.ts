@@ -29,10 +29,7 @@ export const readAll = Effect.fnUntraced(function*(open: FileSystem.File, size: 
 
 /** Whether an open file is elsewhere than its real path says; `undefined` if the system does not report it. */
 export const isElsewhere = (fs: FileSystem.FileSystem, open: FileSystem.File, path: string) =>
-  AtomicFile.placeOf(open).pipe(
-    Effect.map((place) => place === undefined ? undefined : place !== path),
-    Effect.provideService(FileSystem.FileSystem, fs)
-  )
+  Effect.map(AtomicFile.placeOf(fs, open), (place) => place === undefined ? undefined : place !== path)
 
 /** A file and its content. */
 export interface WorkflowFile {

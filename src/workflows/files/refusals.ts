@@ -1,4 +1,5 @@
 /** Errors for files that are not read or written, with advice. */
+import * as Effect from "effect/Effect"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import type { Hint } from "../../base/Advice.ts"
@@ -49,6 +50,14 @@ export const unwritable = (path: string, error: PlatformError.PlatformError) =>
   (isMachine(error) ? serverFault : refuse)(
     `File '${path}' cannot be written (${code(error)})`,
     "Make it and its folder writable for this user, or use another path."
+  )
+
+/** Turns errors of the file system into refusals of a write. */
+export const writable = (path: string) => <A, E, R>(effect: Effect.Effect<A, E | PlatformError.PlatformError, R>) =>
+  Effect.catchIf(
+    effect,
+    (error): error is PlatformError.PlatformError => Predicate.isTagged(error, "PlatformError"),
+    (error) => Effect.fail(unwritable(path, error))
   )
 
 export const notJson = (path: string) =>

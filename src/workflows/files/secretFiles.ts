@@ -9,7 +9,7 @@ import type { Obj } from "../../base/Json.ts"
 import type * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
 import * as names from "./names.ts"
-import { refuse, stem, unwritable } from "./refusals.ts"
+import { refuse, stem, writable } from "./refusals.ts"
 import * as secretParts from "./secretParts.ts"
 
 export const fileName = ".n8n-secrets.json"
@@ -54,13 +54,7 @@ export const make = Effect.fnUntraced(function*(
   const put = Effect.fnUntraced(function*(folder: string, name: string, text: string, mode: number) {
     const full = path.join(folder, name)
     const temporary = path.join(folder, `${fileName}.tmp`)
-    yield* fs.remove(temporary, { force: true }).pipe(
-      Effect.andThen(
-        AtomicFile.write(full, { bytes: new TextEncoder().encode(text), temporary, mode, isReal: true })
-      ),
-      Effect.provideService(FileSystem.FileSystem, fs),
-      Effect.catchTag("PlatformError", (error) => Effect.fail(unwritable(full, error)))
-    )
+    yield* writable(full)(AtomicFile.writeAlone(fs, full, { data: text, temporary, mode, isReal: true }))
   })
 
   const write = Effect.fnUntraced(function*(folder: string, values: ReadonlyMap<string, unknown>) {

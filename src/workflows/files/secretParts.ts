@@ -93,7 +93,7 @@ const between = (text: string, [first = "", ...pieces]: ReadonlyArray<string>): 
   return parts
 }
 
-/** Length of a text from which on a copy of a secret is one, too, at any place. */
+/** Minimum length of a secret whose copies elsewhere count as secrets, too. */
 const shortestCopy = 8
 
 /**
@@ -104,7 +104,7 @@ export const split = (
   workflow: Obj,
   before: unknown,
   { isExtracted, prefix, values }: {
-    /** Without, only objects that look like references change. */
+    /** Whether secrets are extracted; otherwise only objects that look like references change. */
     readonly isExtracted: boolean
     readonly prefix: string
     readonly values: ReadonlyMap<string, unknown>

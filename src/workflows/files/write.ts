@@ -15,6 +15,7 @@ import type { Lock } from "./lock.ts"
 import * as names from "./names.ts"
 import { isWorkflow, type WorkflowFile } from "./read.ts"
 import * as refusals from "./refusals.ts"
+import { writable } from "./refusals.ts"
 
 /** A written file; `before` is its old text. */
 export interface Written {
@@ -33,13 +34,6 @@ const encode = (userPath: string, text: string) => {
   return bytes.length > refusals.maxBytes ? refusals.tooLarge(userPath, bytes.length) : Effect.succeed(bytes)
 }
 
-const writable = (userPath: string) => <A, E, R>(effect: Effect.Effect<A, E | PlatformError.PlatformError, R>) =>
-  Effect.catchIf(
-    effect,
-    (error): error is PlatformError.PlatformError => Predicate.isTagged(error, "PlatformError"),
-    (error) => Effect.fail(refusals.unwritable(userPath, error))
-  )
-
 const isTemporary = /^\.effect-n8n-mcp-[\da-f-]+\.tmp$/
 
 const makePlacer = Effect.fnUntraced(function*(locate: Locate.Locate) {
@@ -54,8 +48,8 @@ const makePlacer = Effect.fnUntraced(function*(locate: Locate.Locate) {
     if (now - (cleaned.get(folder) ?? -Infinity) < AtomicFile.leftAfter) return
     cleaned.set(folder, now)
     const names = (yield* fs.readDirectory(folder)).filter((name) => isTemporary.test(name))
-    yield* AtomicFile.removeLeft(names.map((name) => path.join(folder, name)))
-  }, Effect.provideService(FileSystem.FileSystem, fs))
+    yield* AtomicFile.removeLeft(fs, names.map((name) => path.join(folder, name)))
+  })
 
   /** Writes a temporary file beside the file and runs `place`, unless the path leads elsewhere by then. */
   const beside = <E, R>(
@@ -69,7 +63,7 @@ const makePlacer = Effect.fnUntraced(function*(locate: Locate.Locate) {
       yield* Effect.ignore(removeLeft(path.dirname(file)))
       const name = `.effect-n8n-mcp-${randomBytes(12).toString("hex")}.tmp`
       const temporary = path.join(path.dirname(file), name)
-      yield* AtomicFile.stage({ bytes, temporary, mode, isReal: true }, (staged) =>
+      yield* AtomicFile.stage(fs, { data: bytes, temporary, mode, isReal: true }, (staged) =>
         Effect.gen(function*() {
           // The folder itself may have become a link in the meantime.
           const now = yield* locate.possible(userPath)
@@ -77,10 +71,7 @@ const makePlacer = Effect.fnUntraced(function*(locate: Locate.Locate) {
             Locate.identity(yield* fs.lstat(temporary)) === Locate.identity(staged)
           if (!isSame) return yield* refusals.changed(userPath, "written")
           yield* place(temporary)
-        })).pipe(
-          Effect.provideService(FileSystem.FileSystem, fs),
-          orMoved(userPath)
-        )
+        })).pipe(orMoved(userPath))
     }).pipe(Effect.uninterruptible)
 
   /** Replaces the error of a moved file by one that names the new state of its path. */
@@ -93,11 +84,7 @@ const makePlacer = Effect.fnUntraced(function*(locate: Locate.Locate) {
     )
 
   const makeFolders = Effect.fnUntraced(function*(userPath: string, { at, rest }: Locate.Place) {
-    const folder = yield* AtomicFile.makeFolders(at, rest.slice(0, -1)).pipe(
-      Effect.provideService(FileSystem.FileSystem, fs),
-      Effect.provideService(Path.Path, path),
-      orMoved(userPath)
-    )
+    const folder = yield* orMoved(userPath)(AtomicFile.makeFolders(fs, at, rest.slice(0, -1)))
     // A folder may have become a link in the meantime.
     const place = yield* locate.possible(userPath)
     if (path.dirname(path.join(place.at, ...place.rest)) !== folder) return yield* refusals.changed(userPath, "written")
@@ -109,8 +96,7 @@ const makePlacer = Effect.fnUntraced(function*(locate: Locate.Locate) {
       Effect.catchIf(
         ({ reason }) => reason._tag !== "AlreadyExists",
         () =>
-          Effect.scoped(Effect.flatMap(AtomicFile.openNew(file, 0o666), (open) => open.writeAll(bytes))).pipe(
-            Effect.provideService(FileSystem.FileSystem, fs),
+          Effect.scoped(Effect.flatMap(AtomicFile.openNew(fs, file, 0o666), (open) => open.writeAll(bytes))).pipe(
             Effect.tapError(({ reason }) =>
               reason._tag === "AlreadyExists" ? Effect.void : Effect.ignore(fs.remove(file))
             )

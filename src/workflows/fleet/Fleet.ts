@@ -129,11 +129,6 @@ const leftByDecision = (left: ReadonlyArray<Upgrade.Left & { readonly workflow: 
     return { type, nodes: all.length, workflows: names.length, why, decision, names: names.slice(0, maxNames) }
   }).toSorted((a, b) => b.nodes - a.nodes)
 
-const reasonOf = (error: Errors.N8nError) => {
-  const { context, message } = Errors.report(error)
-  return String(context["errorDetails"] ?? message)
-}
-
 const changesRunning = (workflow: Workflow.Listed, means: Means) => {
   const { connections, nodes } = obj(workflow.activeVersion) ?? {}
   if (!Workflow.hasDraft(workflow) || nodes === undefined) return false
@@ -177,7 +172,7 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish = "k
       continue
     }
     const fault = yield* preview({ before: workflow, after }, read).pipe(Effect.flip, Effect.option)
-    const why = fault._tag === "Some" ? reasonOf(fault.value) : obstacle(listed, steps, draft, means.release)
+    const why = fault._tag === "Some" ? Errors.reasonOf(fault.value) : obstacle(listed, steps, draft, means.release)
     if (why !== undefined) {
       refuse(why)
       continue
@@ -267,12 +262,12 @@ const forEach = Effect.fnUntraced(function*<R>(
     }
     const outcome = yield* Effect.result(step(entry))
     if (Result.isFailure(outcome) && mayPass(outcome.failure)) {
-      stopped = reasonOf(outcome.failure)
+      stopped = Errors.reasonOf(outcome.failure)
       return
     }
     const known: Plans.Outcome = Result.isSuccess(outcome)
       ? outcome.success
-      : { state: "refused", why: reasonOf(outcome.failure) }
+      : { state: "refused", why: Errors.reasonOf(outcome.failure) }
     outcomes.set(entry.id, known)
     yield* Plans.record(plan.id, entry.id, known)
     yield* progress(outcomes.size, entries.length, "workflows")

@@ -9,6 +9,7 @@ import * as Predicate from "effect/Predicate"
 import { arr, type Obj, obj, own } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { type NodeKey, nodeKeys } from "../../n8n/model/NodeKeys.ts"
+import known from "./keys.json" with { type: "json" }
 import { readOnly } from "./WorkflowInput.ts"
 
 export type Path = ReadonlyArray<string | number>
@@ -16,39 +17,21 @@ export type Path = ReadonlyArray<string | number>
 /** Keys that n8n accepts at one place. */
 type Known = {
   /** Never removed: without them it is a different workflow. */
-  readonly needed: ReadonlySet<string>
+  readonly needed: ReadonlyArray<string>
   /** Other keys that every n8n accepts. */
-  readonly old: ReadonlySet<string>
+  readonly old: ReadonlyArray<string>
   /** Keys that only newer releases accept, by generation, the newest first. */
   readonly newer: ReadonlyArray<ReadonlyArray<string>>
 }
 
-const words = (text: string) => text.split(" ")
+// POST has accepted projectId for longer than description; PUT never does.
+const { root, settings }: { readonly root: Known; readonly settings: Known } = known
 
-const root: Known = {
-  needed: new Set(words("name nodes connections settings")),
-  old: new Set(["staticData"]),
-  // POST has accepted projectId for longer than description; PUT never does.
-  newer: [["parentFolderId"], ["nodeGroups"], ["description"], ["projectId"], ["pinData"]]
-}
-const settings: Known = {
-  needed: new Set(),
-  old: new Set([
-    ...words("saveExecutionProgress saveManualExecutions saveDataErrorExecution saveDataSuccessExecution"),
-    ...words("executionTimeout errorWorkflow timezone executionOrder")
-  ]),
-  newer: [
-    words("credentialResolverId timeSavedMode binaryMode"),
-    words("redactionPolicy customTelemetryTags"),
-    words("availableInMCP"),
-    words("timeSavedPerExecution callerIds callerPolicy")
-  ]
-}
 const keysOfNodes = (isTaken: (key: NodeKey) => boolean) =>
   [...nodeKeys].flatMap(([name, key]) => isTaken(key) ? [name] : [])
 const node: Known = {
-  needed: new Set(keysOfNodes(({ isEssential }) => isEssential === true)),
-  old: new Set(keysOfNodes(({ isEssential, since }) => isEssential !== true && since === undefined)),
+  needed: keysOfNodes(({ isEssential }) => isEssential === true),
+  old: keysOfNodes(({ isEssential, since }) => isEssential !== true && since === undefined),
   newer: [keysOfNodes(({ since }) => since !== undefined)]
 }
 
@@ -75,7 +58,7 @@ const listedIn = (list: string, keys: ReadonlyArray<string>): ReadonlyArray<stri
 /** Surplus keys if n8n does not name them: those that no n8n accepts, else the newest generation. */
 const surplus = (keys: ReadonlyArray<string>, { needed, newer, old }: Known): ReadonlyArray<string> => {
   const later = new Set(newer.flat())
-  const generations = [keys.filter((key) => !needed.has(key) && !old.has(key) && !later.has(key)), ...newer]
+  const generations = [keys.filter((key) => !needed.includes(key) && !old.includes(key) && !later.has(key)), ...newer]
   return generations.map((some) => some.filter((key) => keys.includes(key))).find((some) => some.length > 0) ?? []
 }
 
@@ -95,11 +78,11 @@ const optional = (path: Path, body: Obj): ReadonlyArray<Path> => {
   if (top === "nodes") {
     return everywhere(path.slice(0, 2), path.slice(2, 3).map(String), body).filter((at) => valueAt(body, at) === null)
   }
-  return location.has(top) || root.needed.has(String(top)) ? [] : [path.slice(0, Array.isArray(body[top]) ? 2 : 1)]
+  return location.has(top) || root.needed.includes(String(top)) ? [] : [path.slice(0, Array.isArray(body[top]) ? 2 : 1)]
 }
 
 const isNeeded = (path: Path) =>
-  path.length === 0 || isNode(path) || knownAt(path.slice(0, -1))?.needed.has(String(path.at(-1))) === true
+  path.length === 0 || isNode(path) || knownAt(path.slice(0, -1))?.needed.includes(String(path.at(-1))) === true
 
 const refused = (path: Path, words: string, body: Obj): ReadonlyArray<Path> => {
   const keys = Object.keys(obj(valueAt(body, path)) ?? {})

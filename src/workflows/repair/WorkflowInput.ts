@@ -6,6 +6,7 @@ import type { Connections } from "../../n8n/model/Connections.ts"
 import { nameFault } from "../../n8n/model/Limits.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
 import { connectionsOf, type Scope } from "./connectionsInput.ts"
+import keys from "./keys.json" with { type: "json" }
 import { nodesOf, type Supply } from "./nodesInput.ts"
 import { type Checked, isNull, note, objectOf, refuse, type Repairs, sentences } from "./Repairs.ts"
 
@@ -28,13 +29,7 @@ export interface Options extends Supply {
 }
 
 /** Keys that n8n's editor, API or export writes at the root and that no n8n takes back (`shared` is ignored). */
-export const readOnly: ReadonlySet<string> = new Set(
-  [
-    "id active activeVersion activeVersionId versionId versionCounter versionMetadata checksum createdAt updatedAt",
-    "isArchived triggerCount tags meta shared sharedWithProjects homeProject parentFolder scopes sourceWorkflowId",
-    "usedCredentials"
-  ].join(" ").split(" ")
-)
+export const readOnly: ReadonlySet<string> = new Set(keys.readOnly)
 
 const unwrap = (input: unknown, depth = 0): Obj | undefined => {
   if (depth > 3) return undefined
@@ -57,7 +52,7 @@ const whyNone = (input: unknown): string => {
   if (input.length === 0) return "it is an empty list; write {name, nodes, connections}"
   if (input.every(isNode)) return "it is a list of nodes alone; write {name, nodes, connections}"
   const workflows = input.filter((each) => unwrap(each) !== undefined).length
-  return workflows > 1 ? `it holds ${workflows} workflows; pass one` : `it is a list of ${input.length} other things`
+  return workflows > 1 ? `it contains ${workflows} workflows; pass one` : `it is a list of ${input.length} other things`
 }
 
 /**
@@ -117,7 +112,7 @@ const groupsPruned = <W extends Obj & { readonly nodes: ReadonlyArray<Obj> }>(wo
     if (!Array.isArray(members) || members.length === 0) return [group]
     const nodeIds = members.filter((id) => ids.has(id))
     if (nodeIds.length === members.length) return [group]
-    note(repairs, "Took nodes that do not exist out of node groups", `nodeGroups[${index}]`)
+    note(repairs, "Removed nodes that do not exist from node groups", `nodeGroups[${index}]`)
     return nodeIds.length === 0 ? [] : [{ ...group, nodeIds }]
   })
   return { ...workflow, nodeGroups }

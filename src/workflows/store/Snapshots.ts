@@ -161,8 +161,6 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
-      const write = (file: string, content: AtomicFile.Content) =>
-        Effect.provideService(AtomicFile.write(file, content), FileSystem.FileSystem, fs)
 
       const instanceFolder = ({ key, url }: Instance) =>
         path.join(folder, folderName(URL.canParse(url) ? new URL(url).host : "n8n", key))
@@ -210,8 +208,8 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
             yield* Effect.ignore(fs.chmod(folder, 0o700))
             const [newest] = yield* filesIn(own, ".json")
             const snapshot = yield* describe(workflow, operation, newest)
-            yield* write(path.join(own, `${snapshot.version}.json`), {
-              bytes: new TextEncoder().encode(yield* encode({ snapshot, workflow })),
+            yield* AtomicFile.write(fs, path.join(own, `${snapshot.version}.json`), {
+              data: yield* encode({ snapshot, workflow }),
               temporary: path.join(own, `${snapshot.version}.tmp`),
               mode: 0o600
             })

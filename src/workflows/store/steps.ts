@@ -34,17 +34,12 @@ import { badRequest, lostConnections, prepare, withoutRefused } from "./Workflow
 /** Maximum number of nodes that are named in each part of a publication's changes. */
 const mostNames = 10
 
-const reasonOf = (error: Errors.N8nError) => {
-  const { context, message } = Errors.report(error)
-  return String(context["errorDetails"] ?? message)
-}
-
 /** Turns the failure of a later step into a warning, so that the caller learns what was written. */
 const orWarning = <R>(what: string, progress: Progress, step: Effect.Effect<Progress, Errors.N8nError, R>) =>
   Effect.catch(
     step,
     (error) =>
-      Effect.succeed<Progress>({ ...progress, warnings: [...progress.warnings, `${what}: ${reasonOf(error)}`] })
+      Effect.succeed<Progress>({ ...progress, warnings: [...progress.warnings, `${what}: ${Errors.reasonOf(error)}`] })
   )
 
 /** Reads the workflow; falls back to its state after the last step. */
@@ -54,7 +49,7 @@ export const readBack = ({ warnings, workflow }: Progress): Effect.Effect<Progre
     Effect.catch((error) =>
       Effect.succeed({
         workflow,
-        warnings: [...warnings, `done, but it could not be read back: ${reasonOf(error)}`]
+        warnings: [...warnings, `done, but it could not be read back: ${Errors.reasonOf(error)}`]
       })
     )
   )

@@ -1,5 +1,5 @@
 /** Uses of a node's items by the rest of a workflow. */
-import { arr, type Obj, obj, str } from "../../base/Json.ts"
+import { arr, type Obj, obj, str, texts } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import * as Answering from "../Answering.ts"
 import types from "./downstream.json" with { type: "json" }
@@ -15,11 +15,6 @@ const after = (workflow: Obj, name: string, output?: number): ReadonlyArray<stri
       .flatMap((targets) => arr(targets).map((target) => str(obj(target)?.["node"]) ?? ""))
   )
 }
-
-const texts = (value: unknown): ReadonlyArray<string> =>
-  typeof value === "string" ? [value] : typeof value === "object" && value !== null
-    ? Object.values(value).flatMap(texts)
-    : []
 
 const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")
 

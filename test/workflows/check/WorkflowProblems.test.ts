@@ -466,7 +466,7 @@ describe("nodes that never run", () => {
 
   it("sub-nodes of nothing, and not what is disabled", () => {
     const found = all(flow([hook, model("Model"), set("Off", { disabled: true })]))
-    same(found.map(({ message }) => message), ["'Model' serves no node that runs."])
+    same(found.map(({ message }) => message), ["'Model' does not serve a node that runs."])
   })
 
   it("not after a community node at which nothing ends: it may be a trigger", () => {
@@ -584,7 +584,7 @@ describe("single nodes", () => {
     [`={{ $fromAI(\`${"k".repeat(65)}\`, "d") }}`, `'${"k".repeat(65)}'`]
   ])("with a key that $fromAI does not take: %s", (text, key) => {
     const problem = only(fields(text))
-    same([problem.severity, problem.message], ["error", `${key} is no key that $fromAI takes: the agent fails.`])
+    same([problem.severity, problem.message], ["error", `${key} is not a key that $fromAI accepts: the agent fails.`])
   })
 
   it("with keys that $fromAI takes, or that are not known before it runs", () => {

@@ -377,7 +377,7 @@ describe("unambiguous parts", () => {
     const [some, none, other] = [{ id: "1", nodeIds: ["id of A", "x"] }, { id: "2", nodeIds: ["x"] }, { id: "3" }]
     const { warnings, workflow } = caller(flow({ nodeGroups: [some, none, other] }))
     same(workflow["nodeGroups"], [{ id: "1", nodeIds: ["id of A"] }, other])
-    same(warnings, ["Took nodes that do not exist out of node groups: nodeGroups[0], nodeGroups[1]."])
+    same(warnings, ["Removed nodes that do not exist from node groups: nodeGroups[0], nodeGroups[1]."])
   })
 })
 
@@ -415,7 +415,7 @@ describe("parts that cannot be repaired", () => {
     { given: [{ id: "1", name: "Key", type: "api", data: "U2Fs" }], path: "", says: "list of 1 other" },
     { given: [{ name: "Key", data: { user: "me" } }, {}], path: "", says: "list of 2 other" },
     { given: [node("A"), node("B")], path: "", says: "list of nodes alone" },
-    { given: [flow(), flow()], path: "", says: "holds 2 workflows" },
+    { given: [flow(), flow()], path: "", says: "contains 2 workflows" },
     { given: [], path: "", says: "it is an empty list" },
     { given: null, path: "", says: "null" },
     { given: "{}", path: "", says: "a string" },

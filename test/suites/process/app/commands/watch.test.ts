@@ -94,7 +94,7 @@ describe("watch", () => {
         assert.deepInclude(yield* look("--thresholds", "rules.json"), { code: 0, stdout: "", stderr: "" })
         const down = yield* runIn(folder, { ...env, N8N_URL: "http://127.0.0.1:9/" }, "watch", "--once")
         assert.deepInclude(down, { code: 1, stdout: "" })
-        assert.include(down.stderr, "could not be looked at")
+        assert.include(down.stderr, "could not be checked")
         const wrong = yield* runIn(folder, { N8N_URL: env.N8N_URL }, "watch")
         assert.deepInclude(wrong, { code: 1, stdout: "" })
         assert.include(wrong.stderr, "N8N_API_KEY")
@@ -260,7 +260,7 @@ describe("watch", () => {
         assert.deepStrictEqual(yield* Effect.promise(() => printing.ended), [0, null] as never)
         assert.deepStrictEqual([printing.output().split("\n").length, printing.errors()], [
           2,
-          "This was the first look, which learns what is usual. Incidents from now on are reported by the next ones.\n"
+          "This was the first look, which only learns what is usual. The next ones report new incidents.\n"
         ])
         assert.deepStrictEqual(yield* Effect.promise(() => piped.ended), [0, null] as never)
         yield* nextSecond
