@@ -195,7 +195,7 @@ export const why = (summary: Summary, screen: Layout.Screen, program: string): R
     ...(availableNodes.length === 0
       ? [
         failure !== undefined
-          ? "No node ran, so the error above is all there is."
+          ? "No node ran: the error above is the only information about this run."
           : stoppedAt === undefined
           ? "The run has not ended, and n8n shows no data yet."
           : "n8n has no data of its nodes: the workflow's settings, pruning or an early cancellation may be the reason."

@@ -136,6 +136,9 @@ const many = (
   })
 }
 
+/** Words for what became of a retry, where the status alone could be mistaken. */
+const results: Readonly<Record<string, string>> = { error: "failed again", unknown: "not confirmed" }
+
 /** Retries executions from the failed node (`POST /executions/{id}/retry`), or from the start. */
 export const retryExecution = Tool.make({
   name: "retry_execution",
@@ -203,9 +206,7 @@ export const retryExecution = Tool.make({
       : runs === undefined
       ? `Retried as execution ${id ?? "unknown"}: ${status}`
       : `Retried ${counted(runs.length, "execution")}${runs.length === 0 ? "" : ": "}${
-        [...counts].map(([status, all]) => `${all.length} ${status === "unknown" ? "not confirmed" : status}`).join(
-          ", "
-        )
+        [...counts].map(([status, all]) => `${all.length} ${results[status] ?? status}`).join(", ")
       }${also}`
     return { en, ja: "実行を再試行しました" }
   }
