@@ -86,7 +86,9 @@ export const exit = (code: number) => Effect.sync(() => void (process.exitCode =
 
 const { FORCE_COLOR, NO_COLOR, TERM } = process.env
 
-export const isColoured = FORCE_COLOR ? FORCE_COLOR !== "0" : process.stdout.isTTY && !NO_COLOR && TERM !== "dumb"
+export const isColoured = FORCE_COLOR
+  ? FORCE_COLOR !== "0"
+  : process.stdout.isTTY === true && !NO_COLOR && TERM !== "dumb"
 
 /** States and severities at the beginning of a line, and before them a count. */
 const marks = /^(\[\d+\/\d+\] )?((failed|invalid|both|conflict|high)|(gone|changed|medium)|created|updated|new)(?= )/

@@ -71,7 +71,7 @@ const widthsOf = <A>(columns: ReadonlyArray<Column<A>>, natural: ReadonlyArray<n
   return widths
 }
 
-export const paint = (text: string, colour: number | undefined, isColoured = true): string =>
+export const paint = (text: string, colour: number | undefined, isColoured: boolean): string =>
   !isColoured || colour === undefined || text === "" ? text : `\u001b[${colour}m${text}\u001b[0m`
 
 /** Word of a command line, in quotes if a shell would change it. */
