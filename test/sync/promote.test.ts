@@ -205,6 +205,33 @@ describe("promote", () => {
       })
     ))
 
+  it.effect("chooses none of several tables of the same name, and lists those", () => {
+    const columns = [{ name: "n", type: "number" }] as const
+    const other = { id: "prod-table-2", name: "Orders", columns: [...columns] }
+    return between(
+      ({ promote, target }) =>
+        Effect.gen(function*() {
+          const { obstacles } = yield* promote()
+          assert.deepStrictEqual(
+            obstacles.filter(({ node }) => node !== undefined).map(({ node, reason }) => [node, reason]),
+            [[
+              "Store",
+              "The data table 'Orders': http://production.test/ has several of that name: 'Orders' (prod-table-2), 'Orders' (prod-table). Bind it to an id."
+            ]]
+          )
+          assert.notInclude((yield* target.workflows).map(({ name }) => name), "Main")
+          const bound = { ...bindings, tables: { Orders: "prod-table-2" } }
+          assert.isFalse((yield* promote({ bindings: bound })).hasErrors)
+        }),
+      {
+        target: {
+          ...production,
+          dataTables: [...production.dataTables ?? [], other, { ...other, id: "prod-stock", name: "Stock" }]
+        }
+      }
+    )
+  })
+
   it.effect("never overwrites what merely has the same name, nor what changed there since", () =>
     between(({ promote, target, to }) =>
       Effect.gen(function*() {

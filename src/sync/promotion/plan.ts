@@ -188,7 +188,8 @@ const counterpartsOf = (
     }
     const namesakes = refs.filter((each) => each.name === name)
     if (namesakes.length === 1) return namesakes[0]
-    const choices = refs.map((each) => `'${each.name}' (${each.id})`).slice(0, 5).join(", ")
+    const choices = (namesakes.length > 1 ? namesakes : refs).map((each) => `'${each.name}' (${each.id})`).slice(0, 5)
+      .join(", ")
     add(
       namesakes.length > 1
         ? `${what}: ${url} has several of that name: ${choices}. Bind it to an id.`
