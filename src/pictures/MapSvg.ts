@@ -51,7 +51,7 @@ const summary = ({ broken, contracts, cycles, edges, orphans, workflows }: Workf
     counted(count("http"), "HTTP call"),
     `${count("error")} with an error workflow`,
     `${broken.length} broken`,
-    counted(contracts.length, "mismatch").replace("mismatchs", "mismatches"),
+    counted(contracts.length, "mismatch"),
     `${orphans.length} unused`,
     counted(cycles.length, "cycle")
   ]
