@@ -41,6 +41,12 @@ const namesIn = (workflow: WorkflowDiff.Document) => namedNodes(workflow).map(na
 const oneNode = ({ a, b }: { readonly a: string; readonly b?: string }) =>
   `workflow_diff(a: '${a}',${b === undefined ? "" : ` b: '${b}',`} node: 'NAME')`
 
+/** Whether the settings at the time of a reference are known: n8n stores them with the workflow, not with its versions. */
+const hasSettings = (reference: string) => {
+  const { version } = Reference.parse(reference)
+  return version === undefined || version === Reference.published || Reference.isSnapshot(version)
+}
+
 /** Budget in characters, about 1,500 tokens; with `node`, the general budget applies. */
 const maxChars = 2_200
 
@@ -77,10 +83,11 @@ export const workflowDiff = Tool.make({
       }
       const isOther = before.workflow["id"] !== after.workflow["id"]
       const view = yield* differences.view(before.workflow, after.workflow, { isOther, node })
+      const isKnown = view.settings !== "same" || hasSettings(from) && hasSettings(to)
       return {
         from,
         to,
-        view,
+        view: isKnown ? view : { ...view, settings: "unknown: n8n's versions have none" },
         before: before.workflow,
         after: after.workflow,
         notes: [...new Set([...before.notes, ...after.notes])]

@@ -31,7 +31,7 @@ export const fields = {
     })
   ),
   connections: Schema.Struct({ added: Schema.Array(Schema.String), removed: Schema.Array(Schema.String) }),
-  /** `same`, or fields as above. */
+  /** `same`, `unknown`, or fields as above. */
   settings: Schema.optionalKey(Schema.Json),
   /** `before` and `after`. */
   name: Schema.optionalKey(Schema.Json),
