@@ -41,10 +41,11 @@ const inWords = ({ changes, entries, publish }: Plans.Plan) => {
   return `Change ${counted(entries.length, "workflow")}${live}: ${groups.join("; ")}${changes.length > 5 ? "; …" : ""}?`
 }
 
-/** Workflows that the answer lists as refused; when a plan is applied, those of its dry run are not repeated. */
-const leftOut = (
-  { state, step }: { readonly state: Fleet.State; readonly step: "planned" | "applied" | "continued" }
-) => [...step === "continued" ? [] : state.plan.refused, ...step === "planned" ? [] : batches.leftOut(state)]
+/** Workflows that are left out, by the dry run or since. */
+const leftOut = (state: Fleet.State, isPlan: boolean) => [
+  ...state.plan.refused,
+  ...isPlan ? [] : batches.leftOut(state)
+]
 
 export const bulkEdit = Tool.make({
   name: "bulk_edit",
@@ -80,7 +81,6 @@ export const bulkEdit = Tool.make({
     /** Nodes that an upgrade did not change, with the decision that a person has to make. */
     left: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
     ...batches.fields,
-    leftOut: Schema.optionalKey(Schema.Int),
     unchanged: Schema.optionalKey(Schema.Int),
     hint: Schema.optionalKey(Schema.String)
   }),
@@ -115,18 +115,18 @@ export const bulkEdit = Tool.make({
   summarize: ({ state, step, unchanged }, { dryRun, raw }) => {
     const { changes, entries, id, left = [] } = state.plan
     const isPlan = step === "planned"
-    const outcome = batches.summarize(state, raw, leftOut({ state, step }))
+    const outcome = batches.summarize(state, raw, leftOut(state, isPlan))
     const deprecated = Deprecated.hint([...state.outcomes.values()].map(({ why }) => why).join("\n"))
-    const published = entries.filter(({ active }) => active).length
+    const published = entries.filter(({ active, id }) =>
+      active && (isPlan || state.outcomes.get(id)?.state === "done")
+    ).length
     return defined({
       plan: entries.length === 0 ? undefined : id,
       workflows: entries.length,
-      published: isPlan && published > 0 ? published : undefined,
+      published: published > 0 ? published : undefined,
       changes: isPlan ? changes.slice(0, raw ? Infinity : maxGroups) : undefined,
       left: left.length === 0 || step === "continued" ? undefined : left.slice(0, raw ? Infinity : maxGroups),
       ...(isPlan ? Struct.pick(outcome, ["refused"]) : outcome),
-      // The dry run has listed these.
-      leftOut: step === "continued" && state.plan.refused.length > 0 ? state.plan.refused.length : undefined,
       unchanged,
       hint: isPlan
         ? entries.length === 0
@@ -148,8 +148,8 @@ export const bulkEdit = Tool.make({
         ])
     })
   },
-  message: ({ changes, done = 0, leftOut, notDone = 0, refused, workflows }) => {
-    const also = refused === undefined && leftOut === undefined ? "" : "; some were left out"
+  message: ({ changes, done = 0, notDone = 0, refused, workflows }) => {
+    const also = refused === undefined ? "" : "; some were left out"
     return changes === undefined
       ? {
         en: `Changed ${done} of ${counted(workflows, "workflow")}${
@@ -161,7 +161,7 @@ export const bulkEdit = Tool.make({
   },
   totals: ({ state, step }) => ({
     left: step === "continued" ? 0 : state.plan.left?.length ?? 0,
-    refused: leftOut({ state, step }).length,
+    refused: leftOut(state, step === "planned").length,
     ...(step === "planned" ? { changes: state.plan.changes.length } : {})
   }),
   next: (_, { plan }) => () => plan === undefined ? undefined : `bulk_edit(plan: '${plan}', dryRun: true, raw: true)`

@@ -24,7 +24,7 @@ describe("workflow_diff", () => {
   it.effect("goes from what is published to the draft, from a version to what is there, and between any two", () =>
     inWorld(function*() {
       const { id, snapshots: [newest], versions: [first, second, third] } = yield* versioned
-      const ofN8n = [first, second, third].map((version) => `${id}@${version}`)
+      const ofN8n = new Set([first, second, third].map((version) => `${id}@${version}`))
       const changed = (from: string, to: string, before: string, after: string) => ({
         from,
         to,
@@ -36,7 +36,7 @@ describe("workflow_diff", () => {
           fields: [{ path: "parameters.jsCode", diff: hunk(before, after) }]
         }],
         connections: { added: [], removed: [] },
-        settings: [from, to].some((each) => ofN8n.includes(each)) ? "unknown: n8n's versions have none" : "same"
+        settings: [from, to].some((each) => ofN8n.has(each)) ? "unknown: n8n's versions have none" : "same"
       })
       const last = ["order.net * 1.19", "order.net * 119"] as const
       assert.deepStrictEqual(yield* diff({ a: id }), changed(`${id}@published`, id, ...last))
