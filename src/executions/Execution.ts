@@ -112,6 +112,26 @@ export interface RanWorkflow extends Schema.Schema.Type<typeof RanWorkflow> {}
 export const byOrder = (a: Run | undefined, b: Run | undefined): number =>
   (a?.order ?? -1) - (b?.order ?? -1) || (a?.startTime ?? 0) - (b?.startTime ?? 0)
 
+/** Whether n8n took the run over from the execution that this one retries, instead of running the node again. */
+export const isReused = (
+  { mode, startedAt = "" }: Pick<Execution, "mode" | "startedAt">,
+  { startTime }: Run
+): boolean => mode === "retry" && startTime < Date.parse(startedAt)
+
+/** Runs in their order: n8n counts the new runs of a retry from 0, like the reused ones before them. */
+export const inOrder = (
+  runs: Execution["runs"],
+  head: Pick<Execution, "mode" | "startedAt">
+): Execution["runs"] => {
+  const reused = [...runs.values()].flat().filter((run) => isReused(head, run))
+  if (reused.length === 0) return runs
+  const next = 1 + Math.max(...reused.map(({ order }) => order))
+  return new Map([...runs].map(([name, own]) => [
+    name,
+    own.map((run) => isReused(head, run) ? run : { ...run, order: run.order + next })
+  ]))
+}
+
 /** Name of a run's output in the editor; other names apply if the run has more outputs. */
 export const outputName = (
   node: Connections.NodeShape,

@@ -17,6 +17,8 @@ const NodeRow = Schema.Struct({
   /** Number of items over all runs and outputs. */
   items: Schema.Int,
   runs: Schema.optionalKey(Schema.Int),
+  /** Whether its result is that of the retried execution: it did not run again. */
+  reused: Schema.optionalKey(Schema.Literal(true)),
   /** Milliseconds, all runs together. */
   time: Schema.Finite,
   /** Executions of sub-workflows that it started: their number, and the first ids. */
@@ -271,6 +273,7 @@ export const summarize = (execution: Execution.Execution, options: {
       status: Execution.nodeStatus(runs),
       items: Execution.itemCount(runs),
       runs: runs.length > 1 ? runs.length : undefined,
+      reused: runs.every((run) => Execution.isReused(execution, run)) ? true as const : undefined,
       time,
       calls: callsOf(execution, name, runs),
       errorItems: blamed > 0 ? blamed : undefined

@@ -209,12 +209,13 @@ export class ExecutionReader {
       const output = Execution.portAt({ runs }, slot)
       return output === undefined ? undefined : this.#lists.get(output)
     }
+    const [mode, startedAt] = [head.mode ?? undefined, head.startedAt ?? undefined]
     return {
       id: String(head.id),
       workflowId: head.workflowId ?? "",
       status: head.status ?? "unknown",
-      mode: head.mode ?? undefined,
-      startedAt: head.startedAt ?? undefined,
+      mode,
+      startedAt,
       stoppedAt: head.stoppedAt ?? undefined,
       waitTill: head.waitTill ?? undefined,
       duration: ExecutionHead.duration(head) ?? undefined,
@@ -222,7 +223,7 @@ export class ExecutionReader {
       calledBy: this.#calledBy,
       isRedacted: this.#isRedacted,
       workflow: workflow._tag === "Some" ? workflow.value : undefined,
-      runs,
+      runs: Execution.inOrder(runs, { mode, startedAt }),
       error: this.#error,
       lastNode: str(this.#result.get("lastNodeExecuted")),
       items: (slot, offset, limit) => {

@@ -329,3 +329,25 @@ describe("an execution without added nodes", () => {
     assert.deepStrictEqual([...entrance.runs.keys()], ["call"])
   })
 })
+
+it("orders the new runs of a retry after those that n8n took over", () => {
+  const before = { startTime: Date.parse("2026-11-21T20:59:00Z") }
+  const of = (mode: string) =>
+    fromApi({
+      ...document({
+        Hook: [run(0, { main: [items({})] }, before)],
+        Check: [run(1, { main: [items({})] }, before)],
+        Send: [run(0, { main: [items({})] })],
+        Done: [run(1, { main: [items({})] })]
+      }),
+      mode,
+      startedAt: "2026-11-21T20:59:30.000Z"
+    })
+  const retried = of("retry")
+  assert.strictEqual(Execution.lastToRun(retried), "Done")
+  assert.deepStrictEqual(
+    [...retried.runs].map(([name, [run]]) => [name, run?.order, run && Execution.isReused(retried, run)]),
+    [["Hook", 0, true], ["Check", 1, true], ["Send", 2, false], ["Done", 3, false]]
+  )
+  assert.deepStrictEqual([...of("trigger").runs.values()].map(([run]) => run?.order), [0, 1, 0, 1])
+})

@@ -248,7 +248,14 @@ export const retrying = (it: It, v2: boolean) => {
         assert.deepStrictEqual(dry.wouldRetry?.map(({ repeats }) => repeats), [["Send"]])
         assert.lengthOf(recorder.bodies(), 1)
         const retried = yield* retry({ ids, from: "failure" })
-        assert.deepStrictEqual(retried.runs?.map(({ status }) => status), ["success"])
+        const [run] = retried.runs ?? []
+        assert.deepInclude(run, { status: "success", lastNode: "Booked" })
+        const { availableNodes } = yield* tools.getExecution.call({ id: run?.newId ?? "" })
+        assert.deepStrictEqual(availableNodes.map(({ nodeName, reused }) => [nodeName, reused]), [
+          ["Booked", undefined],
+          ["Send", undefined],
+          ["Orders", true]
+        ])
         assert.include(retried.hint, "Sent again though the first request may have arrived: 'Send'.")
         assert.lengthOf(recorder.bodies(), 2)
       }),
