@@ -10,6 +10,7 @@ import * as Groups from "./proof/Groups.ts"
 import * as Proof from "./proof/Proof.ts"
 import * as Volatility from "./proof/Volatility.ts"
 import * as TestBench from "./TestBench.ts"
+import { byNameOrId } from "./TestCopy.ts"
 
 export const maxCases = 20
 
@@ -80,6 +81,19 @@ const differencesOf = Effect.fnUntraced(function*(
   ]
 })
 
+/** Case without pins of nodes that only the other version has. */
+const ofVersion = (
+  input: TestBench.Case,
+  { subject: { nodes } }: TestBench.Bench,
+  other: TestBench.Bench | undefined
+): TestBench.Case => {
+  const isPinnable = (name: string) =>
+    byNameOrId(nodes, name) !== undefined || other === undefined || byNameOrId(other.subject.nodes, name) === undefined
+  return input.pins === undefined
+    ? input
+    : { ...input, pins: Object.fromEntries(Object.entries(input.pins).filter(([name]) => isPinnable(name))) }
+}
+
 /** Runs cases; one that fails does not end the others. `left` is the number of those for which there was no time. */
 export const run = Effect.fn("CaseSet.run")(function*(reference: string, options: Options) {
   const { against, cases, redacts } = options
@@ -94,8 +108,8 @@ export const run = Effect.fn("CaseSet.run")(function*(reference: string, options
     const name = names[index] ?? ""
     const isLate = options.grantsTimeout !== true && (yield* Deadline.left) < reserve
     if (isLate && index > 0) break
-    const result = yield* Effect.result(silently(bench.run(input)))
-    const rerun = other === undefined ? undefined : Effect.result(silently(other.run(input)))
+    const result = yield* Effect.result(silently(bench.run(ofVersion(input, bench, other))))
+    const rerun = other === undefined ? undefined : Effect.result(silently(other.run(ofVersion(input, other, bench))))
     const otherResult = rerun && (yield* rerun)
     yield* context.progress(index + 1, cases.length + 1, `case ${name}`)
     if (other === undefined || rerun === undefined || otherResult === undefined || Result.isFailure(result)) {

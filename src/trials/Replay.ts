@@ -27,6 +27,8 @@ export interface Request {
   readonly isTrigger: (node: Node) => boolean
   /** Nodes that run although they reach outside, by name. */
   readonly running: ReadonlySet<string>
+  /** Nodes that run if they have no recorded items: they call workflows that only compute. */
+  readonly inside: ReadonlySet<string>
   /** Whether a node that failed and reaches outside fails again; otherwise it has no items. */
   readonly repeatsFailures: boolean
   readonly find: (type: string) => NodeType.NodeType | undefined
@@ -214,9 +216,12 @@ export const of = Effect.fn("Replay.of")(function*(
     earlier: start === undefined || startItems === undefined || nameThen(start) === starter
       ? undefined
       : yield* earlierOf(read, execution, { start, subject, nameThen }),
-    pinOf: (node) =>
-      allRunning.has(node.name) || !isOutside(node)
+    pinOf: (node) => {
+      const runs = execution.runs.get(nameThen(node)) ?? []
+      const runsInside = request.inside.has(node.name) && runs.length === 0
+      return allRunning.has(node.name) || runsInside || !isOutside(node)
         ? undefined
-        : pinOf(read, execution.runs.get(nameThen(node)) ?? [], nameThen(node), request.repeatsFailures)
+        : pinOf(read, runs, nameThen(node), request.repeatsFailures)
+    }
   } satisfies Pick<Options, "startNode" | "startItems" | "earlier" | "pinOf">
 })

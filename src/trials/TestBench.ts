@@ -16,8 +16,6 @@ import * as Errors from "../base/Errors.ts"
 import { arr, obj, str } from "../base/Json.ts"
 import * as Nearest from "../base/Nearest.ts"
 import * as Visible from "../base/Visible.ts"
-import type * as NodeType from "../catalogue/types/NodeType.ts"
-import { reachesOutside } from "../catalogue/types/Outside.ts"
 import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as TestMark from "../n8n/model/TestMark.ts"
@@ -28,6 +26,8 @@ import * as NodeLookups from "../workflows/NodeLookups.ts"
 import { prepare } from "../workflows/store/WorkflowBody.ts"
 import * as Workflows from "../workflows/Workflows.ts"
 import * as executionWatch from "./executionWatch.ts"
+import { insideCalls } from "./insideCalls.ts"
+import { isTriggerOf, type Outside, outsideOf } from "./outside.ts"
 import * as pins from "./pins.ts"
 import * as Replay from "./Replay.ts"
 import * as TestCopies from "./TestCopies.ts"
@@ -95,12 +95,6 @@ export interface TestResult {
   readonly upgraded: ReadonlyArray<{ readonly node: string; readonly from: string; readonly to: string }>
 }
 
-/** Node that reaches outside; an unknown type does. */
-export interface Outside {
-  readonly node: Workflow.Node
-  readonly type: NodeType.NodeType | undefined
-}
-
 const removalSeconds = 30
 
 const sweepTimeout = "10 seconds"
@@ -131,24 +125,6 @@ export const workbench = Effect.fn("TestBench.workbench")(function*(reference: s
   const recordedId = str(obj(value)?.["id"])
   return recordedId === undefined ? own : { ...own, recordedId }
 })
-
-const isTriggerOf = ({ find }: NodeLookups.NodeLookups) => ({ type }: Workflow.Node) =>
-  find(type)?.descriptions.some(({ group }) => group.includes("trigger")) ??
-    (/trigger$/i.test(type) || type === "n8n-nodes-base.start")
-
-/** Nodes other than triggers that reach outside. */
-export const outsideOf = (
-  nodes: ReadonlyArray<Workflow.Node>,
-  lookups: NodeLookups.NodeLookups
-): ReadonlyArray<Outside> => {
-  const isTrigger = isTriggerOf(lookups)
-  return nodes.flatMap((node) => {
-    const type = lookups.find(node.type)
-    return isTrigger(node) || Workflow.isNote(node) || !reachesOutside(type, node, lookups.parse)
-      ? []
-      : [{ node, type }]
-  })
-}
 
 /** Publishes the copy; n8n's refusal is the reason why the workflow cannot run. */
 const publish = (id: string, name: string) =>
@@ -240,7 +216,7 @@ interface Published {
 const copyOf = Effect.fnUntraced(function*(
   { id: reference, sourceId, subject }: Workbench,
   { isProof = false, timeout }: Options,
-  lookups: NodeLookups.NodeLookups,
+  { inside, ...lookups }: NodeLookups.NodeLookups & { readonly inside: ReadonlySet<string> },
   { pins: requested, replay, rerun, ...input }: Case
 ) {
   const n8n = yield* N8nClient
@@ -260,6 +236,7 @@ const copyOf = Effect.fnUntraced(function*(
     hasTestData: input.testData !== undefined,
     isTrigger,
     running,
+    inside,
     repeatsFailures: isProof,
     find: lookups.find,
     parse: lookups.parse
@@ -305,6 +282,7 @@ export const of = Effect.fn("TestBench.of")(
     const opening = Semaphore.makeUnsafe(1)
     const copies = new Map<string, Published>()
     const outside = outsideOf(subject.nodes, lookups)
+    const inside = isProof ? yield* insideCalls(subject.nodes) : new Set<string>()
 
     const removal = ({ id, unfinished }: Published) =>
       (unfinished === 0 ? Effect.void : Effect.ignore(TestCopies.stopAll(id))).pipe(
@@ -344,7 +322,7 @@ export const of = Effect.fn("TestBench.of")(
     })
 
     const run = Effect.fn("TestBench.run")(function*(input: Case) {
-      const copy = yield* copyOf(workbench, options, lookups, input)
+      const copy = yield* copyOf(workbench, options, { ...lookups, inside }, input)
       const published = yield* opening.withPermit(
         Effect.suspend(() => Effect.fromNullishOr(copies.get(copy.shape))).pipe(
           Effect.catch(() => publishCopy(copy))

@@ -11,9 +11,11 @@ import { Executions } from "../executions/Executions.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
 import * as executionWatch from "./executionWatch.ts"
 import * as live from "./live.ts"
+import { outsideOf } from "./outside.ts"
 import * as TestBench from "./TestBench.ts"
 
-export type { Outside, Pins, TestResult } from "./TestBench.ts"
+export type { Outside } from "./outside.ts"
+export type { Pins, TestResult } from "./TestBench.ts"
 
 /** Options of a test. */
 export interface Options extends Omit<TestBench.Case, "rows">, executionWatch.ObserveOptions {
@@ -56,7 +58,7 @@ const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options
     timedOut,
     timeout,
     response: answer,
-    outside: TestBench.outsideOf(target.nodes, yield* NodeLookups.make(target.nodes.map(({ type }) => type)))
+    outside: outsideOf(target.nodes, yield* NodeLookups.make(target.nodes.map(({ type }) => type)))
   } satisfies TestBench.TestResult
 })
 

@@ -23,6 +23,7 @@ const replay = Effect.fnUntraced(function*(name: fixtures.Name, more: Partial<Re
     startNode: undefined,
     hasTestData: false,
     running: new Set(),
+    inside: new Set(),
     repeatsFailures: false,
     isTrigger: ({ type }) => type.endsWith("webhook"),
     find: yield* findAll(of.nodes.map(({ type }) => type)),

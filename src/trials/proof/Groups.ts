@@ -173,6 +173,8 @@ const words = ({ after, before, isRetyped, isRounding, kind, path }: Difference,
       return before === undefined ? "failed" : "ended differently"
     case "succeeded":
       return "no longer failed"
+    case "unknown":
+      return `nothing compared after it: ${path}`
   }
 }
 
@@ -266,7 +268,8 @@ const phrase = (cluster: Cluster, { name, text }: Bounds): string => {
       ? `no longer ${verb("run")} ${quoted(node, name)}`
       : `${verb("run")} ${quoted(node, name)} less often`,
     failed: `${verb("fail")} ${difference.before === undefined ? "" : "differently "}${at}`,
-    succeeded: `no longer ${verb("fail")} ${at}`
+    succeeded: `no longer ${verb("fail")} ${at}`,
+    unknown: `cannot be compared after ${quoted(node, name)}: ${difference.path}`
   }
   return `${runs.size} ${sentences[difference.kind]}`
 }

@@ -11,6 +11,7 @@ import { counted } from "../../base/Plural.ts"
 import { respond } from "../../catalogue/types/Outside.ts"
 import * as Execution from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
+import * as Connections from "../../n8n/model/Connections.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
 import { isNote } from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
@@ -20,6 +21,7 @@ import * as Replay from "../Replay.ts"
 import * as Replays from "../Replays.ts"
 import * as TestBench from "../TestBench.ts"
 import type * as TestCopy from "../TestCopy.ts"
+import { reachableFrom } from "../TestCopy.ts"
 import * as Groups from "./Groups.ts"
 import * as RunComparison from "./RunComparison.ts"
 import {
@@ -64,6 +66,51 @@ const subjectThen = ({ workflow }: Execution.Execution, { settings, staticData }
     ? undefined
     : { name: workflow.name, nodes: workflow.nodes, connections: workflow.connections, settings, staticData }
 
+const isInLoop = (links: ReadonlyArray<Connections.Link>, name: string) =>
+  links.some(({ from, to }) => from === name && reachableFrom(links, to).has(name))
+
+/**
+ * Nodes that did not return what they would return: without recorded items, or with those of one run of a loop that is
+ * gone. Nothing can be said of the nodes after them.
+ */
+const unknowns = (then: Side, { result, subject }: Replays.Replayed, nameThen: (name: string) => string) => {
+  const linksOf = (connections: unknown) =>
+    Connections.links(connections).filter(({ output }) => output.type === "main")
+  const [before, now] = [linksOf(then.connections), linksOf(subject.connections)]
+  const wasInLoop = (name: string) => isInLoop(before, name) && (then.execution.runs.get(name)?.length ?? 0) > 1
+  return [
+    ...result.notRun.map((node) => ({ node, why: "it has no recorded items" })),
+    ...result.pinned.filter((node) => wasInLoop(nameThen(node))).map((node) => ({ node, why: "it ran in a loop then" }))
+  ].filter(({ node }) => !isInLoop(now, node)).map((each) => {
+    const after = reachableFrom(now, each.node)
+    const isThere = (name: string) => subject.nodes.some((node) => node.name === name)
+    // What a removed node did may happen in the sub-workflow that the node calls.
+    return {
+      ...each,
+      isAfter: (name: string) => after.has(name) || !isThere(name) && result.notRun.includes(each.node)
+    }
+  })
+}
+
+/** Differences, of which those after unknown items are one each. */
+const withoutUnknown = (
+  differences: ReadonlyArray<RunComparison.Difference>,
+  all: ReturnType<typeof unknowns>
+): ReadonlyArray<RunComparison.Difference> => {
+  const causes = all.filter(({ isAfter }) => differences.some(({ node }) => isAfter(node)))
+  return [
+    ...differences.filter(({ node }) => !all.some(({ isAfter }) => isAfter(node))),
+    ...causes.map(({ node, why }): RunComparison.Difference => ({
+      node,
+      run: 0,
+      path: why,
+      kind: "unknown",
+      count: 1,
+      digest: 0
+    }))
+  ]
+}
+
 /** Compares an execution with a replay: outputs, and what nodes sent. */
 export const compare = Effect.fnUntraced(function*(
   then: Side,
@@ -104,7 +151,10 @@ export const compare = Effect.fnUntraced(function*(
     ...yield* unseenDifferences(sending),
     ...(comparesTrigger ? yield* triggerDifferences(sending) : [])
   ]
-  const all = [...differences, ...more]
+  const all = withoutUnknown(
+    [...differences, ...more],
+    unknowns(then, { result, subject }, nameThen)
+  )
   const caused = RunComparison.causalOrder({ record: then.execution, replay: result.execution, nameThen }, ran, all)
   const order = result.trigger === undefined ? caused : [result.trigger, ...caused]
   const places = new Map(order.map((name, index) => [name, index]))
@@ -345,10 +395,11 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
     )
   })
   const differing = result.runs - result.same
+  const isUnknown = verdicts.some(({ real }) => real.some(({ kind }) => kind === "unknown"))
   const notes = [
     ...(differing === 0 ? [] : [
       sending.length === 0
-        ? "all send and answer the same"
+        ? isUnknown ? [] : "all send and answer the same"
         : `${counted(sending.length, "run")} would be called, send or answer differently`
     ]),
     ...(unseenChanges.length === 0 ? [] : [`${counted(unseenChanges.length, "change")} in no run (notReplayed)`])

@@ -199,7 +199,10 @@ export const census = (ignore: ReadonlyArray<Steps>) => {
   }
 }
 
-/** Kind of a difference; `succeeded` and `failed` describe the replay, `ran` and `notRun` too. */
+/**
+ * Kind of a difference; `succeeded` and `failed` describe the replay, `ran` and `notRun` too. `unknown`: the node did not
+ * return what it would return, for the reason in `path`, so that nothing can be said of later nodes.
+ */
 export type Kind =
   | ItemDifferences.Kind
   | "count"
@@ -209,6 +212,7 @@ export type Kind =
   | "notRun"
   | "failed"
   | "succeeded"
+  | "unknown"
 
 /** Difference of a node: one for all items and runs of the node that differ in this way, with the first as example. */
 export interface Difference {

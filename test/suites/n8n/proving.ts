@@ -58,6 +58,16 @@ const sparse: Recorded = {
   })
 }
 
+const posting = (name: string, url: string) =>
+  node(name, "httpRequest", 4.2, {
+    method: "POST",
+    url,
+    sendBody: true,
+    specifyBody: "json",
+    jsonBody: "={{ JSON.stringify($json) }}",
+    options: {}
+  })
+
 /** Publishes a workflow and records runs of it. */
 const recorded = Effect.fnUntraced(function*(subject: Recorded, sink: string, runs: number) {
   const path = `proving-${crypto.randomUUID()}`
@@ -232,6 +242,92 @@ export const proving = (it: It, { drafts }: { readonly drafts: boolean }) => {
         assert.deepStrictEqual(yield* answer, { n: 7 })
         yield* tools.updateWorkflow.call({ id, nodes })
         assert.deepStrictEqual(yield* answer, { n: -7 })
+      }),
+    120_000
+  )
+
+  it.effect(
+    "proof of an extraction: a sub-workflow that only computes runs, one that sends does not, and nothing is claimed",
+    () =>
+      Effect.gen(function*() {
+        const sink = yield* Recorder.make
+        const { id } = yield* recorded(
+          {
+            name: "a chain to extract",
+            body: (n) => ({ n: n + 1 }),
+            draft: ({ path }) => ({
+              nodes: [
+                node("Hook", "webhook", 2, { path, httpMethod: "POST" }, { webhookId: path }),
+                set("Tax", "{ gross: $json.body.n * 1.5 }"),
+                set("Format", "{ ...$json, text: 'No. ' + $json.gross }"),
+                posting("Book", sink.url),
+                set("End", "{ booked: true }")
+              ],
+              connections: joined(["Hook", "Tax"], ["Tax", "Format"], ["Format", "Book"], ["Book", "End"])
+            })
+          },
+          sink.url,
+          3
+        )
+        const sent = sink.lines().length
+        assert.strictEqual(sent, 3)
+        const extract = (nodes: ReadonlyArray<string>, name: string) =>
+          tools.workflowEdit.call({ workflowId: id, operations: [{ op: "extract", nodes, name }] })
+        yield* extract(["Tax", "Format"], "Taxes")
+        assert.deepInclude(yield* prove(id), { runs: 3, same: 3, groups: [], notReplayed: [] })
+        yield* extract(["Book", "End"], "Booking")
+        const { groups, same, verdict = "" } = yield* prove(id)
+        assert.strictEqual(same, 0)
+        assert.deepStrictEqual(groups.map(({ node }) => node), ["Booking"])
+        assert.match(verdict, /^0 same; 3 cannot be compared after 'Booking': it has no recorded items/)
+        assert.notMatch(verdict, /answer/)
+        assert.lengthOf(sink.lines(), sent)
+        assert.deepStrictEqual(yield* copiesLeft, [])
+      }),
+    120_000
+  )
+
+  it.effect(
+    "proof of a loop that is gone: nothing is claimed of the nodes after it",
+    () =>
+      Effect.gen(function*() {
+        const sink = yield* Recorder.make
+        const rows = code("Rows", "return [1, 2, 3].map((n) => ({ json: { n } }))")
+        const nodes = (path: string) => [
+          node("Hook", "webhook", 2, { path, httpMethod: "POST" }, { webhookId: path }),
+          rows,
+          node("Loop", "splitInBatches", 3, { batchSize: 1, options: {} }),
+          posting("Price", `${sink.url}/price?id=7`),
+          set("Keep", "{ price: $json.price }"),
+          code("Sum", "return [{ json: { n: $input.all().length } }]")
+        ]
+        const subject: Recorded = {
+          name: "a loop",
+          body: () => ({}),
+          draft: ({ path }) => ({
+            nodes: nodes(path),
+            connections: joined(["Hook", "Rows"], ["Rows", "Loop"], ["Loop", "Sum"], ["Loop", "Price", "main", 1], [
+              "Price",
+              "Keep"
+            ], ["Keep", "Loop"])
+          })
+        }
+        const { draft, id } = yield* recorded(subject, sink.url, 2)
+        const sent = sink.lines().length
+        assert.strictEqual(sent, 6)
+        assert.deepInclude(yield* prove(id), { runs: 2, same: 2 })
+        yield* withFiles((proved) =>
+          Effect.gen(function*() {
+            const flat = {
+              nodes: draft.nodes.filter(({ name }) => name !== "Loop"),
+              connections: joined(["Hook", "Rows"], ["Rows", "Price"], ["Price", "Keep"], ["Keep", "Sum"])
+            }
+            const { groups, verdict = "" } = yield* proved(id, flat)
+            assert.deepStrictEqual(groups.map(({ node }) => node), ["Price"])
+            assert.match(verdict, /^0 same; 2 cannot be compared after 'Price': it ran in a loop then/)
+          })
+        )
+        assert.lengthOf(sink.lines(), sent)
       }),
     120_000
   )
