@@ -159,7 +159,7 @@ export interface Plan {
   readonly attempt: RetryLog.Attempt
   /** Newest execution that the plan takes into account. */
   readonly newest: number
-  /** Place that receives the request; absent if n8n resumes the run. */
+  /** Place that receives the request, or the node at which n8n resumes the run, if it is known. */
   readonly to?: string
   readonly body?: string
   /** Nodes that reached outside before the failure, or whose failed request may have arrived, and that run again. */
@@ -251,13 +251,13 @@ const outsideNodes = Effect.fnUntraced(function*(execution: Execution.Execution,
 /** Errors of a request that may have arrived although there was no answer. */
 const unanswered = /ECONNABORTED|ECONNRESET|EPIPE|E(?:SOCKET)?TIMEDOUT|time(?:d|-| )?out|\baborted\b|socket hang up/i
 
-/** Node whose failed request may have arrived, so that a retry from there repeats it. */
-const unansweredNode = Effect.fnUntraced(function*(id: string) {
+/** Node at which n8n resumes a run; it repeats a failed request that may have arrived. */
+const resumption = Effect.fnUntraced(function*(id: string) {
   const failure = Option.getOrUndefined(yield* Effect.option(Executions.use((executions) => executions.failure(id))))
-  if (failure?.node === undefined) return undefined
+  if (failure?.node === undefined) return {}
   const { description = "", httpCode = "", message, node } = failure
   const isUnanswered = unanswered.test(`${message} ${description}`) || ["408", "502", "504"].includes(httpCode)
-  return isUnanswered ? [node] : undefined
+  return { to: `node '${Visible.label(node)}'`, ...(isUnanswered ? { repeats: [node] } : {}) }
 })
 
 /** Whether n8n runs workflows with this trigger unpublished; 1.x also those that other workflows start. */
@@ -339,7 +339,7 @@ export const make = Effect.fnUntraced(
         const workflowName = names.get(workflowId) ?? Selection.unknownWorkflow
         const plan = { workflowId, workflowName, newest, ...decision }
         if (from === "failure") {
-          return { ...plan, way: "resume", ...defined({ repeats: yield* unansweredNode(id) }) } satisfies Plan as Plan
+          return { ...plan, way: "resume", ...yield* resumption(id) } satisfies Plan as Plan
         }
         if ((yield* Clock.currentTimeMillis) > end) return yield* skip(id, unreached)
         const workflow = yield* Cache.get(workflowOf, workflowId).pipe(

@@ -323,7 +323,7 @@ describe("a retry from the failed node", () => {
         // What n8n has resumed is known, though its end was not recorded.
         yield* RetryLog.use((log) => log.claim(keyOf(instance), { run: "1", number: 1 }))
         yield* api.addExecution({ ...failed(9, 1), mode: "retry", retryOf: "1" })
-        assert.deepStrictEqual((yield* retry({ ids: ["9"], dryRun: true })).wouldRetry, [{ id: "9" }])
+        assert.deepStrictEqual((yield* retry({ ids: ["9"], dryRun: true })).wouldRetry, [{ id: "9", to: "node 'Pay'" }])
       })
     ))
 
@@ -345,7 +345,7 @@ describe("a retry from the failed node", () => {
             as: ["1", "2"]
           }])
           const alone = yield* retry({ ids: ["3"], dryRun: true })
-          assert.deepStrictEqual(alone.wouldRetry, [{ id: "3" }])
+          assert.deepStrictEqual(alone.wouldRetry, [{ id: "3", to: "node 'Pay'" }])
           yield* retry({ id: "1", latest: true })
           const later = yield* retry({ ids: ["3"], dryRun: true })
           assert.deepStrictEqual(later.skipped?.map(({ as }) => as), [["1"]])
@@ -361,7 +361,7 @@ describe("a retry from the failed node", () => {
         const first = yield* retry({ id: "1" })
         assert.deepInclude(first, { id: "4", status: "error", lastNode: "Pay", error: "card declined" })
         const dry = yield* retry({ workflowId: "shop", dryRun: true })
-        assert.deepStrictEqual(dry.wouldRetry, [{ id: "2" }, { id: "3" }, { id: "4" }])
+        assert.deepStrictEqual(dry.wouldRetry?.map(({ id }) => id), ["2", "3", "4"])
         const { runs, skipped } = yield* retry({ workflowId: "shop", latest: true, last: 4 })
         assert.deepStrictEqual(runs?.map(({ id, status }) => [id, status]), [
           ["2", "success"],

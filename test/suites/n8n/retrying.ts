@@ -245,7 +245,7 @@ export const retrying = (it: It, v2: boolean) => {
         recorder.answer = () => Promise.resolve(undefined)
         const ids = [executionId]
         const dry = yield* retry({ ids, from: "failure", dryRun: true })
-        assert.deepStrictEqual(dry.wouldRetry?.map(({ repeats }) => repeats), [["Send"]])
+        assert.deepStrictEqual(dry.wouldRetry?.map(({ repeats, to }) => [to, repeats]), [["node 'Send'", ["Send"]]])
         assert.lengthOf(recorder.bodies(), 1)
         const retried = yield* retry({ ids, from: "failure" })
         const [run] = retried.runs ?? []
