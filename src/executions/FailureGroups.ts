@@ -16,6 +16,8 @@ export interface Failed extends Failure {
   readonly id: string
   readonly workflowId: string
   readonly at?: string
+  /** Whether a retry of it succeeded. */
+  readonly isRetried?: boolean
 }
 
 const maxValues = 10
@@ -140,7 +142,8 @@ export const group = (failed: ReadonlyArray<Failed>) =>
     ...Map.groupBy(failed, keyOf).values()
   ]
     .map((alike) => {
-      const { at: _, id: __, message: ___, description, ...same } = alike[0] ?? { id: "", workflowId: "", message: "" }
+      const { at: _, description, id: __, isRetried: ___, message: ____, ...same } = alike[0] ??
+        { id: "", workflowId: "", message: "" }
       const times = alike.flatMap(({ at }) => at ?? []).toSorted()
       const varies: Array<ReturnType<typeof distinct>> = []
       return {
@@ -155,6 +158,7 @@ export const group = (failed: ReadonlyArray<Failed>) =>
             : Object.fromEntries(varies.map((values, index) => [String(index + 1), values]))
         }),
         count: alike.length,
+        ...defined({ retried: alike.filter(({ isRetried }) => isRetried).length || undefined }),
         first: times[0],
         last: times.at(-1),
         executions: alike.map(({ id }) => id)

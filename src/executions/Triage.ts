@@ -26,6 +26,7 @@ const readFailure = Effect.fnUntraced(function*(execution: ExecutionHead.Listed)
     ...(failure ?? { message: `n8n recorded no error (status ${status})` }),
     id: String(id),
     workflowId: workflowOf(execution),
+    isRetried: (execution["retrySuccessId"] ?? undefined) !== undefined,
     ...(typeof startedAt === "string" ? { at: startedAt } : {})
   } satisfies FailureGroups.Failed
 })

@@ -4,6 +4,7 @@ import { defined } from "../../base/Json.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
 
+/** Connects two nodes. */
 export const connectionCreate = Tool.make({
   name: "connection_create",
   title: "Connect nodes",

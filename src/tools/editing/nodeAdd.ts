@@ -8,6 +8,7 @@ import * as parameters from "../shared/Parameters.ts"
 
 const addedNode = ({ added: [node] }: WorkflowEdit.Edited) => node ?? { id: "", name: "" }
 
+/** Adds a node. */
 export const nodeAdd = Tool.make({
   name: "node_add",
   title: "Add node",

@@ -5,6 +5,7 @@ import * as WorkflowEdit from "../../workflows/WorkflowEdit.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
 
+/** Replaces a node with one of another type. */
 export const nodeReplace = Tool.make({
   name: "node_replace",
   title: "Replace node",

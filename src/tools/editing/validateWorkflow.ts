@@ -30,6 +30,7 @@ const counts = (problems: ReadonlyArray<Problem>) => {
   return { errors, warnings: problems.length - errors }
 }
 
+/** Checks a workflow as n8n does, and more. */
 export const validateWorkflow = Tool.make({
   name: "validate_workflow",
   title: "Validate workflow",

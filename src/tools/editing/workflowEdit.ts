@@ -30,6 +30,7 @@ const hasChanges = (
   made.length > 0 || publish && written !== undefined ||
   Object.keys(patchOf(before, workflow)).length > 0
 
+/** Applies several changes, all or nothing. */
 export const workflowEdit = Tool.make({
   name: "workflow_edit",
   title: "Edit workflow",

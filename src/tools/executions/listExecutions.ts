@@ -54,6 +54,8 @@ const FailureGroup = Schema.Struct({
     Schema.Record(Schema.String, Schema.Struct({ distinct: Schema.Int, values: Schema.Array(Schema.String) }))
   ),
   count: Schema.Int,
+  /** Number of those that a retry has repaired. */
+  retried: Schema.optionalKey(Schema.Int),
   first: Schema.optionalKey(Schema.String),
   last: Schema.optionalKey(Schema.String),
   executions: Schema.Array(Schema.String)

@@ -6,6 +6,7 @@ import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import { nounOf } from "../../workflows/WorkflowPlace.ts"
 import * as parameters from "../shared/Parameters.ts"
 
+/** Lists the workflows in a folder. */
 export const workflowList = Tool.make({
   name: "workflow_list",
   title: "List workflow files",

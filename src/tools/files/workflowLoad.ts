@@ -5,6 +5,7 @@ import * as Workflows from "../../workflows/Workflows.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
+/** Reads a workflow's JSON from n8n, a file or a draft. */
 export const workflowLoad = Tool.make({
   name: "workflow_load",
   title: "Load workflow",

@@ -7,6 +7,7 @@ import * as entries from "./entries.ts"
 const settle =
   "Nothing was pushed: for the status both, n8n's changes would be lost. Ask the user which side to keep, then call sync_pull with resolve and only."
 
+/** Writes workflows from files to n8n. */
 export const syncPush = Tool.make({
   name: "sync_push",
   title: "Push workflows",

@@ -3,6 +3,7 @@ import * as Tool from "../../answer/Tool.ts"
 import * as Sync from "../../sync/Sync.ts"
 import * as entries from "./entries.ts"
 
+/** Compares a folder with n8n. */
 export const syncStatus = Tool.make({
   name: "sync_status",
   title: "Sync status",

@@ -21,6 +21,7 @@ const maxChars = 6_000
 
 const rows = Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json)))
 
+/** Replays recorded runs on a changed workflow and shows what differs. */
 export const workflowProve = Tool.make({
   name: "workflow_prove",
   title: "Prove a change on recorded runs",

@@ -160,6 +160,7 @@ const affectedBy = (map: WorkflowMap.WorkflowMap, id: string) => {
 
 const call = (args: { readonly [name: string]: string | number | undefined }) => Hints.call("workflow_map", args)
 
+/** Links between all workflows, or those of one. */
 export const workflowMap = Tool.make({
   name: "workflow_map",
   title: "Map of workflows",

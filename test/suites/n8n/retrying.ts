@@ -256,6 +256,8 @@ export const retrying = (it: It, v2: boolean) => {
           ["Send", undefined],
           ["Orders", true]
         ])
+        const { groups = [] } = yield* tools.listExecutions.call({ workflowId: id, groupBy: "failure" })
+        assert.deepInclude(groups[0], { count: 1, retried: 1 })
         assert.include(retried.hint, "Sent again though the first request may have arrived: 'Send'.")
         assert.lengthOf(recorder.bodies(), 2)
       }),
