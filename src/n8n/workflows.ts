@@ -223,6 +223,22 @@ const list = (requests: Requests.Requests) =>
     return { workflows: results, nextCursor: encodeCursor(end) }
   })
 
+/** Publishes or unpublishes; `/publish` and `/unpublish` were `/activate` and `/deactivate` before 2.40. */
+const switchTo = (requests: Requests.Requests) => (id: string, action: string, earlierAction: string, body: Obj) => {
+  const target = workflowTarget(id, `${action} workflow`)
+  const post = (action: string, body: Obj | undefined) =>
+    Requests.postJson(requests, `${path(id)}/${action}`, Workflow.Workflow, target, { body })
+  return requests.serializeWrite(
+    post(action, body).pipe(
+      // Without a version the body is empty, and 1.x accepts none here.
+      Effect.catchIf(
+        (error) => Requests.hasStatus(404, 405)(error) && !("name" in body || "description" in body),
+        () => post(earlierAction, "versionId" in body ? body : undefined)
+      )
+    )
+  )
+}
+
 /** The workflow endpoints. A write is never sent again if it may have arrived. */
 export const make = Effect.fnUntraced(function*(requests: Requests.Requests) {
   const listWorkflows = list(requests)
@@ -279,22 +295,6 @@ export const make = Effect.fnUntraced(function*(requests: Requests.Requests) {
     )
   }, requests.serializeWrite)
 
-  /** Publishes or unpublishes; `/publish` and `/unpublish` were `/activate` and `/deactivate` before 2.40. */
-  const switchTo = (id: string, action: string, earlierAction: string, body: Obj) => {
-    const target = workflowTarget(id, `${action} workflow`)
-    const post = (action: string, body: Obj | undefined) =>
-      Requests.postJson(requests, `${path(id)}/${action}`, Workflow.Workflow, target, { body })
-    return requests.serializeWrite(
-      post(action, body).pipe(
-        // Without a version the body is empty, and 1.x accepts none here.
-        Effect.catchIf(
-          (error) => Requests.hasStatus(404, 405)(error) && !("name" in body || "description" in body),
-          () => post(earlierAction, "versionId" in body ? body : undefined)
-        )
-      )
-    )
-  }
-
   return {
     /**
      * `GET /workflows`, page by page until `limit` workflows match or 40 pages are read; `nextCursor` then continues.
@@ -347,10 +347,10 @@ export const make = Effect.fnUntraced(function*(requests: Requests.Requests) {
       id: string,
       versionId?: string,
       labels: VersionLabels = {}
-    ) => switchTo(id, "publish", "activate", defined({ ...labels, versionId }))),
+    ) => switchTo(requests)(id, "publish", "activate", defined({ ...labels, versionId }))),
     /** `POST /workflows/{id}/unpublish`, or `/deactivate` before 2.40; asynchronous on 2.x. */
     unpublishWorkflow: Effect.fn("N8nClient.unpublishWorkflow")((id: string) =>
-      switchTo(id, "unpublish", "deactivate", {})
+      switchTo(requests)(id, "unpublish", "deactivate", {})
     )
   }
 })

@@ -125,6 +125,40 @@ const unusedRules = (rules: Rules.Rules | undefined, { list, workflows }: Pick<S
     )
     : []
 
+const ruledOf = (workflows: State["workflows"], rules: Rules.Rules | undefined) =>
+  Object.entries(workflows).map(([id, entry]) => ({ id, entry, ...Rules.of({ id, ...entry }, rules) }))
+
+/** Sentences about tags that mean nothing, silence that cannot be seen, and schedules that cannot be judged. */
+const unclear = (
+  ruled: ReturnType<typeof ruledOf>,
+  schedules: ReturnType<typeof judge.starts>["unknown"]
+): ReadonlyArray<readonly [key: string, sentence: string]> => [
+  ...ruled.flatMap(({ entry: { name }, id, mistakes }) =>
+    mistakes.map((text) =>
+      [
+        `rule:${id}:${text}`,
+        `What the tag 'watch: ${Visible.label(text, 30)}' of '${Visible.label(name)}' means: ${Rules.forms}.`
+      ] as const
+    )
+  ),
+  ...ruled.flatMap(({ entry, id, silent }) =>
+    silent !== undefined && judge.savesOf(entry) === "no"
+      ? [
+        [
+          `silent:${id}`,
+          `Whether '${Visible.label(entry.name)}' is silent: n8n does not save its successful runs.`
+        ] as const
+      ]
+      : []
+  ),
+  ...[...schedules].map(([reason, names]) =>
+    [
+      `schedules:${reason}`,
+      `Whether ${counted(names.length, "workflow")} started as scheduled (${wording.names(names)}): ${reason}.`
+    ] as const
+  )
+]
+
 /** Looks at n8n, and returns the next state with the incidents. */
 const look = Effect.fnUntraced(function*(
   state: State | undefined,
@@ -155,20 +189,9 @@ const look = Effect.fnUntraced(function*(
   let known = { ...learned, ...Object.fromEntries(later) }
   if (state === undefined) {
     const { notes, unknown } = newNotes({}, new Map(unusedRules(rules, { list, workflows: known })), now)
-    const next: State = {
-      format: 1,
-      since: now,
-      polledAt: now,
-      ...runs.next,
-      unread: [],
-      workflows: known,
-      list,
-      reported: {},
-      credentials: {},
-      release: n8n,
-      outbox: [],
-      notes
-    }
+    const times = { since: now, polledAt: now, ...runs.next }
+    const nothing = { unread: [], reported: {}, credentials: {}, outbox: [] }
+    const next: State = { format: 1, ...times, ...nothing, workflows: known, list, release: n8n, notes }
     return { next, fresh: [], unknown }
   }
   const outage = state.outage && { ...state.outage, until: state.outage.until ?? now }
@@ -190,11 +213,7 @@ const look = Effect.fnUntraced(function*(
     ;({ silences, starts } = judged())
   }
   const all = { ...state.workflows, ...known }
-  const ruled = Object.entries(all).map(([id, entry]) => ({
-    id,
-    name: entry.name,
-    ...Rules.of({ id, ...entry }, rules)
-  }))
+  const ruled = ruledOf(all, rules)
   const off = new Set(ruled.flatMap(({ id, isOff }) => isOff ? [id] : []))
   const isKnown = (key: string) => now - (state.reported[key]?.last ?? -Infinity) < day
   const failed = yield* failures.detect(
@@ -231,30 +250,7 @@ const look = Effect.fnUntraced(function*(
     now
   )
   const sentences = new Map([
-    ...ruled.flatMap(({ id, mistakes, name }) =>
-      mistakes.map((text) =>
-        [
-          `rule:${id}:${text}`,
-          `What the tag 'watch: ${Visible.label(text, 30)}' of '${Visible.label(name)}' means: ${Rules.forms}.`
-        ] as const
-      )
-    ),
-    ...ruled.flatMap(({ id, name, silent }) =>
-      silent !== undefined && judge.savesOf(all[id] as Entry) === "no"
-        ? [
-          [
-            `silent:${id}`,
-            `Whether '${Visible.label(name)}' is silent: n8n does not save its successful runs.`
-          ] as const
-        ]
-        : []
-    ),
-    ...[...starts.unknown].map(([reason, names]) =>
-      [
-        `schedules:${reason}`,
-        `Whether ${counted(names.length, "workflow")} started as scheduled (${wording.names(names)}): ${reason}.`
-      ] as const
-    ),
+    ...unclear(ruled, starts.unknown),
     ...unusedRules(rules, { list, workflows: all }),
     ...tests.unknown,
     ...runs.lostBefore === undefined ? [] : [
