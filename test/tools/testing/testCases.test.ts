@@ -118,6 +118,27 @@ describe("test_workflow", () => {
       assert.match(missing.message, /'w9' not found/)
     }, { seed, runs: running() }))
 
+  it.effect("applies a pin only to the version that has the node, on either side", () =>
+    inMemory(function*() {
+      const cases = [{ testData: { n: 1 }, pins: { Extra: [{ n: 9 }], Send: [{ ok: true }] } }]
+      for (const [workflowId, against] of [["w4", "w1"], ["w1", "w4"]] as const) {
+        const answer = yield* test({ workflowId, cases, against })
+        assert.notInclude(JSON.stringify(answer), "which is not a node")
+        assert.strictEqual(obj(arr(answer["cases"])[0])?.["status"], "success", JSON.stringify(answer))
+      }
+    }, {
+      seed: {
+        executions: [],
+        workflows: [
+          orders("w1", 2),
+          workflow("w4", [...orders("w4", 2).nodes, node("Extra", "httpRequest", 4.2, { url: "https://x.example" })], {
+            connections: { T: main("Price"), Price: main("Send"), Send: main("Extra") }
+          })
+        ]
+      },
+      runs: running()
+    }))
+
   it.effect("shows a case that is alone in full, and says so where cases are short", () =>
     inMemory(function*() {
       const many = Array.from({ length: 5 }, (_, n) => ({ n }))
