@@ -16,6 +16,7 @@ import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
 import { isNote } from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Answering from "../../workflows/Answering.ts"
+import { isCaller } from "../../workflows/Calls.ts"
 import * as live from "../live.ts"
 import * as Replay from "../Replay.ts"
 import * as Replays from "../Replays.ts"
@@ -78,17 +79,18 @@ const unknowns = (then: Side, { result, subject }: Replays.Replayed, nameThen: (
     Connections.links(connections).filter(({ output }) => output.type === "main")
   const [before, now] = [linksOf(then.connections), linksOf(subject.connections)]
   const wasInLoop = (name: string) => isInLoop(before, name) && (then.execution.runs.get(name)?.length ?? 0) > 1
+  const byName = new Map(subject.nodes.map((node) => [node.name, node]))
+  // A removed node, and the call itself, may do the same in the sub-workflow as before.
+  const callsAnother = (name: string) => isCaller(byName.get(name)?.type)
   return [
-    ...result.notRun.map((node) => ({ node, why: "it has no recorded items" })),
-    ...result.pinned.filter((node) => wasInLoop(nameThen(node))).map((node) => ({ node, why: "it ran in a loop then" }))
-  ].filter(({ node }) => !isInLoop(now, node)).map((each) => {
-    const after = reachableFrom(now, each.node)
-    const isThere = (name: string) => subject.nodes.some((node) => node.name === name)
-    // What a removed node did may happen in the sub-workflow that the node calls.
-    return {
-      ...each,
-      isAfter: (name: string) => after.has(name) || !isThere(name) && result.notRun.includes(each.node)
-    }
+    ...result.notRun.map((node) => ({ node, why: "it has no recorded items", isVague: callsAnother(node) })),
+    ...result.pinned.filter((node) => wasInLoop(nameThen(node)))
+      .map((node) => ({ node, why: "it ran in a loop then", isVague: true }))
+  ].filter(({ node }) => !isInLoop(now, node)).map(({ isVague, node, why }) => {
+    const after = reachableFrom(now, node)
+    const isAfter = (name: string) =>
+      name === node ? isVague : after.has(name) || !byName.has(name) && callsAnother(node)
+    return { node, why, isAfter }
   })
 }
 

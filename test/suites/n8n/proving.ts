@@ -251,7 +251,7 @@ export const proving = (it: It, { drafts }: { readonly drafts: boolean }) => {
     () =>
       Effect.gen(function*() {
         const sink = yield* Recorder.make
-        const { id } = yield* recorded(
+        const { draft, id } = yield* recorded(
           {
             name: "a chain to extract",
             body: (n) => ({ n: n + 1 }),
@@ -275,6 +275,23 @@ export const proving = (it: It, { drafts }: { readonly drafts: boolean }) => {
           tools.workflowEdit.call({ workflowId: id, operations: [{ op: "extract", nodes, name }] })
         yield* extract(["Tax", "Format"], "Taxes")
         assert.deepInclude(yield* prove(id), { runs: 3, same: 3, groups: [], notReplayed: [] })
+        // A new node that sends is known to send; only what follows it is not known.
+        yield* withFiles((proved) =>
+          Effect.gen(function*() {
+            const audit = posting("Audit", `${sink.url}/audit`)
+            const withAudit = {
+              nodes: [...draft.nodes.slice(0, 3), audit, ...draft.nodes.slice(3)],
+              connections: joined(["Hook", "Tax"], ["Tax", "Format"], ["Format", "Audit"], ["Audit", "Book"], [
+                "Book",
+                "End"
+              ])
+            }
+            const { groups, verdict = "" } = yield* proved(id, withAudit)
+            assert.deepInclude(groups[0], { node: "Audit", runs: 3 })
+            assert.include(groups[0]?.paths, "ran")
+            assert.match(verdict, /3 runs would be called, send or answer differently$/)
+          })
+        )
         yield* extract(["Book", "End"], "Booking")
         const { groups, same, verdict = "" } = yield* prove(id)
         assert.strictEqual(same, 0)
