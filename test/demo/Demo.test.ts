@@ -222,3 +222,35 @@ describe("Demo", () => {
       assert.notInclude(JSON.stringify(otherwise), "may have run")
     }, { seed: Demo.seed, runs: Replays.runs }))
 })
+
+const day = 86_400_000
+
+describe("the demo's times", () => {
+  it.each(["2026-11-21T06:31:19Z", "2026-11-27T04:00:00Z", "2031-02-28T23:59:59Z"])(
+    "are those of last night at %s",
+    (now) => {
+      const { executions } = Demo.asOf(Date.parse(now))
+      const age = Date.parse(now) - Math.max(...executions.map(({ startedAt }) => Date.parse(String(startedAt))))
+      assert.isAtLeast(age, 0)
+      assert.isBelow(age, day)
+    }
+  )
+
+  it("move together and by whole days, items stay as they are", () => {
+    const { executions, workflows } = Demo.asOf(Date.parse("2031-02-28T23:59:59Z"))
+    const by = Date.parse(String(executions[0]?.["startedAt"])) -
+      Date.parse(String(Demo.seed.executions[0]?.["startedAt"]))
+    assert.strictEqual(by % day, 0)
+    assert.strictEqual(
+      Date.parse(String(workflows[0]?.["updatedAt"])) - Date.parse(String(Demo.seed.workflows[0]?.["updatedAt"])),
+      by
+    )
+    const text = (recording: typeof Demo.seed) =>
+      JSON.stringify(recording.executions.map((execution) => execution["data"]))
+    const start = (text: string) => Number(/"startTime":(\d+)/.exec(text)?.[1])
+    const [before, after] = [text(Demo.seed), text({ executions, workflows })]
+    assert.strictEqual(start(after) - start(before), by)
+    assert.strictEqual(after.replaceAll(/"startTime":\d+/g, ""), before.replaceAll(/"startTime":\d+/g, ""))
+    assert.strictEqual(executions[0]?.["id"], Demo.seed.executions[0]?.["id"])
+  })
+})

@@ -140,7 +140,7 @@ const session = Effect.gen(function*() {
   yield* ask("table_write", { table: "stock", op: "delete", where: "qty > 5", confirm: true })
   yield* ask("table_read", { table: "stock", where: "qty < 5" })
 }).pipe(
-  Effect.provide(FakeN8n.layer(Demo.seed)),
+  Effect.provide(FakeN8n.layer(Demo.asOf(Date.now()))),
   Effect.scoped,
   Effect.provide(NodeServices.layer)
 )

@@ -1,4 +1,5 @@
 /** n8n instances behind this server. */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
@@ -44,9 +45,13 @@ const checkKey = (key: Redacted.Redacted<string>, name: string) =>
         : `${name} contains a line break, a space or another character that no API key has: copy it again from n8n`
     )
 
-const demo = Effect.promise(() =>
-  Promise.all([import("../../demo/Demo.ts"), import("../../demo/Replays.ts"), import("../../testing/FakeN8n.ts")])
-    .then(([{ seed }, { runs }, FakeN8n]) => FakeN8n.layer(seed, { runs }))
+const demo = Effect.flatMap(
+  Clock.currentTimeMillis,
+  (now) =>
+    Effect.promise(() =>
+      Promise.all([import("../../demo/Demo.ts"), import("../../demo/Replays.ts"), import("../../testing/FakeN8n.ts")])
+        .then(([{ asOf }, { runs }, FakeN8n]) => FakeN8n.layer(asOf(now), { runs }))
+    )
 )
 
 export interface Upstream {
