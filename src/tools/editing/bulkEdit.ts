@@ -53,7 +53,7 @@ export const bulkEdit = Tool.make({
   searchHint:
     "change, update, replace in all workflows together; migrate a credential, url, sub-workflow, setting; batch",
   description:
-    "Apply operations to every selected workflow. dryRun returns grouped changes and a plan; plan applies or continues it; with dryRun it shows its state. Undo: workflow_restore(batch).",
+    "Apply operations to every selected workflow. dryRun returns grouped changes and a plan; plan applies or continues it; with dryRun: its state, and all that differs on n8n. Undo: workflow_restore(batch).",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["workflow:list", "workflow:read", "workflow:update"],
   partialScopes: { "credential:list": "credential" },
@@ -66,7 +66,7 @@ export const bulkEdit = Tool.make({
     ),
     publish: parameters.optional(
       Plans.Publish,
-      "keep (default): published ones stay published, with the change. draft: only drafts."
+      "keep (default): published ones run with the change, with plan also its drafts. draft: drafts only."
     ),
     plan: parameters.optional(Schema.String, "From a dry run, instead of select and operations."),
     dryRun: writing.dryRun,
@@ -76,7 +76,11 @@ export const bulkEdit = Tool.make({
   output: Schema.Struct({
     plan: Schema.optionalKey(Schema.String),
     workflows: Schema.Int,
+    /** Published workflows that run with the change, or would. */
     published: Schema.optionalKey(Schema.Int),
+    /** Published workflows whose change is a draft, or would be. */
+    drafts: Schema.optionalKey(Schema.Int),
+    /** Planned changes, or with `plan` and `dryRun` what differs from the workflows before the batch. */
     changes: Schema.optionalKey(Schema.Array(Plans.Group)),
     /** Nodes that an upgrade did not change, with the decision that a person has to make. */
     left: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
@@ -84,7 +88,7 @@ export const bulkEdit = Tool.make({
     unchanged: Schema.optionalKey(Schema.Int),
     hint: Schema.optionalKey(Schema.String)
   }),
-  handler: ({ confirm, dryRun, operations, plan, publish = "keep", select }) =>
+  handler: ({ confirm, dryRun, operations, plan, publish, select }) =>
     Effect.gen(function*() {
       if (plan !== undefined) {
         if (select !== undefined || operations !== undefined) {
@@ -93,10 +97,23 @@ export const bulkEdit = Tool.make({
             maxPlans: Plans.maxPlans
           })
         }
-        if (dryRun) return { state: yield* Fleet.state(plan), unchanged: undefined, step: "continued" as const }
         const stored = yield* Plans.read(plan)
-        if (stored.entries.length > 1) yield* writing.requireConsent(confirm, inWords(stored))
-        return { state: yield* Fleet.apply(plan), unchanged: undefined, step: "continued" as const }
+        if (dryRun) {
+          const state = yield* Fleet.state(plan)
+          return { state, step: "continued" as const, differences: yield* Fleet.differences(state) }
+        }
+        if (publish === "draft" && stored.publish !== publish) {
+          return yield* parameters.invalid(
+            "publish",
+            "The plan publishes its changes",
+            "Make another with publish: 'draft'."
+          )
+        }
+        const also = publish === "keep" ? publish : undefined
+        if (stored.entries.length > 1) {
+          yield* writing.requireConsent(confirm, inWords(also === undefined ? stored : { ...stored, publish: also }))
+        }
+        return { state: yield* Fleet.apply(plan, also), step: "continued" as const }
       }
       if (select === undefined || operations === undefined) {
         return yield* parameters.invalid(
@@ -105,27 +122,32 @@ export const bulkEdit = Tool.make({
           "Nothing was written."
         )
       }
-      const { plan: made, unchanged } = yield* Fleet.plan({ select, operations, publish })
+      const { plan: made, unchanged } = yield* Fleet.plan({ select, operations, publish: publish ?? "keep" })
       if (dryRun || made.entries.length === 0) {
         return { state: { plan: made, outcomes: new Map(), warnings: [] }, unchanged, step: "planned" as const }
       }
       if (made.entries.length > 1) yield* writing.requireConsent(confirm, inWords(made))
       return { state: yield* Fleet.apply(made.id), unchanged, step: "applied" as const }
     }),
-  summarize: ({ state, step, unchanged }, { dryRun, raw }) => {
-    const { changes, entries, id, left = [] } = state.plan
+  summarize: ({ differences, state, step, unchanged }, { dryRun, raw }) => {
+    const { changes, entries, id, left = [], publish } = state.plan
     const isPlan = step === "planned"
     const outcome = batches.summarize(state, raw, leftOut(state, isPlan))
     const deprecated = Deprecated.hint([...state.outcomes.values()].map(({ why }) => why).join("\n"))
-    const published = entries.filter(({ active, id }) =>
-      active && (isPlan || state.outcomes.get(id)?.state === "done")
+    const most = raw ? Infinity : maxGroups
+    const live = entries.filter(({ active, id }) => active && (isPlan || state.outcomes.get(id)?.state === "done"))
+    // Settings have no drafts, and a draft that waited before stays one.
+    const drafts = live.filter(({ hasDraft, id }) =>
+      isPlan || hasDraft ? publish === "draft" : state.outcomes.get(id)?.published === false
     ).length
+    const published = live.length - drafts
     return defined({
       plan: entries.length === 0 ? undefined : id,
       workflows: entries.length,
       published: published > 0 ? published : undefined,
-      changes: isPlan ? changes.slice(0, raw ? Infinity : maxGroups) : undefined,
-      left: left.length === 0 || step === "continued" ? undefined : left.slice(0, raw ? Infinity : maxGroups),
+      drafts: drafts > 0 ? drafts : undefined,
+      changes: isPlan ? changes.slice(0, most) : differences?.groups.slice(0, most),
+      left: left.length === 0 || step === "continued" ? undefined : left.slice(0, most),
       ...(isPlan ? Struct.pick(outcome, ["refused"]) : outcome),
       unchanged,
       hint: isPlan
@@ -137,32 +159,38 @@ export const bulkEdit = Tool.make({
             : "Nothing can be upgraded without a decision; see left."
           : ItemView.joinNotes([
             `Nothing was written. bulk_edit(plan: '${id}') applies exactly this.`,
-            published > 0 && state.plan.publish !== "draft" &&
+            published > 0 &&
             `${published} published ones change immediately; publish: 'draft' makes drafts, for workflow_prove.`
           ])
         : outcome.notDone !== undefined
         ? `bulk_edit(plan: '${id}') continues.`
         : ItemView.joinNotes([
+          differences !== undefined && differences.unknown > 0 &&
+          `${counted(differences.unknown, "workflow")} cannot be compared: their snapshots are gone.`,
+          !dryRun && drafts > 0 && `bulk_edit(plan: '${id}', publish: 'keep') publishes the drafts.`,
           !dryRun && outcome.done !== undefined && `workflow_restore(batch: '${id}') takes it back.`,
           deprecated !== undefined && Hints.text(deprecated)
         ])
     })
   },
-  message: ({ changes, done = 0, notDone = 0, refused, workflows }) => {
+  message: ({ changes, done = 0, notDone = 0, refused, workflows }, { dryRun, plan }) => {
     const also = refused === undefined ? "" : "; some were left out"
-    return changes === undefined
-      ? {
+    const isPlan = changes !== undefined && plan === undefined
+    return isPlan
+      ? { en: `Would change ${counted(workflows, "workflow")}${also}`, ja: "一括編集の内容を確認しました" }
+      : {
         en: `Changed ${done} of ${counted(workflows, "workflow")}${
           notDone === 0 ? "" : `; ${notDone} not done`
-        }${also}`,
+        }${also}${dryRun && done > 0 ? "; changes lists all that differs on n8n" : ""}`,
         ja: "ワークフローを一括編集しました"
       }
-      : { en: `Would change ${counted(workflows, "workflow")}${also}`, ja: "一括編集の内容を確認しました" }
   },
-  totals: ({ state, step }) => ({
+  totals: ({ differences, state, step }) => ({
     left: step === "continued" ? 0 : state.plan.left?.length ?? 0,
     refused: leftOut(state, step === "planned").length,
-    ...(step === "planned" ? { changes: state.plan.changes.length } : {})
+    ...(step === "planned" ? { changes: state.plan.changes.length } : {}),
+    ...(differences === undefined ? {} : { changes: differences.groups.length })
   }),
-  next: (_, { plan }) => () => plan === undefined ? undefined : `bulk_edit(plan: '${plan}', dryRun: true, raw: true)`
+  next: (_, { plan }) =>
+  () => plan === undefined ? undefined : `bulk_edit(plan: '${plan}', dryRun: true, raw: true)`
 })

@@ -6,6 +6,7 @@ import { CallContext } from "../../base/CallContext.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Drill from "../../trials/drill/Drill.ts"
+import * as BatchProof from "../../trials/proof/BatchProof.ts"
 import * as Groups from "../../trials/proof/Groups.ts"
 import * as Proof from "../../trials/proof/Proof.ts"
 import * as Replays from "../../trials/Replays.ts"
@@ -21,7 +22,10 @@ const maxChars = 6_000
 
 const rows = Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json)))
 
-/** Replays recorded runs on a changed workflow and shows what differs. */
+const invalidBatch = (reason: string) =>
+  parameters.invalid("batch", reason, "A batch is proven whole, by the plan's id; a workflow by workflowId.")
+
+/** Replays recorded runs on a changed workflow, or on those of a batch, and shows what differs. */
 export const workflowProve = Tool.make({
   name: "workflow_prove",
   title: "Prove a change on recorded runs",
@@ -31,35 +35,44 @@ export const workflowProve = Tool.make({
   annotations: Tool.additive,
   scopes: testWorkflow.scopes,
   input: Schema.Struct({
-    workflowId: parameters.reference,
+    workflowId: parameters.optional(Schema.String.check(Schema.isMinLength(1)), parameters.referenceForms),
+    batch: parameters.optional(Schema.String, "Or all workflows of this plan of bulk_edit."),
     last: parameters.optionalInt(
       "last",
       { minimum: 1, maximum: Replays.maxRuns },
-      "Newest runs.",
-      Replays.defaultLast
+      `Newest runs (default ${Replays.defaultLast}, in a batch ${BatchProof.defaultLast}).`
     ),
     executions: parameters.executionIds("executions", Replays.maxRuns, "Or these."),
     ignore: conditions.paths("Not compared: email, 'Map'.email."),
-    drill: parameters.flag("Instead make outside nodes fail: who notices?")
+    drill: parameters.flag("Instead make outside nodes fail: who notices?"),
+    after: parameters.optional(Schema.String, "From next.")
   }),
   output: Schema.Struct({
     verdict: Schema.optionalKey(Schema.String),
+    workflows: Schema.optionalKey(Schema.Int),
     runs: Schema.optionalKey(Schema.Int),
     same: Schema.optionalKey(Schema.Int),
-    /** Equal differences: `{node, paths, runs, executions, example?, also?}`, the cause first. */
+    /**
+     * Equal differences: `{node, paths, runs, executions, example?, also?}`, the cause first; those of a batch are
+     * `{paths, nodes, workflows, names, runs, example?}`.
+     */
     groups: rows,
     /** Paths that always differ: `{node, path, why?}`. */
     ignored: rows,
-    /** Nodes and runs that were left out: `{node?, execution?, why}`. */
+    /** Nodes and runs that were left out: `{node?, execution?, why}`, of a batch `{why, workflows, names}`. */
     notReplayed: rows,
     /** Number of entries that are left out. */
     more: Schema.optionalKey(Schema.String),
     /** Verdicts of a drill, the worst node first: `{node, verdict, failures, why}`. */
     drill: rows,
     /** Arguments of the call that continues. */
-    next: Schema.optionalKey(Schema.Struct({ executions: Schema.Array(Schema.String) }))
+    next: Schema.optionalKey(Schema.Struct({
+      executions: Schema.optionalKey(Schema.Array(Schema.String)),
+      batch: Schema.optionalKey(Schema.String),
+      after: Schema.optionalKey(Schema.String)
+    }))
   }),
-  handler: ({ drill, workflowId, ...input }) =>
+  handler: ({ after, batch, drill, executions, workflowId, ...input }) =>
     Effect.gen(function*() {
       const { hearsProgress } = yield* CallContext
       const options = {
@@ -67,11 +80,21 @@ export const workflowProve = Tool.make({
         timeout: hearsProgress === true ? timeouts.heard : timeouts.silent,
         redacts: yield* Tool.RedactSecrets
       }
+      if (batch !== undefined) {
+        return workflowId === undefined && executions === undefined && !drill
+          ? { batch: yield* BatchProof.prove(batch, { ...options, after }) }
+          : yield* invalidBatch("batch cannot be combined with workflowId, executions and drill")
+      }
+      if (workflowId === undefined) return yield* invalidBatch("workflowId or batch is required")
       return drill
-        ? { drill: yield* Drill.drill(workflowId, options) }
-        : { proof: yield* Proof.prove(workflowId, options) }
+        ? { drill: yield* Drill.drill(workflowId, { ...options, executions }) }
+        : { proof: yield* Proof.prove(workflowId, { ...options, executions }) }
     }),
-  summarize: (result) => {
+  summarize: (result, { batch }) => {
+    if ("batch" in result) {
+      const { next, ...proof } = result.batch
+      return defined({ ...proof, next: next === undefined ? undefined : defined({ batch, after: next }) })
+    }
     if ("drill" in result) {
       const { more, notDrilled, rows } = Drill.bounded(result.drill)
       return defined({
@@ -87,13 +110,16 @@ export const workflowProve = Tool.make({
       next: left.length === 0 ? undefined : { executions: left }
     })
   },
-  message: ({ drill, next, runs = 0, verdict = "" }) => ({
-    en: `${drill === undefined ? `${counted(runs, "run")}: ` : ""}${verdict}${
-      next === undefined ? "" : `; ${counted(next.executions.length, "run")} left for the next call`
-    }`,
-    ja: drill === undefined
-      ? `${runs} 件の実行を再現しました`
-      : `${new Set(drill.map(({ node }) => node)).size} 個のノードの障害を試しました`
-  }),
+  message: ({ drill, next, runs = 0, verdict = "", workflows }) => {
+    const left = next === undefined ? "" : next.executions === undefined
+      ? "; next continues with the other workflows"
+      : `; ${counted(next.executions.length, "run")} left for the next call`
+    return {
+      en: `${drill === undefined && workflows === undefined ? `${counted(runs, "run")}: ` : ""}${verdict}${left}`,
+      ja: drill === undefined
+        ? `${runs} 件の実行を再現しました`
+        : `${new Set(drill.map(({ node }) => node)).size} 個のノードの障害を試しました`
+    }
+  },
   maxChars: () => maxChars
 })

@@ -69,21 +69,35 @@ const fieldsBetween = (before: unknown, after: unknown, path: string) => {
   return change === undefined ? [] : valueDiff.fields(change, path)
 }
 
-/** Differences between two values, one per line: `options.timeout: 1 → none`; redacted here, by their paths. */
-export const lines = (before: unknown, after: unknown, path = "", room = 160): ReadonlyArray<string> => {
+/** Changed fields of two values by path; what would be redacted shows only that it differs. */
+const shownFields = (before: unknown, after: unknown, path: string): ReadonlyArray<valueDiff.FieldChange> => {
   const visible = fieldsBetween(redact(before), redact(after), path)
   const paths = new Set(visible.map(({ path }) => path))
   const hidden = fieldsBetween(before, after, path).filter(({ path }) => !paths.has(path))
-  const all = [
-    ...visible.map(({ after, before, path }) => `${path}: ${around(before, after, room)}`),
-    ...hidden.map(({ path }) => `${path}: ${marker} → ${marker}`)
-  ]
+  return [...visible, ...hidden.map(({ path }) => ({ path, before: marker, after: marker }))]
+}
+
+/** Differences between two values, one per line: `options.timeout: 1 → none`; redacted here, by their paths. */
+export const lines = (before: unknown, after: unknown, path = "", room = 160): ReadonlyArray<string> => {
+  const all = shownFields(before, after, path).map(({ after, before, path }) =>
+    `${path}: ${around(before, after, room)}`
+  )
   return all.length > mostLines ? [...all.slice(0, mostLines), `and ${all.length - mostLines} more`] : all
 }
 
 const mostDetails = 3
 
 const nodeIn = (workflow: Document, name: string) => namedNodes(workflow).find((node) => nameOf(node) === name) ?? {}
+
+/** Changed fields of a node, redacted by their paths. */
+export const changedFields = (before: Document, after: Document, { formerName, name }: NodeDiff) =>
+  shownFields(content(nodeIn(before, formerName ?? name)), content(nodeIn(after, name)), "")
+
+/** Changed fields of the workflow itself, not redacted; each setting by itself, also if there were none. */
+export const restFields = ({ rest }: WorkflowDiff): ReadonlyArray<valueDiff.FieldChange> =>
+  (rest === undefined ? [] : valueDiff.fields(rest)).flatMap((field) =>
+    field.path === "settings" ? fieldsBetween(field.before ?? {}, field.after ?? {}, "settings") : [field]
+  )
 
 const detail = (before: Document, after: Document, { formerName, name }: NodeDiff, room?: number) => {
   const all = lines(content(nodeIn(before, formerName ?? name)), content(nodeIn(after, name)), "", room)

@@ -34,31 +34,28 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { CallContext } from "../../base/CallContext.ts"
-import * as Deadline from "../../base/Deadline.ts"
 import * as Errors from "../../base/Errors.ts"
 import { defined, type Obj, obj } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { isV1, N8nClient, writesDrafts } from "../../n8n/N8nClient.ts"
+import { N8nClient, writesDrafts } from "../../n8n/N8nClient.ts"
 import { preview } from "../../n8n/WriteGuard.ts"
 import * as NodeLookups from "../NodeLookups.ts"
-import { formerSettings } from "../store/FormerSettings.ts"
-import { settled, Unsettled } from "../store/Publishing.ts"
-import { Snapshots } from "../store/Snapshots.ts"
-import { type Modification, type Patch, type UpdateOptions, WorkflowStore } from "../store/WorkflowStore.ts"
+import { type UpdateOptions, WorkflowStore } from "../store/WorkflowStore.ts"
 import * as Upgrade from "../upgrade/Upgrade.ts"
 import { patchOf } from "../WorkflowEdit.ts"
+import { changedSince, forEach, isLive, modification, type State } from "./Batch.ts"
 import * as Change from "./change.ts"
 import type { Operation } from "./Operations.ts"
 import * as Plans from "./Plans.ts"
 import * as Selection from "./Selection.ts"
 import * as swaps from "./swaps.ts"
 
+export { differences, type State, state } from "./Batch.ts"
 export type { Operation } from "./Operations.ts"
 export type { Entry, Outcome, Plan } from "./Plans.ts"
 export type { Select } from "./Selection.ts"
+export { previewRestore, restore } from "./undo.ts"
 
-const writers = 4
 const maxNames = 5
 
 /** Workflows to change, and how: the conditions of list_workflows, all met, and the operations of bulk_edit. */
@@ -195,16 +192,8 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish = "k
   return { plan, unchanged }
 })
 
-/** Whether a failure is n8n's and may pass, so that the workflow counts as not done. */
-const mayPass = (error: Errors.N8nError) => Errors.isUncertain(error) || Errors.statusOf(error) === 429
-
-const modification = <A>(result: A, patch: Patch = {}) => Effect.succeed({ patch, result } satisfies Modification<A>)
-
-const changedSince = (why: string): Plans.Outcome => ({ state: "changed", why })
-
-const isLive = ({ publish }: Plans.Plan, { active, hasDraft }: Plans.Entry) => active && !hasDraft && publish === "keep"
-
-const write = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, means: Means) {
+/** Writes the change of a workflow, and publishes it if it was live; `left` is its digest as the batch left it. */
+const write = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, means: Means, left = entry.after) {
   const store = yield* WorkflowStore
   const digest = Change.digester(plan.operations)
   const options: UpdateOptions = { operation: "bulk_edit", source: "file", isDraft: plan.publish === "draft" }
@@ -212,7 +201,7 @@ const write = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, 
   const { published, result, warnings, workflow } = yield* store.modify(entry.id, (now) => {
     const current = digest(now)
     // An earlier attempt has written it.
-    if (current === entry.after) return modification(done)
+    if (current === left) return modification(done)
     if (current !== entry.before) return modification(changedSince("it has changed since the plan"))
     if (now.active !== entry.active) {
       return modification(changedSince(`it was ${now.active ? "" : "un"}published after the plan was made`))
@@ -239,202 +228,36 @@ const write = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, 
   } satisfies Plans.Outcome as Plans.Outcome
 })
 
-/** Milliseconds that must be left to begin another workflow, and for the steps after the last one. */
-const leastTime = 8_000
-const patience = 45_000
-
-/** Runs a step for each entry, a few at a time, until time is up or n8n fails; the remaining ones have no outcome. */
-const forEach = Effect.fnUntraced(function*<R>(
-  entries: ReadonlyArray<Plans.Entry>,
-  plan: Plans.Plan,
-  step: (entry: Plans.Entry) => Effect.Effect<Plans.Outcome, Errors.N8nError, R>
-) {
-  const { progress } = yield* CallContext
-  const published: Array<Workflow.Workflow> = []
-  const outcomes = new Map<string, Plans.Outcome>()
-  let stopped: string | undefined
-  const one = Effect.fnUntraced(function*(entry: Plans.Entry) {
-    if (stopped !== undefined) return
-    yield* Deadline.grantIfHeard(patience)
-    if ((yield* Deadline.left) < leastTime) {
-      stopped = "time is up"
-      return
-    }
-    const outcome = yield* Effect.result(step(entry))
-    if (Result.isFailure(outcome) && mayPass(outcome.failure)) {
-      stopped = Errors.reasonOf(outcome.failure)
-      return
-    }
-    const known: Plans.Outcome = Result.isSuccess(outcome)
-      ? outcome.success
-      : { state: "refused", why: Errors.reasonOf(outcome.failure) }
-    outcomes.set(entry.id, known)
-    yield* Plans.record(plan.id, entry.id, known)
-    yield* progress(outcomes.size, entries.length, "workflows")
-  })
-  yield* Effect.forEach(entries, one, { concurrency: writers, discard: true }).pipe(
-    Effect.provideService(Unsettled, published)
-  )
-  const warnings = yield* settled(published)
-  return {
-    outcomes,
-    stopped,
-    warnings: entries.flatMap(({ id }) => (warnings.get(id) ?? []).map((text) => ({ id, text })))
-  }
-})
-
-/** State of a plan, by the outcome of each workflow. */
-export interface State {
-  readonly plan: Plans.Plan
-  readonly outcomes: ReadonlyMap<string, Plans.Outcome>
-  readonly total?: number
-  readonly unpublished?: ReadonlySet<string>
-  readonly stopped?: string | undefined
-  readonly warnings: ReadonlyArray<{ readonly id: string; readonly text: string }>
-}
-
-/** Reads the state of a plan from its record or, without one, from n8n. */
-export const state = Effect.fn("Fleet.state")(function*(id: string) {
-  const plan = yield* Plans.read(id)
-  const outcomes = new Map(yield* Plans.outcomes(plan))
-  const open = plan.entries.filter((entry) => !outcomes.has(entry.id))
-  const unpublished = new Set<string>()
-  if (open.length > 0) {
-    const digest = Change.digester(plan.operations)
-    const { selected } = yield* Selection.all({ ids: open.map((entry) => entry.id) })
-    const now = new Map(selected.map(({ workflow }) => [workflow.id, workflow]))
-    for (const entry of open) {
-      const workflow = now.get(entry.id)
-      const current = workflow && digest({ ...workflow })
-      if (workflow === undefined) outcomes.set(entry.id, changedSince("it was deleted or archived"))
-      else if (current === entry.after) {
-        if (isLive(plan, entry) && workflow.active && Workflow.hasDraft(workflow)) unpublished.add(entry.id)
-        else outcomes.set(entry.id, { state: "done" })
-      } else if (current !== entry.before) outcomes.set(entry.id, changedSince("it has changed since the plan"))
-    }
-  }
-  return { plan, outcomes, unpublished, warnings: [] } satisfies State as State
-})
-
-/** Writes a plan, or continues one; workflows that have changed since are left out. */
-export const apply = Effect.fn("Fleet.apply")(function*(id: string) {
-  const plan = yield* Plans.read(id)
+/**
+ * Writes a plan, or continues one; workflows that have changed since are left out. With `keep`, the drafts that it has
+ * made of published workflows are published too, and {@link restore} makes live again what was live before.
+ */
+export const apply = Effect.fn("Fleet.apply")(function*(id: string, publish?: "keep") {
+  const stored = yield* Plans.read(id)
+  const plan = publish === undefined ? stored : { ...stored, publish }
+  if (plan.publish !== stored.publish) yield* Plans.save(plan)
   const before = yield* Plans.outcomes(plan)
-  const open = plan.entries.filter((entry) => !before.has(entry.id))
-  if (open.length === 0) return { plan, outcomes: before, warnings: [] } satisfies State as State
+  const isOpen = (entry: Plans.Entry) => {
+    const { published, state } = before.get(entry.id) ?? {}
+    return state === undefined || state === "done" && isLive(plan, entry) && published === false
+  }
+  const open = plan.entries.filter(isOpen)
+  const waiting = publish === undefined
+    ? []
+    : plan.entries.filter(({ active, hasDraft, id }) => active && hasDraft && before.get(id)?.state === "done")
+      .map(({ id }) => ({ id, text: "a draft waited before the batch: activate_workflow publishes both" }))
+  if (open.length === 0) return { plan, outcomes: before, warnings: waiting } satisfies State as State
   const { selected } = yield* Selection.all({ ids: open.map((entry) => entry.id) })
   const means = yield* meansOf(plan, selected.map(({ workflow }) => workflow))
-  const { outcomes, stopped, warnings } = yield* forEach(open, plan, (entry) => write(plan, entry, means))
-  return { plan, outcomes: new Map([...before, ...outcomes]), stopped, warnings } satisfies State as State
-})
-
-const snapshotBefore = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry) {
-  const { instance } = yield* N8nClient
-  const snapshots = yield* Snapshots
-  const digest = Change.digester(plan.operations)
-  const all = (yield* snapshots.list(instance, entry.id)).filter(({ operation }) => operation === "bulk_edit")
-  for (const { version } of all) {
-    const { workflow } = yield* snapshots.read(instance, entry.id, version)
-    if (digest(workflow as Obj) === entry.before) return workflow as Obj
-  }
-  return undefined
-})
-
-const movesPins = (operations: ReadonlyArray<Operation>) =>
-  operations.some(({ op }) => op === "rename" || op === "remove")
-
-/** Reason why the change of a workflow cannot be reverted; `left` is its digest as the batch left it. */
-const irrevertible = (
-  plan: Plans.Plan,
-  entry: Plans.Entry,
-  now: Parameters<typeof Workflow.hasDraft>[0] & { readonly active: boolean },
-  digest: string,
-  left: string
-) => {
-  if (digest !== left || now.active !== entry.active) {
-    return digest === entry.before ? undefined : "it has changed since the batch"
-  }
-  const isPublished = plan.publish === "draft" && entry.active && !entry.hasDraft && !Workflow.hasDraft(now)
-  return isPublished
-    ? "its draft was published since the batch: workflow_restore(id, version) can go back"
-    : undefined
-}
-
-/** Reverts the change of one workflow, which must be as the batch left it. */
-const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, left: string) {
-  const digest = Change.digester(plan.operations)
-  const former = yield* snapshotBefore(plan, entry)
-  const release = yield* N8nClient.use((n8n) => n8n.release)
-  if (former === undefined) return changedSince("its snapshot is gone: workflow_history lists what there is")
-  const wasLive = entry.active && !entry.hasDraft
-  const keys = ["name", "nodes", "connections", "nodeGroups", ...movesPins(plan.operations) ? ["pinData"] : []]
-  let notes: ReadonlyArray<string> = []
-  const { published, result, warnings } = yield* (yield* WorkflowStore).modify(entry.id, (now) => {
-    const current = digest(now)
-    const reason = irrevertible(plan, entry, now, current, left)
-    if (reason !== undefined) return modification(changedSince(reason))
-    // It is as it was before the batch already.
-    if (current !== left || now.active !== entry.active) return modification(undefined)
-    const patch = Object.fromEntries(keys.flatMap((key) => former[key] === undefined ? [] : [[key, former[key]]]))
-    const { settings, warnings } = formerSettings(now.settings, former["settings"], isV1(release))
-    notes = warnings
-    return modification(undefined, patchOf(now, { ...now, ...patch, settings }))
-  }, { operation: "workflow_restore", source: "file", ...wasLive ? { active: true } : { isDraft: true } })
-  return result ?? {
-    state: "restored",
-    ...(published === undefined ? {} : { published }),
-    ...(warnings.length + notes.length === 0 ? {} : { warnings: [...notes, ...warnings] })
-  } satisfies Plans.Outcome as Plans.Outcome
-})
-
-/** Workflows that a batch changed, and what was restored of it before. */
-const changedBy = Effect.fnUntraced(function*(id: string) {
-  const { outcomes, plan, unpublished } = yield* state(id)
-  return {
-    plan,
-    outcomes,
-    done: plan.entries.filter((entry) => outcomes.get(entry.id)?.state === "done" || unpublished?.has(entry.id)),
-    // Workflows that the batch did not change do not count as left out.
-    earlier: [...outcomes].filter(([, { state }]) => state === "restored")
-  }
-})
-
-/** State that {@link restore} would find: `done` would be restored, and those that have changed since are left out. */
-export const previewRestore = Effect.fn("Fleet.previewRestore")(function*(id: string) {
-  const { done, earlier, outcomes, plan } = yield* changedBy(id)
-  const digest = Change.digester(plan.operations)
-  const { selected } = yield* Selection.all({ ids: done.map((entry) => entry.id) })
-  const now = new Map(selected.map(({ workflow }) => [workflow.id, workflow]))
-  const previews = done.map((entry): [string, Plans.Outcome] => {
-    const workflow = now.get(entry.id)
-    const left = outcomes.get(entry.id)?.after ?? entry.after
-    const reason = workflow === undefined
-      ? "it was deleted or archived"
-      : irrevertible(plan, entry, workflow, digest({ ...workflow }), left)
-    return [entry.id, reason === undefined ? { state: "done" } : changedSince(reason)]
-  })
-  return {
-    plan,
-    outcomes: new Map([...earlier, ...previews]),
-    total: done.length,
-    stopped: undefined,
-    warnings: []
-  } satisfies State as State
-})
-
-/** Reverts a batch; workflows that have changed since are left out. */
-export const restore = Effect.fn("Fleet.restore")(function*(id: string) {
-  const { done, earlier, outcomes: before, plan } = yield* changedBy(id)
   const { outcomes, stopped, warnings } = yield* forEach(
-    done,
+    open,
     plan,
-    (entry) => takeBack(plan, entry, before.get(entry.id)?.after ?? entry.after)
+    (entry) => write(plan, entry, means, before.get(entry.id)?.after)
   )
   return {
     plan,
-    outcomes: new Map([...earlier, ...outcomes]),
-    total: done.length,
+    outcomes: new Map([...before, ...outcomes]),
     stopped,
-    warnings
+    warnings: [...warnings, ...waiting]
   } satisfies State as State
 })

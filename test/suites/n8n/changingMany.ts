@@ -76,6 +76,8 @@ const replace = (recorder: Recorder.Recorder) => ({
   with: `${recorder.url}/new`
 })
 
+const inOrder = (row: Obj): Obj => ({ ...row, names: arr(row["names"]).map(String).toSorted() })
+
 /** Adds the tests of changes of many workflows to a suite. */
 export const changingMany = (it: It, v2: boolean) => {
   it.effect("change of many: what is published runs with it, nothing else is published, and it is taken back", () =>
@@ -140,6 +142,65 @@ export const changingMany = (it: It, v2: boolean) => {
       assert.deepStrictEqual((yield* stateOf(second.id)).url, "draft")
       const { runs, settings } = yield* stateOf(ids[2] ?? "")
       assert.deepStrictEqual([runs, settings["executionTimeout"] ?? -1], ["old", -1])
+    }).pipe(Effect.scoped))
+
+  it.effect("change of many: proven on recorded runs without sending, published on request, and shown as n8n has it", () =>
+    Effect.gen(function*() {
+      const { all, ids, recorder, tag } = yield* several(5)
+      const published = all.slice(0, 3)
+      for (const each of [...published, ...published]) yield* called(each, recorder)
+      const before = yield* Effect.forEach(ids, stateOf)
+      // Without drafts, the change of what is published takes effect immediately.
+      const { plan = "" } = yield* dryRun({ name: tag }, [replace(recorder)], v2 ? { publish: "draft" } : {})
+      const written = yield* apply(plan)
+      assert.deepStrictEqual(
+        [written.done, written.drafts, written.published],
+        v2 ? [5, 3, undefined] : [5, undefined, 3]
+      )
+      const sent = recorder.lines().length
+      const { groups = [], notReplayed, runs, same, verdict, workflows } = yield* tools.workflowProve.call({
+        batch: plan,
+        drill: false
+      })
+      assert.strictEqual(recorder.lines().length, sent)
+      assert.deepStrictEqual([workflows, runs, same], [5, 6, 0])
+      assert.strictEqual(verdict, "0 of 5 workflows the same on 6 recorded runs; 3 differ; 2 not proven")
+      const [group, ...others] = groups.map(inOrder)
+      assert.deepStrictEqual(others, [])
+      assert.deepInclude(group, {
+        paths: ["sent.address"],
+        nodes: ["注文を送る"],
+        workflows: 3,
+        runs: 6,
+        names: [0, 1, 2].map((index) => `一括 ${tag} ${index}`)
+      })
+      const unproven = notReplayed?.map(inOrder)
+      assert.deepStrictEqual(unproven, [{
+        why: "has no recorded runs to replay",
+        workflows: 2,
+        names: [3, 4].map((index) => `一括 ${tag} ${index}`)
+      }])
+      const runsOf = Effect.map(Effect.forEach(ids, stateOf), (all) => all.map(({ runs, url }) => [url, runs]))
+      if (v2) {
+        assert.deepStrictEqual((yield* runsOf).slice(0, 4), [...[1, 2, 3].map(() => ["new", "old"]), [
+          "new",
+          undefined
+        ]])
+        assert.deepInclude(yield* tools.bulkEdit.call({ plan, publish: "keep" }), { done: 5, published: 3 })
+      }
+      assert.deepStrictEqual((yield* runsOf).slice(0, 4), [...[1, 2, 3].map(() => ["new", "new"]), ["new", undefined]])
+      for (const [index, each] of published.entries()) {
+        assert.deepStrictEqual(yield* called(each, recorder), [`/new/${index}`])
+      }
+      const { changes = [] } = yield* tools.bulkEdit.call({ plan, dryRun: true })
+      assert.deepStrictEqual(changes.map(({ change, nodes, workflows }) => [change, workflows, nodes]), [
+        ["httpRequest url", 5, 5]
+      ])
+      assert.deepInclude(yield* restore(plan), { restored: 5 })
+      assert.deepStrictEqual(yield* Effect.forEach(ids, stateOf), before)
+      for (const [index, each] of published.entries()) {
+        assert.deepStrictEqual(yield* called(each, recorder), [`/old/${index}`])
+      }
     }).pipe(Effect.scoped))
 
   it.effect("change of many: error workflow, sub-workflow and drafts", () =>

@@ -140,6 +140,55 @@ describe("a change of many workflows", () => {
       assert.deepInclude(yield* urls(api), { a: "mine*!" })
     }, { seed: several }))
 
+  it.effect("shows what n8n has now and had before, also what others have changed since", () =>
+    inMemory(function*(api) {
+      const { plan = "" } = yield* dryRun([replace, { op: "settings", settings: { executionTimeout: 9 } }])
+      yield* apply(plan)
+      const example = "\"https://old.example.com/a\" → \"https://new.example.com/a\""
+      const names = ["注文 a", "注文 b", "注文 c", "注文 f"]
+      const own = [
+        { change: "httpRequest url", workflows: 4, nodes: 4, names, example },
+        { change: "settings.executionTimeout", workflows: 4, names, example: "none → 9" }
+      ]
+      const { changes, done } = yield* tools.bulkEdit.call({ plan, dryRun: true })
+      assert.deepStrictEqual([done, changes], [4, own])
+      yield* api.edit("c", ({ nodes, ...now }) =>
+        ({
+          ...now,
+          nodes: [
+            { ...obj(arr(nodes)[0]), parameters: { path: "c", httpMethod: "POST", options: { rawBody: true } } },
+            arr(nodes)[1],
+            node("Note", "stickyNote", 1, { content: "mine" })
+          ]
+        }) as N8nApi.Workflow)
+      const { changes: since } = yield* tools.bulkEdit.call({ plan, dryRun: true })
+      assert.deepStrictEqual(since, [
+        ...own,
+        { change: "webhook options", workflows: 1, nodes: 1, names: ["注文 c"], example: "none → {\"rawBody\":true}" },
+        { change: "stickyNote added", workflows: 1, nodes: 1, names: ["注文 c"], example: "'Note'" }
+      ])
+    }, { seed: several }))
+
+  it.effect("publishes the drafts that it has made, and the undo makes live again what was live", () =>
+    inMemory(function*(api) {
+      yield* api.edit("a", (now) => ({ ...now, nodes: [...arr(now.nodes), node("Note", "stickyNote", 1)] }))
+      const { drafts, plan = "", published } = yield* dryRun([replace], uses, { publish: "draft" })
+      assert.deepStrictEqual([drafts, published], [3, undefined])
+      const made = yield* apply(plan)
+      assert.deepStrictEqual([made.drafts, made.published], [3, undefined])
+      assert.include(made.hint, `bulk_edit(plan: '${plan}', publish: 'keep') publishes the drafts.`)
+      yield* api.edit("c", (now) => ({ ...now, nodes: [...arr(now.nodes), node("Note", "stickyNote", 1)] }))
+      const live = yield* tools.bulkEdit.call({ plan, publish: "keep" })
+      assert.deepStrictEqual(live.refused, [{ id: "c", name: "注文 c", why: "it has changed since the plan" }])
+      assert.deepStrictEqual(live.warnings, ["a: a draft waited before the batch: activate_workflow publishes both"])
+      assert.deepStrictEqual(yield* urls(api), { ...after, a: "new*!", c: "new*!" })
+      assert.deepInclude(yield* restore(plan), { restored: 3 })
+      assert.deepStrictEqual(yield* urls(api), { ...before, a: "old*!", c: "new*!" })
+      const other = yield* dryRun([replace], { ids: ["f"] })
+      const refusal = yield* Effect.flip(tools.bulkEdit.run({ plan: other.plan, publish: "draft" }))
+      assert.include(refusal.message, "The plan publishes its changes")
+    }, { seed: several }))
+
   it.effect("leaves a later publication to the one who made it", () =>
     inMemory(function*(api) {
       const { plan } = yield* dryRun([replace], uses, { publish: "draft" })

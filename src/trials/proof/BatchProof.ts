@@ -1,0 +1,168 @@
+/** Proofs of all workflows that a batch of changes has written: equal differences are one group. */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { CallContext } from "../../base/CallContext.ts"
+import * as Deadline from "../../base/Deadline.ts"
+import * as Errors from "../../base/Errors.ts"
+import { defined } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
+import * as Visible from "../../base/Visible.ts"
+import * as Fleet from "../../workflows/fleet/Fleet.ts"
+import * as Groups from "./Groups.ts"
+import * as Proof from "./Proof.ts"
+
+/** Number of newest runs that are replayed of each workflow by default. */
+export const defaultLast = 3
+
+/** Workflows that are proven at the same time. */
+const concurrency = 3
+
+/** Milliseconds that must be left to begin another workflow, and that a caller who receives progress is granted. */
+const leastTime = 26_000
+const patience = 60_000
+
+const maxGroups = 8
+const maxNames = 5
+
+export interface Options extends Pick<Proof.Options, "ignore" | "last" | "redacts" | "timeout"> {
+  /** Id of the workflow with which the previous call ended; it begins with the next. */
+  readonly after?: string | undefined
+}
+
+const named = { workflows: Schema.Int, names: Schema.Array(Schema.String) }
+
+/** Difference that workflows share. */
+const Group = Schema.Struct({
+  paths: Schema.Array(Schema.String),
+  nodes: Schema.Array(Schema.String),
+  ...named,
+  runs: Schema.Int,
+  example: Schema.optionalKey(
+    Schema.Struct({ workflowId: Schema.String, ...Groups.Group.fields.example.schema.fields })
+  )
+})
+
+const Reason = Schema.Struct({ why: Schema.String, ...named })
+
+/** Proof of a batch; counts are those of the workflows of this call. */
+export interface BatchProof {
+  readonly verdict: string
+  readonly workflows: number
+  readonly runs: number
+  readonly same: number
+  readonly groups: ReadonlyArray<typeof Group.Type>
+  /** Workflows, nodes and runs that say nothing, by the reason. */
+  readonly notReplayed: ReadonlyArray<typeof Reason.Type>
+  readonly more?: string
+  /** `after` of the call that continues. */
+  readonly next?: string
+}
+
+interface Proven {
+  readonly id: string
+  readonly name: string
+  readonly proof: Result.Result<Proof.Proof, Errors.N8nError>
+}
+
+const firstOf = (all: Iterable<string>, most = maxNames) => {
+  const labels = [...new Set(all)].map((name) => Visible.label(name, 40))
+  return labels.length <= most ? labels : [...labels.slice(0, most), `${labels.length - most} more`]
+}
+
+const namesOf = (all: ReadonlyArray<Pick<Proven, "id" | "name">>) => {
+  const names = new Map(all.map(({ id, name }) => [id, name]))
+  return { workflows: names.size, names: firstOf(names.values()) }
+}
+
+const byWorkflows = (a: { readonly workflows: number }, b: { readonly workflows: number }) => b.workflows - a.workflows
+
+const groupsOf = (all: ReadonlyArray<Proven>): BatchProof["groups"] => {
+  const own = all.flatMap(({ id, name, proof }) =>
+    Result.isFailure(proof) ? [] : proof.success.groups.map((group) => ({ id, name, group }))
+  )
+  return [...Map.groupBy(own, ({ group }) => JSON.stringify(group.paths)).values()].map((same) => {
+    const [first] = same
+    return defined({
+      paths: first?.group.paths ?? [],
+      nodes: firstOf(same.map(({ group }) => group.node), 3),
+      ...namesOf(same),
+      runs: same.reduce((sum, { group }) => sum + group.runs, 0),
+      example: first?.group.example && { workflowId: first.id, ...first.group.example }
+    })
+  }).toSorted(byWorkflows)
+}
+
+const reasonOf = (id: string, error: Errors.N8nError) => Errors.reasonOf(error).replace(`Workflow '${id}' `, "")
+
+const reasonsOf = (all: ReadonlyArray<Proven>): BatchProof["notReplayed"] => {
+  const own = all.flatMap(({ id, name, proof }) =>
+    Result.isFailure(proof)
+      ? [{ id, name, why: reasonOf(id, proof.failure) }]
+      : [
+        ...proof.success.notReplayed.map(({ why }) => ({ id, name, why: why.replace(/ \(\d+ runs\)$/, "") })),
+        ...proof.success.left.length === 0 ? [] : [{ id, name, why: "no time was left for all runs" }]
+      ]
+  )
+  return [...Map.groupBy(own, ({ why }) => why)].map(([why, same]) => ({
+    why: Visible.label(why, 160),
+    ...namesOf(same)
+  })).toSorted(byWorkflows)
+}
+
+const verdictOf = (all: ReadonlyArray<Proven>, runs: number) => {
+  const proofs = all.flatMap(({ proof }) => Result.isSuccess(proof) && proof.success.runs > 0 ? [proof.success] : [])
+  const same = proofs.filter((proof) => proof.same === proof.runs).length
+  return [
+    `${same} of ${counted(all.length, "workflow")} the same on ${counted(runs, "recorded run")}`,
+    ...proofs.length > same ? [`${proofs.length - same} differ`] : [],
+    ...all.length > proofs.length ? [`${all.length - proofs.length} not proven`] : []
+  ].join("; ")
+}
+
+/** Replays the newest recorded runs of each workflow that the batch has written, and compares as `Proof.prove`. */
+export const prove = Effect.fn("BatchProof.prove")(
+  function*(batch: string, { after, last = defaultLast, ...options }: Options) {
+    const { outcomes, plan } = yield* Fleet.state(batch)
+    const written = plan.entries.filter(({ id }) => outcomes.get(id)?.state === "done")
+    if (written.length === 0) {
+      return yield* Errors.invalid(
+        "batch",
+        "The batch has written no workflow",
+        `Write it: bulk_edit(plan: '${batch}').`
+      )
+    }
+    const start = after === undefined ? 0 : written.findIndex(({ id }) => id === after) + 1
+    const entries = written.slice(start)
+    const context = yield* CallContext
+    const silently = Effect.provideService(CallContext, { ...context, progress: () => Effect.void })
+    let done = 0
+    const proofs = yield* Effect.forEach(entries, ({ id, name }) =>
+      Effect.gen(function*() {
+        yield* Deadline.grantIfHeard(patience)
+        if ((yield* Deadline.left) < leastTime) return []
+        const proof = yield* silently(Effect.result(Proof.prove(id, { ...options, last })))
+        yield* context.progress(++done, entries.length, `proved ${done} of ${counted(entries.length, "workflow")}`)
+        return [{ id, name, proof } satisfies Proven]
+      }), { concurrency })
+    const all = proofs.flat()
+    const sum = (of: (proof: Proof.Proof) => number) =>
+      all.reduce((sum, { proof }) => sum + (Result.isSuccess(proof) ? of(proof.success) : 0), 0)
+    const runs = sum((proof) => proof.runs)
+    const [groups, notReplayed] = [groupsOf(all), reasonsOf(all)]
+    const more = [
+      ...groups.length > maxGroups ? [`${groups.length - maxGroups} groups`] : [],
+      ...notReplayed.length > maxGroups ? [`${notReplayed.length - maxGroups} not replayed`] : []
+    ]
+    return defined({
+      verdict: verdictOf(all, runs),
+      workflows: all.length,
+      runs,
+      same: sum((proof) => proof.same),
+      groups: groups.slice(0, maxGroups),
+      notReplayed: notReplayed.slice(0, maxGroups),
+      more: more.length === 0 ? undefined : more.join(", "),
+      next: all.length < entries.length ? all.at(-1)?.id ?? after : undefined
+    }) satisfies BatchProof
+  }
+)
