@@ -108,7 +108,7 @@ export const parameters = {
   status: Schema.optionalKey(Schema.Literals(ExecutionHead.statuses).annotate({ description: "State." })),
   startedAfter: isoTime("startedAfter", "At or after, ISO 8601."),
   startedBefore: isoTime("startedBefore", "ISO 8601."),
-  cursor: text("From the previous answer.")
+  cursor: text("nextCursor.")
 }
 
 const Parameters = Schema.Struct(parameters)

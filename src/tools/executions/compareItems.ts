@@ -105,7 +105,7 @@ export const compareItems = Tool.make({
   title: "Compare the items of two nodes",
   searchHint: "diff items, what did a node change, lost or duplicated records",
   description:
-    "How did items change between two nodes or executions? Changes by path, rarest first; lost and new items. Uses last runs.",
+    "How did items change between two nodes or executions? Changes by path, rarest first; lost and new items.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({

@@ -197,8 +197,7 @@ export const listExecutions = Tool.make({
   title: "List executions",
   searchHint: "execution history, runs, logs, failures, last night, triage, slow, profile, tokens",
   isEntry: true,
-  description:
-    "List runs, newest first. groupBy summarizes up to 500 runs: what failed and why, or where time goes. Next: get_execution.",
+  description: "List runs, newest first. groupBy summarizes up to 500 runs: what failed and why, or where time goes.",
   annotations: Tool.readOnly,
   scopes: ["execution:list"],
   partialScopes: {

@@ -31,21 +31,20 @@ export const workflowProve = Tool.make({
   title: "Prove a change on recorded runs",
   searchHint:
     "is this change safe to publish, regression test against production runs, compare draft with past executions",
-  description: "Does a changed workflow still do what its runs did? Replays them on a copy; sends nothing.",
+  description: "Does a changed workflow do what its runs did? Replays them on a copy; sends nothing.",
   annotations: Tool.additive,
   scopes: testWorkflow.scopes,
   input: Schema.Struct({
     workflowId: parameters.optional(Schema.String.check(Schema.isMinLength(1)), parameters.referenceForms),
-    batch: parameters.optional(Schema.String, "Or all workflows of this plan of bulk_edit."),
+    batch: parameters.optional(Schema.String, "Or plan of bulk_edit: all."),
     last: parameters.optionalInt(
       "last",
       { minimum: 1, maximum: Replays.maxRuns },
-      `Newest runs (default ${Replays.defaultLast}, in a batch ${BatchProof.defaultLast}).`
+      `Newest runs (${Replays.defaultLast}; batch: ${BatchProof.defaultLast}).`
     ),
     executions: parameters.executionIds("executions", Replays.maxRuns, "Or these."),
     ignore: conditions.paths("Not compared: email, 'Map'.email."),
-    drill: parameters.flag("Instead make outside nodes fail: who notices?"),
-    after: parameters.optional(Schema.String, "From next.")
+    drill: parameters.flag("Instead fail outside nodes: who notices?")
   }),
   output: Schema.Struct({
     verdict: Schema.optionalKey(Schema.String),
@@ -68,11 +67,10 @@ export const workflowProve = Tool.make({
     /** Arguments of the call that continues. */
     next: Schema.optionalKey(Schema.Struct({
       executions: Schema.optionalKey(Schema.Array(Schema.String)),
-      batch: Schema.optionalKey(Schema.String),
-      after: Schema.optionalKey(Schema.String)
+      batch: Schema.optionalKey(Schema.String)
     }))
   }),
-  handler: ({ after, batch, drill, executions, workflowId, ...input }) =>
+  handler: ({ batch, drill, executions, workflowId, ...input }) =>
     Effect.gen(function*() {
       const { hearsProgress } = yield* CallContext
       const options = {
@@ -82,7 +80,7 @@ export const workflowProve = Tool.make({
       }
       if (batch !== undefined) {
         return workflowId === undefined && executions === undefined && !drill
-          ? { batch: yield* BatchProof.prove(batch, { ...options, after }) }
+          ? { batch: yield* BatchProof.prove(batch, options) }
           : yield* invalidBatch("batch cannot be combined with workflowId, executions and drill")
       }
       if (workflowId === undefined) return yield* invalidBatch("workflowId or batch is required")
@@ -90,10 +88,10 @@ export const workflowProve = Tool.make({
         ? { drill: yield* Drill.drill(workflowId, { ...options, executions }) }
         : { proof: yield* Proof.prove(workflowId, { ...options, executions }) }
     }),
-  summarize: (result, { batch }) => {
+  summarize: (result) => {
     if ("batch" in result) {
       const { next, ...proof } = result.batch
-      return defined({ ...proof, next: next === undefined ? undefined : defined({ batch, after: next }) })
+      return defined({ ...proof, next: next === undefined ? undefined : { batch: next } })
     }
     if ("drill" in result) {
       const { more, notDrilled, rows } = Drill.bounded(result.drill)

@@ -25,10 +25,7 @@ const patience = 60_000
 const maxGroups = 8
 const maxNames = 5
 
-export interface Options extends Pick<Proof.Options, "ignore" | "last" | "redacts" | "timeout"> {
-  /** Id of the workflow with which the previous call ended; it begins with the next. */
-  readonly after?: string | undefined
-}
+export type Options = Pick<Proof.Options, "ignore" | "last" | "redacts" | "timeout">
 
 const named = { workflows: Schema.Int, names: Schema.Array(Schema.String) }
 
@@ -55,7 +52,7 @@ export interface BatchProof {
   /** Workflows, nodes and runs that say nothing, by the reason. */
   readonly notReplayed: ReadonlyArray<typeof Reason.Type>
   readonly more?: string
-  /** `after` of the call that continues. */
+  /** `batch` of the call that continues. */
   readonly next?: string
 }
 
@@ -120,16 +117,20 @@ const verdictOf = (all: ReadonlyArray<Proven>, runs: number) => {
   ].join("; ")
 }
 
-/** Replays the newest recorded runs of each workflow that the batch has written, and compares as `Proof.prove`. */
+/**
+ * Replays the newest recorded runs of each workflow that the batch has written, and compares as `Proof.prove`. The batch
+ * is the id of its plan; `PLAN@ID` continues after that workflow.
+ */
 export const prove = Effect.fn("BatchProof.prove")(
-  function*(batch: string, { after, last = defaultLast, ...options }: Options) {
-    const { outcomes, plan } = yield* Fleet.state(batch)
+  function*(batch: string, { last = defaultLast, ...options }: Options) {
+    const [id = "", after] = batch.split("@")
+    const { outcomes, plan } = yield* Fleet.state(id)
     const written = plan.entries.filter(({ id }) => outcomes.get(id)?.state === "done")
     if (written.length === 0) {
       return yield* Errors.invalid(
         "batch",
         "The batch has written no workflow",
-        `Write it: bulk_edit(plan: '${batch}').`
+        `Write it: bulk_edit(plan: '${id}').`
       )
     }
     const start = after === undefined ? 0 : written.findIndex(({ id }) => id === after) + 1
@@ -162,7 +163,7 @@ export const prove = Effect.fn("BatchProof.prove")(
       groups: groups.slice(0, maxGroups),
       notReplayed: notReplayed.slice(0, maxGroups),
       more: more.length === 0 ? undefined : more.join(", "),
-      next: all.length < entries.length ? all.at(-1)?.id ?? after : undefined
+      next: all.length < entries.length ? `${id}@${all.at(-1)?.id ?? after ?? ""}` : undefined
     }) satisfies BatchProof
   }
 )

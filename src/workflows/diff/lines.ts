@@ -54,6 +54,7 @@ const inLine = (value: unknown, excerpt: string) =>
 
 /** Change of a value in one line: excerpts around the difference, before and after. */
 export const around = (before: unknown, after: unknown, room = 160): string => {
+  if (before === marker && after === marker) return `${marker} → ${marker}`
   for (let piece = Math.floor((room - 8) / 2);; piece -= 8) {
     const [from, to] = TextDiff.excerpts(asText(before), asText(after), piece)
     const text = `${inLine(before, from)} → ${inLine(after, to)}`
