@@ -6,5 +6,5 @@
 export { type Document, make, type NodeDiff, plainName, type WorkflowDiff } from "./changes.ts"
 export { unchanged } from "./changes.ts"
 export { around, changedFields, line, lines, restFields, step, summary } from "./lines.ts"
-export type { ArrayChange, Change, ElementChange, ObjectChange, Replace } from "./valueDiff.ts"
+export type { ArrayChange, Change, ElementChange, FieldChange, ObjectChange, Replace } from "./valueDiff.ts"
 export { type FieldView, isSame, type NodeView, type PortName, type View, view } from "./view.ts"
