@@ -82,6 +82,13 @@ export interface State {
   readonly warnings: ReadonlyArray<{ readonly id: string; readonly text: string }>
 }
 
+/** Workflows of entries as n8n has them now, by id; none of those that were deleted or archived. */
+export const nowById = (entries: ReadonlyArray<Plans.Entry>) =>
+  Effect.map(
+    Selection.all({ ids: entries.map(({ id }) => id) }),
+    ({ selected }) => new Map(selected.map(({ workflow }) => [workflow.id, workflow]))
+  )
+
 /** Reads the state of a plan from its record or, without one, from n8n. */
 export const state = Effect.fn("Fleet.state")(function*(id: string) {
   const plan = yield* Plans.read(id)
@@ -90,8 +97,7 @@ export const state = Effect.fn("Fleet.state")(function*(id: string) {
   const unpublished = new Set<string>()
   if (open.length > 0) {
     const digest = Change.digester(plan.operations)
-    const { selected } = yield* Selection.all({ ids: open.map((entry) => entry.id) })
-    const now = new Map(selected.map(({ workflow }) => [workflow.id, workflow]))
+    const now = yield* nowById(open)
     for (const entry of open) {
       const workflow = now.get(entry.id)
       const current = workflow && digest({ ...workflow })
@@ -121,8 +127,7 @@ export const snapshotBefore = Effect.fnUntraced(function*(plan: Plans.Plan, entr
 /** Differences of what a batch has changed to what it was before, and the number of workflows without a snapshot. */
 export const differences = Effect.fn("Fleet.differences")(function*({ outcomes, plan }: State) {
   const done = plan.entries.filter(({ id }) => outcomes.get(id)?.state === "done")
-  const { selected } = yield* Selection.all({ ids: done.map(({ id }) => id) })
-  const now = new Map(selected.map(({ workflow }) => [workflow.id, workflow]))
+  const now = yield* nowById(done)
   const pairs = yield* Effect.forEach(done, (entry) => {
     const after = now.get(entry.id)
     return Effect.map(snapshotBefore(plan, entry), (before) => before && after && { before, after: { ...after } })

@@ -1,11 +1,10 @@
 /** Differences between many workflows and their former states, equal ones as one group. Pure. */
-import { defined, type Obj } from "../../base/Json.ts"
+import type { Obj } from "../../base/Json.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
-import type * as Plans from "./Plans.ts"
+import * as Plans from "./Plans.ts"
 
-const maxNames = 5
 const maxExample = 120
 
 /** Workflow before and after. */
@@ -14,11 +13,7 @@ export interface Pair {
   readonly after: Obj
 }
 
-interface Field {
-  readonly change: string
-  readonly node?: string
-  readonly example?: string | undefined
-}
+type Field = Omit<Plans.Change, "id" | "name">
 
 const typeIn = (workflow: Obj, name: string) =>
   NodeType.shortName(Workflow.typeOf(Workflow.namedNodes(workflow).find((node) => node["name"] === name) ?? {}))
@@ -54,20 +49,10 @@ const fieldsOf = ({ after, before }: Pair): ReadonlyArray<Field> => {
   return [...nodes, ...links, ...rest]
 }
 
-/** Groups the changed fields of workflows, those of most workflows first. */
-export const group = (pairs: ReadonlyArray<Pair>): ReadonlyArray<typeof Plans.Group.Type> => {
-  const all = pairs.flatMap((pair) =>
-    fieldsOf(pair).map((field) => ({ ...field, id: String(pair.after["id"]), name: String(pair.after["name"]) }))
+/** Groups the changed fields of workflows. */
+export const group = (pairs: ReadonlyArray<Pair>) =>
+  Plans.grouped(
+    pairs.flatMap((pair) =>
+      fieldsOf(pair).map((field) => ({ ...field, id: String(pair.after["id"]), name: String(pair.after["name"]) }))
+    )
   )
-  return [...Map.groupBy(all, ({ change }) => change)].map(([change, same]) => {
-    const names = new Map(same.map(({ id, name }) => [id, name]))
-    const nodes = new Set(same.flatMap(({ id, node }) => node === undefined ? [] : [JSON.stringify([id, node])])).size
-    return defined({
-      change,
-      workflows: names.size,
-      nodes: nodes === 0 ? undefined : nodes,
-      names: [...names.values()].slice(0, maxNames),
-      example: same.find(({ example }) => example !== undefined)?.example
-    })
-  }).toSorted((a, b) => b.workflows - a.workflows)
-}

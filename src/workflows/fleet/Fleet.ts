@@ -35,7 +35,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Errors from "../../base/Errors.ts"
-import { defined, type Obj, obj } from "../../base/Json.ts"
+import { type Obj, obj } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient, writesDrafts } from "../../n8n/N8nClient.ts"
 import { preview } from "../../n8n/WriteGuard.ts"
@@ -55,8 +55,6 @@ export type { Operation } from "./Operations.ts"
 export type { Entry, Outcome, Plan } from "./Plans.ts"
 export type { Select } from "./Selection.ts"
 export { previewRestore, restore } from "./undo.ts"
-
-const maxNames = 5
 
 /** Workflows to change, and how: the conditions of list_workflows, all met, and the operations of bulk_edit. */
 export interface Request {
@@ -106,24 +104,11 @@ const obstacle = (
     ? "it is published, and this n8n's API has no drafts"
     : undefined
 
-const grouped = (steps: ReadonlyArray<Change.Changed["steps"][number] & Pick<Plans.Entry, "id" | "name">>) =>
-  [...Map.groupBy(steps, ({ change }) => change)].map(([change, all]) => {
-    const names = new Map(all.map(({ id, name }) => [id, name]))
-    const nodes = all.filter(({ operation }) => operation["node"] !== undefined).length
-    return defined({
-      change,
-      workflows: names.size,
-      nodes: nodes === 0 ? undefined : nodes,
-      names: [...names.values()].slice(0, maxNames),
-      example: all[0]?.example
-    })
-  }).toSorted((a, b) => b.workflows - a.workflows)
-
 const leftByDecision = (left: ReadonlyArray<Upgrade.Left & { readonly workflow: string }>): ReadonlyArray<Plans.Left> =>
   [...Map.groupBy(left, ({ decision, type, why }) => JSON.stringify([type, why, decision])).values()].map((all) => {
     const { decision = "", type = "", why = "" } = all[0] ?? {}
     const names = [...new Set(all.map(({ workflow }) => workflow))]
-    return { type, nodes: all.length, workflows: names.length, why, decision, names: names.slice(0, maxNames) }
+    return { type, nodes: all.length, workflows: names.length, why, decision, names: names.slice(0, Plans.maxNames) }
   }).toSorted((a, b) => b.nodes - a.nodes)
 
 const changesRunning = (workflow: Workflow.Listed, means: Means) => {
@@ -144,7 +129,7 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish = "k
   const digest = Change.digester(operations)
   const read = swaps.readOnce((yield* N8nClient).getWorkflow)
   const entries: Array<Plans.Entry> = []
-  const allSteps: Array<Parameters<typeof grouped>[0][number]> = []
+  const allSteps: Array<Plans.Change> = []
   const left: Array<Parameters<typeof leftByDecision>[0][number]> = []
   const refused: Array<Plans.Refused> = missing.map(({ id, why }) => ({ id, name: "", why }))
   let unchanged = 0
@@ -177,14 +162,16 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish = "k
     const { active, name } = listed
     const hasDraft = Workflow.hasDraft(listed)
     entries.push({ id: listed.id, name, active, hasDraft, before: digest(workflow), after: digest(after) })
-    allSteps.push(...steps.map((step) => ({ ...step, id: listed.id, name })))
+    allSteps.push(
+      ...steps.map(({ change, example, operation: { node } }) => ({ change, example, node, id: listed.id, name }))
+    )
   }
   const createdAt = new Date(yield* Clock.currentTimeMillis).toISOString()
   const plan: Plans.Plan = {
     ...draft,
     createdAt,
     entries,
-    changes: grouped(allSteps),
+    changes: Plans.grouped(allSteps),
     refused,
     left: leftByDecision(left)
   }

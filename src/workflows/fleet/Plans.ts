@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto"
 import { Author } from "../../base/CallContext.ts"
 import { Documents } from "../../base/Documents.ts"
 import * as Errors from "../../base/Errors.ts"
+import { defined } from "../../base/Json.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import { Operation, Swap } from "./Operations.ts"
 
@@ -27,6 +28,32 @@ export const Group = Schema.Struct({
   names: Schema.Array(Schema.String),
   example: Schema.optionalKey(Schema.String)
 })
+
+/** One of the changes of a workflow, described equally in all workflows; `node` if it is one of a node. */
+export interface Change {
+  readonly change: string
+  readonly node?: unknown
+  readonly example?: string | undefined
+  readonly id: string
+  readonly name: string
+}
+
+/** Maximum number of names of workflows in a group. */
+export const maxNames = 5
+
+/** Groups equal changes, those of most workflows first. */
+export const grouped = (changes: ReadonlyArray<Change>): ReadonlyArray<typeof Group.Type> =>
+  [...Map.groupBy(changes, ({ change }) => change)].map(([change, all]) => {
+    const names = new Map(all.map(({ id, name }) => [id, name]))
+    const nodes = all.filter(({ node }) => node !== undefined).length
+    return defined({
+      change,
+      workflows: names.size,
+      nodes: nodes === 0 ? undefined : nodes,
+      names: [...names.values()].slice(0, maxNames),
+      example: all[0]?.example
+    })
+  }).toSorted((a, b) => b.workflows - a.workflows)
 
 export const Refused = Schema.Struct({ id: Schema.String, name: Schema.String, why: Schema.String })
 export type Refused = typeof Refused.Type

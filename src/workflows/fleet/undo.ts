@@ -5,11 +5,10 @@ import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
 import { formerSettings } from "../store/FormerSettings.ts"
 import { WorkflowStore } from "../store/WorkflowStore.ts"
 import { patchOf } from "../WorkflowEdit.ts"
-import { changedSince, forEach, modification, snapshotBefore, type State, state } from "./Batch.ts"
+import { changedSince, forEach, modification, nowById, snapshotBefore, type State, state } from "./Batch.ts"
 import * as Change from "./change.ts"
 import type { Operation } from "./Operations.ts"
 import * as Plans from "./Plans.ts"
-import * as Selection from "./Selection.ts"
 
 const movesPins = (operations: ReadonlyArray<Operation>) =>
   operations.some(({ op }) => op === "rename" || op === "remove")
@@ -74,8 +73,7 @@ const changedBy = Effect.fnUntraced(function*(id: string) {
 export const previewRestore = Effect.fn("Fleet.previewRestore")(function*(id: string) {
   const { done, earlier, outcomes, plan } = yield* changedBy(id)
   const digest = Change.digester(plan.operations)
-  const { selected } = yield* Selection.all({ ids: done.map((entry) => entry.id) })
-  const now = new Map(selected.map(({ workflow }) => [workflow.id, workflow]))
+  const now = yield* nowById(done)
   const previews = done.map((entry): [string, Plans.Outcome] => {
     const workflow = now.get(entry.id)
     const left = outcomes.get(entry.id)?.after ?? entry.after
