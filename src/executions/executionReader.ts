@@ -3,10 +3,12 @@
  * execution can contain 66 MB of items, of which an answer shows a few.
  */
 import { identity } from "effect/Function"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { arr, int, num, obj, str } from "../base/Json.ts"
 import * as Redact from "../base/Redact.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
+import * as TestMark from "../n8n/model/TestMark.ts"
 import * as Execution from "./Execution.ts"
 import { type Failure, ofError } from "./FailureGroups.ts"
 import { hiddenError } from "./ItemView.ts"
@@ -76,6 +78,13 @@ const maxHeadBytes = 1_000_000
 const maxHeadKeys = 100
 
 const decodeWorkflow = Schema.decodeUnknownOption(Execution.RanWorkflow)
+/** Workflow with the code of its nodes as it is outside of a copy. */
+const original = (workflow: Execution.RanWorkflow): Execution.RanWorkflow =>
+  TestMark.ownerOf(workflow.name) === undefined ? workflow : {
+    ...workflow,
+    nodes: workflow.nodes.map((node) => ({ ...node, parameters: TestMark.originalParameters(node.parameters) }))
+  }
+
 const decodeHead = Schema.decodeUnknownSync(ExecutionHead.Listed)
 
 /** Part that can be read from the beginning: n8n writes the version before the data, and the error before the items. */
@@ -203,7 +212,7 @@ export class ExecutionReader {
   end(body: Body): Execution.Execution {
     this.#scanner.end()
     const head = decodeHead(Object.fromEntries(this.#head))
-    const workflow = decodeWorkflow(this.#workflow)
+    const workflow = Option.map(decodeWorkflow(this.#workflow), original)
     const runs = this.#runs
     const listAt = (slot: Execution.Slot) => {
       const output = Execution.portAt({ runs }, slot)
@@ -222,7 +231,7 @@ export class ExecutionReader {
       version: this.version,
       calledBy: this.#calledBy,
       isRedacted: this.#isRedacted,
-      workflow: workflow._tag === "Some" ? workflow.value : undefined,
+      workflow: Option.getOrUndefined(workflow),
       runs: Execution.inOrder(runs, { mode, startedAt }),
       error: this.#error,
       lastNode: str(this.#result.get("lastNodeExecuted")),

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import type { Hint } from "../base/Advice.ts"
 import * as Errors from "../base/Errors.ts"
 import type { Parse } from "../base/JavaScript.ts"
+import { fence } from "../catalogue/code/Fence.ts"
 import type * as NodeType from "../catalogue/types/NodeType.ts"
 import { reachesOutside } from "../catalogue/types/Outside.ts"
 import * as Execution from "../executions/Execution.ts"
@@ -208,9 +209,11 @@ export const of = Effect.fn("Replay.of")(function*(
   const isOutside = (node: Node) =>
     [...withSubNodes(links, [node.name])].some((name) => {
       const each = byName.get(name)
-      return each !== undefined && each.disabled !== true && reachesOutside(find(each.type), each, parse)
+      return each !== undefined && each.disabled !== true &&
+        (reachesOutside(find(each.type), each, parse) || fence(each, parse) === undefined)
     })
   return {
+    fenced: new Set(subject.nodes.flatMap(({ name }) => allRunning.has(name) ? [] : [name])),
     startNode: start?.name,
     startItems,
     earlier: start === undefined || startItems === undefined || nameThen(start) === starter
@@ -223,5 +226,5 @@ export const of = Effect.fn("Replay.of")(function*(
         ? undefined
         : pinOf(read, runs, nameThen(node), request.repeatsFailures)
     }
-  } satisfies Pick<Options, "startNode" | "startItems" | "earlier" | "pinOf">
+  } satisfies Pick<Options, "fenced" | "startNode" | "startItems" | "earlier" | "pinOf">
 })

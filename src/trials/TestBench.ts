@@ -26,7 +26,7 @@ import * as NodeLookups from "../workflows/NodeLookups.ts"
 import { prepare } from "../workflows/store/WorkflowBody.ts"
 import * as Workflows from "../workflows/Workflows.ts"
 import * as executionWatch from "./executionWatch.ts"
-import { insideCalls } from "./insideCalls.ts"
+import { fencedCalls, insideCalls } from "./insideCalls.ts"
 import { isTriggerOf, type Outside, outsideOf } from "./outside.ts"
 import * as pins from "./pins.ts"
 import * as Replay from "./Replay.ts"
@@ -216,7 +216,7 @@ interface Published {
 const copyOf = Effect.fnUntraced(function*(
   { id: reference, sourceId, subject }: Workbench,
   { isProof = false, timeout }: Options,
-  { inside, ...lookups }: NodeLookups.NodeLookups & { readonly inside: ReadonlySet<string> },
+  { inside, ...lookups }: NodeLookups.NodeLookups & { readonly inside: ReadonlyMap<string, unknown> },
   { pins: requested, replay, rerun, ...input }: Case
 ) {
   const n8n = yield* N8nClient
@@ -236,7 +236,7 @@ const copyOf = Effect.fnUntraced(function*(
     hasTestData: input.testData !== undefined,
     isTrigger,
     running,
-    inside,
+    inside: new Set(inside.keys()),
     repeatsFailures: isProof,
     find: lookups.find,
     parse: lookups.parse
@@ -282,7 +282,8 @@ export const of = Effect.fn("TestBench.of")(
     const opening = Semaphore.makeUnsafe(1)
     const copies = new Map<string, Published>()
     const outside = outsideOf(subject.nodes, lookups)
-    const inside = isProof ? yield* insideCalls(subject.nodes) : new Set<string>()
+    const inside = isProof ? yield* insideCalls(subject.nodes) : new Map<string, never>()
+    const callees = { copies: new Map<string, string | undefined>(), projectId }
 
     const removal = ({ id, unfinished }: Published) =>
       (unfinished === 0 ? Effect.void : Effect.ignore(TestCopies.stopAll(id))).pipe(
@@ -293,17 +294,19 @@ export const of = Effect.fn("TestBench.of")(
 
     const publishCopy = Effect.fnUntraced(function*(copy: TestCopy.Copy) {
       const path = randomUUID()
-      const body = copy.at({ name: TestMark.nameOf(subject.name, TestCopies.currentOwner(), path.slice(0, 8)), path })
+      const own = copy.at({ name: TestMark.nameOf(subject.name, TestCopies.currentOwner(), path.slice(0, 8)), path })
       // The replacement of a trigger or a pinned node has another type.
-      const copiedTypes = new Map(body.nodes.map(({ name, type }) => [name, type]))
+      const copiedTypes = new Map(own.nodes.map(({ name, type }) => [name, type]))
       yield* WriteGuard.use(({ checkTest }) =>
         checkTest(subject.nodes.filter(({ name, type }) => copiedTypes.get(name) === type))
       )
-      yield* TestCopies.checkRunnable(subject.name, body, release)
+      yield* TestCopies.checkRunnable(subject.name, own, release)
       if (copies.size === 0) yield* Effect.ignore(Effect.timeout(TestCopies.sweep, sweepTimeout))
+      const nodes = yield* Scope.provide(fencedCalls(own.nodes, inside, callees), scope)
+      const body = { ...own, nodes }
       const published = yield* Effect.acquireRelease(
         Effect.map(
-          TestCopies.createUpgraded(body, { name: subject.name, projectId, release }),
+          TestCopies.createUpgraded(body, { name: subject.name, projectId, release, fenced: copy.fenced }),
           ({ id, upgraded }): Published => ({
             id,
             upgraded,

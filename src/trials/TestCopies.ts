@@ -6,8 +6,10 @@ import { hostname } from "node:os"
 import type { Advice, Hint } from "../base/Advice.ts"
 import * as Errors from "../base/Errors.ts"
 import { sha256 } from "../base/Hash.ts"
+import { parser } from "../base/JavaScript.ts"
 import { arr, type Obj } from "../base/Json.ts"
 import * as Visible from "../base/Visible.ts"
+import * as Fence from "../catalogue/code/Fence.ts"
 import * as Deprecated from "../n8n/Deprecated.ts"
 import * as TestMark from "../n8n/model/TestMark.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
@@ -171,7 +173,28 @@ interface Source {
   readonly name: string
   readonly projectId: string | undefined
   readonly release: string | undefined
+  /** Names of the nodes whose code is fenced. */
+  readonly fenced: ReadonlySet<string>
 }
+
+/** Body with the code of nodes in a fence. */
+const fencedBody = Effect.fnUntraced(function*<B extends Body>(body: B, { fenced, name }: Omit<Source, "projectId">) {
+  if (fenced.size === 0) return body
+  const parse = yield* parser
+  const nodes: Array<unknown> = []
+  for (const node of Workflow.nodes(body)) {
+    const own = fenced.has(Workflow.nameOf(node)) ? Fence.fence(node as unknown as Workflow.Node, parse) : node
+    if (own === undefined) {
+      return yield* cannotRun(name, {
+        message: `nothing keeps the code of '${Visible.label(Workflow.nameOf(node))}' from sending in a copy`,
+        field: "workflowId",
+        hint: "Nothing ran. Set pins for it, or \"run\" to run it as it is."
+      })
+    }
+    nodes.push(own)
+  }
+  return { ...body, nodes }
+})
 
 const noUpgrade = { why: "No upgrade of its type is known.", decision: "Replace it by a node that this n8n accepts." }
 
@@ -213,12 +236,12 @@ const upgradedBody = Effect.fnUntraced(function*(body: Body, { name, release }: 
 
 /** Creates a copy, and again with its deprecated nodes upgraded if n8n refuses these. */
 export const createUpgraded = (body: Body, source: Source) =>
-  create(body, source.projectId).pipe(
+  Effect.flatMap(fencedBody(body, source), (fenced) => create(fenced, source.projectId)).pipe(
     Effect.map(({ id }) => ({ id, upgraded: [] as ReadonlyArray<Upgrade.Upgraded> })),
     Effect.catchIf(Deprecated.isRefusal, (error) =>
       Effect.gen(function*() {
         const { body: next, upgraded } = yield* upgradedBody(body, source, error)
-        const { id } = yield* create(next, source.projectId)
+        const { id } = yield* create(yield* fencedBody(next, source), source.projectId)
         return { id, upgraded }
       }))
   )

@@ -87,6 +87,8 @@ export interface Options extends Omit<TriggerItems.TriggerContext, "timezone"> {
   readonly earlier?: ReadonlyMap<string, pins.Earlier> | undefined
   /** Nodes that run in spite of the workflow's pinned data. */
   readonly unpinned?: ReadonlySet<string> | undefined
+  /** Nodes whose code must not reach outside where they run, by name. */
+  readonly fenced?: ReadonlySet<string> | undefined
   readonly isTrigger: (node: Node) => boolean
   readonly timeout: number
   /** Whether it is for n8n 1.x, which does not list waiting executions nor let nodes read a Code node's output. */
@@ -365,17 +367,22 @@ export const make = (subject: Subject, options: Options) =>
         "replay"
       )
     }
+    const fenced = [...part.running].filter((name) =>
+      options.fenced?.has(name) === true && !pinned.has(name) && options.rows?.has(name) !== true
+    )
     const pinnedNames = [...flow].filter((name) => pinned.has(name))
     const own = new Set(part.nodes.map(({ name }) => name))
     const rows = [...copies].flatMap(([name, row]) => row.map((node) => [node.name, name] as const))
     return {
-      shape: JSON.stringify(body),
+      shape: JSON.stringify([body, fenced]),
       at: (place: Place) => at(place).body,
       /** Body of the request that starts it: the first items, and those of pinned nodes. */
       request,
       start: start.name,
       /** Names of nodes that return stored items instead of running. */
       pinned: [...earlier, ...pinnedNames.filter((name) => pinned.get(name)?.isMissing !== true)],
+      /** Names of nodes that run with their code in a fence. */
+      fenced: new Set(fenced) as ReadonlySet<string>,
       /** Names of nodes that do not run because they have no stored items. */
       notRun: pinnedNames.filter((name) => pinned.get(name)?.isMissing === true),
       storedRuns: new Map(

@@ -1,37 +1,100 @@
 /** Calls of sub-workflows that only compute, which a replay without their recorded items may run. */
 import * as Effect from "effect/Effect"
-import { obj, str } from "../base/Json.ts"
+import { randomUUID } from "node:crypto"
+import { parser } from "../base/JavaScript.ts"
+import { type Obj, obj, str } from "../base/Json.ts"
+import { fence } from "../catalogue/code/Fence.ts"
+import * as TestMark from "../n8n/model/TestMark.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import { calledBy, caller } from "../workflows/Calls.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
-import * as live from "./live.ts"
 import { outsideOf } from "./outside.ts"
+import * as TestCopies from "./TestCopies.ts"
+
+/** Sub-workflow as it runs for its callers. */
+type Callee = Pick<Workflow.Workflow, "connections" | "id" | "name" | "nodes" | "settings">
 
 /** Whether any workflow of the same owner may call it. */
 const isOpen = (settings: unknown) =>
   ["any", "workflowsFromSameOwner", undefined].includes(str(obj(settings)?.["callerPolicy"]))
 
-/** Whether a workflow runs for its callers, reaches nothing outside, and alerts no one when it fails. */
-const onlyComputes = Effect.fnUntraced(function*(id: string, release: string | undefined) {
+/** Workflow that runs for its callers, reaches nothing outside, and alerts no one when it fails. */
+const computing = Effect.fnUntraced(function*(id: string, release: string | undefined) {
   const workflow = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
   const runs = workflow.active || release !== undefined && isV1(release)
-  if (!runs || Workflow.errorWorkflowId(workflow) !== undefined || !isOpen(workflow.settings)) return false
-  const nodes = live.publishedNodes(workflow)
+  if (!runs || Workflow.errorWorkflowId(workflow) !== undefined || !isOpen(workflow.settings)) return undefined
+  const callee = Workflow.running(workflow) ?? workflow
+  const nodes = Workflow.enabledNodes(callee) as ReadonlyArray<Workflow.Node>
   const lookups = yield* NodeLookups.make(nodes.map(({ type }) => type), release)
-  return outsideOf(nodes.filter(({ disabled }) => disabled !== true), lookups).length === 0
+  return outsideOf(nodes, lookups).length === 0 ? callee : undefined
 })
 
-/** Names of the nodes that call such a workflow. */
+/** Sub-workflows that only compute, by the names of the nodes that call them. */
 export const insideCalls = Effect.fnUntraced(function*(nodes: ReadonlyArray<Workflow.Node>) {
   const release = yield* N8nClient.use((n8n) => n8n.release)
-  const names = yield* Effect.forEach(nodes, (node) => {
+  const callees = yield* Effect.forEach(nodes, (node) => {
     const id = node.type === caller ? calledBy(node) : undefined
-    return id === undefined ? Effect.succeed([]) : onlyComputes(id, release).pipe(
+    return id === undefined ? Effect.succeed([]) : computing(id, release).pipe(
       // Without a look at it, it counts as outside.
-      Effect.orElseSucceed(() => false),
-      Effect.map((isInside) => isInside ? [node.name] : [])
+      Effect.orElseSucceed(() => undefined),
+      Effect.map((callee) => callee === undefined ? [] : [[node.name, callee] as const])
     )
   }, { concurrency: 4 })
-  return new Set(names.flat()) as ReadonlySet<string>
+  return new Map<string, Callee>(callees.flat())
+})
+
+/** Copy of a sub-workflow with its code in a fence; `undefined` if it has no code. */
+const copyOf = Effect.fnUntraced(
+  function*({ connections, name, nodes, settings }: Callee, projectId: string | undefined) {
+    const parse = yield* parser
+    const fenced = nodes.map((node) => fence(node, parse) ?? node)
+    if (fenced.every((node, index) => node.parameters === nodes[index]?.parameters)) return undefined
+    const path = randomUUID()
+    // Marks it as a copy; a disabled Webhook node is not called.
+    const mark = {
+      id: path,
+      webhookId: path,
+      name: `test_workflow call ${path.slice(0, 8)}`,
+      type: "n8n-nodes-base.webhook",
+      typeVersion: 2,
+      position: [0, 0],
+      disabled: true,
+      parameters: { path, httpMethod: "POST" }
+    }
+    const body = {
+      name: TestMark.nameOf(name, TestCopies.currentOwner(), path.slice(0, 8)),
+      nodes: [...fenced, mark],
+      connections,
+      settings: settings ?? {}
+    }
+    const { id } = yield* Effect.acquireRelease(
+      TestCopies.create(body, projectId),
+      ({ id }) => Effect.ignore(TestCopies.remove(id))
+    )
+    const release = yield* N8nClient.use((n8n) => n8n.release)
+    if (release === undefined || !isV1(release)) yield* TestCopies.publish(id)
+    return id
+  }
+)
+
+/** Nodes of a copy in which those that run code of sub-workflows call fenced copies of these, kept by `copies`. */
+export const fencedCalls = Effect.fnUntraced(function*<N extends Obj>(
+  nodes: ReadonlyArray<N>,
+  callees: ReadonlyMap<string, Callee>,
+  { copies, projectId }: { readonly copies: Map<string, string | undefined>; readonly projectId: string | undefined }
+) {
+  return yield* Effect.forEach(nodes, (node) =>
+    Effect.gen(function*() {
+      const callee = node["type"] === caller ? callees.get(Workflow.nameOf(node)) : undefined
+      if (callee === undefined) return node
+      if (!copies.has(callee.id)) copies.set(callee.id, yield* copyOf(callee, projectId))
+      const id = copies.get(callee.id)
+      const parameters = Workflow.parametersOf(node)
+      const { workflowId } = parameters
+      return id === undefined ? node : {
+        ...node,
+        parameters: { ...parameters, workflowId: obj(workflowId) === undefined ? id : { ...obj(workflowId), value: id } }
+      }
+    }))
 })

@@ -2,7 +2,6 @@
 import type { Parse } from "../../base/JavaScript.ts"
 import { arr, type Obj, obj, str } from "../../base/Json.ts"
 import lists from "./javascript.json" with { type: "json" }
-import pythonLists from "./python.json" with { type: "json" }
 import * as Scopes from "./scopes.ts"
 
 /** Possible effects of code; those that cannot be excluded count. */
@@ -32,6 +31,8 @@ const timers = new Set(["setTimeout", "setInterval", "setImmediate", "queueMicro
 /** n8n's helpers that only handle items and binary data. */
 const helpers = words(lists.helpers)
 
+const consoleMethods = words(lists.console)
+
 /** Modules without access to anything outside. */
 const modules = words(lists.modules)
 
@@ -40,7 +41,7 @@ const staticData = new Set(["$getWorkflowStaticData", "getWorkflowStaticData"])
 /** Functions that call their argument at this position. */
 const callers: ReadonlyMap<string, number> = new Map([
   ...[...words(lists.callers)].map((name) => [name, 0] as const),
-  ...["from", "parse", "groupBy"].map((name) => [name, 1] as const)
+  ...["from", "fromAsync", "parse", "stringify", "groupBy", "replace", "replaceAll"].map((name) => [name, 1] as const)
 ])
 
 class Collector {
@@ -55,7 +56,7 @@ class Collector {
   }
 
   get reach(): Reach {
-    return { outside: this.outside || this.readsAny && this.callsAny, state: this.state }
+    return { outside: this.outside || this.readsAny && (this.callsAny || this.isCalledByOthers()), state: this.state }
   }
 
   private isFree(node: Obj | undefined, scope: Scopes.Scope): string | undefined {
@@ -107,6 +108,15 @@ class Collector {
     )
   }
 
+  /** Whether a value that may be any function is where the language or its functions may call it. */
+  private isCalledByOthers(): boolean {
+    const mayBeAny = ({ node, scope }: Scopes.Written) => Scopes.mayBeFunction(node) && !this.isFunction(node, scope)
+    return [...Scopes.implicit].some((name) => this.scopes.properties.get(name)?.some(mayBeAny) === true) ||
+      this.scopes.computed.some(({ key, value }) =>
+        !this.scopes.isNumber(key, value.scope) && mayBeAny(value) && !isCopied(value.node)
+      )
+  }
+
   private callee(value: unknown, scope: Scopes.Scope): void {
     const node = Scopes.typeOf(obj(value)) === "ChainExpression" ? obj(obj(value)?.["expression"]) : obj(value)
     if (node === undefined || Scopes.typeOf(node) === "Super" || this.isFunction(node, scope)) return
@@ -130,7 +140,11 @@ class Collector {
     if (free !== undefined && timers.has(free) && !this.isFunction(args[0], scope)) this.outside = true
     if (free === "require" && !modules.has((Scopes.textOf(args[0]) ?? "").replace(/^node:/, ""))) this.outside = true
     const name = Scopes.typeOf(callee) === "MemberExpression" ? Scopes.keyOf(callee ?? {}) : undefined
-    const position = name === undefined ? undefined : callers.get(name)
+    const position = Scopes.typeOf(node) === "NewExpression" && free === "Promise"
+      ? 0
+      : name === undefined
+      ? undefined
+      : callers.get(name)
     if (position === undefined) return
     const called = name === "then" ? args.slice(0, 2) : args.slice(position, position + 1)
     if (
@@ -152,6 +166,7 @@ class Collector {
     } else if (namespaces.has(name)) {
       const isMember = Scopes.typeOf(parent) === "MemberExpression" && parent["object"] === node
       const isRead = isMember && Scopes.keyOf(parent) !== undefined
+      if (name === "console" && !(isMember && consoleMethods.has(Scopes.keyOf(parent) ?? ""))) this.outside = true
       if (name === "Object" && isMember && !ofObject.has(Scopes.keyOf(parent) ?? "")) this.outside = true
       if (isMember ? !isRead : guarded.has(name) && !isCallee && !isCompared(parent)) this.outside = true
     } else if (!values.has(name)) this.outside = true
@@ -233,6 +248,12 @@ class Collector {
 const isHarmlessHelper = (node: Obj, parent: Obj): boolean =>
   parent["object"] === node && helpers.has(Scopes.keyOf(parent) ?? "")
 
+/** Whether a value is read from another, which the program does not see to be a function. */
+const isCopied = (value: unknown): boolean => {
+  const node = obj(value)
+  return Scopes.typeOf(node) === "MemberExpression" && !/Function|Class|Call/.test(Scopes.typeOf(obj(node?.["object"])))
+}
+
 /** Methods of functions that call them. */
 const indirect = new Set(["call", "apply", "bind"])
 
@@ -275,116 +296,33 @@ export const ofJavaScript = (code: string, parse: Parse): Reach => {
   }
 }
 
-/** Standard modules that only compute. */
-const pythonModules = words(pythonLists.modules)
+const sqlFunctions = words(lists.sqlFunctions)
 
-/** Names that give access to code, attributes by name, files or n8n's helpers. */
-const names = words(pythonLists.names)
+/** Texts and comments of SQL. */
+const sqlTexts = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|--[^\n]*|\/\*[\s\S]*?\*\//g
 
-/** Attributes by which harmless values and modules lead to others. */
-const attributes = words(pythonLists.attributes)
-
-/** Methods that a class may define. */
-const special = words(pythonLists.special)
-
-const stringStart = /([A-Za-z]{0,2})("""|'''|"|')/y
-
-/** Code without comments and strings, but with the expressions in f-strings; `undefined` if a string has no end. */
-const withoutTexts = (code: string): string | undefined => {
-  let out = ""
-  let at = 0
-  /** Reads code to its end, or to the `}` of an f-string. */
-  const readCode = (isInText: boolean): boolean => {
-    let depth = 0
-    while (at < code.length) {
-      const char = code[at] ?? ""
-      stringStart.lastIndex = at
-      const start = /\w/.test(code[at - 1] ?? "") && /\w/.test(char) ? null : stringStart.exec(code)
-      if (start !== null) {
-        at += start[0].length
-        out += " \"\" "
-        if (!readText(start[2] ?? "", /[ft]/i.test(start[1] ?? ""))) return false
-      } else if (char === "#") {
-        while (at < code.length && code[at] !== "\n") at++
-      } else if (isInText && char === "}" && depth === 0) {
-        at++
-        out += " ) "
-        return true
-      } else if (isInText && char === ":" && depth === 0) {
-        // A format follows, in which quotes do not begin strings.
-        while (at < code.length && code[at] !== "}") {
-          if (code[at++] === "{" && !readCode(true)) return false
-        }
-      } else {
-        if (/[[({]/.test(char)) depth++
-        if (/[\])}]/.test(char)) depth--
-        out += char === "\n" && depth > 0 ? " " : char
-        at++
-      }
-    }
-    return !isInText
-  }
-  const readText = (quote: string, isFormatted: boolean): boolean => {
-    while (at < code.length) {
-      if (code.startsWith(quote, at)) {
-        at += quote.length
-        return true
-      }
-      if (code[at] === "\\") at += isFormatted && code[at + 1] === "{" ? 1 : 2
-      else if (isFormatted && code.startsWith("{{", at)) at += 2
-      else if (isFormatted && code[at] === "{") {
-        at++
-        out += " ( "
-        if (!readCode(true)) return false
-      } else if (quote.length === 1 && code[at] === "\n") return false
-      else at++
-    }
-    return false
-  }
-  return readCode(false) ? out : undefined
+/**
+ * Whether SQL over items may use a file, another source or code, which n8n has refused since 2025: it is not one query,
+ * calls a function that is not known to compute, reads from a text, or has a text that could be a file's name.
+ */
+const sqlCallsOut = (sql: string): boolean => {
+  const texts: Array<string> = []
+  const query = sql.replace(sqlTexts, (text) => {
+    if (!/^['"]/.test(text)) return " "
+    texts.push(text.slice(1, -1))
+    return " '' "
+  }).replace(/[\s;]+$/, "")
+  return !/^\s*(?:select|with)\b/i.test(query) || /[`@;{}]|->|[^\x00-\x7f]\s*\(/.test(query) ||
+    /\b(?:attach|begin|create|declare|delete|drop|exec|insert|into|load|require|set|source|update)\b/i.test(query) ||
+    /\b(?:apply|from|join|using)\s*['[?]/i.test(query) ||
+    texts.some((text) => /[/\\]|\.\w+$/.test(text)) ||
+    [...query.matchAll(/([\w$]+|\]|')\s*\(/g)].some(([, name = ""]) => !sqlFunctions.has(name.toLowerCase()))
 }
-
-/** Imported modules; `undefined` for an import of another form. */
-const imported = (code: string): ReadonlyArray<string> | undefined => {
-  const all: Array<string> = []
-  const statement = /(?:^|[;:\n])[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import\b([^;\n]*)|import[ \t]+([^;\n]+))/g
-  let count = 0
-  for (const [, from, parts, list] of code.matchAll(statement)) {
-    count++
-    if (from !== undefined) {
-      all.push(from, ...(parts?.match(/\w+/g) ?? []).filter((part) => part.startsWith("_") || attributes.has(part)))
-    }
-    for (const each of list?.split(",") ?? []) all.push(each.trim().split(/\s/)[0] ?? "")
-  }
-  return count === (code.match(/\bimport\b/g) ?? []).length ? all : undefined
-}
-
-/** Reach of a node's code; code that does not certainly only compute may do anything. */
-export const ofPython = (source: string): Reach => {
-  // Python treats compatibility forms of a letter as the letter itself.
-  const code = withoutTexts(source.normalize("NFKC").replace(/\r\n?/g, "\n").replace(/\\\n/g, " "))
-  if (code === undefined) return { outside: true, state: false }
-  const matches = [...code.matchAll(/(\.\s*)?\b([\p{L}_][\p{L}\p{N}_]*)/gu)]
-  const isReached = matches.some(([, dot, name = ""]) =>
-    name.startsWith("__") && (dot !== undefined || !special.has(name)) ||
-    (dot === undefined ? names.has(name) : name.startsWith("_") || attributes.has(name))
-  )
-  return {
-    outside: isReached ||
-      imported(code)?.every((module: string) => pythonModules.has(module.split(".")[0] ?? "")) !== true,
-    state: matches.some(([, , name]) => /^_?getWorkflowStaticData$/.test(name ?? ""))
-  }
-}
-
-/** SQL over items that uses other sources or code, which n8n has refused since 2025. */
-const sqlCallsOut =
-  /`|->|\b(?:attach|require|source|create|into)\b|\b(?:from|join|using)\s*[a-z_]\w*\s*\(|\b(?:from|join)\s*["'[]/i
 
 /** Reach of a parameter's value, by the file extension of its language. */
 export const of = (extension: string | undefined, code: unknown, parse: Parse): Reach => {
-  const isCode = extension === "js" || extension === "py" || extension === "sql"
-  if (!isCode) return { outside: false, state: false }
-  if (typeof code !== "string") return { outside: true, state: false }
-  if (extension === "js") return ofJavaScript(code, parse)
-  return extension === "py" ? ofPython(code) : { outside: sqlCallsOut.test(code), state: false }
+  if (extension !== "js" && extension !== "sql") return { outside: false, state: false }
+  // n8n resolves an expression first.
+  if (typeof code !== "string" || code.startsWith("=")) return { outside: true, state: false }
+  return extension === "js" ? ofJavaScript(code, parse) : { outside: sqlCallsOut(code), state: false }
 }

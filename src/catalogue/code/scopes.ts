@@ -22,9 +22,15 @@ export interface Scope {
   readonly receiver: "global" | "class"
 }
 
+/** Properties whose values the language or its functions call without being told to. */
+export const implicit: ReadonlySet<string> = new Set(
+  "then toJSON toString valueOf toLocaleString get set next return throw done value has size keys add exec".split(" ")
+)
+
 /** Properties that lead from any value to the functions that make functions. */
 export const reflective: ReadonlySet<string> = new Set(
-  "constructor __proto__ caller callee __lookupGetter__ __lookupSetter__ __defineGetter__ __defineSetter__".split(" ")
+  ("constructor __proto__ caller callee __lookupGetter__ __lookupSetter__ __defineGetter__ __defineSetter__ " +
+    "_idleNext _idlePrev _onTimeout _timerArgs").split(" ")
 )
 
 export const typeOf = (node: Obj | undefined): string => str(node?.["type"]) ?? ""
@@ -50,6 +56,24 @@ export const keyOf = (node: Obj): string | undefined => {
 export const mayBeFunction = (value: unknown): boolean =>
   !/^(?:Literal|TemplateLiteral|ObjectExpression|ArrayExpression|BinaryExpression|UnaryExpression|UpdateExpression)$/
     .test(typeOf(obj(value)))
+
+/** Properties that an assignment's pattern sets. */
+const memberTargets = (value: unknown): ReadonlyArray<Obj> => {
+  const node = obj(value)
+  switch (typeOf(node)) {
+    case "MemberExpression":
+      return node === undefined ? [] : [node]
+    case "ObjectPattern":
+      return arr(node?.["properties"]).flatMap((each) => memberTargets(obj(each)?.["value"] ?? obj(each)?.["argument"]))
+    case "ArrayPattern":
+      return arr(node?.["elements"]).flatMap(memberTargets)
+    case "RestElement":
+      return memberTargets(node?.["argument"])
+    case "AssignmentPattern":
+      return memberTargets(node?.["left"])
+  }
+  return []
+}
 
 const targets = (value: unknown, init?: unknown): ReadonlyArray<readonly [string, unknown]> => {
   const node = obj(value)
@@ -140,13 +164,20 @@ const functionScope = (node: Obj, parent: Obj, outer: Scope): Scope => {
   return scope
 }
 
+const isFunctionNode = (node: Obj) => /Function/.test(typeOf(node))
+
 const scopeIn = (node: Obj, parent: Obj, outer: Scope): Scope => {
-  if (/Function/.test(typeOf(node))) return functionScope(node, parent, outer)
-  if (!isClass(node) && !/^(?:BlockStatement|For\w*Statement|SwitchStatement|CatchClause)$/.test(typeOf(node))) {
+  if (isFunctionNode(node)) return functionScope(node, parent, outer)
+  if (
+    !isClass(node) &&
+    !/^(?:BlockStatement|StaticBlock|For\w*Statement|SwitchStatement|CatchClause)$/.test(typeOf(node))
+  ) {
     return outer
   }
   const receiver = isClass(node) ? "class" : outer.receiver
-  const scope: Scope = { names: new Map(), parent: outer, isFunction: false, receiver }
+  // Variables of a function's body are not seen by the defaults of its parameters.
+  const isFunction = isFunctionNode(parent) || typeOf(node) === "StaticBlock"
+  const scope: Scope = { names: new Map(), parent: outer, isFunction, receiver }
   if (typeOf(node) === "CatchClause") declare(scope, node["param"], undefined, true)
   if (isClass(node)) declare(scope, node["id"], node)
   return scope
@@ -157,9 +188,25 @@ interface Writes {
   readonly assigned: Map<string, Array<Written>>
   /** Values of properties with names that are not computed. */
   readonly properties: Map<string, Array<Written>>
+  /** Values of properties with computed names. */
+  readonly computed: Array<{ readonly key: unknown; readonly value: Written }>
 }
 
-const define = (node: Obj, scope: Scope, parent: Obj, { assigned, properties }: Writes): void => {
+const store = (member: Obj, value: Written, { computed, properties }: Writes): void => {
+  const key = keyOf(member)
+  if (key === undefined) computed.push({ key: member["property"], value })
+  else push(properties, key, value)
+}
+
+/** Assignment of values that are not known to a pattern. */
+const assign = (pattern: unknown, scope: Scope, writes: Writes): void => {
+  const unknown = { node: undefined, scope }
+  for (const [name] of targets(pattern)) push(writes.assigned, name, unknown)
+  for (const member of memberTargets(pattern)) store(member, unknown, writes)
+}
+
+const define = (node: Obj, scope: Scope, parent: Obj, writes: Writes): void => {
+  const { assigned, computed, properties } = writes
   switch (typeOf(node)) {
     case "VariableDeclaration": {
       const to = node["kind"] === "var" ? nearestFunction(scope) : scope
@@ -177,22 +224,20 @@ const define = (node: Obj, scope: Scope, parent: Obj, { assigned, properties }: 
       const isArithmetic = /^(?:[-*/%|&^]|\*\*|<<|>>>?)=$/.test(String(node["operator"]))
       const value = { node: isArithmetic ? { type: "UpdateExpression" } : node["right"], scope }
       if (typeOf(left) === "Identifier") push(assigned, String(left?.["name"]), value)
-      else if (typeOf(left) === "MemberExpression") {
-        const key = keyOf(left ?? {})
-        if (key !== undefined) push(properties, key, value)
-      } else for (const [name] of targets(left)) push(assigned, name, { node: undefined, scope })
+      else if (typeOf(left) === "MemberExpression") store(left ?? {}, value, writes)
+      else assign(left, scope, writes)
       return
     }
     case "ForInStatement":
-    case "ForOfStatement": {
-      for (const [name] of targets(node["left"])) push(assigned, name, { node: undefined, scope })
-      return
-    }
+    case "ForOfStatement":
+      return assign(node["left"], scope, writes)
     case "Property":
     case "MethodDefinition":
     case "PropertyDefinition": {
-      const key = typeOf(parent) === "ObjectPattern" ? undefined : keyOf(node)
-      if (key !== undefined) push(properties, key, { node: node["value"], scope })
+      if (typeOf(parent) === "ObjectPattern") return
+      const key = keyOf(node)
+      if (key === undefined) computed.push({ key: node["key"], value: { node: node["value"], scope } })
+      else push(properties, key, { node: node["value"], scope })
     }
   }
 }
@@ -233,15 +278,23 @@ const textsIn = (value: unknown): ReadonlyArray<string> => {
   return text === undefined ? [] : [text]
 }
 
+/** Scope of a part: a superclass and computed names of members are outside their class, what a switch compares before it. */
+const scopeOf = (node: Obj, key: string, outer: Scope, scope: Scope): Scope =>
+  key === "discriminant"
+    ? outer
+    : key === "superClass" || key === "key" && /^(?:Method|Property)Definition$/.test(typeOf(node))
+    ? outsideClass(scope)
+    : scope
+
 export const make = (program: Obj) => {
-  const writes: Writes = { assigned: new Map(), properties: new Map() }
+  const writes: Writes = { assigned: new Map(), properties: new Map(), computed: [] }
   const scopes = new Map<Obj, Scope>()
   const global: Scope = { names: new Map(), parent: undefined, isFunction: true, receiver: "global" }
   const read = (node: Obj, parent: Obj, outer: Scope) => {
     define(node, outer, parent, writes)
     const scope = scopeIn(node, parent, outer)
     scopes.set(node, scope)
-    for (const [, child] of children(node)) read(child, node, scope)
+    for (const [key, child] of children(node)) read(child, node, scopeOf(node, key, outer, scope))
   }
   read(program, {}, global)
   // A name that is assigned without a declaration becomes a global of the program, unless there is one already.
@@ -252,23 +305,22 @@ export const make = (program: Obj) => {
   return {
     ...writes,
     find,
+    isNumber: (value: unknown, scope: Scope): boolean => isNumber(value, scope, writes.assigned),
     /** Whether a computed property is not reflective: it is a number, or contains a text that none of those has. */
     isHarmlessKey: (key: unknown, scope: Scope): boolean =>
       isNumber(key, scope, writes.assigned) ||
       textsIn(key).some((text) => [...reflective].every((name) => !name.includes(text))),
     /** Visits every part of the program except names that are not references. */
     walk: (visit: (node: Obj, scope: Scope, parent: Obj) => void) => {
-      const step = (node: Obj, parent: Obj, outer: Scope) => {
-        const scope = scopes.get(node) ?? outer
-        visit(node, isClass(node) ? outer : scope, parent)
+      const step = (node: Obj, parent: Obj) => {
+        const scope = scopes.get(node) ?? global
+        visit(node, isClass(node) ? outsideClass(scope) : scope, parent)
         for (const [key, child] of children(node)) {
           if (typeOf(child) === "Identifier" && isLabel(node, key)) continue
-          // The superclass and computed member names are evaluated outside the class.
-          const isBefore = key === "superClass" || key === "key" && /^(?:Method|Property)Definition$/.test(typeOf(node))
-          step(child, node, isBefore ? outsideClass(scope) : scope)
+          step(child, node)
         }
       }
-      step(program, {}, global)
+      step(program, {})
     }
   }
 }

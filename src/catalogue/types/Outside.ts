@@ -1,7 +1,8 @@
 /** Detection of nodes that reach outside the workflow or keep state, which a rehearsal must not run. */
 import type { Parse } from "../../base/JavaScript.ts"
-import { obj } from "../../base/Json.ts"
+import { type Obj, obj } from "../../base/Json.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
+import * as Fence from "../code/Fence.ts"
 import * as Reach from "../code/Reach.ts"
 import * as Parameters from "../parameters/Parameters.ts"
 import * as ParameterValues from "../parameters/ParameterValues.ts"
@@ -54,6 +55,9 @@ const keepsState = ({ codex }: NodeType.Description, node: Node): boolean => {
     node.type === removeDuplicates && operation !== "removeDuplicateInputItems"
 }
 
+/** Whether the node's code is in Python, which n8n gives no way to keep from reaching outside, or may be. */
+const runsPython = ({ language }: Obj): boolean => language !== undefined && language !== "javaScript"
+
 /**
  * Whether a node's output depends on more than its input, or its run has an effect: it needs or has a credential, keeps
  * state of earlier executions, or is not one that n8n's packages classify as transforming or routing items (HTTP,
@@ -67,9 +71,13 @@ export const reachesOutside = (nodeType: NodeType.NodeType | undefined, node: No
   if (description === undefined || needsCredential(description, version, node)) return true
   if (node.type === respond) return false
   if (callsAnother(nodeType) || !staysInside(description) || node.type === editImage) return true
-  return keepsState(description, node) ||
-    ParameterValues.places(description, obj(node.parameters) ?? {}).some(({ property, value }) => {
-      const { outside, state } = Reach.of(ParameterValues.codeExtension(property), value, parse)
-      return outside || state
+  const parameters = obj(node.parameters) ?? {}
+  return keepsState(description, node) || runsPython(parameters) ||
+    ParameterValues.places(description, parameters).some(({ path, property, value }) => {
+      const extension = ParameterValues.codeExtension(property)
+      // Code in the other language of a node does not run.
+      if (extension === "py") return false
+      const { outside, state } = Reach.of(extension, value, parse)
+      return outside || state || extension === "js" && !Fence.isFenceable(node.type, path.join("."))
     })
 }

@@ -37,6 +37,25 @@ export const isCopy = ({ name, nodes }: { readonly name: string; readonly nodes:
 /** The name of the workflow that was copied; any other name is returned as it is. */
 export const originalName = (name: string): string => pattern.exec(name)?.groups?.["name"] ?? name
 
+/** Comments around a node's own code in a copy that surrounds it with code of ours. */
+export const codeStart = "/*effect-n8n-mcp: start of the node's code*/"
+export const codeEnd = "/*effect-n8n-mcp: end of the node's code*/"
+
+const withoutSurroundings = (value: unknown): unknown => {
+  if (typeof value === "string") {
+    const start = value.indexOf(codeStart)
+    const end = value.lastIndexOf(codeEnd)
+    return start === -1 || end < start ? value : value.slice(start + codeStart.length, end).replace(/\n$/, "")
+  }
+  const fields = obj(value)
+  return fields === undefined
+    ? value
+    : Object.fromEntries(Object.entries(fields).map(([key, each]) => [key, withoutSurroundings(each)]))
+}
+
+/** The parameters of a node of the workflow that was copied, by those in the copy. */
+export const originalParameters = <A>(parameters: A): A => withoutSurroundings(parameters) as A
+
 /** The age in milliseconds after which any copy counts as abandoned. */
 const maxAge = 3_600_000
 
