@@ -9,7 +9,7 @@ interface Escape {
 const sending = (url: string) => `a,b,c,d,e,g,h=helpers.httpRequest({url:'${url}'})`
 
 /** Waits for what was started; the answer does not matter. */
-const end = ";\nawait new Promise((done) => setTimeout(done, 50)); return []"
+const end = ";\nawait new Promise((done) => setTimeout(done, 5)); return []"
 
 const maker = "const k = 'con' + 'structor'; const F = (() => {})[k];"
 

@@ -87,9 +87,9 @@ const take = `(() => {
   if (load) {
     const modules = new Set(${list(...lists.modules)});
     require = (name) => {
-      const module = String(name).replace(/^node:/, "");
-      if (modules.has(module)) return load(module);
-      throw new Error("Cannot find module '" + module + "'");
+      const text = String(name);
+      if (modules.has(text.replace(/^node:/, ""))) return load(text);
+      throw new Error("Cannot find module '" + text + "'");
     };
   }
   if (typeof module === "object") module = { exports: {} };
@@ -102,7 +102,7 @@ const surroundings = {
   /** Body of an async function, in which n8n's own has this name too. */
   body: {
     before: `${take}; return await (async function VmCodeWrapper() {${TestMark.codeStart}`,
-    after: `\n${TestMark.codeEnd}}).call(this)`
+    after: `\n${TestMark.codeEnd}})()`
   },
   /** Body of an arrow function that compares `a` with `b`; n8n adds no end of line to it. */
   comparator: {

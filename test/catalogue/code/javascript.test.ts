@@ -2,11 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as JavaScript from "../../../src/base/JavaScript.ts"
 import { ofJavaScript } from "../../../src/catalogue/code/Reach.ts"
+import { escapes } from "../../support/escapes.ts"
 import { harmless, senders } from "../../support/senders.ts"
 
 describe("effects of a node's JavaScript", () => {
   it.effect("reaches outside in every way to send", () =>
     Effect.map(JavaScript.parser, (parse) => {
+      for (const { code, name } of escapes("http://x")) assert.isTrue(ofJavaScript(code, parse).outside, name)
       for (const code of senders) assert.isTrue(ofJavaScript(`const url = 'http://x'\n${code}`, parse).outside, code)
     }))
 

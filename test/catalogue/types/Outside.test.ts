@@ -85,7 +85,27 @@ describe("which nodes reach outside", () => {
       const merge = (query: string) =>
         outside(base("merge"), { typeVersion: 3.2, parameters: { mode: "combineBySql", query } })
       assert.isFalse(merge("SELECT a.x, COUNT(*) FROM input1 a LEFT JOIN input2 ON a.id = input2.id GROUP BY a.x"))
-      for (const query of ["SELECT * FROM CSV('http://x')", "REQUIRE 'x'", "SELECT * INTO JSON('x') FROM input1"]) {
+      assert.isFalse(merge("WITH t AS (SELECT id, 'x, y' AS n FROM input1) SELECT * FROM t JOIN input2 ON t.id IN (1, 2);"))
+      assert.isFalse(merge("SELECT UPPER(a) AS A FROM input1, input2 WHERE b LIKE '%CSV%' -- from csv('x')"))
+      for (
+        const query of [
+          "SELECT * FROM CSV('http://x')",
+          "SELECT * FROM input1, CSV('http://x')",
+          "SELECT * FROM /**/ CSV('http://x')",
+          "SELECT * FROM -- a\nCSV('http://x')",
+          "SELECT * FROM input1 JOIN TXT ('x')",
+          "SELECT * FROM 'http://x/a.csv'",
+          "SELECT * FROM input1, 'a.csv'",
+          "SELECT * FROM [a.csv]",
+          "SELECT * FROM ?",
+          "SELECT a->b() FROM input1",
+          "SELECT ``return 1`` FROM input1",
+          "SELECT * FROM input1; ATTACH FILESTORAGE DATABASE x('y')",
+          "={{ $json.query }}",
+          "REQUIRE 'x'",
+          "SELECT * INTO JSON('x') FROM input1"
+        ]
+      ) {
         assert.isTrue(merge(query), query)
       }
       const sort = (code: string) => outside(base("sort"), { typeVersion: 1, parameters: { type: "code", code } })

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as Services from "../../../src/app/Services.ts"
 import type { Obj } from "../../../src/base/Json.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import { escapes } from "../../support/escapes.ts"
 import { senders } from "../../support/senders.ts"
 import { node } from "../../support/workflows.ts"
 import { code, connected, happened, type Link, made, set, test, webhook } from "./builders.ts"
@@ -25,6 +26,7 @@ const sending = (url: string): ReadonlyArray<Obj & { readonly name: string }> =>
   ...senders.map((statements, index) =>
     code(`Code ${index}`, `const url = ${at(url, `code-${index}`)}\n${statements}\nreturn [{ json: {} }]`, onError)
   ),
+  ...escapes(url).map(({ code: statements }, index) => code(`Escape ${index}`, statements, onError)),
   ...older.flatMap((statements, index) => [
     node(`Function ${index}`, "function", 1, {
       functionCode: `const url = ${at(url, `function-${index}`)}\n${statements}\nreturn items`

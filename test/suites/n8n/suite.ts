@@ -29,6 +29,7 @@ import { drilling } from "./drilling.ts"
 import { examining } from "./examining.ts"
 import { extracting } from "./extracting.ts"
 import { throughFaults } from "./faults.ts"
+import { fencing } from "./fencing.ts"
 import { guarding } from "./guarding.ts"
 import { guides } from "./guides.ts"
 import { instance } from "./instance.ts"
@@ -661,7 +662,8 @@ export const suite = (version: string) => {
     if (v2) demonstrating(it)
     examining(it, v2)
     sent(it)
-    sendingNothing(it)
+    fencing(it)
+  sendingNothing(it)
     proving(it, { drafts })
     retrying(it, v2)
     changingMany(it, v2)
