@@ -7,10 +7,11 @@ import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import * as Fence from "../../../src/catalogue/code/Fence.ts"
 import type { Node } from "../../../src/n8n/model/Workflow.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import * as tools from "../../../src/tools/index.ts"
 import { escapes } from "../../support/escapes.ts"
 import { harmless } from "../../support/senders.ts"
 import { node } from "../../support/workflows.ts"
-import { code, connected, happened, type Link, made, webhook } from "./builders.ts"
+import { code, connected, happened, type Link, made, test, webhook } from "./builders.ts"
 import type { RealN8n } from "./RealN8n.ts"
 import * as Recorder from "./Recorder.ts"
 import * as scenarios from "./scenarios.ts"
@@ -125,6 +126,46 @@ export const fencing = (it: It) => {
         for (const name of nodes.map(({ name }) => str(name) ?? "").filter((name) => name.startsWith("Bare"))) {
           assert.strictEqual(outcome(name.replace("Bare", "Fenced")), outcome(name), name)
         }
+      }),
+    120_000
+  )
+
+  it.effect(
+    "fence: replays, cases and proofs run the code of every kind of node in it, which no answer shows",
+    () =>
+      Effect.gen(function*() {
+        const seen = "typeof $evaluateExpression"
+        const codes: ReadonlyArray<readonly [string, string]> = [
+          ["code", `return [{ json: { seen: ${seen} } }]`],
+          ["each", `return { json: { seen: ${seen} } }`],
+          ["function", `return [{ json: { seen: ${seen} } }]`],
+          ["functionItem", `return { seen: ${seen} }`],
+          ["langchain", `return [{ json: { seen: ${seen} } }]`],
+          ["aiTransform", `return [{ json: { seen: ${seen} } }]`]
+        ]
+        const nodes = codes.map(([kind, text]) => (kinds[kind] ?? langchain)(kind, text))
+        const path = `fence-${crypto.randomUUID()}`
+        const links = nodes.map(({ name }): Link => ["Orders", name])
+        const id = yield* made("looks around", [webhook(path), ...nodes], [], { connections: connected(links) })
+        yield* scenarios.publish(id)
+        const { executionId } = yield* happened(id, path, { a: 1 })
+        const seenIn = Effect.fnUntraced(function*(execution: string) {
+          return yield* Effect.forEach(nodes, ({ name }) =>
+            Effect.map(
+              tools.getExecutionByNode.call({ id: execution, nodeName: name }),
+              (answer) => /"seen":"(\w+)"/.exec(JSON.stringify(answer))?.[1]
+            ))
+        })
+        assert.deepStrictEqual(yield* seenIn(executionId), nodes.map(() => "function"))
+        const again = yield* test(id, { replay: executionId })
+        assert.deepStrictEqual(yield* seenIn(again.executionId), nodes.map(() => "undefined"))
+        const shown = yield* tools.getExecutionByNode.call({ id: again.executionId, nodeName: "code" })
+        assert.notInclude(JSON.stringify(shown), "effect-n8n-mcp")
+        const freely = yield* test(id, { testData: { a: 1 } })
+        assert.deepStrictEqual(yield* seenIn(freely.executionId), nodes.map(() => "function"))
+        const { ignored = [] } = yield* tools.workflowProve.call({ workflowId: id, executions: [executionId] })
+        // A proof names the first node that differs in each run; an unchanged one differs by the fence alone.
+        assert.lengthOf(ignored, 1)
       }),
     120_000
   )

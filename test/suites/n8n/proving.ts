@@ -259,7 +259,7 @@ export const proving = (it: It, { drafts }: { readonly drafts: boolean }) => {
               nodes: [
                 node("Hook", "webhook", 2, { path, httpMethod: "POST" }, { webhookId: path }),
                 set("Tax", "{ gross: $json.body.n * 1.5 }"),
-                set("Format", "{ ...$json, text: 'No. ' + $json.gross }"),
+                code("Format", "return items.map(({ json }) => ({ json: { ...json, text: 'No. ' + json.gross } }))"),
                 posting("Book", sink.url),
                 set("End", "{ booked: true }")
               ],
@@ -275,6 +275,10 @@ export const proving = (it: It, { drafts }: { readonly drafts: boolean }) => {
           tools.workflowEdit.call({ workflowId: id, operations: [{ op: "extract", nodes, name }] })
         yield* extract(["Tax", "Format"], "Taxes")
         assert.deepInclude(yield* prove(id), { runs: 3, same: 3, groups: [], notReplayed: [] })
+        // Its code ran in a copy of it, with a fence.
+        const taxes = (yield* scenarios.allWorkflows).find(({ name }) => name === "Taxes")
+        const executions = obj(yield* scenarios.fetchJson(`executions?workflowId=${String(taxes?.["id"])}`))
+        assert.deepStrictEqual(arr(executions?.["data"]), [])
         // A new node that sends is known to send; only what follows it is not known.
         yield* withFiles((proved) =>
           Effect.gen(function*() {

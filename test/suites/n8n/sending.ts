@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as Services from "../../../src/app/Services.ts"
 import type { Obj } from "../../../src/base/Json.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import * as tools from "../../../src/tools/index.ts"
 import { escapes } from "../../support/escapes.ts"
 import { senders } from "../../support/senders.ts"
 import { node } from "../../support/workflows.ts"
@@ -82,7 +83,12 @@ export const sendingNothing = (it: It) => {
         const held = new Set([...again.pinned ?? [], ...again.notRun ?? []])
         assert.deepStrictEqual(senders.flatMap(({ name }) => held.has(name) ? [] : [name]), [])
         assert.includeMembers([...again.ran ?? []], ["Computes"])
+        yield* tools.testWorkflow.call({ workflowId: id, mode: "auto", cases: [{ replay: executionId }] })
+        yield* tools.workflowProve.call({ workflowId: id, executions: [executionId] })
+        yield* tools.workflowProve.call({ workflowId: id, executions: [executionId], drill: true })
+        yield* tools.retryExecution.call({ ids: [executionId], from: "start", dryRun: true })
+        assert.deepStrictEqual(recorder.lines().slice(sent), [])
       }),
-    120_000
+    240_000
   )
 }
