@@ -78,7 +78,7 @@ const copyOf = Effect.fnUntraced(
   }
 )
 
-/** Nodes of a copy in which those that run code of sub-workflows call fenced copies of these, kept by `copies`. */
+/** Nodes of a copy in which those that run code of sub-workflows call fenced copies of these; `copies` has their ids. */
 export const fencedCalls = Effect.fnUntraced(function*<N extends Obj>(
   nodes: ReadonlyArray<N>,
   callees: ReadonlyMap<string, Callee>,
@@ -94,7 +94,10 @@ export const fencedCalls = Effect.fnUntraced(function*<N extends Obj>(
       const { workflowId } = parameters
       return id === undefined ? node : {
         ...node,
-        parameters: { ...parameters, workflowId: obj(workflowId) === undefined ? id : { ...obj(workflowId), value: id } }
+        parameters: {
+          ...parameters,
+          workflowId: obj(workflowId) === undefined ? id : { ...obj(workflowId), value: id }
+        }
       }
     }))
 })

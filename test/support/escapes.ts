@@ -29,15 +29,18 @@ const scopes = (url: string): Readonly<Record<string, string>> => {
     "static block": `class A { static { this.x = helpers${send} } m(helpers) {} }`,
     "static field": `class A { static x = helpers${send}; m(helpers) {} }`,
     "instance field": `class A { x = helpers${send}; m(helpers) {} } new A()`,
-    "extends with an expression": `function g() { return class extends (helpers${send}, Object) { m() { var helpers } } } g()`,
+    "extends with an expression":
+      `function g() { return class extends (helpers${send}, Object) { m() { var helpers } } } g()`,
     "extends with this": `function g() { return class extends (this.helpers${send}, Object) {} } g.call(this)`,
     "computed key with this": `class A { [(this.helpers${send}, "m")]() {} }`,
     "variable of a static block": `class A { static { var helpers } } await helpers${send}`,
     "function in a static block": `class A { static { function helpers() {} } } await helpers${send}`,
     "default of a setter": `const o = { set x(v = helpers${send}) { var helpers } }; o.x = undefined`,
     "default of a catch": `try { throw {} } catch ({ x = helpers${send} }) {}`,
-    "default inside a default": `async function f(x = (y = helpers) => y${send}) { var helpers, y; return x() } await f()`,
-    "var in a nested block of a body": `async function f(x = helpers) { { { var helpers } } return x${send} } await f()`,
+    "default inside a default":
+      `async function f(x = (y = helpers) => y${send}) { var helpers, y; return x() } await f()`,
+    "var in a nested block of a body":
+      `async function f(x = helpers) { { { var helpers } } return x${send} } await f()`,
     "scope of a switch": `switch (await helpers${send}) { case 1: let helpers = 1; break }`,
     "discriminant of a switch": `switch (helpers${send}) { default: { let helpers } }`,
     "head of a loop": `for (const x of [helpers${send}]) { let helpers = x }`,
@@ -48,7 +51,8 @@ const scopes = (url: string): Readonly<Record<string, string>> => {
     "label": `helpers: { break helpers } await helpers${send}`,
     "property of the same name": `const o = { helpers: 1 }; await helpers${send}`,
     "parameter of another function": `function g(helpers) {} await helpers${send}`,
-    "function in a block": `if (false) { function helpers() {} } await (helpers ?? globalThis.helpers)?.httpRequest?.({ url: "${url}" })`,
+    "function in a block":
+      `if (false) { function helpers() {} } await (helpers ?? globalThis.helpers)?.httpRequest?.({ url: "${url}" })`,
     "member of this": `await this.helpers${send}`,
     "member of this, computed": `await this["hel" + "pers"]${send}`,
     "this in a function": `await (function () { return this })().helpers${send}`,
@@ -57,17 +61,20 @@ const scopes = (url: string): Readonly<Record<string, string>> => {
     "this in a pattern": `const { helpers: h } = this; await h${send}`,
     "rest of this": `const { ...all } = this; await all.helpers${send}`,
     "global object": `await globalThis.helpers${send}`,
-    "global object by a getter": `const o = { get g() { return this } }; const { g } = Object.getOwnPropertyDescriptor(o, "g"); `
+    "global object by a getter":
+      `const o = { get g() { return this } }; const { g } = Object.getOwnPropertyDescriptor(o, "g"); `
       + `await (0, Object.getOwnPropertyDescriptor(o, "g").get)().helpers${send}`,
-    "values of the global object": `for (const k of Object.keys(globalThis)) { let v; try { v = globalThis[k]; v.httpRequest.name } catch { continue } await v${send} }`,
+    "values of the global object":
+      `for (const k of Object.keys(globalThis)) { let v; try { v = globalThis[k]; v.httpRequest.name } catch { continue } await v${send} }`,
     "a method that is taken": `const { httpRequest } = helpers; await httpRequest({ url: "${url}" })`,
     "a method by its computed name": `await helpers["http" + "Request"]({ url: "${url}" })`,
     "the older method": `await helpers.request({ url: "${url}" })`,
     "a copy of the helpers": `const h = { ...helpers }; await h${send}`,
-    "a spread": `const [f] = [...Object.values(helpers)].filter((x) => x?.name === "httpRequest"); await (f ?? helpers.httpRequest)({ url: "${url}" })`,
+    "a spread":
+      `const [f] = [...Object.values(helpers)].filter((x) => x?.name === "httpRequest"); await (f ?? helpers.httpRequest)({ url: "${url}" })`,
     "with": `with ({ o: globalThis }) { await o.helpers${send} }`,
-    "eval": `await eval("helpers${send.replaceAll('"', '\\"')}")`,
-    "indirect eval": `await (0, eval)("helpers${send.replaceAll('"', '\\"')}")`,
+    "eval": `await eval("helpers${send.replaceAll("\"", "\\\"")}")`,
+    "indirect eval": `await (0, eval)("helpers${send.replaceAll("\"", "\\\"")}")`,
     "reflection": `await Reflect.get(globalThis, "helpers")${send}`,
     "a proxy": `await new Proxy(globalThis, {}).helpers${send}`,
     "bind": `await helpers.httpRequest.bind(helpers)({ url: "${url}" })`,
@@ -92,10 +99,16 @@ const calls = (url: string): Readonly<Record<string, string>> => {
     "iterator in a pattern": `${made} try { const [x] = { [Symbol.iterator]: f } } catch {}`,
     "asyncIterator": `${made} try { for await (const x of { [Symbol.asyncIterator]: f }) {} } catch {}`,
     "hasInstance": `${made} try { 1 instanceof { [Symbol.hasInstance]: f } } catch {}`,
-    "species": `${made} try { class A extends Array { static get [Symbol.species]() { f() } } new A(1).map((x) => x) } catch {}`,
-    "then": `${made} try { await Promise.race([{ then: f }, new Promise((done) => setTimeout(done, 50))]) } catch {}`,
-    "Array.fromAsync": `${maker} const [f] = await Array.fromAsync([${JSON.stringify(sending(url))}], F); await Array.fromAsync([1], f)`,
-    "Array.from": `${maker} const [f] = Array.from([${JSON.stringify(sending(url))}], (x) => F(x, "")); Array.from([1], f)`,
+    "species":
+      `${made} try { class A extends Array { static get [Symbol.species]() { f() } } new A(1).map((x) => x) } catch {}`,
+    "a thenable":
+      `${made} try { await Promise.race([{ then: f }, new Promise((done) => setTimeout(done, 50))]) } catch {}`,
+    "Array.fromAsync": `${maker} const [f] = await Array.fromAsync([${
+      JSON.stringify(sending(url))
+    }], F); await Array.fromAsync([1], f)`,
+    "Array.from": `${maker} const [f] = Array.from([${
+      JSON.stringify(sending(url))
+    }], (x) => F(x, "")); Array.from([1], f)`,
     "replace": `${made} "a".replace("a", f)`,
     "replaceAll": `${made} "a".replaceAll("a", f)`,
     "a replacer": `${made} try { JSON.stringify({ a: 1 }, f) } catch {}`,
@@ -125,7 +138,8 @@ const calls = (url: string): Readonly<Record<string, string>> => {
     "Reflect.construct": `${made} try { Reflect.construct(f, []) } catch {}`,
     "a prototype": `const F = Object.getPrototypeOf(async () => {}).constructor; await F(${text})()`,
     "__proto__": `const F = (async () => {}).__proto__.constructor; await F(${text})()`,
-    "a host function": `const F = (typeof Buffer === "function" ? Buffer : setTimeout)["con" + "structor"]; await F("h", "return h.httpRequest({url:'${url}'})")(globalThis.helpers)`,
+    "a host function":
+      `const F = (typeof Buffer === "function" ? Buffer : setTimeout)["con" + "structor"]; await F("h", "return h.httpRequest({url:'${url}'})")(globalThis.helpers)`,
     "a host error": `let e; try { $("no such node").first() } catch (x) { e = x } `
       + `const F = e["con" + "structor"]["con" + "structor"]; await F("h", "return h.httpRequest({url:'${url}'})")(globalThis.helpers)`
   }
@@ -147,12 +161,15 @@ const modules = (url: string): Readonly<Record<string, string>> => {
     "import": `(await import("http")).get("${url}")`,
     "import by eval": `(await (0, eval)("import('http')")).get("${url}")`,
     "caller": `(function g() { const r = g.caller?.arguments?.[1]; if (r) r("http").get("${url}") })()`,
-    "caller of the caller": `(function g() { let f = g; for (let i = 0; i < 9 && f; i++) { f = f.caller; const r = f?.arguments?.[1]; if (typeof r === "function") r("http").get("${url}") } })()`,
+    "caller of the caller":
+      `(function g() { let f = g; for (let i = 0; i < 9 && f; i++) { f = f.caller; const r = f?.arguments?.[1]; if (typeof r === "function") r("http").get("${url}") } })()`,
     "require's cache": `const c = require.cache; for (const k in c) c[k].require("http").get("${url}")`,
     "a module's constructor": `new module.constructor("x", "/", null).require("http").get("${url}")`,
     "a socket": `new (require("net").Socket)().connect(${port}, "127.0.0.1")`,
-    "a console's stream": `console._stdout.constructor; console._stdout._handle.constructor; new console._stdout.constructor({})["conn" + "ect"](${port}, "127.0.0.1")`,
-    "a timer's list": `let t = setTimeout(() => {}, 9); for (let i = 0; t && i < 9; i++) { t = t._idleNext; if (t?._onTimeout?.require) t._onTimeout.require("http").get("${url}") }`,
+    "a console's stream":
+      `console._stdout.constructor; console._stdout._handle.constructor; new console._stdout.constructor({})["conn" + "ect"](${port}, "127.0.0.1")`,
+    "a timer's list":
+      `let t = setTimeout(() => {}, 9); for (let i = 0; t && i < 9; i++) { t = t._idleNext; if (t?._onTimeout?.require) t._onTimeout.require("http").get("${url}") }`,
     "execution of a workflow": `await executeWorkflow({ code: { nodes: [], connections: {} } })`
   }
 }

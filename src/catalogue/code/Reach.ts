@@ -312,7 +312,7 @@ const sqlCallsOut = (sql: string): boolean => {
     texts.push(text.slice(1, -1))
     return " '' "
   }).replace(/[\s;]+$/, "")
-  return !/^\s*(?:select|with)\b/i.test(query) || /[`@;{}]|->|[^\x00-\x7f]\s*\(/.test(query) ||
+  return !/^\s*(?:select|with)\b/i.test(query) || /[`@;{}]|->|[^ -~\s]\s*\(/.test(query) ||
     /\b(?:attach|begin|create|declare|delete|drop|exec|insert|into|load|require|set|source|update)\b/i.test(query) ||
     /\b(?:apply|from|join|using)\s*['[?]/i.test(query) ||
     texts.some((text) => /[/\\]|\.\w+$/.test(text)) ||

@@ -22,7 +22,7 @@ export interface Scope {
   readonly receiver: "global" | "class"
 }
 
-/** Properties whose values the language or its functions call without being told to. */
+/** Properties whose values the language or its functions call by themselves. */
 export const implicit: ReadonlySet<string> = new Set(
   "then toJSON toString valueOf toLocaleString get set next return throw done value has size keys add exec".split(" ")
 )

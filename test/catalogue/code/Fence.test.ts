@@ -124,7 +124,7 @@ describe("the fence around a node's code", () => {
       assert.deepStrictEqual(open.sent, [])
     }))
 
-  it.effect("does not hold code that is no whole body, and leaves nodes without code as they are", () =>
+  it.effect("refuses code that ends its function early, and leaves nodes without code as they are", () =>
     Effect.gen(function*() {
       const parse = yield* JavaScript.parser
       for (
@@ -136,7 +136,11 @@ describe("the fence around a node's code", () => {
           7
         ]
       ) assert.isUndefined(Fence.fence(nodeOf(code), parse), String(code))
-      const sort = { name: "S", type: "n8n-nodes-base.sort", parameters: { code: "await /}).x, send(), ((a, b) => {/ 1" } }
+      const sort = {
+        name: "S",
+        type: "n8n-nodes-base.sort",
+        parameters: { code: "await /}).x, send(), ((a, b) => {/ 1" }
+      }
       assert.isUndefined(Fence.fence(sort, parse))
       const set = { name: "S", type: "n8n-nodes-base.set", parameters: { jsCode: "helpers" } }
       assert.deepStrictEqual(Fence.fence(set, parse), set)

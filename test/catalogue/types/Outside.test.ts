@@ -85,7 +85,9 @@ describe("which nodes reach outside", () => {
       const merge = (query: string) =>
         outside(base("merge"), { typeVersion: 3.2, parameters: { mode: "combineBySql", query } })
       assert.isFalse(merge("SELECT a.x, COUNT(*) FROM input1 a LEFT JOIN input2 ON a.id = input2.id GROUP BY a.x"))
-      assert.isFalse(merge("WITH t AS (SELECT id, 'x, y' AS n FROM input1) SELECT * FROM t JOIN input2 ON t.id IN (1, 2);"))
+      assert.isFalse(
+        merge("WITH t AS (SELECT id, 'x, y' AS n FROM input1) SELECT * FROM t JOIN input2 ON t.id IN (1, 2);")
+      )
       assert.isFalse(merge("SELECT UPPER(a) AS A FROM input1, input2 WHERE b LIKE '%CSV%' -- from csv('x')"))
       for (
         const query of [

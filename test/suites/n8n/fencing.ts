@@ -108,7 +108,10 @@ export const fencing = (it: It) => {
           ["code", "each", "function", "functionItem"].flatMap((kind) => {
             const build = kinds[kind] ?? langchain
             const own = build(`Bare ${kind} ${index}`, text)
-            const fenced = Fence.fence({ ...own, id: `fenced ${kind} ${index}`, name: `Fenced ${kind} ${index}` } as unknown as Node, parse)
+            const fenced = Fence.fence(
+              { ...own, id: `fenced ${kind} ${index}`, name: `Fenced ${kind} ${index}` } as unknown as Node,
+              parse
+            )
             assert.isDefined(fenced, text)
             return [own, fenced as unknown as Obj & { readonly name: string }]
           })

@@ -663,7 +663,7 @@ export const suite = (version: string) => {
     examining(it, v2)
     sent(it)
     fencing(it)
-  sendingNothing(it)
+    sendingNothing(it)
     proving(it, { drafts })
     retrying(it, v2)
     changingMany(it, v2)
