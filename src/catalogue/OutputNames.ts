@@ -12,12 +12,13 @@ export const of = (
   evaluate: Ports.Evaluate
 ): OutputNames => {
   const read = (node: NodeShape) => {
-    const { parameters: own, type, typeVersion = 1 } = node
+    const { type, typeVersion = 1 } = node
+    const own = obj(node.parameters) ?? {}
     const nodeType = find(type)
     const description = nodeType && NodeType.at(nodeType, typeVersion)
     if (description === undefined) return undefined
-    const parameters = Parameters.complete(description, { typeVersion, parameters: obj(own) ?? {} })
-    const names = Ports.outputs(description, { parameters, version: typeVersion }, evaluate)
+    const parameters = Parameters.complete(description, { typeVersion, parameters: own })
+    const names = Ports.outputs(description, { parameters, own, version: typeVersion }, evaluate)
       ?.flatMap((port) => port.type === "main" ? [port.name] : [])
     // A Filter's run data also contains discarded items, for which it has no port.
     const inRuns = description.outputNames ?? []

@@ -20,11 +20,9 @@ const lookBy =
     const version = num(node["typeVersion"]) ?? 1
     const description = nodeType && (NodeType.at(nodeType, version) ?? nodeType.descriptions[0])
     if (description === undefined) return undefined
-    const parameters = Parameters.complete(description, {
-      typeVersion: version,
-      parameters: Workflow.parametersOf(node)
-    })
-    const shape = { parameters, version, onError: str(node["onError"]) }
+    const own = Workflow.parametersOf(node)
+    const parameters = Parameters.complete(description, { typeVersion: version, parameters: own })
+    const shape = { parameters, own, version, onError: str(node["onError"]) }
     return {
       label: description.displayName,
       isTrigger: description.group.includes("trigger"),

@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import * as Interpreter from "../../base/Interpreter.ts"
 import { defined, num, type Obj, obj, str } from "../../base/Json.ts"
 import type * as Connections from "../../n8n/model/Connections.ts"
-import type { Description, Ports } from "./NodeType.ts"
+import { choices, type Description, groups, members, type Ports, type Property } from "./NodeType.ts"
 
 /** Input or output; `index` counts those of its type. */
 export interface Port extends Connections.Port {
@@ -26,7 +26,10 @@ export type Evaluate = (
 ) => unknown
 
 export interface Node {
+  /** Shown parameters with defaults. */
   readonly parameters: Obj
+  /** Parameters as they are in the workflow, whatever their form. */
+  readonly own?: Obj
   readonly version: number
   readonly onError?: string | undefined
 }
@@ -36,8 +39,60 @@ const decodeFilter = Schema.decodeUnknownOption(Schema.Struct({
   excludedNodes: Schema.optionalKey(Schema.Array(Schema.String))
 }))
 
+const wordsOf = (ports: Ports): ReadonlySet<string> => new Set(typeof ports === "string" ? ports.split(/\W+/) : [])
+
 export const dependOn = ({ inputs, outputs }: Description, name: string): boolean =>
-  [inputs, outputs].some((ports) => typeof ports === "string" && ports.split(/\W+/).includes(name))
+  [inputs, outputs].some((ports) => wordsOf(ports).has(name))
+
+/** Whether a type has such ports in some configuration. */
+export const mayHave = (ports: Ports, type: string): boolean =>
+  typeof ports === "string"
+    ? ports.includes(type)
+    : ports.some((port) => port === type || obj(port)?.["type"] === type)
+
+/** Whether a value has the form of the property as far as ports can depend on it: not an expression, not malformed. */
+const isReadable = (property: Property, value: unknown, words: ReadonlySet<string>): boolean => {
+  if (typeof value === "string" && value.startsWith("=")) return false
+  const areReadable = (properties: ReadonlyArray<Property>, values: unknown) => {
+    const fields = obj(values)
+    return fields !== undefined && properties.every((each) =>
+      !words.has(each.name) || !Object.hasOwn(fields, each.name) || isReadable(each, fields[each.name], words)
+    )
+  }
+  switch (property.type) {
+    case "number":
+      return typeof value === "number"
+    case "boolean":
+      return typeof value === "boolean"
+    case "options": {
+      const values = choices(property).map((choice) => choice.value)
+      return values.length === 0 || values.includes(value as string)
+    }
+    case "collection":
+      return areReadable(members(property), value)
+    case "fixedCollection": {
+      const isList = property.typeOptions?.["multipleValues"] !== undefined
+      return obj(value) !== undefined && Object.entries(obj(value) ?? {}).every(([name, items]) => {
+        const group = groups(property).find((each) => each.name === name)
+        if (group === undefined) return false
+        return isList
+          ? Array.isArray(items) && items.every((item) => areReadable(group.values, item))
+          : areReadable(group.values, items)
+      })
+    }
+  }
+  return true
+}
+
+/** Whether the ports can be computed: the parameters that they depend on are readable. */
+const areKnown = (ports: Ports, { properties }: Description, node: Node): boolean => {
+  const values = node.own ?? node.parameters
+  const words = wordsOf(ports)
+  const named = Map.groupBy(properties.filter(({ name }) => words.has(name)), ({ name }) => name)
+  return [...named].every(([name, all]) =>
+    !Object.hasOwn(values, name) || all.some((property) => isReadable(property, values[name], words))
+  )
+}
 
 /** Maximum number of ports; a node with more has unknown ports. */
 const maxPorts = 256
@@ -73,11 +128,14 @@ const counted = (ports: ReadonlyArray<Omit<Port, "index">>): ReadonlyArray<Port>
 }
 
 const portsOf = (
-  declared: Ports,
-  names: ReadonlyArray<string> = [],
-  { parameters, version }: Node,
+  description: Description,
+  side: "inputs" | "outputs",
+  node: Node,
   evaluate: Evaluate
 ): ReadonlyArray<Port> | undefined => {
+  const { [side]: declared, [`${side === "inputs" ? "input" : "output"}Names` as const]: names = [] } = description
+  if (!areKnown(declared, description, node)) return undefined
+  const { parameters, version } = node
   const ports = decode(typeof declared === "string" ? evaluate(declared, { parameters, version }) : declared)
   return ports && counted(ports).map((port) => {
     const name = port.name ?? (port.type === "main" ? names[port.index] : undefined)
@@ -85,12 +143,12 @@ const portsOf = (
   })
 }
 
-/** Inputs; `undefined` if they are unknown. */
+/** Inputs; `undefined` if they are unknown, as where an expression decides about them. */
 export const inputs = (
   description: Description,
   node: Node,
   evaluate: Evaluate
-): ReadonlyArray<Port> | undefined => portsOf(description.inputs, description.inputNames, node, evaluate)
+): ReadonlyArray<Port> | undefined => portsOf(description, "inputs", node, evaluate)
 
 /** Outputs, including the error output; `undefined` if they are unknown. */
 export const outputs = (
@@ -98,7 +156,7 @@ export const outputs = (
   node: Node,
   evaluate: Evaluate
 ): ReadonlyArray<Port> | undefined => {
-  const ports = portsOf(description.outputs, description.outputNames, node, evaluate)
+  const ports = portsOf(description, "outputs", node, evaluate)
   if (ports === undefined || node.onError !== "continueErrorOutput") return ports
   return [...ports, { type: "main", index: ports.filter(({ type }) => type === "main").length, name: "error" }]
 }

@@ -74,7 +74,7 @@ const read = (json: Obj, index: number, lookups: Lookups): ReadonlyArray<Node> =
   const parameters = description === undefined || version === undefined
     ? own
     : Parameters.complete(description, { typeVersion: version, parameters: own })
-  const shape = { parameters, version: version ?? 1, onError: str(json["onError"]) }
+  const shape = { parameters, own, version: version ?? 1, onError: str(json["onError"]) }
   return [{
     at: `nodes[${index}]`,
     name,

@@ -1,5 +1,5 @@
 /** Problems with connections: ports that do not exist or do not fit, and inputs that need a connection. */
-import type { Port } from "../../catalogue/types/Ports.ts"
+import { mayHave, type Port } from "../../catalogue/types/Ports.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import {
   admits,
@@ -45,7 +45,7 @@ const atSource = (link: Connections.PlacedLink, from: Node, to: Node): Fault | u
         fix: written(from, to, shared)
       }
     }
-    if (has(to.outputs, type) && has(from.inputs, type)) {
+    if (has(to.outputs, type) && has(from.inputs, type) && !mayHave(from.description?.outputs ?? [], type)) {
       return {
         message: `${type} goes the other way: from '${to.name}' to '${from.name}'.`,
         fix: written(to, from, type)

@@ -14,7 +14,7 @@ const of = (type: string, version: number, given: Obj = {}, onError?: string) =>
   const description = at(get(type), version)
   if (description === undefined) throw new Error(`${type} has no version ${version}`)
   const parameters = complete(description, { typeVersion: version, parameters: given })
-  const node = { parameters, version, onError }
+  const node = { parameters, own: given, version, onError }
   return {
     inputs: Ports.inputs(description, node, evaluate),
     outputs: Ports.outputs(description, node, evaluate)
@@ -162,5 +162,39 @@ describe("text that is not an expression of n8n", () => {
       { type: "main", index: 0 },
       { type: "main", index: 1 }
     ])
+  })
+})
+
+describe("ports that cannot be computed", () => {
+  it("are unknown where an expression decides, or the parameter is malformed, and none where there are none", () => {
+    const outputs = (version: number, given: Obj) => of(`${base}switch`, version, given).outputs
+    same(outputs(3.2, { mode: "expression", numberOutputs: "={{ 3 }}" }), undefined)
+    same(outputs(2, { mode: "expression", outputsAmount: "={{ 3 }}" }), undefined)
+    same(outputs(3.2, { mode: "={{ 'rules' }}" }), undefined)
+    same(outputs(3.2, { rules: { conditions: [] } }), undefined)
+    same(outputs(3.2, { rules: { values: { "0": {} } } }), undefined)
+    same(outputs(3.2, { rules: "={{ $json.rules }}" }), undefined)
+    same(outputs(3.2, { rules: {} }), [])
+    same(outputs(3.2, { mode: "expression", numberOutputs: 2, output: "={{ 1 }}" })?.length, 2)
+    same(of(`${base}merge`, 3.2, { numberInputs: "abc" }).inputs, undefined)
+    const conditions = { conditions: [{ leftValue: "={{ $json.a }}" }] }
+    same(outputs(3.2, { rules: { values: [{ conditions }] } })?.length, 1)
+  })
+
+  it("are unknown for every type whose ports depend on a parameter, where this is an expression", () => {
+    let count = 0
+    for (const [, description, version] of versions) {
+      for (const side of ["inputs", "outputs"] as const) {
+        const declared = description[side]
+        if (typeof declared !== "string") continue
+        const words = new Set(declared.split(/\W+/))
+        for (const { name } of description.properties.filter((each) => words.has(each.name))) {
+          const node = { parameters: { [name]: "={{ $json.x }}" }, version }
+          same(Ports[side](description, node, evaluate), undefined)
+          count++
+        }
+      }
+    }
+    assert.isAtLeast(count, 40)
   })
 })
