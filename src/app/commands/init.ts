@@ -9,6 +9,7 @@ import { dirname, join, resolve } from "node:path"
 import { text as textOf } from "node:stream/consumers"
 import type * as Tool from "../../answer/Tool.ts"
 import * as AtomicFile from "../../base/AtomicFile.ts"
+import { sha256 } from "../../base/Hash.ts"
 import { arr, obj, str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as ConfigFile from "../config/ConfigFile.ts"
@@ -185,22 +186,27 @@ export const init = command(
   },
   Effect.fnUntraced(function*({ name, project, yes }, options) {
     const tools = yield* offeredTools(options)
+    const isProject = project && options.config === undefined
     const file = options.config !== undefined
       ? resolve(options.config)
-      : project
+      : isProject
       ? resolve(ConfigPlace.projectFile)
       : ConfigPlace.userFile(process.env)
     const { names, text } = yield* readExisting(file)
     const isOld = names.includes(name)
-    if (text !== undefined && !yes) {
+    // What a repository brought is not believed with the rest of the file, unless a person says so.
+    const foreign = isProject && ConfigPlace.find(process.env).refused.find((each) => each.file === file)
+    if (text !== undefined && (foreign || !yes)) {
       const what = `${isOld ? "replace" : "add"} '${Visible.label(name)}' ${isOld ? "in" : "to"}`
+      if (foreign && !isInteractive()) return yield* Options.refuse(`${file} is not used: ${foreign.objection}`)
       if (!isInteractive()) {
         const shown = names.map((each) => Visible.label(each)).join(", ") || "without profiles"
         return yield* Options.refuse(
           `${file} exists (${shown}): --yes would ${what} it; --name chooses another name`
         )
       }
-      const message = `${file} exists: ${what} it?`
+      const exists = foreign ? `is not used: ${foreign.objection}. You have read it, and trust it all` : "exists"
+      const message = `${file} ${exists}: ${what} it?`
       if (!(yield* Prompt.run(Prompt.Confirm({ message, initial: false })))) {
         return yield* Options.refuse("Nothing was written")
       }
@@ -226,9 +232,16 @@ export const init = command(
     const formattingOptions = { insertSpaces: true, tabSize: 2 }
     const before = text ?? "{\"profiles\":[]}"
     const edits = modify(before, ["profiles", all.indexOf(name)], profile, { formattingOptions })
-    yield* write(file, `${applyEdits(before, edits).trimEnd()}\n`)
+    const after = `${applyEdits(before, edits).trimEnd()}\n`
+    yield* write(file, after)
     yield* print(`\nWrote ${file}, which only you can read.`)
-    if (project && options.config === undefined) yield* ignore(dirname(file))
+    if (isProject) {
+      const records = { ...ConfigPlace.records(process.env), [ConfigPlace.recordName(file)]: sha256(after) }
+      yield* write(ConfigPlace.recordsFile(process.env), `${JSON.stringify(records, undefined, 2)}\n`)
+      yield* ignore(dirname(file))
+      const [refusal] = ConfigPlace.find(process.env).refused
+      if (refusal !== undefined) yield* warn(`${program}: it is not used: ${refusal.objection}`)
+    }
     // Clients start elsewhere, and with other variables.
     const isUsual = file === ConfigPlace.userFile({ HOME: process.env["HOME"] })
     const command = [
