@@ -151,10 +151,6 @@ const ignore = Effect.fnUntraced(function*(folder: string) {
   yield* print(`Added ${ConfigPlace.projectFile} to ${file}, since it contains the key`)
 }, Effect.mapError((error) => Options.refuse(`.gitignore cannot be written: ${ConfigFile.fault(error)}`)))
 
-/** Command that starts this program, from a client that does not know this shell. */
-export const start = (node: string, script: string): ReadonlyArray<string> =>
-  /[\\/]_npx[\\/]/.test(script) ? ["npx", "-y", program] : [node, script]
-
 /** Lines that add this server to clients. */
 export const clientLines = (profile: string, command: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [first = "", ...args] = command
@@ -242,10 +238,11 @@ export const init = command(
       const [refusal] = ConfigPlace.find(process.env).refused
       if (refusal !== undefined) yield* warn(`${program}: it is not used: ${refusal.objection}`)
     }
-    // Clients start elsewhere, and with other variables.
+    // Clients start elsewhere, and with other variables: this very program, not one that a registry has by its name.
     const isUsual = file === ConfigPlace.userFile({ HOME: process.env["HOME"] })
     const command = [
-      ...start(process.execPath, process.argv[1] ?? ""),
+      process.execPath,
+      process.argv[1] ?? "",
       ...(isUsual ? [] : ["--config", file]),
       // Named even if it is the only one: a second one must not stop the clients of the first.
       "--profile",
