@@ -2,7 +2,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, globSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { declarations } from "../src/app/config/Declarations.ts"
@@ -93,6 +93,14 @@ const calls = pages.flatMap((page) =>
   }))
 )
 
+/** Commands, and JSON, that fetch a package of our name from a registry. */
+const fetches = [
+  "\\b(?:npx|bunx|pnpx|(?:npm|pnpm|yarn|bun) (?:dlx|exec|x|i|install|add|create))\\b[^\\n`]*[ \"']" +
+  "effect-n8n-mcp(?:@[\\w.]+)?(?=[\"'\\s`]|$)",
+  "\"npx\"[^{}]*\"effect-n8n-mcp",
+  "\"(?:source|registryType)\": ?\"npm\""
+].map((form) => new RegExp(form))
+
 /** Names of a page's headings as links to them. */
 const anchorsOf = (text: string) =>
   [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) =>
@@ -131,6 +139,19 @@ describe("the documentation", () => {
     }
   })
 
+  it.each([...pages, ...globSync([".claude-plugin/**/*.*", ".docker/*", ".github/ISSUE_TEMPLATE/*"], { cwd: root })])(
+    "%s runs no package that a registry has by our name, which is not ours yet",
+    (page) => {
+      const configured = [...read(page).matchAll(/[?&]config=([^)&\s]+)/g)].map(([, value = ""]) => {
+        const text = decodeURIComponent(value)
+        return text.startsWith("{") ? text : atob(text)
+      })
+      for (const text of [read(page).replaceAll("\\\n", " "), ...configured]) {
+        for (const form of fetches) assert.notMatch(text, form)
+      }
+    }
+  )
+
   it("has links that add the server to Cursor and VS Code, with the configuration of the other clients", () => {
     const readme = read("README.md")
     const queryOf = (start: string) => {
@@ -143,8 +164,7 @@ describe("the documentation", () => {
     const code = queryOf("https://insiders.vscode.dev/redirect/mcp/install?")
     assert.deepStrictEqual([cursor.get("name"), code.get("name")], ["n8n", "n8n"])
     const expected = {
-      command: "npx",
-      args: ["-y", "effect-n8n-mcp"],
+      command: "effect-n8n-mcp",
       env: { N8N_URL: "https://n8n.example.com", N8N_API_KEY: "" }
     }
     assert.deepStrictEqual(JSON.parse(atob(cursor.get("config") ?? "")), expected)

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { spawn } from "node:child_process"
@@ -30,6 +31,8 @@ const beginning = (stream: Stream.Stream<Uint8Array, unknown>) =>
     Effect.orElseSucceed(() => "")
   )
 
+const decoded = Option.liftThrowable(decodeURIComponent)
+
 const elsewhere = (location: string | undefined, url: URL) =>
   location !== undefined && URL.canParse(location, url)
     ? `redirects to ${new URL(location, url).origin}, and redirects are not followed`
@@ -46,15 +49,16 @@ export const post = Effect.fnUntraced(function*(address: Redacted.Redacted<strin
 > {
   const text = Redacted.value(address).trim()
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url?.protocol !== "https:" && url?.protocol !== "http:") {
+  const credentials = Option.all([url?.username ?? "", url?.password ?? ""].map(decoded))
+  if (url?.protocol !== "https:" && url?.protocol !== "http:" || Option.isNone(credentials)) {
     return yield* Options.refuse("--to is not an http address (it is not repeated here, since it may be a secret)")
   }
-  const { password, username } = url
+  const [username = "", password = ""] = credentials.value
   url.username = url.password = ""
   const request = HttpClientRequest.post(url).pipe(
     username === "" && password === ""
       ? (self) => self
-      : HttpClientRequest.basicAuth(decodeURIComponent(username), decodeURIComponent(password))
+      : HttpClientRequest.basicAuth(username, password)
   )
   return (json) =>
     Effect.gen(function*() {

@@ -11,7 +11,10 @@ export interface Write {
   readonly path: string
   readonly body?: unknown
   /** `GET` of another path of the same n8n, as JSON. */
-  readonly read: (path: string) => Effect.Effect<unknown, Errors.N8nError>
+  readonly read: (
+    path: string,
+    query?: { readonly [name: string]: string }
+  ) => Effect.Effect<unknown, Errors.N8nError>
 }
 
 /** Reads a workflow by id. */

@@ -27,7 +27,7 @@ import * as HttpErrors from "./HttpErrors.ts"
 import { retries } from "./retries.ts"
 import * as spans from "./spans.ts"
 import * as Traffic from "./Traffic.ts"
-import { WriteGuard } from "./WriteGuard.ts"
+import { type Write, WriteGuard } from "./WriteGuard.ts"
 
 /** n8n's address and how to send requests to it. */
 export interface Options {
@@ -392,10 +392,10 @@ const guarded = <A>(connection: Connection, request: Request, target: Errors.Tar
   const sending = sendAny(connection, request, target, consume)
   const { body, method, path, to } = request
   if (to !== undefined || isRead(method)) return sending
-  const read = (path: string) =>
+  const read: Write["read"] = (path, query) =>
     sendAny(
       connection,
-      { method: "GET", path },
+      { method: "GET", path, query },
       { resourceType: "Resource", resourceId: path, ...target, operation: "look at what a write changes" },
       (response, target) => readJson(response, Schema.Unknown, target)
     )

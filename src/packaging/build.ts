@@ -3,7 +3,7 @@ import { packExtension } from "@anthropic-ai/mcpb"
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
-import { bundleManifest, entryPoint, icon, marketplace, screenshot, serverJson } from "./manifests.ts"
+import { bundleManifest, entryPoint, icon, screenshot, serverJson } from "./manifests.ts"
 import { metadata, root, writeJson } from "./metadata.ts"
 
 const dist = join(root, "dist")
@@ -40,7 +40,6 @@ const makePlugin = () => {
   mkdirSync(folder, { recursive: true })
   for (const file of [".claude-plugin", "README.md", "LICENSE"]) copy(file, join(folder, file))
   copyServer(join(folder, "dist"))
-  writeJson(join(folder, ".claude-plugin/marketplace.json"), marketplace("./"))
 }
 
 writeJson(join(dist, "server.json"), serverJson)

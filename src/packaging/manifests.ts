@@ -134,13 +134,13 @@ export const pluginManifest = {
   userConfig: form(questions)
 }
 
-/** `.claude-plugin/marketplace.json`, which offers the plugin from `source`. */
-export const marketplace = (source: string | { readonly source: "npm"; readonly package: string }) => ({
+/** `.claude-plugin/marketplace.json`, which offers the plugin in whose folder it is: a built checkout, or `dist/plugin`. */
+const marketplace = {
   name: metadata.name,
   description: metadata.description,
   owner: author,
-  plugins: [{ name: title, description: metadata.description, source }]
-})
+  plugins: [{ name: title, description: metadata.description, source: "./" }]
+}
 
 const input = ({ choices, description, format, isSecret, variable }: typeof declarations[number]) => {
   const question = questions.find((each) => each.variable === variable)
@@ -181,7 +181,7 @@ export const serverJson = {
 /** Files that name the version, with the text before it. */
 const mentions: ReadonlyArray<readonly [files: string, before: RegExp]> = [
   ["src/base/Version.ts", /(?<=version = ")[\d.]+/g],
-  [".github/docs/*.md", /(?<=effect-n8n-mcp(?:@|","version":"))[\d.]+/g],
+  [".github/docs/*.md", /(?<=effect-n8n-mcp(?:-|","version":"))\d[\d.]*\d/g],
   [".github/ISSUE_TEMPLATE/bug.yml", /(?<=effect-n8n-mcp )[\d.]+/g]
 ]
 
@@ -199,5 +199,5 @@ if (import.meta.main) {
   for (const [file, text] of outdated()) writeFileSync(join(root, file), text)
   const folder = join(root, ".claude-plugin")
   writeJson(join(folder, "plugin.json"), pluginManifest)
-  writeJson(join(folder, "marketplace.json"), marketplace({ source: "npm", package: metadata.name }))
+  writeJson(join(folder, "marketplace.json"), marketplace)
 }

@@ -18,7 +18,7 @@ import { maxPage } from "../n8n/model/Limits.ts"
 import * as TestMark from "../n8n/model/TestMark.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
-import { WriteGuard } from "../n8n/WriteGuard.ts"
+import { type Write, WriteGuard } from "../n8n/WriteGuard.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
 import { statusFilters } from "./executionWatch.ts"
 import * as live from "./live.ts"
@@ -231,6 +231,7 @@ export const requestOf = Effect.fnUntraced(function*(id: string, workflow: Workf
   if (node === undefined || node.disabled === true) {
     return yield* skip(id, `the published workflow does not have its trigger '${Visible.label(name)}' any more`)
   }
+  yield* WriteGuard.use(({ checkTest }) => checkTest(live.publishedNodes(workflow)))
   if (!retryRequests.receivesRequests(node)) return { execution, node, request: undefined }
   if (execution.mode === "manual") {
     return yield* skip(id, "it was a test in the editor, not a request to the production address")
@@ -271,7 +272,6 @@ const startOf = Effect.fnUntraced(function*(id: string, workflow: Workflow.Workf
   if (TestMark.isCopy(workflow)) return yield* skip(id, "its workflow is a test copy")
   const { execution, node, request } = yield* requestOf(id, workflow)
   if (!workflow.active && !runsUnpublished(node.type, isOld)) return yield* skip(id, "its workflow is not published")
-  yield* WriteGuard.use(({ checkTest }) => checkTest(live.publishedNodes(workflow)))
   const outside = yield* outsideNodes(execution, starterOf(execution) ?? "")
   const repeats = outside.length === 0 ? undefined : outside
   if (request === undefined) {
@@ -317,7 +317,7 @@ const retriedCaller = Effect.fnUntraced(function*(
 })
 
 export const make = Effect.fnUntraced(
-  function*({ force, from }: Options, heads: ReadonlyArray<ExecutionHead.Listed>, end: number) {
+  function*({ force, from, latest }: Options, heads: ReadonlyArray<ExecutionHead.Listed>, end: number) {
     const n8n = yield* N8nClient
     const read = RetryLog.RetryLog.use((log) => log.read(RetryLog.keyOf(n8n.instance)))
     const attempts = yield* from === "start" ? read : Effect.orElseSucceed(read, () => [])
@@ -339,6 +339,13 @@ export const make = Effect.fnUntraced(
         const workflowName = names.get(workflowId) ?? Selection.unknownWorkflow
         const plan = { workflowId, workflowName, newest, ...decision }
         if (from === "failure") {
+          const write = {
+            method: "POST",
+            path: `/executions/${encodeURIComponent(id)}/retry`,
+            body: { loadWorkflow: latest }
+          }
+          const read: Write["read"] = (path, query = {}) => n8n.request("GET", path as `/${string}`, { query })
+          yield* WriteGuard.use(({ check }) => check({ ...write, read }))
           return { ...plan, way: "resume", ...yield* resumption(id) } satisfies Plan as Plan
         }
         if ((yield* Clock.currentTimeMillis) > end) return yield* skip(id, unreached)

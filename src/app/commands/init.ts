@@ -9,6 +9,7 @@ import { dirname, join, resolve } from "node:path"
 import { text as textOf } from "node:stream/consumers"
 import type * as Tool from "../../answer/Tool.ts"
 import * as AtomicFile from "../../base/AtomicFile.ts"
+import { sha256 } from "../../base/Hash.ts"
 import { arr, obj, str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as ConfigFile from "../config/ConfigFile.ts"
@@ -150,10 +151,6 @@ const ignore = Effect.fnUntraced(function*(folder: string) {
   yield* print(`Added ${ConfigPlace.projectFile} to ${file}, since it contains the key`)
 }, Effect.mapError((error) => Options.refuse(`.gitignore cannot be written: ${ConfigFile.fault(error)}`)))
 
-/** Command that starts this program, from a client that does not know this shell. */
-export const start = (node: string, script: string): ReadonlyArray<string> =>
-  /[\\/]_npx[\\/]/.test(script) ? ["npx", "-y", program] : [node, script]
-
 /** Lines that add this server to clients. */
 export const clientLines = (profile: string, command: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [first = "", ...args] = command
@@ -185,22 +182,27 @@ export const init = command(
   },
   Effect.fnUntraced(function*({ name, project, yes }, options) {
     const tools = yield* offeredTools(options)
+    const isProject = project && options.config === undefined
     const file = options.config !== undefined
       ? resolve(options.config)
-      : project
+      : isProject
       ? resolve(ConfigPlace.projectFile)
       : ConfigPlace.userFile(process.env)
     const { names, text } = yield* readExisting(file)
     const isOld = names.includes(name)
-    if (text !== undefined && !yes) {
+    // What a repository brought is not believed with the rest of the file, unless a person says so.
+    const foreign = isProject && ConfigPlace.find(process.env).refused.find((each) => each.file === file)
+    if (text !== undefined && (foreign || !yes)) {
       const what = `${isOld ? "replace" : "add"} '${Visible.label(name)}' ${isOld ? "in" : "to"}`
+      if (foreign && !isInteractive()) return yield* Options.refuse(`${file} is not used: ${foreign.objection}`)
       if (!isInteractive()) {
         const shown = names.map((each) => Visible.label(each)).join(", ") || "without profiles"
         return yield* Options.refuse(
           `${file} exists (${shown}): --yes would ${what} it; --name chooses another name`
         )
       }
-      const message = `${file} exists: ${what} it?`
+      const exists = foreign ? `is not used: ${foreign.objection}. You have read it, and trust it all` : "exists"
+      const message = `${file} ${exists}: ${what} it?`
       if (!(yield* Prompt.run(Prompt.Confirm({ message, initial: false })))) {
         return yield* Options.refuse("Nothing was written")
       }
@@ -226,13 +228,21 @@ export const init = command(
     const formattingOptions = { insertSpaces: true, tabSize: 2 }
     const before = text ?? "{\"profiles\":[]}"
     const edits = modify(before, ["profiles", all.indexOf(name)], profile, { formattingOptions })
-    yield* write(file, `${applyEdits(before, edits).trimEnd()}\n`)
+    const after = `${applyEdits(before, edits).trimEnd()}\n`
+    yield* write(file, after)
     yield* print(`\nWrote ${file}, which only you can read.`)
-    if (project && options.config === undefined) yield* ignore(dirname(file))
-    // Clients start elsewhere, and with other variables.
+    if (isProject) {
+      const records = { ...ConfigPlace.records(process.env), [ConfigPlace.recordName(file)]: sha256(after) }
+      yield* write(ConfigPlace.recordsFile(process.env), `${JSON.stringify(records, undefined, 2)}\n`)
+      yield* ignore(dirname(file))
+      const [refusal] = ConfigPlace.find(process.env).refused
+      if (refusal !== undefined) yield* warn(`${program}: it is not used: ${refusal.objection}`)
+    }
+    // Clients start elsewhere, and with other variables: this very program, not one that a registry has by its name.
     const isUsual = file === ConfigPlace.userFile({ HOME: process.env["HOME"] })
     const command = [
-      ...start(process.execPath, process.argv[1] ?? ""),
+      process.execPath,
+      process.argv[1] ?? "",
       ...(isUsual ? [] : ["--config", file]),
       // Named even if it is the only one: a second one must not stop the clients of the first.
       "--profile",

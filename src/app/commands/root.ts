@@ -80,7 +80,7 @@ export const checkWrites = (deed: string, otherwise = "") =>
 
 /** Program with the options that choose the same n8n again, for commands that a report suggests. */
 export const programFor = ({ demo, profile }: Options.Options) =>
-  `${name}${demo ? " --demo" : profile === undefined ? "" : ` --profile ${profile}`}`
+  `${name}${demo ? " --demo" : profile === undefined ? "" : ` --profile ${Layout.shellWord(profile)}`}`
 
 export const exit = (code: number) => Effect.sync(() => void (process.exitCode = code))
 

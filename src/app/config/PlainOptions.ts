@@ -84,9 +84,9 @@ export const read = (
     : undefined
 }
 
-const json = (file: string): unknown => {
+const json = ({ file, text }: ConfigPlace.Place): unknown => {
   try {
-    return JSON.parse(readFileSync(file, "utf8"))
+    return JSON.parse(text ?? readFileSync(file, "utf8"))
   } catch {
     return undefined
   }
@@ -105,7 +105,7 @@ const ruleForms: { readonly [rule: string]: (value: unknown) => boolean } = {
 
 /** Whether every rule of a policy is certainly valid. */
 export const isPolicy = (file: string): boolean => {
-  const rules = obj(json(file))
+  const rules = obj(json({ file }))
   return rules !== undefined && Object.entries(rules).every(([rule, value]) => ruleForms[rule]?.(value) === true)
 }
 
@@ -122,8 +122,8 @@ const isProfile = (entry: Obj | undefined, env: Env): entry is Obj & { readonly 
 }
 
 /** Whether the chosen profile is read-only; `undefined` if the program has to decide. */
-const isReadOnlyProfile = (file: string, name: string | undefined, env: Env): boolean | undefined => {
-  const content = obj(json(file))
+const isReadOnlyProfile = (place: ConfigPlace.Place, name: string | undefined, env: Env): boolean | undefined => {
+  const content = obj(json(place))
   const entries = Array.isArray(content?.["profiles"]) ? content["profiles"].map(obj) : []
   const profiles = entries.flatMap((entry) => isProfile(entry, env) ? entry : [])
   const names = new Set(profiles.map((profile) => profile.name))
@@ -139,10 +139,10 @@ export const isReadOnly = (values: Values, env: Env): boolean | undefined => {
   const own = values.has("read-only")
   const [config] = values.get("config") ?? []
   const [profile] = values.get("profile") ?? []
-  const isSet = values.has("api-key") || values.has("n8n-url")
-  const place = config === undefined && !isSet && !values.has("demo") ? ConfigPlace.find(env) : undefined
-  const file = values.has("demo") ? undefined : config ?? (place?.isOpen === true ? undefined : place?.file)
-  if (file === undefined) return profile === undefined ? own : undefined
-  const ofProfile = isReadOnlyProfile(file, profile, env)
+  const isSet = ["api-key", "n8n-url", "demo"].some((name) => values.has(name))
+  const { refused, used } = ConfigPlace.choose(env, values.has("demo") ? undefined : config, isSet)
+  if (refused.length > 0) return undefined
+  if (used === undefined) return profile === undefined ? own : undefined
+  const ofProfile = isReadOnlyProfile(used, profile, env)
   return ofProfile === undefined ? undefined : own || ofProfile
 }

@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import { dirname, resolve as absolute } from "node:path"
 import { suggestion } from "../../base/Nearest.ts"
 import * as ConfigFile from "./ConfigFile.ts"
+import type * as ConfigPlace from "./ConfigPlace.ts"
 import { splitList, variableName } from "./forms.ts"
 import * as State from "./State.ts"
 
@@ -54,7 +55,7 @@ const Entry = Schema.Struct({
 
 const File = Schema.Struct({ profiles: Schema.Array(Schema.Unknown).check(Schema.isMinLength(1)) })
 
-const readFile = ConfigFile.reader("The file", File)
+const decodeFile = ConfigFile.decoder("The file", File)
 const decodeEntry = ConfigFile.decoder("A profile", Entry)
 
 export type Env = Readonly<Record<string, string | undefined>>
@@ -101,14 +102,15 @@ const resolve = Effect.fnUntraced(function*(entry: typeof Entry.Type, env: Env, 
  * state or stateEnv?}]}`; comments and trailing commas are allowed, commas separate several tokens in a variable, and
  * relative folders start at the file's.
  */
-export const load = (file: string, env: Env): Effect.Effect<
+export const load = ({ file, text }: ConfigPlace.Place, env: Env): Effect.Effect<
   ReadonlyArray<Profile>,
   InvalidProfile,
   FileSystem.FileSystem
 > =>
   Effect.gen(function*() {
     const folder = dirname(absolute(file))
-    const { profiles } = yield* readFile(file)
+    const content = yield* text === undefined ? ConfigFile.read(file) : ConfigFile.parseText(text)
+    const { profiles } = yield* decodeFile(content)
     const resolved = yield* Effect.forEach(profiles, (entry, index) =>
       decodeEntry(entry).pipe(
         Effect.mapError((reason) => `profile ${index + 1}: ${reason}`),

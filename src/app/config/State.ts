@@ -1,6 +1,7 @@
 /** Persistent state of the server: snapshots, executions of tests, drafts, the sealing key. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { resolve } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -24,13 +25,17 @@ export type Place =
 const postgres = (url: string) =>
   Layer.unwrap(Effect.map(Effect.promise(() => import("../Postgres.ts")), ({ layer }) => layer(Redacted.make(url))))
 
+const pathOf = Option.liftThrowable((url: URL) => fileURLToPath(url))
+
 /** Place named by a text, relative folders starting at `base`; `undefined` if invalid. */
 export const named = (text: Redacted.Redacted<string>, base = "."): Place | undefined => {
   const value = Redacted.value(text).trim()
   const [, scheme] = /^([a-z][a-z\d+.-]+):/i.exec(value) ?? []
   if (scheme === undefined) return value === "" ? undefined : { _tag: "Folder", folder: resolve(base, value) }
   const url = URL.canParse(value) ? new URL(value) : undefined
-  if (url?.protocol === "file:") return { _tag: "Folder", folder: fileURLToPath(url) }
+  if (url?.protocol === "file:") {
+    return Option.getOrUndefined(Option.map(pathOf(url), (folder) => ({ _tag: "Folder", folder })))
+  }
   return url?.protocol === "postgres:" || url?.protocol === "postgresql:"
     ? { _tag: "Database", address: `${url.host}${url.pathname}`, key: sha256(value), database: postgres(value) }
     : undefined

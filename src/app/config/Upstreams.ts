@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Tool from "../../answer/Tool.ts"
 import { redactText } from "../../base/Redact.ts"
+import * as Visible from "../../base/Visible.ts"
 import * as N8nClient from "../../n8n/N8nClient.ts"
 import * as ConfigPlace from "./ConfigPlace.ts"
 import { isApiKey, parseAddress, parseHeader } from "./forms.ts"
@@ -123,13 +124,12 @@ const ofProfile = Effect.fnUntraced(function*(profile: Profiles.Profile, readOnl
 /** File of profiles: that of `--config`, else the one that `init` wrote, unless an address or a key is set. */
 const configFile = Effect.fnUntraced(function*({ apiKey, config, demo, n8nUrl }: Options.Options) {
   if (demo) return undefined
-  if (config !== undefined) return config
-  if (apiKey !== undefined || n8nUrl !== undefined) return undefined
-  const place = ConfigPlace.find(process.env)
-  if (place?.isOpen !== true) return place?.file
-  yield* Effect.logWarning(
-    `${place.file} is not used, since other users could read or change it: chmod 600 it if it is yours`
-  )
+  const { refused, used } = ConfigPlace.choose(process.env, config, apiKey !== undefined || n8nUrl !== undefined)
+  for (const { file, objection } of refused) {
+    const text = `${Visible.line(file)} is not used: ${objection}`
+    yield* config === undefined ? Effect.logWarning(text) : Options.refuse(text)
+  }
+  return used
 })
 
 /** Every n8n of the options, and the default, which several profiles may lack. */

@@ -16,6 +16,10 @@ export const parseAddress = (text: string): URL | "scheme" | "user" => {
   return url.username === "" && url.password === "" ? url : "user"
 }
 
+/** Headers of the key, the host, the body and a single connection, which a request cannot have in another form. */
+const ownHeader =
+  /^(?:x-n8n-api-key|host|content-.*|transfer-encoding|trailer|te|connection|keep-alive|upgrade|http2-settings|expect|proxy-.*)$/i
+
 /** Header of requests to n8n, or the fault of its declaration `NAME=VARIABLE`. */
 export const parseHeader = (
   pair: string,
@@ -25,7 +29,7 @@ export const parseHeader = (
   if (header === undefined || variable === undefined) {
     return "write it as CF-Access-Client-Id=CF_ID, the name of a header and that of a variable with its value"
   }
-  if (/^(?:x-n8n-api-key|host|content-length)$/i.test(header)) return `the server sets '${header}' itself`
+  if (ownHeader.test(header)) return `'${header}' belongs to the request or its connection, and cannot be set`
   const value = Object.hasOwn(variables, variable) ? variables[variable]?.trim() : undefined
   if (value === undefined || value === "") return `${variable} is not set`
   if (!/^[\t\x20-\x7e]*$/.test(value)) return `${variable} has a character that no header may have`

@@ -23,20 +23,60 @@ const flags: { readonly [argument: string]: string } = {
   groupBy: "--by"
 }
 
-/** Command that shows what the suggested tool would return. */
+const lookalikes: { readonly [mark: string]: string } = {
+  "<": "‹",
+  ">": "›",
+  "*": "∗",
+  "`": "'",
+  "~": "∼",
+  "|": "∣",
+  "\\": "∖",
+  "&": "＆",
+  "#": "＃",
+  "@": "＠",
+  "](": "] (",
+  ".": "․",
+  "。": "․",
+  "．": "․",
+  "｡": "․",
+  ":": "∶",
+  "_": "＿"
+}
+
+/**
+ * Characters that a chat reads as more than text: of markup and entities, of mentions, of addresses with and without a
+ * scheme (a dot before anything but a space, unless it is that of a decimal number), of schemes and emoji (a colon before
+ * anything but a space, unless it is that of a time), and of emphasis (an underscore that is not inside a word).
+ */
+const live = new RegExp(
+  [
+    "[<>*`~|\\\\&#@]|\\]\\(",
+    "\\.(?=[^\\s\\d.]|\\d+\\.)|(?<=\\.\\d+)\\.(?=\\d)|(?<=\\w)[。．｡](?=\\w)",
+    ":(?=\\S)(?!(?<=\\d:)\\d\\d(?!\\d))",
+    "(?<![\\p{L}\\p{N}])_|_(?![\\p{L}\\p{N}])"
+  ].join("|"),
+  "gu"
+)
+
+/** Text that Slack, Teams, Mattermost, Rocket.Chat and Discord show as it is. */
+const plain = (text: string) => text.replace(live, (mark) => lookalikes[mark] ?? mark)
+
+/** Foreign text in a command. */
+const plainArgument = (text: string) => plain(Visible.label(text))
+
+/** Command that shows what the suggested tool would return: of plain arguments, which a shell takes as they are. */
 const commandOf = (look: NonNullable<Incident.Incident["look"]>): string => {
+  const word = (value: unknown) => Layout.shellWord(plainArgument(String(value)))
   const entries = Object.entries(look.arguments)
   const isPlain = entries.every(([name, value]) => flags[name] !== undefined && typeof value === "string")
   // `doctor` also says why n8n does not answer.
   if (look.tool === "instance_overview" && entries.length === 0) return "doctor"
-  if (look.tool === "get_execution") return `why ${Layout.shellWord(String(look.arguments["id"]))}`
+  if (look.tool === "get_execution") return `why ${word(look.arguments["id"])}`
   if (look.tool === "list_executions" && isPlain) {
-    return ["executions", ...entries.flatMap(([name, value]) => [flags[name] ?? "", Layout.shellWord(String(value))])]
-      .join(" ")
+    return ["executions", ...entries.flatMap(([name, value]) => [flags[name] ?? "", word(value)])].join(" ")
   }
-  return entries.length === 0
-    ? `call ${look.tool}`
-    : `call ${look.tool} ${Layout.shellWord(JSON.stringify(look.arguments))}`
+  const json = JSON.stringify(look.arguments, (_, value) => typeof value === "string" ? plainArgument(value) : value)
+  return entries.length === 0 ? `call ${look.tool}` : `call ${look.tool} ${Layout.shellWord(json)}`
 }
 
 const sentence = (text: string) =>
@@ -60,7 +100,7 @@ const parts = (incident: Incident.Incident, { program, zone }: Context) => {
     time: timeOf(at, zone),
     subject: workflowName === undefined || what.includes(workflowName) ? "" : `'${Visible.label(workflowName)}': `,
     text: [what, ...(cause === undefined ? [] : [cause])].map(sentence).join(" "),
-    command: look === undefined ? undefined : `${program} ${Visible.label(commandOf(look), maxSentence)}`
+    command: look === undefined ? undefined : `${program} ${commandOf(look)}`
   }
 }
 
@@ -80,13 +120,6 @@ export const line = (incident: Incident.Incident, context: Context, isColoured: 
   ].join("  ")
 }
 
-/** Text that Slack and Teams show as it is: without links, mentions and markup of foreign names and messages. */
-const plain = (text: string) =>
-  text.replace(
-    /[<>*`~]|\]\(|@(?=everyone|here|channel|all)/gi,
-    (mark) => ({ "<": "‹", ">": "›", "*": "∗", "`": "'", "~": "∼", "](": "] (", "@": "＠" })[mark] ?? mark
-  )
-
 export interface Message {
   readonly text: string
   readonly incidents: ReadonlyArray<Incident.Incident>
@@ -102,7 +135,7 @@ export const message = (incidents: ReadonlyArray<Incident.Incident>, host: strin
   let text = head
   for (const [index, incident] of incidents.entries()) {
     const { command, subject, text: about, time } = parts(incident, context)
-    const next = plain(`${time} ${incident.kind}: ${subject}${about}${command === undefined ? "" : ` → ${command}`}`)
+    const next = plain(`${time} ${incident.kind}: ${subject}${about}`) + (command === undefined ? "" : ` → ${command}`)
     if (text.length + next.length + rest(incidents.length).length + 4 > maxText) {
       return { text: `${text}\n\n${rest(incidents.length - index)}`, incidents: incidents.map(json) }
     }

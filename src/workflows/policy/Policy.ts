@@ -97,17 +97,25 @@ const ban = (type: string, banned: ReadonlyArray<string>) => {
 
 const maxDepth = 5
 
+/** Whether a workflow that n8n has not checked is a list of nodes with types. */
+const isReadable = (workflow: Obj | undefined): workflow is Obj => {
+  const nodes = workflow?.["nodes"]
+  return Array.isArray(nodes) && nodes.every((node) => typeof obj(node)?.["type"] === "string")
+}
+
 /** JSON of the workflow inside a node, or the reason why it is unknown. */
 const nested = (node: Obj): Obj | string | undefined => {
   if (!/(executeWorkflow|executeWorkflowTool|toolWorkflow|retrieverWorkflow)$/.test(Workflow.typeOf(node))) {
     return undefined
   }
-  const parameters = Workflow.parametersOf(node)
-  const source = str(parameters["source"]) ?? "database"
+  const { source = "database", workflowJson } = Workflow.parametersOf(node)
   if (source === "database") return undefined
-  if (source !== "parameter") return `it runs a workflow from ${source === "url" ? "a URL" : `'${source}'`}`
+  if (source !== "parameter") {
+    return `it runs a workflow from ${source === "url" ? "a URL" : `'${Visible.label(String(source))}'`}`
+  }
   try {
-    return obj(JSON.parse(str(parameters["workflowJson"]) ?? "")) ?? "the workflow in it is not an object"
+    const inner = obj(JSON.parse(str(workflowJson) ?? ""))
+    return isReadable(inner) ? inner : "the workflow in it has no list of nodes"
   } catch {
     return "the workflow in it is an expression or not JSON"
   }
@@ -264,14 +272,31 @@ const make = (rules: Rules, own: ReadonlyArray<Rule>, catalogue: typeof NodeCata
     }])
   }
 
+  const checkNodes = (workflow: Obj) => refuse(bannedIn(Workflow.nodes(workflow), rules))
+
+  /** Checks what a retry from the failed node runs: the stored workflow, or the one of the execution. */
+  const checkRetry = Effect.fnUntraced(function*({ body, read }: Write, id: string) {
+    if (rules.bannedNodes === undefined) return
+    const isLatest = obj(body)?.["loadWorkflow"] === true
+    const query = isLatest ? {} : { includeData: "true" }
+    const execution = obj(yield* read(`/executions/${encodeURIComponent(id)}`, query))
+    const workflow = obj(
+      isLatest ? yield* read(pathOf(String(execution?.["workflowId"]))) : execution?.["workflowData"]
+    )
+    yield* isReadable(workflow) ? checkNodes(workflow) : refuse([{
+      message: `bannedNodes: the workflow of execution '${Visible.label(id)}' cannot be checked`,
+      path: ""
+    }])
+  }, Effect.catchTag("NotFoundError", () => Effect.void))
+
   const checkWorkflow = Effect.fnUntraced(function*(write: Write, id: string, action: string | undefined) {
-    if (action === "test-runs") return
     const current = yield* write.read(pathOf(id)).pipe(
       Effect.map((workflow) => obj(workflow) ?? {}),
       // n8n reports the missing workflow itself.
       Effect.catchTag("NotFoundError", () => Effect.undefined)
     )
     if (current === undefined) return
+    if (action === "test-runs") return yield* checkNodes(current)
     yield* checkProtection(id, current)
     if (action === undefined && write.method === "PUT") {
       const body = obj(write.body) ?? {}
@@ -292,13 +317,16 @@ const make = (rules: Rules, own: ReadonlyArray<Rule>, catalogue: typeof NodeCata
   return {
     check: Effect.fn("Policy.check")(function*(write) {
       const parts = write.path.split("/").map(decoded)
-      const [, resource, id, action] = parts.map((part, index) => index === 2 ? part : part?.toLowerCase())
+      const [, resource, id, action, part] = parts.map((part, index) => index === 2 ? part : part?.toLowerCase())
       const path = parts.join("/").toLowerCase()
+      // What ends or cancels a test run runs nothing.
+      if (resource === "workflows" && action === "test-runs" && part) return
       if (resource === "workflows") {
         return id === undefined
           ? yield* checkContent(obj(write.body) ?? {}, write)
           : yield* checkWorkflow(write, id, action)
       }
+      if (resource === "executions" && id !== undefined && action === "retry") return yield* checkRetry(write, id)
       if (resource === "tags" && id !== undefined) return yield* checkTag(write, id)
       if (
         (resource !== "projects" || write.method === "DELETE") && opaqueWrites.some((each) => each.test(path))
@@ -308,7 +336,7 @@ const make = (rules: Rules, own: ReadonlyArray<Rule>, catalogue: typeof NodeCata
         yield* refuse([{ message, path: "" }])
       }
     }),
-    checkTest: (nodes) => refuse(bannedIn(Workflow.nodes({ nodes }), rules)),
+    checkTest: (nodes) => checkNodes({ nodes }),
     faults: contentFaults
   }
 }

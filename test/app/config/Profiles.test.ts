@@ -6,7 +6,7 @@ import { sha256 } from "../../../src/base/Hash.ts"
 import { folderWith, platform } from "../../support/folders.ts"
 
 const load = (text: string, env: Readonly<Record<string, string>> = {}) =>
-  Effect.flatMap(folderWith({ "n8n.json": text }), (folder) => Profiles.load(`${folder}/n8n.json`, env)).pipe(
+  Effect.flatMap(folderWith({ "n8n.json": text }), (folder) => Profiles.load({ file: `${folder}/n8n.json` }, env)).pipe(
     Effect.provide(platform)
   )
 
@@ -81,7 +81,7 @@ describe("Profiles", () => {
         ]
       })
       const folder = yield* folderWith({ "n8n.json": text })
-      const [a, b, c, d] = yield* Profiles.load(`${folder}/n8n.json`, { B_STATE: url })
+      const [a, b, c, d] = yield* Profiles.load({ file: `${folder}/n8n.json` }, { B_STATE: url })
       assert.deepStrictEqual(
         [a, b, c, d].map((each) => each?.filesRoots),
         [[`${folder}/a/files`], ["/b", `${folder}/b2`], [], undefined]
@@ -95,7 +95,9 @@ describe("Profiles", () => {
 
   it.effect("a file that is not there", () =>
     Effect.gen(function*() {
-      const refused = yield* Effect.flip(Profiles.load("/nowhere/n8n.json", {}).pipe(Effect.provide(platform)))
+      const refused = yield* Effect.flip(
+        Profiles.load({ file: "/nowhere/n8n.json" }, {}).pipe(Effect.provide(platform))
+      )
       assert.match(refused.message, /\/nowhere\/n8n\.json/)
     }))
 

@@ -1,4 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as WatchReport from "../../../src/app/report/WatchReport.ts"
 import type { Incident } from "../../../src/watch/Incident.ts"
 
@@ -69,4 +71,94 @@ describe("a report of a watch", () => {
     assert.notMatch(JSON.stringify(incidents), /abcdef0123456789|\u202e/)
     assert.strictEqual(incidents[0]?.workflowName, hostile.workflowName)
   })
+
+  /** Forms that one of the chats would show as a link, a mention, an emoji or markup. */
+  const live: ReadonlyArray<RegExp> = [
+    /[\p{L}\d]:\/\//u,
+    /[a-z]:[^\s]/i,
+    /[\p{L}\d-]\.[\p{L}]/u,
+    /\d[․.]\d+[․.]\d+\.\d/,
+    /\w[。．｡]\w/,
+    /[@#&<>*`~|\\]/,
+    /\]\(/,
+    /(?<!\d):[\w+-]+:/,
+    /(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/u
+  ]
+
+  const textOf = (more: Partial<Incident>) => WatchReport.message([incident(more)], "n8n.example.com", context).text
+
+  const fragments = [
+    "sign in again at https://evil.example/login",
+    "evil.example/login",
+    "www.evil.example",
+    "пример.рф",
+    "http://10.0.0.1/x",
+    "http://localhost:8080",
+    "mailto:a@evil.example",
+    "tel:+49123456",
+    "slack://open",
+    "evil。example",
+    "@alice",
+    "@team",
+    "@here",
+    "<!channel>",
+    "<@U1>",
+    "[win](https://evil.example)",
+    "![x](evil.example)",
+    "~town-square",
+    "#general",
+    "# Heading",
+    ":rotating_light:",
+    ":+1:",
+    ":100:",
+    "_it_",
+    "__all__",
+    "||hidden||",
+    "\\(\\href{x}{y}\\)",
+    "&#64;here",
+    "&commat;here",
+    "`code`",
+    "::1"
+  ]
+
+  it.effect.prop(
+    "shows foreign texts as they are in every chat, whatever is beside them",
+    [Schema.Array(Schema.Union([Schema.Literals(fragments), Schema.String])), Schema.Literals(fragments)],
+    ([parts, last]) =>
+      Effect.sync(() => {
+        const name = [...parts, last].join("").slice(-60)
+        const [, paragraph = ""] = textOf({ workflowName: last, what: `It failed: ${name}`, cause: name }).split("\n\n")
+        const [foreign = ""] = paragraph.split(" → ")
+        for (const form of live) assert.notMatch(foreign, form)
+      })
+  )
+
+  it("leaves sentences, numbers and times as they are", () => {
+    const what =
+      "'order_items' took 1.5 s instead of 0.2 s. It began at 2026-11-23T21:44Z (22:44:07); n8n answered HTTP 502"
+    assert.include(textOf({ what }), `${what}. First seen`)
+    assert.include(textOf({}), "n8n at n8n.example.com: 1 new incident")
+    const look = { tool: "list_executions", arguments: { startedAfter: "2026-11-23T21:44:07.018Z" } }
+    assert.include(textOf({ look }), "prod executions --since 2026-11-23T21:44:07.018Z")
+  })
+
+  it.each([
+    "`; rm -rf ~ #`",
+    "$(id)",
+    "'; id; '",
+    "'".repeat(400),
+    "x".repeat(400),
+    "@here :tada: https://evil.example"
+  ])(
+    "names a command of which a shell makes one word of %s",
+    (id) => {
+      for (
+        const look of [{ tool: "get_execution", arguments: { id } }, { tool: "credential_test", arguments: { id } }]
+      ) {
+        const [, command = ""] = textOf({ look }).split(" → effect-n8n-mcp --profile prod ")
+        assert.match(command, /^(?:why|call credential_test) (?:'[^']*'|\\'|[\w…])+$/)
+        assert.notMatch(command, /[@`~]|:\/\/|:tada:/)
+      }
+    }
+  )
 })

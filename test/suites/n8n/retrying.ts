@@ -8,8 +8,9 @@ import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import { keyOf, RetryLog } from "../../../src/executions/RetryLog.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
+import * as Policy from "../../../src/workflows/policy/Policy.ts"
 import { node } from "../../support/workflows.ts"
-import { chain, copiesLeft, made } from "./builders.ts"
+import { chain, connected, copiesLeft, made } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as Recorder from "./Recorder.ts"
 import * as scenarios from "./scenarios.ts"
@@ -371,6 +372,43 @@ export const retrying = (it: It, v2: boolean) => {
         assert.lengthOf(received(failed), 4)
         assert.deepStrictEqual((yield* retry({ workflowId: id })).runs, [])
         assert.lengthOf(received(failed), 4)
+      }),
+    120_000
+  )
+
+  it.effect(
+    "retry under a policy: nothing runs where the workflow that n8n would run has a banned node",
+    () =>
+      Effect.gen(function*() {
+        const failed = yield* failedOrders("banned orders")
+        const { id, ids: [first = "", second = "", third = ""] } = failed
+        const n8n = yield* N8nClient
+        const banning = Effect.provide(Policy.layer({ bannedNodes: ["httpRequest"] }))
+        const newest = yield* scenarios.newestExecution()
+        for (const input of [{ from: "failure" }, { from: "failure", latest: true }, { from: "start" }] as const) {
+          for (const dryRun of [true, false]) {
+            const error = yield* Effect.flip(banning(retry({ id: first, dryRun, ...input })))
+            assert.include(error.message, "bannedNodes: 'httpRequest' is banned, and 'Send' is one")
+          }
+          const { runs = [], skipped } = yield* banning(retry({ ids: [first, second], ...input }))
+          assert.deepStrictEqual(runs, [])
+          assert.include(JSON.stringify(skipped), "bannedNodes")
+        }
+        assert.include((yield* Effect.flip(banning(n8n.retryExecution(first, false)))).message, "bannedNodes")
+        assert.deepStrictEqual(received(failed), [])
+        assert.strictEqual(yield* scenarios.newestExecution(), newest)
+
+        // n8n runs the execution's own workflow, or with `latest` the stored one.
+        yield* tools.updateWorkflow.call({
+          id,
+          nodes: [orders(failed.path), node("Send", "noOp", 1)],
+          connections: connected(chain("Orders", "Send"))
+        })
+        assert.deepInclude(yield* banning(retry({ id: second, from: "failure", latest: true })), { status: "success" })
+        yield* Effect.flip(banning(retry({ id: third, from: "failure" })))
+        assert.deepStrictEqual(received(failed), [])
+        assert.deepInclude(yield* retry({ id: third, from: "failure" }), { status: "success" })
+        assert.lengthOf(received(failed), 1)
       }),
     120_000
   )

@@ -86,7 +86,6 @@ describe("the Claude Code plugin", () => {
     const plain = JSON.parse(JSON.stringify(pluginManifest))
     assert.deepStrictEqual(readJson(".claude-plugin/plugin.json"), plain)
     assert.deepStrictEqual(readJson("dist/plugin/.claude-plugin/plugin.json"), plain)
-    assert.strictEqual(readJson(".claude-plugin/marketplace.json").plugins[0].source.package, metadata.name)
     assert.strictEqual(readJson("dist/plugin/.claude-plugin/marketplace.json").plugins[0].source, "./")
   })
 

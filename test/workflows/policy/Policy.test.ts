@@ -5,10 +5,11 @@ import { createRequire } from "node:module"
 import { type Obj, obj } from "../../../src/base/Json.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import { WriteGuard } from "../../../src/n8n/WriteGuard.ts"
+import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as Policy from "../../../src/workflows/policy/Policy.ts"
 import { pollExpression } from "../../../src/workflows/Schedules.ts"
-import { node, workflow } from "../../support/workflows.ts"
+import { main as link, node, workflow } from "../../support/workflows.ts"
 import { inWorld, type Needs } from "../../support/world.ts"
 
 const hook = node("Hook", "webhook", 1, { path: "in" })
@@ -28,6 +29,24 @@ const seed = {
   ],
   executions: []
 }
+
+const connections = { Hook: link("End") }
+
+/** Failed runs: of `clean` when it had a banned node, and of `dirty` when it had none. */
+const executions = [
+  workflow("clean", [hook, ssh, end], { connections }),
+  workflow("dirty", [hook, end], { connections })
+].map((workflow, index) => ({
+  ...FakeN8n.failedExecution({
+    workflow,
+    id: String(index + 1),
+    startedAt: "2026-11-01T03:00:00.000Z",
+    node: "End",
+    message: "no",
+    items: { Hook: [{}] }
+  }),
+  mode: "webhook"
+}))
 
 const rules: Policy.Rules = { bannedNodes: ["n8n-nodes-base.ssh"], protectedTags: ["prod"] }
 
@@ -78,6 +97,12 @@ const writes: Readonly<
       { select: { ids: ["clean"] }, operations: [{ op: "add", type: "n8n-nodes-base.ssh" }], dryRun },
       { select: { ids: ["prod"] }, operations: [{ op: "disable", node: "End" }], dryRun }
     ]),
+  retry_execution: () =>
+    [false, true].flatMap((dryRun) => [
+      { id: "1", dryRun },
+      { id: "2", latest: true, dryRun },
+      { id: "2", from: "start", dryRun }
+    ]),
   test_workflow: () => [{ workflowId: "dirty", startNode: "Shell", testData: {} }],
   sync_push: () => [{ folder: "sync" }, { folder: "sync", dryRun: true }]
 }
@@ -87,7 +112,6 @@ const others = [
   "workflow_create",
   "workflow_save",
   "sync_pull",
-  "retry_execution",
   "stop_execution",
   "credential_create",
   "table_write",
@@ -136,7 +160,7 @@ describe("a policy", () => {
           const sent = (yield* api.requests).filter(isWrite)
           assert.deepStrictEqual(sent.map(({ method, url }) => `${method} ${url}`), [])
           assert.strictEqual(JSON.stringify(yield* api.workflows), before)
-        }, { seed, version }))
+        }, { seed: { ...seed, executions }, version }))
     }
   }
 
@@ -168,6 +192,33 @@ describe("a policy", () => {
         assert.include((yield* Effect.flip(live)).message, "bannedNodes: 'n8n-nodes-base.ssh'")
         assert.isTrue((yield* api.requests).every(({ method }) => method === "GET"))
       }).pipe(Effect.provide(Policy.layer(rules))), { seed }))
+
+  it.effect("retries what has no banned node, as n8n would run it, and nothing that cannot be checked", () =>
+    inWorld(({ api }) =>
+      Effect.gen(function*() {
+        const n8n = yield* N8nClient
+        yield* tools.retryExecution.call({ id: "2", latest: false, dryRun: false })
+        yield* api.edit("clean", (stored) => ({ ...stored, nodes: [hook, end] }))
+        yield* tools.retryExecution.call({ id: "1", latest: true, dryRun: false })
+        const error = yield* Effect.flip(n8n.request("POST", "/Executions/%31/Retry", { body: {} }))
+        assert.include(error.message, "bannedNodes: 'n8n-nodes-base.ssh'")
+        const { check } = yield* WriteGuard
+        const read = () => Effect.succeed({ id: 1, workflowId: "clean" })
+        const unseen = yield* Effect.flip(check({ method: "POST", path: "/executions/1/retry", read }))
+        assert.include(unseen.message, "cannot be checked")
+        yield* check({ method: "POST", path: "/executions/1/stop", read })
+      }).pipe(Effect.provide(Policy.layer(rules))), { seed: { ...seed, executions } }))
+
+  it.effect("starts no test run of a workflow with a banned node, and lets one be cancelled", () =>
+    inWorld(() =>
+      Effect.gen(function*() {
+        const { check } = yield* WriteGuard
+        const read = () => Effect.succeed({ nodes: [ssh] })
+        const runs = "/workflows/dirty/test-runs"
+        assert.include((yield* Effect.flip(check({ method: "POST", path: runs, read }))).message, "bannedNodes")
+        yield* check({ method: "POST", path: `${runs}/1/cancel`, read })
+      }).pipe(Effect.provide(Policy.layer(rules)))
+    ))
 
   it.effect.each(["/workflows/dirty/publish", "/Workflows/dirty/Activate", "/workflows/dirty/%70ublish"] as const)(
     "sees through the spelling of %s",
@@ -232,8 +283,20 @@ describe("bannedNodes", () => {
       const [within] = yield* found("executeWorkflow", "ssh", inner(banned))
       assert.include(within, "'Shell' is one")
       assert.lengthOf(yield* found("executeWorkflow", "ssh", inner(JSON.stringify(workflow("x", [end])))), 0)
-      assert.include((yield* found("executeWorkflow", "ssh", inner("={{ $json }}")))[0], "cannot be checked")
-      assert.include((yield* found("executeWorkflow", "ssh", { source: "url" }))[0], "cannot be checked")
+      const shell = { type: "n8n-nodes-base.ssh" }
+      const unreadable = [
+        ...["={{ $json }}", "", "{", "[]", "null", "{}"].map(inner),
+        ...[{ 0: shell }, null, "x", [[shell]], [null], [{ ...shell, type: [shell.type] }]]
+          .map((nodes) => inner(JSON.stringify({ nodes }))),
+        { source: "parameter", workflowJson: { nodes: [shell] } },
+        ...["url", "localFile", "={{ 'parameter' }}", ["parameter"], null].map((source) => ({ source }))
+      ]
+      for (const parameters of unreadable) {
+        for (const type of ["executeWorkflow", "toolWorkflow"]) {
+          const [reason] = yield* found(type, "ssh", parameters)
+          assert.include(reason, "cannot be checked", JSON.stringify(parameters))
+        }
+      }
       assert.lengthOf(yield* found("executeWorkflow", "ssh", { workflowId: "1" }), 0)
     }))
 })

@@ -1,0 +1,26 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Delivery from "../../src/app/Delivery.ts"
+
+describe("the delivery to a URL", () => {
+  it.effect.each([
+    "http://u%zz:p@host/secret",
+    "http://u:p%zz@host/secret",
+    "http://u:%ff@host/secret",
+    "host/secret",
+    "ftp://host/secret",
+    "http://:80/secret",
+    "http://[::1/secret",
+    ""
+  ])(
+    "refuses %s in a sentence that does not repeat it",
+    (text) =>
+      Effect.map(Effect.flip(Delivery.post(Redacted.make(text))), ({ message }) => {
+        assert.match(message, /^--to is not an http address/)
+        assert.notMatch(message, /host|\/secret|%/)
+      })
+  )
+
+  it.effect("takes a user name and password", () => Delivery.post(Redacted.make("https://a%40b:p%25@host/secret")))
+})
