@@ -65,8 +65,9 @@ const isReadable = (property: Property, value: unknown, words: ReadonlySet<strin
     case "boolean":
       return typeof value === "boolean"
     case "options": {
-      const values = choices(property).map((choice) => choice.value)
-      return values.length === 0 || values.includes(value as string)
+      // n8n also takes others than those it lists, such as 12 inputs.
+      const kinds = choices(property).map((choice) => typeof choice.value)
+      return kinds.length === 0 || kinds.includes(typeof value as "string")
     }
     case "collection":
       return areReadable(members(property), value)
