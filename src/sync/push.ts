@@ -1,5 +1,6 @@
 /** Writes a folder's changes to n8n. */
 import * as Effect from "effect/Effect"
+import * as Errors from "../base/Errors.ts"
 import { defined, type Obj, obj, str, texts } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
@@ -53,6 +54,14 @@ const taskOf = (item: Compare.Item, options: Pick<PushOptions, "deletes" | "only
     ? { kind: "remove", item, remote }
     : { kind: "leave", item }
 }
+
+/** Fails if a task must not be performed: a workflow is not deleted while its id is in a file of the folder. */
+const checkAbsence = ({ item: { mention }, kind }: Task) =>
+  kind !== "remove" || mention === undefined ? Effect.void : Errors.invalid(
+    "folder",
+    `Not deleted: '${mention}' contains its id`,
+    "Remove the id from that file, or delete the workflow on n8n."
+  )
 
 const remove = Effect.fnUntraced(function*(
   { item, remote }: Task & { readonly kind: "remove" },
@@ -193,6 +202,9 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
   const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
   return yield* folder.exclusively(Effect.gen(function*() {
     const comparison = yield* Compare.make(userPath, options)
+    if (comparison.others.length > 0 && Object.keys(comparison.state.workflows).length === 0) {
+      return yield* Locals.noWorkflows(`'${folder.path}'`, comparison.others)
+    }
     const { items } = yield* Compare.compareAll(comparison, yield* select(comparison, options), options)
     const isBlocked = items.some(({ status }) => status === "both" || status === "invalid")
     const tasks = items.map((item): Task => isBlocked && !dryRun ? { kind: "leave", item } : taskOf(item, options))
@@ -202,7 +214,9 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
     const outcomes = yield* Effect.forEach(tasks, (task) =>
       Effect.gen(function*() {
         if (task.kind === "leave" || isConnectionLost) return entryOf(task.item)
-        const result = yield* Effect.result(dryRun ? foresee(task, comparison.scope) : perform(task, context))
+        const result = yield* Effect.result(
+          Effect.andThen(checkAbsence(task), dryRun ? foresee(task, comparison.scope) : perform(task, context))
+        )
         const outcome: Outcome = result._tag === "Success"
           ? result.success
           : { ...entryOf(task.item), error: result.failure }

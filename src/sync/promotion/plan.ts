@@ -11,7 +11,7 @@ import * as LiteralSecrets from "../../workflows/LiteralSecrets.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import * as NodeParameters from "../../workflows/NodeParameters.ts"
 import * as content from "../content.ts"
-import { concurrency, nodeIds } from "../locals.ts"
+import { concurrency, nodeIds, noWorkflows } from "../locals.ts"
 import * as references from "../references.ts"
 import { changedLine, nonEmpty } from "../report.ts"
 import {
@@ -97,6 +97,7 @@ export const readFacts = Effect.fnUntraced(function*(
     liveWorkflows(to)
   ], { concurrency: 2 })
   const all = [...source.refs, ...source.faults.map(({ file }) => ({ id: file, name: file }))]
+  if (all.length === 0) return yield* noWorkflows(source.place, source.others)
   const chosen = new Set(only === undefined ? all.map(({ id }) => id) : yield* choose(all, source, only))
   for (const id of yield* choose(all, source, except)) chosen.delete(id)
   const faults = source.faults.filter(({ file }) => chosen.delete(file))
