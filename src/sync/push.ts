@@ -161,7 +161,7 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
     warnings: nonEmpty([
       ...LiteralSecrets.warnings(target),
       ...written.warnings,
-      ...writing.remarks(target, workflow, scope, remote !== undefined && !publishes)
+      ...writing.remarks(target, workflow, scope, { isNew: remote === undefined, publishes })
     ])
   })
 })

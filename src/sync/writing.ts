@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Errors from "../base/Errors.ts"
 import { type Obj, obj } from "../base/Json.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
+import * as Schedules from "../workflows/Schedules.ts"
 import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
 import * as content from "./content.ts"
 import * as Locals from "./locals.ts"
@@ -58,15 +59,25 @@ const extraSettings = (target: Obj, workflow: Workflow.Workflow, scope: content.
     )
 }
 
-/** Remarks on a written workflow: settings that n8n keeps, and changes that run although they were not to be published. */
+/**
+ * Remarks on a written workflow: settings that n8n keeps, schedules that never start it, which a publication names
+ * itself, and changes that run although they were not to be published.
+ */
 export const remarks = (
   target: Obj,
   workflow: Workflow.Workflow,
   scope: content.Scope,
-  isDraft: boolean
+  { isNew, publishes }: { readonly isNew: boolean; readonly publishes: boolean }
 ): ReadonlyArray<string> => {
   const extra = extraSettings(target, workflow, scope)
+  const isDraft = !isNew && !publishes
+  const idle = publishes ?
+    [] :
+    workflow.nodes.filter(({ disabled }) => disabled !== true).flatMap((node) =>
+      Schedules.never({ ...node }, scope.isV1).map(({ why }) => `n8n never starts it by '${node.name}': ${why}`)
+    )
   return [
+    ...idle,
     ...(extra.length === 0 ? [] : [`n8n keeps settings that a file leaves out: ${extra.join(", ")}`]),
     ...(isDraft && workflow.active && !scope.writesDrafts
       ? ["this n8n's API has no drafts: the pushed workflow runs immediately"]

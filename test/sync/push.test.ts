@@ -212,6 +212,17 @@ describe("push", () => {
       assert.strictEqual((yield* get(id)).name, "Moved")
     }))
 
+  it.effect("warns of a schedule that n8n never starts, also if it is not published", () =>
+    inWorld(function*({ folder }) {
+      const fs = yield* FileSystem.FileSystem
+      const rule = { interval: [{ field: "minutes", minutesInterval: 1.5 }] }
+      const nodes = [node("S", "scheduleTrigger", 1.2, { rule }, { id: "s" })]
+      yield* fs.writeFileString(`${folder}/new.json`, JSON.stringify({ ...body("New"), nodes, connections: {} }))
+      assert.deepStrictEqual((yield* Sync.push(".")).entries.map(({ warnings }) => warnings), [
+        ["n8n never starts it by 'S': minutesInterval 1.5 is not a positive whole number"]
+      ])
+    }))
+
   it.effect("fails where no file is a workflow, and names what is there", () =>
     inWorld(function*({ folder }) {
       const fs = yield* FileSystem.FileSystem

@@ -83,7 +83,7 @@ const applied = Effect.fnUntraced(function*<R>(
       return outcomeOf(entry, workflow, [
         ...entry.warnings ?? [],
         ...warnings,
-        ...writing.remarks(target, workflow, scope, current !== undefined && !publishes)
+        ...writing.remarks(target, workflow, scope, { isNew: current === undefined, publishes })
       ])
     }
   )
