@@ -1,4 +1,5 @@
 /** Comparison of a folder with n8n. */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Deadline from "../base/Deadline.ts"
@@ -98,6 +99,22 @@ export const isLate = Effect.andThen(
   Deadline.grantIfHeard(patience),
   Effect.map(Deadline.left, (left) => left < leastTime)
 )
+
+/**
+ * Makes an effect to run before each of several writes, one after another: whether the call has less time left than the
+ * slowest of them took, and half of that. The first is never late.
+ */
+export const clocked = () => {
+  let [begun, longest] = [0, 0]
+  return Effect.gen(function*() {
+    const now = yield* Clock.currentTimeMillis
+    if (begun > 0) longest = Math.max(longest, now - begun)
+    yield* Deadline.grantIfHeard(patience)
+    const isLate = begun > 0 && (yield* Deadline.left) < Math.max(leastTime, longest * 1.5)
+    begun = now
+    return isLate
+  })
+}
 
 /** Common state of n8n and a file from now on. */
 export const baseOf = (file: string, workflow: Workflow.Workflow, scope: content.Scope): Locals.Base => {
@@ -259,7 +276,7 @@ export const make = Effect.fn("Sync.compare")(
 
 const isBegun = ({ base, local }: Pair, { hash, workflow }: Remote) =>
   base === undefined && local?.nodeIds !== undefined && workflow !== undefined && local.hash !== hash &&
-  equals(local.nodeIds, Locals.nodeIds(workflow))
+  Locals.hasNodes(workflow, local.nodeIds)
 
 /** Status of a pair whose workflow on n8n is known; `undefined` if it is on neither side. */
 const statusOf = (pair: Pair, remote: Remote | undefined): Pick<Item, "status" | "detail"> | undefined => {

@@ -127,6 +127,12 @@ export const concurrency = 8
 
 export const nodeIds = (workflow: unknown) => arr(own(workflow, "nodes")).map((node) => own(node, "id"))
 
+/** Whether a workflow has nodes with these ids; a node without an id gets one when its workflow is created. */
+export const hasNodes = (workflow: unknown, ids: ReadonlyArray<unknown>) => {
+  const all = nodeIds(workflow)
+  return all.length === ids.length && ids.every((id, at) => id === undefined || id === all[at])
+}
+
 /** Content of a workflow, called `what` in the error; fails if it has changed since the comparison. */
 export const unchanged = (what: string, workflow: Obj, hash: string, scope: content.Scope) => {
   const now = content.of(workflow, scope)

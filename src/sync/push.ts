@@ -134,17 +134,24 @@ interface Context {
 const changedFrom = ({ item }: WriteTask, before: Workflow.Workflow | undefined, target: Obj, scope: content.Scope) =>
   before === undefined || item.status === "same" ? undefined : changedLine(content.of(before, scope), target)
 
+/** Whether an earlier call began to create the workflow of this new file, and got no answer. */
+const isBegun = (task: Task) => task.kind === "write" && task.remote === undefined && task.local.nodeIds !== undefined
+
 const actionOf = ({ remote }: WriteTask) => remote === undefined ? "created" as const : "updated" as const
 
 const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
   const { item, local, remote } = task
   const { comparison, publishes, record } = context
-  const { scope } = comparison
+  const { pairs, scope } = comparison
   const target = yield* Locals.read(local, scope)
-  if (remote === undefined) yield* record(withCreating(local.file))
-  const written: Written & { readonly before?: Workflow.Workflow } = remote === undefined
+  const begun = isBegun(task)
+    ? yield* writing.begun(target, (id) => pairs.some((pair) => pair.id === id))
+    : undefined
+  const existing = remote ?? (begun && { ...begun, hash: content.hash(content.of(begun, scope)) })
+  if (existing === undefined) yield* record(withCreating(local.file))
+  const written: Written & { readonly before?: Workflow.Workflow } = existing === undefined
     ? yield* writing.create(target, operation, publishes)
-    : yield* writing.update(remote, target, { expectedHash: remote.hash, operation, publishes, scope })
+    : yield* writing.update(existing, target, { expectedHash: existing.hash, operation, publishes, scope })
   const { before, workflow } = written
   const isUnpublished = !publishes && Workflow.awaitsPublishing(workflow)
   yield* record(withBase(workflow.id, {
@@ -195,7 +202,7 @@ const perform = Effect.fnUntraced(function*(task: Exclude<Task, { readonly kind:
  * Writes new and changed files of the folder to n8n. Workflows that changed on both sides are never overwritten: if one
  * of them, or an invalid file, is among the pushed ones, nothing is written. Before each write the workflow is read
  * again and stored as a snapshot. The state is written after each, so that an interrupted push continues where it
- * ended. Calls `POST /workflows`, `PUT /workflows/{id}`, those of tags and `DELETE`; publishes only when asked.
+ * ended. Before a call's deadline it leaves the rest to the next call, which finds what was created without an answer. Calls `POST /workflows`, `PUT /workflows/{id}`, those of tags and `DELETE`; publishes only when asked.
  */
 export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string, options: PushOptions<R> = {}) {
   const { dryRun = false, onStep = () => Effect.void, publishes = false } = options
@@ -205,15 +212,25 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
     if (comparison.others.length > 0 && Object.keys(comparison.state.workflows).length === 0) {
       return yield* Locals.noWorkflows(`'${folder.path}'`, comparison.others)
     }
-    const { items } = yield* Compare.compareAll(comparison, yield* select(comparison, options), options)
-    const isBlocked = items.some(({ status }) => status === "both" || status === "invalid")
-    const tasks = items.map((item): Task => isBlocked && !dryRun ? { kind: "leave", item } : taskOf(item, options))
+    const { items, remaining: unread } = yield* Compare.compareAll(comparison, yield* select(comparison, options), {
+      ...options,
+      isPartial: true
+    })
+    const isBlocked = unread > 0 || items.some(({ status }) => status === "both" || status === "invalid")
+    const planned = items.map((item): Task => isBlocked && !dryRun ? { kind: "leave", item } : taskOf(item, options))
+    // What n8n may still be creating has the most time to arrive.
+    const tasks = [...planned.filter((task) => !isBegun(task)), ...planned.filter(isBegun)]
     const context: Context = { comparison, publishes, record: recorder(comparison) }
     const total = tasks.filter(({ kind }) => kind !== "leave").length
-    let [count, isConnectionLost] = [0, false]
+    let [count, remaining, isConnectionLost] = [0, unread, false]
+    const isLate = Compare.clocked()
     const outcomes = yield* Effect.forEach(tasks, (task) =>
       Effect.gen(function*() {
-        if (task.kind === "leave" || isConnectionLost) return entryOf(task.item)
+        if (task.kind === "leave" || isConnectionLost) return [entryOf(task.item)]
+        if (yield* isLate) {
+          remaining++
+          return []
+        }
         const result = yield* Effect.result(
           Effect.andThen(checkAbsence(task), dryRun ? foresee(task, comparison.scope) : perform(task, context))
         )
@@ -222,8 +239,8 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
           : { ...entryOf(task.item), error: result.failure }
         isConnectionLost = result._tag === "Failure" && writing.isConnectionLost(result.failure)
         yield* onStep({ _tag: "Done", outcome, count: ++count, total })
-        return outcome
+        return [outcome]
       }))
-    return reportOf<Outcome>(outcomes)
+    return reportOf<Outcome>(outcomes.flat(), remaining)
   }))
 })

@@ -1,8 +1,10 @@
 /** Writes contents to n8n. */
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import * as Errors from "../base/Errors.ts"
 import { type Obj, obj } from "../base/Json.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
+import { N8nClient } from "../n8n/N8nClient.ts"
 import * as Schedules from "../workflows/Schedules.ts"
 import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
 import * as content from "./content.ts"
@@ -10,6 +12,23 @@ import * as Locals from "./locals.ts"
 
 export const isConnectionLost = (error: Errors.N8nError): boolean =>
   Errors.statusOf(error) === 401 || Errors.isUncertain(error) && error.reason._tag !== "Status"
+
+/** Waits for a workflow that n8n may still be creating after a request whose answer was lost. */
+const arrival = { schedule: Schedule.spaced("2 seconds"), times: 5 }
+
+/**
+ * Workflow that an earlier call began to create without getting an answer: of this name, with the ids of these nodes,
+ * and no one else's. Looked for until it is there, or is not expected any more.
+ */
+export const begun = Effect.fnUntraced(function*(target: Obj, isKnown: (id: string) => boolean) {
+  const n8n = yield* N8nClient
+  const ids = Locals.nodeIds(target)
+  const arrived = yield* n8n.listWorkflows({ fullName: String(target["name"]) }).pipe(
+    Effect.map(({ workflows }) => workflows.find((each) => !isKnown(each.id) && Locals.hasNodes(each, ids))),
+    Effect.repeat({ ...arrival, until: (workflow) => workflow !== undefined })
+  )
+  return arrived && (yield* n8n.getWorkflow(arrived.id))
+})
 
 /** Creates a workflow; its description follows, since n8n accepts that only for an existing one. */
 export const create = Effect.fnUntraced(function*(target: Obj, operation: string, publishes: boolean) {
