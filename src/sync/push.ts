@@ -165,6 +165,7 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
     action: actionOf(task),
     changed: changedFrom(task, before, target, scope),
     published: workflow.active ? !Workflow.hasDraft(workflow) : undefined,
+    notPublished: publishes && writing.isRefused(workflow, scope) ? true as const : undefined,
     warnings: nonEmpty([
       ...LiteralSecrets.warnings(target),
       ...written.warnings,

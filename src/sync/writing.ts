@@ -3,9 +3,10 @@ import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Errors from "../base/Errors.ts"
 import { type Obj, obj } from "../base/Json.ts"
-import type * as Workflow from "../n8n/model/Workflow.ts"
+import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as Schedules from "../workflows/Schedules.ts"
+import { isCounted } from "../workflows/store/Publishing.ts"
 import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
 import * as content from "./content.ts"
 import * as Locals from "./locals.ts"
@@ -67,6 +68,10 @@ export const update = Effect.fnUntraced(function*(
     isDraft: !publishes
   })
 })
+
+/** Whether n8n refused to publish a workflow that was to be published; n8n 1.x has nothing to publish without a trigger. */
+export const isRefused = (workflow: Workflow.Workflow, { isV1 }: content.Scope): boolean =>
+  (!workflow.active || Workflow.hasDraft(workflow)) && !(isV1 && !workflow.nodes.some(isCounted))
 
 const extraSettings = (target: Obj, workflow: Workflow.Workflow, scope: content.Scope): ReadonlyArray<string> => {
   const settings = obj(target["settings"])

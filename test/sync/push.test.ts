@@ -2,6 +2,8 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as PlatformError from "effect/PlatformError"
 import { arr } from "../../src/base/Json.ts"
 import * as Workflow from "../../src/n8n/model/Workflow.ts"
@@ -30,6 +32,8 @@ const all = N8nClient.use((n8n) => n8n.listWorkflows({ archived: true, limit: 10
 )
 
 describe("push", () => {
+  let isRefusing = false
+
   for (const version of ["2", "1"] as const) {
     it.effect(`writes what changed here and only that, keeps a snapshot, and gives new files their id: n8n ${version}`, () =>
       inWorld(function*({ folder }) {
@@ -211,6 +215,39 @@ describe("push", () => {
       assert.isTrue(closed.hasErrors)
       assert.strictEqual((yield* get(id)).name, "Moved")
     }))
+
+  for (const version of ["2", "1"] as const) {
+    it.effect(`has failed if a publication was refused, but not where there is nothing to publish: n8n ${version}`, () =>
+      inWorld(function*({ api, folder }) {
+        const fs = yield* FileSystem.FileSystem
+        const write = (name: string, type: string) =>
+          fs.writeFileString(
+            `${folder}/${name}.json`,
+            JSON.stringify({ ...body(name), nodes: [node("Start", type, 1, {}, { id: "s" })], connections: {} })
+          )
+        yield* write("sub", "executeWorkflowTrigger")
+        const sub = yield* hurried(Sync.push(".", { publishes: true }))
+        assert.isFalse(sub.hasErrors)
+        yield* write("live", "cron")
+        isRefusing = true
+        const refused = yield* hurried(Sync.push(".", { publishes: true }))
+        isRefusing = false
+        assert.isTrue(refused.hasErrors)
+        const entry = refused.entries.find(({ name }) => name === "live")
+        assert.deepInclude(entry, { action: "created", notPublished: true })
+        assert.match(entry?.warnings?.[0] ?? "", /^created, but it could not be published: /)
+        assert.isFalse((yield* api.workflows).find(({ name }) => name === "live")?.active)
+      }, {
+        version,
+        through: (client) =>
+          HttpClient.transform(client, (answer, request) =>
+            isRefusing && /\/(activate|publish)$/.test(request.url)
+              ? Effect.succeed(
+                HttpClientResponse.fromWeb(request, Response.json({ message: "not today" }, { status: 400 }))
+              )
+              : answer)
+      }))
+  }
 
   it.effect("warns of a schedule that n8n never starts, also if it is not published", () =>
     inWorld(function*({ folder }) {

@@ -39,6 +39,8 @@ export interface Promotion {
   readonly action?: "created" | "updated"
   readonly changed?: string
   readonly published?: boolean
+  /** It was to be published, and the second n8n refused; a warning has the reason. */
+  readonly notPublished?: true
   readonly warnings?: ReadonlyArray<string>
   readonly error?: Errors.N8nError
 }
