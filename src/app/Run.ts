@@ -12,8 +12,10 @@ import * as LeanStart from "./LeanStart.ts"
 // Not in Node's default folder, where other users could write.
 enableCompileCache(join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "effect-n8n-mcp", "compiled"))
 
+const outputs = [process.stdout, process.stderr]
+
 // A closed pipe (`| head`) does not stop the work or decide the exit status.
-for (const stream of [process.stdout, process.stderr]) {
+for (const stream of outputs) {
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error
   })
@@ -49,10 +51,19 @@ const main: Effect.Effect<unknown, unknown> = prepared === undefined || plan ===
       )
   })
 
+/** Waits until the reader of a stream has taken everything, or is gone: `process.exit` drops what a pipe cannot hold. */
+const drain = (stream: NodeJS.WriteStream) =>
+  new Promise<unknown>((resolve) => stream.writableLength === 0 ? resolve(undefined) : stream.write("", resolve))
+
 NodeRuntime.runMain(main, {
   // It would report failures on stdout, outside the logger.
   disableErrorReporting: true,
-  // A signal or the end of stdin is a normal exit; open connections must not delay it.
-  teardown: (exit) =>
-    process.exit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? process.exitCode ?? 0 : 1)
+  // A signal or the end of stdin is a normal exit; open connections must not delay it, nor a reader after a signal.
+  teardown: (exit) => {
+    if (Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) process.exit()
+    // The logger writes at the end of the turn.
+    setImmediate(() =>
+      void Promise.all(outputs.map(drain)).then(() => process.exit(Exit.isSuccess(exit) ? process.exitCode : 1))
+    )
+  }
 })

@@ -119,7 +119,8 @@ const noFiles = Layer.succeed(WorkflowFiles.WorkflowFiles, {
   remove: refuse,
   folder: refuse,
   list: refuse,
-  paths: refuse
+  paths: refuse,
+  presence: refuse
 })
 
 /** The same services in memory, for tests and programs that only read: the next process knows nothing of this one. */

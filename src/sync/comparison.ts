@@ -1,4 +1,5 @@
 /** Comparison of a folder with n8n. */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Deadline from "../base/Deadline.ts"
@@ -51,6 +52,8 @@ export interface Pair {
   readonly head?: Head
   readonly base?: Locals.Base
   readonly fault?: string
+  /** File of another workflow that contains its id, although no file is its own: it is not deleted. */
+  readonly mention?: string
 }
 
 export interface Item extends Omit<Pair, "head" | "fault"> {
@@ -71,6 +74,8 @@ export interface Comparison {
   readonly code: "split" | "join" | undefined
   readonly secrets: "extract" | "join" | undefined
   readonly pairs: ReadonlyArray<Pair>
+  /** `.json` files of the folder that are not of workflows, if none of it is. */
+  readonly others: ReadonlyArray<string>
 }
 
 export interface Options {
@@ -94,6 +99,22 @@ export const isLate = Effect.andThen(
   Deadline.grantIfHeard(patience),
   Effect.map(Deadline.left, (left) => left < leastTime)
 )
+
+/**
+ * Makes an effect to run before each of several writes, one after another: whether the call has less time left than the
+ * slowest of them took, and half of that. The first is never late.
+ */
+export const clocked = () => {
+  let [begun, longest] = [0, 0]
+  return Effect.gen(function*() {
+    const now = yield* Clock.currentTimeMillis
+    if (begun > 0) longest = Math.max(longest, now - begun)
+    yield* Deadline.grantIfHeard(patience)
+    const isLate = begun > 0 && (yield* Deadline.left) < Math.max(leastTime, longest * 1.5)
+    begun = now
+    return isLate
+  })
+}
 
 /** Common state of n8n and a file from now on. */
 export const baseOf = (file: string, workflow: Workflow.Workflow, scope: content.Scope): Locals.Base => {
@@ -176,8 +197,7 @@ const match = (
 }
 
 const pairsOf = (
-  locals: ReadonlyArray<Locals.Local>,
-  faults: ReadonlyArray<Locals.Fault>,
+  { faults, locals, presence }: Effect.Success<ReturnType<typeof Locals.readAll>>,
   heads: ReadonlyArray<Head>,
   state: Locals.State,
   archived: ReadonlySet<string>
@@ -203,15 +223,19 @@ const pairsOf = (
   const doubtful = [...faults, ...here.filter(({ fault }) => fault !== undefined)]
   const [other] = doubtful
   const faultOf = new Map(doubtful.map(({ fault, file }) => [file, fault]))
-  const doubt = ({ file }: Locals.Base) =>
+  const doubt = ({ file }: Locals.Base, present: Locals.Presence | undefined) =>
     faultOf.get(file) ??
+      (present?.isOther === true
+        ? `Present in '${present.file}' in another form: make that file the workflow's own JSON, or remove it.`
+        : undefined) ??
       (other && `No readable file contains it, and '${other.name}' may be its file: fix that first.`)
   const there = heads.filter(({ id }) => !matched.has(id)).map((head): Pair => {
     const { id, name } = head
     const base = state.workflows[id]
+    const present = presence.get(id)
     return base === undefined
       ? { id, name, head }
-      : defined({ id, name, file: base.file, head, base, fault: doubt(base) })
+      : defined({ id, name, file: base.file, head, base, fault: doubt(base, present), mention: present?.file })
   })
   const known = new Set(there.map(({ file }) => file))
   return [...here, ...there, ...faults.filter(({ file }) => !known.has(file))]
@@ -227,7 +251,7 @@ export const make = Effect.fn("Sync.compare")(
     const release = yield* (yield* N8nClient).release
     const scope: content.Scope = { extras: parts, isV1: isV1(release), writesDrafts: writesDrafts(release) }
     const { archived, heads } = yield* readHeads(state, scope)
-    const { faults, locals } = yield* Locals.readAll(folder, userPath, state, scope, secrets === "refuse")
+    const files = yield* Locals.readAll(folder, userPath, state, scope, secrets === "refuse")
     const { extractSecrets: wasExtracted = false, splitCode: wasSplit = false, ...rest } = state
     const isSplit = splitsCode ?? wasSplit
     const isExtracted = secrets === "extract" || wasExtracted && secrets !== "allow"
@@ -243,7 +267,8 @@ export const make = Effect.fn("Sync.compare")(
       scope,
       code: isSplit ? "split" : splitsCode === false ? "join" : undefined,
       secrets: isExtracted ? "extract" : secrets === "allow" ? "join" : undefined,
-      pairs: pairsOf(locals, faults, heads, state, archived).toSorted((a, b) => placeOf(a) < placeOf(b) ? -1 : 1)
+      pairs: pairsOf(files, heads, state, archived).toSorted((a, b) => placeOf(a) < placeOf(b) ? -1 : 1),
+      others: files.locals.length + files.faults.length > 0 ? [] : files.others
     }
     return comparison
   }
@@ -251,7 +276,7 @@ export const make = Effect.fn("Sync.compare")(
 
 const isBegun = ({ base, local }: Pair, { hash, workflow }: Remote) =>
   base === undefined && local?.nodeIds !== undefined && workflow !== undefined && local.hash !== hash &&
-  equals(local.nodeIds, Locals.nodeIds(workflow))
+  Locals.hasNodes(workflow, local.nodeIds)
 
 /** Status of a pair whose workflow on n8n is known; `undefined` if it is on neither side. */
 const statusOf = (pair: Pair, remote: Remote | undefined): Pick<Item, "status" | "detail"> | undefined => {

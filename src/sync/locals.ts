@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import * as Errors from "../base/Errors.ts"
 import { arr, defined, type Obj, obj, own, str } from "../base/Json.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
-import { isListed, WorkflowFiles, type WorkflowFolder } from "../workflows/files/WorkflowFiles.ts"
+import { holdsWorkflow, isListed, WorkflowFiles, type WorkflowFolder } from "../workflows/files/WorkflowFiles.ts"
 import * as LiteralSecrets from "../workflows/LiteralSecrets.ts"
 import * as content from "./content.ts"
 
@@ -107,10 +107,31 @@ export interface Fault {
   readonly fault: string
 }
 
+/** Refusal of a sync that finds nothing to write, which names what it found instead. */
+export const noWorkflows = (place: string, others: ReadonlyArray<string>) =>
+  refuse(
+    `There are no workflows in ${place}${others.length === 0 ? "" : `, only ${others.slice(0, 5).join(", ")}`}${
+      others.length > 5 ? ` and ${others.length - 5} more` : ""
+    }`,
+    "Check the folder or the profile: a workflow's file is a JSON object with name, nodes and connections."
+  )
+
+/** A file with the id of a workflow that no file is: one that is not a workflow file itself, or another workflow's. */
+export interface Presence {
+  readonly file: string
+  readonly isOther: boolean
+}
+
 /** Number of workflows that are read and written at a time; a call begins at least as many, however late it is. */
 export const concurrency = 8
 
 export const nodeIds = (workflow: unknown) => arr(own(workflow, "nodes")).map((node) => own(node, "id"))
+
+/** Whether a workflow has nodes with these ids; a node without an id gets one when its workflow is created. */
+export const hasNodes = (workflow: unknown, ids: ReadonlyArray<unknown>) => {
+  const all = nodeIds(workflow)
+  return all.length === ids.length && ids.every((id, at) => id === undefined || id === all[at])
+}
 
 /** Content of a workflow, called `what` in the error; fails if it has changed since the comparison. */
 export const unchanged = (what: string, workflow: Obj, hash: string, scope: content.Scope) => {
@@ -127,6 +148,12 @@ export const read = ({ file, hash, path }: Local, scope: content.Scope) =>
     ({ value }) => unchanged(`File '${file}'`, obj(value) ?? {}, hash, scope)
   )
 
+const otherForm =
+  "a workflow in another form, which is not synced: the file must be its own JSON object, with name, nodes and connections"
+
+/** Cases of `effect-n8n-mcp test`, whose data may be workflows. */
+const isCases = (file: string) => file.endsWith(".test.json")
+
 export const readAll = Effect.fnUntraced(function*(
   folder: WorkflowFolder,
   userPath: string,
@@ -134,16 +161,21 @@ export const readAll = Effect.fnUntraced(function*(
   scope: content.Scope,
   refusesSecrets = false
 ) {
-  if (!folder.exists) return { locals: [], faults: [] }
   const files = yield* WorkflowFiles
+  const nameOf = (path: string) => path.slice(folder.path.length).replace(/^[\\/]/, "").replaceAll("\\", "/")
+  const paths = folder.exists ? yield* files.paths(userPath) : []
   const readOne = (path: string) => {
-    const file = path.slice(folder.path.length).replace(/^[\\/]/, "").replaceAll("\\", "/")
+    const file = nameOf(path)
     const invalid = (fault: string): Fault => ({ name: file, file, fault })
     return files.read(path).pipe(
       Effect.mapError(({ reason }) => invalid(reason.replaceAll(path, file))),
       Effect.flatMap(({ beside, value }): Effect.Effect<ReadonlyArray<Local>, Fault> => {
         const workflow = obj(value)
-        if (workflow === undefined || !isListed(workflow)) return Effect.succeed([])
+        if (workflow === undefined || !isListed(workflow)) {
+          return isCases(file) || !holdsWorkflow(value)
+            ? Effect.succeed([])
+            : Effect.fail(invalid(`Contains ${otherForm}.`))
+        }
         const [id, name] = [str(workflow["id"]), str(workflow["name"])]
         if (name === undefined) return Effect.fail(invalid("Not a workflow: a name and nodes are required."))
         const ours = content.of(workflow, scope)
@@ -163,7 +195,7 @@ export const readAll = Effect.fnUntraced(function*(
       })
     )
   }
-  const [readable, faults] = yield* Effect.partition(yield* files.paths(userPath), readOne, { concurrency })
+  const [readable, faults] = yield* Effect.partition(paths, readOne, { concurrency })
   const locals = readable.flat()
   const seen = new Set([...locals, ...faults].map(({ file }) => file))
   // A damaged file must not count as deleted.
@@ -176,5 +208,31 @@ export const readAll = Effect.fnUntraced(function*(
       ),
     { concurrency }
   )
-  return { locals, faults: [...faults, ...broken.flat()] }
+  // Nor must one whose id is anywhere else.
+  const ids = new Set(locals.map(({ id }) => id))
+  const missing = Object.keys(workflows).filter((id) => !ids.has(id))
+  const { filesOf, unreadable } = folder.exists && missing.length > 0
+    ? yield* files.presence(userPath, missing)
+    : { filesOf: new Map<string, ReadonlyArray<string>>(), unreadable: [] }
+  const own = new Set(locals.map(({ path }) => path))
+  const presence = new Map([...filesOf].flatMap(([id, all]): ReadonlyArray<[string, Presence]> => {
+    const other = all.find((path) => !own.has(path))
+    const file = other ?? all[0]
+    return file === undefined ? [] : [[id, { file: nameOf(file), isOther: other !== undefined }]]
+  }))
+  return {
+    locals,
+    presence,
+    faults: [
+      ...faults,
+      ...broken.flat(),
+      ...unreadable.map(nameOf).filter((file) => !seen.has(file)).map((file) => ({
+        name: file,
+        file,
+        fault: "Cannot be read, so it may contain a workflow."
+      }))
+    ],
+    /** Names of `.json` files that have nothing to do with workflows. */
+    others: paths.map(nameOf).filter((file) => !seen.has(file) && !file.startsWith(".n8n-"))
+  }
 })

@@ -1,5 +1,6 @@
 /** Writes a folder's changes to n8n. */
 import * as Effect from "effect/Effect"
+import * as Errors from "../base/Errors.ts"
 import { defined, type Obj, obj, str, texts } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
@@ -53,6 +54,14 @@ const taskOf = (item: Compare.Item, options: Pick<PushOptions, "deletes" | "only
     ? { kind: "remove", item, remote }
     : { kind: "leave", item }
 }
+
+/** Fails if a task must not be performed: a workflow is not deleted while its id is in a file of the folder. */
+const checkAbsence = ({ item: { mention }, kind }: Task) =>
+  kind !== "remove" || mention === undefined ? Effect.void : Errors.invalid(
+    "folder",
+    `Not deleted: '${mention}' contains its id`,
+    "Remove the id from that file, or delete the workflow on n8n."
+  )
 
 const remove = Effect.fnUntraced(function*(
   { item, remote }: Task & { readonly kind: "remove" },
@@ -125,17 +134,24 @@ interface Context {
 const changedFrom = ({ item }: WriteTask, before: Workflow.Workflow | undefined, target: Obj, scope: content.Scope) =>
   before === undefined || item.status === "same" ? undefined : changedLine(content.of(before, scope), target)
 
+/** Whether an earlier call began to create the workflow of this new file, and got no answer. */
+const isBegun = (task: Task) => task.kind === "write" && task.remote === undefined && task.local.nodeIds !== undefined
+
 const actionOf = ({ remote }: WriteTask) => remote === undefined ? "created" as const : "updated" as const
 
 const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
   const { item, local, remote } = task
   const { comparison, publishes, record } = context
-  const { scope } = comparison
+  const { pairs, scope } = comparison
   const target = yield* Locals.read(local, scope)
-  if (remote === undefined) yield* record(withCreating(local.file))
-  const written: Written & { readonly before?: Workflow.Workflow } = remote === undefined
+  const begun = isBegun(task)
+    ? yield* writing.begun(target, (id) => pairs.some((pair) => pair.id === id))
+    : undefined
+  const existing = remote ?? (begun && { ...begun, hash: content.hash(content.of(begun, scope)) })
+  if (existing === undefined) yield* record(withCreating(local.file))
+  const written: Written & { readonly before?: Workflow.Workflow } = existing === undefined
     ? yield* writing.create(target, operation, publishes)
-    : yield* writing.update(remote, target, { expectedHash: remote.hash, operation, publishes, scope })
+    : yield* writing.update(existing, target, { expectedHash: existing.hash, operation, publishes, scope })
   const { before, workflow } = written
   const isUnpublished = !publishes && Workflow.awaitsPublishing(workflow)
   yield* record(withBase(workflow.id, {
@@ -149,10 +165,11 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
     action: actionOf(task),
     changed: changedFrom(task, before, target, scope),
     published: workflow.active ? !Workflow.hasDraft(workflow) : undefined,
+    notPublished: publishes && writing.isRefused(workflow, scope) ? true as const : undefined,
     warnings: nonEmpty([
       ...LiteralSecrets.warnings(target),
       ...written.warnings,
-      ...writing.remarks(target, workflow, scope, remote !== undefined && !publishes)
+      ...writing.remarks(target, workflow, scope, { isNew: remote === undefined, publishes })
     ])
   })
 })
@@ -186,30 +203,45 @@ const perform = Effect.fnUntraced(function*(task: Exclude<Task, { readonly kind:
  * Writes new and changed files of the folder to n8n. Workflows that changed on both sides are never overwritten: if one
  * of them, or an invalid file, is among the pushed ones, nothing is written. Before each write the workflow is read
  * again and stored as a snapshot. The state is written after each, so that an interrupted push continues where it
- * ended. Calls `POST /workflows`, `PUT /workflows/{id}`, those of tags and `DELETE`; publishes only when asked.
+ * ended. Before a call's deadline it leaves the rest to the next call, which finds what was created without an answer. Calls `POST /workflows`, `PUT /workflows/{id}`, those of tags and `DELETE`; publishes only when asked.
  */
 export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string, options: PushOptions<R> = {}) {
   const { dryRun = false, onStep = () => Effect.void, publishes = false } = options
   const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
   return yield* folder.exclusively(Effect.gen(function*() {
     const comparison = yield* Compare.make(userPath, options)
-    const { items } = yield* Compare.compareAll(comparison, yield* select(comparison, options), options)
-    const isBlocked = items.some(({ status }) => status === "both" || status === "invalid")
-    const tasks = items.map((item): Task => isBlocked && !dryRun ? { kind: "leave", item } : taskOf(item, options))
+    if (comparison.others.length > 0 && Object.keys(comparison.state.workflows).length === 0) {
+      return yield* Locals.noWorkflows(`'${folder.path}'`, comparison.others)
+    }
+    const { items, remaining: unread } = yield* Compare.compareAll(comparison, yield* select(comparison, options), {
+      ...options,
+      isPartial: true
+    })
+    const isBlocked = unread > 0 || items.some(({ status }) => status === "both" || status === "invalid")
+    const planned = items.map((item): Task => isBlocked && !dryRun ? { kind: "leave", item } : taskOf(item, options))
+    // What n8n may still be creating has the most time to arrive.
+    const tasks = [...planned.filter((task) => !isBegun(task)), ...planned.filter(isBegun)]
     const context: Context = { comparison, publishes, record: recorder(comparison) }
     const total = tasks.filter(({ kind }) => kind !== "leave").length
-    let [count, isConnectionLost] = [0, false]
+    let [count, remaining, isConnectionLost] = [0, unread, false]
+    const isLate = Compare.clocked()
     const outcomes = yield* Effect.forEach(tasks, (task) =>
       Effect.gen(function*() {
-        if (task.kind === "leave" || isConnectionLost) return entryOf(task.item)
-        const result = yield* Effect.result(dryRun ? foresee(task, comparison.scope) : perform(task, context))
+        if (task.kind === "leave" || isConnectionLost) return [entryOf(task.item)]
+        if (yield* isLate) {
+          remaining++
+          return []
+        }
+        const result = yield* Effect.result(
+          Effect.andThen(checkAbsence(task), dryRun ? foresee(task, comparison.scope) : perform(task, context))
+        )
         const outcome: Outcome = result._tag === "Success"
           ? result.success
           : { ...entryOf(task.item), error: result.failure }
         isConnectionLost = result._tag === "Failure" && writing.isConnectionLost(result.failure)
         yield* onStep({ _tag: "Done", outcome, count: ++count, total })
-        return outcome
+        return [outcome]
       }))
-    return reportOf<Outcome>(outcomes)
+    return reportOf<Outcome>(outcomes.flat(), remaining)
   }))
 })

@@ -25,6 +25,8 @@ export interface Outcome extends Entry {
   readonly changed?: string
   /** Whether the pushed version is the running one; absent if the workflow is not published. */
   readonly published?: boolean
+  /** It was to be published, and n8n refused; a warning has the reason. */
+  readonly notPublished?: true
   readonly warnings?: ReadonlyArray<string>
   /** Its file was not written because of literal secrets. */
   readonly refused?: true
@@ -42,7 +44,7 @@ export interface Report<A extends Entry = Entry> {
   readonly hasConflicts: boolean
   /** Whether literal secrets were refused. */
   readonly hasSecrets: boolean
-  /** Whether a file is not a workflow, or an action failed. */
+  /** Whether a file is not a workflow, or an action or a publication failed. */
   readonly hasErrors: boolean
 }
 
@@ -88,7 +90,7 @@ export const select = Effect.fnUntraced(function*({ pairs }: Compare.Comparison,
     )
 })
 
-export const reportOf = <A extends Entry & Pick<Outcome, "error" | "action" | "refused">>(
+export const reportOf = <A extends Entry & Pick<Outcome, "error" | "action" | "notPublished" | "refused">>(
   entries: ReadonlyArray<A>,
   remaining = 0
 ): Report<A> => ({
@@ -102,7 +104,9 @@ export const reportOf = <A extends Entry & Pick<Outcome, "error" | "action" | "r
     status === "both" && action === undefined && error === undefined
   ),
   hasSecrets: entries.some(({ refused }) => refused === true),
-  hasErrors: entries.some(({ error, status }) => status === "invalid" || error !== undefined)
+  hasErrors: entries.some(({ error, notPublished, status }) =>
+    status === "invalid" || error !== undefined || notPublished === true
+  )
 })
 
 /** Summary of the changes in one line, without secrets. */

@@ -122,6 +122,9 @@ const units = {
   months: ["monthsInterval", 1, Infinity]
 } as const
 
+/** Numbers of units that cron counts through; a divisor of them is written as a step. */
+const cycleOf = { minutes: 60, hours: 24, months: 12 } as const
+
 /** Numbers of units after which n8n's counts begin again. */
 const cycles = { hours: 24, days: 365, weeks: 52 } as const
 
@@ -160,7 +163,18 @@ const scheduleTiming = (rule: Obj, index: number, { isV1, stored, typeVersion }:
     return { _tag: "Never", why: `${key} ${size} is out of range` }
   }
   const isEven = (whole: number) => isV1 || whole % size === 0
-  const uneven = { minutes: !isEven(60), hours: size !== 1, days: size !== 1, weeks: size !== 1, months: size !== 1 }
+  const isStep = unit === "seconds" ||
+    unit !== "days" && unit !== "weeks" && isEven(cycleOf[unit as keyof typeof cycleOf])
+  if (size === 0 || isStep && !(Number.isInteger(size) && size > 0)) {
+    return { _tag: "Never", why: `${key} ${size} is not a positive whole number` }
+  }
+  const uneven = {
+    minutes: !isEven(cycleOf.minutes),
+    hours: size !== 1,
+    days: size !== 1,
+    weeks: size !== 1,
+    months: size !== 1
+  }
   if (unit === "seconds") return cron(`*/${size} * * * * *`)
   const recurrence = uneven[unit as Unit]
     ? { unit: unit as Unit, size, isV1, last: lastOf(stored, index, unit as Unit, size, isV1) }
@@ -168,15 +182,15 @@ const scheduleTiming = (rule: Obj, index: number, { isV1, stored, typeVersion }:
   const at = (hourField: number | string, rest: string) => cron(`0 ${minute} ${hourField} ${rest}`, { recurrence })
   switch (unit as Unit) {
     case "minutes":
-      return cron(`0 ${isEven(60) ? `*/${size}` : "*"} * * * *`, { recurrence })
+      return cron(`0 ${isEven(cycleOf.minutes) ? `*/${size}` : "*"} * * * *`, { recurrence })
     case "hours":
-      return at(isEven(24) ? `*/${size}` : "*", "* * *")
+      return at(isEven(cycleOf.hours) ? `*/${size}` : "*", "* * *")
     case "days":
       return at(hour ?? 0, "* * *")
     case "weeks":
       return at(hour ?? 0, `* * ${arr(days).join(",") || "*"}`)
     case "months":
-      return at(hour ?? 0, `${day} ${isEven(12) ? `*/${size}` : "*"} *`)
+      return at(hour ?? 0, `${day} ${isEven(cycleOf.months) ? `*/${size}` : "*"} *`)
   }
 }
 
@@ -254,6 +268,10 @@ export const ofNode = (
   }
   return undefined
 }
+
+/** Reasons why n8n never starts a workflow by rules of a node, by the rule's position. */
+export const never = (node: Obj, isV1: boolean): ReadonlyArray<{ readonly rule: number; readonly why: string }> =>
+  (ofNode(node, { isV1 }) ?? []).flatMap((timing, rule) => timing._tag === "Never" ? [{ rule, why: timing.why }] : [])
 
 /** Rules by which a trigger polls; n8n polls each minute by default. */
 export const ofPolling = (node: Obj): ReadonlyArray<Timing> => {

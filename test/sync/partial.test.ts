@@ -3,12 +3,17 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import type * as FileSystem from "effect/FileSystem"
+import * as Fiber from "effect/Fiber"
+import * as FileSystem from "effect/FileSystem"
+import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { CallContext } from "../../src/base/CallContext.ts"
 import * as Deadline from "../../src/base/Deadline.ts"
+import { arr, obj } from "../../src/base/Json.ts"
 import * as Sync from "../../src/sync/Sync.ts"
 import * as tools from "../../src/tools/index.ts"
 import * as WorkflowFiles from "../../src/workflows/files/WorkflowFiles.ts"
+import { hurried } from "../support/clock.ts"
 import { withFileSystem } from "../support/folders.ts"
 import { random as seeded } from "../support/random.ts"
 import { seed } from "../support/seed.ts"
@@ -109,6 +114,66 @@ describe("at the deadline of its call", () => {
       assert.deepStrictEqual((yield* Sync.status(".")).counts, { "new there": 60 })
       assert.isFalse((yield* api.requests).some(isRead))
     }, world))
+})
+
+describe("on an n8n that is slow to write", () => {
+  /** A proxy that passes a write on after a while, even if its sender no longer waits. */
+  const slow = (millis: (request: HttpClientRequest.HttpClientRequest) => number) => (client: HttpClient.HttpClient) =>
+    HttpClient.transform(client, (answer, request) => {
+      const delay = request.method === "GET" ? 0 : millis(request)
+      return delay === 0 ? answer : Effect.flatMap(Effect.forkDetach(Effect.delay(answer, delay)), Fiber.join)
+    })
+  const names = Array.from({ length: 24 }, (_, at) => `w${String(at).padStart(2, "0")}`)
+  /** Files with ids of nodes and, as written by hand, without. */
+  const files = (folder: string) =>
+    FileSystem.FileSystem.use((fs) =>
+      Effect.forEach(names, (name, at) => {
+        const workflow = body(name)
+        const nodes = arr(workflow["nodes"]).map((node) => ({ ...obj(node), ...at % 2 === 0 ? { id: undefined } : {} }))
+        const text = JSON.stringify({ ...workflow, nodes, description: `about ${name}` })
+        return fs.writeFileString(`${folder}/${name}.json`, text)
+      })
+    )
+  const call = hurried(Deadline.bounded(tools.syncPush.call({}), true))
+
+  it.effect("a push stops in time, says what remains, and creates each workflow once", () =>
+    inWorld(function*({ api, folder }) {
+      yield* files(folder)
+      let [calls, left] = [0, names.length]
+      for (; left > 0; calls++) {
+        const { counts, entries, hint, remaining = 0 } = yield* call
+        assert.isBelow(remaining, left)
+        assert.deepStrictEqual(entries.filter(({ action, status }) => action !== "created" && status !== "same"), [])
+        assert.strictEqual(Object.values(counts).reduce((sum, each) => sum + each, 0) + remaining, names.length)
+        if (remaining > 0) assert.include(hint, "call again")
+        left = remaining
+      }
+      assert.isAbove(calls, 1)
+      assert.deepStrictEqual((yield* api.workflows).map(({ name }) => name).toSorted(), names)
+      assert.deepStrictEqual((yield* Sync.status(".")).counts, { same: names.length })
+    }, { through: slow(() => 3_000) }))
+
+  it.effect("a push finds what arrives after the call that gave up waiting for it", () => {
+    let isStuck = false
+    return inWorld(function*({ api, folder }) {
+      yield* files(folder)
+      isStuck = true
+      const first = yield* call
+      assert.match(first.entries.find(({ error }) => error !== undefined)?.error ?? "", /no answer .* within 30 s/)
+      assert.deepStrictEqual(yield* api.workflows, [])
+      const second = yield* call
+      assert.deepStrictEqual(second.entries.map(({ action }) => action), names.map(() => "created"))
+      assert.deepStrictEqual((yield* api.workflows).map(({ name }) => name).toSorted(), names)
+      assert.deepStrictEqual((yield* Sync.status(".")).counts, { same: names.length })
+    }, {
+      through: slow(({ method }) => {
+        if (method !== "POST" || !isStuck) return 0
+        isStuck = false
+        // It is given up after 30 s.
+        return 33_000
+      })
+    })
+  })
 })
 
 describe("interrupted anywhere", () => {

@@ -1,16 +1,23 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as PlatformError from "effect/PlatformError"
 import { arr } from "../../src/base/Json.ts"
 import * as Workflow from "../../src/n8n/model/Workflow.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as Sync from "../../src/sync/Sync.ts"
+import * as WorkflowFiles from "../../src/workflows/files/WorkflowFiles.ts"
 import { Snapshots } from "../../src/workflows/store/Snapshots.ts"
 import { WorkflowStore } from "../../src/workflows/store/WorkflowStore.ts"
 import { hurried } from "../support/clock.ts"
+import { withFileSystem } from "../support/folders.ts"
 import { node } from "../support/workflows.ts"
 import { inWorld } from "../support/world.ts"
 import { deletesNothingUnread } from "./doubtful.ts"
+import { deletesNothingPresent } from "./otherForms.ts"
 import { body, change, contents, create, edit, json } from "./workflows.ts"
 
 const get = (id: string) => N8nClient.use((n8n) => n8n.getWorkflow(id))
@@ -25,6 +32,8 @@ const all = N8nClient.use((n8n) => n8n.listWorkflows({ archived: true, limit: 10
 )
 
 describe("push", () => {
+  let isRefusing = false
+
   for (const version of ["2", "1"] as const) {
     it.effect(`writes what changed here and only that, keeps a snapshot, and gives new files their id: n8n ${version}`, () =>
       inWorld(function*({ folder }) {
@@ -170,6 +179,95 @@ describe("push", () => {
 
   it.effect("deletes nothing while a file is unreadable, for any selection", () =>
     inWorld(({ folder }) => deletesNothingUnread(folder)))
+
+  it.effect("deletes nothing while its id is in any file of the folder", () =>
+    inWorld(({ folder }) => deletesNothingPresent(folder)))
+
+  it.effect("deletes nothing while a folder or a link may contain its file", () =>
+    inWorld(function*({ folder }) {
+      const fs = yield* FileSystem.FileSystem
+      const id = yield* create("Moved")
+      yield* Sync.pull(".")
+      const outside = yield* fs.makeTempDirectoryScoped()
+      yield* fs.rename(`${folder}/moved.json`, `${outside}/moved.json`)
+      yield* fs.symlink(`${outside}/moved.json`, `${folder}/kept.json`)
+      const linked = yield* Sync.push(".", { deletes: true })
+      assert.deepStrictEqual(linked.entries.map(({ file, status }) => [file, status]), [
+        ["kept.json", "invalid"],
+        ["moved.json", "invalid"]
+      ])
+      yield* fs.remove(`${folder}/kept.json`)
+      yield* fs.makeDirectory(`${folder}/closed`)
+      const closed = yield* Sync.push(".", { deletes: true }).pipe(
+        Effect.provide(WorkflowFiles.layer({ roots: [folder] })),
+        withFileSystem(({ readDirectoryEntries }) => ({
+          readDirectoryEntries: (path) =>
+            path.endsWith("closed")
+              ? Effect.fail(PlatformError.systemError({
+                _tag: "PermissionDenied",
+                module: "FileSystem",
+                method: "readDirectory"
+              }))
+              : readDirectoryEntries(path)
+        })),
+        Effect.provide(NodeServices.layer)
+      )
+      assert.isTrue(closed.hasErrors)
+      assert.strictEqual((yield* get(id)).name, "Moved")
+    }))
+
+  for (const version of ["2", "1"] as const) {
+    it.effect(`has failed if a publication was refused, but not where there is nothing to publish: n8n ${version}`, () =>
+      inWorld(function*({ api, folder }) {
+        const fs = yield* FileSystem.FileSystem
+        const write = (name: string, type: string) =>
+          fs.writeFileString(
+            `${folder}/${name}.json`,
+            JSON.stringify({ ...body(name), nodes: [node("Start", type, 1, {}, { id: "s" })], connections: {} })
+          )
+        yield* write("sub", "executeWorkflowTrigger")
+        const sub = yield* hurried(Sync.push(".", { publishes: true }))
+        assert.isFalse(sub.hasErrors)
+        yield* write("live", "cron")
+        isRefusing = true
+        const refused = yield* hurried(Sync.push(".", { publishes: true }))
+        isRefusing = false
+        assert.isTrue(refused.hasErrors)
+        const entry = refused.entries.find(({ name }) => name === "live")
+        assert.deepInclude(entry, { action: "created", notPublished: true })
+        assert.match(entry?.warnings?.[0] ?? "", /^created, but it could not be published: /)
+        assert.isFalse((yield* api.workflows).find(({ name }) => name === "live")?.active)
+      }, {
+        version,
+        through: (client) =>
+          HttpClient.transform(client, (answer, request) =>
+            isRefusing && /\/(activate|publish)$/.test(request.url)
+              ? Effect.succeed(
+                HttpClientResponse.fromWeb(request, Response.json({ message: "not today" }, { status: 400 }))
+              )
+              : answer)
+      }))
+  }
+
+  it.effect("warns of a schedule that n8n never starts, also if it is not published", () =>
+    inWorld(function*({ folder }) {
+      const fs = yield* FileSystem.FileSystem
+      const rule = { interval: [{ field: "minutes", minutesInterval: 1.5 }] }
+      const nodes = [node("S", "scheduleTrigger", 1.2, { rule }, { id: "s" })]
+      yield* fs.writeFileString(`${folder}/new.json`, JSON.stringify({ ...body("New"), nodes, connections: {} }))
+      assert.deepStrictEqual((yield* Sync.push(".")).entries.map(({ warnings }) => warnings), [
+        ["n8n never starts it by 'S': minutesInterval 1.5 is not a positive whole number"]
+      ])
+    }))
+
+  it.effect("fails where no file is a workflow, and names what is there", () =>
+    inWorld(function*({ folder }) {
+      const fs = yield* FileSystem.FileSystem
+      yield* create("There")
+      assert.isFalse((yield* Sync.push(".")).hasErrors)
+      yield* fs.writeFileString(`${folder}/package.json`, "{}")
+      assert.match((yield* Effect.flip(Sync.push("."))).message, /^There are no workflows in '.*', only package\.json/)
+    }))
 
   it.effect("reads a changed workflow three times: before, right before, and after it is written", () =>
     inWorld(function*({ api, folder }) {

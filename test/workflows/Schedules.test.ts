@@ -28,6 +28,32 @@ const expressionOf = (node: Obj, isV1: boolean) =>
       : `${timing.expression} (every ${timing.recurrence.size} ${timing.recurrence.unit})`
   ).join(" | ")
 
+describe("never", () => {
+  it("names rules that n8n cannot register, and those that never are due", () => {
+    const whole = (key: string, size: number) => `${key} ${size} is not a positive whole number`
+    const rows: ReadonlyArray<readonly [rule: Obj, isV1: boolean, why: string | undefined]> = [
+      [{ field: "hours", hoursInterval: 1.5 }, false, whole("hoursInterval", 1.5)],
+      [{ field: "minutes", minutesInterval: 100 / 60 }, true, whole("minutesInterval", 100 / 60)],
+      [{ field: "minutes", minutesInterval: 0 }, false, whole("minutesInterval", 0)],
+      [{ field: "seconds", secondsInterval: -5 }, false, whole("secondsInterval", -5)],
+      [{ field: "days", daysInterval: 0 }, false, whole("daysInterval", 0)],
+      [{ field: "cronExpression", expression: "*/1.5 * * * *" }, false, "'*/1.5 * * * *' is not a cron expression"],
+      [{ field: "cronExpression", expression: "0 0 31 2 *" }, false, "'0 0 31 2 *' fits no date"],
+      [{ field: "hours", hoursInterval: 5 }, false, undefined],
+      [{ field: "minutes", minutesInterval: "={{ 1.5 }}" }, false, undefined]
+    ]
+    for (const [rule, isV1, why] of rows) {
+      assert.deepStrictEqual(
+        Schedules.never(rules({}, rule), isV1),
+        why === undefined ? [] : [{ rule: 1, why }],
+        JSON.stringify(rule)
+      )
+    }
+    const checked = node("S", "scheduleTrigger", 1.3, { rule: { interval: [{ field: "hours", hoursInterval: 48 }] } })
+    assert.deepStrictEqual(Schedules.never(checked, false), [{ rule: 0, why: "hoursInterval 48 is out of range" }])
+  })
+})
+
 describe("rules", () => {
   // As n8n 2.41.1 and 1.123.81 log them when they register them, with 0 for the second that they choose.
   const registered: ReadonlyArray<readonly [Obj, string, string?]> = [

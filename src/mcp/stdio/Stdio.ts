@@ -95,7 +95,8 @@ const makeLines = (input: Readable, output: Writable, ready: Effect.Effect<unkno
 
   const end = () => {
     hasEnded = true
-    void Effect.runPromise(ready).then(() => setTimeout(close, drainMillis).unref())
+    // Not a promise: the end of the server interrupts it, and a rejection would be the process's failure.
+    Effect.runFork(Effect.andThen(ready, Effect.sync(() => void setTimeout(close, drainMillis).unref())))
     closeWhenDone()
   }
 

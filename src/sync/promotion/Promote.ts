@@ -29,12 +29,18 @@ const withoutErrorWorkflow = (target: Obj): Obj => {
   return target["settings"] === undefined ? target : { ...target, settings }
 }
 
-const outcomeOf = (entry: Promotion, workflow: Workflow.Workflow, warnings: ReadonlyArray<string>): Promotion =>
+const outcomeOf = (
+  entry: Promotion,
+  workflow: Workflow.Workflow,
+  warnings: ReadonlyArray<string>,
+  isRefused: boolean
+): Promotion =>
   defined({
     ...entry,
     target: workflow.id,
     action: entry.status === "new" ? "created" as const : "updated" as const,
     published: workflow.active ? !Workflow.hasDraft(workflow) : undefined,
+    notPublished: isRefused ? true as const : undefined,
     warnings: nonEmpty([...new Set(warnings)])
   })
 
@@ -83,8 +89,8 @@ const applied = Effect.fnUntraced(function*<R>(
       return outcomeOf(entry, workflow, [
         ...entry.warnings ?? [],
         ...warnings,
-        ...writing.remarks(target, workflow, scope, current !== undefined && !publishes)
-      ])
+        ...writing.remarks(target, workflow, scope, { isNew: current === undefined, publishes })
+      ], isPublished && writing.isRefused(workflow, scope))
     }
   )
 
@@ -93,7 +99,8 @@ const applied = Effect.fnUntraced(function*<R>(
     const current = yield* to.getWorkflow(id)
     const written = yield* update(current, contentFor(workflow, true).target, publishes)
     yield* note(entry.id, written.workflow)
-    return outcomeOf(outcome, written.workflow, [...outcome.warnings ?? [], ...written.warnings])
+    const isRefused = publishes && writing.isRefused(written.workflow, scope)
+    return outcomeOf(outcome, written.workflow, [...outcome.warnings ?? [], ...written.warnings], isRefused)
   })
 
   const outcomes = new Map<string, Promotion>()
@@ -184,7 +191,8 @@ export const promote = Effect.fn("Sync.promote")(function*<R = never>(
       entries,
       obstacles,
       hasConflicts: entries.some(({ status }) => status === "conflict"),
-      hasErrors: obstacles.length > 0 || entries.some(({ error }) => error !== undefined)
+      hasErrors: obstacles.length > 0 ||
+        entries.some(({ error, notPublished }) => error !== undefined || notPublished === true)
     }
     return report
   }))

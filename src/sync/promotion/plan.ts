@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Errors from "../../base/Errors.ts"
-import { defined, equals, type Obj, obj } from "../../base/Json.ts"
+import { defined, type Obj, obj } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { isUnlicensed, isUnsupported, isV1, writesDrafts } from "../../n8n/N8nClient.ts"
@@ -11,7 +11,7 @@ import * as LiteralSecrets from "../../workflows/LiteralSecrets.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import * as NodeParameters from "../../workflows/NodeParameters.ts"
 import * as content from "../content.ts"
-import { concurrency, nodeIds } from "../locals.ts"
+import { concurrency, hasNodes, nodeIds, noWorkflows } from "../locals.ts"
 import * as references from "../references.ts"
 import { changedLine, nonEmpty } from "../report.ts"
 import {
@@ -97,6 +97,7 @@ export const readFacts = Effect.fnUntraced(function*(
     liveWorkflows(to)
   ], { concurrency: 2 })
   const all = [...source.refs, ...source.faults.map(({ file }) => ({ id: file, name: file }))]
+  if (all.length === 0) return yield* noWorkflows(source.place, source.others)
   const chosen = new Set(only === undefined ? all.map(({ id }) => id) : yield* choose(all, source, only))
   for (const id of yield* choose(all, source, except)) chosen.delete(id)
   const faults = source.faults.filter(({ file }) => chosen.delete(file))
@@ -229,7 +230,7 @@ const counterpartsOf = (
     const [only] = same
     if (only === undefined || same.length > 1) return undefined
     // An earlier promotion may have been interrupted while it created the workflow.
-    const isOurs = before?.id === "" && equals(nodeIds(only), nodeIds(workflows.find((each) => each.id === id)))
+    const isOurs = before?.id === "" && hasNodes(only, nodeIds(workflows.find((each) => each.id === id)))
     return { ref: only, how: isOurs ? "promoted" : "name" }
   }
 

@@ -39,6 +39,8 @@ export interface Promotion {
   readonly action?: "created" | "updated"
   readonly changed?: string
   readonly published?: boolean
+  /** It was to be published, and the second n8n refused; a warning has the reason. */
+  readonly notPublished?: true
   readonly warnings?: ReadonlyArray<string>
   readonly error?: Errors.N8nError
 }
@@ -153,6 +155,8 @@ export interface Source {
   readonly get: (id: string) => Effect.Effect<Workflow.Workflow, ReadError>
   readonly tables?: Stream.Stream<NamedRef, Errors.RequestError>
   readonly faults: ReadonlyArray<{ readonly file: string; readonly reason: string }>
+  /** Files without workflows. */
+  readonly others: ReadonlyArray<string>
 }
 
 export const liveWorkflows = (client: Client) => Stream.runCollect(client.streamWorkflows())
@@ -163,7 +167,8 @@ export const ofClient = Effect.fnUntraced(function*(client: Client) {
     refs: yield* liveWorkflows(client),
     get: client.getWorkflow,
     tables: client.streamDataTables,
-    faults: []
+    faults: [],
+    others: []
   }
   return source
 })
@@ -174,7 +179,7 @@ const decode = Schema.decodeUnknownEffect(Workflow.Workflow)
 export const ofFolder = Effect.fnUntraced(
   function*(folder: WorkflowFolder, userPath: string, scope: content.Scope) {
     const state: Locals.State = { version: 1, host: "", workflows: {} }
-    const { faults, locals } = yield* Locals.readAll(folder, userPath, state, scope)
+    const { faults, locals, others } = yield* Locals.readAll(folder, userPath, state, scope)
     const idOf = ({ file, id }: Locals.Local) => id || file
     const byId = Map.groupBy(locals, idOf)
     const read = yield* Effect.forEach(locals, (local) =>
@@ -216,7 +221,8 @@ export const ofFolder = Effect.fnUntraced(
       faults: [
         ...faults.map(({ fault, file }) => ({ file, reason: fault })),
         ...read.flatMap((each) => "reason" in each ? [each] : [])
-      ]
+      ],
+      others
     }
     return source
   }

@@ -4,6 +4,7 @@ import type { MissingCredential } from "../../base/Problem.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import { about } from "../../catalogue/parameters/ParameterValues.ts"
 import { parametersOf } from "../../n8n/model/Workflow.ts"
+import * as Schedules from "../Schedules.ts"
 import { type Checked, either, isTriggerLike, type Lookups, type Node, problemOf } from "./CheckedWorkflow.ts"
 import * as Expressions from "./Expressions.ts"
 import type { Ruled } from "./Rules.ts"
@@ -26,6 +27,18 @@ const ofParameters = (node: Node, { suggest }: Lookups): ReadonlyArray<Ruled> =>
     )
   )
 }
+
+const ofSchedules = (node: Node, isV1: boolean): ReadonlyArray<Ruled> =>
+  Schedules.never(node.json, isV1).map(({ rule, why }) =>
+    problemOf(
+      node,
+      "schedule-never",
+      "warning",
+      `n8n never starts it by this rule: ${why}.`,
+      "Choose an interval of whole units within its range, or a cron expression.",
+      `${node.at}.parameters${node.type.endsWith(".scheduleTrigger") ? `.rule.interval[${rule}]` : ""}`
+    )
+  )
 
 const chosen = ({ parameters }: Node): ReadonlyArray<string> => {
   const key = parameters["authentication"] === "predefinedCredentialType"
@@ -128,7 +141,11 @@ export const nodeProblems = ({ links, nodes }: Checked, lookups: Lookups): Reado
     if (node.isDisabled) return []
     const parameters = ofParameters(node, lookups)
     const paths = new Set(parameters.map(({ path }) => path))
-    const problems = [...parameters, ...ofExpressions(node, names, lookups).filter(({ path }) => !paths.has(path))]
+    const problems = [
+      ...parameters,
+      ...ofSchedules(node, lookups.isV1 === true),
+      ...ofExpressions(node, names, lookups).filter(({ path }) => !paths.has(path))
+    ]
     return isLookedInto(node, connected)
       ? problems
       : problems.map((problem) => ({ ...problem, severity: "warning" as const }))

@@ -13,6 +13,8 @@ import * as List from "./list.ts"
 import * as Locate from "./locate.ts"
 import * as Lock from "./lock.ts"
 import * as Read from "./read.ts"
+import * as Search from "./search.ts"
+import * as Walk from "./walk.ts"
 import * as Write from "./write.ts"
 
 export { type Beside, type CodeOptions, codePlaces, secretPlaces } from "./codeFiles.ts"
@@ -20,8 +22,10 @@ export type { CodePlace, CodePlaces } from "./codeParts.ts"
 export type { WorkflowFolder } from "./folder.ts"
 export type { Listed, Listing, Page } from "./list.ts"
 export { isIgnored } from "./locate.ts"
+export { holdsWorkflow } from "./presence.ts"
 export { isListed, isWorkflow, type ReadOptions, type WorkflowFile } from "./read.ts"
 export { maxBytes } from "./refusals.ts"
+export type { Presence } from "./search.ts"
 export type { Keep, Written } from "./write.ts"
 
 /**
@@ -81,6 +85,14 @@ export interface Service {
   readonly list: (directory?: string, page?: List.Page) => Effect.Effect<List.Listing, Errors.ValidationError>
   /** Real paths of the `.json` files that `list` reads, workflows or not. */
   readonly paths: (directory?: string) => Effect.Effect<ReadonlyArray<string>, Errors.ValidationError>
+  /**
+   * Searches a folder for ids of workflows, in files of every name and format, also hidden and broken ones; not in
+   * node_modules, folders of version control, and our own `.n8n-` files.
+   */
+  readonly presence: (
+    directory: string,
+    ids: ReadonlyArray<string>
+  ) => Effect.Effect<Search.Presence, Errors.ValidationError>
 }
 
 /** The files below the roots. */
@@ -107,6 +119,7 @@ export const layer = (options: Options): Layer.Layer<WorkflowFiles, never, FileS
     Effect.gen(function*() {
       const path = yield* Path.Path
       const locate = yield* Locate.make(options.roots)
+      const filesBelow = yield* Walk.make(locate)
       const lock = yield* Lock.make
       const code = yield* CodeFiles.make(locate, lock)
       const read = yield* Read.make(locate, code)
@@ -122,7 +135,8 @@ export const layer = (options: Options): Layer.Layer<WorkflowFiles, never, FileS
         save: (path, content, keep = () => Effect.void) => save(fileOf(path), content, keep),
         remove: (path, keep) => remove(fileOf(path), keep),
         folder: yield* Folder.make(locate, lock, code),
-        ...yield* List.make(locate)
+        presence: yield* Search.make(filesBelow),
+        ...yield* List.make(filesBelow)
       })
     })
   )

@@ -4,9 +4,9 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import { defined, obj, str } from "../../base/Json.ts"
-import * as Locate from "./locate.ts"
 import { isElsewhere, isListed, parse, readAll } from "./read.ts"
-import { changed, isJson, refuse, type Target, unreadable } from "./refusals.ts"
+import { changed, unreadable } from "./refusals.ts"
+import type { FilesBelow } from "./walk.ts"
 
 /** A workflow in a file. */
 export interface Listed {
@@ -36,49 +36,11 @@ export interface Page {
 }
 
 const maxUnreadable = 5
-const maxFiles = 20_000
 const concurrency = 16
 
-export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
+export const make = Effect.fnUntraced(function*(filesBelow: FilesBelow) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-
-  const walk = Effect.fnUntraced(function*(target: Target, start: string) {
-    const files = new Set<string>()
-    const seen = new Set([start])
-    const folders = [start]
-    for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-      const here = folder
-      const entries = yield* fs.readDirectoryEntries(here).pipe(
-        Effect.catch((error) => here === start ? Effect.fail(error) : Effect.succeed([]))
-      )
-      for (const { name, type } of entries) {
-        const full = path.join(here, name)
-        const entry = type === "Directory" || type === "File" ? { type, real: full } : yield* linkTarget(full)
-        if (
-          entry?.type === "Directory" && ![name, path.basename(entry.real)].some(Locate.isIgnored) &&
-          !seen.has(entry.real)
-        ) {
-          seen.add(entry.real)
-          folders.push(entry.real)
-        } else if (entry?.type === "File" && isJson(name) && isJson(entry.real)) files.add(entry.real)
-      }
-      if (files.size > maxFiles) {
-        return yield* refuse(
-          `Folder '${target.path}' has over ${maxFiles.toLocaleString("en")} .json files below it`,
-          "Use a subfolder as directoryPath.",
-          target
-        )
-      }
-    }
-    return files
-  })
-
-  const linkTarget = (link: string) =>
-    locate.existing({ kind: "Folder", path: link }).pipe(
-      Effect.flatMap((real) => Effect.map(fs.lstat(real), ({ type }) => ({ type, real }))),
-      Effect.catch(() => Effect.undefined)
-    )
 
   const look = Effect.fnUntraced(function*(file: string, shown: string) {
     const open = yield* fs.open(file, { noFollow: true })
@@ -97,22 +59,8 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
     return [listed]
   }, Effect.scoped)
 
-  const filesBelow = Effect.fnUntraced(function*(directory = ".") {
-    const target: Target = { kind: "Folder", path: directory }
-    yield* Locate.checkName(target)
-    return yield* Effect.gen(function*() {
-      const start = yield* locate.existing(target)
-      const { type } = yield* fs.lstat(start)
-      if (type !== "Directory") {
-        return yield* refuse(`'${target.path}' is not a folder but a ${type.toLowerCase()}`, "Use a folder.", target)
-      }
-      const [root = ""] = yield* locate.roots
-      return [yield* walk(target, start), root] as const
-    }).pipe(Effect.catchTag("PlatformError", (error) => Effect.fail(unreadable(target, error))))
-  })
-
   const paths = Effect.fn("WorkflowFiles.paths")(function*(directory?: string) {
-    const [files] = yield* filesBelow(directory)
+    const { files } = yield* filesBelow(directory)
     return [...files].toSorted()
   })
 
@@ -120,7 +68,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
     directory?: string,
     { limit = Infinity, offset = 0 }: Page = {}
   ) {
-    const [files, root] = yield* filesBelow(directory)
+    const { files, root } = yield* filesBelow(directory)
     const shown = (file: string) =>
       Option.match(path.resolveWithin(root, path.relative(root, file)), {
         onNone: () => file,

@@ -125,7 +125,7 @@ export const settled = Effect.fnUntraced(function*(workflows: ReadonlyArray<Work
 })
 
 /** Triggers that others start, and that n8n does not count. */
-const isCounted = (node: Workflow.Node) =>
+export const isCounted = (node: Workflow.Node) =>
   node.disabled !== true && Workflow.isTrigger(node) && !/\.(executeWorkflow|error|manual\w*)Trigger$/.test(node.type)
 
 const mostSchedules = 3

@@ -251,9 +251,14 @@ const units = [["days", 86_400, 2], ["hours", 3600, 24], ["minutes", 60, 60], ["
 
 const fromInterval: Mapping = ({ name, parameters, workflow }) => {
   const total = Number(parameters["interval"]) * (seconds[String(parameters["unit"])] ?? Number.NaN)
-  const unit = units.find(([, size, cycle]) => total >= size && total < size * cycle && (size * cycle) % total === 0)
+  const unit = units.find(([, size, cycle]) =>
+    total >= size && total < size * cycle && total % size === 0 && (size * cycle) % total === 0
+  )
   if (unit === undefined) {
-    return left("Its interval divides neither a minute, an hour nor a day.", "Choose another interval.")
+    return left(
+      "Its interval divides neither a minute, nor an hour in whole minutes, nor a day in whole hours.",
+      "Choose another interval."
+    )
   }
   const [field, size] = unit
   return seesMore(workflow, name, "timestamp")

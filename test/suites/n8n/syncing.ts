@@ -11,6 +11,7 @@ import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
 import { folderWith } from "../../support/folders.ts"
 import { node } from "../../support/workflows.ts"
 import { deletesNothingUnread } from "../../sync/doubtful.ts"
+import { deletesNothingPresent } from "../../sync/otherForms.ts"
 import { contents, edit, json } from "../../sync/workflows.ts"
 import { chain, code, made, manual, set } from "./builders.ts"
 import type { RealN8n } from "./RealN8n.ts"
@@ -183,6 +184,24 @@ export const syncing = (it: It, v2: boolean) => {
       Effect.gen(function*() {
         const folder = yield* folderWith()
         yield* deletesNothingUnread(folder).pipe(Effect.provide(WorkflowFiles.layer({ roots: [folder] })))
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    300_000
+  )
+
+  it.effect(
+    "sync: deletes nothing while its id is in any file of the folder",
+    () =>
+      Effect.gen(function*() {
+        const folder = yield* folderWith()
+        const forms = [
+          "a list of one",
+          "connections as a list",
+          "in data",
+          "cut off",
+          "Markdown",
+          "in another workflow"
+        ]
+        yield* deletesNothingPresent(folder, forms).pipe(Effect.provide(WorkflowFiles.layer({ roots: [folder] })))
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     300_000
   )

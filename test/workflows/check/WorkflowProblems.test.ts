@@ -592,6 +592,21 @@ describe("single nodes", () => {
     same([problem.severity, problem.message], ["error", `${key} is not a key that $fromAI accepts: the agent fails.`])
   })
 
+  it("with a schedule that n8n never starts", () => {
+    const every = (hoursInterval: number) =>
+      flow(
+        [node("S", "scheduleTrigger", 1.2, { rule: { interval: [{}, { field: "hours", hoursInterval }] } }), set("A")],
+        joined(["S", "A"])
+      )
+    const problem = only(every(1.5))
+    same([problem.severity, problem.path, problem.message], [
+      "warning",
+      "nodes[0].parameters.rule.interval[1]",
+      "n8n never starts it by this rule: hoursInterval 1.5 is not a positive whole number."
+    ])
+    same(all(every(2)), [])
+  })
+
   it("with keys that $fromAI takes, or that are not known before it runs", () => {
     same(all(fields("={{ $fromAI('order_Id-1', 'the (id), see \"x\"', 'string') + $fromAI($json.key) }}")), [])
   })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import type { Obj } from "../../../src/base/Json.ts"
+import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import * as Workflow from "../../../src/n8n/model/Workflow.ts"
 import * as NodeLookups from "../../../src/workflows/NodeLookups.ts"
 import * as Schedules from "../../../src/workflows/Schedules.ts"
@@ -262,6 +263,8 @@ const rows: ReadonlyArray<Row> = [
     rule: { interval: [{ field: "hours", hoursInterval: 2 }] }
   }],
   ["interval", 1, { interval: 7 }, "interval 1", /divides/],
+  ["interval", 1, { unit: "minutes", interval: 90 }, "interval 1", /divides/],
+  ["interval", 1, { interval: 100 }, "interval 1", /divides/],
   ["emailSend", 1, { text: "t", toEmail: "a@b.c", attachments: "f", options: {} }, "emailSend 2.1", {
     text: "t",
     html: "",
@@ -334,6 +337,38 @@ describe("upgrades of nodes that send, receive and start", () => {
         if (expected instanceof RegExp) assert.match(left[0]?.why ?? "", expected, label)
         else assert.deepStrictEqual([after["parameters"], left], [expected, []], label)
       }
+    }))
+
+  it.effect("makes of an interval a schedule with the same distance between all starts, or leaves it", () =>
+    Effect.gen(function*() {
+      const lengths = { seconds: 1, minutes: 60, hours: 3600 }
+      const known = yield* lookups
+      const utc = DateTime.zoneMakeNamedUnsafe("UTC")
+      let upgraded = 0
+      for (const [unit, length] of Object.entries(lengths)) {
+        for (let interval = -1; interval <= 5400; interval += interval < 100 ? 0.5 : 10) {
+          const label = `${interval} ${unit}`
+          const { left, workflow: { nodes } } = Upgrade.upgrade(
+            workflow("w", [node("要求", "interval", 1, { unit, interval })]),
+            ["要求"],
+            known
+          )
+          if (left.length > 0) continue
+          upgraded++
+          const schedule = obj(arr(nodes)[0]) ?? {}
+          assert.deepStrictEqual(Schedules.never(schedule, false), [], label)
+          const [timing] = Schedules.ofNode(schedule, { isV1: false }) ?? []
+          assert(timing !== undefined, label)
+          const starts: Array<number> = []
+          for (const time of Schedules.starts(timing, Date.parse("2026-11-23T14:20:30Z"), utc)) {
+            if (starts.push(time) === 40) break
+          }
+          const gaps = new Set(starts.slice(1).map((time, at) => time - (starts[at] ?? 0)))
+          assert.deepStrictEqual([...gaps], [interval * length * 1000], label)
+        }
+      }
+      // 11 divisors below 60 for seconds and minutes, 7 below 24 for hours, and those written in a smaller unit.
+      assert.isAbove(upgraded, 29)
     }))
 
   it.effect("reads from what follows which response a request gets, and whether more fields matter", () =>

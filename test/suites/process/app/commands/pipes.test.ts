@@ -3,22 +3,22 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import { execution } from "../../../../support/fixtures.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
 import { serve } from "../../../../support/HttpN8n.ts"
 import { body } from "../../../../sync/workflows.ts"
 
 const main = fileURLToPath(new URL("../../../../../src/main.ts", import.meta.url))
 
-/** The exit status of a command whose output goes through a pipe that its reader closes. */
-const runInto = Effect.fnUntraced(function*(
-  reader: string,
+/** Runs a command by a shell script, in which it is `"$0" "$@"` and leaves its exit status in a file. */
+const shell = Effect.fnUntraced(function*(
+  script: string,
   cwd: string,
   env: Readonly<Record<string, string>>,
   ...args: ReadonlyArray<string>
 ) {
   const fs = yield* FileSystem.FileSystem
   yield* Effect.callback<void>((resume) => {
-    const script = `{ "$0" "$@" 2>&1; echo $? > status; } | ${reader}`
     const child = spawn("sh", ["-c", script, process.execPath, main, ...args], {
       cwd,
       env: { PATH: process.env["PATH"], ...env },
@@ -28,6 +28,10 @@ const runInto = Effect.fnUntraced(function*(
   })
   return Number(yield* fs.readFileString(`${cwd}/status`))
 })
+
+/** The exit status of a command whose output goes through a pipe that its reader closes. */
+const runInto = (reader: string, cwd: string, env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
+  shell(`{ "$0" "$@" 2>&1; echo $? > status; } | ${reader}`, cwd, env, ...args)
 
 const secret = { id: "s", name: "Call", type: "n8n-nodes-base.httpRequest", typeVersion: 4.2, position: [0, 0] }
 
@@ -77,4 +81,89 @@ describe("a command whose reader closes its pipe", () => {
         assert.deepStrictEqual(statuses, others.map(([status]) => status))
       }).pipe(Effect.scoped, Effect.provide(platform)), 300_000)
   }
+})
+
+/** Loaded into the command: the reader starts when a stream holds what the pipe did not take, at the latest at the end. */
+const signal = `
+import { writeFileSync } from "node:fs"
+let isSent = false
+const send = () => {
+  if (!isSent) writeFileSync("reader", "go\\n")
+  isSent = true
+}
+for (const stream of [process.stdout, process.stderr]) {
+  const { write } = stream
+  stream.write = function(...args) {
+    const isTaken = write.apply(this, args)
+    if (this.writableLength > 0) send()
+    return isTaken
+  }
+}
+process.on("exit", send)
+`
+
+/** Script of a command whose pipe is read only when it is full, and then a little at a time. */
+const late = (output: string) =>
+  `mkfifo reader; { NODE_OPTIONS="--import ./signal.mjs" "$0" "$@" ${output}; echo $? > status; } |
+    { read -r go < reader; dd bs=4096 of=piped 2> log; }; rm reader`
+
+describe("a command that prints more than a pipe holds", () => {
+  it.live(
+    "prints all of it to a reader that comes late and is slow, and exits with its own status",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const nodes = Array.from({ length: 8 }, (_, at) => ({
+          ...secret,
+          id: `n${at}`,
+          name: `Call number ${at} of the interface of the supplier of parts`,
+          parameters: { url: `https://x.test/${at}?api_key=9f86d081884c7d659a2feaa0c55ad0${at + 10}` }
+        }))
+        const workflows = Array.from({ length: 240 }, (_, at) => ({
+          ...body(`w${at}`),
+          id: `w${at}`,
+          name: `w${at} ${"long ".repeat(150)}`,
+          nodes,
+          connections: {}
+        }))
+        const executions = Array.from({ length: 500 }, (_, at) => ({
+          ...execution("fail"),
+          id: String(at + 1),
+          workflowId: "w1"
+        }))
+        const folder = yield* folderWith({
+          "signal.mjs": signal,
+          ...Object.fromEntries(workflows.map((workflow) => [`flows/${workflow.id}.json`, JSON.stringify(workflow)]))
+        })
+        const { url } = yield* serve({ workflows, executions })
+        const env = { N8N_URL: url.href, N8N_API_KEY: "k", XDG_STATE_HOME: `${folder}/state` }
+        const commands: ReadonlyArray<readonly [output: string, ...args: ReadonlyArray<string>]> = [
+          ["", "check", "flows"],
+          ["", "check", "flows", "--format", "json"],
+          ["", "check", "flows", "--format", "sarif"],
+          ["", "check", "flows", "--format", "github"],
+          ["", "tools", "--json", "--toolsets", "all"],
+          ["", "call", "list_workflows", "{\"limit\": 100, \"raw\": true}", "--max-result-chars", "1000000"],
+          ["", "workflows", "--json"],
+          ["", "executions", "--limit", "500", "--json"],
+          ["", "audit", "--json"],
+          ["", "map"],
+          ["", "status", "flows", "--json"],
+          ["", "push", "flows", "--dry-run", "--json"],
+          ["", "pull", "new", "--dry-run", "--json"],
+          // Literal secrets are reported on stderr.
+          ["2>&1 >/dev/null", "pull", "new", "--dry-run"]
+        ]
+        for (const [output, ...args] of commands) {
+          const what = args.join(" ")
+          const status = yield* shell(`{ "$0" "$@" ${output}; echo $? > status; } > whole`, folder, env, ...args)
+          const whole = yield* fs.readFileString(`${folder}/whole`)
+          assert.isAbove(whole.length, 70_000, what)
+          assert.strictEqual(yield* shell(late(output), folder, env, ...args), status, what)
+          // Times and durations may differ.
+          assert.approximately((yield* fs.readFileString(`${folder}/piped`)).length, whole.length, 9, what)
+        }
+      }).pipe(Effect.scoped, Effect.provide(platform)),
+    300_000
+  )
 })

@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { run } from "../../../../support/cli.ts"
+import { run, runIn } from "../../../../support/cli.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
+import { serve } from "../../../../support/HttpN8n.ts"
+import { body } from "../../../../sync/workflows.ts"
 
 describe("pull and status", () => {
   it.live("exit with 0, 1 or 2, in lines or as JSON", () =>
@@ -33,4 +35,38 @@ describe("pull and status", () => {
         /^effect-n8n-mcp: .* cannot be read: it is not the state of a synced folder\. Restore it/
       )
     }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+})
+
+describe("a file that contains a workflow in another form", () => {
+  it.live("is named by every command, and its workflow is not deleted", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const moved = { id: "moved00000000000", name: "Moved", ...body("Moved") }
+      const { api, url } = yield* serve({ workflows: [moved], executions: [] })
+      const env = { N8N_URL: url.href, N8N_API_KEY: "k" }
+      const folder = yield* folderWith({ "notes/package.json": "{}" })
+      assert.strictEqual((yield* runIn(folder, env, "pull", "flows")).code, 0)
+      const text = yield* fs.readFileString(`${folder}/flows/moved.json`)
+      yield* fs.remove(`${folder}/flows/moved.json`)
+      yield* fs.writeFileString(`${folder}/flows/kept.json`, `[${text}]`)
+      for (const args of [["status"], ["push"], ["push", "--delete"], ["push", "--delete", "--dry-run"]]) {
+        const { code, stdout } = yield* runIn(folder, env, ...args, "flows")
+        assert.strictEqual(code, 1, args.join(" "))
+        assert.match(stdout, /^invalid +kept\.json .*: Contains a workflow in another form, which is not synced/m)
+        assert.match(stdout, /^invalid +moved\.json .*: Present in 'kept\.json' in another form/m)
+      }
+      assert.deepStrictEqual((yield* api.workflows).map(({ id }) => id), [moved.id])
+      const { code, stdout } = yield* runIn(folder, env, "promote", "flows", "--from-folder")
+      assert.deepStrictEqual([code, stdout], [1, ""])
+      const target = yield* serve({ workflows: [], executions: [] })
+      const to = { N8N_URL: target.url.href, N8N_API_KEY: "k" }
+      const promoted = yield* runIn(folder, to, "promote", "flows", "--from-folder")
+      assert.strictEqual(promoted.code, 1)
+      assert.match(promoted.stdout, /^blocked +kept\.json: Contains a workflow in another form/)
+      for (const args of [["promote", "notes", "--from-folder"], ["push", "notes"]]) {
+        const nothing = yield* runIn(folder, to, ...args)
+        assert.strictEqual(nothing.code, 1)
+        assert.match(nothing.stderr, /: There are no workflows in .*, only package\.json\. Check the folder/)
+      }
+    }).pipe(Effect.scoped, Effect.provide(platform)), 120_000)
 })

@@ -1,0 +1,99 @@
+/** Files that contain a workflow in another form than a workflow file, on any n8n. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import type { Obj } from "../../src/base/Json.ts"
+import { N8nClient } from "../../src/n8n/N8nClient.ts"
+import * as Sync from "../../src/sync/Sync.ts"
+import { body, json } from "./workflows.ts"
+
+const other = { ...body("Other"), id: "other00000000000" }
+
+/** Text and name of a file for each form of a workflow. */
+export const forms = (
+  workflow: Obj
+): { readonly [form: string]: readonly [file: string, text: string | Uint8Array] } => {
+  const text = JSON.stringify(workflow, null, 2)
+  const { connections: _, ...unlinked } = workflow
+  const { id, ...nameless } = workflow
+  const kept = (value: unknown) => ["kept.json", JSON.stringify(value, null, 2)] as const
+  return {
+    "a list of one": kept([workflow]),
+    "a list of several": kept([other, workflow]),
+    "in workflow": kept({ workflow }),
+    "in data": kept({ data: workflow }),
+    "in workflows": kept({ workflows: [workflow] }),
+    "a page of n8n's API": kept({ data: [workflow], nextCursor: null }),
+    "two wrappers": kept({ data: { workflow } }),
+    "a string of JSON": kept(text),
+    "a string in a wrapper": kept({ content: text }),
+    "by its id": kept({ [String(id)]: nameless }),
+    "connections as a list": kept({ ...workflow, connections: [] }),
+    "no connections": kept(unlinked),
+    "no nodes": kept({ id, name: "Moved" }),
+    "a run's record": kept({ id: "5", workflowData: workflow }),
+    "cut off": ["kept.json", text.slice(0, -9)],
+    "marks of a merge": ["kept.json", `<<<<<<< HEAD\n${text}\n=======\n{}\n>>>>>>> b\n`],
+    "in UTF-16": ["kept.json", new Uint8Array(Buffer.from(`\uFEFF${text}`, "utf16le"))],
+    "in a subfolder": ["a/b/kept.json", JSON.stringify([workflow])],
+    "in a hidden file": [".kept.json", JSON.stringify([workflow])],
+    "in a hidden folder": [".old/kept.json", text],
+    "another extension": ["kept.json.bak", text],
+    "no extension": ["kept", text],
+    "lines of JSON": ["kept.jsonl", `${JSON.stringify(other)}\n${JSON.stringify(workflow)}\n`],
+    "Markdown": ["kept.md", `# Moved\n\n\`\`\`json\n${text}\n\`\`\`\n`],
+    "YAML": ["kept.yaml", `name: Moved\nid: ${id}\nnodes: []\n`],
+    "code": ["kept.ts", `export default { id: "${id}", nodes: [] }`],
+    "escaped in HTML": ["kept.html", `<pre>${text.replaceAll("\"", "&quot;")}</pre>`],
+    "a large file": ["kept.txt", `${" ".repeat(300_000)}${text}${" ".repeat(300_000)}`],
+    "in another workflow": ["other.json", JSON.stringify({ ...other, pinData: { Start: [{ json: workflow }] } })]
+  }
+}
+
+/** Forms that a status need not mention, since nothing but a deletion depends on them. */
+const quiet: ReadonlySet<string> = new Set(["in another workflow"])
+
+/** Fails if a push deletes a workflow of n8n while its id is in a file of the folder. */
+export const deletesNothingPresent = (folder: string, names?: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const n8n = yield* N8nClient
+    const { id } = yield* n8n.createWorkflow(body("Moved"))
+    const only = [id]
+    yield* Sync.pull(".", { only })
+    const workflow = yield* json(`${folder}/moved.json`)
+    yield* fs.remove(`${folder}/moved.json`)
+    for (const [form, [file, text]] of Object.entries(forms(workflow))) {
+      if (names?.includes(form) === false) continue
+      const path = `${folder}/${file}`
+      yield* fs.makeDirectory(path.slice(0, path.lastIndexOf("/")), { recursive: true })
+      yield* fs.writeFile(path, typeof text === "string" ? new TextEncoder().encode(text) : text)
+      for (const selected of [{ only }, { only: ["moved.json"] }, { among: ["moved.json"] }]) {
+        for (const dryRun of [true, false]) {
+          const pushed = yield* Sync.push(".", { ...selected, dryRun, deletes: true })
+          assert.deepStrictEqual(pushed.entries.flatMap(({ action }) => action ?? []), [], form)
+          assert.isTrue(pushed.hasErrors, form)
+          assert.include(
+            pushed.entries.map(({ detail = "", error }) => `${detail} ${error?.message}`).join(),
+            `'${file}'`,
+            form
+          )
+        }
+        if (quiet.has(form)) continue
+        const [{ detail = "", status } = { status: "same" }] = (yield* Sync.status(".", selected)).entries
+        assert.strictEqual(status, "invalid", form)
+        assert.notInclude(detail, "is gone", form)
+      }
+      assert.strictEqual((yield* n8n.getWorkflow(id)).name, "Moved", form)
+      yield* fs.remove(path)
+    }
+    // Neither a reference nor a link is the workflow, nor what tools keep.
+    yield* fs.writeFileString(`${folder}/readme.md`, `[Moved](https://n8n.test/workflow/${id})`)
+    yield* fs.writeFileString(`${folder}/refs.json`, JSON.stringify({ workflowId: id, workflow: { value: id } }))
+    yield* fs.makeDirectory(`${folder}/.git`)
+    yield* fs.writeFileString(`${folder}/.git/kept.json`, JSON.stringify([workflow]))
+    assert.deepStrictEqual((yield* Sync.push(".", { only, deletes: true })).entries.map(({ action }) => action), [
+      "removed"
+    ])
+    assert.strictEqual((yield* Effect.flip(n8n.getWorkflow(id)))._tag, "NotFoundError")
+  })
