@@ -55,7 +55,7 @@ export {
   type OperationResult,
   type PathInput
 } from "./operations.ts"
-export type { Page, PageQuery } from "./pages.ts"
+export { cursorAt, type Page, pageAt, type PageQuery, positionOf } from "./pages.ts"
 export { type Folder, type Project } from "./projects.ts"
 export { hasStatus, isUnlicensed, isUnsupported, type Options, type Query as Parameters } from "./requests.ts"
 export { retrySchedule } from "./retries.ts"

@@ -57,7 +57,7 @@ describe("search_execution", () => {
       const { message } = yield* tools.searchExecution.run({ id: "77", where: "amount > 1" })
       assert.strictEqual(
         message,
-        "594 of 603 items match; 10 shown: raise limit (at most 50) or narrow the condition"
+        "594 of 603 items match; 10 shown: next continues"
       )
     }).pipe(Effect.provide(holding(execution))))
 
@@ -304,8 +304,12 @@ describe("search_execution over many runs", () => {
       const many = Array.from({ length: 50 }, (_, index) => order(index + 1, "success", { Take: output({ n: index }) }))
       const first = yield* searchRuns({ where: "n >= 0" }, many)
       assert.deepStrictEqual([first.runs, first.matched], [{ searched: 20, matched: 20, complete: false }, 20])
-      const second = yield* searchRuns({ where: "n >= 0", last: 200, ...first.next }, many)
-      assert.deepStrictEqual([second.runs, second.next], [{ searched: 30, matched: 30, complete: true }, undefined])
+      const second = yield* searchRuns({ ...first.next }, many)
+      assert.deepStrictEqual([second.runs, second.byStatus], [first.runs, undefined])
+      const third = yield* searchRuns({ ...second.next, last: 200, limit: 50 }, many)
+      assert.deepStrictEqual([third.runs, third.next], [{ searched: 30, matched: 30, complete: true }, undefined])
+      const all = [first, second, third].flatMap(({ matches }) => matches.map(({ item }) => (item.json as any).n))
+      assert.deepStrictEqual(all, Array.from({ length: 50 }, (_, index) => 49 - index))
       const hidden = yield* searchRuns({ text: "sku", nodes: ["Take", "Tske"] }, [
         order(1, "success", { Take: output({}) }, { data: { redactionInfo: { isRedacted: true } } }),
         order(2, "success", {})
