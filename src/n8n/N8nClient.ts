@@ -88,7 +88,7 @@ export interface Service
     ReturnType<typeof operations.make>,
     ReturnType<typeof projects.make>,
     ReturnType<typeof tags.make>,
-    ReturnType<typeof webhooks.make>,
+    Effect.Success<ReturnType<typeof webhooks.make>>,
     Effect.Success<ReturnType<typeof workflows.make>>
 {
   readonly instance: Instance
@@ -107,9 +107,9 @@ const assemble = Effect.fnUntraced(function*(instance: Instance, requests: Reque
     ...operations.make(requests),
     ...projects.make(requests),
     ...tags.make(requests),
-    ...webhooks.make(requests),
     ...(yield* about.make(requests)),
     ...(yield* executions.make(requests)),
+    ...(yield* webhooks.make(requests)),
     ...(yield* workflows.make(requests))
   })
 })

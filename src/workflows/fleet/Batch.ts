@@ -7,7 +7,7 @@ import * as Errors from "../../base/Errors.ts"
 import type { Obj } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import { settled, Unsettled } from "../store/Publishing.ts"
+import { together } from "../store/Publishing.ts"
 import { Snapshots } from "../store/Snapshots.ts"
 import type { Modification, Patch } from "../store/WorkflowStore.ts"
 import * as Change from "./change.ts"
@@ -39,7 +39,6 @@ export const forEach = Effect.fnUntraced(function*<R>(
   step: (entry: Plans.Entry) => Effect.Effect<Plans.Outcome, Errors.N8nError, R>
 ) {
   const { progress } = yield* CallContext
-  const published: Array<Workflow.Workflow> = []
   const outcomes = new Map<string, Plans.Outcome>()
   let stopped: string | undefined
   const one = Effect.fnUntraced(function*(entry: Plans.Entry) {
@@ -61,10 +60,7 @@ export const forEach = Effect.fnUntraced(function*<R>(
     yield* Plans.record(plan.id, entry.id, known)
     yield* progress(outcomes.size, entries.length, "workflows")
   })
-  yield* Effect.forEach(entries, one, { concurrency: writers, discard: true }).pipe(
-    Effect.provideService(Unsettled, published)
-  )
-  const warnings = yield* settled(published)
+  const { warnings } = yield* together(Effect.forEach(entries, one, { concurrency: writers, discard: true }))
   return {
     outcomes,
     stopped,

@@ -82,7 +82,10 @@ export const manyRuns = (it: It, { v2 }: { readonly v2: boolean }) => {
       const path = crypto.randomUUID()
       const orders = yield* made("Pages", [
         webhook(path),
-        code("Rows", "return $input.first().json.body.rows.map((n) => ({ json: { n, text: 'lorem '.repeat(40 * (n % 9)) } }))")
+        code(
+          "Rows",
+          "return $input.first().json.body.rows.map((n) => ({ json: { n, text: 'lorem '.repeat(40 * (n % 9)) } }))"
+        )
       ], chain("Orders", "Rows"))
       yield* scenarios.publish(orders)
       const counts = [300, 14, 3]

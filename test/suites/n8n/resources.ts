@@ -174,7 +174,12 @@ export const resources = (it: It, version: string) => {
         const read: Array<unknown> = []
         let pages = 0
         for (let cursor: string | undefined, more = true; more;) {
-          const { data } = yield* tools.tableRead.answer({ table: table.id, limit: 100, ...query, ...defined({ cursor }) })
+          const { data } = yield* tools.tableRead.answer({
+            table: table.id,
+            limit: 100,
+            ...query,
+            ...defined({ cursor })
+          })
           read.push(...data.rows?.map((row) => row["n"]) ?? [])
           cursor = data.nextCursor
           more = cursor !== undefined
