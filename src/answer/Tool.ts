@@ -50,6 +50,7 @@ export {
   type Any,
   CurrentTools,
   destructive,
+  type Ending,
   type Input,
   type InputSchema,
   offered,

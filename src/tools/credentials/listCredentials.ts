@@ -50,32 +50,32 @@ export const listCredentials = Tool.make({
     Effect.gen(function*() {
       const n8n = yield* N8nClient
       const url = links.credentials(n8n.instance)
-      const found: Array<typeof Row.Type & { readonly cursor: string }> = []
+      const rows: Array<typeof Row.Type & { readonly cursor: string }> = []
       let position = yield* positionOf(cursor)
       let hint: string | undefined
       let hasMore = true
-      for (let pages = 0; hasMore && found.length < limit && pages < maxPages; pages++) {
+      for (let pages = 0; hasMore && rows.length < limit && pages < maxPages; pages++) {
         const page = yield* n8n.listCredentials(pageAt(position, limit)).pipe(
           Effect.catchIf(isUnsupported, () => Effect.undefined)
         )
         if (page === undefined) hint = "This n8n does not list credentials: these are the ones that its workflows use."
         for (const { id, name, type: own } of page?.data ?? (yield* inUse).slice(position)) {
           position++
-          if (type === undefined || own === type) found.push({ id, name, type: own, cursor: cursorAt(position) })
+          if (type === undefined || own === type) rows.push({ id, name, type: own, cursor: cursorAt(position) })
         }
         hasMore = typeof page?.nextCursor === "string"
       }
-      const nextCursor = found.length > limit ? found[limit - 1]?.cursor : hasMore ? cursorAt(position) : undefined
-      return { found: found.slice(0, limit), nextCursor, hint, url }
+      const nextCursor = rows.length > limit ? rows[limit - 1]?.cursor : hasMore ? cursorAt(position) : undefined
+      return { rows: rows.slice(0, limit), nextCursor, hint, url }
     }),
-  ending: ({ found, ...rest }) => ({
-    size: found.length,
-    after: (count) => ({ ...rest, found: found.slice(0, count), nextCursor: found[count - 1]?.cursor })
+  ending: ({ rows, ...rest }) => ({
+    size: rows.length,
+    after: (count) => ({ ...rest, rows: rows.slice(0, count), nextCursor: rows[count - 1]?.cursor })
   }),
-  summarize: ({ found, hint, nextCursor, url }) =>
+  summarize: ({ rows, hint, nextCursor, url }) =>
     defined({
-      count: found.length,
-      credentials: found.map(({ cursor: _, ...credential }) => credential),
+      count: rows.length,
+      credentials: rows.map(({ cursor: _, ...credential }) => credential),
       nextCursor,
       hint,
       url

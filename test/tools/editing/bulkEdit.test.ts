@@ -101,7 +101,7 @@ describe("a change of many workflows", () => {
       assert.deepStrictEqual(yield* urls(api), { ...before, a: "new*", c: "old" })
     }, { seed: several }))
 
-  it.effect("names as published what n8n runs now, whoever publishes or edits after the batch", () =>
+  it.effect("names as published what n8n runs now, also after others publish or edit", () =>
     inMemory(function*(api) {
       const draft = Effect.fnUntraced(function*(find: string, replacement: string) {
         const { plan = "" } = yield* dryRun([{ op: "replace", find, with: replacement }], { ids: ["a", "b", "c"] }, {

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { obj } from "../../../src/base/Json.ts"
 import * as Executions from "../../../src/executions/Executions.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
@@ -308,7 +309,7 @@ describe("search_execution over many runs", () => {
       assert.deepStrictEqual([second.runs, second.byStatus], [first.runs, undefined])
       const third = yield* searchRuns({ ...second.next, last: 200, limit: 50 }, many)
       assert.deepStrictEqual([third.runs, third.next], [{ searched: 30, matched: 30, complete: true }, undefined])
-      const all = [first, second, third].flatMap(({ matches }) => matches.map(({ item }) => (item.json as any).n))
+      const all = [first, second, third].flatMap(({ matches }) => matches.map(({ item }) => obj(item.json)?.["n"]))
       assert.deepStrictEqual(all, Array.from({ length: 50 }, (_, index) => 49 - index))
       const hidden = yield* searchRuns({ text: "sku", nodes: ["Take", "Tske"] }, [
         order(1, "success", { Take: output({}) }, { data: { redactionInfo: { isRedacted: true } } }),

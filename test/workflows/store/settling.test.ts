@@ -100,7 +100,7 @@ describe("many publications", () => {
       assert.isAtMost(yield* asked(api), 15 * count)
     }, unregistered))
 
-  it.effect("are asked for once more when they answer at once", () =>
+  it.effect("cost one request each where they have taken effect", () =>
     inMemory(function*(api) {
       const { plan = "" } = yield* tools.bulkEdit.call({ ...change, dryRun: true })
       const { warnings } = (yield* tools.bulkEdit.answer({ plan })).data
