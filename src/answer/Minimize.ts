@@ -291,3 +291,33 @@ export const markPages = <A>(value: A, totals: Totals, next: Next = noCall): A =
  * (`Schema.Json`) always does.
  */
 export const fit = <A>(value: A, budget: number, next: Next = noCall): A => shrink(value, budget, "", 0, next) as A
+
+/** Answer before it is cut: its value, the budget for it, and the calls that fetch the rest of its lists. */
+export interface Draft<A> {
+  readonly value: A
+  readonly budget: number
+  readonly next: Next
+}
+
+/**
+ * Ends an answer that is a page of `size` elements where its budget ends, after at least one element, and cuts what is
+ * still too large; `draft` makes the answer with the first elements.
+ */
+export const fitPage = <A>(size: number, draft: (count: number) => Draft<A>): A => {
+  const isIn = ({ budget, value }: Draft<A>) => cost(value, budget) <= budget
+  let best = draft(size)
+  if (size > 1 && !isIn(best)) {
+    let low = 1
+    let high = size
+    best = draft(1)
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2)
+      const some = draft(middle)
+      if (isIn(some)) {
+        low = middle
+        best = some
+      } else high = middle
+    }
+  }
+  return fit(best.value, best.budget, best.next)
+}

@@ -1,5 +1,6 @@
 /** Tool as one value: its description, and the pipeline from arguments to an answer; `call` ends after `redact`. */
 import * as Effect from "effect/Effect"
+import { flow, identity } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import * as Deadline from "../base/Deadline.ts"
@@ -17,6 +18,7 @@ import {
   type About,
   type Any,
   type Described,
+  type Ending,
   type InputSchema,
   type OutputSchema,
   type Page,
@@ -48,6 +50,7 @@ export {
   type Any,
   CurrentTools,
   destructive,
+  type Ending,
   type Input,
   type InputSchema,
   offered,
@@ -100,8 +103,9 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
         hint: "Ask the operator to start the server without --read-only (N8N_MCP_READ_ONLY)."
       })
     }
-    const { data, totals, view } = yield* inside(yield* CurrentMiddleware, { tool: self, input })(page(input))
-    return { data: (yield* RedactSecrets) ? Redact.redact(data) : data, totals, view }
+    const { data, ending, ...rest } = yield* inside(yield* CurrentMiddleware, { tool: self, input })(page(input))
+    const clean = (yield* RedactSecrets) ? (some: Out) => Redact.redact(some) : identity<Out>
+    return { ...rest, data: clean(data), ending: ending && { ...ending, after: flow(ending.after, clean) } }
   }, (effect) => Effect.withSpan(effect, `execute_tool ${name}`, { attributes, captureStackTrace: false }))
 
   const call = Effect.fnUntraced(function*(args: unknown) {
@@ -111,17 +115,24 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
   })
 
   const fit = Effect.fnUntraced(function*(input: In) {
-    const { data, totals, view } = yield* handle(input)
+    const { data, ending, totals, view } = yield* handle(input)
     const show = yield* App.Show
     // A failing picture must not fail the answer.
     if (show !== undefined && view !== undefined) {
       yield* Effect.catchDefect(Effect.flatMap(view, show), (defect) => Effect.logError("no view for the app", defect))
     }
-    const whole = Visible.json(data)
-    const next: Next = (path, length) => Visible.json(Redact.redact(own.next?.(input, whole)(path, length)))
-    const marked = Minimize.markPages(whole, totals, next)
-    const budget = Math.min(own.maxChars?.(marked, input) ?? Infinity, (yield* Minimize.MaxResultChars) - envelopeRoom)
-    return Minimize.fit(own.trim?.(marked, input) ?? marked, budget, next)
+    const max = (yield* Minimize.MaxResultChars) - envelopeRoom
+    const draft = (data: Out) => {
+      const whole = Visible.json(data)
+      const next: Next = (path, length) => Visible.json(Redact.redact(own.next?.(input, whole)(path, length)))
+      const marked = Minimize.markPages(whole, totals, next)
+      const budget = Math.min(own.maxChars?.(marked, input) ?? Infinity, max)
+      return { value: own.trim?.(marked, input) ?? marked, budget, next }
+    }
+    return Minimize.fitPage(
+      ending?.size ?? 0,
+      (count) => draft(ending && count < ending.size ? ending.after(count) : data)
+    )
   })
 
   const run = Effect.fnUntraced(function*(args: unknown) {
@@ -205,7 +216,8 @@ export interface Definition<
   readonly handler: (input: I["Type"]) => Effect.Effect<Raw, E, R>
   /** Sentence about the data, or an object with the sentence in every language. */
   readonly message: (data: O["Type"], input: I["Type"]) => string | Locale.Message
-  readonly totals?: (raw: NoInfer<Raw>) => Totals
+  readonly totals?: (raw: NoInfer<Raw>, input: I["Type"]) => Totals
+  readonly ending?: (raw: NoInfer<Raw>, input: I["Type"]) => Ending<NoInfer<Raw>> | undefined
   readonly next?: (input: I["Type"], data: O["Type"]) => Next
   readonly maxChars?: (data: O["Type"], input: I["Type"]) => number
   readonly trim?: (data: O["Type"], input: I["Type"]) => O["Type"]
@@ -218,8 +230,9 @@ export interface Definition<
  *
  * `handler` does the work, and `summarize` turns its result into the answer's `data`; without `summarize`, the result is
  * the data. `totals` has the full lengths of lists that are pages of longer ones; `next` is the call that fetches the
- * rest of a page or of a shortened list. `maxChars` is the tool's own budget, below the general one; `trim` first cuts
- * parts to budgets of their own. Only the answer for a model is cut, not the result of a program's `call`.
+ * rest of a page or of a shortened list. With `ending` the budget ends a page instead of cutting it, so that its cursor
+ * continues after what is shown. `maxChars` is the tool's own budget, below the general one; `trim` first cuts parts to
+ * budgets of their own. Only the answer for a model is cut, not the result of a program's `call`.
  *
  * With `summarize`, write `handler` as an arrow function, `(input) => Effect.gen(…)`, or define its `Effect.fn` before
  * the tool: TypeScript cannot infer the result of an `Effect.fn` in the definition. `handler` may fail with any error
@@ -281,7 +294,7 @@ export const make: {
     readonly summarize?: ((raw: Known<Raw>, input: I["Type"]) => O["Type"]) | undefined
   }
 ): Tool<Name, I, O, R, E> => {
-  const { handler, input, output, summarize, totals, view } = definition
+  const { ending, handler, input, output, summarize, totals, view } = definition
   return build({
     ...definition,
     // Lazy, so that `initialize` is answered before any schema is made.
@@ -292,11 +305,16 @@ export const make: {
     ...definition,
     page: (input) =>
       Effect.flatMap(handler(input), (raw) =>
-        Effect.map(Effect.context<R>(), (context) => ({
-          data: summarize === undefined ? raw as O["Type"] : summarize(raw as Known<Raw>, input),
-          totals: totals?.(raw) ?? {},
-          view: view && Effect.provideContext(Effect.suspend(() => view(raw, input)), context)
-        })))
+        Effect.map(Effect.context<R>(), (context) => {
+          const show = (raw: Raw) => summarize === undefined ? raw as O["Type"] : summarize(raw as Known<Raw>, input)
+          const list = ending?.(raw, input)
+          return {
+            data: show(raw),
+            totals: totals?.(raw, input) ?? {},
+            ending: list && { ...list, after: flow(list.after, show) },
+            view: view && Effect.provideContext(Effect.suspend(() => view(raw, input)), context)
+          }
+        }))
   })
 }
 
@@ -400,7 +418,7 @@ export const wrap: {
             data,
             totals: last?.totals ?? {},
             // The view may contain what `around` removed from the data.
-            view: data === last?.data ? last?.view : undefined
+            ...(data === last?.data ? { ending: last?.ending, view: last?.view } : {})
           }))
         })
     }

@@ -113,10 +113,18 @@ export type Input<T extends Any> = T["input"]["Encoded"]
 /** Result of a tool's `call`. */
 export type Output<T extends Any> = T["output"]["Type"]
 
-/** Data of an answer, and the full lengths of its lists that are pages. */
+/** Result whose main list is a page of a longer one: its length, and the result that ends after some of its elements. */
+export interface Ending<A> {
+  readonly size: number
+  /** The same result with only the first `count` elements, and the cursor that continues after them. */
+  readonly after: (count: number) => A
+}
+
+/** Data of an answer, the full lengths of its lists that are pages, and how its main list can end earlier. */
 export interface Page<Out> {
   readonly data: Out
   readonly totals: Totals
+  readonly ending?: Ending<Out> | undefined
   readonly view?: Effect.Effect<App.View> | undefined
 }
 

@@ -92,12 +92,20 @@ const sightings = (reads: ReadonlyArray<ReadonlyArray<JsonPath.Step>>) => {
   }
 }
 
+/** The first matches: in order, or spread: the first of each node, then the second ones. */
 const collection = (limit: number, isSpread: boolean) => {
   const all: Array<Match> = []
   const byNode = new Map<string, number>()
   const count = (node: string, by: number) => byNode.set(node, (byNode.get(node) ?? 0) + by)
   return {
-    all,
+    ranked: () => {
+      const ranks = new Map<string, number>()
+      return all.map((match) => {
+        const rank = isSpread ? ranks.get(match.slot.node) ?? 0 : 0
+        ranks.set(match.slot.node, rank + 1)
+        return { match, rank }
+      }).toSorted((a, b) => a.rank - b.rank).map(({ match }) => match)
+    },
     /** Whether a match of this node would be added. */
     takes: (node: string) =>
       all.length < limit || isSpread && (byNode.get(node) ?? 0) + 1 < Math.max(...byNode.values()),
@@ -168,8 +176,10 @@ const seesNoString = ({ reads, usesWhole }: Interpreter.Predicate) => {
 
 export interface Options {
   readonly slots: ReadonlyArray<Execution.Part>
+  /** Number of matches to skip, in their order. */
   readonly offset?: number | undefined
   readonly limit: number
+  /** Whether the first match of each node comes first, then the second ones. Default: in the order of the slots. */
   readonly spreads?: boolean | undefined
   readonly redacts: boolean
 }
@@ -183,7 +193,9 @@ export const search = Effect.fnUntraced(function*(
   const isLookedUp = needle !== undefined && isPlain(needle) && !(redacts && Redact.occursInMarker(needle))
   const mayMatch = (json: string) => !isLookedUp || includes(json.toLowerCase(), needle) || json.includes("\\u")
   const matched = new Map<string, number>()
-  const matches = collection(limit, spreads)
+  // Which ones a spread skips is known only at its end.
+  const skip = spreads ? 0 : offset
+  const matches = collection(offset - skip + limit, spreads)
   const seen = sightings(where?.reads ?? [])
   const isUnaffected = needle === undefined && where !== undefined ? seesNoString(where) : () => false
   let matchCount = 0
@@ -224,7 +236,7 @@ export const search = Effect.fnUntraced(function*(
         if (!isMatch.success) continue
         matchCount++
         matched.set(slot.node, (matched.get(slot.node) ?? 0) + 1)
-        if (matchCount <= offset || !matches.takes(slot.node)) continue
+        if (matchCount <= skip || !matches.takes(slot.node)) continue
         const index = segment.first + place
         matches.add({
           slot,
@@ -249,7 +261,7 @@ export const search = Effect.fnUntraced(function*(
     // Whether no item contains the text, but some have redacted values.
     passesSecrets: matchCount === 0 && redacts && needle !== undefined && (yield* haveSecrets(execution, slots)),
     nodes: [...matched].map(([node, count]) => ({ node, matched: count })),
-    matches: matches.all
+    matches: matches.ranked().slice(offset - skip)
   }
 })
 

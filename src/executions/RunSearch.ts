@@ -25,6 +25,8 @@ export interface Search {
   /** Converts a problem of the expression, which ends the search of one execution. */
   readonly onProblem: (problem: Problem) => Errors.ValidationError
   readonly nodes: ReadonlyArray<string> | undefined
+  /** Number of matches to skip. */
+  readonly offset: number
   readonly limit: number
   readonly redacts: boolean
 }
@@ -35,13 +37,29 @@ interface Place {
   readonly index: number
 }
 
+/** Match in its place; `position` is its place in the order of runs and items. */
 export interface Match extends Place {
   readonly item: Execution.Item
+  readonly position: number
 }
 
-export const searchIn = (execution: Execution.Execution, { condition, limit, nodes, onProblem, redacts }: Search) => {
+/** Cursor within the matches of one run, or of a set of runs: those before it, and the query that selects the set again. */
+export const cursorIn = (offset: number, again?: Selection.Selection<unknown>["again"]): string =>
+  `matches-${offset}${again === undefined ? "" : `-${again.last}-${again.cursor}`}`
+
+/** Number of matches before a cursor, and the query for its runs; another cursor is one of a list of runs. */
+export const placeOf = (cursor = "") => {
+  const [, offset = "0", last, from] = /^matches-(\d{1,9})(?:-(\d{1,9})-(.+))?$/.exec(cursor) ?? []
+  return { offset: Number(offset), again: from === undefined ? undefined : { cursor: from, last: Number(last) } }
+}
+
+/** Searches one execution; its matches are spread over the nodes. */
+export const searchIn = (
+  execution: Execution.Execution,
+  { condition, limit, nodes, offset, onProblem, redacts }: Search
+) => {
   const slots = ItemSearch.outputs(execution, nodes)
-  const search = ItemSearch.search(execution, condition(), { slots, redacts, limit, spreads: true })
+  const search = ItemSearch.search(execution, condition(), { slots, redacts, offset, limit, spreads: true })
   return Effect.mapBoth(search, { onFailure: onProblem, onSuccess: (result) => ({ ...result, slots }) })
 }
 
@@ -57,14 +75,14 @@ interface SearchedRun {
 }
 
 /** Places to show: the first match of each run, then the second ones, until there are enough; newest runs first. */
-const shown = (runs: ReadonlyArray<SearchedRun>, limit: number): ReadonlyArray<Place> => {
+const shown = (runs: ReadonlyArray<SearchedRun>, { limit, offset }: Search) => {
   const ranked = runs.flatMap(({ executions }, run) =>
     executions.flatMap(({ places }) => places).map((place, rank) => ({ place, rank, run }))
-  )
+  ).map((entry, position) => ({ ...entry, position }))
   // An execution that several runs started was searched once.
   const unique = [...new Map(ranked.toReversed().map((entry) => [entry.place, entry])).values()]
-  return unique.toSorted((a, b) => a.rank - b.rank || a.run - b.run).slice(0, limit)
-    .toSorted((a, b) => a.run - b.run || a.rank - b.rank).map(({ place }) => place)
+  return unique.toSorted((a, b) => a.rank - b.rank || a.run - b.run).slice(offset, offset + limit)
+    .map(({ place, position }) => ({ ...place, position }))
 }
 
 const itemAt = ({ execution, index, slot }: Place, redacts: boolean): Execution.Item => {
@@ -160,13 +178,16 @@ const countByStatus = (runs: ReadonlyArray<Selection.Selected<SearchedRun>>) =>
  * as a match of both.
  */
 export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Query, wanted: Search) {
-  const { condition, limit, nodes, redacts } = wanted
+  const { condition, limit, nodes, offset, redacts } = wanted
   const executions = yield* Executions
+  const { again } = placeOf(query.cursor)
+  // Each execution could have all of the matches that are skipped or shown.
+  const searchAll = { ...wanted, offset: 0, limit: offset + limit }
   const started = new Map<string, Effect.Effect<Searched, Errors.N8nError, N8nClient>>()
 
   const searchExecution = Effect.fnUntraced(function*(id: string) {
     const execution = yield* executions.get(id)
-    const { matches, slots: _, ...found } = yield* searchIn(execution, wanted)
+    const { matches, slots: _, ...found } = yield* searchIn(execution, searchAll)
     const places = matches.map(({ index, slot }) => ({ execution, index, slot }))
     return { ...found, execution, places } satisfies Searched
   })
@@ -196,11 +217,16 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
     return { executions: results, isCut: false }
   })
 
-  const selection = yield* Selection.select(
-    query,
+  const selected = yield* Selection.select(
+    { ...query, ...again },
     searchRun,
     ({ executions }) => sumAll(executions.map(({ execution }) => bytesOf(execution)))
   )
+  if (again !== undefined && selected.isCut) {
+    return yield* Selection.timedOut()
+  }
+  const isEnough = again === undefined || selected.nextCursor === undefined || again.last >= (query.last ?? Infinity)
+  const selection = { ...selected, isComplete: selected.isComplete && isEnough }
   const runs = selection.runs.flatMap(({ value }) => value ?? [])
   const results = [...new Set(runs.flatMap(({ executions }) => executions))]
   const hasVersions = new Set(runs.map(({ executions: [own] }) => own?.execution.version)).size > 1
@@ -212,7 +238,11 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
       matched: runs.filter((run) => matchedIn(run) > 0).length,
       complete: selection.isComplete
     },
-    next: Selection.next(selection, query),
+    /** Arguments that continue after some of the matches shown: with the others of these runs, then with older runs. */
+    next: (count: number) =>
+      count > 0 && offset + count < totals.matched
+        ? defined({ cursor: cursorIn(offset + count, selection.again), last: query.last })
+        : Selection.next(selection, query),
     byStatus: countByStatus(selection.runs),
     executions: selection.runs.filter(({ value }) => matchedIn(value) > 0).map(({ head, value }) =>
       defined({
@@ -226,7 +256,7 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
     ),
     found: totals,
     nodes: countByNode(results),
-    matches: shown(runs, limit).map((place) => ({ ...place, item: itemAt(place, redacts) })),
+    matches: shown(runs, wanted).map((place) => ({ ...place, item: itemAt(place, redacts) })),
     notes: [
       selection.note,
       selection.isComplete && selection.nextCursor !== undefined && "Older runs were not searched.",

@@ -88,6 +88,9 @@ const maxBytes = 1_000_000_000
 
 const concurrency = 4
 
+/** Error for runs that cannot be read in the time of one call. */
+export const timedOut = () => HttpErrors.timeoutError({ operation: "list executions" }, timeout * 1000)
+
 const text = (description: string) =>
   Schema.optionalKey(Schema.String.check(Schema.isMinLength(1)).annotate({ description }))
 
@@ -137,6 +140,10 @@ export interface Selection<A> {
   readonly isComplete: boolean
   /** Cursor that continues after the last run; absent if no older one matches. */
   readonly nextCursor: string | undefined
+  /** Query that selects the same runs again; absent without any. */
+  readonly again: { readonly cursor: string; readonly last: number } | undefined
+  /** Whether runs were left for lack of time or because of their size. */
+  readonly isCut: boolean
   /** Id of the only workflow that the query allows. */
   readonly workflowId: string | undefined
   readonly note: string | undefined
@@ -185,8 +192,8 @@ const list = Effect.fnUntraced(function*(
  * Selects runs and reads each with `read`, which returns `undefined` for a run of which nothing is needed.
  *
  * Runs are read newest first. After a limit of time or bytes, the selection ends before the first run that was not read,
- * and `nextCursor` continues there. A run that cannot be read is left out, and `note` names it. Fails only if nothing
- * could be read. `bytes` returns the size of what was read.
+ * and `nextCursor` continues there. A run that cannot be read is left out, and `note` names it; so is the first one if
+ * it takes longer than others that follow. Fails only if nothing could be read. `bytes` returns the size of what was read.
  */
 export const select = Effect.fn("Selection.select")(function*<A, R>(
   query: Query,
@@ -204,6 +211,8 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
       names: new Map(),
       isComplete: true,
       nextCursor: undefined,
+      again: undefined,
+      isCut: false,
       workflowId: query.workflowId,
       note: `No workflow ${scope}has ${JSON.stringify(query.workflowName)} in its name: list_workflows lists the names.`
     }
@@ -213,6 +222,7 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
   let names: ReadonlyMap<string, string> = new Map()
   let cursor: string | undefined
   let total = 0
+  let late: Errors.N8nError | undefined
   const readings = new Map<ExecutionHead.Listed, Effect.Effect<A, Errors.N8nError, R>>()
   const isInTime = yield* Effect.gen(function*() {
     cursor = yield* list(query, narrowed, executions)
@@ -227,6 +237,12 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
       ([head, reading]) =>
         Effect.suspend(() =>
           total >= maxBytes ? Effect.void : Effect.flatMap(Effect.result(reading), (result) => {
+            if (
+              Result.isFailure(result) && result.failure._tag === "ApiError" && result.failure.reason._tag === "Timeout"
+            ) {
+              late ??= result.failure
+              return Effect.void
+            }
             results.set(head, result)
             if (Result.isSuccess(result)) total += bytes(result.success)
             return progress(results.size, readings.size, "runs read")
@@ -237,11 +253,13 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
   }).pipe(Effect.timeoutOption(`${timeout} seconds`), Effect.map(Option.isSome))
 
   const heads = [...executions.values()]
-  const cut = heads.findIndex((head) => readings.has(head) && !results.has(head))
+  if (!isInTime && heads.length === 0) return yield* timedOut()
+  const isOpen = (head: ExecutionHead.Listed) => readings.has(head) && !results.has(head)
+  // The next call would begin with these runs again.
+  const first = heads.findIndex((head) => !isOpen(head))
+  for (const head of heads.slice(0, first === -1 ? 1 : first)) results.set(head, Result.fail(late ?? timedOut()))
+  const cut = heads.findIndex(isOpen)
   const ended = cut === -1 ? heads : heads.slice(0, cut)
-  if (!isInTime && ended.length === 0) {
-    return yield* HttpErrors.timeoutError({ operation: "list executions" }, timeout * 1000)
-  }
   const faults: Array<readonly [string, Errors.N8nError]> = []
   const runs: Array<Selected<A>> = []
   let gone = 0
@@ -254,12 +272,15 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
   const fault = faults[0]?.[1]
   if (fault !== undefined && faults.length === results.size) return yield* fault
   const isCut = cut !== -1 || !isInTime
+  const [newest] = ended
   const lastEnded = ended.at(-1)
   return {
     runs,
     names,
     isComplete: !isCut && faults.length === 0 && (cursor === undefined || heads.length >= (query.last ?? Infinity)),
     nextCursor: isCut && lastEnded !== undefined ? cursorAfter(lastEnded.id) : cursor,
+    again: newest && { cursor: cursorAfter(Number(newest.id) + 1), last: ended.length - gone },
+    isCut,
     workflowId: narrowed.workflowId ?? query.workflowId,
     note: ItemView.joinNotes([
       heads.length === 0 && names.get(query.workflowId ?? "") === deletedWorkflow &&

@@ -55,7 +55,7 @@ export {
   type OperationResult,
   type PathInput
 } from "./operations.ts"
-export type { Page, PageQuery } from "./pages.ts"
+export { cursorAt, type Page, pageAt, type PageQuery, positionOf } from "./pages.ts"
 export { type Folder, type Project } from "./projects.ts"
 export { hasStatus, isUnlicensed, isUnsupported, type Options, type Query as Parameters } from "./requests.ts"
 export { retrySchedule } from "./retries.ts"
@@ -88,7 +88,7 @@ export interface Service
     ReturnType<typeof operations.make>,
     ReturnType<typeof projects.make>,
     ReturnType<typeof tags.make>,
-    ReturnType<typeof webhooks.make>,
+    Effect.Success<ReturnType<typeof webhooks.make>>,
     Effect.Success<ReturnType<typeof workflows.make>>
 {
   readonly instance: Instance
@@ -107,9 +107,9 @@ const assemble = Effect.fnUntraced(function*(instance: Instance, requests: Reque
     ...operations.make(requests),
     ...projects.make(requests),
     ...tags.make(requests),
-    ...webhooks.make(requests),
     ...(yield* about.make(requests)),
     ...(yield* executions.make(requests)),
+    ...(yield* webhooks.make(requests)),
     ...(yield* workflows.make(requests))
   })
 })

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import type * as Errors from "../base/Errors.ts"
+import * as Errors from "../base/Errors.ts"
 import * as HttpErrors from "./HttpErrors.ts"
 import { maxPage } from "./model/Limits.ts"
 
@@ -37,6 +37,30 @@ export interface PageQuery {
   readonly limit: number
   readonly cursor?: string | undefined
 }
+
+/** n8n's own cursor of a list that it counts, base64 of `{limit, offset}`; also where it has no parameter `offset`. */
+export const encodePosition = Schema.encodeSync(
+  Schema.StringFromBase64.pipe(
+    Schema.decodeTo(Schema.fromJsonString(Schema.Struct({ limit: Schema.Int, offset: Schema.Int })))
+  )
+)
+
+/** Cursor that continues after this many elements of a list, within a page of n8n too. */
+export const cursorAt = (position: number): string => `at-${position}`
+
+/** Number of elements before a cursor of {@link cursorAt}; 0 without one. */
+export const positionOf = (cursor: string | undefined): Effect.Effect<number, Errors.ValidationError> => {
+  const position = cursor === undefined ? "0" : /^at-(\d{1,9})$/.exec(cursor)?.[1]
+  return position === undefined
+    ? Errors.invalid("cursor", "cursor is not a nextCursor of this list", "Start again without a cursor.")
+    : Effect.succeed(Number(position))
+}
+
+/** Query for the page that begins at a position. */
+export const pageAt = (position: number, limit: number): PageQuery => ({
+  limit,
+  cursor: position === 0 ? undefined : encodePosition({ limit, offset: position })
+})
 
 /** A page of a list as n8n returns it. */
 export interface Page<A> {

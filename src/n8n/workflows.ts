@@ -11,7 +11,7 @@ import { maxPage } from "./model/Limits.ts"
 import * as NameSearch from "./model/NameSearch.ts"
 import * as TestMark from "./model/TestMark.ts"
 import * as Workflow from "./model/Workflow.ts"
-import { maxPages, pageOf, pages } from "./pages.ts"
+import { encodePosition, maxPages, pageOf, pages } from "./pages.ts"
 import * as Requests from "./requests.ts"
 
 /** Conditions of workflows, which must meet all of them: part of the `name`, ignoring case and accents, and every tag. */
@@ -48,13 +48,6 @@ export interface VersionLabels {
 }
 
 const Page = pageOf(Workflow.Listed)
-
-/** n8n's own cursor, base64 of `{limit, offset}`: it sets the offset, for which 1.x has no parameter. */
-const encodePosition = Schema.encodeSync(
-  Schema.StringFromBase64.pipe(
-    Schema.decodeTo(Schema.fromJsonString(Schema.Struct({ limit: Schema.Int, offset: Schema.Int })))
-  )
-)
 
 /** Page size of a list with a filter on contents, and the time limit in milliseconds. */
 const scanPage = 50
@@ -168,7 +161,12 @@ const list = (requests: Requests.Requests) =>
   Effect.fn("N8nClient.listWorkflows")(function*(
     query: Query = {}
   ): Effect.fn.Return<
-    { readonly workflows: ReadonlyArray<Workflow.Listed>; readonly nextCursor?: string },
+    {
+      readonly workflows: ReadonlyArray<Workflow.Listed>
+      /** Cursor that continues after each of the workflows. */
+      readonly cursors: ReadonlyArray<string>
+      readonly nextCursor?: string
+    },
     Errors.RequestError
   > {
     const { fullName, limit = 100, name = "" } = query
@@ -176,6 +174,7 @@ const list = (requests: Requests.Requests) =>
     // n8n splits at commas, so only the filter above handles a tag with a comma in its name.
     const tags = (query.tags ?? []).filter((tag) => !tag.includes(","))
     const results: Array<Workflow.Listed> = []
+    const cursors: Array<string> = []
     const from = query.cursor === undefined
       ? { position: 0, marks: Object.keys(orders) }
       : yield* decodeCursor(query.cursor)
@@ -212,15 +211,16 @@ const list = (requests: Requests.Requests) =>
           skip--
         } else if (results.length < limit) {
           results.push(workflow)
+          cursors.push(encodeCursor(place(index + 1)))
         } else {
-          return { workflows: results, nextCursor: encodeCursor(place(index)) }
+          return { workflows: results, cursors, nextCursor: encodeCursor(place(index)) }
         }
       }
-      if (isLast) return { workflows: results }
+      if (isLast) return { workflows: results, cursors }
       end = place(rows.length)
       if ((query.filter !== undefined || name !== "") && (yield* Clock.currentTimeMillis) > until) break
     }
-    return { workflows: results, nextCursor: encodeCursor(end) }
+    return { workflows: results, cursors, nextCursor: encodeCursor(end) }
   })
 
 /** Publishes or unpublishes; `/publish` and `/unpublish` were `/activate` and `/deactivate` before 2.40. */

@@ -8,12 +8,23 @@ import { preview } from "../n8n/WriteGuard.ts"
 import * as JsonText from "../workflows/files/JsonText.ts"
 import { WorkflowFiles } from "../workflows/files/WorkflowFiles.ts"
 import * as LiteralSecrets from "../workflows/LiteralSecrets.ts"
+import { together } from "../workflows/store/Publishing.ts"
 import { WorkflowStore, type Written } from "../workflows/store/WorkflowStore.ts"
 import { keepFile } from "../workflows/Workflows.ts"
 import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 import * as Locals from "./locals.ts"
-import { changedLine, entryOf, nonEmpty, type Options, type Outcome, reportOf, select, type Step } from "./report.ts"
+import {
+  changedLine,
+  entryOf,
+  nonEmpty,
+  type Options,
+  type Outcome,
+  reportOf,
+  select,
+  type Step,
+  withWarnings
+} from "./report.ts"
 import * as writing from "./writing.ts"
 
 /** Options of a push. */
@@ -225,7 +236,7 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
     const total = tasks.filter(({ kind }) => kind !== "leave").length
     let [count, remaining, isConnectionLost] = [0, unread, false]
     const isLate = Compare.clocked()
-    const outcomes = yield* Effect.forEach(tasks, (task) =>
+    const writes = Effect.forEach(tasks, (task) =>
       Effect.gen(function*() {
         if (task.kind === "leave" || isConnectionLost) return [entryOf(task.item)]
         if (yield* isLate) {
@@ -242,6 +253,18 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
         yield* onStep({ _tag: "Done", outcome, count: ++count, total })
         return [outcome]
       }))
-    return reportOf<Outcome>(outcomes.flat(), remaining)
+    const { result, warnings } = yield* together<
+      ReadonlyArray<ReadonlyArray<Outcome>>,
+      never,
+      Effect.Services<typeof writes>
+    >(writes)
+    const outcomes = result.flat()
+    const late = (outcome: Outcome) => warnings.get(outcome.id ?? "") ?? []
+    for (const outcome of outcomes) {
+      if (late(outcome).length > 0) {
+        yield* onStep({ _tag: "Late", file: outcome.file ?? outcome.name, warnings: late(outcome) })
+      }
+    }
+    return reportOf<Outcome>(outcomes.map((outcome) => withWarnings(outcome, late(outcome))), remaining)
   }))
 })

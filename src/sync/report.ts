@@ -33,6 +33,12 @@ export interface Outcome extends Entry {
   readonly error?: Errors.N8nError
 }
 
+/** Outcome of a write with warnings that were known only after all writes. */
+export const withWarnings = <A extends object>(
+  outcome: A & { readonly warnings?: ReadonlyArray<string> },
+  warnings: ReadonlyArray<string> = []
+): A => warnings.length === 0 ? outcome : { ...outcome, warnings: [...outcome.warnings ?? [], ...warnings] }
+
 /** Entries of a sync, and their totals. */
 export interface Report<A extends Entry = Entry> {
   readonly entries: ReadonlyArray<A>
@@ -50,8 +56,8 @@ export interface Report<A extends Entry = Entry> {
 
 /** Progress of a sync. */
 export type Step =
-  /** Literal secrets, before they are written into a file. */
-  | { readonly _tag: "Secrets"; readonly file: string; readonly warnings: ReadonlyArray<string> }
+  /** Literal secrets before they are written into a file, or warnings that are known after all writes. */
+  | { readonly _tag: "Secrets" | "Late"; readonly file: string; readonly warnings: ReadonlyArray<string> }
   | { readonly _tag: "Done"; readonly outcome: Outcome; readonly count: number; readonly total: number }
 
 /** Options of every sync. */

@@ -10,7 +10,7 @@ import * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Redact from "../base/Redact.ts"
-import { type DataTable, N8nClient, type Row, type RowFilter } from "../n8n/N8nClient.ts"
+import { cursorAt, type DataTable, N8nClient, pageAt, positionOf, type Row, type RowFilter } from "../n8n/N8nClient.ts"
 import * as Table from "./Table.ts"
 
 export interface Query {
@@ -54,20 +54,14 @@ const includesText = (row: Row, text: string) =>
     String(cell ?? "").toLowerCase().includes(text.toLowerCase())
   )
 
-const offsetOf = (cursor: string | undefined) =>
-  cursor === undefined ? 0 : Number(/^rows-(\d{1,9})$/.exec(cursor)?.[1] ?? Number.NaN)
-
-const wrongCursor = Errors.invalid("cursor", "The cursor belongs to another query", "Start again without a cursor.")
-
 const shownPage = Effect.fnUntraced(function*(
   table: DataTable,
-  { cursor, limit, search }: Query,
+  { limit, search }: Query,
+  position: number,
   condition: Table.RowCondition | undefined,
   order: Order | undefined
 ) {
   const columns = Table.typesOf(table)
-  const offset = offsetOf(cursor)
-  if (Number.isNaN(offset)) return yield* wrongCursor
   const isSortedHere = order !== undefined && Table.mayBeHidden(order.column, columns)
   const matching = (yield* N8nClient).streamRows(table.id, {
     filter: condition === undefined ? undefined : Table.withoutSecrets(condition.filter, columns),
@@ -80,30 +74,34 @@ const shownPage = Effect.fnUntraced(function*(
   const sorted = isSortedHere
     ? Stream.fromIterable((yield* Stream.runCollect(matching)).toSorted(byShown(order)))
     : matching
-  const rows = yield* sorted.pipe(Stream.drop(offset), Stream.take(limit + 1), Stream.runCollect)
-  return {
-    rows: rows.slice(0, limit),
-    nextCursor: rows.length > limit ? `rows-${offset + limit}` : undefined
-  }
+  const rows = yield* sorted.pipe(Stream.drop(position), Stream.take(limit + 1), Stream.runCollect)
+  const cursors = rows.slice(0, limit).map((_, index) => cursorAt(position + index + 1))
+  return { rows: rows.slice(0, limit), cursors, nextCursor: rows.length > limit ? cursors.at(-1) : undefined }
 })
 
+/** Page of rows, with the cursor that continues after each of them. */
 export const page = Effect.fn("tables.page")(function*(table: DataTable, query: Query) {
   const columns = Table.typesOf(table)
   const { cursor, limit, redacts, search, where } = query
+  const position = yield* positionOf(cursor)
   const condition = where === undefined ? undefined : yield* Table.condition(where, table, redacts)
   const order = yield* orderOf(query, table)
   const isPlain = search === undefined && (order === undefined || !Table.mayBeHidden(order.column, columns)) &&
     (condition === undefined || Table.isOfPlainColumns(condition.filter, columns))
-  if (redacts && !isPlain) return yield* shownPage(table, query, condition, order)
-  if (cursor !== undefined && !Number.isNaN(offsetOf(cursor))) return yield* wrongCursor
+  if (redacts && !isPlain) return yield* shownPage(table, query, position, condition, order)
   const { data, nextCursor } = yield* (yield* N8nClient).listRows(table.id, {
-    limit,
-    cursor,
+    ...pageAt(position, limit),
     search,
     filter: condition?.filter,
     sortBy: order === undefined ? undefined : inN8n(order)
   })
-  return { rows: data.filter((row) => condition?.holds(row) ?? true), nextCursor: nextCursor ?? undefined }
+  const matches = data.map((row, index) => ({ row, cursor: cursorAt(position + index + 1) }))
+    .filter(({ row }) => condition?.holds(row) ?? true)
+  return {
+    rows: matches.map(({ row }) => row),
+    cursors: matches.map(({ cursor }) => cursor),
+    nextCursor: typeof nextCursor === "string" ? cursorAt(position + data.length) : undefined
+  }
 })
 
 /** Maximum number of rows in one filter, which is part of a URL when rows are deleted. */

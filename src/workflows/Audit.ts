@@ -264,10 +264,13 @@ export const run = Effect.fn("Audit.run")(function*(
 
 const Cursor = Schema.StringFromBase64Url.pipe(Schema.decodeTo(Schema.fromJsonString(Schema.Array(Schema.String))))
 
-/** Spots after a cursor, up to a number and about a number of characters; at least one. */
+/** Cursor that continues after a spot. */
+export const cursorAfter = (spot: Spot): string => Schema.encodeSync(Cursor)(keyOf(spot))
+
+/** Spots after a cursor, up to a number. */
 export const pageOf = Effect.fnUntraced(function*(
   spots: ReadonlyArray<Spot>,
-  { chars, cursor, limit }: { readonly chars: number; readonly cursor?: string | undefined; readonly limit: number }
+  { cursor, limit }: { readonly cursor?: string | undefined; readonly limit: number }
 ) {
   const after = cursor === undefined ? [] : yield* Schema.decodeEffect(Cursor)(cursor).pipe(
     Effect.mapError(() =>
@@ -279,15 +282,10 @@ export const pageOf = Effect.fnUntraced(function*(
     )
   )
   const rest = spots.filter((spot) => compareKeys(keyOf(spot), after) > 0)
-  let room = chars
-  const count = rest.slice(0, limit).findIndex(({ at, id, name }, index) => {
-    room -= at.length + 4 + (rest[index - 1]?.id === id ? 0 : id.length + name.length + 30)
-    return room < 0 && index > 0
-  })
-  const page = rest.slice(0, count === -1 ? limit : count)
+  const page = rest.slice(0, limit)
   const last = page.at(-1)
   return {
     page,
-    nextCursor: last === undefined || page.length === rest.length ? undefined : Schema.encodeSync(Cursor)(keyOf(last))
+    nextCursor: last === undefined || page.length === rest.length ? undefined : cursorAfter(last)
   }
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
-import { cost, fit } from "../../src/answer/Minimize.ts"
+import { cost, fit, fitPage } from "../../src/answer/Minimize.ts"
 import { Mark } from "../../src/answer/Truncated.ts"
 import * as Demo from "../../src/demo/Demo.ts"
 import { Json } from "../support/arbitrary.ts"
@@ -553,5 +553,25 @@ describe("fit", () => {
       assert.isAbove(size(value), 4_000_000)
       assert.isAtMost(size(fit(value, 40_000)), 40_000)
     }
+  })
+})
+
+describe("fitPage", () => {
+  it("ends a page where its budget ends, after one element at least, which is then cut", () => {
+    const texts = Array.from({ length: 40 }, (_, index) => "word ".repeat(1 + index % 7 * 9))
+    const page = (texts: ReadonlyArray<string>) => (count: number) => ({
+      value: { texts: texts.slice(0, count), cursor: count < texts.length ? `at-${count}` : "end" },
+      budget: 1_200,
+      next: () => undefined
+    })
+    const { cursor, texts: some } = fitPage(texts.length, page(texts))
+    assert.strictEqual(cursor, `at-${some.length}`)
+    assert.deepStrictEqual(some, texts.slice(0, some.length))
+    assert.isAtMost(cost({ texts: some, cursor }), 1_200)
+    assert.isAbove(cost(page(texts)(some.length + 1).value), 1_200)
+    const long = fitPage(2, page(["long ".repeat(500), "short"]))
+    assert.strictEqual(long.cursor, "at-1")
+    assert.match(long.texts[0] ?? "", /… \[\+\d+ chars\]$/)
+    assert.deepStrictEqual(fitPage(2, page(["a", "b"])), { texts: ["a", "b"], cursor: "end" })
   })
 })

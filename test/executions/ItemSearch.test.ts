@@ -161,8 +161,10 @@ describe("ItemSearch", () => {
       assert.strictEqual(matched, 2_909)
       assert.deepStrictEqual(
         matches.map(({ index, slot }) => [slot.node, index]),
-        [["Orders", 100], ["Orders", 101], ["Orders", 102], ["Big?", 0], ["Big?", 1]]
+        [["Orders", 100], ["Big?", 0], ["Orders", 101], ["Big?", 1], ["Orders", 102]]
       )
+      const rest = yield* search({ where }, { offset: 3, limit: 2, spreads: true })
+      assert.deepStrictEqual(rest.matches, matches.slice(3))
       const alone = yield* search({ where }, { limit: 1, spreads: true })
       assert.deepStrictEqual(alone.matches.map(({ slot }) => slot.node), ["Orders"])
     }))

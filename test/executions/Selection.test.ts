@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Errors from "../../src/base/Errors.ts"
 import * as Selection from "../../src/executions/Selection.ts"
+import * as HttpErrors from "../../src/n8n/HttpErrors.ts"
 import type { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
@@ -100,6 +101,35 @@ describe("a selection", () => {
         Effect.never)))
       assert.strictEqual(reasonOf(error), "Timeout")
     }).pipe(Effect.provide(holding(runs(12)))))
+
+  it.effect("ends before a run that timed out, which the next call reads", () =>
+    Effect.gen(function*() {
+      const timeout = HttpErrors.timeoutError({ operation: "get execution" }, 7_000)
+      const failing = (...late: ReadonlyArray<number>) =>
+        Selection.select({ defaultLast: 20 }, ({ id }) =>
+          late.includes(Number(id)) ? Effect.fail(timeout) : Effect.succeed(id))
+      const first = yield* failing(8, 7, 5)
+      assert.deepStrictEqual([ids(first), first.isComplete, first.isCut], [[12, 11, 10, 9], false, true])
+      assert.strictEqual(first.note, "Only 4 runs read in the time of one call: continue with cursor.")
+      const second = yield* select({ ...Selection.next(first, { defaultLast: 20 }) })
+      assert.deepStrictEqual(ids(second), [8, 7, 6, 5, 4, 3, 2, 1])
+      // A run that takes longer than all others cannot hold up the rest.
+      const slow = yield* failing(12, 11)
+      assert.deepStrictEqual([ids(slow).length, slow.isComplete, slow.isCut], [10, false, false])
+      assert.include(slow.note, "2 runs could not be read (12, 11)")
+      const none = yield* Effect.flip(failing(...Array.from({ length: 12 }, (_, index) =>
+        index + 1)))
+      assert.strictEqual(none, timeout)
+    }).pipe(Effect.provide(holding(runs(12)))))
+
+  it.effect("selects the same runs again", () =>
+    Effect.gen(function*() {
+      const fake = yield* FakeN8n.FakeN8n
+      const some = yield* select({ workflowId: "even", cursor: "eyJsYXN0SWQiOiI5IiwibGltaXQiOjI1MH0=", defaultLast: 3 })
+      assert.deepStrictEqual(ids(some), [8, 6, 4])
+      yield* fake.addExecution(run(14))
+      assert.deepStrictEqual(ids(yield* select({ workflowId: "even", ...some.again })), [8, 6, 4])
+    }).pipe(Effect.provide(FakeN8n.layer({ workflows: [], executions: runs(12) }))))
 
   it.effect("ends after many bytes", () =>
     Effect.gen(function*() {

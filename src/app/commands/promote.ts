@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { resolve } from "node:path"
+import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Sync from "../../sync/Sync.ts"
 import * as ConfigFile from "../config/ConfigFile.ts"
@@ -77,6 +78,7 @@ export const promote = command(
         )
       }
       const clientOf = ({ client }: Upstreams.Upstream) => Effect.map(Layer.build(client), Context.get(N8nClient))
+      const printed = new Map<string, number>()
       const promotion = yield* Effect.gen(function*() {
         return yield* Sync.promote(".", {
           from: source === "folder" ? source : yield* clientOf(source),
@@ -88,8 +90,10 @@ export const promote = command(
           overwrites,
           publishes,
           dryRun,
-          onStep: ({ count, outcome, total }) =>
-            json ? Effect.void : print(`[${count}/${total}] ${SyncReport.promotionLine(outcome)}`)
+          onStep: ({ count, outcome, total }) => {
+            printed.set(outcome.id, outcome.warnings?.length ?? 0)
+            return json ? Effect.void : print(`[${count}/${total}] ${SyncReport.promotionLine(outcome)}`)
+          }
         })
       }).pipe(Effect.scoped, Effect.provide(ToolContext.layerOf(options, target, () => [absolute])))
       yield* report(json, SyncReport.json(promotion), () => [
@@ -103,6 +107,12 @@ export const promote = command(
         ...promotion.obstacles.map(SyncReport.obstacleLine),
         SyncReport.promotionSummary(promotion, dryRun)
       ], print)
+      for (const { id, name, warnings = [] } of json || dryRun ? [] : promotion.entries) {
+        // Those that are known after all writes.
+        for (const warning of warnings.slice(printed.get(id) ?? warnings.length)) {
+          yield* warn(`${Visible.label(name, 200)}: ${Visible.label(warning, 400)}`)
+        }
+      }
       if (promotion.hasConflicts && !json) {
         yield* warn(
           `${name}: changes made on '${to}' since the last promotion are not overwritten: bring them back to ${

@@ -60,7 +60,7 @@ const inFolder = Effect.fnUntraced(function*<A, E, R>(
 const onStep = (json: boolean, isDryRun: boolean) => {
   const reported = new Set<string>()
   return (step: Sync.Step) => {
-    if (step._tag === "Secrets") {
+    if (step._tag !== "Done") {
       for (const warning of step.warnings) reported.add(warning)
       return Effect.forEach(
         step.warnings,

@@ -5,9 +5,10 @@ import { defined, type Obj, obj } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import { WorkflowFiles, type WorkflowFolder } from "../../workflows/files/WorkflowFiles.ts"
+import { together } from "../../workflows/store/Publishing.ts"
 import * as content from "../content.ts"
 import { hostOf } from "../locals.ts"
-import { nonEmpty } from "../report.ts"
+import { nonEmpty, withWarnings } from "../report.ts"
 import * as writing from "../writing.ts"
 import { type Facts, type Plan, planOf, readFacts, refuse, type Task, withTargetSettings } from "./plan.ts"
 import {
@@ -104,42 +105,45 @@ const applied = Effect.fnUntraced(function*<R>(
   })
 
   const outcomes = new Map<string, Promotion>()
-  // Workflows that were matched by name and already have the content.
-  for (const { current, entry } of tasks) {
-    if (entry.status === "same" && current !== undefined && workflows[entry.id]?.id !== current.id) {
-      yield* note(entry.id, current)
+  const writeAll = Effect.gen(function*() {
+    // Workflows that were matched by name and already have the content.
+    for (const { current, entry } of tasks) {
+      if (entry.status === "same" && current !== undefined && workflows[entry.id]?.id !== current.id) {
+        yield* note(entry.id, current)
+      }
     }
-  }
-  const all = due(plan, publishes)
-  const incomplete: Array<Task> = []
-  const failed = new Set<string>()
-  for (const [index, task] of all.entries()) {
-    const version = contentFor(task.workflow, true)
-    if (version.isIncomplete) incomplete.push(task)
-    const missing = tasks.find(({ id }) => failed.has(id) && task.needs.includes(id))
-    const result = yield* Effect.result(
-      missing === undefined ? write(task, version) : Effect.fail(
-        Errors.invalid("only", `It depends on '${missing.entry.name}', which failed`, "Fix that, then promote again.")
+    const all = due(plan, publishes)
+    const incomplete: Array<Task> = []
+    const failed = new Set<string>()
+    for (const [index, task] of all.entries()) {
+      const version = contentFor(task.workflow, true)
+      if (version.isIncomplete) incomplete.push(task)
+      const missing = tasks.find(({ id }) => failed.has(id) && task.needs.includes(id))
+      const result = yield* Effect.result(
+        missing === undefined ? write(task, version) : Effect.fail(
+          Errors.invalid("only", `It depends on '${missing.entry.name}', which failed`, "Fix that, then promote again.")
+        )
       )
-    )
-    if (result._tag === "Failure") failed.add(task.id)
-    const outcome: Promotion = result._tag === "Success" ? result.success : { ...task.entry, error: result.failure }
-    outcomes.set(task.entry.id, outcome)
-    yield* onStep({ outcome, count: index + 1, total: all.length })
-    if (result._tag === "Failure" && writing.isConnectionLost(result.failure)) return outcomes
-  }
-  for (const task of incomplete) {
-    const { id } = task.entry
-    const target = targetOf.get(id)
-    if (target === undefined) continue
-    const outcome = outcomes.get(id) ?? task.entry
-    const completed = yield* Effect.catch(
-      complete(task, target.id, outcome),
-      (error) => Effect.succeed<Promotion>({ ...outcome, error })
-    )
-    outcomes.set(id, completed)
-  }
-  return outcomes
+      if (result._tag === "Failure") failed.add(task.id)
+      const outcome: Promotion = result._tag === "Success" ? result.success : { ...task.entry, error: result.failure }
+      outcomes.set(task.entry.id, outcome)
+      yield* onStep({ outcome, count: index + 1, total: all.length })
+      if (result._tag === "Failure" && writing.isConnectionLost(result.failure)) return
+    }
+    for (const task of incomplete) {
+      const { id } = task.entry
+      const target = targetOf.get(id)
+      if (target === undefined) continue
+      const outcome = outcomes.get(id) ?? task.entry
+      const completed = yield* Effect.catch(
+        complete(task, target.id, outcome),
+        (error) => Effect.succeed<Promotion>({ ...outcome, error })
+      )
+      outcomes.set(id, completed)
+    }
+  })
+  const { warnings } = yield* together(writeAll)
+  return new Map([...outcomes].map(([id, outcome]) => [id, withWarnings(outcome, warnings.get(outcome.target ?? ""))]))
 }, (effect, { to }) => Effect.provideService(effect, N8nClient, to))
 
 export {

@@ -1,10 +1,11 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { isUnsupported, N8nClient } from "../../n8n/N8nClient.ts"
+import { cursorAt, isUnsupported, N8nClient, pageAt, positionOf } from "../../n8n/N8nClient.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
@@ -13,20 +14,17 @@ const Row = Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema
 /** Maximum number of pages that one call searches for credentials of a type. */
 const maxPages = 40
 
-/** Credentials that workflows use, for n8n 1.x; the filter collects them and rejects every workflow. */
-const inUse = Effect.fnUntraced(function*(cursor: string | undefined) {
-  const byId = new Map<string, typeof Row.Type>()
-  const { nextCursor } = yield* (yield* N8nClient).listWorkflows({
-    archived: true,
-    limit: 1,
-    cursor,
-    filter: (workflow) => {
+/** Credentials that workflows use, for n8n 1.x. */
+const inUse = N8nClient.use(({ streamWorkflows }) =>
+  Stream.runFold(
+    streamWorkflows({ archived: true }),
+    () => new Map<string, typeof Row.Type>(),
+    (byId, workflow) => {
       for (const credential of Workflow.credentialsOf(workflow)) byId.set(credential.id, credential)
-      return false
+      return byId
     }
-  })
-  return { credentials: [...byId.values()].toSorted((a, b) => a.name < b.name ? -1 : 1), nextCursor }
-})
+  )
+).pipe(Effect.map((byId) => [...byId.values()].toSorted((a, b) => a.name < b.name ? -1 : 1)))
 
 /** `GET /credentials` (2.x), page by page up to `limit` of the type; on 1.x, the ones in `GET /workflows`. */
 export const listCredentials = Tool.make({
@@ -52,31 +50,33 @@ export const listCredentials = Tool.make({
     Effect.gen(function*() {
       const n8n = yield* N8nClient
       const url = links.credentials(n8n.instance)
-      const isAsked = (credential: typeof Row.Type) => type === undefined || credential.type === type
-      const credentials: Array<typeof Row.Type> = []
-      let next = cursor
-      // Whole pages, so that n8n's cursor says where to continue; there may be a few more rows than requested.
-      for (let pages = 0; pages < maxPages; pages++) {
-        const page = yield* n8n.listCredentials({ limit, cursor: next }).pipe(
+      const rows: Array<typeof Row.Type & { readonly cursor: string }> = []
+      let position = yield* positionOf(cursor)
+      let hint: string | undefined
+      let hasMore = true
+      for (let pages = 0; hasMore && rows.length < limit && pages < maxPages; pages++) {
+        const page = yield* n8n.listCredentials(pageAt(position, limit)).pipe(
           Effect.catchIf(isUnsupported, () => Effect.undefined)
         )
-        if (page === undefined) {
-          const { credentials, nextCursor } = yield* inUse(cursor)
-          const hint = "This n8n does not list credentials: these are the ones that its workflows use."
-          return { credentials: credentials.filter(isAsked), next: nextCursor, hint, url }
+        if (page === undefined) hint = "This n8n does not list credentials: these are the ones that its workflows use."
+        for (const { id, name, type: own } of page?.data ?? (yield* inUse).slice(position)) {
+          position++
+          if (type === undefined || own === type) rows.push({ id, name, type: own, cursor: cursorAt(position) })
         }
-        credentials.push(...page.data.filter(isAsked))
-        const isRepeated = page.nextCursor === next
-        next = isRepeated ? undefined : page.nextCursor ?? undefined
-        if (credentials.length >= limit || next === undefined) break
+        hasMore = typeof page?.nextCursor === "string"
       }
-      return { credentials, next, hint: undefined, url }
+      const nextCursor = rows.length > limit ? rows[limit - 1]?.cursor : hasMore ? cursorAt(position) : undefined
+      return { rows: rows.slice(0, limit), nextCursor, hint, url }
     }),
-  summarize: ({ credentials, hint, next, url }) =>
+  ending: ({ rows, ...rest }) => ({
+    size: rows.length,
+    after: (count) => ({ ...rest, rows: rows.slice(0, count), nextCursor: rows[count - 1]?.cursor })
+  }),
+  summarize: ({ rows, hint, nextCursor, url }) =>
     defined({
-      count: credentials.length,
-      credentials: credentials.map(({ id, name, type }) => ({ id, name, type })),
-      nextCursor: next,
+      count: rows.length,
+      credentials: rows.map(({ cursor: _, ...credential }) => credential),
+      nextCursor,
       hint,
       url
     }),

@@ -76,7 +76,7 @@ export const bulkEdit = Tool.make({
   output: Schema.Struct({
     plan: Schema.optionalKey(Schema.String),
     workflows: Schema.Int,
-    /** Published workflows that run with the change, or would. */
+    /** Published workflows that run with the change, by what n8n has now, or would. */
     published: Schema.optionalKey(Schema.Int),
     /** Published workflows whose change is a draft, or would be. */
     drafts: Schema.optionalKey(Schema.Int),
@@ -135,12 +135,11 @@ export const bulkEdit = Tool.make({
     const outcome = batches.summarize(state, raw, leftOut(state, isPlan))
     const deprecated = Deprecated.hint([...state.outcomes.values()].map(({ why }) => why).join("\n"))
     const most = raw ? Infinity : maxGroups
-    const live = entries.filter(({ active, id }) => active && (isPlan || state.outcomes.get(id)?.state === "done"))
-    // Settings have no drafts, and a draft that waited before stays one.
-    const drafts = live.filter(({ hasDraft, id }) =>
-      isPlan || hasDraft ? publish === "draft" : state.outcomes.get(id)?.published === false
-    ).length
-    const published = live.length - drafts
+    const isLive = ({ active, hasNodes, id }: Fleet.Entry) =>
+      isPlan ? active ? publish === "keep" || hasNodes === false : undefined : state.live?.get(id)
+    const published = entries.filter((entry) => isLive(entry) === true).length
+    const waiting = entries.filter((entry) => isLive(entry) === false)
+    const drafts = waiting.length
     return defined({
       plan: entries.length === 0 ? undefined : id,
       workflows: entries.length,
@@ -167,7 +166,8 @@ export const bulkEdit = Tool.make({
         : ItemView.joinNotes([
           differences !== undefined && differences.unknown > 0 &&
           `${counted(differences.unknown, "workflow")} cannot be compared: their snapshots are gone.`,
-          !dryRun && drafts > 0 && `bulk_edit(plan: '${id}', publish: 'keep') publishes the drafts.`,
+          !dryRun && waiting.some(({ hasDraft }) => !hasDraft) &&
+          `bulk_edit(plan: '${id}', publish: 'keep') publishes the drafts.`,
           !dryRun && outcome.done !== undefined && `workflow_restore(batch: '${id}') takes it back.`,
           deprecated !== undefined && Hints.text(deprecated)
         ])
@@ -191,6 +191,5 @@ export const bulkEdit = Tool.make({
     ...(step === "planned" ? { changes: state.plan.changes.length } : {}),
     ...(differences === undefined ? {} : { changes: differences.groups.length })
   }),
-  next: (_, { plan }) =>
-  () => plan === undefined ? undefined : `bulk_edit(plan: '${plan}', dryRun: true, raw: true)`
+  next: (_, { plan }) => () => plan === undefined ? undefined : `bulk_edit(plan: '${plan}', dryRun: true, raw: true)`
 })

@@ -10,7 +10,7 @@ import * as ItemView from "../../executions/ItemView.ts"
 import * as Selection from "../../executions/Selection.ts"
 import * as Triage from "../../executions/Triage.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
-import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
+import { cursorAfter, isV1, N8nClient } from "../../n8n/N8nClient.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
@@ -261,6 +261,15 @@ export const listExecutions = Tool.make({
       const result: Result = yield* read(groupBy, { ...query, last: limit }, yield* Tool.RedactSecrets)
       return { result, url: links.executions(instance, result.workflowId) }
     }),
+  ending: ({ result, url }) => ({
+    // Groups are about all of the executions.
+    size: result.groupBy === undefined ? result.runs.length : 0,
+    after: (count) => {
+      const runs = result.runs.slice(0, count)
+      const last = runs.at(-1)
+      return { url, result: { ...result, runs, nextCursor: last && cursorAfter(last.head.id) } as Result }
+    }
+  }),
   summarize: ({ result, url }, { groupBy, raw }) => {
     const { isComplete, names, nextCursor, runs } = result
     const hint = remarks(result)
@@ -308,10 +317,10 @@ export const listExecutions = Tool.make({
       : `${counted(scanned, "execution")} by ${groupBy}`,
     ja: "実行履歴を取得しました"
   }),
-  next: ({ limit, raw, ...rest }) => (path) => {
-    if (path === "groups") return Hints.call("list_executions", { ...rest, limit, raw: true })
-    if (path !== "executions" || limit === 1) return undefined
-    return Hints.call("list_executions", { ...rest, limit: Math.ceil((limit ?? 20) / 2), raw: raw || undefined })
+  next: ({ limit, raw, ...rest }, { scanned = 1 }) => (path) => {
+    if (path !== "groups") return undefined
+    if (!raw) return Hints.call("list_executions", { ...rest, limit, raw: true })
+    return scanned > 1 ? Hints.call("list_executions", { ...rest, limit: Math.ceil(scanned / 2), raw }) : undefined
   },
   maxChars: (data, { groupBy, raw }) =>
     data.groups === undefined || raw ? Infinity : groupBy === "node" ? profileRoom(data) : maxGroupedChars,

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import * as Tool from "../../answer/Tool.ts"
 import { defined, obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
@@ -26,6 +27,22 @@ const fields = {
   error: Schema.optionalKey(Schema.String),
   note: Schema.optionalKey(Schema.String)
 }
+
+const Input = Schema.Struct({
+  id: Schema.optionalKey(parameters.executionIdFor("One run.")),
+  ids: parameters.executionIds("ids", maxRuns, `At most ${maxRuns}.`),
+  ...Selection.parameters,
+  status: parameters.optional(Schema.Literals(["error", "crashed", "canceled"]), "Default error."),
+  last: parameters.optionalInt("last", { minimum: 1, maximum: maxRuns }, `Newest, default ${defaultRuns}.`),
+  from: parameters.optional(
+    Schema.Literals(["failure", "start"]),
+    "failure (default): at the failed node. start: the recorded request again."
+  ),
+  latest: parameters.flag("Use the current workflow."),
+  force: parameters.flag("Even if it may have been retried."),
+  dryRun: parameters.flag("Only show what would be sent.")
+})
+type Input = typeof Input.Type
 
 const Output = Schema.Struct({
   /** Id of the new execution, for a call with `id`. */
@@ -103,11 +120,13 @@ const repetition = (planned: Retry.Outcome["planned"], from: string) => {
 
 const many = (
   { cursor, next, note, planned, retried, skipped, unreached }: Retry.Outcome,
-  { dryRun, from, latest }: { readonly dryRun: boolean; readonly from: string; readonly latest: boolean }
+  input: Input
 ) => {
+  const { dryRun, from = "failure", latest } = input
   const all = retried.map((each) => ({ ...defined({ id: each.id, newId: each.newId }), ...resultOf(each) }))
   const [version, ...others] = [...new Set(all.map((each) => each.version))]
-  const rest = unreached.length === 0 ? next : { ids: unreached, from, ...(latest ? { latest } : {}) }
+  const flags = Struct.pick(input, ["dryRun", "force", "latest"])
+  const rest = unreached.length > 0 ? { ...flags, from, ids: unreached } : next && { ...input, ...next }
   const isAfter = unreached.length > 0 && next !== undefined
   return defined({
     // A common version is shown once; different ones by their beginnings, in each run.
@@ -123,7 +142,7 @@ const many = (
       )
       : undefined,
     skipped: skipped.length === 0 ? undefined : reasons(skipped),
-    next: rest,
+    next: rest && Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== false)),
     hint: ItemView.joinNotes([
       note,
       !dryRun && repetition(planned.filter(({ id }) => retried.some((each) => each.id === id)), from),
@@ -153,20 +172,7 @@ export const retryExecution = Tool.make({
     "workflow:list": "workflowName"
   },
   unlisted: { status: "never" },
-  input: Schema.Struct({
-    id: Schema.optionalKey(parameters.executionIdFor("One run.")),
-    ids: parameters.executionIds("ids", maxRuns, `At most ${maxRuns}.`),
-    ...Selection.parameters,
-    status: parameters.optional(Schema.Literals(["error", "crashed", "canceled"]), "Default error."),
-    last: parameters.optionalInt("last", { minimum: 1, maximum: maxRuns }, `Newest, default ${defaultRuns}.`),
-    from: parameters.optional(
-      Schema.Literals(["failure", "start"]),
-      "failure (default): at the failed node. start: the recorded request again."
-    ),
-    latest: parameters.flag("Use the current workflow."),
-    force: parameters.flag("Even if it may have been retried."),
-    dryRun: parameters.flag("Only show what would be sent.")
-  }),
+  input: Input,
   output: Output,
   handler: ({ dryRun, force, from = "failure", id, ids, latest, ...filters }) =>
     Effect.gen(function*() {
@@ -192,9 +198,10 @@ export const retryExecution = Tool.make({
       }
       return outcome
     }),
-  summarize: (outcome, { dryRun, from = "failure", id, latest }) => {
+  summarize: (outcome, input) => {
+    const { dryRun, from = "failure", id } = input
     const [only] = outcome.retried
-    if (id === undefined || dryRun || only === undefined) return many(outcome, { dryRun, from, latest })
+    if (id === undefined || dryRun || only === undefined) return many(outcome, input)
     return { ...defined({ id: only.newId, hint: repetition(outcome.planned, from) }), ...resultOf(only) }
   },
   message: ({ id, runs, skipped = [], status, wouldRetry }) => {

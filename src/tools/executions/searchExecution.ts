@@ -29,7 +29,7 @@ const Match = Schema.Struct({
 const Runs = Schema.Struct({
   searched: Schema.Int,
   matched: Schema.Int,
-  /** Whether all requested runs were searched; otherwise `next` continues. */
+  /** Whether all requested runs were searched. */
   complete: Schema.Boolean
 })
 
@@ -55,9 +55,16 @@ const searchOne = Effect.fnUntraced(function*(id: string, search: RunSearch.Sear
   const active = new Set(slots.map(({ slot }) => slot.node))
   const note = (names: ReadonlyArray<string>, title: string) => names.length > 0 && `${title}: ${names.join(", ")}.`
   return {
+    runs: undefined,
+    byStatus: undefined,
+    executions: undefined,
     found,
     nodes: counts,
     matches: matches.map((match) => ({ ...match, execution })),
+    next: (count: number) =>
+      count > 0 && search.offset + count < found.matched
+        ? { cursor: RunSearch.cursorIn(search.offset + count) }
+        : undefined,
     notes: [
       ItemView.incomplete(execution),
       note(nodes.filter((name) => !execution.runs.has(name)), "Did not run"),
@@ -114,8 +121,8 @@ export const searchExecution = Tool.make({
         matched: Schema.Int
       })
     )),
-    /** Arguments of the call that continues an incomplete search. */
-    next: Schema.optionalKey(Schema.Struct({ cursor: Schema.String, last: Schema.optionalKey(Schema.Int) })),
+    /** Arguments of the call that continues: with the other matches of these runs, then with older runs. */
+    next: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
     matched: Schema.Int,
     scanned: Schema.Int,
     failedItems: Schema.optionalKey(Schema.Int),
@@ -125,8 +132,10 @@ export const searchExecution = Tool.make({
     ),
     matches: Schema.Array(Match)
   }),
-  handler: ({ fields: paths, id, limit, nodes, text, where: source, ...query }) =>
+  handler: (input) =>
     Effect.gen(function*() {
+      const { fields: paths, id, limit, nodes, text, where: source, ...query } = input
+      const { cursor, ...several } = query
       if (text === undefined && source === undefined) {
         return yield* parameters.invalid(
           "text",
@@ -134,7 +143,7 @@ export const searchExecution = Tool.make({
           "For example text: \"cus_123\", or where: \"amount < 0\"."
         )
       }
-      const choice = Object.keys(query)
+      const choice = Object.keys(several)
       if (id !== undefined && choice.length > 0) {
         return yield* parameters.invalid(
           choice[0] ?? "",
@@ -147,6 +156,7 @@ export const searchExecution = Tool.make({
         condition: () => ({ text, where: where() }),
         onProblem: (problem) => conditions.wrongExpression(source ?? "", problem),
         nodes,
+        offset: RunSearch.placeOf(cursor).offset,
         limit,
         redacts: yield* Tool.RedactSecrets
       }
@@ -159,22 +169,38 @@ export const searchExecution = Tool.make({
         ...result.notes,
         missing.length > 0 && ItemView.missingNote(missing, jsons, "match shown")
       ])
-      return { fields, result, note, names: yield* outputNames(result.matches) }
+      const next = (count: number) => {
+        const rest = result.next(count)
+        return rest && { ...input, ...rest }
+      }
+      return {
+        fields,
+        note,
+        next,
+        result,
+        matches: result.matches,
+        hasEarlier: search.offset > 0,
+        names: yield* outputNames(result.matches)
+      }
     }),
-  summarize: ({ fields, names, note, result }) => {
-    const { found: { failed, matched, scanned }, matches, nodes } = result
-    const runs = "runs" in result ? result : undefined
+  ending: ({ matches, ...rest }) => ({
+    size: matches.length,
+    after: (count) => ({ ...rest, matches: matches.slice(0, count) })
+  }),
+  summarize: ({ fields, hasEarlier, matches, names, next, note, result }) => {
+    const { byStatus, executions, found: { failed, matched, scanned }, nodes, runs } = result
     return defined({
-      runs: runs?.runs,
-      byStatus: runs?.byStatus,
-      next: runs?.next,
+      runs,
+      // The first page has those of all matches of these runs.
+      byStatus: hasEarlier ? undefined : byStatus,
+      next: next(matches.length),
       matched,
       scanned,
       failedItems: failed || undefined,
       note,
-      executions: runs?.executions,
+      executions: hasEarlier ? undefined : executions,
       nodes,
-      matches: matches.map(({ execution, index, item, slot }) =>
+      matches: matches.toSorted((a, b) => a.position - b.position).map(({ execution, index, item, slot }) =>
         defined({
           execution: runs && execution.id,
           calledBy: runs && execution.calledBy?.executionId,
@@ -190,11 +216,11 @@ export const searchExecution = Tool.make({
       )
     })
   },
-  message: ({ matched, matches, runs, scanned }) => {
+  message: ({ matched, matches, next, runs, scanned }) => {
     const where = runs === undefined ? "" : `, in ${runs.matched} of ${counted(runs.searched, "run")}`
     const more = matches.length === matched
       ? ""
-      : `; ${matches.length} shown: raise limit (at most ${maxMatches}) or narrow the condition`
+      : `; ${matches.length} shown${next === undefined ? "" : ": next continues"}`
     return {
       en: `${matched} of ${scanned} items match${where}${more}`,
       ja: `${scanned} 件中 ${matched} 件のアイテムが一致しました`

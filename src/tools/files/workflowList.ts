@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
@@ -39,6 +40,9 @@ export const workflowList = Tool.make({
       unreadable: unreadable.length === 0 ? undefined : unreadable,
       unreadableCount: unreadableCount === 0 ? undefined : unreadableCount
     }),
+  totals: ({ total, workflows }, { offset }) => parameters.totals("workflows", offset + workflows.length, total),
+  next: ({ offset, ...rest }) => (path, count) =>
+    path === "workflows" ? Hints.call("workflow_list", { ...rest, offset: offset + count }) : undefined,
   message: ({ total, workflows }) => ({
     en: `${workflows.length} of ${
       counted(total, workflows.some(({ path }) => nounOf(path) === "draft") ? "draft" : "workflow file")

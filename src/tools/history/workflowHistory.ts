@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import type * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
@@ -111,12 +112,12 @@ const historyOfTable = Effect.fnUntraced(function*(name: string, error: Errors.N
 /** Time limit for comparing the versions, which are listed anyway. */
 const timeout = "20 seconds"
 
-const page = Effect.fnUntraced(function*({ changed, rows }: History, limit: number) {
+const page = Effect.fnUntraced(function*({ changed, rows }: History, offset: number, limit: number) {
   const lines = new Map<string, string>()
   yield* Effect.forEach(
-    rows.slice(0, limit),
+    rows.slice(offset, offset + limit),
     ({ source, version }, index) => {
-      const older = rows.slice(index + 1).find((row) => row.source === source)
+      const older = rows.slice(offset + index + 1).find((row) => row.source === source)
       return older === undefined ? Effect.void : changed(older.version, version).pipe(
         Effect.tap((line) => Effect.sync(() => lines.set(version, line))),
         Effect.ignore
@@ -124,7 +125,7 @@ const page = Effect.fnUntraced(function*({ changed, rows }: History, limit: numb
     },
     { concurrency: 4, discard: true }
   ).pipe(Effect.timeoutOption(timeout))
-  return rows.slice(0, limit).map((row): Row => defined({ ...row, changed: lines.get(row.version) }))
+  return rows.slice(offset, offset + limit).map((row): Row => defined({ ...row, changed: lines.get(row.version) }))
 })
 
 /** Lists n8n's own versions (2.x) together with the snapshots taken before our writes. */
@@ -135,7 +136,9 @@ export const workflowHistory = Tool.make({
   description: "List versions, also of a deleted workflow, and what each changed.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
-  input: Schema.Struct({ id: parameters.anyWorkflowId, limit: parameters.limit }),
+  // The mark of the next page names it.
+  unlisted: { offset: "never" },
+  input: Schema.Struct({ id: parameters.anyWorkflowId, limit: parameters.limit, offset: parameters.rowOffset }),
   output: Schema.Struct({
     id: Schema.String,
     versions: Schema.Array(Row),
@@ -144,7 +147,7 @@ export const workflowHistory = Tool.make({
     /** Address of n8n's own versions in the editor. */
     url: Schema.optionalKey(Schema.String)
   }),
-  handler: ({ id, limit }) =>
+  handler: ({ id, limit, offset }) =>
     Effect.gen(function*() {
       const place = placeOf(id)
       const history: History = place.kind === "n8n"
@@ -157,8 +160,16 @@ export const workflowHistory = Tool.make({
           Effect.map(({ workflow }) => WorkflowDiff.step(workflow, current)),
           Effect.orElseSucceed(() => undefined)
         )
-      return { versions: yield* page(history, limit), changedSince, url: history.url }
+      return {
+        versions: yield* page(history, offset, limit),
+        total: history.rows.length,
+        changedSince,
+        url: history.url
+      }
     }),
+  totals: ({ total, versions }, { offset }) => parameters.totals("versions", offset + versions.length, total),
+  next: ({ offset, ...rest }) => (path, count) =>
+    path === "versions" ? Hints.call("workflow_history", { ...rest, offset: offset + count }) : undefined,
   summarize: ({ changedSince, url, versions }, { id }) => defined({ id, versions, changedSince, url }),
   message: ({ id, versions }) => ({
     en: `${counted(versions.length, "version")} of workflow '${id}'`,

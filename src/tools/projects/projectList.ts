@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
@@ -52,11 +53,11 @@ export const projectList = Tool.make({
     total,
     url
   }),
-  totals: ({ total }) => ({ rows: total }),
+  totals: ({ rows, total }, { offset }) => parameters.totals("rows", offset + rows.length, total),
   message: ({ count }, { project }) => ({
     en: `Found ${counted(count, project === undefined ? "project" : "folder")}`,
     ja: "プロジェクトの一覧を取得しました"
   }),
-  next: ({ limit, offset }) => (path, count) =>
-    path === "rows" ? `project_list(limit: ${limit}, offset: ${offset + count})` : undefined
+  next: ({ offset, ...rest }) => (path, count) =>
+    path === "rows" ? Hints.call("project_list", { ...rest, offset: offset + count }) : undefined
 })

@@ -7,8 +7,7 @@ import * as Audit from "../../workflows/Audit.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as Findings from "./Findings.ts"
 
-const placeChars = 5_000
-const maxChars = 9_000
+const maxChars = 7_000
 
 /** `POST /audit`, and checks of all workflows or of one. */
 export const audit = Tool.make({
@@ -42,8 +41,16 @@ export const audit = Tool.make({
   handler: ({ cursor, limit, workflowId, ...scope }) =>
     Effect.gen(function*() {
       const report = yield* Audit.run(workflowId, scope)
-      return { ...report, ...(yield* Audit.pageOf(report.spots, { cursor, limit, chars: placeChars })) }
+      return { ...report, ...(yield* Audit.pageOf(report.spots, { cursor, limit })) }
     }),
+  ending: ({ page, ...rest }) => ({
+    size: page.length,
+    after: (count) => {
+      const some = page.slice(0, count)
+      const last = some.at(-1)
+      return { ...rest, page: some, nextCursor: last && Audit.cursorAfter(last) }
+    }
+  }),
   summarize: ({ nextCursor, page, spots, withoutN8n, workflows }, { cursor }) => {
     const kinds = new Set(page.map(Findings.kindOf))
     const others = cursor === undefined ? spots.filter((spot) => !kinds.has(Findings.kindOf(spot))) : []

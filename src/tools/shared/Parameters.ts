@@ -99,6 +99,9 @@ export const index = (name: string, description: string) =>
 
 export const project = optional(Schema.String.check(Schema.isMinLength(1)), "Id of the project, from project_list.")
 
+/** Full length of a list that goes on after the rows up to `end`. */
+export const totals = (list: string, end: number, total: number) => end < total ? { [list]: total } : {}
+
 export const place = {
   project,
   folder: optional(Schema.String.check(Schema.isMinLength(1)), "Id of a folder in it, from project_list.")

@@ -62,7 +62,7 @@ export const message = (data: typeof Output.Type, ja: string) =>
     : { en: `${counted(data)}; ${data.remaining} remain`, ja: `${ja}（残り ${data.remaining} 件）` }
 
 export const onStep = (step: Sync.Step) =>
-  step._tag === "Secrets"
+  step._tag !== "Done"
     ? Effect.void
     : Effect.flatMap(CallContext, ({ progress }) => progress(step.count, step.total, step.outcome.name))
 

@@ -156,7 +156,8 @@ const select = Effect.fnUntraced(function*(
     redacts
   }).pipe(Effect.mapError((problem) => conditions.wrongExpression(where ?? "", problem)))
   const redact: <A>(value: A) => A = redacts ? Redact.redact : identity
-  const items = search.matches.map(({ item, slot }) =>
+  const matches = search.matches.toSorted((a, b) => a.position - b.position)
+  const items = matches.map(({ item, slot }) =>
     defined({
       node: slot.node,
       output: outputOf(execution, slot, namesOf),
@@ -164,7 +165,7 @@ const select = Effect.fnUntraced(function*(
       json: paths.length === 0 ? item.json : ItemView.pick(redact(item.json), paths) as Schema.Json
     })
   )
-  const jsons = search.matches.map(({ item }) => item.json)
+  const jsons = matches.map(({ item }) => item.json)
   const missing = ItemView.missing(jsons, paths)
   const notes = ItemSearch.notes(search, {
     samples: () => ItemSearch.firstItems(execution, slots, redacts),

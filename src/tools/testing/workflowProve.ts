@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import * as Tool from "../../answer/Tool.ts"
 import { CallContext } from "../../base/CallContext.ts"
-import { defined } from "../../base/Json.ts"
+import { arr, defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Drill from "../../trials/drill/Drill.ts"
 import * as BatchProof from "../../trials/proof/BatchProof.ts"
@@ -65,10 +65,7 @@ export const workflowProve = Tool.make({
     /** Verdicts of a drill, the worst node first: `{node, verdict, failures, why}`. */
     drill: rows,
     /** Arguments of the call that continues. */
-    next: Schema.optionalKey(Schema.Struct({
-      executions: Schema.optionalKey(Schema.Array(Schema.String)),
-      batch: Schema.optionalKey(Schema.String)
-    }))
+    next: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
   }),
   handler: ({ batch, drill, executions, workflowId, ...input }) =>
     Effect.gen(function*() {
@@ -88,10 +85,10 @@ export const workflowProve = Tool.make({
         ? { drill: yield* Drill.drill(workflowId, { ...options, executions }) }
         : { proof: yield* Proof.prove(workflowId, { ...options, executions }) }
     }),
-  summarize: (result) => {
+  summarize: (result, { drill: _, ...input }) => {
     if ("batch" in result) {
       const { next, ...proof } = result.batch
-      return defined({ ...proof, next: next === undefined ? undefined : { batch: next } })
+      return defined({ ...proof, next: next === undefined ? undefined : { ...input, batch: next } })
     }
     if ("drill" in result) {
       const { more, notDrilled, rows } = Drill.bounded(result.drill)
@@ -105,13 +102,13 @@ export const workflowProve = Tool.make({
     const { left, ...proof } = result.proof
     return defined({
       ...Struct.pick(proof, Struct.keys(Groups.Result.fields)),
-      next: left.length === 0 ? undefined : { executions: left }
+      next: left.length === 0 ? undefined : { ...input, executions: left }
     })
   },
   message: ({ drill, next, runs = 0, verdict = "", workflows }) => {
-    const left = next === undefined ? "" : next.executions === undefined
+    const left = next === undefined ? "" : workflows !== undefined
       ? "; next continues with the other workflows"
-      : `; ${counted(next.executions.length, "run")} left for the next call`
+      : `; ${counted(arr(next["executions"])?.length ?? 0, "run")} left for the next call`
     return {
       en: `${drill === undefined && workflows === undefined ? `${counted(runs, "run")}: ` : ""}${verdict}${left}`,
       ja: drill === undefined

@@ -83,7 +83,17 @@ export const listWorkflows = Tool.make({
         url: links.workflows((yield* N8nClient).instance)
       }
     }),
-  summarize: ({ names, nextCursor, note, rows, scanned, selected, url }, { limit, raw, uses, without }) =>
+  ending: ({ cursors, selected, ...rest }) => ({
+    size: selected.length,
+    after: (count) => ({
+      ...rest,
+      selected: selected.slice(0, count),
+      cursors,
+      nextCursor: cursors[count - 1],
+      isPartial: false
+    })
+  }),
+  summarize: ({ isPartial, names, nextCursor, note, rows, scanned, selected, url }, { raw, uses, without }) =>
     defined({
       count: selected.length,
       workflows: selected.map(({ uses, workflow }, index) => ({
@@ -105,8 +115,7 @@ export const listWorkflows = Tool.make({
       nextCursor,
       errorWorkflows: names,
       hint: ItemView.joinNotes([
-        nextCursor !== undefined && selected.length < limit &&
-        `Only ${counted(scanned, "workflow")} searched so far: continue with cursor.`,
+        isPartial && `Only ${counted(scanned, "workflow")} searched so far: continue with cursor.`,
         note
       ]),
       url
@@ -114,7 +123,5 @@ export const listWorkflows = Tool.make({
   message: ({ count }) => ({
     en: `Found ${counted(count, "workflow")}`,
     ja: "ワークフロー一覧を取得しました"
-  }),
-  next: ({ limit }) => (path) =>
-    path === "workflows" && limit > 1 ? `list_workflows(limit: ${Math.ceil(limit / 2)})` : undefined
+  })
 })

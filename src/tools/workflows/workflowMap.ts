@@ -91,6 +91,9 @@ const edgesOf = (map: WorkflowMap.WorkflowMap, { id, kind }: Input) =>
 const usesOf = ({ edges }: WorkflowMap.WorkflowMap, { id, kind }: Input) =>
   edges.filter((edge) => edge.from === id && (kind === undefined || edge.kind === kind))
 
+/** Links of a diagram. */
+const linksOf = (map: WorkflowMap.WorkflowMap, input: Input) => [...edgesOf(map, input), ...usesOf(map, input)]
+
 /** Pages of the lists in the answer, each with its total number of rows. */
 const listsOf = (map: WorkflowMap.WorkflowMap, input: Input) => {
   const { id, kind, offset } = input
@@ -183,16 +186,20 @@ export const workflowMap = Tool.make({
       const map = yield* WorkflowMap.read
       // Fails as every tool does for an unknown id.
       if (id !== undefined && !map.workflows.has(id)) yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
-      return { map, lists: input.format === "mermaid" ? undefined : listsOf(map, input) }
+      return { map, lists: input.format === "mermaid" ? undefined : listsOf(map, input), links: rowsPerPage.many }
     }),
-  summarize: ({ lists, map }, input): Output => {
+  ending: ({ lists, map }, input) => ({
+    size: lists === undefined ? Math.min(rowsPerPage.many, linksOf(map, input).length - input.offset) : 0,
+    after: (links) => ({ map, lists, links })
+  }),
+  summarize: ({ links, lists, map }, input): Output => {
     const { id, kind, offset } = input
     const count = (kind: string) => map.edges.filter((edge) => edge.kind === kind).length
     const counts = { calls: count("calls"), tool: count("tool"), http: count("http"), error: count("error") }
     const total = [...map.workflows.values()].filter(({ isArchived }) => !isArchived).length
     if (lists === undefined) {
-      const edges = [...edgesOf(map, input), ...usesOf(map, input)]
-      const page = edges.slice(offset, offset + rowsPerPage.many)
+      const edges = linksOf(map, input)
+      const page = edges.slice(offset, offset + links)
       const next = call({ id, kind, format: "mermaid", offset: offset + page.length })
       return defined({
         total,
@@ -223,10 +230,10 @@ export const workflowMap = Tool.make({
       workflows: workflows.length > 0 ? workflows : undefined
     })
   },
-  totals: ({ lists = {} }) =>
+  totals: ({ lists = {} }, input) =>
     Object.fromEntries(
       Object.entries(lists).flatMap(([key, { rows, total }]) =>
-        rows.length > 0 && rows.length < total ? [[key, total]] : []
+        rows.length > 0 && (key === mainOf(input) ? input.offset : 0) + rows.length < total ? [[key, total]] : []
       )
     ),
   next: ({ id, kind, offset }, { counts }) => (path, count) => {

@@ -146,7 +146,9 @@ export const prove = Effect.fn("BatchProof.prove")(
         yield* context.progress(++done, entries.length, `proved ${done} of ${counted(entries.length, "workflow")}`)
         return [{ id, name, proof } satisfies Proven]
       }), { concurrency })
-    const all = proofs.flat()
+    // The next call continues after the last of them.
+    const unproven = proofs.findIndex((proof) => proof.length === 0)
+    const all = proofs.slice(0, unproven === -1 ? proofs.length : unproven).flat()
     const sum = (of: (proof: Proof.Proof) => number) =>
       all.reduce((sum, { proof }) => sum + (Result.isSuccess(proof) ? of(proof.success) : 0), 0)
     const runs = sum((proof) => proof.runs)

@@ -4,10 +4,10 @@ import * as Result from "effect/Result"
 import { CallContext } from "../../base/CallContext.ts"
 import * as Deadline from "../../base/Deadline.ts"
 import * as Errors from "../../base/Errors.ts"
-import type { Obj } from "../../base/Json.ts"
+import { type Obj, obj } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import { settled, Unsettled } from "../store/Publishing.ts"
+import { together } from "../store/Publishing.ts"
 import { Snapshots } from "../store/Snapshots.ts"
 import type { Modification, Patch } from "../store/WorkflowStore.ts"
 import * as Change from "./change.ts"
@@ -39,7 +39,6 @@ export const forEach = Effect.fnUntraced(function*<R>(
   step: (entry: Plans.Entry) => Effect.Effect<Plans.Outcome, Errors.N8nError, R>
 ) {
   const { progress } = yield* CallContext
-  const published: Array<Workflow.Workflow> = []
   const outcomes = new Map<string, Plans.Outcome>()
   let stopped: string | undefined
   const one = Effect.fnUntraced(function*(entry: Plans.Entry) {
@@ -61,10 +60,7 @@ export const forEach = Effect.fnUntraced(function*<R>(
     yield* Plans.record(plan.id, entry.id, known)
     yield* progress(outcomes.size, entries.length, "workflows")
   })
-  yield* Effect.forEach(entries, one, { concurrency: writers, discard: true }).pipe(
-    Effect.provideService(Unsettled, published)
-  )
-  const warnings = yield* settled(published)
+  const { warnings } = yield* together(Effect.forEach(entries, one, { concurrency: writers, discard: true }))
   return {
     outcomes,
     stopped,
@@ -78,6 +74,8 @@ export interface State {
   readonly outcomes: ReadonlyMap<string, Plans.Outcome>
   readonly total?: number
   readonly unpublished?: ReadonlySet<string>
+  /** Whether each published workflow that has the change runs with it; otherwise the change waits as a draft. */
+  readonly live?: ReadonlyMap<string, boolean>
   readonly stopped?: string | undefined
   readonly warnings: ReadonlyArray<{ readonly id: string; readonly text: string }>
 }
@@ -88,6 +86,31 @@ export const nowById = (entries: ReadonlyArray<Plans.Entry>) =>
     Selection.all({ ids: entries.map(({ id }) => id) }),
     ({ selected }) => new Map(selected.map(({ workflow }) => [workflow.id, workflow]))
   )
+
+/** Adds which changes are live by what n8n has now, whatever the batch has done; a warning if n8n does not tell in time. */
+export const withLive = (state: State): Effect.Effect<State, never, N8nClient> => {
+  const { outcomes, plan } = state
+  const done = plan.entries.filter(({ id }) => outcomes.get(id)?.state === "done")
+  const digest = Change.digester(plan.operations)
+  const isRunning = (entry: Plans.Entry, workflow: Workflow.Listed) => {
+    const { connections, nodes } = obj(workflow.activeVersion) ?? {}
+    return entry.hasNodes === false || !Workflow.hasDraft(workflow) ||
+      digest({ ...workflow, nodes, connections }) === (outcomes.get(entry.id)?.after ?? entry.after)
+  }
+  return Effect.flatMap(Deadline.left, (left) => Effect.timeout(nowById(done), left)).pipe(
+    Effect.map((now) => ({
+      ...state,
+      live: new Map(done.flatMap((entry) => {
+        const workflow = now.get(entry.id)
+        return workflow?.active === true ? [[entry.id, isRunning(entry, workflow)] as const] : []
+      }))
+    })),
+    Effect.orElseSucceed(() => ({
+      ...state,
+      warnings: [...state.warnings, { id: plan.id, text: "n8n did not tell in time which of the changes are live" }]
+    }))
+  )
+}
 
 /** Reads the state of a plan from its record or, without one, from n8n. */
 export const state = Effect.fn("Fleet.state")(function*(id: string) {
@@ -108,7 +131,7 @@ export const state = Effect.fn("Fleet.state")(function*(id: string) {
       } else if (current !== entry.before) outcomes.set(entry.id, changedSince("it has changed since the plan"))
     }
   }
-  return { plan, outcomes, unpublished, warnings: [] } satisfies State as State
+  return yield* withLive({ plan, outcomes, unpublished, warnings: [] })
 })
 
 /** Returns the workflow as it was before the batch; nothing if its snapshot is gone. */

@@ -43,7 +43,7 @@ import * as NodeLookups from "../NodeLookups.ts"
 import { type UpdateOptions, WorkflowStore } from "../store/WorkflowStore.ts"
 import * as Upgrade from "../upgrade/Upgrade.ts"
 import { patchOf } from "../WorkflowEdit.ts"
-import { changedSince, forEach, isLive, modification, type State } from "./Batch.ts"
+import { changedSince, forEach, isLive, modification, withLive } from "./Batch.ts"
 import * as Change from "./change.ts"
 import type { Operation } from "./Operations.ts"
 import * as Plans from "./Plans.ts"
@@ -161,7 +161,8 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish = "k
     }
     const { active, name } = listed
     const hasDraft = Workflow.hasDraft(listed)
-    entries.push({ id: listed.id, name, active, hasDraft, before: digest(workflow), after: digest(after) })
+    const hasNodes = steps.some(isOfNode)
+    entries.push({ id: listed.id, name, active, hasDraft, hasNodes, before: digest(workflow), after: digest(after) })
     allSteps.push(
       ...steps.map(({ change, example, operation: { node } }) => ({ change, example, node, id: listed.id, name }))
     )
@@ -233,7 +234,7 @@ export const apply = Effect.fn("Fleet.apply")(function*(id: string, publish?: "k
     ? []
     : plan.entries.filter(({ active, hasDraft, id }) => active && hasDraft && before.get(id)?.state === "done")
       .map(({ id }) => ({ id, text: "a draft waited before the batch: activate_workflow publishes both" }))
-  if (open.length === 0) return { plan, outcomes: before, warnings: waiting } satisfies State as State
+  if (open.length === 0) return yield* withLive({ plan, outcomes: before, warnings: waiting })
   const { selected } = yield* Selection.all({ ids: open.map((entry) => entry.id) })
   const means = yield* meansOf(plan, selected.map(({ workflow }) => workflow))
   const { outcomes, stopped, warnings } = yield* forEach(
@@ -241,10 +242,10 @@ export const apply = Effect.fn("Fleet.apply")(function*(id: string, publish?: "k
     plan,
     (entry) => write(plan, entry, means, before.get(entry.id)?.after)
   )
-  return {
+  return yield* withLive({
     plan,
     outcomes: new Map([...before, ...outcomes]),
     stopped,
     warnings: [...warnings, ...waiting]
-  } satisfies State as State
+  })
 })

@@ -15,6 +15,8 @@ const Entry = Schema.Struct({
   name: Schema.String,
   active: Schema.Boolean,
   hasDraft: Schema.Boolean,
+  /** Whether nodes change, which have drafts, and not only settings. */
+  hasNodes: Schema.optionalKey(Schema.Boolean),
   before: Schema.String,
   after: Schema.String
 })

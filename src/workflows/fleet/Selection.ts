@@ -170,7 +170,10 @@ const prepare = Effect.fnUntraced(function*(
 /** Milliseconds after which a selection starts no further list of workflows; one takes at most 20 seconds. */
 const maxTime = 20_000
 
-/** Lists selected workflows; `nextCursor` continues even after fewer than the limit; `scanned` were looked at. */
+/**
+ * Lists selected workflows; `nextCursor` continues even after fewer than the limit, `cursors` after each; `scanned` were
+ * looked at.
+ */
 export const page = Effect.fn("Selection.page")(function*(
   conditions: Conditions,
   { archived = false, cursor: from, lastRun = false, limit, offset, projectId, ...options }: Options & {
@@ -184,10 +187,11 @@ export const page = Effect.fn("Selection.page")(function*(
   const { filter, finish } = yield* prepare(conditions, options, lastRun)
   const until = (yield* Clock.currentTimeMillis) + maxTime
   const selected: Array<Selected> = []
+  const places = new Map<string, string>()
   let scanned = 0
   let cursor = from
   do {
-    const { nextCursor, workflows } = yield* n8n.listWorkflows({
+    const { cursors, nextCursor, workflows } = yield* n8n.listWorkflows({
       ...conditions,
       archived,
       projectId,
@@ -200,10 +204,18 @@ export const page = Effect.fn("Selection.page")(function*(
       })
     })
     if (filter === undefined) scanned += workflows.length
+    workflows.forEach(({ id }, index) => places.set(id, cursors[index] ?? ""))
     selected.push(...yield* finish(workflows))
     cursor = nextCursor
   } while (cursor !== undefined && selected.length < limit && (yield* Clock.currentTimeMillis) < until)
-  return { selected, scanned, nextCursor: cursor }
+  return {
+    selected,
+    cursors: selected.map(({ workflow }) => places.get(workflow.id)),
+    scanned,
+    nextCursor: cursor,
+    /** Whether more than the limit may be selected, since the search ended early. */
+    isPartial: cursor !== undefined && selected.length < limit
+  }
 })
 
 const fewIds = 20

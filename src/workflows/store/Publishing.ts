@@ -2,9 +2,9 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type { Hint } from "../../base/Advice.ts"
+import * as Deadline from "../../base/Deadline.ts"
 import * as Errors from "../../base/Errors.ts"
 import { equals, type Obj, obj, str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
@@ -13,11 +13,12 @@ import { hasStatus, N8nClient, type VersionLabels } from "../../n8n/N8nClient.ts
 import { puttingBack } from "../../n8n/WriteGuard.ts"
 import * as Schedules from "../Schedules.ts"
 
-/** Publishing and unpublishing mostly take effect within a second, and within 10 at most. */
+/** Milliseconds within which publishing and unpublishing take effect, mostly within a second. */
+const settlingMillis = 10_000
 const settling = { schedule: Schedule.spaced("250 millis"), times: 40 }
 
-/** Time during which n8n 2.x may run the previous version although it reports the new one as active. */
-const takingOver = "750 millis"
+/** Milliseconds during which n8n 2.x may run the previous version although it reports the new one as active. */
+const takingOver = 750
 
 const isStillPublished = (error: Errors.N8nError) => /a published workflow/.test(Errors.detailsOf(error) ?? "")
 
@@ -59,24 +60,51 @@ const webhooks = (workflow: Workflow.Workflow) =>
     }]
   })
 
-/** Webhooks with the path at which each answers, if it does. */
-const answering = Effect.fnUntraced(function*(workflow: Workflow.Workflow) {
-  const n8n = yield* N8nClient
-  return yield* Effect.forEach(
-    webhooks(workflow),
-    ({ method, name, paths }) =>
-      Effect.findFirst(paths, (path) => Effect.map(n8n.webhookMethods(path), (all) => all.includes(method))).pipe(
-        Effect.map((path) => ({ name, paths, path: Option.getOrUndefined(path) }))
-      )
-  )
+interface Webhook {
+  readonly name: string
+  readonly paths: ReadonlyArray<string>
+  /** Path at which it answers, if it does. */
+  readonly path: string | undefined
+  /** Whether n8n answers for webhooks at all. */
+  readonly isSeen: boolean
+}
+
+const answering = Effect.fnUntraced(function*({ method, name, paths }: ReturnType<typeof webhooks>[number]) {
+  const { webhookMethods } = yield* N8nClient
+  for (const path of paths) {
+    const methods = yield* webhookMethods(path)
+    if (methods === undefined) return { name, paths, path: undefined, isSeen: false } satisfies Webhook as Webhook
+    if (methods.includes(method)) return { name, paths, path, isSeen: true }
+  }
+  return { name, paths, path: undefined, isSeen: true }
 })
 
-/** Waits until all webhooks of a workflow answer, or none does, within a time limit. */
-const webhooksSettle = (workflow: Workflow.Workflow, isUp: boolean) =>
-  Effect.repeat(answering(workflow), {
-    ...settling,
-    until: (all) => all.every(({ path }) => (path !== undefined) === isUp)
-  })
+/**
+ * Waits until all webhooks of workflows answer, or none does, within the time that is left of the call; returns them by
+ * the workflow's id, `undefined` if there was no time to look.
+ */
+const webhooksSettle = Effect.fnUntraced(function*(workflows: ReadonlyArray<Workflow.Workflow>, isUp: boolean) {
+  const states = new Map<string, ReadonlyArray<Webhook>>()
+  const isSettled = ({ id }: Workflow.Workflow) =>
+    states.get(id)?.every(({ isSeen, path }) => !isSeen || (path !== undefined) === isUp) === true
+  const look = Effect.suspend(() =>
+    Effect.forEach(
+      workflows.filter((workflow) => !isSettled(workflow)),
+      (workflow) =>
+        Effect.map(Effect.forEach(webhooks(workflow), answering), (all) => void states.set(workflow.id, all)),
+      { concurrency: 4, discard: true }
+    )
+  )
+  yield* Effect.timeoutOption(
+    Effect.repeat(look, {
+      // Those of many workflows take as many requests each time.
+      schedule: Schedule.exponential("250 millis", 1.3),
+      until: () => workflows.every(isSettled)
+    }),
+    Math.min(settlingMillis, yield* Deadline.left)
+  )
+  return states
+})
 
 /** Reads the workflow if the answer of publishing or unpublishing was lost; fails unless it was applied. */
 const orAlready = (
@@ -96,33 +124,32 @@ export interface Progress {
   readonly warnings: ReadonlyArray<string>
 }
 
-/**
- * Collects published workflows instead of waiting until each takes effect: a batch waits once for all, by
- * {@link settled}.
- */
-export const Unsettled = Context.Reference<Array<Workflow.Workflow> | undefined>("effect-n8n-mcp/Unsettled", {
+/** Published workflow, as n8n answered. */
+interface Publication {
+  readonly workflow: Workflow.Workflow
+  /** Whether another version ran before. */
+  readonly replaces: boolean
+  /** Whether its triggers start now, and may fail to. */
+  readonly mayStart: boolean
+}
+
+/** Collects publications instead of waiting until each takes effect: {@link together} waits once for all. */
+const Unsettled = Context.Reference<Array<Publication> | undefined>("effect-n8n-mcp/Unsettled", {
   defaultValue: () => undefined
 })
 
-const webhookWarnings = (workflow: Workflow.Workflow) =>
-  Effect.map(webhooksSettle(workflow, true), (all): ReadonlyArray<string> =>
-    all.some(({ path }) => path === undefined)
-      ? ["published, but n8n has not registered its webhook yet: it may take a few more seconds"]
-      : all.flatMap(({ name, path, paths }) =>
-        path === paths[0] ? [] : [`'${name}' has no webhookId, so it answers at /webhook/${path}`]
-      ))
-
-/** Waits until published workflows have taken effect; their warnings by id. */
-export const settled = Effect.fnUntraced(function*(workflows: ReadonlyArray<Workflow.Workflow>) {
-  if (workflows.length === 0) return new Map<string, ReadonlyArray<string>>()
-  yield* Effect.sleep(takingOver)
-  const warnings = yield* Effect.forEach(
-    workflows,
-    (workflow) => Effect.map(webhookWarnings(workflow), (warnings) => [workflow.id, warnings] as const),
-    { concurrency: 4 }
-  )
-  return new Map(warnings)
-})
+const warningsOf = (all: ReadonlyArray<Webhook> | undefined): ReadonlyArray<string> => {
+  if (all?.some(({ isSeen }) => !isSeen)) {
+    return [
+      "published; n8n does not answer for webhooks at this address, so whether its webhook is registered is unknown"
+    ]
+  }
+  return all === undefined || all.some(({ path }) => path === undefined)
+    ? ["published, but n8n has not registered its webhook yet: it may take a few more seconds"]
+    : all.flatMap(({ name, path, paths }) =>
+      path === paths[0] ? [] : [`'${name}' has no webhookId, so it answers at /webhook/${path}`]
+    )
+}
 
 /** Triggers that others start, and that n8n does not count. */
 export const isCounted = (node: Workflow.Node) =>
@@ -149,11 +176,42 @@ const triggerWarnings = Effect.fnUntraced(function*({ id, nodes }: Workflow.Work
   const count = yield* n8n.getWorkflow(id).pipe(
     Effect.map(({ active, triggerCount }) => active ? triggerCount : undefined),
     Effect.repeat({ ...starting, until: (count) => count !== 0 }),
+    Effect.timeoutOrElse({ duration: yield* Deadline.left, orElse: () => Effect.undefined }),
     Effect.orElseSucceed(() => undefined)
   )
   return count === 0
     ? ["published, but n8n has not started its triggers yet, and tries again: its editor and log name the reason"]
     : []
+})
+
+/** Waits, within the time that is left of the call, until publications have taken effect; their warnings by id. */
+const takeEffect = Effect.fnUntraced(function*(publications: ReadonlyArray<Publication>) {
+  const left = yield* Deadline.left
+  // The webhooks of the previous version answer too.
+  if (publications.some(({ replaces }) => replaces)) yield* Effect.sleep(Math.min(takingOver, left))
+  const workflows = publications.map(({ workflow }) => workflow)
+  const states = yield* webhooksSettle(workflows.filter((workflow) => webhooks(workflow).length > 0), true)
+  // The count of an earlier version stays until the new one has started.
+  const triggers = yield* Effect.forEach(
+    publications,
+    ({ mayStart, workflow }) => mayStart ? triggerWarnings(workflow) : Effect.succeed([]),
+    { concurrency: 4 }
+  )
+  return new Map(
+    workflows.map((workflow, index) => [
+      workflow.id,
+      [...webhooks(workflow).length > 0 ? warningsOf(states.get(workflow.id)) : [], ...triggers[index] ?? []]
+    ])
+  )
+})
+
+/** Runs writes whose publications are waited for together, after all of them; with the warnings of these by id. */
+export const together = Effect.fnUntraced(function*<A, E, R>(writes: Effect.Effect<A, E, R>) {
+  const publications: Array<Publication> = []
+  const result = yield* Effect.provideService(writes, Unsettled, publications)
+  // Of a workflow that was published twice, only the last version takes effect.
+  const last = [...new Map(publications.map((each) => [each.workflow.id, each])).values()]
+  return { result, warnings: yield* takeEffect(last) }
 })
 
 /** Publishes a workflow, and waits until it takes effect: n8n 2.x answers before its webhooks and triggers do. */
@@ -164,29 +222,22 @@ export const published = Effect.fnUntraced(function*(
 ) {
   const n8n = yield* N8nClient
   const { id } = before
-  const answer = yield* orAlready(
+  const workflow = yield* orAlready(
     id,
     (now) => now.active && (versionId === undefined ? !Workflow.hasDraft(now) : now.activeVersionId === versionId),
     n8n.publishWorkflow(id, versionId, labels)
   )
-  const silent = scheduleWarnings(answer, yield* Clock.currentTimeMillis)
+  const silent = scheduleWarnings(workflow, yield* Clock.currentTimeMillis)
+  const { activeVersionId } = workflow
+  const publication: Publication = {
+    workflow,
+    replaces: before.active && typeof activeVersionId === "string" && activeVersionId !== before.activeVersionId,
+    mayStart: !before.active && silent.length === 0
+  }
   const unsettled = yield* Unsettled
-  if (unsettled !== undefined) {
-    unsettled.push(answer)
-    return { workflow: answer, warnings: silent } satisfies Progress
-  }
-  // The webhooks of the previous version answer too.
-  if (
-    before.active && typeof answer.activeVersionId === "string" && answer.activeVersionId !== before.activeVersionId
-  ) {
-    yield* Effect.sleep(takingOver)
-  }
-  const warnings = [...yield* webhookWarnings(answer), ...silent]
-  return {
-    workflow: answer,
-    // The count of an earlier version stays until the new one has started.
-    warnings: before.active || silent.length > 0 ? warnings : [...warnings, ...yield* triggerWarnings(answer)]
-  } satisfies Progress
+  unsettled?.push(publication)
+  const warnings = unsettled === undefined ? (yield* takeEffect([publication])).get(id) ?? [] : []
+  return { workflow, warnings: [...warnings, ...silent] } satisfies Progress
 })
 
 /** Version that waits in a published workflow; n8n chooses that of another one. */
@@ -253,6 +304,6 @@ export const publishOrPutBack = Effect.fnUntraced(function*(
 export const unpublished = Effect.fnUntraced(function*(id: string) {
   const n8n = yield* N8nClient
   const answer = yield* orAlready(id, (now) => !now.active, n8n.unpublishWorkflow(id))
-  yield* webhooksSettle(answer, false)
+  yield* webhooksSettle([answer], false)
   return answer
 })

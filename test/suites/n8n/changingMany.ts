@@ -1,17 +1,21 @@
 /** Changes of many workflows on a real n8n: what runs afterwards is seen by a server that the workflows call. */
 import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
 import type * as Services from "../../../src/app/Services.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
-import type { N8nClient } from "../../../src/n8n/N8nClient.ts"
+import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { node } from "../../support/workflows.ts"
+import { balance } from "./balancer.ts"
 import { chain, made, webhook } from "./builders.ts"
-import type { RealN8n } from "./RealN8n.ts"
+import * as elsewhere from "./elsewhere.ts"
+import { RealN8n } from "./RealN8n.ts"
 import * as Recorder from "./Recorder.ts"
 import * as scenarios from "./scenarios.ts"
 
-type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>
+type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Services>
 
 const posting = (url: string) => node("注文を送る", "httpRequest", 4.2, { method: "POST", url, options: {} })
 
@@ -244,4 +248,88 @@ export const changingMany = (it: It, v2: boolean) => {
       assert.deepInclude(yield* restore(drafts.plan), { restored: 3 })
       assert.deepInclude(yield* stateOf(ids[0] ?? ""), { url: "old", runs: "old", active: true })
     }).pipe(Effect.scoped))
+
+  it.effect(
+    "change of many behind a proxy without webhooks: all is live soon, by one request for a webhook",
+    () =>
+      Effect.gen(function*() {
+        const { apiKey, url } = yield* RealN8n
+        if (url.protocol !== "http:") return elsewhere.skip("a proxy in front of it would need its certificate")
+        const count = 30
+        const tag = crypto.randomUUID().slice(0, 8)
+        const ids = yield* Effect.forEach(
+          Array.from({ length: count }, (_, index) => index),
+          (index) =>
+            Effect.tap(
+              made(
+                `Proxy ${tag} ${index}`,
+                [webhook(`proxy-${tag}-${index}`), posting(`http://127.0.0.1:1/old/${index}`)],
+                chain("Orders", "注文を送る")
+              ),
+              scenarios.publish
+            )
+        )
+        let asked = 0
+        const address = yield* balance([Number(url.port)], {
+          host: url.hostname,
+          isRefused: ({ method, url = "" }) => {
+            if (method === "OPTIONS") asked++
+            return /^.(webhook|form)/.test(url)
+          }
+        })
+        const behind = N8nClient.layer({ url: new URL(address), apiKey }).pipe(Layer.provide(FetchHttpClient.layer))
+        const [plan, done, undone] = yield* Effect.gen(function*() {
+          const { plan = "" } = yield* dryRun({ name: tag }, [{ op: "replace", find: "/old/", with: "/new/" }])
+          const { data } = yield* tools.bulkEdit.answer({ plan })
+          const running = (yield* Effect.forEach(ids, stateOf)).map(({ runs }) => runs)
+          assert.deepStrictEqual(new Set(running), new Set(["new"]))
+          return [plan, data, (yield* tools.workflowRestore.answer({ batch: plan })).data] as const
+        }).pipe(Effect.provide(behind))
+        assert.deepInclude(done, { plan, done: count, published: count })
+        // n8n 1 publishes with the change itself, at once.
+        assert.strictEqual(
+          done.warnings?.join().startsWith("30 workflows: published; n8n does not answer for webhooks"),
+          v2 || undefined
+        )
+        assert.deepInclude(undone, { restored: count })
+        assert.deepStrictEqual(new Set((yield* Effect.forEach(ids, stateOf)).map(({ runs }) => runs)), new Set(["old"]))
+        assert.strictEqual(asked, v2 ? 1 : 0)
+      }),
+    { timeout: 120_000 }
+  )
+
+  it.effect("change of many: an answer names as published what n8n runs, and as drafts what waits", () =>
+    Effect.gen(function*() {
+      if (!v2) return
+      const tag = crypto.randomUUID().slice(0, 8)
+      const ids = yield* Effect.forEach([0, 1, 2], (index) =>
+        Effect.tap(
+          made(
+            `Drafts ${tag} ${index}`,
+            [webhook(`drafts-${tag}-${index}`), posting(`http://127.0.0.1:1/old/${index}`)],
+            chain("Orders", "注文を送る")
+          ),
+          scenarios.publish
+        ))
+      const [first = ""] = ids
+      const running = Effect.map(Effect.forEach(ids, stateOf), (all) => all.map(({ runs }) => runs))
+      const change = (find: string, replacement: string) =>
+        Effect.flatMap(
+          dryRun({ name: tag }, [{ op: "replace", find, with: replacement }], { publish: "draft" }),
+          ({ plan = "" }) => Effect.map(tools.bulkEdit.call({ plan }), (done) => ({ ...done, plan }))
+        )
+      assert.deepInclude(yield* change("/old/", "/draft/"), { done: 3, drafts: 3 })
+      const second = yield* change("/draft/", "/new/")
+      assert.deepInclude(second, { done: 3, drafts: 3 })
+      const { plan } = second
+      const kept = yield* tools.bulkEdit.call({ plan, publish: "keep" })
+      assert.notProperty(kept, "published")
+      assert.strictEqual(kept.drafts, 3)
+      assert.include(kept.warnings?.join(), "activate_workflow publishes both")
+      assert.deepStrictEqual(yield* running, ["old", "old", "old"])
+      yield* tools.activateWorkflow.call({ id: first })
+      const now = yield* tools.bulkEdit.call({ plan, dryRun: true })
+      assert.deepStrictEqual([now.published, now.drafts], [1, 2])
+      assert.deepStrictEqual(yield* running, ["new", "old", "old"])
+    }))
 }

@@ -77,6 +77,6 @@ it.effect("reads a limited number of pages, and continues from there", () =>
       Effect.provide(FakeN8n.layer(seed, { before }))
     )
     assert.strictEqual(count, 0)
-    assert.strictEqual(nextCursor, "page-40")
+    assert.strictEqual(nextCursor, "at-40")
     assert.strictEqual(pages, 40)
   }))

@@ -101,6 +101,39 @@ describe("a change of many workflows", () => {
       assert.deepStrictEqual(yield* urls(api), { ...before, a: "new*", c: "old" })
     }, { seed: several }))
 
+  it.effect("names as published what n8n runs now, also after others publish or edit", () =>
+    inMemory(function*(api) {
+      const draft = Effect.fnUntraced(function*(find: string, replacement: string) {
+        const { plan = "" } = yield* dryRun([{ op: "replace", find, with: replacement }], { ids: ["a", "b", "c"] }, {
+          publish: "draft"
+        })
+        return { ...yield* apply(plan), plan }
+      })
+      assert.deepInclude(yield* draft("https://old.example.com", "https://tmp.example.com"), { done: 3, drafts: 2 })
+      // The drafts of the first batch wait, so that nothing of the second is live either.
+      const { plan } = yield* draft("https://tmp.example.com", "https://new.example.com")
+      const kept = yield* tools.bulkEdit.call({ plan, publish: "keep" })
+      assert.deepStrictEqual([kept.done, kept.published, kept.drafts], [3, undefined, 2])
+      assert.notInclude(kept.hint, "publishes the drafts")
+      assert.include(kept.warnings?.join(), "activate_workflow publishes both")
+      assert.deepInclude(yield* urls(api), { a: "new*!", c: "new*!" })
+      const now = Effect.map(
+        tools.bulkEdit.call({ plan, dryRun: true }),
+        ({ drafts, published }) => [published, drafts]
+      )
+      yield* tools.activateWorkflow.call({ id: "a" })
+      assert.deepStrictEqual(yield* now, [1, 1])
+      // The change runs, and someone's next draft waits.
+      yield* api.edit(
+        "a",
+        ({ nodes, ...all }) =>
+          ({ ...all, nodes: [...arr(nodes), node("Note", "stickyNote", 1, { content: "mine" })] }) as N8nApi.Workflow
+      )
+      assert.deepStrictEqual(yield* now, [1, 1])
+      yield* tools.deactivateWorkflow.call({ id: "c" })
+      assert.deepStrictEqual(yield* now, [1, undefined])
+    }, { seed: several }))
+
   it.effect("publishes no one's draft, and makes drafts on request", () =>
     inMemory(function*(api) {
       yield* api.edit("a", ({ nodes, ...now }) =>

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { obj } from "../../../src/base/Json.ts"
 import * as Executions from "../../../src/executions/Executions.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
@@ -57,7 +58,7 @@ describe("search_execution", () => {
       const { message } = yield* tools.searchExecution.run({ id: "77", where: "amount > 1" })
       assert.strictEqual(
         message,
-        "594 of 603 items match; 10 shown: raise limit (at most 50) or narrow the condition"
+        "594 of 603 items match; 10 shown: next continues"
       )
     }).pipe(Effect.provide(holding(execution))))
 
@@ -304,8 +305,12 @@ describe("search_execution over many runs", () => {
       const many = Array.from({ length: 50 }, (_, index) => order(index + 1, "success", { Take: output({ n: index }) }))
       const first = yield* searchRuns({ where: "n >= 0" }, many)
       assert.deepStrictEqual([first.runs, first.matched], [{ searched: 20, matched: 20, complete: false }, 20])
-      const second = yield* searchRuns({ where: "n >= 0", last: 200, ...first.next }, many)
-      assert.deepStrictEqual([second.runs, second.next], [{ searched: 30, matched: 30, complete: true }, undefined])
+      const second = yield* searchRuns({ ...first.next }, many)
+      assert.deepStrictEqual([second.runs, second.byStatus], [first.runs, undefined])
+      const third = yield* searchRuns({ ...second.next, last: 200, limit: 50 }, many)
+      assert.deepStrictEqual([third.runs, third.next], [{ searched: 30, matched: 30, complete: true }, undefined])
+      const all = [first, second, third].flatMap(({ matches }) => matches.map(({ item }) => obj(item.json)?.["n"]))
+      assert.deepStrictEqual(all, Array.from({ length: 50 }, (_, index) => 49 - index))
       const hidden = yield* searchRuns({ text: "sku", nodes: ["Take", "Tske"] }, [
         order(1, "success", { Take: output({}) }, { data: { redactionInfo: { isRedacted: true } } }),
         order(2, "success", {})

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { marksIn } from "../../../src/answer/Truncated.ts"
 import * as tools from "../../../src/tools/index.ts"
+import { parseCall } from "../../executions/runData.ts"
 import { hurried } from "../../support/clock.ts"
 import { inWorld } from "../../support/world.ts"
 import { draft, setCode, versioned } from "../workflows.ts"
@@ -55,6 +57,21 @@ describe("workflow_history", () => {
       assert.isUndefined(changedSince)
       // The version before the page's last is looked at, too.
       assert.lengthOf((yield* tools.workflowHistory.call({ id, limit: 1 })).versions, 1)
+    }))
+
+  it.effect("continues with older versions, until all are listed", () =>
+    inWorld(function*() {
+      const { id } = yield* versioned
+      const all = yield* tools.workflowHistory.call({ id, limit: 100 })
+      assert.isAtLeast(all.versions.length, 5)
+      assert.notProperty(all, "_truncated")
+      const pages = [yield* tools.workflowHistory.answer({ id, limit: 2 })]
+      for (let mark = pages[0]; mark !== undefined;) {
+        const call = marksIn(mark.data)[0]?.next
+        mark = call === undefined ? undefined : yield* tools.workflowHistory.answer(parseCall(call).args as never)
+        if (mark !== undefined) pages.push(mark)
+      }
+      assert.deepStrictEqual(pages.flatMap(({ data }) => data.versions), all.versions)
     }))
 
   it.effect("does not take a version's name for the workflow's", () =>

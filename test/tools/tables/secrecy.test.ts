@@ -41,7 +41,7 @@ describe("data tables that differ in a secret alone", () => {
       const wrong = yield* Effect.flip(
         tools.tableRead.answer({ table: "notes", search: "a", cursor: "eyJsaW1pdCI6MX0=", limit: 1 })
       )
-      assert.strictEqual(wrong.message, "The cursor belongs to another query")
+      assert.strictEqual(wrong.message, "cursor is not a nextCursor of this list")
     }))
 
   it.effect("changes only rows that meet the condition as they are shown", () =>

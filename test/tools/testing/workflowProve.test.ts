@@ -37,7 +37,7 @@ describe("workflow_prove", () => {
       const { next, runs } = yield* tools.workflowProve.call({ workflowId: "w1", executions: ["101", "102"] }).pipe(
         Effect.provideService(Deadline.Current, { until: now + 5_000, waitingFor: undefined })
       )
-      assert.deepStrictEqual([runs, next], [0, { executions: ["101", "102"] }])
+      assert.deepStrictEqual([runs, next], [0, { workflowId: "w1", executions: ["101", "102"] }])
     }, world("plain")))
 
   it.effect("refuses wrong arguments before anything runs", () =>

@@ -1,0 +1,303 @@
+/** Every tool that answers with a page of a list: following what it names as the next call gives the whole list. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Minimize from "../../src/answer/Minimize.ts"
+import type * as Tool from "../../src/answer/Tool.ts"
+import { marksIn } from "../../src/answer/Truncated.ts"
+import { arr, type Obj, obj, str } from "../../src/base/Json.ts"
+import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+import * as tools from "../../src/tools/index.ts"
+import { document, items, node, parseCall, run } from "../executions/runData.ts"
+import { hurried } from "../support/clock.ts"
+import { random } from "../support/random.ts"
+import { rounds, seed } from "../support/seed.ts"
+import { inWorld, type Needs } from "../support/world.ts"
+
+const size = 130
+
+const numbers = (length: number) => Array.from({ length }, (_, index) => index)
+
+/** Texts of any length, so that the budget ends a page at any element. */
+const next = random(seed(28))
+const text = (index: number) => `${index} ${"lorem ipsum ".repeat(next(next(8) === 0 ? 200 : 20))}`
+
+const workflows = numbers(size).map((index) => ({
+  id: `w${String(index).padStart(3, "0")}`,
+  name: text(index).slice(0, 128).trim(),
+  active: false,
+  nodes: [
+    { id: "a", name: "Hook", type: "n8n-nodes-base.webhook", typeVersion: 2, parameters: { path: `p${index}` } },
+    {
+      id: "b",
+      name: "Call",
+      type: "n8n-nodes-base.executeWorkflow",
+      typeVersion: 1.2,
+      parameters: { workflowId: { __rl: true, mode: "id", value: "w000" } }
+    },
+    {
+      id: "c",
+      name: `Post ${text(index).slice(0, 200)}`,
+      type: "n8n-nodes-base.httpRequest",
+      typeVersion: 4.2,
+      parameters: { url: "https://example.com/old", headerParameters: { parameters: [{ name: "x", value: "y" }] } },
+      credentials: { httpHeaderAuth: { id: `c${index}`, name: text(index).slice(0, 100) } }
+    }
+  ],
+  connections: {}
+}))
+
+/** Executions of which each has some matches, of two nodes; the sum is not a multiple of any limit. */
+const matchesOf = (index: number) => index % 5 === 0 ? 14 : index % 3
+const executions = numbers(size).map((index): N8nApi.Execution => {
+  const data = document({
+    Take: [run(0, { main: [items(...numbers(matchesOf(index)).map((n) => ({ n: `${index}-${n}`, t: text(n) })))] })],
+    Rest: [run(1, { main: [items({ n: `${index}-rest`, t: text(1) })] })]
+  }, { nodes: [node("Take"), node("Rest")] })
+  return {
+    ...data,
+    id: String(index + 1),
+    workflowId: "w000",
+    status: index % 4 === 0 ? "error" : "success",
+    startedAt: new Date(Date.UTC(2026, 10, 20, 0, index)).toISOString()
+  } as N8nApi.Execution
+})
+
+const large = String(size + 1)
+
+const stock: N8nApi.DataTable = {
+  id: "aaaaaaaaaaaaaaaa",
+  name: "stock",
+  columns: [{ name: "n", type: "number" }, { name: "t", type: "string" }],
+  rows: numbers(size).map((n) => ({ n, t: text(n) }))
+}
+
+const world: N8nApi.Seed = {
+  workflows,
+  executions: [
+    ...executions,
+    {
+      ...document({ Take: [run(0, { main: [items(...numbers(300).map((n) => ({ n: `x-${n}`, t: text(n) })))] })] }, {
+        nodes: [node("Take")]
+      }),
+      id: large,
+      workflowId: "w001",
+      status: "success"
+    } as N8nApi.Execution
+  ],
+  credentials: numbers(size).map((index) => ({
+    id: `c${index}`,
+    name: text(index),
+    type: index % 3 === 0 ? "slackApi" : "httpHeaderAuth",
+    data: {}
+  })),
+  dataTables: [
+    stock,
+    ...numbers(size).map((index) => ({
+      ...stock,
+      id: `b${String(index).padStart(15, "0")}`,
+      name: `t${index}`,
+      rows: []
+    }))
+  ],
+  projects: numbers(size).map((
+    index
+  ) => ({ id: `p${index}`, name: text(index), type: index === 0 ? "personal" : "team" } as const))
+}
+
+interface Walk {
+  readonly tool: Tool.Any<Needs>
+  readonly args?: Obj
+  /** Path of the list in the answer; its marks name the next call if no cursor does. */
+  readonly list: string
+  readonly limit?: string
+  readonly elements: (data: Obj) => ReadonlyArray<unknown>
+  /** The elements of all pages; sorted if the pages need not be in order. */
+  readonly all: ReadonlyArray<unknown>
+  readonly isSorted?: boolean
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+const ids = (list: string, key = "id") => (data: Obj) => arr(data[list])?.map((row) => obj(row)?.[key]) ?? []
+
+const matches = (data: Obj) =>
+  (arr(data["matches"]) ?? []).map((match) => obj(obj(obj(match)?.["item"])?.["json"])?.["n"])
+
+const newestFirst = executions.map(({ id }) => id).toReversed()
+
+const matching = (index: number) => [...numbers(matchesOf(index)).map((n) => `${index}-${n}`), `${index}-rest`]
+
+const ofAudit = (data: Obj) =>
+  (arr(data["findings"]) ?? []).flatMap((finding) =>
+    (arr(obj(finding)?.["places"]) ?? []).flatMap((place) =>
+      (arr(obj(place)?.["at"]) ?? []).map(() => `${str(obj(finding)?.["check"])} ${str(obj(place)?.["id"])}`)
+    )
+  )
+
+const walks: Readonly<Record<string, Walk>> = {
+  list_workflows: {
+    tool: tools.listWorkflows,
+    list: "workflows",
+    elements: ids("workflows"),
+    all: workflows.map(({ id }) => id)
+  },
+  "list_workflows uses": {
+    tool: tools.listWorkflows,
+    args: { uses: "example.com", show: ["triggers", "nodeCount"] },
+    list: "workflows",
+    elements: ids("workflows"),
+    all: workflows.map(({ id }) => id)
+  },
+  list_executions: {
+    tool: tools.listExecutions,
+    args: { workflowId: "w000" },
+    list: "executions",
+    elements: ids("executions"),
+    all: newestFirst
+  },
+  list_credentials: {
+    tool: tools.listCredentials,
+    list: "credentials",
+    elements: ids("credentials"),
+    all: world.credentials?.map(({ id }) => id) ?? []
+  },
+  "list_credentials of a type": {
+    tool: tools.listCredentials,
+    args: { type: "slackApi" },
+    list: "credentials",
+    elements: ids("credentials"),
+    all: world.credentials?.filter(({ type }) => type === "slackApi").map(({ id }) => id) ?? []
+  },
+  table_read: {
+    tool: tools.tableRead,
+    args: { table: "stock" },
+    list: "rows",
+    elements: ids("rows", "n"),
+    all: numbers(size)
+  },
+  "table_read with a condition on texts": {
+    tool: tools.tableRead,
+    args: { table: "stock", where: "t.includes('lorem')", sort: "-n" },
+    list: "rows",
+    elements: ids("rows", "n"),
+    all: stock.rows?.filter(({ t }) => String(t).includes("lorem")).map(({ n }) => n).toReversed() ?? []
+  },
+  "table_read without a table": {
+    tool: tools.tableRead,
+    list: "tables",
+    elements: ids("tables", "name"),
+    all: [...numbers(size).map((index) => `t${index}`).toReversed(), "stock"]
+  },
+  "search_execution of one run": {
+    tool: tools.searchExecution,
+    args: { id: large, where: "n !== ''" },
+    list: "matches",
+    elements: matches,
+    all: numbers(300).map((n) => `x-${n}`),
+    maximum: 50
+  },
+  "search_execution of many runs": {
+    tool: tools.searchExecution,
+    args: { where: "n !== ''", workflowId: "w000", last: 12 },
+    list: "matches",
+    elements: matches,
+    all: numbers(size).slice(-12).flatMap(matching),
+    isSorted: true,
+    maximum: 50
+  },
+  "search_execution of the usual number of runs": {
+    tool: tools.searchExecution,
+    args: { text: "rest", workflowId: "w000", status: "error" },
+    list: "matches",
+    elements: matches,
+    all: numbers(size).filter((index) => index % 4 === 0).map((index) => `${index}-rest`),
+    isSorted: true,
+    minimum: 15,
+    maximum: 50
+  },
+  get_execution_by_node: {
+    tool: tools.getExecutionByNode,
+    args: { id: large, nodeName: "Take" },
+    list: "output.items",
+    limit: "itemLimit",
+    elements: (data) => (arr(obj(data["output"])?.["items"]) ?? []).map((item) => obj(obj(item)?.["json"])?.["n"]),
+    all: numbers(300).map((n) => `x-${n}`),
+    maximum: 50
+  },
+  project_list: {
+    tool: tools.projectList,
+    list: "rows",
+    elements: ids("rows"),
+    all: world.projects?.map(({ id }) => id) ?? []
+  },
+  audit: {
+    tool: tools.audit,
+    args: { only: ["no-error-workflow", "outdated-node", "unused-credential", "open-webhook"] },
+    list: "findings",
+    elements: ofAudit,
+    all: [],
+    isSorted: true,
+    minimum: 50
+  },
+  workflow_map: {
+    tool: tools.workflowMap,
+    args: { kind: "calls" },
+    list: "edges",
+    limit: "",
+    elements: ids("edges", "from"),
+    all: workflows.map(({ id }) => id),
+    isSorted: true
+  },
+  "workflow_map of one": {
+    tool: tools.workflowMap,
+    args: { id: "w000" },
+    list: "edges",
+    limit: "",
+    elements: ids("edges", "from"),
+    all: workflows.map(({ id }) => id),
+    isSorted: true
+  }
+}
+
+/** Arguments of the call that an answer names, as a model would send them. */
+const nextOf = (data: Obj, args: Obj, list: string): Obj | undefined => {
+  if (data["next"] !== undefined) return obj(data["next"])
+  if (data["nextCursor"] !== undefined) return { ...args, cursor: data["nextCursor"] }
+  const holder = list.includes(".") ? obj(data[list.split(".")[0] ?? ""]) : data
+  const call = [data, holder].flatMap((each) => marksIn(each ?? {})).find(({ path }) => path === list)?.next
+  return call === undefined ? undefined : parseCall(call).args
+}
+
+const follow = Effect.fnUntraced(function*({ args = {}, elements, limit = "limit", list, tool }: Walk, count: number) {
+  const all: Array<unknown> = []
+  let pages = 0
+  let call: Obj | undefined = limit === "" ? args : { ...args, [limit]: count }
+  while (call !== undefined) {
+    const answer: Tool.Answer<unknown> = yield* tool.run(call)
+    const data = obj(answer.data) ?? {}
+    all.push(...elements(data))
+    call = nextOf(data, call, list)
+    assert.isBelow(++pages, 400, "a list that does not end")
+  }
+  return all
+})
+
+const Budget = Schema.Struct({
+  limit: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })),
+  chars: Schema.Int.check(Schema.isBetween({ minimum: 4_000, maximum: 40_000 }))
+})
+
+describe("following what an answer names as the next call gives the whole list, each element once, in order", () => {
+  for (const [name, walk] of Object.entries(walks)) {
+    it.effect.prop(name, { budget: Budget }, ({ budget: { chars, limit } }) =>
+      hurried(inWorld(function*() {
+        const count = Math.min(Math.max(limit, walk.minimum ?? 5), walk.maximum ?? 100)
+        const pages = yield* follow(walk, count).pipe(Effect.provideService(Minimize.MaxResultChars, chars))
+        const all = walk.all.length > 0 ? walk.all : ofAudit(yield* tools.audit.call({ ...walk.args, limit: 1_000 }))
+        assert.isAbove(all.length, 20)
+        if (walk.isSorted !== true) assert.deepStrictEqual(pages, all)
+        else assert.deepStrictEqual(pages.toSorted(), all.toSorted())
+      }, { seed: world })), { arbitrary: { runs: rounds(3) } })
+  }
+})

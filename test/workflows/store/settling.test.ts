@@ -1,0 +1,126 @@
+/** Waiting until publications take effect: once for many, and not where webhooks cannot be seen. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import { arr, type Obj, obj } from "../../../src/base/Json.ts"
+import * as Sync from "../../../src/sync/Sync.ts"
+import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
+import * as tools from "../../../src/tools/index.ts"
+import { hurried } from "../../support/clock.ts"
+import { joined, node, workflow } from "../../support/workflows.ts"
+import { inMemory, inWorld, type Options } from "../../support/world.ts"
+
+const count = 30
+
+const ids = Array.from({ length: count }, (_, index) => `w${index}`)
+
+const calling = (id: string, url: string, more: Obj = {}) =>
+  workflow(id, [
+    node("Hook", "webhook", 2, { path: `${id}/in`, httpMethod: "POST" }, { webhookId: `hook-${id}` }),
+    node("Send", "httpRequest", 4.2, { method: "POST", url, options: {} })
+  ], { name: id, connections: joined(["Hook", "Send"]), ...more })
+
+const seed = {
+  workflows: ids.map((id) => calling(id, "https://old.example.com", { active: true })),
+  executions: []
+} as unknown as N8nApi.Seed
+
+/** A proxy that knows the API and nothing else. */
+const withoutWebhooks: Options = {
+  seed,
+  before: ({ url }) =>
+    Effect.succeed(
+      new URL(url).pathname.startsWith("/webhook/") ? new Response("no route", { status: 404 }) : undefined
+    )
+}
+
+/** n8n answers for webhooks, but registers none. */
+const unregistered: Options = {
+  seed,
+  before: ({ method }) =>
+    Effect.succeed(
+      method === "OPTIONS"
+        ? new Response(null, { status: 204, headers: { "access-control-allow-methods": "OPTIONS" } })
+        : undefined
+    )
+}
+
+const asked = (api: N8nApi.N8nApi) =>
+  Effect.map(api.requests, (all) => all.filter(({ method }) => method === "OPTIONS").length)
+
+const running = (api: N8nApi.N8nApi) =>
+  Effect.map(
+    api.workflows,
+    (all) =>
+      all.map((each) =>
+        String(obj(obj(arr(obj(obj(each)?.["activeVersion"])?.["nodes"])?.[1])?.["parameters"])?.["url"])
+      )
+  )
+
+const change = {
+  select: { uses: "old.example.com" },
+  operations: [{ op: "replace", find: "old.example.com", with: "new.example.com" }] as never
+}
+
+/** Checks that n8n is asked for webhooks only after all writes. */
+const checkOrder = (api: N8nApi.N8nApi) =>
+  Effect.map(api.requests, (all) => {
+    const first = all.findIndex(({ method }) => method === "OPTIONS")
+    assert.notInclude(all.slice(first).map(({ method }) => method).join(), "PUT")
+    assert.isFalse(all.slice(first).some(({ url }) => url.endsWith("/publish")))
+  })
+
+const blind = "n8n does not answer for webhooks at this address"
+
+describe("many publications", () => {
+  it.effect("are not waited for where webhooks cannot be seen, which one request learns", () =>
+    inMemory(function*(api) {
+      const { plan = "" } = yield* tools.bulkEdit.call({ ...change, dryRun: true })
+      const { data: done } = yield* tools.bulkEdit.answer({ plan })
+      assert.deepInclude(done, { done: count, published: count })
+      assert.include(done.warnings?.join(), blind)
+      yield* checkOrder(api)
+      assert.deepStrictEqual(new Set(yield* running(api)), new Set(["https://new.example.com"]))
+      const { data: undone } = yield* tools.workflowRestore.answer({ batch: plan })
+      assert.deepInclude(undone, { restored: count })
+      assert.deepStrictEqual(new Set(yield* running(api)), new Set(["https://old.example.com"]))
+      assert.strictEqual(yield* asked(api), 1)
+      const one = yield* tools.activateWorkflow.answer({ id: "w0" })
+      assert.include(one.data.warnings?.join(), blind)
+      assert.strictEqual(yield* asked(api), 1)
+    }, withoutWebhooks))
+
+  it.effect("are waited for together, within a limit, where n8n does not register them in time", () =>
+    inMemory(function*(api) {
+      const { plan = "" } = yield* tools.bulkEdit.call({ ...change, dryRun: true })
+      const { data: done } = yield* tools.bulkEdit.answer({ plan })
+      assert.deepInclude(done, { done: count, published: count })
+      assert.match(done.warnings?.join() ?? "", /^30 workflows: published, but n8n has not registered/)
+      yield* checkOrder(api)
+      assert.isAtMost(yield* asked(api), 15 * count)
+    }, unregistered))
+
+  it.effect("cost one request each where they have taken effect", () =>
+    inMemory(function*(api) {
+      const { plan = "" } = yield* tools.bulkEdit.call({ ...change, dryRun: true })
+      const { warnings } = (yield* tools.bulkEdit.answer({ plan })).data
+      assert.isUndefined(warnings)
+      assert.isAtMost(yield* asked(api), count)
+    }, { seed }))
+
+  it.effect("of a push are waited for together too", () =>
+    hurried(inWorld(function*({ api, folder }) {
+      const fs = yield* FileSystem.FileSystem
+      for (const id of ids.slice(0, 8)) {
+        const { id: _, ...file } = calling(id, "https://new.example.com")
+        yield* fs.writeFileString(`${folder}/${id}.json`, JSON.stringify(file))
+      }
+      const report = yield* Sync.push(".", { publishes: true })
+      assert.deepStrictEqual(report.entries.map(({ published }) => published), Array.from({ length: 8 }, () => true))
+      for (const { warnings } of report.entries) {
+        assert.match(warnings?.join() ?? "", /has not registered its webhook yet/)
+      }
+      yield* checkOrder(api)
+      assert.isAtMost(yield* asked(api), 15 * 8)
+    }, { ...unregistered, seed: { workflows: [], executions: [] } })))
+})
