@@ -5,6 +5,7 @@ import * as Struct from "effect/Struct"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import * as Redact from "../base/Redact.ts"
+import * as Turn from "../base/Turn.ts"
 import * as Visible from "../base/Visible.ts"
 import * as App from "./App.ts"
 import * as Arguments from "./Arguments.ts"
@@ -101,7 +102,7 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
       })
     }
     const { data, totals, view } = yield* inside(yield* CurrentMiddleware, { tool: self, input })(page(input))
-    return { data: (yield* RedactSecrets) ? Redact.redact(data) : data, totals, view }
+    return { data: (yield* RedactSecrets) ? yield* Turn.run(() => Redact.steps(data)) : data, totals, view }
   }, (effect) => Effect.withSpan(effect, `execute_tool ${name}`, { attributes, captureStackTrace: false }))
 
   const call = Effect.fnUntraced(function*(args: unknown) {
@@ -117,9 +118,10 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
     if (show !== undefined && view !== undefined) {
       yield* Effect.catchDefect(Effect.flatMap(view, show), (defect) => Effect.logError("no view for the app", defect))
     }
-    const whole = Visible.json(data)
+    const whole = yield* Turn.run(() => Visible.steps(data))
     const next: Next = (path, length) => Visible.json(Redact.redact(own.next?.(input, whole)(path, length)))
     const marked = Minimize.markPages(whole, totals, next)
+    yield* Turn.pause
     const budget = Math.min(own.maxChars?.(marked, input) ?? Infinity, (yield* Minimize.MaxResultChars) - envelopeRoom)
     return Minimize.fit(own.trim?.(marked, input) ?? marked, budget, next)
   })

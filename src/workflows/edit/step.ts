@@ -2,6 +2,7 @@
 import * as Result from "effect/Result"
 import type { Hint } from "../../base/Advice.ts"
 import { arr, num, type Obj, str, without } from "../../base/Json.ts"
+import * as Turn from "../../base/Turn.ts"
 import { nameOf, nodes } from "../../n8n/model/Workflow.ts"
 import * as Checked from "../check/CheckedWorkflow.ts"
 import type { Left } from "../upgrade/Upgrade.ts"
@@ -72,7 +73,7 @@ export const locate = (workflow: Obj, word: string, field: string, { suggest }: 
 }
 
 export const read = ({ node }: Pick<NodeEntry, "node">, lookups: Lookups): Checked.Node | undefined =>
-  Checked.make({ nodes: [node] }, lookups).nodes[0]
+  Turn.finish(Checked.make({ nodes: [node] }, lookups)).nodes[0]
 
 export const withNode = (workflow: Obj, index: number, node: Obj): Obj => ({
   ...workflow,

@@ -3,6 +3,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { sha256 } from "../../base/Hash.ts"
 import { canonical, equals, type Obj, obj, without } from "../../base/Json.ts"
+import * as Turn from "../../base/Turn.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { newProblems } from "../check/WorkflowProblems.ts"
 import * as WorkflowEdit from "../edit/WorkflowEdit.ts"
@@ -66,9 +67,25 @@ export interface Means {
 const decode = Schema.decodeUnknownResult(Schema.Array(WorkflowEdit.Operation))
 
 /** Applies the operations in order; fails with the reason why this workflow is refused. */
-export const make = (before: Obj, { lookups, operations, plan, swaps }: Means): Result.Result<Changed, string> =>
+export const make = function*(before: Obj, means: Means): Turn.Steps<Result.Result<Changed, string>> {
+  const newId = idsOf(means.plan, String(before["id"]))
+  const changed = edited(before, means, newId)
+  if (Result.isFailure(changed) || changed.success.steps.length === 0) return changed
+  yield
+  const lookups: WorkflowEdit.Lookups = { ...means.lookups, newId }
+  const { problems } = yield* newProblems(before, changed.success.workflow, lookups)
+  const problem = problems.find(({ severity }) => severity === "error")
+  return problem === undefined
+    ? changed
+    : Result.fail(`${problem.node === undefined ? "" : `'${problem.node}': `}${problem.message}`)
+}
+
+const edited = (
+  before: Obj,
+  { lookups, operations, swaps }: Means,
+  newId: () => string
+): Result.Result<Changed, string> =>
   Result.gen(function*() {
-    const newId = idsOf(plan, String(before["id"]))
     const steps: Array<Changed["steps"][number]> = []
     const left: Array<Left> = []
     let workflow = before
@@ -90,14 +107,6 @@ export const make = (before: Obj, { lookups, operations, plan, swaps }: Means): 
         const step = own[index]
         if (step !== undefined && !equals(edited.workflow, workflow)) steps.push({ ...step, operationIndex })
         workflow = edited.workflow
-      }
-    }
-    if (steps.length > 0) {
-      const problem = newProblems(before, workflow, { ...lookups, newId } as WorkflowEdit.Lookups).problems.find((
-        { severity }
-      ) => severity === "error")
-      if (problem !== undefined) {
-        return yield* Result.fail(`${problem.node === undefined ? "" : `'${problem.node}': `}${problem.message}`)
       }
     }
     return { workflow, steps, left }
