@@ -19,7 +19,7 @@ const onlyComputes = Effect.fnUntraced(function*(id: string, release: string | u
   if (!runs || Workflow.errorWorkflowId(workflow) !== undefined || !isOpen(workflow.settings)) return false
   const nodes = live.publishedNodes(workflow)
   const lookups = yield* NodeLookups.make(nodes.map(({ type }) => type), release)
-  return outsideOf(nodes.filter(({ disabled }) => disabled !== true), lookups).length === 0
+  return (yield* outsideOf(nodes.filter(({ disabled }) => disabled !== true), lookups)).length === 0
 })
 
 /** Names of the nodes that call such a workflow. */

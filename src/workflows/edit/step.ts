@@ -46,6 +46,13 @@ export type Attempt<A> = Result.Result<A, Refusal>
 
 export type Edit<Op extends Operation["op"]> = (workflow: Obj, operation: Of<Op>, lookups: Lookups) => Attempt<Step>
 
+/** An edit that pauses between nodes. */
+export type LongEdit<Op extends Operation["op"]> = (
+  workflow: Obj,
+  operation: Of<Op>,
+  lookups: Lookups
+) => Turn.Steps<Attempt<Step>>
+
 export const refuse = (field: string, message: string, hint: Hint) => Result.fail<Refusal>({ field, message, hint })
 
 export interface NodeEntry {

@@ -67,47 +67,43 @@ export interface Means {
 const decode = Schema.decodeUnknownResult(Schema.Array(WorkflowEdit.Operation))
 
 /** Applies the operations in order; fails with the reason why this workflow is refused. */
-export const make = function*(before: Obj, means: Means): Turn.Steps<Result.Result<Changed, string>> {
-  const newId = idsOf(means.plan, String(before["id"]))
-  const changed = edited(before, means, newId)
-  if (Result.isFailure(changed) || changed.success.steps.length === 0) return changed
-  yield
-  const lookups: WorkflowEdit.Lookups = { ...means.lookups, newId }
-  const { problems } = yield* newProblems(before, changed.success.workflow, lookups)
-  const problem = problems.find(({ severity }) => severity === "error")
-  return problem === undefined
-    ? changed
-    : Result.fail(`${problem.node === undefined ? "" : `'${problem.node}': `}${problem.message}`)
-}
-
-const edited = (
+export const make = function*(
   before: Obj,
-  { lookups, operations, swaps }: Means,
-  newId: () => string
-): Result.Result<Changed, string> =>
-  Result.gen(function*() {
-    const steps: Array<Changed["steps"][number]> = []
-    const left: Array<Left> = []
-    let workflow = before
-    for (const [operationIndex, operation] of operations.entries()) {
-      if (operation.op === "upgrade") {
-        const outcome = upgraded(workflow, operation, lookups)
-        steps.push(...outcome.steps.map((step) => ({ ...step, operationIndex })))
-        left.push(...outcome.left)
-        workflow = outcome.workflow
-        continue
-      }
-      const own = stepsFor(workflow, operation, swaps[operationIndex])
-      const edits = yield* Result.mapError(decode(own.map((step) => step.operation)), ({ message }) => message)
-      for (const [index, edit] of edits.entries()) {
-        const edited = yield* Result.mapError(
-          WorkflowEdit.apply(workflow, [edit], { ...lookups, newId }),
-          ({ hint, message }) => typeof hint === "string" ? `${message} ${hint}` : message
-        )
-        const step = own[index]
-        if (step !== undefined && !equals(edited.workflow, workflow)) steps.push({ ...step, operationIndex })
-        workflow = edited.workflow
-      }
+  { lookups, operations, plan, swaps }: Means
+): Turn.Steps<Result.Result<Changed, string>> {
+  const own: WorkflowEdit.Lookups = { ...lookups, newId: idsOf(plan, String(before["id"])) }
+  const steps: Array<Changed["steps"][number]> = []
+  const left: Array<Left> = []
+  let workflow = before
+  for (const [operationIndex, operation] of operations.entries()) {
+    if (operation.op === "upgrade") {
+      const outcome = yield* upgraded(workflow, operation, lookups)
+      steps.push(...outcome.steps.map((step) => ({ ...step, operationIndex })))
+      left.push(...outcome.left)
+      workflow = outcome.workflow
+      continue
     }
-    return { workflow, steps, left }
-  })
+    const ofNodes = stepsFor(workflow, operation, swaps[operationIndex])
+    const edits = decode(ofNodes.map((step) => step.operation))
+    if (Result.isFailure(edits)) return Result.fail(edits.failure.message)
+    for (const [index, edit] of edits.success.entries()) {
+      const edited = yield* WorkflowEdit.steps(workflow, [edit], own)
+      if (Result.isFailure(edited)) {
+        const { hint, message } = edited.failure
+        return Result.fail(typeof hint === "string" ? `${message} ${hint}` : message)
+      }
+      const step = ofNodes[index]
+      const next = edited.success.workflow
+      if (step !== undefined && !equals(next, workflow)) steps.push({ ...step, operationIndex })
+      workflow = next
+    }
+  }
+  if (steps.length > 0) {
+    const { problems } = yield* newProblems(before, workflow, own)
+    const problem = problems.find(({ severity }) => severity === "error")
+    if (problem !== undefined) {
+      return Result.fail(`${problem.node === undefined ? "" : `'${problem.node}': `}${problem.message}`)
+    }
+  }
+  return Result.succeed({ workflow, steps, left })
+}
