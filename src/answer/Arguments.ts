@@ -34,8 +34,8 @@ const parameterOf = (path: string) => path.split(".")[0] ?? ""
 /** Maximum length of a text parameter. Longer texts, such as a node's code, are in objects, whose texts have no limit. */
 const maxChars = 2_000
 
-/** Maximum number of elements of a list, or names of an object, that a schema looks at one by one. */
-const maxElements = 10_000
+/** Maximum number of elements of a list that a schema looks at one by one, and of names of an object. */
+const maxElements = JsonSize.maxNames
 
 const isKind = (schema: unknown, kind: string): boolean => {
   const { anyOf, type } = obj(schema) ?? {}

@@ -37,6 +37,19 @@ export interface Lookups {
   readonly rules?: ReadonlyArray<Rule>
 }
 
+/** Maximum number of unknown names for which similar ones are sought: each is compared with all names. */
+const maxSuggestions = 100
+
+/** Lookups that suggest for the first unknown names only. */
+export const sparing = <L extends Lookups>(lookups: L): L => {
+  let left = maxSuggestions
+  return {
+    ...lookups,
+    nearest: (name, candidates) => left-- > 0 ? lookups.nearest(name, candidates) : [],
+    suggest: (name, candidates) => lookups.suggest(left-- > 0 ? name : "", candidates)
+  }
+}
+
 export interface Node {
   /** `nodes[3]` */
   readonly at: string

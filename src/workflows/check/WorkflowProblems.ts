@@ -44,19 +44,6 @@ const listed = (all: ReadonlyArray<Ruled>, severity: Problem["severity"]): Reado
   ]
 }
 
-/** Maximum number of unknown names for which similar ones are sought: each is compared with all names. */
-const maxSuggestions = 100
-
-/** Lookups that suggest for the first unknown names only. */
-const sparing = (lookups: Checked.Lookups): Checked.Lookups => {
-  let left = maxSuggestions
-  return {
-    ...lookups,
-    nearest: (name, candidates) => left-- > 0 ? lookups.nearest(name, candidates) : [],
-    suggest: (name, candidates) => lookups.suggest(left-- > 0 ? name : "", candidates)
-  }
-}
-
 /** All problems: errors first, then warnings. */
 const ruledOf = function*(
   workflow: Obj,
@@ -83,7 +70,7 @@ const problemsOf = (all: ReadonlyArray<Ruled>): ReadonlyArray<Problem> =>
 
 /** Problems with their rules, each with its fix. @internal */
 export const ruled = function*(workflow: Obj, given: Checked.Lookups): Turn.Steps<ReadonlyArray<Ruled>> {
-  const lookups = sparing(given)
+  const lookups = Checked.sparing(given)
   return yield* ruledOf(workflow, yield* Checked.make(workflow, lookups), lookups, true)
 }
 
@@ -103,7 +90,7 @@ export const check = (workflow: Obj, lookups: Checked.Lookups): Findings => Turn
 
 /** {@link check} in steps. @internal */
 export const steps = function*(workflow: Obj, given: Checked.Lookups): Turn.Steps<Findings> {
-  const lookups = sparing(given)
+  const lookups = Checked.sparing(given)
   const checked = yield* Checked.make(workflow, lookups)
   return {
     problems: problemsOf(yield* ruledOf(workflow, checked, lookups, true)),
@@ -142,7 +129,7 @@ export const problems = (workflow: Obj, lookups: Checked.Lookups): ReadonlyArray
  */
 export const offline = (workflow: Obj): Effect.Effect<ReadonlyArray<Problem>> =>
   Effect.flatMap(JavaScript.parser, (parse) => {
-    const lookups = sparing({
+    const lookups = Checked.sparing({
       find: () => undefined,
       types: [],
       release: "",

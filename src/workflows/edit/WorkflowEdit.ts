@@ -3,6 +3,7 @@ import * as Result from "effect/Result"
 import type { Obj } from "../../base/Json.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
+import { sparing } from "../check/CheckedWorkflow.ts"
 import * as Upgrade from "../upgrade/Upgrade.ts"
 import * as Add from "./add.ts"
 import * as Connect from "./connect.ts"
@@ -58,8 +59,9 @@ export const apply = (
 export const steps = function*(
   workflow: Obj,
   operations: ReadonlyArray<Operation>,
-  lookups: Lookups
+  given: Lookups
 ): Turn.Steps<Result.Result<Edited, Refusal>> {
+  const lookups = sparing(given)
   const changes: Array<string> = []
   const added: Array<string> = []
   const removed: Array<readonly [line: number, name: string]> = []

@@ -66,7 +66,7 @@ export const withoutRefused = (
       const refused = Refusal.toDrop(error.reason.details, body)
       return refused.length === 0 || dropped.length >= maxRounds
         ? Effect.fail(error)
-        : withoutRefused(refused.reduce(Refusal.drop, body), send, [...dropped, refused])
+        : withoutRefused(Refusal.drop(body, refused), send, [...dropped, refused])
     })
   )
 
