@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Errors from "../base/Errors.ts"
-import { arr, deeper, obj, str } from "../base/Json.ts"
+import { arr, deeper, type Obj, obj, str } from "../base/Json.ts"
 import * as JsonSize from "../base/JsonSize.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Turn from "../base/Turn.ts"
@@ -84,7 +84,12 @@ const malformed = function*(parameters: ReadonlyArray<Place>): Turn.Steps<Readon
       const field = depth >= maxDepth ? parameterOf(path) : path
       issues.push({ field, reason: `${field} ${fault}` })
     } else if (typeof value === "object" && value !== null) {
-      for (const [name, inner] of Object.entries(value).toReversed()) {
+      const names = Object.keys(value)
+      for (let index = names.length - 1; index >= 0; index--) {
+        const name = names[index] ?? ""
+        const inner = (value as Obj)[name]
+        // Nothing is wrong with a number in a list.
+        if (Array.isArray(value) && typeof inner !== "string" && typeof inner !== "object") continue
         const at = deeper(path, clip(name))
         stack.push({ key: name, value: inner, path: at, schema: schemaAt(schema, name), depth: depth + 1 })
       }

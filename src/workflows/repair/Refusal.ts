@@ -66,7 +66,10 @@ const surplus = (keys: ReadonlyArray<string>, { needed, newer, old }: Known): Re
 /** Paths of keys at a place; for a node, in every node, since n8n would refuse one after the other. */
 const everywhere = (path: Path, keys: ReadonlyArray<string>, body: Obj): ReadonlyArray<Path> => {
   const places = isNode(path) ? arr(body["nodes"]).map((_, index): Path => ["nodes", index]) : [path]
-  return places.flatMap((place) => keys.map((key): Path => [...place, key]))
+  return places.flatMap((place) => {
+    const holder = valueAt(body, place)
+    return keys.flatMap((key): ReadonlyArray<Path> => inside(holder, key) === undefined ? [] : [[...place, key]])
+  })
 }
 
 /** Keys without which a workflow would be created in another project. */
