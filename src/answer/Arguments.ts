@@ -3,13 +3,15 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Errors from "../base/Errors.ts"
-import { arr, deeper, obj, str } from "../base/Json.ts"
+import { arr, deeper, type Obj, obj, str } from "../base/Json.ts"
+import * as JsonSize from "../base/JsonSize.ts"
 import { suggestion } from "../base/Nearest.ts"
+import * as Turn from "../base/Turn.ts"
 
-/** Value of a JSON text; a text that is not JSON is returned unchanged. */
+/** Value of a JSON text; a text that is not JSON, or too large, is returned unchanged. */
 export const parseJson = (text: string): unknown => {
   try {
-    return JSON.parse(text)
+    return JsonSize.fault(text) === undefined ? JSON.parse(text) : text
   } catch {
     return text
   }
@@ -32,9 +34,12 @@ const parameterOf = (path: string) => path.split(".")[0] ?? ""
 /** Maximum length of a text parameter. Longer texts, such as a node's code, are in objects, whose texts have no limit. */
 const maxChars = 2_000
 
-const isText = (schema: unknown): boolean => {
+/** Maximum number of elements of a list that a schema looks at one by one, and of names of an object. */
+const maxElements = JsonSize.maxNames
+
+const isKind = (schema: unknown, kind: string): boolean => {
   const { anyOf, type } = obj(schema) ?? {}
-  return type === "string" || arr(anyOf).some(isText)
+  return type === kind || arr(anyOf).some((each) => isKind(each, kind))
 }
 
 const schemaAt = (schema: unknown, key: string): unknown => {
@@ -42,26 +47,58 @@ const schemaAt = (schema: unknown, key: string): unknown => {
   return obj(properties)?.[key] ?? items ?? arr(anyOf).map((each) => schemaAt(each, key)).find(obj)
 }
 
-/** Issues of values and keys with lone surrogates, of values nested too deeply and of texts that are too long. */
-const malformed = (value: unknown, path: string, schema: unknown, depth = 0): ReadonlyArray<Issue> => {
-  const half = (field: string) => [{ field, reason: `${field} contains half of a UTF-16 surrogate pair` }]
+/** The reason why a value is not decoded, after its path. */
+const faultOf = (value: unknown, schema: unknown, depth: number): string | undefined => {
   if (typeof value === "string") {
-    return value.length > maxChars && isText(schema)
-      ? [{ field: path, reason: `${path} has more than ${maxChars} characters` }]
-      : value.isWellFormed()
-      ? []
-      : half(path)
+    return !isKind(schema, "string")
+      ? depth === 0 ? JsonSize.fault(value) : undefined
+      : value.length > maxChars
+      ? `has more than ${maxChars} characters`
+      : undefined
   }
-  if (typeof value !== "object" || value === null) return []
-  if (depth >= maxDepth) {
-    const field = parameterOf(path)
-    return [{ field, reason: `${field} is nested more than ${maxDepth} levels deep` }]
-  }
-  return Object.entries(value).flatMap(([key, each]) => {
-    const at = deeper(path, clip(key))
-    return key.isWellFormed() ? malformed(each, at, schemaAt(schema, key), depth + 1) : half(at)
-  })
+  if (typeof value !== "object" || value === null) return undefined
+  if (depth >= maxDepth) return `is nested more than ${maxDepth} levels deep`
+  const count = Array.isArray(value) ? isKind(schema, "array") ? value.length : 0 : Object.keys(value).length
+  return count > maxElements ? `has more than ${maxElements.toLocaleString("en")} elements` : undefined
 }
+interface Place {
+  readonly key: string
+  readonly value: unknown
+  readonly path: string
+  readonly schema: unknown
+  readonly depth: number
+}
+
+/** Issues of values and keys with lone surrogates, and of values that are too large or nested too deeply. */
+const malformed = function*(parameters: ReadonlyArray<Place>): Turn.Steps<ReadonlyArray<Issue>> {
+  const issues: Array<Issue> = []
+  const stack = parameters.toReversed()
+  let count = 0
+  for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
+    if (++count % valuesPerStep === 0) yield
+    const { depth, key, path, schema, value } = place
+    const isWell = key.isWellFormed() && (typeof value !== "string" || value.isWellFormed())
+    const fault = isWell ? faultOf(value, schema, depth) : "contains half of a UTF-16 surrogate pair"
+    if (fault !== undefined) {
+      // The path of a value in the depth is too long.
+      const field = depth >= maxDepth ? parameterOf(path) : path
+      issues.push({ field, reason: `${field} ${fault}` })
+    } else if (typeof value === "object" && value !== null) {
+      const names = Object.keys(value)
+      for (let index = names.length - 1; index >= 0; index--) {
+        const name = names[index] ?? ""
+        const inner = (value as Obj)[name]
+        // Nothing is wrong with a number in a list.
+        if (Array.isArray(value) && typeof inner !== "string" && typeof inner !== "object") continue
+        const at = deeper(path, clip(name))
+        stack.push({ key: name, value: inner, path: at, schema: schemaAt(schema, name), depth: depth + 1 })
+      }
+    }
+  }
+  return issues
+}
+
+const valuesPerStep = 1_000
 
 const clip = (key: string) => key.slice(0, maxKey).toWellFormed()
 
@@ -85,10 +122,10 @@ export const decoder = <A, R>(
   const decode = Schema.decodeUnknownEffect(schema, { errors: "all", onExcessProperty: "error" })
   const usage = `${tool} takes: ${Object.keys(properties).join(", ") || "no parameters"}.`
 
-  const fail = (issues: ReadonlyArray<Issue>) => {
+  const fail = (issues: ReadonlyArray<Issue>, others = 0) => {
     const hints = new Set(issues.flatMap(({ hint }) => hint ?? []))
     const first = issues.slice(0, maxIssues)
-    const more = issues.length - first.length
+    const more = issues.length - first.length + others
     return Errors.invalid(
       issues[0]?.field ?? "",
       [...first.map(({ reason }) => reason), ...more > 0 ? [`and ${more} more`] : []].join("; "),
@@ -103,28 +140,38 @@ export const decoder = <A, R>(
     })
 
   return Effect.fnUntraced(function*(args: unknown): Effect.fn.Return<A, Errors.ValidationError, R> {
+    yield* Turn.pause
     const input = args === undefined || args === null ? {} : obj(coerce(args, { type: "object" }))
     if (input === undefined) {
       return yield* fail([{ field: "arguments", reason: "arguments must be a JSON object" }])
     }
-    const entries = Object.entries(input)
-    const unknown = entries.flatMap(([key]): ReadonlyArray<Issue> =>
-      Object.hasOwn(properties, key) ? [] : [{
-        field: clip(key),
-        reason: `Unknown parameter '${clip(key)}'`,
-        hint: suggestion(key, Object.keys(properties))
+    const names = Object.keys(input)
+    const others = names.filter((name) => !Object.hasOwn(properties, name))
+    const unknown = others.slice(0, maxIssues).map((name): Issue => ({
+      field: clip(name),
+      reason: `Unknown parameter '${clip(name)}'`,
+      hint: suggestion(name, Object.keys(properties))
+    }))
+    yield* Turn.pause
+    const places = names.flatMap((key): ReadonlyArray<Place> =>
+      !Object.hasOwn(properties, key) || input[key] === null ? [] : [{
+        key,
+        value: coerce(input[key], properties[key]),
+        path: key,
+        schema: properties[key],
+        depth: 0
       }]
     )
-    const values = entries.flatMap(([key, value]) =>
-      Object.hasOwn(properties, key) && value !== null ? [[key, coerce(value, properties[key])] as const] : []
-    )
-    const malformedIssues = values.flatMap(([key, value]) => malformed(value, key, properties[key]))
+    const malformedIssues = yield* Turn.run(() => malformed(places))
     // A malformed value cannot be decoded or shown.
-    const isMalformed = (path: string) => malformedIssues.some(({ field }) => parameterOf(field) === parameterOf(path))
-    const decoded = yield* Effect.result(decode(Object.fromEntries(values.filter(([key]) => !isMalformed(key)))))
+    const refusedNames = new Set(malformedIssues.map(({ field }) => parameterOf(field)))
+    const isMalformed = (path: string) => refusedNames.has(parameterOf(path))
+    const values = places.flatMap(({ key, value }) => isMalformed(key) ? [] : [[key, value] as const])
+    yield* Turn.pause
+    const decoded = yield* Effect.result(decode(Object.fromEntries(values)))
     const refused = decoded._tag === "Failure" ? issuesOf(decoded.failure) : []
     const issues = [...unknown, ...malformedIssues, ...refused.filter(({ field }) => !isMalformed(field))]
-    return decoded._tag === "Success" && issues.length === 0 ? decoded.success : yield* fail(issues)
+    return decoded._tag === "Success" && issues.length === 0 ? decoded.success : yield* fail(issues, others.length - unknown.length)
   })
 }
 

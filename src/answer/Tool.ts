@@ -6,6 +6,7 @@ import * as Struct from "effect/Struct"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import * as Redact from "../base/Redact.ts"
+import * as Turn from "../base/Turn.ts"
 import * as Visible from "../base/Visible.ts"
 import * as App from "./App.ts"
 import * as Arguments from "./Arguments.ts"
@@ -104,8 +105,13 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
       })
     }
     const { data, ending, ...rest } = yield* inside(yield* CurrentMiddleware, { tool: self, input })(page(input))
-    const clean = (yield* RedactSecrets) ? (some: Out) => Redact.redact(some) : identity<Out>
-    return { ...rest, data: clean(data), ending: ending && { ...ending, after: flow(ending.after, clean) } }
+    const redacts = yield* RedactSecrets
+    const clean = redacts ? (some: Out) => Redact.redact(some) : identity<Out>
+    return {
+      ...rest,
+      data: redacts ? yield* Turn.run(() => Redact.steps(data)) : data,
+      ending: ending && { ...ending, after: flow(ending.after, clean) }
+    }
   }, (effect) => Effect.withSpan(effect, `execute_tool ${name}`, { attributes, captureStackTrace: false }))
 
   const call = Effect.fnUntraced(function*(args: unknown) {
@@ -122,16 +128,17 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
       yield* Effect.catchDefect(Effect.flatMap(view, show), (defect) => Effect.logError("no view for the app", defect))
     }
     const max = (yield* Minimize.MaxResultChars) - envelopeRoom
-    const draft = (data: Out) => {
-      const whole = Visible.json(data)
+    const all = yield* Turn.run(() => Visible.steps(data))
+    const draft = (whole: typeof all) => {
       const next: Next = (path, length) => Visible.json(Redact.redact(own.next?.(input, whole)(path, length)))
       const marked = Minimize.markPages(whole, totals, next)
       const budget = Math.min(own.maxChars?.(marked, input) ?? Infinity, max)
       return { value: own.trim?.(marked, input) ?? marked, budget, next }
     }
+    yield* Turn.pause
     return Minimize.fitPage(
       ending?.size ?? 0,
-      (count) => draft(ending && count < ending.size ? ending.after(count) : data)
+      (count) => draft(ending && count < ending.size ? Visible.json(ending.after(count)) : all)
     )
   })
 

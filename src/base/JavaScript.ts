@@ -1,9 +1,10 @@
 /** Parses untrusted JavaScript: from workflows, node types and arguments. */
+import type { Parser } from "acorn"
 import * as Effect from "effect/Effect"
 import type { Obj } from "./Json.ts"
 import * as Lazy from "./Lazy.ts"
 
-/** An ESTree program, or the first syntax error and its offset; `undefined` if the code is nested too deeply. */
+/** An ESTree program, or the first syntax error and its offset; `undefined` if the code is too large or too deep. */
 export type Parsed =
   | { readonly program: Obj }
   | { readonly mistake: string; readonly at: number }
@@ -12,12 +13,43 @@ export type Parsed =
 /** Parses JavaScript: an `expression` as in n8n, or the `body` of an async function. */
 export type Parse = (code: string, as: "expression" | "body") => Parsed
 
+/** Maximum length of code that is parsed: a parser cannot be interrupted. */
+export const maxChars = 128 * 1024
+
+/** Maximum number of names that code declares, and length of a regular expression: acorn takes the square of either. */
+const maxNames = 5_000
+const maxPattern = 10_000
+
+class TooLarge extends Error {}
+
+/** The methods of acorn that take quadratic time. */
+interface Quadratic {
+  declareName(...args: ReadonlyArray<unknown>): void
+  validateRegExpPattern(state: { readonly source: string }): void
+}
+
+const bounded = (parser: typeof Parser): typeof Parser =>
+  class extends (parser as unknown as new(...args: ReadonlyArray<unknown>) => Quadratic) {
+    private names = 0
+    override declareName(...args: ReadonlyArray<unknown>) {
+      if (++this.names > maxNames) throw new TooLarge()
+      super.declareName(...args)
+    }
+    override validateRegExpPattern(state: { readonly source: string }) {
+      if (state.source.length > maxPattern) throw new TooLarge()
+      super.validateRegExpPattern(state)
+    }
+  } as unknown as typeof Parser
+
+const load = Lazy.load(() => import("acorn").then((acorn) => ({ Parser: acorn.Parser.extend(bounded) })))
+
 /** Loads the parser, with acorn on first use. */
 export const parser: Effect.Effect<Parse> = Effect.map(
-  Lazy.load(() => import("acorn")),
-  (acorn): Parse => (code, as) => {
+  load,
+  ({ Parser }): Parse => (code, as) => {
+    if (code.length > maxChars) return undefined
     try {
-      const program = acorn.parse(code, {
+      const program = Parser.parse(code, {
         ecmaVersion: "latest",
         sourceType: "script",
         allowReturnOutsideFunction: as === "body",

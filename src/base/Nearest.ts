@@ -16,12 +16,14 @@ const maxChars = 100
 export const nearest = (name: string, candidates: Iterable<string>, limit = 3): ReadonlyArray<string> => {
   if (name.length > maxChars) return []
   const sought = fold(name)
+  const words = sortWords(name)
   return [...new Set(candidates)].filter(({ length }) => length <= maxChars).map((candidate) => {
     const folded = fold(candidate)
     const contained = sought.length > 1 && folded.length > 1 && (folded.includes(sought) || sought.includes(folded))
     const typos = distance(sought, folded) / Math.max(sought.length, folded.length, 1)
     const score = contained ? typos / 2 : typos
-    return { candidate, score: sortWords(candidate) === sortWords(name) ? Math.min(score, reordered) : score }
+    const isReordered = folded.length === sought.length && sortWords(candidate) === words
+    return { candidate, score: isReordered ? Math.min(score, reordered) : score }
   })
     .filter(({ score }) => score < 0.5)
     .toSorted((a, b) => a.score - b.score)

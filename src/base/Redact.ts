@@ -13,6 +13,7 @@ import { hide, isPairValue, isPart, isSecretName, isValueKey, marker, pairName }
 import { redactKnown } from "./redact/Shapes.ts"
 import { mayHold } from "./redact/Suspects.ts"
 import { redactText } from "./redact/Texts.ts"
+import * as Turn from "./Turn.ts"
 
 export { marker, mayHold, redactText }
 
@@ -75,10 +76,14 @@ const nameBefore = ({ key, parent, source }: Frame, index: number): string | und
  *
  * Numbers are never secrets. Class instances are not supported.
  */
-export const redact = <A>(value: A): A => {
+export const redact = <A>(value: A): A => Turn.finish(steps(value))
+
+/** {@link redact} in steps: an object each, or some texts. @internal */
+export const steps = function*<A>(value: A): Turn.Steps<A> {
   const holder: Frame = { source: { "": value }, secret: undefined, parent: undefined, key: "", copy: undefined }
   const work = [holder]
   for (let at = work.pop(); at !== undefined; at = work.pop()) {
+    yield
     const list = Array.isArray(at.source)
     const names = list ? [] : Object.keys(at.source)
     const renamed = withoutSecretKeys(at.source, names)
@@ -103,6 +108,7 @@ export const redact = <A>(value: A): A => {
           : undefined
         : at.secret ?? (text ? nameBefore(at, key) : undefined)
       if (text) {
+        yield
         const clean = redactText(secret === undefined ? inner : hide(secret, inner))
         if (clean !== inner) write(at, key, clean)
       } else {

@@ -1,6 +1,7 @@
 /** Escapes characters that a model reads but no one sees: foreign data must not hide or reverse text. Pure. */
 import * as Predicate from "effect/Predicate"
 import { redactText } from "./Redact.ts"
+import * as Turn from "./Turn.ts"
 
 /** A fast path: most texts match nothing of this. */
 const unusual = /[^\t\n\r -~]/
@@ -70,17 +71,25 @@ export const terminal = (value: string): string =>
     : value
 
 /** JSON with hidden characters in strings and keys escaped; a value without any is returned as the same reference. */
-export const json = <A>(value: A): A => escapeJson(value) as A
+export const json = <A>(value: A): A => Turn.finish(steps(value))
 
-const escapeJson = (value: unknown): unknown => {
+/** {@link json} in steps: an object or a list each. */
+export const steps = <A>(value: A): Turn.Steps<A> => escapeJson(value) as Turn.Steps<A>
+
+const escapeJson = function*(value: unknown): Turn.Steps<unknown> {
   if (typeof value === "string") return text(value)
-  if (Array.isArray(value)) {
-    const escaped = value.map(escapeJson)
-    return escaped.every((each, index) => each === value[index]) ? value : escaped
+  if (!Predicate.isObjectOrArray(value)) return value
+  yield
+  const entries: ReadonlyArray<readonly [string | number, unknown]> = Array.isArray(value)
+    ? [...value.entries()]
+    : Object.entries(value)
+  const escaped: Array<readonly [string | number, unknown]> = []
+  let isSame = true
+  for (const [key, inner] of entries) {
+    const name = typeof key === "string" ? text(key) : key
+    const shown = Predicate.isObjectOrArray(inner) ? yield* escapeJson(inner) : typeof inner === "string" ? text(inner) : inner
+    isSame &&= name === key && shown === inner
+    escaped.push([name, shown])
   }
-  if (!Predicate.isObject(value)) return value
-  const entries = Object.entries(value)
-  const escaped = entries.map(([key, inner]) => [text(key), escapeJson(inner)] as const)
-  const isSame = escaped.every(([key, inner], index) => key === entries[index]?.[0] && inner === entries[index]?.[1])
-  return isSame ? value : Object.fromEntries(escaped)
+  return isSame ? value : Array.isArray(value) ? escaped.map(([, inner]) => inner) : Object.fromEntries(escaped)
 }

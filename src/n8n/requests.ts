@@ -160,7 +160,9 @@ export const readJson = <S extends Schema.ConstraintDecoder<unknown>>(
           catch: () => notJson(target, text)
         })
     ),
+    Effect.tap(Turn.pause),
     Effect.flatMap(Schema.decodeUnknownEffect(schema)),
+    Effect.tap(Turn.pause),
     Effect.catchIf(Schema.isSchemaError, (error) => Effect.fail(HttpErrors.unreadableError(target, error.message)))
   )
 

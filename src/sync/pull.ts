@@ -115,9 +115,9 @@ const writeFile = Effect.fnUntraced(function*(
     local.path,
     ({ text, value }) => {
       const now = obj(value) ?? {}
-      return Effect.map(
+      return Effect.andThen(
         Locals.unchanged(`File '${file}'`, now, local.hash, scope),
-        () => JsonText.rewrite(text, content.toFile(workflow.id, there, now, scope))
+        JsonText.rewriting(text, content.toFile(workflow.id, there, now, scope))
       )
     },
     keepFile(operation),

@@ -103,7 +103,7 @@ const follow = Effect.fnUntraced(function*(
         const isAsPushed = content.hash(content.of(now, scope)) === local.hash
         if (!isAsPushed && str(now["id"]) === workflow.id) return Effect.undefined
         const next = isAsPushed ? content.toFile(workflow.id, there, now, scope) : { ...now, id: workflow.id }
-        return Effect.succeed(JsonText.rewrite(text, next))
+        return JsonText.rewriting(text, next)
       },
       keepFile(operation),
       options

@@ -281,7 +281,7 @@ export const of = Effect.fn("TestBench.of")(
     const isProof = options.isProof === true
     const opening = Semaphore.makeUnsafe(1)
     const copies = new Map<string, Published>()
-    const outside = outsideOf(subject.nodes, lookups)
+    const outside = yield* outsideOf(subject.nodes, lookups)
     const inside = isProof ? yield* insideCalls(subject.nodes) : new Map<string, never>()
     const callees = { copies: new Map<string, string | undefined>(), projectId }
 

@@ -17,8 +17,12 @@ import { isNull } from "../workflows/repair/Repairs.ts"
 import * as pins from "./pins.ts"
 import * as TriggerItems from "./TriggerItems.ts"
 
-const closure = (links: ReadonlyArray<Connections.Link>, names: Iterable<string>, from: "from" | "to") => {
-  const next = Map.groupBy(links, (link) => link[from])
+const closure = (
+  links: ReadonlyArray<Connections.Link>,
+  names: Iterable<string>,
+  from: "from" | "to",
+  next = Map.groupBy(links, (link) => link[from])
+) => {
   const result = new Set(names)
   for (const name of result) for (const link of next.get(name) ?? []) result.add(from === "from" ? link.to : link.from)
   return result as ReadonlySet<string>
@@ -36,8 +40,24 @@ export const leadingTo = (links: ReadonlyArray<Connections.Link>, end: string): 
 export const withSubNodes = (links: ReadonlyArray<Connections.Link>, names: Iterable<string>): ReadonlySet<string> =>
   closure(links.filter((link) => !isMain(link)), names, "to")
 
-const isCyclic = (links: ReadonlyArray<Connections.Link>): boolean =>
-  links.some(({ from, output, to }) => output.type === "main" && reachableFrom(links, to).has(from))
+/** Whether main links form a cycle: then some remain when nodes that nothing leads to are removed again and again. */
+const isCyclic = (links: ReadonlyArray<Connections.Link>): boolean => {
+  const main = links.filter(isMain)
+  const next = Map.groupBy(main, ({ from }) => from)
+  const into = new Map<string, number>()
+  for (const { to } of main) into.set(to, (into.get(to) ?? 0) + 1)
+  const removed = new Set([...next.keys()].filter((name) => !into.has(name)))
+  let remaining = main.length
+  for (const name of removed) {
+    for (const { to } of next.get(name) ?? []) {
+      const count = (into.get(to) ?? 0) - 1
+      into.set(to, count)
+      remaining--
+      if (count === 0) removed.add(to)
+    }
+  }
+  return remaining > 0
+}
 
 const linkTo = (from: string, to: string): Connections.Link => {
   const port = { type: "main", index: 0 }
@@ -143,13 +163,17 @@ const nodeOf = (nodes: ReadonlyArray<Node>, nameOrId: string, field: "startNode"
     : Result.succeed(node)
 }
 
+/** Maximum number of triggers of which the one that leads to the most nodes is sought. */
+const maxCompared = 50
+
 /** Start node: the requested one, otherwise the enabled trigger that leads to the most nodes. */
 const startOf = (nodes: ReadonlyArray<Node>, links: ReadonlyArray<Connections.Link>, options: Options) => {
   const { isTrigger, startNode } = options
   if (startNode !== undefined) return nodeOf(nodes, startNode, "startNode")
   const triggers = nodes.filter(isTrigger)
-  const [best] = triggers.filter((node) => node.disabled !== true)
-    .map((node) => ({ node, reach: reachableFrom(links, node.name).size }))
+  const next = Map.groupBy(links.filter(isMain), ({ from }) => from)
+  const [best] = triggers.filter((node) => node.disabled !== true).slice(0, maxCompared)
+    .map((node) => ({ node, reach: closure(links, [node.name], "from", next).size }))
     .toSorted((a, b) => b.reach - a.reach)
   if (best !== undefined) return Result.succeed(best.node)
   return triggers.length === 0

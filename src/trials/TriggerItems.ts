@@ -113,14 +113,17 @@ const fields = (data: unknown): Obj => {
   return json !== undefined && isItem ? json : object
 }
 
-const emit = (node: Node, data: unknown, context: TriggerContext): Obj => {
+/** Triggers whose items have fields of the time. */
+const timed: ReadonlySet<string> = new Set(["n8n-nodes-base.scheduleTrigger", "n8n-nodes-base.formTrigger"])
+
+const emit = (node: Node, data: unknown, context: TriggerContext, time: Obj): Obj => {
   switch (node.type) {
     case "n8n-nodes-base.webhook":
       return webhook(node, data, context)
     case "n8n-nodes-base.scheduleTrigger":
-      return { ...schedule(context), ...fields(data) }
+      return { ...time, ...fields(data) }
     case "n8n-nodes-base.formTrigger":
-      return { ...fields(data), submittedAt: schedule(context)["timestamp"], formMode: "production" }
+      return { ...fields(data), submittedAt: time["timestamp"], formMode: "production" }
     case "@n8n/n8n-nodes-langchain.chatTrigger":
     case "@n8n/n8n-nodes-langchain.manualChatTrigger": {
       const chatInput = str(data)
@@ -140,8 +143,10 @@ const itemsOf = (testData: unknown) =>
     Array.isArray(testData) ? undefined : testData
   ]
 
-export const fromTrigger = (node: Node, testData: unknown, context: TriggerContext): ReadonlyArray<Obj> =>
-  itemsOf(testData).map((data) => emit(node, data, context))
+export const fromTrigger = (node: Node, testData: unknown, context: TriggerContext): ReadonlyArray<Obj> => {
+  const time = timed.has(node.type) ? schedule(context) : {}
+  return itemsOf(testData).map((data) => emit(node, data, context, time))
+}
 
 /** Items of test data without a trigger's fields. */
 export const fromTestData = (testData: unknown): ReadonlyArray<Obj> => itemsOf(testData).map(fields)

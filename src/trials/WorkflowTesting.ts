@@ -58,7 +58,7 @@ const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options
     timedOut,
     timeout,
     response: answer,
-    outside: outsideOf(target.nodes, yield* NodeLookups.make(target.nodes.map(({ type }) => type)))
+    outside: yield* outsideOf(target.nodes, yield* NodeLookups.make(target.nodes.map(({ type }) => type)))
   } satisfies TestBench.TestResult
 })
 

@@ -27,7 +27,10 @@ const computing = Effect.fnUntraced(function*(id: string, release: string | unde
   const callee = Workflow.running(workflow) ?? workflow
   const nodes = Workflow.enabledNodes(callee) as ReadonlyArray<Workflow.Node>
   const lookups = yield* NodeLookups.make(nodes.map(({ type }) => type), release)
-  return outsideOf(nodes, lookups).length === 0 ? callee : undefined
+  const parse = yield* parser
+  const isInside = (yield* outsideOf(nodes, lookups)).length === 0 &&
+    nodes.every((node) => fence(node, parse) !== undefined)
+  return isInside ? callee : undefined
 })
 
 /** Sub-workflows that only compute, by the names of the nodes that call them. */
@@ -49,7 +52,7 @@ const copyOf = Effect.fnUntraced(
   function*({ connections, name, nodes, settings }: Callee, projectId: string | undefined) {
     const parse = yield* parser
     const fenced = nodes.map((node) => fence(node, parse) ?? node)
-    if (fenced.every((node, index) => node.parameters === nodes[index]?.parameters)) return undefined
+    if (fenced.every((node, index) => node === nodes[index])) return undefined
     const path = randomUUID()
     // Marks it as a copy; a disabled Webhook node is not called.
     const mark = {

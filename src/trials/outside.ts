@@ -1,4 +1,6 @@
-/** Nodes of a workflow that reach outside. Pure. */
+/** Nodes of a workflow that reach outside. */
+import type * as Effect from "effect/Effect"
+import * as Turn from "../base/Turn.ts"
 import type * as NodeType from "../catalogue/types/NodeType.ts"
 import { reachesOutside } from "../catalogue/types/Outside.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
@@ -18,12 +20,14 @@ export const isTriggerOf = ({ find }: NodeLookups.NodeLookups) => ({ type }: Wor
 export const outsideOf = (
   nodes: ReadonlyArray<Workflow.Node>,
   lookups: NodeLookups.NodeLookups
-): ReadonlyArray<Outside> => {
+): Effect.Effect<ReadonlyArray<Outside>> => {
   const isTrigger = isTriggerOf(lookups)
-  return nodes.flatMap((node) => {
-    const type = lookups.find(node.type)
-    return isTrigger(node) || Workflow.isNote(node) || !reachesOutside(type, node, lookups.parse)
-      ? []
-      : [{ node, type }]
-  })
+  return Turn.run(() =>
+    Turn.flatMap(nodes, (node) => {
+      const type = lookups.find(node.type)
+      return isTrigger(node) || Workflow.isNote(node) || !reachesOutside(type, node, lookups.parse)
+        ? []
+        : [{ node, type }]
+    })
+  )
 }

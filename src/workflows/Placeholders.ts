@@ -12,13 +12,16 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Errors from "../base/Errors.ts"
 import { deeper, equals, type Obj, obj, str } from "../base/Json.ts"
-import { marker, redact } from "../base/Redact.ts"
+import * as Redact from "../base/Redact.ts"
+import * as Turn from "../base/Turn.ts"
 import * as Visible from "../base/Visible.ts"
 
 export interface Unresolved {
   readonly path: string
   readonly what: string
 }
+
+const { marker } = Redact
 
 /** A stored value, and its redacted form before truncation and spelling out. */
 interface Stored {
@@ -64,10 +67,17 @@ const isShown = (value: unknown, stored: Stored): boolean => {
     keys.every((key) => Object.hasOwn(before, key) && isShown(object[key], part(stored, key)))
 }
 
-const needsStored = (value: unknown): boolean =>
-  typeof value === "string"
-    ? isPlaceholder(value) || value.includes("\\u")
-    : typeof value === "object" && value !== null && Object.values(value).some(needsStored)
+/** Whether a value contains anything that has to be restored. */
+const needsStored = (value: unknown): boolean => {
+  if (typeof value === "string") return isPlaceholder(value) || value.includes("\\u")
+  if (Array.isArray(value)) return value.some(needsStored)
+  const object = obj(value)
+  return object !== undefined &&
+    Object.entries(object).some(([key, inner]) => key === "_truncated" || key.includes(marker) || needsStored(inner))
+}
+
+/** Maximum number of comparisons of elements with stored ones: in longer lists they have no counterpart. */
+const maxComparisons = 4_000_000
 
 /** Stored counterpart of an element: by id, name or equality, and by rank among equal ones if none is missing. */
 const counterpart = (list: ReadonlyArray<unknown>, index: number, stored: ReadonlyArray<Stored>): Stored => {
@@ -97,10 +107,11 @@ const resolveArray = (
 ): Result.Result<unknown, Unresolved> => {
   const before = Array.isArray(stored.value) ? stored.value.map((_, index) => part(stored, index)) : []
   const isUnchanged = isShown(list, stored)
+  const isComparable = list.length * before.length <= maxComparisons
   return Result.all(list.map((inner, index) => {
     const place = isUnchanged
       ? before[index] ?? absent
-      : needsStored(inner)
+      : isComparable && needsStored(inner)
       ? counterpart(list, index, before)
       : absent
     return Result.mapError(resolveIn(inner, place, deeper(path, index)), (failure) => {
@@ -139,18 +150,25 @@ const resolveIn = (value: unknown, stored: Stored, path: string): Result.Result<
   return object === undefined ? Result.succeed(value) : resolveObject(object, stored, path)
 }
 
-export const resolve = (value: unknown, stored: unknown): Result.Result<unknown, Unresolved> =>
-  resolveIn(value, { value: stored, shown: redact(stored) }, "")
+export const resolve = (
+  value: unknown,
+  stored: unknown,
+  shown: unknown = Redact.redact(stored)
+): Result.Result<unknown, Unresolved> => resolveIn(value, { value: stored, shown }, "")
+
+const refusal = ({ path, what }: Unresolved) =>
+  new Errors.ValidationError({
+    reason: `${path === "" ? "The workflow" : path}: ${what}`,
+    field: path,
+    hint: ["Nothing was written.", { _tag: "ReadWhole" }]
+  })
 
 /** Replaces placeholders by stored values, and fails for one without a stored value. */
-export const restore = (value: Obj, stored: unknown): Effect.Effect<Obj, Errors.ValidationError> =>
-  Effect.fromResult(resolve(value, stored)).pipe(
-    Effect.map((restored) => obj(restored) ?? {}),
-    Effect.mapError(({ path, what }) =>
-      new Errors.ValidationError({
-        reason: `${path === "" ? "The workflow" : path}: ${what}`,
-        field: path,
-        hint: ["Nothing was written.", { _tag: "ReadWhole" }]
-      })
-    )
-  )
+export const restore = Effect.fnUntraced(function*(value: Obj, stored: unknown) {
+  yield* Turn.pause
+  if (!needsStored(value)) return value
+  const shown = yield* Turn.run(() => Redact.steps(stored))
+  yield* Turn.pause
+  const restored = yield* Effect.mapError(Effect.fromResult(resolve(value, stored, shown)), refusal)
+  return obj(restored) ?? {}
+})

@@ -37,6 +37,7 @@ import * as Effect from "effect/Effect"
 import { randomUUID } from "node:crypto"
 import * as Errors from "../base/Errors.ts"
 import { defined, equals, type Obj } from "../base/Json.ts"
+import * as Turn from "../base/Turn.ts"
 import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as Pure from "./edit/WorkflowEdit.ts"
@@ -76,7 +77,8 @@ export const apply = Effect.fnUntraced(function*(workflow: Obj, operations: Read
     ...(yield* lookups(Pure.typesOf(workflow, operations))),
     callee: (id: string) => callees.get(id)
   }
-  const edited = yield* Effect.mapError(Effect.fromResult(Pure.apply(workflow, operations, nodeTypes)), refused)
+  const attempt = yield* Turn.run(() => Pure.steps(workflow, operations, nodeTypes))
+  const edited = yield* Effect.mapError(Effect.fromResult(attempt), refused)
   return { ...edited, lookups: nodeTypes }
 })
 

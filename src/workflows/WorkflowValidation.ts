@@ -5,11 +5,13 @@ import * as Result from "effect/Result"
 import * as Errors from "../base/Errors.ts"
 import { defined, type Obj, obj } from "../base/Json.ts"
 import type { MissingCredential, Problem } from "../base/Problem.ts"
+import * as Turn from "../base/Turn.ts"
+import { sizeFault } from "../n8n/model/Limits.ts"
 import { typesOf } from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as Callees from "./Callees.ts"
 import { OwnRules, type Rule } from "./check/Rules.ts"
-import { check } from "./check/WorkflowProblems.ts"
+import { steps } from "./check/WorkflowProblems.ts"
 import * as NodeLookups from "./NodeLookups.ts"
 import { type Outdated, outdated } from "./Outdated.ts"
 import { prepare } from "./repair/WorkflowInput.ts"
@@ -76,7 +78,10 @@ export interface Target {
 
 const unwrapped = (input: unknown): Effect.Effect<readonly [Obj, ReadonlyArray<Problem>], Errors.ValidationError> => {
   const workflow = obj(input)
-  if (workflow !== undefined && "nodes" in workflow) return Effect.succeed([workflow, []])
+  if (workflow !== undefined && "nodes" in workflow) {
+    const fault = sizeFault(workflow)
+    return fault === undefined ? Effect.succeed([workflow, []]) : Errors.invalid("workflow", fault, "")
+  }
   const prepared = prepare(input, { source: "file", newId: () => "" })
   return Result.isSuccess(prepared)
     ? Effect.succeed([prepared.success.workflow, warnings(prepared.success.warnings)])
@@ -101,7 +106,7 @@ export const validate = Effect.fn("WorkflowValidation.validate")(function*(
 ) {
   const [workflow, remarks] = yield* unwrapped(input)
   const lookups = yield* NodeLookups.make(typesOf(workflow), connected)
-  const { missingCredentials, problems } = check(workflow, lookups)
+  const { missingCredentials, problems } = yield* Turn.run(() => steps(workflow, lookups))
   return {
     valid: problems.every(({ severity }) => severity !== "error"),
     problems: [...problems, ...remarks],

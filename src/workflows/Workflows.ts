@@ -357,7 +357,7 @@ const changeFile = Effect.fnUntraced(function*<A, R>(
         }
         const workflow = yield* Placeholders.restore(after, before)
         changed = { before, workflow, result }
-        return dryRun === true ? undefined : JsonText.rewrite(text, workflow)
+        return dryRun === true ? undefined : yield* JsonText.rewriting(text, workflow)
       }),
       keepFile(operation)
     )

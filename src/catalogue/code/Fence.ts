@@ -145,7 +145,8 @@ export const isFenceable = (type: string, path: string): boolean =>
 
 /** Node with its JavaScript in the fence; `undefined` if it has code that cannot be fenced. */
 export const fence = (node: Node, parse: Parse): Node | undefined => {
-  let parameters = obj(node.parameters) ?? {}
+  const own = obj(node.parameters) ?? {}
+  let parameters = own
   let isWhole = true
   for (const form of ["body", "comparator"] as const) {
     const { after, before } = surroundings[form]
@@ -158,5 +159,6 @@ export const fence = (node: Node, parse: Parse): Node | undefined => {
       })
     }
   }
-  return isWhole ? { ...node, parameters } : undefined
+  if (!isWhole) return undefined
+  return parameters === own ? node : { ...node, parameters }
 }

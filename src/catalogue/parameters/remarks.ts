@@ -288,7 +288,7 @@ const leftovers = new Set(["", "requestOptions"])
 const unknown = (
   name: string,
   properties: ReadonlyArray<Property>,
-  scope: Scope,
+  candidates: () => ReadonlyArray<string>,
   path: string,
   context: Context
 ): Remarks => {
@@ -297,8 +297,6 @@ const unknown = (
     one.type === "collection" && members(one).some((member) => member.name === name)
   )
   const isOfRoot = path !== name && context.properties.some((one) => one.name === name)
-  const shown = properties.filter(({ displayOptions }) => isShown(displayOptions, scope))
-  const candidates = [...shown, ...properties].filter(({ type }) => type !== "notice").map((one) => one.name)
   return warning(
     path,
     `${context.type} has no parameter '${name.slice(0, 60)}' here: n8n drops it.`,
@@ -306,7 +304,7 @@ const unknown = (
       ? `It belongs in '${holder.name}'.`
       : isOfRoot
       ? `It belongs at the top of 'parameters'.`
-      : context.suggest(name.slice(0, 100), candidates)
+      : context.suggest(name.slice(0, 100), candidates())
   )
 }
 
@@ -328,10 +326,17 @@ const level = (
   context: Context
 ): Remarks => {
   const byName = Map.groupBy(properties, ({ name }) => name)
+  let names: ReadonlyArray<string> | undefined
+  /** Names for suggestions, shown ones first. */
+  const candidates = () => {
+    names ??= [...properties.filter(({ displayOptions }) => isShown(displayOptions, scope)), ...properties]
+      .filter(({ type }) => type !== "notice").map(({ name }) => name)
+    return names
+  }
   const result = Object.entries(parameters).flatMap(([name, value]): Remarks => {
     const at = deeper(path, name)
     const named = byName.get(name)
-    if (named === undefined) return unknown(name, properties, scope, at, context)
+    if (named === undefined) return unknown(name, properties, candidates, at, context)
     const shown = named.filter(({ displayOptions }) => isShown(displayOptions, scope))
     const all = shown.map((property) =>
       ofValue({ property, value, completed: own(scope.values, name), path: at, scope }, context)

@@ -8,6 +8,7 @@ import * as HttpMiddleware from "effect/http/HttpMiddleware"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { defined } from "../../base/Json.ts"
+import * as JsonSize from "../../base/JsonSize.ts"
 import { Turn } from "../../base/Turn.ts"
 import type { Protocol } from "../McpTransport.ts"
 import type { Known } from "./Access.ts"
@@ -49,14 +50,23 @@ const tooLarge = Refusal.make(413, `The body is larger than ${maxBytes / 1024 / 
   headers: { connection: "close" }
 })
 
+const tooManyValues = Refusal.make(413, `The body ${JsonSize.reason}.`)
+
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
 const parse = (bytes: ArrayBuffer) =>
   Effect.try({
-    try: (): unknown => JSON.parse(decoder.decode(bytes)),
-    catch: (error) =>
-      Refusal.invalid(error instanceof SyntaxError ? "The body is not JSON." : "The body is not UTF-8.", -32700)
-  })
+    try: () => decoder.decode(bytes),
+    catch: () => Refusal.invalid("The body is not UTF-8.", -32700)
+  }).pipe(
+    Effect.filterOrFail((text) => JsonSize.fault(text) === undefined, () => tooManyValues),
+    Effect.flatMap((text) =>
+      Effect.try({
+        try: (): unknown => JSON.parse(text),
+        catch: () => Refusal.invalid("The body is not JSON.", -32700)
+      })
+    )
+  )
 
 const json = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
   if (!isJsonContentType(request.headers["content-type"])) {

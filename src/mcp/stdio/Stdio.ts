@@ -2,7 +2,7 @@
  * MCP over stdin and stdout: one JSON-RPC message per line, of either era on one connection.
  *
  * The SDK's stdio transport dies silently at a message over 10 MB, ignores invalid messages, and ignores the end
- * of stdin. This one reads lines up to 64 MB, answers invalid lines with an error, and ends with stdin after answering
+ * of stdin. This one reads lines up to 16 MB, answers invalid lines with an error, and ends with stdin after answering
  * the calls in flight.
  */
 import * as Effect from "effect/Effect"
@@ -11,12 +11,13 @@ import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import type { Readable, Writable } from "node:stream"
+import * as JsonSize from "../../base/JsonSize.ts"
 import * as Modern from "../eras/Modern.ts"
 import { McpTransport, type Served } from "../McpTransport.ts"
 import * as Rpc from "../Rpc.ts"
 
-/** Maximum bytes of a line; a workflow with its pinned data can have several MB. */
-const maxLineBytes = 64 * 1024 * 1024
+/** Maximum bytes of a line, as much as n8n takes; a workflow with its pinned data can have several MB. */
+const maxLineBytes = 16 * 1024 * 1024
 /** Time limit for calls in flight after the end of stdin. */
 const drainMillis = 700
 
@@ -63,6 +64,11 @@ const makeLines = (input: Readable, output: Writable, ready: Effect.Effect<unkno
     try {
       const line = decoder.decode(bytes)
       if (line.trim() === "") return
+      const { id, isOver } = JsonSize.scan(line)
+      if (isOver) {
+        const own: unknown = id === undefined ? null : JSON.parse(id)
+        return refuse(Rpc.codes.invalidRequest, `The message ${JsonSize.reason}`, Rpc.idOf({ id: own }))
+      }
       value = JSON.parse(line)
     } catch (error) {
       return refuse(Rpc.codes.parseError, error instanceof SyntaxError ? "not JSON" : "not UTF-8")

@@ -1,4 +1,6 @@
-/** n8n's limits. */
+/** n8n's limits, and our own. */
+import { arr, type Obj, obj } from "../../base/Json.ts"
+import { maxValues } from "../../base/JsonSize.ts"
 
 export const maxPage = 250
 
@@ -14,4 +16,46 @@ export const nameFault = (name: string): string | undefined => {
   return length > nameLength
     ? `The workflow's name has ${length} characters; n8n allows ${nameLength}.`
     : undefined
+}
+
+/** The largest workflow that is checked or written; the characters are those of its JSON's texts and names. */
+const largest = { nodes: 2_000, connections: 20_000, values: maxValues, characters: 8 * 1024 * 1024 }
+
+/** Counts a value's inner values and characters, at most a little beyond the largest. */
+const measure = (value: unknown) => {
+  const stack = [value]
+  let [values, characters] = [0, 0]
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    values++
+    if (typeof top === "string") characters += top.length
+    else if (Array.isArray(top)) for (const each of top) stack.push(each ?? 0)
+    else if (typeof top === "object" && top !== null) {
+      for (const key in top) {
+        characters += key.length
+        stack.push((top as Obj)[key] ?? 0)
+      }
+    }
+    if (values + stack.length > 2 * largest.values || characters > largest.characters) break
+  }
+  return { values: values + stack.length, characters }
+}
+
+const linksIn = (connections: unknown): number => {
+  let count = 0
+  for (const types of Object.values(obj(connections) ?? {})) {
+    for (const outputs of Object.values(obj(types) ?? {})) for (const targets of arr(outputs)) count += arr(targets).length
+  }
+  return count
+}
+
+/** Why a workflow is too large to be checked or written; `undefined` if it is not. */
+export const sizeFault = (workflow: Obj): string | undefined => {
+  const counts = {
+    nodes: arr(workflow["nodes"]).length,
+    connections: linksIn(workflow["connections"]),
+    ...measure(workflow)
+  }
+  const over = (Object.keys(largest) as ReadonlyArray<keyof typeof largest>).find((key) => counts[key] > largest[key])
+  return over &&
+    `The workflow has more than ${largest[over].toLocaleString("en")} ${over}: move parts of it into sub-workflows.`
 }

@@ -61,24 +61,29 @@ export const structureFault = ({ connections, nodes }: Content): string | undefi
     ...positionFaults(node["position"], `nodes[${index}].position`)
   ]).concat(faults)
   const names = new Set<unknown>(nodes.map(({ name }) => name))
-  const duplicates = nodes.flatMap(({ id, name }, index) => {
-    const earlier = nodes.slice(0, index)
-    const sameId = earlier.find((node) => node.id === id)
+  const earlier = { ids: new Map<unknown, (typeof nodes)[number]>(), names: new Set<unknown>() }
+  const duplicates = nodes.flatMap((node, index) => {
+    const { id, name } = node
+    const sameId = earlier.ids.get(id)
+    const hasSameName = earlier.names.has(name)
+    if (sameId === undefined) earlier.ids.set(id, node)
+    earlier.names.add(name)
     return [
       ...(sameId === undefined ? [] : [
         `nodes[${index}].id (duplicate_node_id): Nodes "${sameId.name}" and "${name}" share the node ID "${id}"`
       ]),
-      ...(earlier.some((node) => node.name === name)
+      ...(hasSameName
         ? [`nodes[${index}].name (duplicate_node_name): Duplicate node name "${name}"`]
         : [])
     ]
   })
+  const lost = targets.filter(({ node }) => !names.has(node))
   const dangling = Object.keys(connections).flatMap((source) => [
     ...(names.has(source) ? [] : [
       `connections.${source} (unknown_connection_source): ` +
       `Connection source "${source}" does not reference an existing node`
     ]),
-    ...targets.filter(({ node, path }) => path.startsWith(`connections.${source}.`) && !names.has(node)).map((link) =>
+    ...lost.filter(({ path }) => path.startsWith(`connections.${source}.`)).map((link) =>
       `${link.path} (unknown_connection_target): Connection target "${link.node}" does not reference an existing node`
     )
   ])

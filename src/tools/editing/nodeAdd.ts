@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import { check } from "../../workflows/check/WorkflowProblems.ts"
+import * as Turn from "../../base/Turn.ts"
+import { steps } from "../../workflows/check/WorkflowProblems.ts"
 import * as WorkflowEdit from "../../workflows/edit/WorkflowEdit.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -37,7 +38,7 @@ export const nodeAdd = Tool.make({
       const operation = { op: "add" as const, type, ...properties }
       const changed = yield* editing.edit(workflowId, [operation], { operation: "node_add" })
       const { id, name } = addedNode(changed.result)
-      const { missingCredentials, problems } = check(changed.workflow, changed.result.lookups)
+      const { missingCredentials, problems } = yield* Turn.run(() => steps(changed.workflow, changed.result.lookups))
       return {
         ...changed,
         problems: problems.filter(({ nodeId, path }) => nodeId === id && path.includes(".")),

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Turn from "../../base/Turn.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
 import { newProblems } from "../../workflows/check/WorkflowProblems.ts"
 import * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
@@ -71,7 +72,7 @@ export const workflowEdit = Tool.make({
         expectedVersionId
       })
       const { before, result: { lookups }, workflow } = changed
-      return { ...changed, ...newProblems(before, workflow, lookups) }
+      return { ...changed, ...yield* Turn.run(() => newProblems(before, workflow, lookups)) }
     }),
   summarize: (changed, { dryRun, publish, raw }) => ({
     applied: dryRun !== true && hasChanges(changed, publish),

@@ -54,7 +54,7 @@ export const workflowSave = Tool.make({
         // Written unchanged: only workflowData can contain placeholders.
         const written = yield* files.save(
           filePath,
-          (before) => Effect.succeed(JsonText.rewrite(before?.text ?? "", workflow)),
+          (before) => JsonText.rewriting(before?.text ?? "", workflow),
           keep
         )
         return { ...written, warnings: [...notes, ...LiteralSecrets.warnings(workflow)] }
@@ -76,7 +76,7 @@ export const workflowSave = Tool.make({
           Effect.gen(function*() {
             if (before === undefined) yield* onlyWorkflow(data)
             const workflow = yield* Placeholders.restore(data, before?.value)
-            return JsonText.rewrite(before?.text ?? "", workflow)
+            return yield* JsonText.rewriting(before?.text ?? "", workflow)
           }),
         keep
       )

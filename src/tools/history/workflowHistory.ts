@@ -5,6 +5,7 @@ import * as Tool from "../../answer/Tool.ts"
 import type * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Turn from "../../base/Turn.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Backup from "../../tables/Backup.ts"
 import * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
@@ -62,7 +63,7 @@ const historyOfFile = Effect.fnUntraced(function*(id: string, path: string) {
     rows: newestFirst(snapshots.map(snapshotRow)),
     changed: (older, newer) =>
       Effect.all([read(Reference.format(id, older)), read(Reference.format(id, newer))]).pipe(
-        Effect.map(([before, after]) => WorkflowDiff.step(before, after)),
+        Effect.flatMap(([before, after]) => Turn.run(() => WorkflowDiff.step(before, after))),
         Effect.provideContext(services)
       ),
     current: yield* Effect.orElseSucceed(read(id), () => undefined)
@@ -157,7 +158,7 @@ export const workflowHistory = Tool.make({
       const changedSince = current === undefined || newest === undefined
         ? undefined
         : yield* Workflows.document(Reference.format(id, newest.version), "id").pipe(
-          Effect.map(({ workflow }) => WorkflowDiff.step(workflow, current)),
+          Effect.flatMap(({ workflow }) => Turn.run(() => WorkflowDiff.step(workflow, current))),
           Effect.orElseSucceed(() => undefined)
         )
       return {

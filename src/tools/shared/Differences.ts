@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
 import type * as Truncated from "../../answer/Truncated.ts"
+import * as Turn from "../../base/Turn.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
 import { typesOf } from "../../n8n/model/Workflow.ts"
 import * as Comparison from "../../workflows/diff/Comparison.ts"
@@ -49,7 +50,7 @@ export const view = Effect.fnUntraced(function*(
 ) {
   const namesOf = yield* OutputNames.forNodes([before, after].flatMap(typesOf).map((type) => ({ type })))
   const showsSecrets = !(yield* Tool.RedactSecrets)
-  const view = Comparison.make(before, after, { node, namesOf, showsSecrets, isOther })
+  const view = yield* Turn.run(() => Comparison.steps(before, after, { node, namesOf, showsSecrets, isOther }))
   const data: object = node === undefined ? { ...view, settings: view.settings ?? "same" } : view
   return data as Difference
 })

@@ -2,6 +2,7 @@
 import type { Parse } from "../../base/JavaScript.ts"
 import { defined, num, type Obj, str } from "../../base/Json.ts"
 import type { Problem } from "../../base/Problem.ts"
+import * as Turn from "../../base/Turn.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import * as Ports from "../../catalogue/types/Ports.ts"
@@ -36,6 +37,19 @@ export interface Lookups {
   readonly rules?: ReadonlyArray<Rule>
 }
 
+/** Maximum number of unknown names for which similar ones are sought: each is compared with all names. */
+const maxSuggestions = 100
+
+/** Lookups that suggest for the first unknown names only. */
+export const sparing = <L extends Lookups>(lookups: L): L => {
+  let left = maxSuggestions
+  return {
+    ...lookups,
+    nearest: (name, candidates) => left-- > 0 ? lookups.nearest(name, candidates) : [],
+    suggest: (name, candidates) => lookups.suggest(left-- > 0 ? name : "", candidates)
+  }
+}
+
 export interface Node {
   /** `nodes[3]` */
   readonly at: string
@@ -49,8 +63,10 @@ export interface Node {
   readonly nodeType: NodeType.NodeType | undefined
   /** Description of the type in the node's version. */
   readonly description: NodeType.Description | undefined
-  /** Shown parameters with defaults if there is a description, else the node's own. */
+  /** Shown parameters with defaults if there is a description, else the node's own; none if there are too many. */
   readonly parameters: Obj
+  /** Whether the parameters have too many values to be looked into. */
+  readonly isLarge: boolean
   readonly inputs: ReadonlyArray<Ports.Port> | undefined
   readonly outputs: ReadonlyArray<Ports.Port> | undefined
 }
@@ -64,13 +80,29 @@ export interface Checked {
   readonly links: ReadonlyArray<PlacedLink>
 }
 
+/** Maximum number of values in a node's parameters. */
+export const maxParameterValues = 10_000
+
+/** Whether a value contains more than the maximum; counting stops there. */
+const isLarge = (value: Obj): boolean => {
+  const all: Array<unknown> = [value]
+  for (let at = 0; at < all.length; at++) {
+    const inner = all[at]
+    if (typeof inner !== "object" || inner === null) continue
+    for (const key in inner) if (all.push((inner as Obj)[key]) > maxParameterValues) return true
+  }
+  return false
+}
+
 const read = (json: Obj, index: number, lookups: Lookups): ReadonlyArray<Node> => {
   const [name, type] = [Workflow.nameOf(json), Workflow.typeOf(json)]
   if (name === "") return []
   const version = num(json["typeVersion"])
   const nodeType = type === "" ? undefined : lookups.find(type)
   const description = nodeType === undefined || version === undefined ? undefined : NodeType.at(nodeType, version)
-  const own = Workflow.parametersOf(json)
+  const all = Workflow.parametersOf(json)
+  const isTooLarge = isLarge(all)
+  const own = isTooLarge ? {} : all
   const parameters = description === undefined || version === undefined
     ? own
     : Parameters.complete(description, { typeVersion: version, parameters: own })
@@ -87,13 +119,17 @@ const read = (json: Obj, index: number, lookups: Lookups): ReadonlyArray<Node> =
     nodeType,
     description,
     parameters,
-    inputs: description && Ports.inputs(description, shape, lookups.evaluate),
-    outputs: description && Ports.outputs(description, shape, lookups.evaluate)
+    isLarge: isTooLarge,
+    inputs: isTooLarge ? undefined : description && Ports.inputs(description, shape, lookups.evaluate),
+    outputs: isTooLarge ? undefined : description && Ports.outputs(description, shape, lookups.evaluate)
   }]
 }
 
-export const make = (workflow: Obj, lookups: Lookups): Checked => {
-  const nodes = Workflow.nodes(workflow).flatMap((node, index) => read(node, index, lookups))
+export const make = function*(workflow: Obj, lookups: Lookups): Turn.Steps<Checked> {
+  const nodes = yield* Turn.flatMap(
+    Workflow.nodes(workflow).entries(),
+    ([index, node]) => read(node, index, lookups)
+  )
   const byName = new Map(nodes.toReversed().map((node) => [node.name, node]))
   const byId = new Map(nodes.flatMap(({ id, name }) => id === undefined ? [] : [[id, name] as const]))
   const nameIn = (word: string) => byName.has(word) ? word : byId.get(word)

@@ -203,11 +203,12 @@ const placed = (reference: Reference, place: (at: number) => number): Reference 
 /** Findings in an expression, including references outside of brackets, as after a forgotten one. */
 export const inExpression = (expression: string, parse: Parse): Findings => {
   const codes = parts(expression)
-  const outside = mayName(expression)
-    ? guesses(expression).filter(({ start }) =>
-      codes.every(({ place }) => start < place(0) || start > place(Number.POSITIVE_INFINITY))
-    )
-    : []
+  let next = 0
+  // Both are in the order of the text.
+  const outside = !mayName(expression) ? [] : guesses(expression).filter(({ start }) => {
+    while (start > (codes[next]?.place(Number.POSITIVE_INFINITY) ?? Infinity)) next++
+    return start < (codes[next]?.place(0) ?? Infinity)
+  })
   const findings = codes.map(({ code, place }): Findings => {
     const { mistakes, references, ...rest } = inCode(code, "expression", parse)
     return {

@@ -1,6 +1,7 @@
 /** Problems with unknown or unavailable node types and versions. */
 import { fold } from "../../base/Nearest.ts"
 import type { Problem } from "../../base/Problem.ts"
+import * as Turn from "../../base/Turn.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { isNewer } from "../../catalogue/types/Releases.ts"
 import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
@@ -113,5 +114,5 @@ const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Ruled> => {
   return isLacked ? [lacked(node, nodeType, version, lookups)] : []
 }
 
-export const typeProblems = ({ nodes }: Checked, lookups: Lookups): ReadonlyArray<Ruled> =>
-  nodes.flatMap((node) => ofNode(node, lookups))
+export const typeProblems = ({ nodes }: Checked, lookups: Lookups): Turn.Steps<ReadonlyArray<Ruled>> =>
+  Turn.flatMap(nodes, (node) => ofNode(node, lookups))

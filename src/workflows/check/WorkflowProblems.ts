@@ -4,6 +4,7 @@ import * as JavaScript from "../../base/JavaScript.ts"
 import type { Obj } from "../../base/Json.ts"
 import { nearest, suggestion } from "../../base/Nearest.ts"
 import type { MissingCredential, Problem } from "../../base/Problem.ts"
+import * as Turn from "../../base/Turn.ts"
 import * as Checked from "./CheckedWorkflow.ts"
 import { connectionProblems, reachProblems } from "./connection.ts"
 import { missingCredentials, nodeProblems } from "./node.ts"
@@ -31,31 +32,46 @@ const onceEach = (problems: ReadonlyArray<Problem>): ReadonlyArray<Problem> => {
   })
 }
 
+/** Maximum number of problems of a severity that are listed. */
+const maxListed = 2_000
+
+/** The first problems of a severity, and the number of others. */
+const listed = (all: ReadonlyArray<Ruled>, severity: Problem["severity"]): ReadonlyArray<Ruled> => {
+  const own = all.filter((each) => each.severity === severity)
+  return own.length <= maxListed ? own : [
+    ...own.slice(0, maxListed),
+    { rule: "workflow-shape", severity, path: "", message: `${own.length - maxListed} more ${severity}s are not listed.` }
+  ]
+}
+
 /** All problems: errors first, then warnings. */
-const ruledOf = (
+const ruledOf = function*(
   workflow: Obj,
   checked: Checked.Checked,
   lookups: Checked.Lookups,
-  ofTypes: ReadonlyArray<Ruled>
-): ReadonlyArray<Ruled> => {
+  hasTypes: boolean
+): Turn.Steps<ReadonlyArray<Ruled>> {
   const all = [
-    ...structureProblems(workflow, lookups),
-    ...ofTypes,
-    ...connectionProblems(checked),
-    ...nodeProblems(checked, lookups),
+    ...yield* structureProblems(workflow, lookups),
+    ...hasTypes ? yield* typeProblems(checked, lookups) : [],
+    ...yield* connectionProblems(checked),
+    ...yield* nodeProblems(checked, lookups),
     ...reachProblems(checked),
-    ...(lookups.rules ?? []).flatMap(({ check, id }) => check(workflow).map((problem) => ({ ...problem, rule: id })))
+    ...yield* Turn.flatMap(
+      lookups.rules ?? [],
+      ({ check, id }) => check(workflow).map((problem) => ({ ...problem, rule: id }))
+    )
   ]
-  return ["error", "warning"].flatMap((each) => all.filter(({ severity }) => severity === each))
+  return [...listed(all, "error"), ...listed(all, "warning")]
 }
 
-const problemsOf = (...input: Parameters<typeof ruledOf>): ReadonlyArray<Problem> =>
-  onceEach(ruledOf(...input).map(({ line: _, rule: __, ...problem }) => problem))
+const problemsOf = (all: ReadonlyArray<Ruled>): ReadonlyArray<Problem> =>
+  onceEach(all.map(({ line: _, rule: __, ...problem }) => problem))
 
 /** Problems with their rules, each with its fix. @internal */
-export const ruled = (workflow: Obj, lookups: Checked.Lookups): ReadonlyArray<Ruled> => {
-  const checked = Checked.make(workflow, lookups)
-  return ruledOf(workflow, checked, lookups, typeProblems(checked, lookups))
+export const ruled = function*(workflow: Obj, given: Checked.Lookups): Turn.Steps<ReadonlyArray<Ruled>> {
+  const lookups = Checked.sparing(given)
+  return yield* ruledOf(workflow, yield* Checked.make(workflow, lookups), lookups, true)
 }
 
 /** Result of checking a workflow. */
@@ -70,10 +86,14 @@ export interface Findings {
  * publish, that its editor marks red, or that fails in every run. Disabled nodes have only the problems that n8n itself
  * reports for them. Identical fixes are listed once.
  */
-export const check = (workflow: Obj, lookups: Checked.Lookups): Findings => {
-  const checked = Checked.make(workflow, lookups)
+export const check = (workflow: Obj, lookups: Checked.Lookups): Findings => Turn.finish(steps(workflow, lookups))
+
+/** {@link check} in steps. @internal */
+export const steps = function*(workflow: Obj, given: Checked.Lookups): Turn.Steps<Findings> {
+  const lookups = Checked.sparing(given)
+  const checked = yield* Checked.make(workflow, lookups)
   return {
-    problems: problemsOf(workflow, checked, lookups, typeProblems(checked, lookups)),
+    problems: problemsOf(yield* ruledOf(workflow, checked, lookups, true)),
     missingCredentials: missingCredentials(checked)
   }
 }
@@ -108,8 +128,8 @@ export const problems = (workflow: Obj, lookups: Checked.Lookups): ReadonlyArray
  * ```
  */
 export const offline = (workflow: Obj): Effect.Effect<ReadonlyArray<Problem>> =>
-  Effect.map(JavaScript.parser, (parse) => {
-    const lookups: Checked.Lookups = {
+  Effect.flatMap(JavaScript.parser, (parse) => {
+    const lookups = Checked.sparing({
       find: () => undefined,
       types: [],
       release: "",
@@ -117,8 +137,10 @@ export const offline = (workflow: Obj): Effect.Effect<ReadonlyArray<Problem>> =>
       suggest: suggestion,
       evaluate: () => undefined,
       parse
-    }
-    return problemsOf(workflow, Checked.make(workflow, lookups), lookups, [])
+    })
+    return Turn.run(function*() {
+      return problemsOf(yield* ruledOf(workflow, yield* Checked.make(workflow, lookups), lookups, false))
+    })
   })
 
 /** Identifies a problem independently of its node's place in the list. */
@@ -132,8 +154,8 @@ const added = <A>(before: ReadonlyArray<A>, after: ReadonlyArray<A>, key: (each:
 }
 
 /** Findings in the second state of a workflow that are not in the first. */
-export const newProblems = (before: Obj, after: Obj, lookups: Checked.Lookups): Findings => {
-  const [then, now] = [check(before, lookups), check(after, lookups)]
+export const newProblems = function*(before: Obj, after: Obj, lookups: Checked.Lookups): Turn.Steps<Findings> {
+  const [then, now] = [yield* steps(before, lookups), yield* steps(after, lookups)]
   return {
     problems: added(then.problems, now.problems, problemKey),
     missingCredentials: added(then.missingCredentials, now.missingCredentials, credentialKey)

@@ -1,4 +1,5 @@
 /** Problems with connections: ports that do not exist or do not fit, and inputs that need a connection. */
+import * as Turn from "../../base/Turn.ts"
 import { mayHave, type Port } from "../../catalogue/types/Ports.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import {
@@ -133,11 +134,11 @@ const ofInputs = (node: Node, into: ReadonlyArray<Connections.PlacedLink>, byNam
   })
 }
 
-export const connectionProblems = ({ byName, links, nodes }: Checked): ReadonlyArray<Ruled> => {
+export const connectionProblems = function*({ byName, links, nodes }: Checked): Turn.Steps<ReadonlyArray<Ruled>> {
   const into = Map.groupBy(links, ({ to }) => to)
   return [
-    ...links.flatMap((link) => ofLink(link, byName)),
-    ...nodes.flatMap((node) => ofInputs(node, into.get(node.name) ?? [], byName))
+    ...yield* Turn.flatMap(links, (link) => ofLink(link, byName)),
+    ...yield* Turn.flatMap(nodes, (node) => ofInputs(node, into.get(node.name) ?? [], byName))
   ]
 }
 

@@ -1,11 +1,21 @@
 /** Problems inside single nodes: parameters, expressions and missing credentials. */
+import { maxChars } from "../../base/JavaScript.ts"
 import { obj, own, str } from "../../base/Json.ts"
 import type { MissingCredential } from "../../base/Problem.ts"
+import * as Turn from "../../base/Turn.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import { about } from "../../catalogue/parameters/ParameterValues.ts"
 import { parametersOf } from "../../n8n/model/Workflow.ts"
 import * as Schedules from "../Schedules.ts"
-import { type Checked, either, isTriggerLike, type Lookups, type Node, problemOf } from "./CheckedWorkflow.ts"
+import {
+  type Checked,
+  either,
+  isTriggerLike,
+  type Lookups,
+  maxParameterValues,
+  type Node,
+  problemOf
+} from "./CheckedWorkflow.ts"
 import * as Expressions from "./Expressions.ts"
 import type { Ruled } from "./Rules.ts"
 
@@ -13,7 +23,11 @@ import type { Ruled } from "./Rules.ts"
 const isLookedInto = (node: Node, connected: ReadonlySet<string>) => connected.has(node.name) || isTriggerLike(node)
 
 const ofParameters = (node: Node, { suggest }: Lookups): ReadonlyArray<Ruled> => {
-  const { description, version } = node
+  const { description, isLarge, version } = node
+  if (isLarge) {
+    const message = `The parameters have more than ${maxParameterValues.toLocaleString("en")} values: they are not checked.`
+    return [problemOf(node, "parameter", "warning", message, undefined, `${node.at}.parameters`)]
+  }
   if (description === undefined || version === undefined) return []
   const shape = { typeVersion: version, parameters: parametersOf(node.json) }
   return Parameters.problems(description, shape, suggest).map((problem) =>
@@ -85,16 +99,22 @@ const fromAIProblems = (node: Node, { path, text }: Expressions.Text): ReadonlyA
     )
   )
 
-const ofExpressions = (
+const ofExpressions = function*(
   node: Node,
   names: ReadonlySet<string>,
   { nearest, parse }: Lookups
-): ReadonlyArray<Ruled> => {
+): Turn.Steps<ReadonlyArray<Ruled>> {
   if (node.isNote) return []
   const missing: Array<Expressions.Text & { readonly name: string }> = []
   const mistakes: Array<Ruled> = []
   for (const text of Expressions.texts(node.parameters)) {
+    yield
     const path = `${node.at}.${text.path}`
+    if (text.text.length > maxChars) {
+      const message = `It has more than ${maxChars.toLocaleString("en")} characters: it is not checked.`
+      mistakes.push(problemOf(node, "code-syntax", "warning", message, undefined, path))
+      continue
+    }
     if (text.kind === "unmarked" && node.description !== undefined) {
       const message = "{{ }} is literal text here: expressions must start with '='."
       mistakes.push(problemOf(node, "unmarked-expression", "warning", message, "Start it with '='.", path))
@@ -134,17 +154,18 @@ const ofExpressions = (
 }
 
 /** Problems inside nodes that are not disabled; warnings in nodes that n8n does not check. */
-export const nodeProblems = ({ links, nodes }: Checked, lookups: Lookups): ReadonlyArray<Ruled> => {
+export const nodeProblems = ({ links, nodes }: Checked, lookups: Lookups): Turn.Steps<ReadonlyArray<Ruled>> => {
   const names = new Set(nodes.map(({ name }) => name))
   const connected = new Set(links.flatMap(({ from, to }) => [from, to]))
-  return nodes.flatMap((node) => {
+  return Turn.flatMap(nodes, function*(node) {
     if (node.isDisabled) return []
     const parameters = ofParameters(node, lookups)
     const paths = new Set(parameters.map(({ path }) => path))
+    const ofTexts = yield* ofExpressions(node, names, lookups)
     const problems = [
       ...parameters,
       ...ofSchedules(node, lookups.isV1 === true),
-      ...ofExpressions(node, names, lookups).filter(({ path }) => !paths.has(path))
+      ...ofTexts.filter(({ path }) => !paths.has(path))
     ]
     return isLookedInto(node, connected)
       ? problems

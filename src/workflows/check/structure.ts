@@ -1,6 +1,7 @@
 /** Problems with the shape of a workflow, which n8n refuses to store or stores differently. */
 import * as Predicate from "effect/Predicate"
 import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
+import * as Turn from "../../base/Turn.ts"
 import { placedLinks } from "../../n8n/model/Connections.ts"
 import * as Limits from "../../n8n/model/Limits.ts"
 import * as NodeKeys from "../../n8n/model/NodeKeys.ts"
@@ -66,7 +67,11 @@ const twice = (nodes: ReadonlyArray<unknown>, key: "name" | "id"): ReadonlyArray
   })
 }
 
-const ofSources = (connections: Obj, nodes: ReadonlyArray<Obj>, { nearest }: Lookups): ReadonlyArray<Ruled> => {
+const ofSources = function*(
+  connections: Obj,
+  nodes: ReadonlyArray<Obj>,
+  { nearest }: Lookups
+): Turn.Steps<ReadonlyArray<Ruled>> {
   const names = new Set(nodes.flatMap((node) => str(node["name"]) ?? []))
   const byId = new Map(nodes.map((node) => [node["id"], str(node["name"])]))
   const links = placedLinks(connections)
@@ -86,7 +91,7 @@ const ofSources = (connections: Obj, nodes: ReadonlyArray<Obj>, { nearest }: Loo
     )
   }
   return [
-    ...Object.keys(connections).flatMap((name) =>
+    ...yield* Turn.flatMap(Object.keys(connections), (name) =>
       names.has(name)
         ? []
         : sources.has(name)
@@ -99,7 +104,7 @@ const ofSources = (connections: Obj, nodes: ReadonlyArray<Obj>, { nearest }: Loo
           fix: "Remove it."
         }]
     ),
-    ...[...sources].flatMap(([from, out]) =>
+    ...yield* Turn.flatMap(sources, ([from, out]) =>
       [...Map.groupBy(out.filter(({ to }) => !names.has(to)), ({ to }) => to)].map(([to, [first, ...more]]) => ({
         ...unknown(
           `${first?.at ?? "connections"}.node`,
@@ -149,12 +154,12 @@ const ofShape = (connections: Obj): ReadonlyArray<Ruled> =>
     })
   })
 
-export const structureProblems = (workflow: Obj, lookups: Lookups): ReadonlyArray<Ruled> => {
+export const structureProblems = function*(workflow: Obj, lookups: Lookups): Turn.Steps<ReadonlyArray<Ruled>> {
   const nodes = arr(workflow["nodes"])
   const connections = obj(workflow["connections"])
   return [
     ...ofRoot(workflow),
-    ...nodes.flatMap((value, index) => {
+    ...yield* Turn.flatMap(nodes.entries(), ([index, value]) => {
       const node = obj(value)
       return node === undefined
         ? [error("node-shape", `nodes[${index}]`, "A node must be an object.")]
@@ -164,6 +169,6 @@ export const structureProblems = (workflow: Obj, lookups: Lookups): ReadonlyArra
     ...twice(nodes, "id"),
     ...(connections === undefined
       ? [error("workflow-shape", "connections", "connections must be an object.", "Write {} if there are none.")]
-      : [...ofShape(connections), ...ofSources(connections, Workflow.nodes(workflow), lookups)])
+      : [...ofShape(connections), ...yield* ofSources(connections, Workflow.nodes(workflow), lookups)])
   ]
 }

@@ -1,6 +1,7 @@
 /** Comparison of two states of a workflow for readers: named ports, redacted secrets. Pure. */
 import { str } from "../../base/Json.ts"
-import { marker, redact } from "../../base/Redact.ts"
+import * as Redact from "../../base/Redact.ts"
+import * as Turn from "../../base/Turn.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
 import * as WorkflowDiff from "./WorkflowDiff.ts"
@@ -40,7 +41,7 @@ const withHidden = (
     const hidden = raw.fields.filter(({ path }) => !paths.has(path))
     return {
       ...view ?? raw,
-      fields: [...fields, ...hidden.map(({ path }) => ({ path, before: marker, after: marker }))]
+      fields: [...fields, ...hidden.map(({ path }) => ({ path, before: Redact.marker, after: Redact.marker }))]
     }
   })
 }
@@ -48,17 +49,25 @@ const withHidden = (
 export const make = (
   before: WorkflowDiff.Document,
   after: WorkflowDiff.Document,
-  { isOther = false, namesOf = () => undefined, node, showsSecrets = false }: Options = {}
-): WorkflowDiff.View => {
-  const diff = WorkflowDiff.make(before, after, isOther)
+  options: Options = {}
+): WorkflowDiff.View => Turn.finish(steps(before, after, options))
+
+/** {@link make} in steps. */
+export const steps = function*(
+  before: WorkflowDiff.Document,
+  after: WorkflowDiff.Document,
+  { isOther = false, namesOf = () => undefined, node, showsSecrets = false }: Options
+): Turn.Steps<WorkflowDiff.View> {
+  const diff = yield* WorkflowDiff.steps(before, after, isOther)
   const former = new Map(diff.nodes.map(({ formerName, name }) => [name, formerName ?? name]))
   const shapes = { before: shapesIn(before), after: shapesIn(after) }
   const portName: WorkflowDiff.PortName = ({ from, output }, state) => {
     const port = shapes[state].get(state === "before" ? former.get(from) ?? WorkflowDiff.plainName(from) : from)
     return port && Connections.outputName(port.shape, output, namesOf, port.count)
   }
-  const whole = WorkflowDiff.view(diff, { node, portName })
+  const whole = yield* WorkflowDiff.viewSteps(diff, { node, portName })
   if (showsSecrets) return whole
-  const clean = WorkflowDiff.view(WorkflowDiff.make(redact(before), redact(after), isOther), { node, portName })
+  const shown = yield* WorkflowDiff.steps(yield* Redact.steps(before), yield* Redact.steps(after), isOther)
+  const clean = yield* WorkflowDiff.viewSteps(shown, { node, portName })
   return { ...clean, same: whole.same, nodes: withHidden(clean.nodes, whole.nodes) }
 }

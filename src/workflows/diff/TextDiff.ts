@@ -5,8 +5,14 @@ const context = 2
 
 export const longText = 160
 
+/** Maximum characters of two texts that are compared by line, and changed lines: the time grows with their square. */
+const maxChars = 400_000
+const maxEditLength = 1_000
+
 export const hunks = (before: string, after: string): string => {
-  const patch = structuredPatch("", "", before, after, undefined, undefined, { context, maxEditLength: 5_000 })
+  const patch = before.length + after.length > maxChars
+    ? undefined
+    : structuredPatch("", "", before, after, undefined, undefined, { context, maxEditLength })
   if (patch === undefined) return `rewritten: ${before.split("\n").length} lines became ${after.split("\n").length}`
   return patch.hunks.map(({ lines, newLines, newStart, oldLines, oldStart }) =>
     // A missing newline at the end of code is irrelevant.

@@ -1,5 +1,6 @@
 /** Differences between two states of a workflow. */
 import { canonical, defined, equals, type Obj, obj, str } from "../../base/Json.ts"
+import * as Turn from "../../base/Turn.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { namedNodes, nameOf } from "../../n8n/model/Workflow.ts"
 import * as valueDiff from "./valueDiff.ts"
@@ -70,7 +71,10 @@ const neighbours = (workflow: Document, translate: (name: string) => string) => 
     ).toSorted()
 }
 
-const match = (before: Document, after: Document, isOther: boolean) => {
+/** Maximum number of rounds in which pairs make others comparable: a chain of equal nodes would take one per node. */
+const maxRounds = 20
+
+const match = function*(before: Document, after: Document, isOther: boolean) {
   const byId = (node: Obj) => str(node["id"])
   const pairs: Array<Pair> = []
   let rest = { before: namedNodes(before), after: namedNodes(after) }
@@ -79,7 +83,12 @@ const match = (before: Document, after: Document, isOther: boolean) => {
     pairs.push(...next.pairs)
     rest = next
   }
-  const content = ({ parameters, type }: Obj) => [type, canonical(parameters)]
+  const contents = new Map<Obj, string>()
+  const content = (node: Obj) => {
+    const text = contents.get(node) ?? canonical(node["parameters"])
+    contents.set(node, text)
+    return [node["type"], text]
+  }
   const links = neighbours(after, (name) => name)
   const around = () => {
     const former = new Map(pairs.map(([a, b]) => [nameOf(a), nameOf(b)]))
@@ -93,9 +102,11 @@ const match = (before: Document, after: Document, isOther: boolean) => {
   // Ids of different workflows agree only by accident.
   if (!isOther) pair(byId)
   pair(isOther ? (node) => JSON.stringify([nameOf(node), node["type"]]) : nameOf)
+  yield
   pairAround(content)
   // Each pair makes the links of others comparable.
-  for (let count = isOther ? -1 : pairs.length; count < pairs.length;) {
+  for (let count = isOther ? -1 : pairs.length, round = 0; count < pairs.length && round < maxRounds; round++) {
+    yield
     count = pairs.length
     pair((node) => JSON.stringify(content(node)))
     pairAround(({ type }) => [type])
@@ -164,15 +175,19 @@ const newNames = (nodes: ReadonlyArray<NodeDiff>): ReadonlyMap<string, string> =
 }
 
 /** Differences from `before` to `after`; with `isOther`, ids, webhook ids and positions do not count. */
-export const make = (before: Document, after: Document, isOther = false): WorkflowDiff => {
-  const { added, pairs, removed } = match(before, after, isOther)
+export const make = (before: Document, after: Document, isOther = false): WorkflowDiff =>
+  Turn.finish(steps(before, after, isOther))
+
+/** {@link make} in steps: a pair of nodes each. */
+export const steps = function*(before: Document, after: Document, isOther: boolean): Turn.Steps<WorkflowDiff> {
+  const { added, pairs, removed } = yield* match(before, after, isOther)
   const nodes = [
     ...removed.map((node): NodeDiff => ({
       name: nameOf(node),
       change: "removed",
       value: { _tag: "Replace", before: node, after: undefined }
     })),
-    ...pairs.flatMap((pair) => nodeDiff(pair, isOther) ?? []),
+    ...yield* Turn.flatMap(pairs, (pair) => [nodeDiff(pair, isOther) ?? []].flat()),
     ...added.map((node): NodeDiff => ({
       name: nameOf(node),
       change: "added",
@@ -180,7 +195,9 @@ export const make = (before: Document, after: Document, isOther = false): Workfl
     }))
   ]
   const names = newNames(nodes)
+  yield
   const [old, now] = [rename(Connections.links(before["connections"]), names), Connections.links(after["connections"])]
+  yield
   return defined({
     nodes,
     links: { added: without(now, old), removed: without(old, now) },

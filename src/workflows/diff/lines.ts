@@ -1,8 +1,9 @@
 /** Differences between two states of a workflow, in one line or a few. */
 import { counted } from "../../base/Plural.ts"
 import { marker, redact } from "../../base/Redact.ts"
+import * as Turn from "../../base/Turn.ts"
 import { namedNodes, nameOf } from "../../n8n/model/Workflow.ts"
-import { content, type Document, make, type NodeDiff, type WorkflowDiff } from "./changes.ts"
+import { content, type Document, make, type NodeDiff, steps, type WorkflowDiff } from "./changes.ts"
 import * as TextDiff from "./TextDiff.ts"
 import * as valueDiff from "./valueDiff.ts"
 
@@ -108,8 +109,8 @@ const detail = (before: Document, after: Document, { formerName, name }: NodeDif
 const lineRoom = 100
 
 /** The {@link line} of two versions, with an excerpt if a single value of one node differs. */
-export const step = (before: Document, after: Document): string => {
-  const diff = make(before, after)
+export const step = function*(before: Document, after: Document): Turn.Steps<string> {
+  const diff = yield* steps(before, after, false)
   const [only, ...others] = diff.nodes.filter(({ change }) => change !== "moved")
   const isOne = only?.change === "changed" && others.length === 0 && diff.rest === undefined &&
     diff.links.added.length + diff.links.removed.length === 0

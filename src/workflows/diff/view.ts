@@ -1,5 +1,6 @@
 /** Differences between two states of a workflow, in the form that a reader sees. */
 import { defined, equals, type Obj, obj, str } from "../../base/Json.ts"
+import * as Turn from "../../base/Turn.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { type Document, make, plainName, type WorkflowDiff } from "./changes.ts"
 import * as TextDiff from "./TextDiff.ts"
@@ -75,11 +76,19 @@ const fieldView = (isWhole: boolean) => ({ after, before, path }: valueDiff.Fiel
 const wholeView = ({ id: _, name: __, position: ___, type: ____, webhookId: _____, ...rest }: Obj) =>
   Object.entries(rest).flatMap(([path, after]): ReadonlyArray<FieldView> => equals(after, {}) ? [] : [{ path, after }])
 
+interface Options {
+  readonly node?: string | undefined
+  readonly portName?: PortName
+}
+
 /** Differences for readers; `portName` has the editor's names of ports, `node` shows one node in full. */
-export const view = (
+export const view = (diff: WorkflowDiff, options: Options = {}): View => Turn.finish(viewSteps(diff, options))
+
+/** {@link view} in steps: a node each. */
+export const viewSteps = function*(
   { links, nodes, rest }: WorkflowDiff,
-  { node, portName = () => undefined }: { readonly node?: string | undefined; readonly portName?: PortName } = {}
-): View => {
+  { node, portName = () => undefined }: Options
+): Turn.Steps<View> {
   const shown = nodes.filter(({ change, formerName, name }) =>
     change !== "moved" && (node === undefined || name === node || formerName === node)
   )
@@ -94,18 +103,18 @@ export const view = (
     same: nodes.every(({ change }) => change === "moved") && links.added.length + links.removed.length === 0 &&
       rest === undefined,
     moved: nodes.filter(({ position }) => position !== undefined).length,
-    nodes: shown.map(({ change, formerName, name, value }): NodeView => {
+    nodes: yield* Turn.flatMap(shown, ({ change, formerName, name, value }): ReadonlyArray<NodeView> => {
       const whole = value?._tag === "Replace" ? obj(value.after) ?? obj(value.before) : undefined
       const fields = value === undefined || whole !== undefined && node === undefined
         ? change === "added" ? wholeView(whole ?? {}) : undefined
         : valueDiff.relevant(value).map(fieldView(node !== undefined))
-      return defined({
+      return [defined({
         node: name,
         change: change === "moved" ? "changed" as const : change,
         formerName,
         type: str(whole?.["type"]),
         fields
-      })
+      })]
     }),
     connections: linksView({ added: links.added.filter(touches), removed: links.removed.filter(touches) }, portName),
     settings: settings.length === 0 || node !== undefined ? undefined : settings.map(fieldView(false)),

@@ -1,7 +1,9 @@
 /** Edits of a workflow, all or nothing; parts that no operation names stay as they are, even broken ones. */
 import * as Result from "effect/Result"
 import type { Obj } from "../../base/Json.ts"
+import * as Turn from "../../base/Turn.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
+import { sparing } from "../check/CheckedWorkflow.ts"
 import * as Upgrade from "../upgrade/Upgrade.ts"
 import * as Add from "./add.ts"
 import * as Connect from "./connect.ts"
@@ -9,7 +11,7 @@ import * as Extract from "./extract.ts"
 import type { Operation } from "./operation.ts"
 import { tidy } from "./place.ts"
 import * as Rename from "./rename.ts"
-import type { Added, Created, Edit, Lookups, Refusal } from "./step.ts"
+import type { Added, Created, Edit, LongEdit, Lookups, Refusal } from "./step.ts"
 import * as Update from "./update.ts"
 import * as Value from "./value.ts"
 
@@ -27,7 +29,7 @@ export interface Edited {
   readonly left: ReadonlyArray<Upgrade.Left>
 }
 
-const edits: { readonly [Op in Operation["op"]]: Edit<Op> } = {
+const edits: { readonly [Op in Operation["op"]]: Edit<Op> | LongEdit<Op> } = {
   add: Add.add,
   update: Update.update,
   set: Value.set,
@@ -51,39 +53,53 @@ export const apply = (
   workflow: Obj,
   operations: ReadonlyArray<Operation>,
   lookups: Lookups
-): Result.Result<Edited, Refusal> =>
-  Result.gen(function*() {
-    const changes: Array<string> = []
-    const added: Array<string> = []
-    const removed: Array<readonly [line: number, name: string]> = []
-    const created: Array<Created> = []
-    const left: Array<Upgrade.Left> = []
-    let current = workflow
-    for (const [index, operation] of operations.entries()) {
-      const edit = edits[operation.op] as Edit<Operation["op"]>
-      const step = yield* Result.mapError(edit(current, operation, lookups), (refusal) => ({
-        ...refusal,
-        field: `operations[${index}].${refusal.field}`
-      }))
-      current = step.workflow
-      changes.push(...step.changes)
-      if (step.added !== undefined) added.push(step.added)
-      if (step.created !== undefined) created.push(step.created)
-      left.push(...step.left ?? [])
-      if (step.removed !== undefined) removed.push([changes.length - 1, step.removed])
+): Result.Result<Edited, Refusal> => Turn.finish(steps(workflow, operations, lookups))
+
+/** {@link apply} in steps: an operation each, or a node of it. */
+export const steps = function*(
+  workflow: Obj,
+  operations: ReadonlyArray<Operation>,
+  given: Lookups
+): Turn.Steps<Result.Result<Edited, Refusal>> {
+  const lookups = sparing(given)
+  const changes: Array<string> = []
+  const added: Array<string> = []
+  const removed: Array<readonly [line: number, name: string]> = []
+  const created: Array<Created> = []
+  const left: Array<Upgrade.Left> = []
+  let current = workflow
+  for (const [index, operation] of operations.entries()) {
+    yield
+    const edit = edits[operation.op] as Edit<Operation["op"]> | LongEdit<Operation["op"]>
+    const work = edit(current, operation, lookups)
+    const attempt = "next" in work ? yield* work : work
+    if (Result.isFailure(attempt)) {
+      const { field, ...refusal } = attempt.failure
+      return Result.fail({ ...refusal, field: `operations[${index}].${field}` })
     }
-    // A later operation may have replaced the references.
-    for (const [line, name] of removed) changes[line] += Rename.stillNamed(current, name, lookups)
-    const nodes = new Map(Workflow.nodes(current).map((node) => [node["id"], node]))
-    return {
-      workflow: current,
-      changes,
-      created,
-      left,
-      // A later operation may have removed a node.
-      added: added.flatMap((id) => nodes.has(id) ? [{ id, name: Workflow.nameOf(nodes.get(id)) }] : [])
-    }
+    const step = attempt.success
+    current = step.workflow
+    changes.push(...step.changes)
+    if (step.added !== undefined) added.push(step.added)
+    if (step.created !== undefined) created.push(step.created)
+    left.push(...step.left ?? [])
+    if (step.removed !== undefined) removed.push([changes.length - 1, step.removed])
+  }
+  // A later operation may have replaced the references.
+  for (const [line, name] of removed) {
+    yield
+    changes[line] += Rename.stillNamed(current, name, lookups)
+  }
+  const nodes = new Map(Workflow.nodes(current).map((node) => [node["id"], node]))
+  return Result.succeed({
+    workflow: current,
+    changes,
+    created,
+    left,
+    // A later operation may have removed a node.
+    added: added.flatMap((id) => nodes.has(id) ? [{ id, name: Workflow.nameOf(nodes.get(id)) }] : [])
   })
+}
 
 /** Ids of existing workflows that extractions call, to be read before the edit. */
 export const calleesOf = (operations: ReadonlyArray<Operation>): ReadonlyArray<string> =>

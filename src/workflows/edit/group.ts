@@ -2,6 +2,7 @@
 import * as Result from "effect/Result"
 import { deeper, mapValues, type Obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
+import * as Turn from "../../base/Turn.ts"
 import type { Link } from "../../n8n/model/Connections.ts"
 import { parametersOf } from "../../n8n/model/Workflow.ts"
 import * as Checked from "../check/CheckedWorkflow.ts"
@@ -131,7 +132,7 @@ const isStraight = (flow: ReadonlyArray<string>, inner: Flow, members: Nodes) =>
 
 export const find = (workflow: Obj, words: ReadonlyArray<string>, lookups: Step.Lookups): Step.Attempt<Group> =>
   Result.gen(function*() {
-    const { byName, links, nodes } = Checked.make(workflow, lookups)
+    const { byName, links, nodes } = Turn.finish(Checked.make(workflow, lookups))
     const named = new Set<string>()
     for (const [index, word] of words.entries()) {
       const { name, node } = yield* Step.locate(workflow, word, `nodes[${index}]`, lookups)

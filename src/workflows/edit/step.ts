@@ -2,6 +2,7 @@
 import * as Result from "effect/Result"
 import type { Hint } from "../../base/Advice.ts"
 import { arr, num, type Obj, str, without } from "../../base/Json.ts"
+import * as Turn from "../../base/Turn.ts"
 import { nameOf, nodes } from "../../n8n/model/Workflow.ts"
 import * as Checked from "../check/CheckedWorkflow.ts"
 import type { Left } from "../upgrade/Upgrade.ts"
@@ -45,6 +46,13 @@ export type Attempt<A> = Result.Result<A, Refusal>
 
 export type Edit<Op extends Operation["op"]> = (workflow: Obj, operation: Of<Op>, lookups: Lookups) => Attempt<Step>
 
+/** An edit that pauses between nodes. */
+export type LongEdit<Op extends Operation["op"]> = (
+  workflow: Obj,
+  operation: Of<Op>,
+  lookups: Lookups
+) => Turn.Steps<Attempt<Step>>
+
 export const refuse = (field: string, message: string, hint: Hint) => Result.fail<Refusal>({ field, message, hint })
 
 export interface NodeEntry {
@@ -72,7 +80,7 @@ export const locate = (workflow: Obj, word: string, field: string, { suggest }: 
 }
 
 export const read = ({ node }: Pick<NodeEntry, "node">, lookups: Lookups): Checked.Node | undefined =>
-  Checked.make({ nodes: [node] }, lookups).nodes[0]
+  Turn.finish(Checked.make({ nodes: [node] }, lookups)).nodes[0]
 
 export const withNode = (workflow: Obj, index: number, node: Obj): Obj => ({
   ...workflow,

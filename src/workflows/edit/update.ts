@@ -129,19 +129,15 @@ export const name: Step.Edit<"name"> = (workflow, { name }) => {
   )
 }
 
-export const upgrade: Step.Edit<"upgrade"> = (workflow, { node }, lookups) =>
-  Result.map(
-    node === undefined ? Result.succeed(undefined) : Step.locate(workflow, node, "node", lookups),
-    (entry): Step.Step => {
-      const { left, upgraded, workflow: next } = Upgrade.upgrade(
-        workflow,
-        entry === undefined ? undefined : [entry.name],
-        lookups
-      )
-      const changes = upgraded.map(({ from, node, to }) => `upgraded '${node}' from ${from} to ${to}`)
-      const nothing = left.length === 0
-        ? entry === undefined ? "every node is at its newest version" : `'${entry.name}' is at its newest version`
-        : "nothing could be upgraded; see left"
-      return { workflow: next, changes: changes.length === 0 ? [nothing] : changes, left }
-    }
-  )
+export const upgrade: Step.LongEdit<"upgrade"> = function*(workflow, { node }, lookups) {
+  const located = node === undefined ? Result.succeed(undefined) : Step.locate(workflow, node, "node", lookups)
+  if (Result.isFailure(located)) return Result.fail(located.failure)
+  const name = located.success?.name
+  const names = name === undefined ? undefined : [name]
+  const { left, upgraded, workflow: next } = yield* Upgrade.steps(workflow, names, lookups)
+  const changes = upgraded.map(({ from, node, to }) => `upgraded '${node}' from ${from} to ${to}`)
+  const nothing = left.length === 0
+    ? name === undefined ? "every node is at its newest version" : `'${name}' is at its newest version`
+    : "nothing could be upgraded; see left"
+  return Result.succeed({ workflow: next, changes: changes.length === 0 ? [nothing] : changes, left })
+}

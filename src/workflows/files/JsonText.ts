@@ -1,6 +1,8 @@
 /** JSON in files, with comments, trailing commas and the layout of its author. */
+import type * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Jsonc from "jsonc-parser"
+import * as Turn from "../../base/Turn.ts"
 import { edit } from "./jsonEdit.ts"
 
 export interface Parsed {
@@ -125,11 +127,17 @@ export const flaws = (whole: string): ReadonlyArray<Place & { readonly what: str
  * are matched by id, name or content; a member whose key alone changed is renamed. A comment stays with the part that
  * follows it. The order of keys is that of the value.
  */
-export const rewrite = (text: string, value: unknown): string => {
+export const rewrite = (text: string, value: unknown): string => Turn.finish(steps(text, value))
+
+/** {@link rewrite}, with pauses between values. */
+export const rewriting = (text: string, value: unknown): Effect.Effect<string> => Turn.run(() => steps(text, value))
+
+const steps = function*(text: string, value: unknown): Turn.Steps<string> {
   const json = JSON.stringify(value)
   const parsed = parse(text)
+  yield
   if (Result.isFailure(parsed)) return `${JSON.stringify(value, null, 2)}\n`
   if (JSON.stringify(parsed.success.value) === json) return text
   const head = text.startsWith(mark) ? mark : ""
-  return head + edit(text.slice(head.length), JSON.parse(json))
+  return head + (yield* edit(text.slice(head.length), JSON.parse(json)))
 }

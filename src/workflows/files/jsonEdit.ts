@@ -1,6 +1,7 @@
 /** Replaces changed values in a JSON text, and preserves the rest. */
 import * as Jsonc from "jsonc-parser"
 import { arr, obj, str } from "../../base/Json.ts"
+import * as Turn from "../../base/Turn.ts"
 
 /** Layout that an author or a formatter chose; the first example of each property decides. */
 const layoutOf = (text: string) => {
@@ -73,14 +74,15 @@ const spaceAtEnd = (gap: string) => /\s*$/.exec(gap)?.[0] ?? ""
 const indentation = (gap: string) => /[\r\n]([^\r\n]*)$/.exec(gap)?.[1]
 
 /** Text of a node in which `next` replaces its value; `base` is the indentation of its line. */
-const render = (
+const render = function*(
   text: string,
   layout: Layout,
   node: Jsonc.Node,
   next: unknown,
   base: string,
   isFlat: boolean
-): string => {
+): Turn.Steps<string> {
+  yield
   const { children = [], offset, type } = node
   const close = offset + node.length - 1
   if (JSON.stringify(Jsonc.getNodeValue(node)) === JSON.stringify(next)) return text.slice(offset, close + 1)
@@ -106,7 +108,7 @@ const render = (
     : first
   const indent = indentation(last)
   const between = indent === undefined ? last : `${layout.eol}${indent}`
-  const parts = align(olds, news, isList).map((place, index) => {
+  const parts = yield* Turn.flatMap(align(olds, news, isList).entries(), function*([index, place]) {
     const [name = "", value] = news[index] ?? []
     const child = place === undefined ? undefined : children[place]
     const own = place === undefined ? "" : leads[place] ?? ""
@@ -114,24 +116,26 @@ const render = (
     const start = stays ? own : `${index === 0 ? first : between}${own.trimStart()}`
     const inner = indentation(spaceAtEnd(start)) ?? base
     if (place === undefined || child === undefined) {
-      return `${start}${isList ? "" : JSON.stringify(name) + layout.colon}${print(value, inner, layout, isOneLine)}`
+      return [`${start}${isList ? "" : JSON.stringify(name) + layout.colon}${print(value, inner, layout, isOneLine)}`]
     }
-    const [key, held = child] = child.children ?? []
+    const [key, held = child] = isList ? [undefined, child] : child.children ?? []
     const after = commas[place]?.slice(0, -1) ?? ""
-    if (isList || key === undefined) return start + render(text, layout, child, value, inner, isOneLine) + after
+    const rendered = yield* render(text, layout, held, value, inner, isOneLine)
+    if (isList || key === undefined) return [start + rendered + after]
     const end = key.offset + key.length
     const written = key.value === name ? text.slice(key.offset, end) : JSON.stringify(name)
-    return start + written + text.slice(end, held.offset) + render(text, layout, held, value, inner, isOneLine) + after
+    return [start + written + text.slice(end, held.offset) + rendered + after]
   })
   const content = parts.join(",") + (parts.length > 0 && commas.at(-1) !== undefined ? "," : "") + tail
   const inside = parts.length === 0 && content.trim() === "" ? "" : content
   return isList ? `[${inside}]` : `{${inside}}`
 }
 
-export const edit = (text: string, value: unknown): string => {
+export const edit = function*(text: string, value: unknown): Turn.Steps<string> {
   const root = Jsonc.parseTree(text, [], { allowTrailingComma: true })
+  yield
   const layout = layoutOf(text)
   if (root === undefined) return print(value, "", layout, !layout.isTall)
-  const edited = render(text, layout, root, value, "", !layout.isTall)
+  const edited = yield* render(text, layout, root, value, "", !layout.isTall)
   return text.slice(0, root.offset) + edited + text.slice(root.offset + root.length)
 }

@@ -36,6 +36,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Errors from "../../base/Errors.ts"
 import { type Obj, obj } from "../../base/Json.ts"
+import * as Turn from "../../base/Turn.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient, writesDrafts } from "../../n8n/N8nClient.ts"
 import { preview } from "../../n8n/WriteGuard.ts"
@@ -111,12 +112,12 @@ const leftByDecision = (left: ReadonlyArray<Upgrade.Left & { readonly workflow: 
     return { type, nodes: all.length, workflows: names.length, why, decision, names: names.slice(0, Plans.maxNames) }
   }).toSorted((a, b) => b.nodes - a.nodes)
 
-const changesRunning = (workflow: Workflow.Listed, means: Means) => {
+const changesRunning = Effect.fnUntraced(function*(workflow: Workflow.Listed, means: Means) {
   const { connections, nodes } = obj(workflow.activeVersion) ?? {}
   if (!Workflow.hasDraft(workflow) || nodes === undefined) return false
-  const changed = Change.make({ ...workflow, nodes, connections }, means)
+  const changed = yield* Turn.run(() => Change.make({ ...workflow, nodes, connections }, means))
   return Result.isSuccess(changed) && changed.success.steps.some(isOfNode)
-}
+})
 
 /** Plans a change without writing to n8n, and stores the plan. */
 export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish = "keep", select }: Request) {
@@ -134,18 +135,17 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish = "k
   const refused: Array<Plans.Refused> = missing.map(({ id, why }) => ({ id, name: "", why }))
   let unchanged = 0
   for (const listed of workflows) {
-    // A plan of hundreds of workflows must not keep other calls waiting.
-    yield* Effect.yieldNow
+    yield* Turn.pause
     const workflow: Obj & { readonly id: string } = { ...listed }
     const refuse = (why: string) => refused.push({ id: listed.id, name: listed.name, why })
-    const changed = Change.make(workflow, means)
+    const changed = yield* Turn.run(() => Change.make(workflow, means))
     if (Result.isFailure(changed)) {
       refuse(changed.failure)
       continue
     }
     const { steps, workflow: after } = changed.success
     left.push(...changed.success.left.map((each) => ({ ...each, workflow: listed.name })))
-    if (publish === "keep" && !steps.some(isOfNode) && changesRunning(listed, means)) {
+    if (publish === "keep" && !steps.some(isOfNode) && (yield* changesRunning(listed, means))) {
       refuse("only the published version would change, and a draft waits")
       continue
     }
@@ -186,24 +186,28 @@ const write = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, 
   const digest = Change.digester(plan.operations)
   const options: UpdateOptions = { operation: "bulk_edit", source: "file", isDraft: plan.publish === "draft" }
   const done: Plans.Outcome = { state: "done" }
-  const { published, result, warnings, workflow } = yield* store.modify(entry.id, (now) => {
-    const current = digest(now)
-    // An earlier attempt has written it.
-    if (current === left) return modification(done)
-    if (current !== entry.before) return modification(changedSince("it has changed since the plan"))
-    if (now.active !== entry.active) {
-      return modification(changedSince(`it was ${now.active ? "" : "un"}published after the plan was made`))
-    }
-    const changed = Change.make(now, means)
-    if (Result.isFailure(changed) || digest(changed.success.workflow) !== entry.after) {
-      return modification(changedSince("the operations now give another result"))
-    }
-    const { steps, workflow } = changed.success
-    const hindrance = obstacle(now, steps, plan, means.release)
-    return hindrance === undefined
-      ? modification(done, patchOf(now, workflow))
-      : modification(changedSince(hindrance))
-  }, options)
+  const { published, result, warnings, workflow } = yield* store.modify(
+    entry.id,
+    Effect.fnUntraced(function*(now) {
+      const current = digest(now)
+      // An earlier attempt has written it.
+      if (current === left) return yield* modification(done)
+      if (current !== entry.before) return yield* modification(changedSince("it has changed since the plan"))
+      if (now.active !== entry.active) {
+        return yield* modification(changedSince(`it was ${now.active ? "" : "un"}published after the plan was made`))
+      }
+      const changed = yield* Turn.run(() => Change.make(now, means))
+      if (Result.isFailure(changed) || digest(changed.success.workflow) !== entry.after) {
+        return yield* modification(changedSince("the operations now give another result"))
+      }
+      const { steps, workflow } = changed.success
+      const hindrance = obstacle(now, steps, plan, means.release)
+      return yield* hindrance === undefined
+        ? modification(done, patchOf(now, workflow))
+        : modification(changedSince(hindrance))
+    }),
+    options
+  )
   if (result.state !== "done") return result
   const live = isLive(plan, entry) && workflow.active && Workflow.awaitsPublishing(workflow)
     ? yield* store.setActive(entry.id, true)

@@ -220,9 +220,9 @@ const short = (typed: string) => {
 }
 
 /** Upgrades the nodes that match, or all. */
-export const upgraded = (workflow: Obj, { node: target }: Operation, lookups: Upgrade.Lookups) => {
+export const upgraded = function*(workflow: Obj, { node: target }: Operation, lookups: Upgrade.Lookups) {
   const names = target === undefined ? undefined : matching(workflow, target).map(Workflow.nameOf)
-  const outcome = Upgrade.upgrade(workflow, names, lookups)
+  const outcome = yield* Upgrade.steps(workflow, names, lookups)
   const typeOf = new Map(Workflow.nodes(workflow).map((node) => [Workflow.nameOf(node), Workflow.typeOf(node)]))
   return {
     workflow: outcome.workflow,

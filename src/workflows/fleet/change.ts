@@ -3,6 +3,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { sha256 } from "../../base/Hash.ts"
 import { canonical, equals, type Obj, obj, without } from "../../base/Json.ts"
+import * as Turn from "../../base/Turn.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { newProblems } from "../check/WorkflowProblems.ts"
 import * as WorkflowEdit from "../edit/WorkflowEdit.ts"
@@ -66,39 +67,43 @@ export interface Means {
 const decode = Schema.decodeUnknownResult(Schema.Array(WorkflowEdit.Operation))
 
 /** Applies the operations in order; fails with the reason why this workflow is refused. */
-export const make = (before: Obj, { lookups, operations, plan, swaps }: Means): Result.Result<Changed, string> =>
-  Result.gen(function*() {
-    const newId = idsOf(plan, String(before["id"]))
-    const steps: Array<Changed["steps"][number]> = []
-    const left: Array<Left> = []
-    let workflow = before
-    for (const [operationIndex, operation] of operations.entries()) {
-      if (operation.op === "upgrade") {
-        const outcome = upgraded(workflow, operation, lookups)
-        steps.push(...outcome.steps.map((step) => ({ ...step, operationIndex })))
-        left.push(...outcome.left)
-        workflow = outcome.workflow
-        continue
-      }
-      const own = stepsFor(workflow, operation, swaps[operationIndex])
-      const edits = yield* Result.mapError(decode(own.map((step) => step.operation)), ({ message }) => message)
-      for (const [index, edit] of edits.entries()) {
-        const edited = yield* Result.mapError(
-          WorkflowEdit.apply(workflow, [edit], { ...lookups, newId }),
-          ({ hint, message }) => typeof hint === "string" ? `${message} ${hint}` : message
-        )
-        const step = own[index]
-        if (step !== undefined && !equals(edited.workflow, workflow)) steps.push({ ...step, operationIndex })
-        workflow = edited.workflow
-      }
+export const make = function*(
+  before: Obj,
+  { lookups, operations, plan, swaps }: Means
+): Turn.Steps<Result.Result<Changed, string>> {
+  const own: WorkflowEdit.Lookups = { ...lookups, newId: idsOf(plan, String(before["id"])) }
+  const steps: Array<Changed["steps"][number]> = []
+  const left: Array<Left> = []
+  let workflow = before
+  for (const [operationIndex, operation] of operations.entries()) {
+    if (operation.op === "upgrade") {
+      const outcome = yield* upgraded(workflow, operation, lookups)
+      steps.push(...outcome.steps.map((step) => ({ ...step, operationIndex })))
+      left.push(...outcome.left)
+      workflow = outcome.workflow
+      continue
     }
-    if (steps.length > 0) {
-      const problem = newProblems(before, workflow, { ...lookups, newId } as WorkflowEdit.Lookups).problems.find((
-        { severity }
-      ) => severity === "error")
-      if (problem !== undefined) {
-        return yield* Result.fail(`${problem.node === undefined ? "" : `'${problem.node}': `}${problem.message}`)
+    const ofNodes = stepsFor(workflow, operation, swaps[operationIndex])
+    const edits = decode(ofNodes.map((step) => step.operation))
+    if (Result.isFailure(edits)) return Result.fail(edits.failure.message)
+    for (const [index, edit] of edits.success.entries()) {
+      const edited = yield* WorkflowEdit.steps(workflow, [edit], own)
+      if (Result.isFailure(edited)) {
+        const { hint, message } = edited.failure
+        return Result.fail(typeof hint === "string" ? `${message} ${hint}` : message)
       }
+      const step = ofNodes[index]
+      const next = edited.success.workflow
+      if (step !== undefined && !equals(next, workflow)) steps.push({ ...step, operationIndex })
+      workflow = next
     }
-    return { workflow, steps, left }
-  })
+  }
+  if (steps.length > 0) {
+    const { problems } = yield* newProblems(before, workflow, own)
+    const problem = problems.find(({ severity }) => severity === "error")
+    if (problem !== undefined) {
+      return Result.fail(`${problem.node === undefined ? "" : `'${problem.node}': `}${problem.message}`)
+    }
+  }
+  return Result.succeed({ workflow, steps, left })
+}

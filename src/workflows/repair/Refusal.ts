@@ -6,7 +6,7 @@
  * and read from the API descriptions of 1.60, 2.0, 2.20, 2.30 and 2.35.
  */
 import * as Predicate from "effect/Predicate"
-import { arr, type Obj, obj, own } from "../../base/Json.ts"
+import { arr, type Obj, obj, own, without } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { type NodeKey, nodeKeys } from "../../n8n/model/NodeKeys.ts"
 import known from "./keys.json" with { type: "json" }
@@ -59,13 +59,17 @@ const listedIn = (list: string, keys: ReadonlyArray<string>): ReadonlyArray<stri
 const surplus = (keys: ReadonlyArray<string>, { needed, newer, old }: Known): ReadonlyArray<string> => {
   const later = new Set(newer.flat())
   const generations = [keys.filter((key) => !needed.includes(key) && !old.includes(key) && !later.has(key)), ...newer]
-  return generations.map((some) => some.filter((key) => keys.includes(key))).find((some) => some.length > 0) ?? []
+  const present = new Set(keys)
+  return generations.map((some) => some.filter((key) => present.has(key))).find((some) => some.length > 0) ?? []
 }
 
 /** Paths of keys at a place; for a node, in every node, since n8n would refuse one after the other. */
 const everywhere = (path: Path, keys: ReadonlyArray<string>, body: Obj): ReadonlyArray<Path> => {
   const places = isNode(path) ? arr(body["nodes"]).map((_, index): Path => ["nodes", index]) : [path]
-  return places.flatMap((place) => keys.map((key): Path => [...place, key]))
+  return places.flatMap((place) => {
+    const holder = valueAt(body, place)
+    return keys.flatMap((key): ReadonlyArray<Path> => inside(holder, key) === undefined ? [] : [[...place, key]])
+  })
 }
 
 /** Keys without which a workflow would be created in another project. */
@@ -113,5 +117,15 @@ export const toDrop = (message: string, body: Obj): ReadonlyArray<Path> => {
   return refused(path, words, body).filter((at) => valueAt(body, at) !== undefined && !isNeeded(at))
 }
 
-export const drop = (body: Obj, path: Path): Obj =>
-  valueAt(body, path) === undefined ? body : obj(JsonPath.modify(body, path, () => undefined)) ?? body
+/** Removes the values at the paths, all of one object or list at once. */
+export const drop = (body: Obj, paths: ReadonlyArray<Path>): Obj =>
+  [...Map.groupBy(paths, (path) => JSON.stringify(path.slice(0, -1))).values()].reduce((rest, group) => {
+    const holder = group[0]?.slice(0, -1) ?? []
+    const keys = new Set(group.map((path) => path.at(-1)))
+    const value = valueAt(rest, holder)
+    const object = obj(value)
+    const remaining = Array.isArray(value)
+      ? value.filter((_, index) => !keys.has(index))
+      : object && without(object, (_, key) => keys.has(key))
+    return remaining === undefined ? rest : obj(JsonPath.modify(rest, holder, () => remaining)) ?? rest
+  }, body)

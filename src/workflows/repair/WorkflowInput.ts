@@ -3,7 +3,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { type Obj, obj, str, without } from "../../base/Json.ts"
 import type { Connections } from "../../n8n/model/Connections.ts"
-import { nameFault } from "../../n8n/model/Limits.ts"
+import { nameFault, sizeFault } from "../../n8n/model/Limits.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
 import { connectionsOf, type Scope } from "./connectionsInput.ts"
 import keys from "./keys.json" with { type: "json" }
@@ -68,6 +68,8 @@ export const prepare = (input: unknown, options: Options): Checked<Prepared> =>
     const repairs: Repairs = new Map()
     const json = unwrap(input)
     if (json === undefined) return yield* refuse("", `This is not an n8n workflow: ${whyNone(input)}.`)
+    const fault = sizeFault(json)
+    if (fault !== undefined) return yield* refuse("nodes", fault)
     if (json !== input) note(repairs, "Unwrapped the workflow")
     const name = yield* checkName(json["name"])
     const settings = objectOf(json["settings"] ?? {})

@@ -9,6 +9,7 @@ import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import * as Errors from "../../base/Errors.ts"
 import { defined, type Obj, obj, str } from "../../base/Json.ts"
+import * as Turn from "../../base/Turn.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { hasStatus, isV1, N8nClient, type VersionContent } from "../../n8n/N8nClient.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
@@ -190,9 +191,9 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
               Effect.flatMap(keyOf(id, version), (key) => Cache.get(contents, key)),
               Struct.pick(["nodes", "connections", "nodeGroups"])
             )
-        return Effect.map(
+        return Effect.flatMap(
           Effect.all([stateOf(older), stateOf(newer)], { concurrency: 2 }),
-          ([before, after]) => WorkflowDiff.step(before, after)
+          ([before, after]) => Turn.run(() => WorkflowDiff.step(before, after))
         )
       },
       cached(maxLines, "1 day")

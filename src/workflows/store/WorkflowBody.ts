@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto"
 import * as Errors from "../../base/Errors.ts"
 import { equals, type Obj, obj } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
+import * as Turn from "../../base/Turn.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { hasStatus, N8nClient } from "../../n8n/N8nClient.ts"
 import * as NodeLookups from "../NodeLookups.ts"
@@ -43,6 +44,7 @@ export const prepare = Effect.fnUntraced(function*(
       Effect.flatMap((release) => NodeLookups.make(types.map(({ type }) => type), release)),
       Effect.orElseSucceed(() => undefined)
     )
+  yield* Turn.pause
   const prepared = WorkflowInput.prepare(input, {
     source,
     newId: randomUUID,
@@ -51,6 +53,7 @@ export const prepare = Effect.fnUntraced(function*(
     stored,
     isExisting
   })
+  yield* Turn.pause
   return yield* Effect.mapError(Effect.fromResult(prepared), problem)
 })
 
@@ -66,7 +69,7 @@ export const withoutRefused = (
       const refused = Refusal.toDrop(error.reason.details, body)
       return refused.length === 0 || dropped.length >= maxRounds
         ? Effect.fail(error)
-        : withoutRefused(refused.reduce(Refusal.drop, body), send, [...dropped, refused])
+        : withoutRefused(Refusal.drop(body, refused), send, [...dropped, refused])
     })
   )
 

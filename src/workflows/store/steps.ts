@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Errors from "../../base/Errors.ts"
 import type { Obj } from "../../base/Json.ts"
+import * as Turn from "../../base/Turn.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
@@ -213,6 +214,7 @@ export const write = Effect.fnUntraced(function*<A, R>(
     progress = yield* isPut || tags !== undefined ? orWarning(refused, progress, step) : step
   }
   const { warnings, workflow } = yield* readBack(progress)
+  yield* Turn.pause
   return {
     before,
     result,

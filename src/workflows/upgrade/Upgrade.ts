@@ -1,6 +1,7 @@
 /** Upgrades nodes to the newest version of their type, or to the successor of a deprecated type, with the same meaning. */
 import * as Result from "effect/Result"
 import { arr, num, type Obj, str, without } from "../../base/Json.ts"
+import * as Turn from "../../base/Turn.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
@@ -199,7 +200,15 @@ const withOutputs = (connections: Obj, name: string, move: (index: number) => nu
  * Upgrades the named nodes, or all: to the newest version that the connected n8n has, or to their successor. Links,
  * positions, ids, notes and everything else stay; upgrading again changes nothing.
  */
-export const upgrade = (workflow: Obj, names: ReadonlyArray<string> | undefined, lookups: Lookups): Outcome => {
+export const upgrade = (workflow: Obj, names: ReadonlyArray<string> | undefined, lookups: Lookups): Outcome =>
+  Turn.finish(steps(workflow, names, lookups))
+
+/** {@link upgrade} in steps: a node each. */
+export const steps = function*(
+  workflow: Obj,
+  names: ReadonlyArray<string> | undefined,
+  lookups: Lookups
+): Turn.Steps<Outcome> {
   const chosen = names === undefined ? undefined : new Set(names)
   const upgraded: Array<Upgraded> = []
   const remaining: Array<Left> = []
@@ -207,14 +216,14 @@ export const upgrade = (workflow: Obj, names: ReadonlyArray<string> | undefined,
   const moved = new Map<string, (index: number) => number>()
   let connections = workflow["connections"] as Obj
   const before = Workflow.nodes(workflow)
-  const nodes = arr(workflow["nodes"]).map((entry, index) => {
+  const nodes = yield* Turn.flatMap(arr(workflow["nodes"]).entries(), ([index, entry]) => {
     const node = before[index] ?? {}
     const [name, type, version] = [Workflow.nameOf(node), Workflow.typeOf(node), num(node["typeVersion"])]
-    if (chosen?.has(name) === false || version === undefined || str(node["type"]) === undefined) return entry
+    if (chosen?.has(name) === false || version === undefined || str(node["type"]) === undefined) return [entry]
     const progress = upgradeNode(workflow, node, lookups)
     const now = typed(Workflow.typeOf(progress.node), num(progress.node["typeVersion"]) ?? version)
     if (progress.left !== undefined) remaining.push({ node: name, type: now, ...progress.left })
-    if (progress.node === node) return entry
+    if (progress.node === node) return [entry]
     upgraded.push({ node: name, from: typed(type, version), to: now })
     const { outputs } = progress
     if (outputs.length > 0) {
@@ -223,7 +232,7 @@ export const upgrade = (workflow: Obj, names: ReadonlyArray<string> | undefined,
       connections = withOutputs(connections, name, move)
     }
     for (const each of progress.absorbed) absorbed.add(each)
-    return progress.node
+    return [progress.node]
   })
   const remains = (name: string) => !absorbed.has(name)
   if (upgraded.length === 0) return { workflow, upgraded, left: remaining, moved }

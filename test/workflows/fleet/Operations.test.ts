@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
+import * as Turn from "../../../src/base/Turn.ts"
 import type { Obj } from "../../../src/base/Json.ts"
 import * as Change from "../../../src/workflows/fleet/change.ts"
 import { type Operation, stepsFor, type Swap } from "../../../src/workflows/fleet/Operations.ts"
@@ -96,7 +97,7 @@ describe("the change of one workflow", () => {
   })
   const make = (operations: ReadonlyArray<Operation>, plan = "plan", from: Obj = before) =>
     Result.getOrThrow(
-      Change.make(from, { plan, operations, swaps: operations.map(() => undefined), lookups: lookups() })
+      Turn.finish(Change.make(from, { plan, operations, swaps: operations.map(() => undefined), lookups: lookups() }))
     )
 
   it("is the same each time, new ids included", () => {

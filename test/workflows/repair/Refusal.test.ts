@@ -262,15 +262,15 @@ describe("dropping", () => {
   const body = flow({ pinData: { A: 1 }, nodes: [setNode({ color: 1 }), setNode()], nodeGroups: ["a", "b", "c"] })
 
   it("takes what is at the path, and nothing else", () => {
-    assert.deepStrictEqual(drop(body, ["pinData"]), flow({ nodes: body["nodes"], nodeGroups: body["nodeGroups"] }))
-    assert.deepStrictEqual(drop(body, ["nodes", 0, "color"]), { ...body, nodes: [setNode(), setNode()] })
-    assert.deepStrictEqual(drop(body, ["nodeGroups", 1]), { ...body, nodeGroups: ["a", "c"] })
-    assert.deepStrictEqual(drop(body, ["pinData", "A"]), { ...body, pinData: {} })
+    assert.deepStrictEqual(drop(body, [["pinData"]]), flow({ nodes: body["nodes"], nodeGroups: body["nodeGroups"] }))
+    assert.deepStrictEqual(drop(body, [["nodes", 0, "color"]]), { ...body, nodes: [setNode(), setNode()] })
+    assert.deepStrictEqual(drop(body, [["nodeGroups", 1]]), { ...body, nodeGroups: ["a", "c"] })
+    assert.deepStrictEqual(drop(body, [["pinData", "A"]]), { ...body, pinData: {} })
   })
 
   it("changes neither the body nor anything outside the path", () => {
     const before = structuredClone(body)
-    const after = drop(body, ["nodes", 0, "color"])
+    const after = drop(body, [["nodes", 0, "color"]])
     assert.deepStrictEqual(body, before)
     assert.strictEqual(after["nodeGroups"], body["nodeGroups"])
   })
@@ -285,17 +285,17 @@ describe("dropping", () => {
     { path: ["name", "length"] },
     { path: ["nodes", "length"] }
   ])("nothing at $path is not a change", ({ path }) => {
-    assert.deepStrictEqual(drop(body, path), body)
+    assert.deepStrictEqual(drop(body, [path]), body)
   })
 
   it("accepts a key with a prototype's name", () => {
     const odd: Obj = JSON.parse(`{"settings":{"__proto__":1,"a":{"__proto__":{"b":1}}}}`)
     const says = "request/body/settings Unrecognized key(s) in object: '__proto__'"
     assert.deepStrictEqual(toDrop(says, odd), [["settings", "__proto__"]])
-    const after = drop(odd, ["settings", "__proto__"])
+    const after = drop(odd, [["settings", "__proto__"]])
     assert.strictEqual(JSON.stringify(after), `{"settings":{"a":{"__proto__":{"b":1}}}}`)
     assert.strictEqual(
-      JSON.stringify(drop(after, ["settings", "a", "__proto__", "b"])),
+      JSON.stringify(drop(after, [["settings", "a", "__proto__", "b"]])),
       `{"settings":{"a":{"__proto__":{}}}}`
     )
   })
@@ -362,6 +362,16 @@ describe("leaving out what is refused, again and again", () => {
     nodeGroups: Schema.Array(Value)
   })
 
+  it("takes time in proportion to the keys that are dropped", () => {
+    const keys = Array.from({ length: 10_000 }, (_, index) => `k${index}`)
+    const odd = { ...setNode(), ...Object.fromEntries(keys.map((key) => [key, 1])) }
+    // Copying the node for each key would not end within the test's time.
+    const body = flow({ nodes: Array.from({ length: 20 }, () => odd) })
+    const paths = toDrop("request/body/nodes/0 must NOT have additional properties", body)
+    assert.lengthOf(paths, 200_000)
+    assert.deepStrictEqual(drop(body, paths), flow({ nodes: Array.from({ length: 20 }, () => setNode()) }))
+  })
+
   it.prop("ends, and leaves a workflow a workflow", { body: Body, says: Says }, ({ body, says }) => {
     const message = `request/body${says.place} ${says.words}`
     const size = (value: unknown) => JSON.stringify(value).length
@@ -369,11 +379,9 @@ describe("leaving out what is refused, again and again", () => {
     for (let round = 0; round < 60; round++) {
       const paths = toDrop(message, left)
       if (paths.length === 0) break
-      for (const path of paths) {
-        const next = drop(left, path)
-        assert.isBelow(size(next), size(left))
-        left = next
-      }
+      const next = drop(left, paths)
+      assert.isBelow(size(next), size(left))
+      left = next
     }
     assert.deepStrictEqual(toDrop(message, left), [])
     assert.hasAllKeys({ ...left, id: 0, pinData: 0, junk: 0, nodeGroups: 0 }, Object.keys(body))
@@ -392,6 +400,6 @@ describe("leaving out what is refused, again and again", () => {
   it("takes one round for a key that a thousand nodes have", () => {
     const many = nodes(...Array.from({ length: 1_000 }, () => ({ color: 1 })))
     const paths = toDrop("request/body/nodes/0 Unrecognized key(s) in object: 'color'", many)
-    assert.deepStrictEqual(paths.reduce(drop, many), nodes(...Array.from({ length: 1_000 }, () => ({}))))
+    assert.deepStrictEqual(drop(many, paths), nodes(...Array.from({ length: 1_000 }, () => ({}))))
   })
 })

@@ -601,8 +601,17 @@ describe("whatever comes", () => {
         nodes: Array.from({ length: count }, () => without(node("Same"), "id", "position")),
         connections: { Same: { main: [Array.from({ length: count }, (_, index) => to("Same", { index }))] } }
       })
-    // What took time by the square of it would not end within the test's time.
-    assert.strictEqual(arr(file(many(20_000)).workflow.nodes).length, 20_000)
+    assert.strictEqual(arr(file(many(2_000)).workflow.nodes).length, 2_000)
+  })
+
+  it.each([
+    ["nodes", "2,000", { nodes: Array.from({ length: 2_001 }, () => node("A")) }],
+    ["connections", "20,000", { connections: { A: { main: [Array.from({ length: 20_001 }, () => to("A"))] } } }],
+    ["values", "300,000", { nodes: [{ ...node("A"), parameters: { list: Array.from({ length: 300_000 }, () => 0) } }] }],
+    ["characters", "8,388,608", { nodes: [{ ...node("A"), parameters: { text: "a".repeat(8_388_609) } }] }]
+  ])("is refused in a sentence with too many %s", (what, most, parts) => {
+    const { message } = problem(flow(parts))
+    assert.strictEqual(message, `The workflow has more than ${most} ${what}: move parts of it into sub-workflows.`)
   })
 })
 
