@@ -184,13 +184,13 @@ describe("ports that cannot be computed", () => {
   it("are unknown for every type whose ports depend on a parameter, where this is an expression", () => {
     let count = 0
     for (const [, description, version] of versions) {
-      for (const side of ["inputs", "outputs"] as const) {
+      for (const [side, ports] of [["inputs", Ports.inputs], ["outputs", Ports.outputs]] as const) {
         const declared = description[side]
         if (typeof declared !== "string") continue
         const words = new Set(declared.split(/\W+/))
         for (const { name } of description.properties.filter((each) => words.has(each.name))) {
           const node = { parameters: { [name]: "={{ $json.x }}" }, version }
-          same(Ports[side](description, node, evaluate), undefined)
+          same(ports(description, node, evaluate), undefined)
           count++
         }
       }
