@@ -171,7 +171,9 @@ export const decoder = <A, R>(
     const decoded = yield* Effect.result(decode(Object.fromEntries(values)))
     const refused = decoded._tag === "Failure" ? issuesOf(decoded.failure) : []
     const issues = [...unknown, ...malformedIssues, ...refused.filter(({ field }) => !isMalformed(field))]
-    return decoded._tag === "Success" && issues.length === 0 ? decoded.success : yield* fail(issues, others.length - unknown.length)
+    return decoded._tag === "Success" && issues.length === 0
+      ? decoded.success
+      : yield* fail(issues, others.length - unknown.length)
   })
 }
 

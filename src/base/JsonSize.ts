@@ -51,8 +51,10 @@ export const scan = (text: string): Size => {
 }
 
 /** The reason why a text that is too large is refused, after its name. */
-export const reason =
-  `has more than ${maxValues.toLocaleString("en")} values, or an object with more than ${maxNames.toLocaleString("en")}`
+export const reason = `has more than ${maxValues.toLocaleString("en")} values, or an object with more than ${
+  maxNames.toLocaleString("en")
+}`
 
 /** The reason why a text is not parsed, after its name; `undefined` if it may be. */
-export const fault = (text: string): string | undefined => text.length > maxNames && scan(text).isOver ? reason : undefined
+export const fault = (text: string): string | undefined =>
+  text.length > maxNames && scan(text).isOver ? reason : undefined

@@ -63,7 +63,11 @@ export const flatMap = function*<A, B>(
   const all: Array<B> = []
   for (const item of items) {
     const results = change(item)
-    for (const result of Array.isArray(results) ? results as ReadonlyArray<B> : yield* results as Steps<ReadonlyArray<B>>) all.push(result)
+    for (
+      const result of Array.isArray(results)
+        ? results as ReadonlyArray<B>
+        : yield* results as Steps<ReadonlyArray<B>>
+    ) all.push(result)
     yield
   }
   return all

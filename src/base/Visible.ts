@@ -87,7 +87,11 @@ const escapeJson = function*(value: unknown): Turn.Steps<unknown> {
   let isSame = true
   for (const [key, inner] of entries) {
     const name = typeof key === "string" ? text(key) : key
-    const shown = Predicate.isObjectOrArray(inner) ? yield* escapeJson(inner) : typeof inner === "string" ? text(inner) : inner
+    const shown = Predicate.isObjectOrArray(inner)
+      ? yield* escapeJson(inner)
+      : typeof inner === "string"
+      ? text(inner)
+      : inner
     isSame &&= name === key && shown === inner
     escaped.push([name, shown])
   }

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Errors from "../base/Errors.ts"
 import { arr, defined, type Obj, obj, own, str } from "../base/Json.ts"
+import * as Turn from "../base/Turn.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import { holdsWorkflow, isListed, WorkflowFiles, type WorkflowFolder } from "../workflows/files/WorkflowFiles.ts"
 import * as LiteralSecrets from "../workflows/LiteralSecrets.ts"
@@ -169,6 +170,7 @@ export const readAll = Effect.fnUntraced(function*(
     const invalid = (fault: string): Fault => ({ name: file, file, fault })
     return files.read(path).pipe(
       Effect.mapError(({ reason }) => invalid(reason.replaceAll(path, file))),
+      Effect.tap(Turn.pause),
       Effect.flatMap(({ beside, value }): Effect.Effect<ReadonlyArray<Local>, Fault> => {
         const workflow = obj(value)
         if (workflow === undefined || !isListed(workflow)) {

@@ -21,8 +21,6 @@ export interface Unresolved {
   readonly what: string
 }
 
-const { marker } = Redact
-
 /** A stored value, and its redacted form before truncation and spelling out. */
 interface Stored {
   readonly value: unknown
@@ -38,7 +36,7 @@ const part = ({ shown, value }: Stored, key: string | number): Stored => {
 
 const cutNote = /… \[\+(\d+) chars\]$/
 
-const isPlaceholder = (text: string): boolean => text.includes(marker) || /… \[\+\d+ chars\]/.test(text)
+const isPlaceholder = (text: string): boolean => text.includes(Redact.marker) || /… \[\+\d+ chars\]/.test(text)
 
 /** Whether `text` is the beginning of `whole` with the correct number of omitted characters. */
 const isCutOf = (text: string, whole: string): boolean => {
@@ -73,7 +71,9 @@ const needsStored = (value: unknown): boolean => {
   if (Array.isArray(value)) return value.some(needsStored)
   const object = obj(value)
   return object !== undefined &&
-    Object.entries(object).some(([key, inner]) => key === "_truncated" || key.includes(marker) || needsStored(inner))
+    Object.entries(object).some(([key, inner]) =>
+      key === "_truncated" || key.includes(Redact.marker) || needsStored(inner)
+    )
 }
 
 /** Maximum number of comparisons of elements with stored ones: in longer lists they have no counterpart. */
@@ -94,10 +94,10 @@ const counterpart = (list: ReadonlyArray<unknown>, index: number, stored: Readon
   return like.length === alike.length ? alike[like.indexOf(index)] ?? absent : absent
 }
 
-const nothingStored = `${marker} does not match a stored value`
+const nothingStored = `${Redact.marker} does not match a stored value`
 
 const noCounterpart =
-  `${marker} is in a list element that has neither the id nor the name of a stored one, nor equals ` +
+  `${Redact.marker} is in a list element that has neither the id nor the name of a stored one, nor equals ` +
   "one: send the element as it was read, or the secret itself"
 
 const resolveArray = (
@@ -131,7 +131,7 @@ const resolveObject = (object: Obj, stored: Stored, path: string): Result.Result
     for (const [key, inner] of Object.entries(object)) {
       const place = part(before, key)
       const at = deeper(path, key)
-      if (place === absent && key.includes(marker)) return yield* Result.fail({ path: at, what: nothingStored })
+      if (place === absent && key.includes(Redact.marker)) return yield* Result.fail({ path: at, what: nothingStored })
       entries.push([key, yield* resolveIn(inner, place, at)])
     }
     return Object.fromEntries(entries)
@@ -141,9 +141,9 @@ const resolveIn = (value: unknown, stored: Stored, path: string): Result.Result<
   if (typeof value === "string") {
     if (isShownString(value, stored)) return Result.succeed(stored.value)
     if (!isPlaceholder(value)) return Result.succeed(value)
-    return value === marker && typeof stored.value === "string"
+    return value === Redact.marker && typeof stored.value === "string"
       ? Result.succeed(stored.value)
-      : Result.fail({ path, what: value.includes(marker) ? nothingStored : "it was truncated in an answer" })
+      : Result.fail({ path, what: value.includes(Redact.marker) ? nothingStored : "it was truncated in an answer" })
   }
   if (Array.isArray(value)) return resolveArray(value, stored, path)
   const object = obj(value)

@@ -209,6 +209,37 @@ describe("refused arguments", () => {
       assert.match(message, /tags.19: Expected string; and 980 more$/)
     }))
 
+  it.effect("suggest for as many unknown names as they list, and count the rest", () =>
+    Effect.gen(function*() {
+      const names = Array.from({ length: 9_000 }, (_, index) => [`limit${index}`, 1] as const)
+      const { hint, message } = yield* refused({ id: "w", ...Object.fromEntries(names) })
+      assert.match(message, /Unknown parameter 'limit19'; and 8980 more$/)
+      assert.strictEqual(hint, `Did you mean 'limit'? ${usage}`)
+    }))
+
+  it.effect.each([
+    { args: { tags: Array.from({ length: 10_001 }, () => "a") }, field: "tags" },
+    {
+      args: { settings: Object.fromEntries(Array.from({ length: 10_001 }, (_, n) => [`k${n}`, n])) },
+      field: "settings"
+    },
+    {
+      args: { settings: { a: Object.fromEntries(Array.from({ length: 10_001 }, (_, n) => [n, n])) } },
+      field: "settings.a"
+    }
+  ])("with too many elements in $field are refused", ({ args, field }) =>
+    Effect.gen(function*() {
+      const { context, message } = yield* refused({ id: "w", ...args })
+      assert.strictEqual(message, `${field} has more than 10,000 elements`)
+      assert.deepStrictEqual(context, { field })
+    }))
+
+  it.effect("with JSON of too many values are refused before it is parsed", () =>
+    Effect.gen(function*() {
+      const { message } = yield* refused({ id: "w", tags: JSON.stringify(Array.from({ length: 300_001 }, () => 0)) })
+      assert.match(message, /^tags has more than 300,000 values/)
+    }))
+
   it.effect.each([
     { args: { id: "a\ud800" }, field: "id" },
     { args: { id: "\udc00" }, field: "id" },

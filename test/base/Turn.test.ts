@@ -34,3 +34,46 @@ describe("turns", () => {
       assert.deepStrictEqual(order, ["stays"])
     }))
 })
+
+describe("work in steps", () => {
+  const count = function*(to: number): Turn.Steps<number> {
+    for (let at = 0; at < to; at++) yield
+    return to
+  }
+
+  it.effect("lets others run whenever its slice has passed", () =>
+    Effect.gen(function*() {
+      const order: Array<string> = []
+      let steps = 0
+      const work = Turn.run(() => count(6)).pipe(
+        Effect.provideService(Turn.Slice, () => {
+          order.push("step")
+          return ++steps % 3 === 0
+        })
+      )
+      const fiber = yield* Effect.forkChild(work, { startImmediately: true })
+      yield* Effect.sync(() => order.push("other")).pipe(Effect.andThen(Effect.yieldNow), Effect.repeat({ times: 1 }))
+      assert.strictEqual(yield* Fiber.join(fiber), 6)
+      assert.deepStrictEqual(order, ["step", "step", "step", "other", "step", "step", "step", "other"])
+    }))
+
+  it.effect("gives the same without pauses", () =>
+    Effect.gen(function*() {
+      const work = () =>
+        Turn.flatMap([1, 2, 3], (each) => each === 2 ? Turn.flatMap([each], () => ["two"]) : [`${each}`])
+      assert.deepStrictEqual(yield* Turn.run(work), Turn.finish(work()))
+      assert.deepStrictEqual(Turn.finish(work()), ["1", "two", "3"])
+    }))
+
+  it.effect("is interrupted at a pause", () =>
+    Effect.gen(function*() {
+      const endless = function*(): Turn.Steps<never> {
+        for (;;) yield
+      }
+      const fiber = yield* Effect.forkChild(Effect.provideService(Turn.run(endless), Turn.Slice, () => true), {
+        startImmediately: true
+      })
+      yield* Fiber.interrupt(fiber)
+      assert.isDefined(fiber.pollUnsafe())
+    }))
+})

@@ -21,6 +21,9 @@ export const nameFault = (name: string): string | undefined => {
 /** The largest workflow that is checked or written; the characters are those of its JSON's texts and names. */
 const largest = { nodes: 2_000, connections: 20_000, values: maxValues, characters: 8 * 1024 * 1024 }
 
+/** Maximum number of keys of a node, several times those that n8n knows. */
+const nodeKeys = 100
+
 /** Counts a value's inner values and characters, at most a little beyond the largest. */
 const measure = (value: unknown) => {
   const stack = [value]
@@ -28,7 +31,7 @@ const measure = (value: unknown) => {
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     values++
     if (typeof top === "string") characters += top.length
-    else if (Array.isArray(top)) for (const each of top) stack.push(each ?? 0)
+    else if (Array.isArray(top)) { for (const each of top) stack.push(each ?? 0) }
     else if (typeof top === "object" && top !== null) {
       for (const key in top) {
         characters += key.length
@@ -43,13 +46,17 @@ const measure = (value: unknown) => {
 const linksIn = (connections: unknown): number => {
   let count = 0
   for (const types of Object.values(obj(connections) ?? {})) {
-    for (const outputs of Object.values(obj(types) ?? {})) for (const targets of arr(outputs)) count += arr(targets).length
+    for (const outputs of Object.values(obj(types) ?? {})) {
+      for (const targets of arr(outputs)) count += arr(targets).length
+    }
   }
   return count
 }
 
 /** Why a workflow is too large to be checked or written; `undefined` if it is not. */
 export const sizeFault = (workflow: Obj): string | undefined => {
+  const crowded = arr(workflow["nodes"]).findIndex((node) => Object.keys(obj(node) ?? {}).length > nodeKeys)
+  if (crowded >= 0) return `nodes[${crowded}] has more than ${nodeKeys} keys, which no node has.`
   const counts = {
     nodes: arr(workflow["nodes"]).length,
     connections: linksIn(workflow["connections"]),

@@ -5,7 +5,7 @@ import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Turn from "../../base/Turn.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
-import { newProblems } from "../../workflows/check/WorkflowProblems.ts"
+import { newSteps } from "../../workflows/check/WorkflowProblems.ts"
 import * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
 import * as WorkflowEdit from "../../workflows/edit/WorkflowEdit.ts"
 import { patchOf } from "../../workflows/WorkflowEdit.ts"
@@ -72,7 +72,7 @@ export const workflowEdit = Tool.make({
         expectedVersionId
       })
       const { before, result: { lookups }, workflow } = changed
-      return { ...changed, ...yield* Turn.run(() => newProblems(before, workflow, lookups)) }
+      return { ...changed, ...yield* Turn.run(() => newSteps(before, workflow, lookups)) }
     }),
   summarize: (changed, { dryRun, publish, raw }) => ({
     applied: dryRun !== true && hasChanges(changed, publish),

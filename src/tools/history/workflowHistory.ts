@@ -63,7 +63,7 @@ const historyOfFile = Effect.fnUntraced(function*(id: string, path: string) {
     rows: newestFirst(snapshots.map(snapshotRow)),
     changed: (older, newer) =>
       Effect.all([read(Reference.format(id, older)), read(Reference.format(id, newer))]).pipe(
-        Effect.flatMap(([before, after]) => Turn.run(() => WorkflowDiff.step(before, after))),
+        Effect.flatMap(([before, after]) => Turn.run(() => WorkflowDiff.lineSteps(before, after))),
         Effect.provideContext(services)
       ),
     current: yield* Effect.orElseSucceed(read(id), () => undefined)
@@ -158,7 +158,7 @@ export const workflowHistory = Tool.make({
       const changedSince = current === undefined || newest === undefined
         ? undefined
         : yield* Workflows.document(Reference.format(id, newest.version), "id").pipe(
-          Effect.flatMap(({ workflow }) => Turn.run(() => WorkflowDiff.step(workflow, current))),
+          Effect.flatMap(({ workflow }) => Turn.run(() => WorkflowDiff.lineSteps(workflow, current))),
           Effect.orElseSucceed(() => undefined)
         )
       return {

@@ -40,7 +40,12 @@ const listed = (all: ReadonlyArray<Ruled>, severity: Problem["severity"]): Reado
   const own = all.filter((each) => each.severity === severity)
   return own.length <= maxListed ? own : [
     ...own.slice(0, maxListed),
-    { rule: "workflow-shape", severity, path: "", message: `${own.length - maxListed} more ${severity}s are not listed.` }
+    {
+      rule: "workflow-shape",
+      severity,
+      path: "",
+      message: `${own.length - maxListed} more ${severity}s are not listed.`
+    }
   ]
 }
 
@@ -154,7 +159,11 @@ const added = <A>(before: ReadonlyArray<A>, after: ReadonlyArray<A>, key: (each:
 }
 
 /** Findings in the second state of a workflow that are not in the first. */
-export const newProblems = function*(before: Obj, after: Obj, lookups: Checked.Lookups): Turn.Steps<Findings> {
+export const newProblems = (before: Obj, after: Obj, lookups: Checked.Lookups): Findings =>
+  Turn.finish(newSteps(before, after, lookups))
+
+/** {@link newProblems} in steps. @internal */
+export const newSteps = function*(before: Obj, after: Obj, lookups: Checked.Lookups): Turn.Steps<Findings> {
   const [then, now] = [yield* steps(before, lookups), yield* steps(after, lookups)]
   return {
     problems: added(then.problems, now.problems, problemKey),

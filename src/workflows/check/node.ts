@@ -25,7 +25,9 @@ const isLookedInto = (node: Node, connected: ReadonlySet<string>) => connected.h
 const ofParameters = (node: Node, { suggest }: Lookups): ReadonlyArray<Ruled> => {
   const { description, isLarge, version } = node
   if (isLarge) {
-    const message = `The parameters have more than ${maxParameterValues.toLocaleString("en")} values: they are not checked.`
+    const message = `The parameters have more than ${
+      maxParameterValues.toLocaleString("en")
+    } values: they are not checked.`
     return [problemOf(node, "parameter", "warning", message, undefined, `${node.at}.parameters`)]
   }
   if (description === undefined || version === undefined) return []

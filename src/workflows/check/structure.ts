@@ -102,17 +102,18 @@ const ofSources = function*(
           path: `connections.${name}`,
           message: `'${name}' does not exist; the entry has no connections.`,
           fix: "Remove it."
-        }]
-    ),
-    ...yield* Turn.flatMap(sources, ([from, out]) =>
-      [...Map.groupBy(out.filter(({ to }) => !names.has(to)), ({ to }) => to)].map(([to, [first, ...more]]) => ({
-        ...unknown(
-          `${first?.at ?? "connections"}.node`,
-          to,
-          more.length === 0 ? leads : `${more.length + 1} connections lead to`
-        ),
-        ...(names.has(from) ? { node: from } : {})
-      }))
+        }]),
+    ...yield* Turn.flatMap(
+      sources,
+      ([from, out]) =>
+        [...Map.groupBy(out.filter(({ to }) => !names.has(to)), ({ to }) => to)].map(([to, [first, ...more]]) => ({
+          ...unknown(
+            `${first?.at ?? "connections"}.node`,
+            to,
+            more.length === 0 ? leads : `${more.length + 1} connections lead to`
+          ),
+          ...(names.has(from) ? { node: from } : {})
+        }))
     )
   ]
 }

@@ -5,6 +5,6 @@
  */
 export { type Document, make, type NodeDiff, plainName, steps, type WorkflowDiff } from "./changes.ts"
 export { unchanged } from "./changes.ts"
-export { around, changedFields, line, lines, restFields, step, summary } from "./lines.ts"
+export { around, changedFields, line, lines, lineSteps, restFields, step, summary } from "./lines.ts"
 export type { ArrayChange, Change, ElementChange, FieldChange, ObjectChange, Replace } from "./valueDiff.ts"
 export { type FieldView, isSame, type NodeView, type PortName, type View, view, viewSteps } from "./view.ts"

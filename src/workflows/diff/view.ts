@@ -76,18 +76,16 @@ const fieldView = (isWhole: boolean) => ({ after, before, path }: valueDiff.Fiel
 const wholeView = ({ id: _, name: __, position: ___, type: ____, webhookId: _____, ...rest }: Obj) =>
   Object.entries(rest).flatMap(([path, after]): ReadonlyArray<FieldView> => equals(after, {}) ? [] : [{ path, after }])
 
-interface Options {
-  readonly node?: string | undefined
-  readonly portName?: PortName
-}
-
 /** Differences for readers; `portName` has the editor's names of ports, `node` shows one node in full. */
-export const view = (diff: WorkflowDiff, options: Options = {}): View => Turn.finish(viewSteps(diff, options))
+export const view = (
+  diff: WorkflowDiff,
+  options: { readonly node?: string | undefined; readonly portName?: PortName } = {}
+): View => Turn.finish(viewSteps(diff, options))
 
-/** {@link view} in steps: a node each. */
+/** {@link view} in steps: a node each. @internal */
 export const viewSteps = function*(
   { links, nodes, rest }: WorkflowDiff,
-  { node, portName = () => undefined }: Options
+  { node, portName = () => undefined }: NonNullable<Parameters<typeof view>[1]>
 ): Turn.Steps<View> {
   const shown = nodes.filter(({ change, formerName, name }) =>
     change !== "moved" && (node === undefined || name === node || formerName === node)

@@ -5,7 +5,7 @@ import { sha256 } from "../../base/Hash.ts"
 import { canonical, equals, type Obj, obj, without } from "../../base/Json.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { newProblems } from "../check/WorkflowProblems.ts"
+import { newSteps } from "../check/WorkflowProblems.ts"
 import * as WorkflowEdit from "../edit/WorkflowEdit.ts"
 import { isUnset } from "../store/FormerSettings.ts"
 import type { Left } from "../upgrade/Upgrade.ts"
@@ -99,7 +99,7 @@ export const make = function*(
     }
   }
   if (steps.length > 0) {
-    const { problems } = yield* newProblems(before, workflow, own)
+    const { problems } = yield* newSteps(before, workflow, own)
     const problem = problems.find(({ severity }) => severity === "error")
     if (problem !== undefined) {
       return Result.fail(`${problem.node === undefined ? "" : `'${problem.node}': `}${problem.message}`)

@@ -117,7 +117,7 @@ export const toDrop = (message: string, body: Obj): ReadonlyArray<Path> => {
   return refused(path, words, body).filter((at) => valueAt(body, at) !== undefined && !isNeeded(at))
 }
 
-/** Removes the values at the paths, all of one object or list at once. */
+/** Removes the values at the paths, all of one object or list together. */
 export const drop = (body: Obj, paths: ReadonlyArray<Path>): Obj =>
   [...Map.groupBy(paths, (path) => JSON.stringify(path.slice(0, -1))).values()].reduce((rest, group) => {
     const holder = group[0]?.slice(0, -1) ?? []

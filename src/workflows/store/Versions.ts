@@ -193,7 +193,7 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
             )
         return Effect.flatMap(
           Effect.all([stateOf(older), stateOf(newer)], { concurrency: 2 }),
-          ([before, after]) => Turn.run(() => WorkflowDiff.step(before, after))
+          ([before, after]) => Turn.run(() => WorkflowDiff.lineSteps(before, after))
         )
       },
       cached(maxLines, "1 day")

@@ -282,7 +282,8 @@ layer(Logger.layer([]), { excludeTestServices: true })("Http", (it) => {
           { method: "POST", headers: { ...json, "mcp-protocol-version": "1999-01-01" }, body: JSON.stringify(call) },
           400
         ],
-        ["/mcp", { method: "POST", headers: json, body: new Uint8Array(10 * 1024 * 1024 + 1).fill(0x20) }, 413]
+        ["/mcp", { method: "POST", headers: json, body: new Uint8Array(10 * 1024 * 1024 + 1).fill(0x20) }, 413],
+        ["/mcp", { method: "POST", headers: json, body: `[${"0,".repeat(300_000)}0]` }, 413]
       ]
       for (const [path, init, status] of cases) {
         const answer = yield* send(url + path, init)

@@ -516,6 +516,29 @@ describe("single nodes", () => {
     same(missing(flow([hook, github()])), wanted)
   })
 
+  it.each([
+    ["code", node("A", "code", 2, { jsCode: "(".repeat(131_073) }), "more than 131,072 characters"],
+    ["parameters", node("A", "set", 3.4, { list: Array.from({ length: 10_000 }, () => "={{ ( }}") }), "10,000 values"]
+  ])("that are too large to be looked into, in %s: a warning", (_, large, words) => {
+    const { message, severity } = only(line(large))
+    same(severity, "warning")
+    assert.include(message, words)
+  })
+
+  it("listed up to a number, errors before warnings, and the others counted", () => {
+    const nodes = Array.from({ length: 2_000 }, (_, index) => node(`N${index}`, "unknown", 1, {}, { typeVersion: "1" }))
+    const found = all(flow([hook, ...nodes]))
+    same(found.filter(({ severity }) => severity === "error").length, 2_001)
+    same(found[2_000]?.message, "2000 more errors are not listed.")
+  })
+
+  it("with a suggestion for the first hundred unknown names alone", () => {
+    const nodes = Array.from({ length: 150 }, (_, index) => node(`N${index}`, `slac${index}`))
+    let asked = 0
+    const found = all(flow([hook, ...nodes]), { nearest: () => (asked++, []) })
+    same([found.filter(({ severity }) => severity === "error").length, asked], [150, 100])
+  })
+
   it("not a credential that n8n does without", () => {
     const npm = line(node("A", "npm", 1, { packageName: "effect" }))
     same(all(npm), [])

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
-import * as Turn from "../../../src/base/Turn.ts"
 import type { Obj } from "../../../src/base/Json.ts"
+import * as Turn from "../../../src/base/Turn.ts"
 import * as Change from "../../../src/workflows/fleet/change.ts"
 import { type Operation, stepsFor, type Swap } from "../../../src/workflows/fleet/Operations.ts"
 import { joined, node, workflow } from "../../support/workflows.ts"

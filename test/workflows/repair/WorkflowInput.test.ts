@@ -607,7 +607,9 @@ describe("whatever comes", () => {
   it.each([
     ["nodes", "2,000", { nodes: Array.from({ length: 2_001 }, () => node("A")) }],
     ["connections", "20,000", { connections: { A: { main: [Array.from({ length: 20_001 }, () => to("A"))] } } }],
-    ["values", "300,000", { nodes: [{ ...node("A"), parameters: { list: Array.from({ length: 300_000 }, () => 0) } }] }],
+    ["values", "300,000", {
+      nodes: [{ ...node("A"), parameters: { list: Array.from({ length: 300_000 }, () => 0) } }]
+    }],
     ["characters", "8,388,608", { nodes: [{ ...node("A"), parameters: { text: "a".repeat(8_388_609) } }] }]
   ])("is refused in a sentence with too many %s", (what, most, parts) => {
     const { message } = problem(flow(parts))

@@ -100,13 +100,14 @@ describe("stdio", () => {
       }
     }))
 
-  it.live("takes a line of 12 MB, refuses one of 70 MB, and lives on", () =>
+  it.live("takes a line of 12 MB, refuses one of 20 MB and one of 300,001 values, and lives on", () =>
     Effect.gen(function*() {
       const { code, stdout } = yield* talk([
         initialize,
         call(1, "list_workflows", { name: "x".repeat(12_000_000) }),
-        call(2, "list_workflows", { name: "x".repeat(70_000_000) }),
-        call(3, "list_workflows")
+        call(2, "list_workflows", { name: "x".repeat(20_000_000) }),
+        call(3, "list_workflows"),
+        call(4, "list_workflows", { tags: Array.from({ length: 300_001 }, () => "x") })
       ])
       assert.strictEqual(code, 0)
       const answers = messages(stdout)
@@ -115,7 +116,9 @@ describe("stdio", () => {
         1,
         3
       ])
-      assert.include(stdout, "message over 67108864 bytes")
+      assert.include(stdout, "message over 16777216 bytes")
+      const { error } = answers.find(({ id }) => id === 4) ?? {}
+      assert.include(JSON.stringify(error), "The message has more than 300,000 values")
     }))
 
   it.live("serves 2026-07-28 without the SDK, and 2025-11-25 on the same connection", () =>
