@@ -55,9 +55,10 @@ const isReadable = (property: Property, value: unknown, words: ReadonlySet<strin
   if (typeof value === "string" && value.startsWith("=")) return false
   const areReadable = (properties: ReadonlyArray<Property>, values: unknown) => {
     const fields = obj(values)
-    return fields !== undefined && properties.every((each) =>
-      !words.has(each.name) || !Object.hasOwn(fields, each.name) || isReadable(each, fields[each.name], words)
-    )
+    return fields !== undefined &&
+      properties.every((each) =>
+        !words.has(each.name) || !Object.hasOwn(fields, each.name) || isReadable(each, fields[each.name], words)
+      )
   }
   switch (property.type) {
     case "number":

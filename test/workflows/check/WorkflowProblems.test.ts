@@ -346,7 +346,10 @@ describe("connections", () => {
     same(found[0]?.message, "ai_languageModel goes the other way: from 'Model' to 'Agent'.")
     // A Switch without outputs may have some: who turned the link round would break the workflow.
     const empty = node("Switch", "switch", 3.2, { rules: {} })
-    same(all(flow([hook, empty, set("A")], joined(["Hook", "Switch"], ["Switch", "A"])))[0]?.message, "'Switch' has no main output; it has none.")
+    same(
+      all(flow([hook, empty, set("A")], joined(["Hook", "Switch"], ["Switch", "A"])))[0]?.message,
+      "'Switch' has no main output; it has none."
+    )
     const decided = node("Switch", "switch", 3.2, { mode: "expression", numberOutputs: "={{ 3 }}", output: "={{ 1 }}" })
     same(all(flow([hook, decided, set("A")], joined(["Hook", "Switch"], ["Switch", "A"]))), [])
     const byMain = all(withModel([tool], ["Agent", "Calc"]))
