@@ -14,29 +14,45 @@ export const longest = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   steps = stepsPerSlice
 ): Effect.Effect<number, never, R> =>
-  Effect.gen(function*() {
-    const session = new Session()
-    session.connect()
-    let most = 0
-    const take = () =>
-      session.post("Profiler.takePreciseCoverage", (_, { result }) => {
-        let count = 0
-        for (const { functions, url } of result) {
-          if (isCounted(url)) { for (const { ranges } of functions) count += ranges[0]?.count ?? 0 }
+  Effect.acquireUseRelease(
+    Effect.sync(() => {
+      const session = new Session()
+      session.connect()
+      let most = 0
+      const take = () =>
+        session.post("Profiler.takePreciseCoverage", (_, { result }) => {
+          let count = 0
+          for (const { functions, url } of result) {
+            if (isCounted(url)) { for (const { ranges } of functions) count += ranges[0]?.count ?? 0 }
+          }
+          most = Math.max(most, count)
+        })
+      session.post("Profiler.enable")
+      session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false })
+      const self = {
+        session,
+        immediate: setImmediate(function tick() {
+          take()
+          self.immediate = setImmediate(tick)
+        }),
+        most: () => {
+          take()
+          return most
         }
-        most = Math.max(most, count)
+      }
+      return self
+    }),
+    ({ most }) =>
+      Effect.gen(function*() {
+        let count = 0
+        yield* Effect.exit(Effect.provideService(effect, Turn.Slice, () => ++count % steps === 0))
+        return most()
+      }),
+    // A test that ends early must not slow down those after it.
+    (self) =>
+      Effect.sync(() => {
+        clearImmediate(self.immediate)
+        self.session.post("Profiler.stopPreciseCoverage")
+        self.session.disconnect()
       })
-    session.post("Profiler.enable")
-    session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false })
-    let immediate = setImmediate(function tick() {
-      take()
-      immediate = setImmediate(tick)
-    })
-    let count = 0
-    yield* Effect.exit(Effect.provideService(effect, Turn.Slice, () => ++count % steps === 0))
-    clearImmediate(immediate)
-    take()
-    session.post("Profiler.stopPreciseCoverage")
-    session.disconnect()
-    return most
-  })
+  )

@@ -7,6 +7,8 @@ import * as entries from "./entries.ts"
 const settle =
   "Nothing was pushed: for the status both, n8n's changes would be lost. Ask the user which side to keep, then call sync_pull with resolve and only."
 
+const mend = "Nothing is pushed while a file is invalid: fix it, or name the others in only."
+
 /** Writes workflows from files to n8n. */
 export const syncPush = Tool.make({
   name: "sync_push",
@@ -19,6 +21,11 @@ export const syncPush = Tool.make({
   input: Schema.Struct({ folder: entries.folder, only: entries.only, dryRun: writing.dryRun }),
   output: entries.Output,
   handler: ({ folder, ...options }) => Sync.push(folder, { ...options, onStep: entries.onStep }),
-  summarize: (report) => entries.summarize(report, settle),
+  summarize: (report) => {
+    const summary = entries.summarize(report, settle)
+    return (summary.counts["invalid"] ?? 0) === 0
+      ? summary
+      : { ...summary, hint: [summary.hint, mend].filter(Boolean).join(" ") }
+  },
   message: (data) => entries.message(data, "ファイルを n8n に反映しました")
 })

@@ -1,4 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { writeFile } from "node:fs/promises"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { inWorld } from "../../support/world.ts"
@@ -17,5 +19,19 @@ describe("sync_push", () => {
       assert.include(JSON.stringify(now.nodes), "value: 2")
       const nothing = yield* tools.syncPush.call({ folder: "." })
       assert.deepStrictEqual(nothing.counts, { same: 1 })
+    }))
+
+  it.effect("says that nothing is pushed while a file is invalid, and how to go on", () =>
+    inWorld(function*({ folder }) {
+      const id = yield* create("Orders")
+      yield* tools.syncPull.call({ folder: "." })
+      yield* edit(`${folder}/orders.json`, "value: 1", "value: 2")
+      yield* Effect.promise(() => writeFile(`${folder}/broken.json`, "{\"nodes\": ["))
+      for (const dryRun of [true, false]) {
+        const answer = JSON.stringify(yield* tools.syncPush.run({ dryRun }))
+        assert.include(answer, "Nothing is pushed while a file is invalid: fix it, or name the others in only.")
+      }
+      const now = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
+      assert.include(JSON.stringify(now.nodes), "value: 1")
     }))
 })
