@@ -7,7 +7,7 @@ import * as entries from "./entries.ts"
 const settle =
   "Nothing was pushed: for the status both, n8n's changes would be lost. Ask the user which side to keep, then call sync_pull with resolve and only."
 
-const mend = "Nothing is pushed while a file is invalid: fix it, or name the others in only."
+const repair = "Nothing is pushed while a file is invalid: fix it, or name the others in only."
 
 /** Writes workflows from files to n8n. */
 export const syncPush = Tool.make({
@@ -25,7 +25,7 @@ export const syncPush = Tool.make({
     const summary = entries.summarize(report, settle)
     return (summary.counts["invalid"] ?? 0) === 0
       ? summary
-      : { ...summary, hint: [summary.hint, mend].filter(Boolean).join(" ") }
+      : { ...summary, hint: [summary.hint, repair].filter(Boolean).join(" ") }
   },
   message: (data) => entries.message(data, "ファイルを n8n に反映しました")
 })
