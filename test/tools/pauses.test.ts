@@ -105,7 +105,10 @@ describe("a call leaves others their turn", () => {
     }, { seed }))
 
   it.effect.each([
-    { what: "12 added nodes", make: (index: number) => ({ op: "add", type: "n8n-nodes-base.noOp", name: `E${index}` }) },
+    {
+      what: "12 added nodes",
+      make: (index: number) => ({ op: "add", type: "n8n-nodes-base.noOp", name: `E${index}` })
+    },
     { what: "12 renamed nodes", make: (index: number) => ({ op: "rename", node: `N${index}`, to: `R${index}` }) },
     { what: "an upgrade", make: () => ({ op: "upgrade" }) }
   ])("beside $what of 1,000", ({ make, what }) =>
