@@ -15,6 +15,11 @@ const { createServer } = require("node:http")
 const { parentPort, workerData } = require("node:worker_threads")
 const done = new Int32Array(workerData)
 const sockets = new Set()
+const noteIfClosed = () => {
+  if (sockets.size > 0) return
+  Atomics.store(done, 0, 1)
+  Atomics.notify(done, 0)
+}
 const answer = JSON.stringify({ id: "1", name: "Daily", active: false, nodes: [], connections: {} })
 createServer((request, response) => {
   request.resume().on("end", () => response.setHeader("content-type", "application/json").end(answer))
@@ -22,15 +27,15 @@ createServer((request, response) => {
   sockets.add(socket)
   socket.on("close", () => {
     sockets.delete(socket)
-    if (sockets.size > 0) return
-    Atomics.store(done, 0, 1)
-    Atomics.notify(done, 0)
+    noteIfClosed()
   })
 }).listen(0, "127.0.0.1", function() {
   parentPort.postMessage(this.address().port)
 })
 parentPort.on("message", () => {
   for (const socket of sockets) socket.destroySoon()
+  // The other end may have closed its last one meanwhile.
+  noteIfClosed()
 })
 `
 
