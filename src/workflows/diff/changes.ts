@@ -178,7 +178,7 @@ const newNames = (nodes: ReadonlyArray<NodeDiff>): ReadonlyMap<string, string> =
 export const make = (before: Document, after: Document, isOther = false): WorkflowDiff =>
   Turn.finish(steps(before, after, isOther))
 
-/** {@link make} in steps: a pair of nodes each. */
+/** {@link make} in steps: a pair of nodes each. @internal */
 export const steps = function*(before: Document, after: Document, isOther: boolean): Turn.Steps<WorkflowDiff> {
   const { added, pairs, removed } = yield* match(before, after, isOther)
   const nodes = [

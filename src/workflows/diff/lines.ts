@@ -111,7 +111,7 @@ const lineRoom = 100
 /** The {@link line} of two versions, with an excerpt if a single value of one node differs. */
 export const step = (before: Document, after: Document): string => Turn.finish(lineSteps(before, after))
 
-/** {@link step} in steps: a pair of nodes each. */
+/** {@link step} in steps: a pair of nodes each. @internal */
 export const lineSteps = function*(before: Document, after: Document): Turn.Steps<string> {
   const diff = yield* steps(before, after, false)
   const [only, ...others] = diff.nodes.filter(({ change }) => change !== "moved")

@@ -82,7 +82,7 @@ export const view = (
   options: { readonly node?: string | undefined; readonly portName?: PortName } = {}
 ): View => Turn.finish(viewSteps(diff, options))
 
-/** {@link view} in steps: a node each. */
+/** {@link view} in steps: a node each. @internal */
 export const viewSteps = function*(
   { links, nodes, rest }: WorkflowDiff,
   { node, portName = () => undefined }: NonNullable<Parameters<typeof view>[1]>
