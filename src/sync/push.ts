@@ -214,7 +214,8 @@ const perform = Effect.fnUntraced(function*(task: Exclude<Task, { readonly kind:
  * Writes new and changed files of the folder to n8n. Workflows that changed on both sides are never overwritten: if one
  * of them, or an invalid file, is among the pushed ones, nothing is written. Before each write the workflow is read
  * again and stored as a snapshot. The state is written after each, so that an interrupted push continues where it
- * ended. Before a call's deadline it leaves the rest to the next call, which finds what was created without an answer. Calls `POST /workflows`, `PUT /workflows/{id}`, those of tags and `DELETE`; publishes only when asked.
+ * ended. Before a call's deadline it leaves the rest to the next call, which finds what was created without an answer.
+ * Calls `POST /workflows`, `PUT /workflows/{id}`, those of tags and `DELETE`; publishes only when asked.
  */
 export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string, options: PushOptions<R> = {}) {
   const { dryRun = false, onStep = () => Effect.void, publishes = false } = options

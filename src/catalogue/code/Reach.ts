@@ -140,11 +140,8 @@ class Collector {
     if (free !== undefined && timers.has(free) && !this.isFunction(args[0], scope)) this.outside = true
     if (free === "require" && !modules.has((Scopes.textOf(args[0]) ?? "").replace(/^node:/, ""))) this.outside = true
     const name = Scopes.typeOf(callee) === "MemberExpression" ? Scopes.keyOf(callee ?? {}) : undefined
-    const position = Scopes.typeOf(node) === "NewExpression" && free === "Promise"
-      ? 0
-      : name === undefined
-      ? undefined
-      : callers.get(name)
+    const isExecuted = Scopes.typeOf(node) === "NewExpression" && free === "Promise"
+    const position = isExecuted ? 0 : callers.get(name ?? "")
     if (position === undefined) return
     const called = name === "then" ? args.slice(0, 2) : args.slice(position, position + 1)
     if (

@@ -57,33 +57,17 @@ export const mayBeFunction = (value: unknown): boolean =>
   !/^(?:Literal|TemplateLiteral|ObjectExpression|ArrayExpression|BinaryExpression|UnaryExpression|UpdateExpression)$/
     .test(typeOf(obj(value)))
 
-/** Properties that an assignment's pattern sets. */
-const memberTargets = (value: unknown): ReadonlyArray<Obj> => {
-  const node = obj(value)
+/** Names and members that a pattern gives values to. */
+const targets = (pattern: unknown): ReadonlyArray<Obj> => {
+  const node = obj(pattern)
   switch (typeOf(node)) {
+    case "Identifier":
     case "MemberExpression":
       return node === undefined ? [] : [node]
     case "ObjectPattern":
-      return arr(node?.["properties"]).flatMap((each) => memberTargets(obj(each)?.["value"] ?? obj(each)?.["argument"]))
-    case "ArrayPattern":
-      return arr(node?.["elements"]).flatMap(memberTargets)
-    case "RestElement":
-      return memberTargets(node?.["argument"])
-    case "AssignmentPattern":
-      return memberTargets(node?.["left"])
-  }
-  return []
-}
-
-const targets = (value: unknown, init?: unknown): ReadonlyArray<readonly [string, unknown]> => {
-  const node = obj(value)
-  switch (typeOf(node)) {
-    case "Identifier":
-      return [[String(node?.["name"]), init]]
-    case "ObjectPattern":
       return arr(node?.["properties"]).flatMap((each) => targets(obj(each)?.["value"] ?? obj(each)?.["argument"]))
     case "ArrayPattern":
-      return arr(node?.["elements"]).flatMap((each) => targets(each))
+      return arr(node?.["elements"]).flatMap(targets)
     case "RestElement":
       return targets(node?.["argument"])
     case "AssignmentPattern":
@@ -144,7 +128,9 @@ const isClass = (node: Obj) => /^Class(?:Declaration|Expression)$/.test(typeOf(n
 
 const declare = (scope: Scope, pattern: unknown, init: unknown, isOpen = false) => {
   const isPlain = typeOf(obj(pattern)) === "Identifier"
-  for (const [name, value] of targets(pattern, init)) {
+  const value = isPlain ? init : undefined
+  for (const target of targets(pattern)) {
+    const name = String(target["name"])
     const binding = scope.names.get(name) ?? { values: [], isOpen: false, isCallable: false }
     if (value !== undefined) binding.values.push({ node: value, scope })
     if (isOpen || !isPlain) binding.isOpen = true
@@ -201,8 +187,10 @@ const store = (member: Obj, value: Written, { computed, properties }: Writes): v
 /** Assignment of values that are not known to a pattern. */
 const assign = (pattern: unknown, scope: Scope, writes: Writes): void => {
   const unknown = { node: undefined, scope }
-  for (const [name] of targets(pattern)) push(writes.assigned, name, unknown)
-  for (const member of memberTargets(pattern)) store(member, unknown, writes)
+  for (const target of targets(pattern)) {
+    if (typeOf(target) === "Identifier") push(writes.assigned, String(target["name"]), unknown)
+    else store(target, unknown, writes)
+  }
 }
 
 const define = (node: Obj, scope: Scope, parent: Obj, writes: Writes): void => {

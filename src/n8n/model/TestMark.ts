@@ -1,5 +1,5 @@
 /** The names of test copies, which identify the owner, so that abandoned copies can be found and removed. */
-import { obj, str } from "../../base/Json.ts"
+import { mapValues, obj, str } from "../../base/Json.ts"
 import { nameLength } from "./Limits.ts"
 
 export const mark = "effect-n8n-mcp test copy"
@@ -48,9 +48,7 @@ const withoutSurroundings = (value: unknown): unknown => {
     return start === -1 || end < start ? value : value.slice(start + codeStart.length, end).replace(/\n$/, "")
   }
   const fields = obj(value)
-  return fields === undefined
-    ? value
-    : Object.fromEntries(Object.entries(fields).map(([key, each]) => [key, withoutSurroundings(each)]))
+  return fields === undefined ? value : mapValues(fields, withoutSurroundings)
 }
 
 /** The parameters of a node of the workflow that was copied, by those in the copy. */

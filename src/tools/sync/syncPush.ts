@@ -1,5 +1,7 @@
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
+import { defined } from "../../base/Json.ts"
+import * as ItemView from "../../executions/ItemView.ts"
 import * as Sync from "../../sync/Sync.ts"
 import * as writing from "../shared/Writing.ts"
 import * as entries from "./entries.ts"
@@ -23,9 +25,8 @@ export const syncPush = Tool.make({
   handler: ({ folder, ...options }) => Sync.push(folder, { ...options, onStep: entries.onStep }),
   summarize: (report) => {
     const summary = entries.summarize(report, settle)
-    return (summary.counts["invalid"] ?? 0) === 0
-      ? summary
-      : { ...summary, hint: [summary.hint, repair].filter(Boolean).join(" ") }
+    const hasInvalid = (summary.counts["invalid"] ?? 0) > 0
+    return defined({ ...summary, hint: ItemView.joinNotes([summary.hint, hasInvalid && repair]) })
   },
   message: (data) => entries.message(data, "ファイルを n8n に反映しました")
 })
