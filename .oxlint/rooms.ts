@@ -7,19 +7,21 @@ export const rooms: { readonly [room: string]: string } = {
   executions: "base n8n",
   catalogue: "base n8n",
   credentials: "base n8n catalogue",
-  tables: "base n8n workflows",
-  workflows: "base n8n catalogue credentials",
-  trials: "base n8n catalogue credentials executions workflows",
-  pictures: "base n8n catalogue executions workflows",
-  sync: "base n8n credentials workflows",
-  watch: "base n8n catalogue credentials executions workflows",
+  workflow: "base n8n catalogue",
+  workflows: "base n8n catalogue credentials workflow",
+  tables: "base n8n workflow workflows",
+  fleet: "base n8n catalogue credentials workflow workflows",
+  trials: "base n8n catalogue credentials executions workflow workflows fleet",
+  pictures: "base n8n catalogue executions workflow workflows fleet",
+  sync: "base n8n credentials workflow workflows fleet",
+  watch: "base n8n catalogue credentials executions workflow workflows",
   answer: "base",
-  tools: "base n8n catalogue credentials tables executions workflows trials pictures sync watch answer",
+  tools: "base n8n catalogue credentials tables executions workflow workflows fleet trials pictures sync watch answer",
   mcp: "base answer",
   testing: "base n8n mcp",
   demo: "base testing",
   app:
-    "base n8n catalogue credentials tables executions workflows trials pictures sync watch answer tools mcp testing demo",
+    "base n8n catalogue credentials tables executions workflow workflows fleet trials pictures sync watch answer tools mcp testing demo",
   packaging: "*"
 }
 
@@ -27,7 +29,8 @@ export const rooms: { readonly [room: string]: string } = {
 const packages: ReadonlyArray<{ readonly name: string; readonly hiddenFrom: string }> = [
   {
     name: "@modelcontextprotocol/",
-    hiddenFrom: "base n8n executions catalogue credentials tables workflows trials pictures sync watch answer tools"
+    hiddenFrom:
+      "base n8n executions catalogue credentials tables workflow workflows fleet trials pictures sync watch answer tools"
   },
   { name: "effect/http/", hiddenFrom: "answer tools" }
 ]

@@ -11,7 +11,7 @@ import * as Demo from "../src/demo/Demo.ts"
 import * as McpServer from "../src/mcp/McpServer.ts"
 import * as FakeN8n from "../src/testing/FakeN8n.ts"
 import * as tools from "../src/tools/index.ts"
-import { rules } from "../src/workflows/check/Rules.ts"
+import { rules } from "../src/workflow/check/Rules.ts"
 import * as Releases from "./suites/n8n/releases.ts"
 import { folderWith } from "./support/folders.ts"
 

@@ -5,7 +5,7 @@
  *
  * A few nodes are moved to free positions. If many have no position, all are arranged as by "Tidy up" in n8n's editor.
  */
-import { arrange } from "../workflows/edit/Arrangement.ts"
+import { arrange } from "../workflow/edit/Arrangement.ts"
 import * as geometry from "./geometry.ts"
 import type { Node, Picture } from "./Picture.ts"
 

@@ -2,7 +2,7 @@
 import { defined } from "../base/Json.ts"
 import { counted } from "../base/Plural.ts"
 import { xml } from "../base/Xml.ts"
-import type { Edge, WorkflowMap } from "../workflows/fleet/Map.ts"
+import type { Edge, WorkflowMap } from "../fleet/Map.ts"
 import * as details from "./details.ts"
 import * as geometry from "./geometry.ts"
 import { glyphOf } from "./glyphs.ts"

@@ -6,7 +6,7 @@ import * as Visible from "../base/Visible.ts"
 import type * as Execution from "../executions/Execution.ts"
 import * as NodeExecution from "../executions/NodeExecution.ts"
 import { nameOf } from "../n8n/model/Workflow.ts"
-import type * as WorkflowDiff from "../workflows/diff/WorkflowDiff.ts"
+import type * as WorkflowDiff from "../workflow/diff/WorkflowDiff.ts"
 
 /** Titled part of a node's details. */
 export interface Section {

@@ -1,6 +1,6 @@
 /** Positions of workflows on a map: callers before callees, and similar callers in one frame. Pure. */
-import * as Arrangement from "../workflows/edit/Arrangement.ts"
-import type { Edge } from "../workflows/fleet/Map.ts"
+import type { Edge } from "../fleet/Map.ts"
+import * as Arrangement from "../workflow/edit/Arrangement.ts"
 import type { Box } from "./geometry.ts"
 
 export const size = { width: 204, height: 56 }

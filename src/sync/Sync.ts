@@ -6,8 +6,8 @@
  */
 import * as Effect from "effect/Effect"
 import { arr, equals } from "../base/Json.ts"
-import * as Views from "../workflows/diff/Comparison.ts"
-import type * as WorkflowDiff from "../workflows/diff/WorkflowDiff.ts"
+import * as Views from "../workflow/diff/Comparison.ts"
+import type * as WorkflowDiff from "../workflow/diff/WorkflowDiff.ts"
 import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 import * as Locals from "./locals.ts"

@@ -5,8 +5,8 @@ import * as Errors from "../base/Errors.ts"
 import { arr, defined, type Obj, obj, own, str } from "../base/Json.ts"
 import * as Turn from "../base/Turn.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
+import * as LiteralSecrets from "../workflow/LiteralSecrets.ts"
 import { holdsWorkflow, isListed, WorkflowFiles, type WorkflowFolder } from "../workflows/files/WorkflowFiles.ts"
-import * as LiteralSecrets from "../workflows/LiteralSecrets.ts"
 import * as content from "./content.ts"
 
 export const Base = Schema.Struct({

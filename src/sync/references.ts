@@ -1,7 +1,7 @@
 /** References of a workflow to others of its n8n: credentials, workflows, data tables. Pure. */
 import { arr, defined, mapValues, type Obj, obj, own, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
-import type { Place } from "../workflows/NodeParameters.ts"
+import type { Place } from "../workflow/NodeParameters.ts"
 
 export interface NamedRef {
   readonly id: string

@@ -4,7 +4,7 @@ import * as Errors from "../base/Errors.ts"
 import { defined, type Obj } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 import { redact } from "../base/Redact.ts"
-import * as WorkflowDiff from "../workflows/diff/WorkflowDiff.ts"
+import * as WorkflowDiff from "../workflow/diff/WorkflowDiff.ts"
 import type * as Compare from "./comparison.ts"
 
 /** One workflow of the folder or of n8n. */

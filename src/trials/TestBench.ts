@@ -22,6 +22,7 @@ import * as TestMark from "../n8n/model/TestMark.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { hasStatus, N8nClient, type WebhookAnswer } from "../n8n/N8nClient.ts"
 import { WriteGuard } from "../n8n/WriteGuard.ts"
+import type * as Lookups from "../workflow/Lookups.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
 import { prepare } from "../workflows/store/WorkflowBody.ts"
 import * as Workflows from "../workflows/Workflows.ts"
@@ -216,7 +217,7 @@ interface Published {
 const copyOf = Effect.fnUntraced(function*(
   { id: reference, sourceId, subject }: Workbench,
   { isProof = false, timeout }: Options,
-  { inside, ...lookups }: NodeLookups.NodeLookups & { readonly inside: ReadonlyMap<string, unknown> },
+  { inside, ...lookups }: Lookups.NodeLookups & { readonly inside: ReadonlyMap<string, unknown> },
   { pins: requested, replay, rerun, ...input }: Case
 ) {
   const n8n = yield* N8nClient

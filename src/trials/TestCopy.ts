@@ -13,7 +13,7 @@ import { respond } from "../catalogue/types/Outside.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import { nodeIdLength } from "../n8n/model/Limits.ts"
 import { isNote, type Node } from "../n8n/model/Workflow.ts"
-import { isNull } from "../workflows/repair/Repairs.ts"
+import { isNull } from "../workflow/repair/Repairs.ts"
 import * as pins from "./pins.ts"
 import * as TriggerItems from "./TriggerItems.ts"
 

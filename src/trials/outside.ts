@@ -4,7 +4,7 @@ import * as Turn from "../base/Turn.ts"
 import type * as NodeType from "../catalogue/types/NodeType.ts"
 import { reachesOutside } from "../catalogue/types/Outside.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
-import type * as NodeLookups from "../workflows/NodeLookups.ts"
+import type { NodeLookups } from "../workflow/Lookups.ts"
 
 /** Node that reaches outside; an unknown type does. */
 export interface Outside {
@@ -12,14 +12,14 @@ export interface Outside {
   readonly type: NodeType.NodeType | undefined
 }
 
-export const isTriggerOf = ({ find }: NodeLookups.NodeLookups) => ({ type }: Workflow.Node) =>
+export const isTriggerOf = ({ find }: NodeLookups) => ({ type }: Workflow.Node) =>
   find(type)?.descriptions.some(({ group }) => group.includes("trigger")) ??
     (/trigger$/i.test(type) || type === "n8n-nodes-base.start")
 
 /** Nodes other than triggers that reach outside. */
 export const outsideOf = (
   nodes: ReadonlyArray<Workflow.Node>,
-  lookups: NodeLookups.NodeLookups
+  lookups: NodeLookups
 ): Effect.Effect<ReadonlyArray<Outside>> => {
   const isTrigger = isTriggerOf(lookups)
   return Turn.run(() =>

@@ -2,7 +2,7 @@
 import { defined, obj } from "../base/Json.ts"
 import { counted } from "../base/Plural.ts"
 import * as Visible from "../base/Visible.ts"
-import * as Schedules from "../workflows/Schedules.ts"
+import * as Schedules from "../workflow/Schedules.ts"
 import { durations, failures, rhythm, schedules } from "./detect/index.ts"
 import type { Incident } from "./Incident.ts"
 import { isAttended, type Run, type Seen } from "./Observation.ts"

@@ -5,8 +5,8 @@ import { defined, type Obj, str } from "../base/Json.ts"
 import type { Problem } from "../base/Problem.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
-import { calledBy, caller } from "./Calls.ts"
-import { tableOf } from "./TableUses.ts"
+import { calledBy, caller } from "../workflow/Calls.ts"
+import { tableOf } from "../workflow/TableUses.ts"
 
 /** Finds uses of data tables that n8n does not list for this key. */
 const missingTables = Effect.fnUntraced(function*(workflow: Obj) {

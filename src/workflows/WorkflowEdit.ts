@@ -40,14 +40,14 @@ import { defined, equals, type Obj } from "../base/Json.ts"
 import * as Turn from "../base/Turn.ts"
 import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
-import * as Pure from "./edit/WorkflowEdit.ts"
+import * as Pure from "../workflow/edit/WorkflowEdit.ts"
 import * as NodeLookups from "./NodeLookups.ts"
 import type { Patch } from "./store/WorkflowStore.ts"
 
 /** Change of a workflow: the parts that differ afterwards. */
 export type Edit = (before: Obj) => Effect.Effect<Patch, Errors.N8nError, N8nClient | NodeCatalogue>
 
-export type { Fields, Operation, OperationName } from "./edit/WorkflowEdit.ts"
+export type { Fields, Operation, OperationName } from "../workflow/edit/WorkflowEdit.ts"
 
 const parts = ["name", "nodes", "connections", "settings", "pinData", "nodeGroups"] as const
 

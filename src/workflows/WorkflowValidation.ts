@@ -9,13 +9,13 @@ import * as Turn from "../base/Turn.ts"
 import { sizeFault } from "../n8n/model/Limits.ts"
 import { typesOf } from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
+import { OwnRules, type Rule } from "../workflow/check/Rules.ts"
+import { steps } from "../workflow/check/WorkflowProblems.ts"
+import { type Outdated, outdated } from "../workflow/Outdated.ts"
+import { prepare } from "../workflow/repair/WorkflowInput.ts"
+import * as Breaks from "../workflow/upgrade/Breaks.ts"
 import * as Callees from "./Callees.ts"
-import { OwnRules, type Rule } from "./check/Rules.ts"
-import { steps } from "./check/WorkflowProblems.ts"
 import * as NodeLookups from "./NodeLookups.ts"
-import { type Outdated, outdated } from "./Outdated.ts"
-import { prepare } from "./repair/WorkflowInput.ts"
-import * as Breaks from "./upgrade/Breaks.ts"
 
 export type { Rule }
 

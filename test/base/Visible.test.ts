@@ -10,7 +10,7 @@ import * as Demo from "../../src/demo/Demo.ts"
 import * as McpServer from "../../src/mcp/McpServer.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as tools from "../../src/tools/index.ts"
-import * as Placeholders from "../../src/workflows/Placeholders.ts"
+import * as Placeholders from "../../src/workflow/Placeholders.ts"
 import { Json } from "../support/arbitrary.ts"
 
 const invisible = [..."\u00AD\u034F\u200B\u200C\u200D\u2060\u3164\uFE00\uFE0E\uFE0F\u{E0041}\u{E0100}\u{E01EF}"]

@@ -5,10 +5,10 @@
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { redact, redactText } from "../../src/base/Redact.ts"
-import { problems } from "../../src/workflows/check/WorkflowProblems.ts"
+import { problems } from "../../src/workflow/check/WorkflowProblems.ts"
 import { costly } from "../base/costly.ts"
 import { joined } from "../support/workflows.ts"
-import { base, edit, flow, hook, lookups, set } from "../workflows/edit/edits.ts"
+import { base, edit, flow, hook, lookups, set } from "../workflow/edit/edits.ts"
 
 const chain = (count: number) => {
   const names = Array.from({ length: count }, (_, index) => `N${index}`)

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as facts from "../../src/fleet/facts.ts"
+import * as WorkflowMap from "../../src/fleet/Map.ts"
 import { layOut, size } from "../../src/pictures/mapLayout.ts"
 import * as MapSvg from "../../src/pictures/MapSvg.ts"
-import * as facts from "../../src/workflows/fleet/facts.ts"
-import * as WorkflowMap from "../../src/workflows/fleet/Map.ts"
+import * as company from "../fleet/company.ts"
 import { node, workflow } from "../support/workflows.ts"
-import * as company from "../workflows/fleet/company.ts"
 
 const mapOf = (
   workflows: ReadonlyArray<{ readonly id: string; readonly name: string; readonly nodes: ReadonlyArray<unknown> }>

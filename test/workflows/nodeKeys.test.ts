@@ -2,11 +2,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import { type Obj } from "../../src/base/Json.ts"
-import { problems } from "../../src/workflows/check/WorkflowProblems.ts"
-import { prepare } from "../../src/workflows/repair/WorkflowInput.ts"
+import { problems } from "../../src/workflow/check/WorkflowProblems.ts"
+import { prepare } from "../../src/workflow/repair/WorkflowInput.ts"
 import { node } from "../support/workflows.ts"
-import { lookups } from "./check/lookups.ts"
-import { attempt } from "./edit/edits.ts"
+import { lookups } from "../workflow/check/lookups.ts"
+import { attempt } from "../workflow/edit/edits.ts"
 
 /** What `POST /workflows` of both 2.41.1 and 1.123.81 refuses with 400, and what it stores. */
 const recorded: ReadonlyArray<readonly [key: string, refuses: ReadonlyArray<unknown>, stores: ReadonlyArray<unknown>]> =

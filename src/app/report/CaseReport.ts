@@ -8,7 +8,7 @@ import type * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
 import type * as CaseRun from "../../trials/cases/CaseRun.ts"
 import type { Difference } from "../../trials/cases/TestCase.ts"
 import * as TestCopies from "../../trials/TestCopies.ts"
-import * as TextDiff from "../../workflows/diff/TextDiff.ts"
+import * as TextDiff from "../../workflow/diff/TextDiff.ts"
 import type * as JUnit from "./JUnit.ts"
 import * as Layout from "./Layout.ts"
 

@@ -2,7 +2,7 @@
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
-import * as Finding from "../../workflows/inspection/Finding.ts"
+import * as Finding from "../../fleet/inspection/Finding.ts"
 import type * as JUnit from "./JUnit.ts"
 import * as Layout from "./Layout.ts"
 

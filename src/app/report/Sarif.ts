@@ -1,7 +1,7 @@
 /** Findings as SARIF 2.1.0, as GitHub's code scanning reads it. Pure. */
 import { defined } from "../../base/Json.ts"
 import { version } from "../../base/Version.ts"
-import * as Finding from "../../workflows/inspection/Finding.ts"
+import * as Finding from "../../fleet/inspection/Finding.ts"
 
 const pascal = (id: string) => id.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())
 

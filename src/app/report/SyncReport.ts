@@ -6,7 +6,7 @@ import { counted } from "../../base/Plural.ts"
 import * as Redact from "../../base/Redact.ts"
 import * as Visible from "../../base/Visible.ts"
 import type * as Sync from "../../sync/Sync.ts"
-import type * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
+import type * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
 
 /** Error in one line: message, n8n's details, hint. */
 export const explain = (error: Errors.N8nError): string =>

@@ -1,7 +1,7 @@
 /** Findings of the audit for answers and the command line. */
 import * as Schema from "effect/Schema"
 import { defined } from "../../base/Json.ts"
-import * as Audit from "../../workflows/Audit.ts"
+import * as Audit from "../../fleet/Audit.ts"
 import words from "./findings.json" with { type: "json" }
 
 const Place = Schema.Struct({

@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
-import * as Audit from "../../workflows/Audit.ts"
+import * as Audit from "../../fleet/Audit.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as Findings from "./Findings.ts"
 

@@ -3,8 +3,8 @@ import * as Schema from "effect/Schema"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
-import type * as Fleet from "../../workflows/fleet/Fleet.ts"
-import * as Plans from "../../workflows/fleet/Plans.ts"
+import type * as Fleet from "../../fleet/Fleet.ts"
+import * as Plans from "../../fleet/Plans.ts"
 
 export const fields = {
   done: Schema.optionalKey(Schema.Int),

@@ -7,8 +7,8 @@ import type * as Truncated from "../../answer/Truncated.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
 import { typesOf } from "../../n8n/model/Workflow.ts"
-import * as Comparison from "../../workflows/diff/Comparison.ts"
-import type * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
+import * as Comparison from "../../workflow/diff/Comparison.ts"
+import type * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
 
 const Field = Schema.Struct({
   path: Schema.String,

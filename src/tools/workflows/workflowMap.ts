@@ -5,10 +5,10 @@ import * as Tool from "../../answer/Tool.ts"
 import { defined, texts } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
+import * as Flowchart from "../../fleet/Flowchart.ts"
+import * as Impact from "../../fleet/Impact.ts"
+import * as WorkflowMap from "../../fleet/Map.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as Flowchart from "../../workflows/fleet/Flowchart.ts"
-import * as Impact from "../../workflows/fleet/Impact.ts"
-import * as WorkflowMap from "../../workflows/fleet/Map.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 const edgeKinds = ["calls", "tool", "http", "error"] as const

@@ -5,7 +5,7 @@
  */
 import * as Connections from "../../n8n/model/Connections.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
-import { isCalled, responseMode, returnsLast } from "../../workflows/Answering.ts"
+import { isCalled, responseMode, returnsLast } from "../../workflow/Answering.ts"
 import { leadingTo, reachableFrom } from "../TestCopy.ts"
 import * as Failures from "./Failures.ts"
 

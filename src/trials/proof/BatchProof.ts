@@ -8,7 +8,7 @@ import * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
-import * as Fleet from "../../workflows/fleet/Fleet.ts"
+import * as Fleet from "../../fleet/Fleet.ts"
 import * as Groups from "./Groups.ts"
 import * as Proof from "./Proof.ts"
 

@@ -1,7 +1,7 @@
 /** Scheduled starts that did not happen. Pure. */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
-import * as Schedules from "../../workflows/Schedules.ts"
+import * as Schedules from "../../workflow/Schedules.ts"
 import type { Run, Seen } from "../Observation.ts"
 import type { Entry } from "../state.ts"
 

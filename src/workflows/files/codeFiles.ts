@@ -7,6 +7,7 @@ import { randomBytes } from "node:crypto"
 import { rmdir } from "node:fs/promises"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import { obj } from "../../base/Json.ts"
+import type { CodePlaces } from "../../workflow/NodeParameters.ts"
 import * as codeParts from "./codeParts.ts"
 import * as JsonText from "./JsonText.ts"
 import type * as Locate from "./locate.ts"
@@ -23,7 +24,7 @@ export interface Change {
 
 /** Whether code and secrets are moved into files beside the workflow, back into it, or not at all. */
 export interface CodeOptions {
-  readonly code?: codeParts.CodePlaces | "join" | undefined
+  readonly code?: CodePlaces | "join" | undefined
   readonly secrets?: "extract" | "join" | undefined
 }
 

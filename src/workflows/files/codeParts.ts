@@ -3,19 +3,10 @@
  * "invoices.code/add-vat.js"}` stands for the text of that file, by a path from the workflow's folder. An object that
  * only looks like a reference has one more `$` before its key.
  */
-import { mapValues, type Obj, obj, own, str } from "../../base/Json.ts"
+import { mapValues, obj, own, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
+import type { CodePlace, CodePlaces } from "../../workflow/NodeParameters.ts"
 import * as names from "./names.ts"
-
-/** Place of code in a workflow. */
-export interface CodePlace {
-  /** Path from the workflow: `["nodes", 2, "parameters", "jsCode"]`. */
-  readonly path: ReadonlyArray<string | number>
-  readonly extension: string
-}
-
-/** Finds the code in a workflow. */
-export type CodePlaces = (workflow: Obj) => ReadonlyArray<CodePlace>
 
 export interface Reference {
   readonly path: CodePlace["path"]

@@ -17,8 +17,8 @@ import {
   type Write,
   WriteGuard
 } from "../../n8n/WriteGuard.ts"
-import type { Rule } from "../check/Rules.ts"
-import * as Schedules from "../Schedules.ts"
+import type { Rule } from "../../workflow/check/Rules.ts"
+import * as Schedules from "../../workflow/Schedules.ts"
 
 const day = 86_400
 

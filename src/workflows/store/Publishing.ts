@@ -11,7 +11,7 @@ import * as Visible from "../../base/Visible.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { hasStatus, N8nClient, type VersionLabels } from "../../n8n/N8nClient.ts"
 import { puttingBack } from "../../n8n/WriteGuard.ts"
-import * as Schedules from "../Schedules.ts"
+import * as Schedules from "../../workflow/Schedules.ts"
 
 /** Milliseconds within which publishing and unpublishing take effect, mostly within a second. */
 const settlingMillis = 10_000

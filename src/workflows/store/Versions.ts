@@ -12,7 +12,7 @@ import { defined, type Obj, obj, str } from "../../base/Json.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { hasStatus, isV1, N8nClient, type VersionContent } from "../../n8n/N8nClient.ts"
-import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
+import * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
 import * as Reference from "../Reference.ts"
 import { damaged, Snapshots } from "./Snapshots.ts"
 

@@ -7,10 +7,10 @@ import { suggestion } from "../../base/Nearest.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { hasStatus, N8nClient } from "../../n8n/N8nClient.ts"
+import * as Placeholders from "../../workflow/Placeholders.ts"
+import * as Refusal from "../../workflow/repair/Refusal.ts"
+import * as WorkflowInput from "../../workflow/repair/WorkflowInput.ts"
 import * as NodeLookups from "../NodeLookups.ts"
-import * as Placeholders from "../Placeholders.ts"
-import * as Refusal from "../repair/Refusal.ts"
-import * as WorkflowInput from "../repair/WorkflowInput.ts"
 
 /** Maximum number of times that a body is sent again without keys that n8n refuses; n8n names one place at a time. */
 const maxRounds = 30

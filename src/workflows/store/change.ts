@@ -6,7 +6,7 @@ import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import type * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
+import * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
 import type * as Snapshots from "./Snapshots.ts"
 import { hasValue, merge } from "./WorkflowBody.ts"
 

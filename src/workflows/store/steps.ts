@@ -6,8 +6,8 @@ import * as Turn from "../../base/Turn.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
-import * as Placeholders from "../Placeholders.ts"
+import * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
+import * as Placeholders from "../../workflow/Placeholders.ts"
 import {
   type Change,
   checkName,

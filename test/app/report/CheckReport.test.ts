@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs"
 import * as CheckReport from "../../../src/app/report/CheckReport.ts"
 import * as JUnit from "../../../src/app/report/JUnit.ts"
 import * as Sarif from "../../../src/app/report/Sarif.ts"
-import * as Finding from "../../../src/workflows/inspection/Finding.ts"
+import * as Finding from "../../../src/fleet/inspection/Finding.ts"
 
 const odd = "請求書, 100%: a/b.json"
 

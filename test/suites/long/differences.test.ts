@@ -1,7 +1,7 @@
 /** A thousand random edits: the difference, applied in reverse, gives the first version back. */
 import { assert, it } from "@effect/vitest"
-import { isReversible } from "../../workflows/diff/reversible.ts"
-import { Any, done, operationsOf, sound } from "../../workflows/edit/operations.ts"
+import { isReversible } from "../../workflow/diff/reversible.ts"
+import { Any, done, operationsOf, sound } from "../../workflow/edit/operations.ts"
 
 const runs = 1_000
 let edited = 0

@@ -4,8 +4,8 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import { marksIn } from "../../../src/answer/Truncated.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
+import * as company from "../../fleet/company.ts"
 import { workflow } from "../../support/workflows.ts"
-import * as company from "../../workflows/fleet/company.ts"
 
 const seed = { workflows: company.workflows, executions: [] }
 

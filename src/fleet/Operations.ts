@@ -1,0 +1,261 @@
+/** Operations on many workflows: each becomes the operations of an edit on the nodes of one workflow. */
+import * as Schema from "effect/Schema"
+import { arr, defined, type Obj, obj, str } from "../base/Json.ts"
+import * as JsonPath from "../base/JsonPath.ts"
+import { redact } from "../base/Redact.ts"
+import * as NodeType from "../catalogue/types/NodeType.ts"
+import * as Workflow from "../n8n/model/Workflow.ts"
+import { callOf } from "../workflow/Calls.ts"
+import * as WorkflowEdit from "../workflow/edit/WorkflowEdit.ts"
+import * as Upgrade from "../workflow/upgrade/Upgrade.ts"
+import { isUnset } from "../workflows/store/FormerSettings.ts"
+
+const Reference = Schema.Struct({ id: Schema.String, name: Schema.String })
+export type Reference = typeof Reference.Type
+
+/** Replacement of the credential or workflow that nodes refer to. */
+export const Swap = Schema.Struct({
+  from: Schema.String,
+  fromId: Schema.optionalKey(Schema.String),
+  to: Reference,
+  type: Schema.optionalKey(Schema.String)
+})
+export type Swap = typeof Swap.Type
+
+const own: {
+  readonly [op: string]: { readonly required: ReadonlyArray<string>; readonly optional: ReadonlyArray<string> }
+} = {
+  credential: { required: ["from", "to"], optional: ["type"] },
+  calls: { required: ["from", "to"], optional: [] },
+  replace: { required: ["find", "with"], optional: ["node", "path"] },
+  settings: { required: ["settings"], optional: ["onlyWhereUnset"] }
+}
+
+/** Id and name of a credential that n8n does not list; empty if they are not given. */
+export const referenceIn = (value: unknown): Reference => ({
+  id: str(obj(value)?.["id"]) ?? "",
+  name: str(obj(value)?.["name"]) ?? ""
+})
+
+/** Operations of an edit that make no sense, or do harm, on many workflows. */
+const single = new Set(["name", "extract", "move"])
+
+const isTarget = (node: unknown) => {
+  const entries = Object.entries(obj(node) ?? {})
+  return entries.length > 0 &&
+    entries.every(([key, value]) => ["type", "name"].includes(key) && typeof value === "string")
+}
+
+const fault = (wire: Obj): string | undefined => {
+  const { node, op } = wire
+  if (typeof op !== "string") return "An operation needs op"
+  if (single.has(op)) return `${op} is for one workflow: use workflow_edit`
+  if (node !== undefined && typeof node !== "string" && !isTarget(node)) {
+    return "node is a name or id, or {type?, name?} for every node that matches"
+  }
+  const keys = Object.hasOwn(own, op) ? own[op] : undefined
+  if (keys === undefined) return WorkflowEdit.fault(node === undefined ? wire : { ...wire, node: "node" })
+  const missing = keys.required.filter((key) => !Object.hasOwn(wire, key))
+  const extra = Object.keys(wire).filter((key) => ![...keys.required, ...keys.optional, "op"].includes(key))
+  const optional = keys.optional.map((key) => `${key}?`)
+  if (missing.length + extra.length > 0) {
+    return `Invalid keys: ${op} takes ${[...keys.required, ...optional].join(", ")}` +
+      (extra.length === 0 ? "" : `, not ${extra.map((key) => `'${key.slice(0, 100)}'`).join(", ")}`) +
+      (missing.length === 0 ? "" : `; missing: ${missing.join(", ")}`)
+  }
+  const isText = (key: string) => typeof wire[key] === "string" && wire[key] !== ""
+  if (op === "replace" && (!isText("find") || typeof wire["with"] !== "string")) return "find and with are texts"
+  if (op === "settings" && obj(wire["settings"]) === undefined) return "settings is an object"
+  if (op === "settings" || op === "replace") return undefined
+  const isNamed = isText("to") ||
+    op === "credential" && Object.values(referenceIn(wire["to"])).every((each) => each !== "")
+  return isText("from") && isNamed ? undefined : "from and to are ids or names"
+}
+
+/** Operation of bulk_edit. */
+export const Operation = Schema.StructWithRest(Schema.Struct({ op: Schema.String }), [
+  Schema.Record(Schema.String, Schema.Unknown)
+]).check(Schema.makeFilter(fault))
+/** Operation of bulk_edit. */
+export type Operation = typeof Operation.Type
+
+/** Operation of an edit, and its description, which is equal in all workflows. */
+export interface Step {
+  readonly operation: Obj
+  readonly change: string
+  readonly example?: string
+}
+
+const brief = (value: unknown, most = 80) => {
+  const text = typeof value === "string" ? value : JSON.stringify(value) ?? "none"
+  return text.length > most ? `${text.slice(0, most)}…` : text
+}
+
+const wordOf = (node: Obj) => str(node["id"]) ?? Workflow.nameOf(node)
+
+const matching = (workflow: Obj, target: unknown): ReadonlyArray<Obj> => {
+  const all = Workflow.namedNodes(workflow)
+  if (typeof target === "string") {
+    const named = all.filter((node) => node["name"] === target)
+    return named.length > 0 ? named.slice(0, 1) : all.filter((node) => node["id"] === target)
+  }
+  const { name, type } = obj(target) ?? {}
+  return all.filter((node) =>
+    (name === undefined || node["name"] === name) &&
+    (type === undefined || node["type"] === type || NodeType.shortName(Workflow.typeOf(node)) === type)
+  )
+}
+
+/** Texts in a value that contain another, as paths; those that redaction would change are left out. */
+const textsWith = (value: unknown, find: string): ReadonlyArray<readonly [path: string, text: string]> => {
+  const texts: Array<readonly [string, string]> = []
+  const visit = (each: unknown, shown: unknown, path: string): void => {
+    if (typeof each === "string") {
+      if (each.includes(find) && each === shown) texts.push([path, each])
+    } else if (Array.isArray(each)) {
+      for (const [index, inner] of each.entries()) visit(inner, arr(shown)[index], `${path}[${index}]`)
+    } else if (obj(each) !== undefined) {
+      for (const [key, inner] of Object.entries(obj(each) ?? {})) {
+        visit(inner, obj(shown)?.[key], JsonPath.member(path, key))
+      }
+    }
+  }
+  visit(value, redact(value), "")
+  return texts
+}
+
+const excerpt = (text: string, find: string, replacement: string) => {
+  const at = text.indexOf(find)
+  const start = Math.max(0, at - 30)
+  const around = (middle: string) =>
+    `${start > 0 ? "…" : ""}${text.slice(start, at)}${middle}${text.slice(at + find.length, at + find.length + 20)}`
+  return `${brief(around(find), 120)} → ${brief(around(replacement), 120)}`
+}
+
+const replaced = (workflow: Obj, { find, node, path, with: replacement }: Obj): ReadonlyArray<Step> => {
+  const [text, other] = [String(find), String(replacement)]
+  const place = str(path)?.replace(/^parameters\./, "")
+  return matching(workflow, node).flatMap((each) => {
+    const texts = textsWith(Workflow.parametersOf(each), text)
+    const type = NodeType.shortName(Workflow.typeOf(each))
+    return texts.filter(([at]) => place === undefined || at === place || at.replace(/\[\d+\]/g, "[]") === place)
+      .map(([at, value]) => ({
+        operation: { op: "replace", node: wordOf(each), path: at, find: text, with: other, all: true },
+        change: `${type} ${at.replace(/\[\d+\]/g, "[]")}: '${brief(text, 40)}' → '${brief(other, 40)}'`,
+        example: excerpt(value, text, other)
+      }))
+  })
+}
+
+const credentials = (workflow: Obj, { from, to, type }: Swap): ReadonlyArray<Step> =>
+  Workflow.namedNodes(workflow).flatMap((node) => {
+    const before = obj(node["credentials"]) ?? {}
+    const types = Object.keys(before).filter((key) => {
+      const { id, name } = obj(before[key]) ?? {}
+      return (type === undefined || type === key) && (id === from || name === from) && id !== to.id
+    })
+    return types.length === 0 ? [] : [{
+      operation: {
+        op: "update",
+        node: wordOf(node),
+        credentials: { ...before, ...Object.fromEntries(types.map((key) => [key, { id: to.id, name: to.name }])) }
+      },
+      change: `${types.join(", ")} credential: '${brief(str(obj(before[types[0] ?? ""])?.["name"]) ?? from, 40)}' → '${
+        brief(to.name, 40)
+      }'`
+    }]
+  })
+
+const calls = (workflow: Obj, { from, fromId = from, to }: Swap): ReadonlyArray<Step> => {
+  const isFrom = (id: unknown, name?: unknown) => (id === from || id === fromId || name === from) && id !== to.id
+  const nodes = Workflow.namedNodes(workflow).flatMap((node): ReadonlyArray<Step> => {
+    const id = callOf(node)?.to
+    const { workflowId } = Workflow.parametersOf(node)
+    const locator = obj(workflowId)
+    if (id === undefined || !isFrom(id, locator?.["cachedResultName"])) return []
+    const cached = defined({
+      cachedResultName: locator?.["cachedResultName"] === undefined ? undefined : to.name,
+      cachedResultUrl: locator?.["cachedResultUrl"] === undefined ? undefined : `/workflow/${to.id}`
+    })
+    return [{
+      operation: {
+        op: "update",
+        node: wordOf(node),
+        parameters: { workflowId: locator === undefined ? to.id : { ...locator, value: to.id, ...cached } }
+      },
+      change: `${NodeType.shortName(Workflow.typeOf(node))} calls '${
+        brief(str(locator?.["cachedResultName"]) ?? id, 40)
+      }' → '${brief(to.name, 40)}'`
+    }]
+  })
+  return isFrom(obj(workflow["settings"])?.["errorWorkflow"])
+    ? [...nodes, {
+      operation: { op: "settings", settings: { errorWorkflow: to.id } },
+      change: `error workflow → '${brief(to.name, 40)}'`
+    }]
+    : nodes
+}
+
+const settings = (workflow: Obj, { onlyWhereUnset, settings }: Obj, to: Reference | undefined): ReadonlyArray<Step> => {
+  const before = obj(workflow["settings"]) ?? {}
+  return Object.entries(obj(settings) ?? {}).flatMap(([key, value]) => {
+    const named = key === "errorWorkflow" ? to : undefined
+    return onlyWhereUnset === true && !isUnset(before[key]) ? [] : [{
+      operation: { op: "settings", settings: { [key]: named?.id ?? value } },
+      change: `settings.${key} = ${brief(named?.name ?? value)}`
+    }]
+  })
+}
+
+const onNodes = new Set(["update", "set", "rename", "remove", "enable", "disable"])
+
+const described = ({ node: _, op, ...rest }: Obj, type: string) =>
+  op === "set"
+    ? `${type} ${String(rest["path"])} = ${brief(rest["value"])}`
+    : `${String(op)} ${type}${Object.keys(rest).length === 0 ? "" : ` ${brief(rest, 120)}`}`
+
+const short = (typed: string) => {
+  const [type = "", version = ""] = typed.split(" ")
+  return { type: NodeType.shortName(type), version }
+}
+
+/** Upgrades the nodes that match, or all. */
+export const upgraded = function*(workflow: Obj, { node: target }: Operation, lookups: Upgrade.Lookups) {
+  const names = target === undefined ? undefined : matching(workflow, target).map(Workflow.nameOf)
+  const outcome = yield* Upgrade.steps(workflow, names, lookups)
+  const typeOf = new Map(Workflow.nodes(workflow).map((node) => [Workflow.nameOf(node), Workflow.typeOf(node)]))
+  return {
+    workflow: outcome.workflow,
+    steps: outcome.upgraded.map(({ from, node, to }): Step => {
+      const [before, after] = [short(from), short(to)]
+      return {
+        operation: { op: "upgrade", node },
+        change: `${before.type} ${before.version} → ${
+          after.type === before.type ? "" : `${after.type} `
+        }${after.version}`
+      }
+    }),
+    left: outcome.left.map((each): Upgrade.Left => ({ ...each, type: NodeType.shortName(typeOf.get(each.node) ?? "") }))
+  }
+}
+
+/** Whether the nodes that an operation between nodes names exist; without them it is not for this workflow. */
+const hasEnds = (workflow: Obj, { after, from, to }: Obj) =>
+  [after, from, to].every((end) => end === undefined || matching(workflow, end).length > 0)
+
+/** Operations of an edit for one workflow, none if nothing matches; `swap` is what an operation names. */
+export const stepsFor = (workflow: Obj, operation: Operation, swap: Swap | undefined): ReadonlyArray<Step> => {
+  const { op } = operation
+  if (op === "replace") return replaced(workflow, operation)
+  if (op === "settings") return settings(workflow, operation, swap?.to)
+  if (swap !== undefined) return op === "credential" ? credentials(workflow, swap) : calls(workflow, swap)
+  if (onNodes.has(op)) {
+    return matching(workflow, operation["node"]).map((node) => ({
+      operation: { ...operation, node: wordOf(node) },
+      change: op === "rename"
+        ? `rename '${Workflow.nameOf(node)}' → '${String(operation["to"])}'`
+        : described(operation, NodeType.shortName(Workflow.typeOf(node)))
+    }))
+  }
+  return hasEnds(workflow, operation) ? [{ operation, change: described(operation, "") }] : []
+}

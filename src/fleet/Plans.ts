@@ -1,0 +1,171 @@
+/** Plans of changes to many workflows, and what became of them, as stored by the server. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { randomBytes } from "node:crypto"
+import { Author } from "../base/CallContext.ts"
+import { Documents } from "../base/Documents.ts"
+import * as Errors from "../base/Errors.ts"
+import { defined } from "../base/Json.ts"
+import { N8nClient } from "../n8n/N8nClient.ts"
+import { Operation, Swap } from "./Operations.ts"
+
+const Entry = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  active: Schema.Boolean,
+  hasDraft: Schema.Boolean,
+  /** Whether nodes change, which have drafts, and not only settings. */
+  hasNodes: Schema.optionalKey(Schema.Boolean),
+  before: Schema.String,
+  after: Schema.String
+})
+/** Workflow of a plan. */
+export interface Entry extends Schema.Schema.Type<typeof Entry> {}
+
+export const Group = Schema.Struct({
+  change: Schema.String,
+  workflows: Schema.Int,
+  nodes: Schema.optionalKey(Schema.Int),
+  names: Schema.Array(Schema.String),
+  example: Schema.optionalKey(Schema.String)
+})
+
+/** One of the changes of a workflow, described equally in all workflows; `node` if it is one of a node. */
+export interface Change {
+  readonly change: string
+  readonly node?: unknown
+  readonly example?: string | undefined
+  readonly id: string
+  readonly name: string
+}
+
+/** Maximum number of names of workflows in a group. */
+export const maxNames = 5
+
+/** Groups equal changes, those of most workflows first. */
+export const grouped = (changes: ReadonlyArray<Change>): ReadonlyArray<typeof Group.Type> =>
+  [...Map.groupBy(changes, ({ change }) => change)].map(([change, all]) => {
+    const names = new Map(all.map(({ id, name }) => [id, name]))
+    const nodes = all.filter(({ node }) => node !== undefined).length
+    return defined({
+      change,
+      workflows: names.size,
+      nodes: nodes === 0 ? undefined : nodes,
+      names: [...names.values()].slice(0, maxNames),
+      example: all[0]?.example
+    })
+  }).toSorted((a, b) => b.workflows - a.workflows)
+
+export const Refused = Schema.Struct({ id: Schema.String, name: Schema.String, why: Schema.String })
+export type Refused = typeof Refused.Type
+
+/** Nodes that an upgrade left for the same reason. */
+export const Left = Schema.Struct({
+  type: Schema.String,
+  nodes: Schema.Int,
+  workflows: Schema.Int,
+  why: Schema.String,
+  decision: Schema.String,
+  names: Schema.Array(Schema.String)
+})
+export type Left = typeof Left.Type
+
+/** Whether published workflows are published again with the change, or get a draft. */
+export const Publish = Schema.Literals(["keep", "draft"])
+
+/** Plan of changes, as stored. */
+export const Plan = Schema.Struct({
+  id: Schema.String,
+  createdAt: Schema.String,
+  operations: Schema.Array(Operation),
+  swaps: Schema.Array(Schema.NullOr(Swap)),
+  publish: Publish,
+  entries: Schema.Array(Entry),
+  changes: Schema.Array(Group),
+  refused: Schema.Array(Refused),
+  left: Schema.optionalKey(Schema.Array(Left))
+})
+/** Plan of changes, as stored. */
+export interface Plan extends Schema.Schema.Type<typeof Plan> {}
+
+/** Outcome for a workflow; `after` is the digest of what n8n stored. */
+export const Outcome = Schema.Struct({
+  state: Schema.Literals(["done", "refused", "changed", "restored"]),
+  why: Schema.optionalKey(Schema.String),
+  after: Schema.optionalKey(Schema.String),
+  published: Schema.optionalKey(Schema.Boolean),
+  warnings: Schema.optionalKey(Schema.Array(Schema.String))
+})
+/** Outcome for a workflow, as stored. */
+export interface Outcome extends Schema.Schema.Type<typeof Outcome> {}
+
+/** Maximum number of plans of a caller; older ones are removed with their outcomes. */
+export const maxPlans = 30
+
+const pattern = /^plan-\d{14}-[\da-f]{6}$/
+
+export const newId = Effect.map(
+  Clock.currentTimeMillis,
+  (now) => `plan-${new Date(now).toISOString().replace(/\D/g, "").slice(0, 14)}-${randomBytes(3).toString("hex")}`
+)
+
+const PlanJson = Schema.fromJsonString(Plan)
+const OutcomeJson = Schema.fromJsonString(Outcome)
+const [encodePlan, decodePlan] = [Schema.encodeEffect(PlanJson), Schema.decodeEffect(PlanJson)]
+const [encodeOutcome, decodeOutcome] = [Schema.encodeEffect(OutcomeJson), Schema.decodeEffect(OutcomeJson)]
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const text = (body: Uint8Array) => new TextDecoder().decode(body)
+
+const own = Effect.gen(function*() {
+  const { instance } = yield* N8nClient
+  const { collection } = yield* Documents
+  return collection("plans", `${instance.key}\n${(yield* Author) ?? ""}`)
+})
+
+const outcomeName = (plan: string, workflow: string) => `${plan}.${Buffer.from(workflow).toString("base64url")}`
+
+export const save = Effect.fn("Plans.save")(function*(plan: Plan) {
+  const { list, remove, write } = yield* own
+  yield* write(plan.id, bytes(yield* Effect.orDie(encodePlan(plan))))
+  const names = yield* list
+  const old = new Set(names.filter((name) => pattern.test(name)).toSorted().toReversed().slice(maxPlans))
+  const dropped = names.filter((name) => old.has(name.replace(/\..*$/, "")))
+  yield* Effect.forEach(dropped, (name) => Effect.ignore(remove(name)), { discard: true })
+})
+
+const unknown = (id: string) =>
+  new Errors.NotFoundError({
+    operation: "read plan",
+    resourceType: "Plan",
+    resourceId: id.slice(0, 60),
+    hint: { _tag: "MakePlan", maxPlans }
+  })
+
+export const read = Effect.fn("Plans.read")(function*(id: string) {
+  const body = pattern.test(id) ? yield* (yield* own).read(id) : undefined
+  if (body === undefined) return yield* unknown(id)
+  return yield* Effect.mapError(decodePlan(text(body)), () => unknown(id))
+})
+
+export const record = Effect.fn("Plans.record")(function*(plan: string, workflow: string, outcome: Outcome) {
+  yield* (yield* own).write(outcomeName(plan, workflow), bytes(yield* Effect.orDie(encodeOutcome(outcome))))
+})
+
+/** Outcomes by the id of the workflow; a damaged one counts as none. */
+export const outcomes = Effect.fn("Plans.outcomes")(function*({ entries, id }: Plan) {
+  const { list, read } = yield* own
+  const names = new Set(yield* list)
+  const all = yield* Effect.forEach(
+    entries.filter((entry) => names.has(outcomeName(id, entry.id))),
+    (entry) =>
+      read(outcomeName(id, entry.id)).pipe(
+        Effect.flatMap((body) => decodeOutcome(text(body ?? new Uint8Array()))),
+        Effect.map((outcome) => [[entry.id, outcome] as const]),
+        Effect.catchTag("SchemaError", () => Effect.succeed([]))
+      ),
+    { concurrency: 8 }
+  )
+  return new Map(all.flat())
+})

@@ -1,0 +1,57 @@
+/** Findings of `check`, in files or on n8n. Pure. */
+import { sha256 } from "../../base/Hash.ts"
+import * as Rules from "../../workflow/check/Rules.ts"
+
+export type Severity = "error" | "warning" | "note"
+
+/** Finding in a workflow. */
+export interface Located {
+  readonly rule: string
+  readonly severity: Severity
+  readonly node?: string
+  readonly message: string
+  readonly fix?: string
+  /** From the workflow or, in a file with several, from the file: `nodes[3].parameters.url`. */
+  readonly path: string
+}
+
+/** Finding at a line of a file, or in a workflow on n8n. */
+export type Finding =
+  & Located
+  & (
+    | { readonly file: string; readonly line: number; readonly column: number }
+    | { readonly workflow: string; readonly name: string }
+  )
+
+/** File, or id on n8n. */
+export const placeOf = (finding: Finding): string => "file" in finding ? finding.file : finding.workflow
+
+const withoutPlaces = (message: string) => message.replace(/\bnodes\[\d+\]/g, "nodes[]").replace(/\bline \d+/g, "line")
+
+/** Identity of each finding, which lines and the order of nodes do not change; equal ones are numbered. */
+export const keysOf = (findings: ReadonlyArray<Finding>): ReadonlyArray<ReadonlyArray<string>> => {
+  const counts = new Map<string, number>()
+  return findings.map((finding) => {
+    const key = [finding.rule, placeOf(finding), finding.node ?? "", withoutPlaces(finding.message)]
+    const text = JSON.stringify(key)
+    const count = (counts.get(text) ?? 0) + 1
+    counts.set(text, count)
+    return count === 1 ? key : [...key, String(count)]
+  })
+}
+
+export const fingerprint = (key: ReadonlyArray<string>): string => sha256(JSON.stringify(key)).slice(0, 32)
+
+/** Prefix of rules of breaks, which are only looked for with a target. */
+export const upgradeRule = "upgrade-"
+
+/** Name and help of any rule. */
+export const ruleOf = (id: string): { readonly name: string; readonly help: string } =>
+  Rules.describe(id) ?? (!id.startsWith(upgradeRule) ? { name: id, help: "A rule of this application." } : {
+    name: `Upgrade: ${id.slice(upgradeRule.length).replaceAll("-", " ")}`,
+    help: "n8n changes this on the way to the target: the message names the release, and the fix what to do instead."
+  })
+
+/** Whether a finding fails the check. */
+export const counts = ({ rule, severity }: Finding, isStrict: boolean): boolean =>
+  severity === "error" || isStrict && (severity === "warning" || /^(?:outdated|deprecated)-node$/.test(rule))

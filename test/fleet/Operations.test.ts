@@ -1,0 +1,126 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Result from "effect/Result"
+import type { Obj } from "../../src/base/Json.ts"
+import * as Turn from "../../src/base/Turn.ts"
+import * as Change from "../../src/fleet/change.ts"
+import { type Operation, stepsFor, type Swap } from "../../src/fleet/Operations.ts"
+import { joined, node, workflow } from "../support/workflows.ts"
+import { lookups } from "../workflow/edit/edits.ts"
+
+const http = (name: string, parameters: Obj, more: Obj = {}) =>
+  node(name, "httpRequest", 4.2, { options: {}, ...parameters }, more)
+
+const steps = (nodes: ReadonlyArray<Obj>, operation: Operation, swap?: Swap, more: Obj = {}) =>
+  stepsFor(workflow("w", nodes, more), operation, swap).map(({ operation }) => operation)
+
+describe("an operation on many workflows", () => {
+  it("concerns every node of a type or name, or the one of a name or id", () => {
+    const nodes = [http("A", {}), http("B", {}), node("C", "noOp")]
+    const names = (node: unknown) => steps(nodes, { op: "disable", node }).map(({ node }) => node)
+    assert.deepStrictEqual(names({ type: "n8n-nodes-base.httpRequest" }), ["id of A", "id of B"])
+    assert.deepStrictEqual(names({ name: "B" }), ["id of B"])
+    assert.deepStrictEqual(names({ type: "n8n-nodes-base.noOp", name: "B" }), [])
+    assert.deepStrictEqual(names("C"), ["id of C"])
+    assert.deepStrictEqual(names("id of A"), ["id of A"])
+    assert.deepStrictEqual(names("Nope"), [])
+  })
+
+  it("replaces text wherever it is, or only at a path", () => {
+    const nodes = [
+      http("A", { url: "https://old/a", headers: { values: [{ value: "x" }, { value: "see old" }] } }),
+      node("B", "set", 3.4, { note: "old old" })
+    ]
+    const paths = (more: Obj) =>
+      steps(nodes, { op: "replace", find: "old", with: "new", ...more }).map(({ path }) => path)
+    assert.deepStrictEqual(paths({}), ["url", "headers.values[1].value", "note"])
+    assert.deepStrictEqual(paths({ path: "parameters.url" }), ["url"])
+    assert.deepStrictEqual(paths({ path: "headers.values[].value" }), ["headers.values[1].value"])
+    assert.deepStrictEqual(paths({ node: { type: "n8n-nodes-base.set" } }), ["note"])
+    assert.deepStrictEqual(paths({ find: "OLD" }), [])
+  })
+
+  it("neither changes nor reveals secrets", () => {
+    const nodes = [
+      http("A", { headerParameters: { parameters: [{ name: "Authorization", value: "Bearer abc-def-ghi" }] } })
+    ]
+    assert.deepStrictEqual(steps(nodes, { op: "replace", find: "abc", with: "x" }), [])
+  })
+
+  it("changes credentials by id or name, and leaves the others", () => {
+    const nodes = [
+      http("A", {}, { credentials: { slackApi: { id: "1", name: "Old" }, httpHeaderAuth: { id: "1", name: "Old" } } }),
+      http("B", {}, { credentials: { slackApi: { id: "2", name: "New" } } })
+    ]
+    const swap = { from: "Old", to: { id: "2", name: "New" }, type: "slackApi" }
+    assert.deepStrictEqual(steps(nodes, { op: "credential", from: "Old", to: "New" }, swap), [{
+      op: "update",
+      node: "id of A",
+      credentials: { slackApi: { id: "2", name: "New" }, httpHeaderAuth: { id: "1", name: "Old" } }
+    }])
+    assert.lengthOf(steps(nodes, { op: "credential", from: "1", to: "2" }, { ...swap, from: "1" }), 1)
+  })
+
+  it("changes calls of sub-workflows with their cached names, of tools, and error workflows", () => {
+    const locator = { __rl: true, mode: "list", value: "1", cachedResultName: "Old", cachedResultUrl: "/workflow/1" }
+    const nodes = [
+      node("Call", "executeWorkflow", 1.2, { workflowId: locator }),
+      node("Tool", "@n8n/n8n-nodes-langchain.toolWorkflow", 2.2, {
+        workflowId: { ...locator, value: "9", cachedResultName: "Other" }
+      }),
+      node("Plain", "executeWorkflow", 1, { workflowId: "1" }),
+      node("Computed", "executeWorkflow", 1.2, { workflowId: { ...locator, value: "={{ $json.id }}", mode: "id" } })
+    ]
+    const swap = { from: "Old", fromId: "1", to: { id: "2", name: "New" } }
+    const calls = steps(nodes, { op: "calls", from: "Old", to: "New" }, swap, { settings: { errorWorkflow: "1" } })
+    assert.deepStrictEqual(calls, [
+      {
+        op: "update",
+        node: "id of Call",
+        parameters: { workflowId: { ...locator, value: "2", cachedResultName: "New", cachedResultUrl: "/workflow/2" } }
+      },
+      { op: "update", node: "id of Plain", parameters: { workflowId: "2" } },
+      { op: "settings", settings: { errorWorkflow: "2" } }
+    ])
+  })
+
+  it("is not for workflows that lack an end of a connection", () => {
+    const nodes = [node("A", "noOp"), node("B", "noOp")]
+    assert.lengthOf(steps(nodes, { op: "connect", from: "A", to: "B" }), 1)
+    assert.lengthOf(steps(nodes, { op: "connect", from: "A", to: "C" }), 0)
+    assert.lengthOf(steps(nodes, { op: "add", type: "n8n-nodes-base.noOp", after: "C" }), 0)
+  })
+})
+
+describe("the change of one workflow", () => {
+  const before = workflow("w", [node("T", "manualTrigger"), http("A", { url: "https://old/a" })], {
+    connections: joined(["T", "A"])
+  })
+  const make = (operations: ReadonlyArray<Operation>, plan = "plan", from: Obj = before) =>
+    Result.getOrThrow(
+      Turn.finish(Change.make(from, { plan, operations, swaps: operations.map(() => undefined), lookups: lookups() }))
+    )
+
+  it("is the same each time, new ids included", () => {
+    const add: ReadonlyArray<Operation> = [{ op: "add", type: "n8n-nodes-base.noOp", name: "End", after: "A" }]
+    assert.deepStrictEqual(make(add).workflow, make(add).workflow)
+    assert.notDeepEqual(make(add, "another").workflow, make(add).workflow)
+    assert.lengthOf(make(add).steps, 1)
+  })
+
+  it("has no steps where everything is as wanted already", () => {
+    const set: Operation = { op: "set", node: "A", path: "url", value: "https://old/a" }
+    assert.deepStrictEqual(make([set, { op: "enable", node: "A" }]).steps, [])
+  })
+
+  it("has a digest that ignores what n8n fills in, and counts what operations set", () => {
+    const digest = Change.digester([])
+    const stored = {
+      ...before,
+      settings: { callerPolicy: "workflowsFromSameOwner", executionOrder: "v1", errorWorkflow: "DEFAULT" }
+    }
+    assert.strictEqual(digest(stored), digest(before))
+    assert.notStrictEqual(digest({ ...before, settings: { errorWorkflow: "1" } }), digest(before))
+    const own = Change.digester([{ op: "settings", settings: { executionOrder: "v0" } }])
+    assert.notStrictEqual(own(stored), own(before))
+  })
+})

@@ -1,0 +1,144 @@
+/** The property that nothing is lost in a difference: applied to the first state it gives the second. */
+import { assert } from "@effect/vitest"
+import { arr, defined, type Obj, obj } from "../../../src/base/Json.ts"
+import * as Connections from "../../../src/n8n/model/Connections.ts"
+import * as WorkflowDiff from "../../../src/workflow/diff/WorkflowDiff.ts"
+
+type Names = ReadonlyMap<string, string>
+
+const nodesOf = (workflow: WorkflowDiff.Document): ReadonlyArray<Obj> =>
+  arr(workflow["nodes"]).map((node) => obj(node) ?? {})
+const nameOf = (node: Obj) => String(node["name"])
+const linksOf = (workflow: WorkflowDiff.Document) =>
+  Connections.links(workflow["connections"] as Connections.Connections)
+
+const key = ({ from, input, output, to }: Connections.Link) =>
+  JSON.stringify([from, output.type, output.index, to, input.type, input.index])
+
+const rename = (names: Names) => (link: Connections.Link): Connections.Link => ({
+  ...link,
+  from: names.get(link.from) ?? link.from,
+  to: names.get(link.to) ?? link.to
+})
+
+/** Everything but nodes and connections; an empty value equals a missing one. */
+const rest = (workflow: WorkflowDiff.Document, names: Names): Obj =>
+  Object.fromEntries(
+    ["name", "description", "settings", "pinData", "staticData", "nodeGroups"].flatMap((key) => {
+      const value = workflow[key]
+      if (value === undefined || value === null || typeof value === "object" && Object.keys(value).length === 0) {
+        return []
+      }
+      return [[
+        key,
+        key === "pinData"
+          ? Object.fromEntries(Object.entries(value).map(([node, items]) => [names.get(node) ?? node, items]))
+          : value
+      ]]
+    })
+  )
+
+/** Applies the change of one value, by its definition. */
+export const applyChange = (value: unknown, change: WorkflowDiff.Change | undefined): unknown => {
+  if (change === undefined) return value
+  switch (change._tag) {
+    case "Replace":
+      return change.after
+    case "Object": {
+      const entries = new Map(Object.entries(obj(value) ?? {}))
+      for (const [key, inner] of change.keys) {
+        const next = applyChange(entries.get(key), inner)
+        if (next === undefined) entries.delete(key)
+        else entries.set(key, next)
+      }
+      return Object.fromEntries(entries)
+    }
+    case "Array": {
+      const byIndex = new Map(change.elements.map((element) => [element.before, element]))
+      const list = arr(value).flatMap((each, index) => {
+        const element = byIndex.get(index)
+        if (element === undefined) return [each]
+        return element.after === undefined ? [] : [applyChange(each, element.change)]
+      })
+      change.elements.flatMap(({ after, before, change: inner }) =>
+        before === undefined && after !== undefined ? [{ after, inner }] : []
+      ).toSorted((a, b) => a.after - b.after)
+        .forEach(({ after, inner }) => list.splice(after, 0, applyChange(undefined, inner)))
+      return list
+    }
+  }
+}
+
+/** Applies a difference, by its definition. */
+const apply = (workflow: Obj, diff: WorkflowDiff.WorkflowDiff) => {
+  const removed = diff.nodes.flatMap(({ change, name }) => change === "removed" ? [name] : [])
+  const renamed = diff.nodes.flatMap(({ formerName, name }) =>
+    formerName === undefined ? [] : [[formerName, name] as const]
+  )
+  const marked = new Map(
+    diff.links.removed.flatMap(({ from, to }) =>
+      [from, to].map((name) => [WorkflowDiff.plainName(name), name] as const)
+    )
+  )
+  const taken = new Set(renamed.map(([, name]) => name))
+  const names: Names = new Map([
+    ...removed.flatMap((name) => taken.has(name) ? [[name, marked.get(name) ?? `\u0000${name}`] as const] : []),
+    ...renamed
+  ])
+  const byName = new Map(
+    diff.nodes.flatMap((node) => node.change === "added" ? [] : [[node.formerName ?? node.name, node] as const])
+  )
+  const gone = new Set(diff.links.removed.map(key))
+  return {
+    nodes: [
+      ...nodesOf(workflow).flatMap((node) => {
+        const change = byName.get(nameOf(node))
+        if (change === undefined) return [node]
+        if (change.change === "removed") return []
+        const { name: _, position, ...content } = node
+        return [defined({
+          ...obj(applyChange(content, change.value)),
+          name: change.name,
+          position: applyChange(position, change.position)
+        })]
+      }),
+      ...diff.nodes.flatMap(({ change, value }) => change === "added" ? [obj(applyChange(undefined, value)) ?? {}] : [])
+    ],
+    links: [...linksOf(workflow).map(rename(names)).filter((link) => !gone.has(key(link))), ...diff.links.added],
+    rest: applyChange(rest(workflow, names), diff.rest)
+  }
+}
+
+/** Equal whatever the order of nodes and links. */
+const normalize = (
+  { links, nodes, rest }: { nodes: ReadonlyArray<Obj>; links: ReadonlyArray<Connections.Link>; rest: unknown }
+) => ({
+  nodes: nodes.toSorted((a, b) => nameOf(a) < nameOf(b) ? -1 : 1),
+  links: [...new Set(links.map(key))].toSorted(),
+  rest
+})
+
+const state = (workflow: Obj) =>
+  normalize({ nodes: nodesOf(workflow), links: linksOf(workflow), rest: rest(workflow, new Map()) })
+
+const withoutPositions = (workflow: Obj) => {
+  const { nodes, ...others } = state(workflow)
+  return { ...others, nodes: nodes.map(({ position: _, ...node }) => node) }
+}
+
+const isEqual = (a: unknown, b: unknown) => {
+  try {
+    assert.deepStrictEqual(a, b)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The difference makes the second state from the first, and the reverse difference the first from the second. */
+export const isReversible = (a: Obj, b: Obj) => {
+  const diff = WorkflowDiff.make(a, b)
+  assert.deepStrictEqual(normalize(apply(a, diff)), state(b))
+  assert.deepStrictEqual(normalize(apply(b, WorkflowDiff.make(b, a))), state(a))
+  assert.strictEqual(WorkflowDiff.view(diff).same, isEqual(withoutPositions(a), withoutPositions(b)))
+}

@@ -1,0 +1,364 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type Obj, obj } from "../../../src/base/Json.ts"
+import type * as WorkflowEdit from "../../../src/workflow/edit/WorkflowEdit.ts"
+import { joined } from "../../support/workflows.ts"
+import { agent, ai, base, edit, flow, hook, model, node, nodeOf, refusal, set } from "./edits.ts"
+
+const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
+const text = (value: unknown) => JSON.stringify(value)
+
+const conditions = {
+  options: { version: 2, caseSensitive: true, leftValue: "", typeValidation: "strict" },
+  combinator: "and",
+  conditions: []
+}
+const choice = (...names: ReadonlyArray<string>) =>
+  node("Switch", `${base}switch`, 3.2, {
+    rules: { values: names.map((outputKey) => ({ conditions, renameOutput: true, outputKey })) },
+    options: {}
+  })
+const nodes = [
+  hook,
+  node("If", `${base}if`, 2.2),
+  node("Loop", `${base}splitInBatches`, 3),
+  choice("新規", "Paid", "paid", "Late fee"),
+  node("Filter", `${base}filter`, 2.2),
+  node("Merge", `${base}merge`, 3, { numberInputs: 3 }),
+  agent(),
+  model("Model"),
+  node("Calc", `${ai}toolCalculator`, 1),
+  node("Memory", `${ai}memoryBufferWindow`, 1.3),
+  node("Foo", "n8n-nodes-foo.bar", 1),
+  node("Note", `${base}stickyNote`, 1),
+  set("A"),
+  set("B")
+]
+const workflow = flow(nodes)
+
+type Ends = Pick<Extract<WorkflowEdit.Operation, { op: "connect" }>, "sourceOutput" | "targetInput">
+const connect = (from: string, to: string, ends: Ends = {}) => ({ op: "connect", from, to, ...ends }) as const
+const disconnect = (from: string, to: string, ends: Ends = {}) => ({ op: "disconnect", from, to, ...ends }) as const
+
+describe("connect", () => {
+  it.each<[string, string, Ends, Obj, string]>([
+    ["Hook", "A", {}, joined(["Hook", "A"]), "'Hook' → 'A'"],
+    ["id of Hook", "id of A", {}, joined(["Hook", "A"]), "'Hook' → 'A'"],
+    ["Hook", "A", { sourceOutput: "main", targetInput: "main" }, joined(["Hook", "A"]), "'Hook' → 'A'"],
+    ["Hook", "A", { sourceOutput: 0, targetInput: "main[0]" }, joined(["Hook", "A"]), "'Hook' → 'A'"],
+    ["If", "A", {}, joined(["If", "A"]), "'If' main[0] 'true' → 'A' main[0]"],
+    ["If", "A", { sourceOutput: "false" }, joined(["If", "A", "main", 1]), "'If' main[1] 'false' → 'A' main[0]"],
+    ["If", "A", { sourceOutput: " FALSE " }, joined(["If", "A", "main", 1]), "'If' main[1] 'false' → 'A' main[0]"],
+    ["If", "A", { sourceOutput: "1" }, joined(["If", "A", "main", 1]), "'If' main[1] 'false' → 'A' main[0]"],
+    ["If", "A", { sourceOutput: 1 }, joined(["If", "A", "main", 1]), "'If' main[1] 'false' → 'A' main[0]"],
+    ["If", "A", { sourceOutput: "main[1]" }, joined(["If", "A", "main", 1]), "'If' main[1] 'false' → 'A' main[0]"],
+    ["Loop", "A", { sourceOutput: "loop" }, joined(["Loop", "A", "main", 1]), "'Loop' main[1] 'loop' → 'A' main[0]"],
+    ["Loop", "A", { sourceOutput: "done" }, joined(["Loop", "A"]), "'Loop' main[0] 'done' → 'A' main[0]"],
+    ["Switch", "A", { sourceOutput: "新規" }, joined(["Switch", "A"]), "'Switch' main[0] '新規' → 'A' main[0]"],
+    [
+      "Switch",
+      "A",
+      { sourceOutput: "paid" },
+      joined(["Switch", "A", "main", 2]),
+      "'Switch' main[2] 'paid' → 'A' main[0]"
+    ],
+    [
+      "Switch",
+      "A",
+      { sourceOutput: "late FEE" },
+      joined(["Switch", "A", "main", 3]),
+      "'Switch' main[3] 'Late fee' → 'A' main[0]"
+    ],
+    ["A", "Merge", { targetInput: 2 }, joined(["A", "Merge", "main", 0, 2]), "'A' main[0] → 'Merge' main[2] 'Input 3'"],
+    [
+      "A",
+      "Merge",
+      { targetInput: "input 2" },
+      joined(["A", "Merge", "main", 0, 1]),
+      "'A' main[0] → 'Merge' main[1] 'Input 2'"
+    ],
+    [
+      "Model",
+      "Agent",
+      {},
+      joined(["Model", "Agent", "ai_languageModel"]),
+      "'Model' ai_languageModel → 'Agent' ai_languageModel 'Chat Model'"
+    ],
+    [
+      "Model",
+      "Agent",
+      { targetInput: "chat model" },
+      joined(["Model", "Agent", "ai_languageModel"]),
+      "'Model' ai_languageModel → 'Agent' ai_languageModel 'Chat Model'"
+    ],
+    [
+      "Calc",
+      "Agent",
+      { sourceOutput: "ai_tool" },
+      joined(["Calc", "Agent", "ai_tool"]),
+      "'Calc' ai_tool → 'Agent' ai_tool 'Tool'"
+    ],
+    [
+      "Calc",
+      "Agent",
+      { targetInput: "ai_tool" },
+      joined(["Calc", "Agent", "ai_tool"]),
+      "'Calc' ai_tool → 'Agent' ai_tool 'Tool'"
+    ],
+    [
+      "Calc",
+      "Agent",
+      { sourceOutput: 0, targetInput: 0 },
+      joined(["Calc", "Agent", "ai_tool"]),
+      "'Calc' ai_tool → 'Agent' ai_tool 'Tool'"
+    ],
+    [
+      "Memory",
+      "Agent",
+      {},
+      joined(["Memory", "Agent", "ai_memory"]),
+      "'Memory' ai_memory → 'Agent' ai_memory 'Memory'"
+    ],
+    ["Foo", "A", { sourceOutput: 7 }, joined(["Foo", "A", "main", 7]), "'Foo' main[7] → 'A' main[0]"],
+    [
+      "Foo",
+      "Agent",
+      { sourceOutput: "ai_tool" },
+      joined(["Foo", "Agent", "ai_tool"]),
+      "'Foo' ai_tool → 'Agent' ai_tool 'Tool'"
+    ],
+    [
+      "Foo",
+      "Agent",
+      { targetInput: "ai_tool" },
+      joined(["Foo", "Agent", "ai_tool"]),
+      "'Foo' ai_tool → 'Agent' ai_tool 'Tool'"
+    ],
+    ["A", "Foo", { targetInput: "main[3]" }, joined(["A", "Foo", "main", 0, 3]), "'A' main[0] → 'Foo' main[3]"],
+    ["A", "A", {}, joined(["A", "A"]), "'A' → 'A'"]
+  ])("%s to %s by %j", (from, to, ends, connections, words) => {
+    const edited = edit(workflow, connect(from, to, ends))
+    same([edited.workflow["connections"], edited.changes], [connections, [`connected ${words}`]])
+    same(text({ ...edited.workflow, connections: {} }), text(workflow))
+    // The same again changes nothing.
+    const again = edit(edited.workflow, connect(from, to, ends))
+    assert.strictEqual(again.workflow, edited.workflow)
+    same(again.changes, [`${words} is already connected`])
+    const back = edit(edited.workflow, disconnect(from, to, ends))
+    same([back.workflow, back.changes], [workflow, [`disconnected ${words}`]])
+  })
+
+  it.each<[string, string, Ends, string, string, RegExp]>([
+    ["A", "Hook", {}, "to", "'Hook' has no main[0] input.", /is a trigger/],
+    ["Hook", "Note", {}, "to", "'Note' has no main[0] input.", /^'Note' has no inputs\.$/],
+    [
+      "Hook",
+      "A",
+      { sourceOutput: 1 },
+      "sourceOutput",
+      "'Hook' has no main[1] output.",
+      /^'Hook' has the output main\[0\] 'GET'\.$/
+    ],
+    ["Hook", "A", { targetInput: 1 }, "targetInput", "'A' has no main[1] input.", /^'A' has the input main\[0\]\.$/],
+    [
+      "If",
+      "A",
+      { sourceOutput: 2 },
+      "sourceOutput",
+      "'If' has no main[2] output.",
+      /main\[0\] 'true', main\[1\] 'false'/
+    ],
+    [
+      "If",
+      "A",
+      { sourceOutput: "yes" },
+      "sourceOutput",
+      "'If' has no output 'yes'.",
+      /main\[0\] 'true', main\[1\] 'false'/
+    ],
+    [
+      "Switch",
+      "A",
+      { sourceOutput: "PAID" },
+      "sourceOutput",
+      "'Switch' has 2 outputs 'PAID': choose one by index.",
+      /'Late fee'/
+    ],
+    ["Filter", "A", { sourceOutput: 1 }, "sourceOutput", "'Filter' has no main[1] output.", /main\[0\] 'Kept'/],
+    ["Merge", "A", { targetInput: "x" }, "targetInput", "'A' has no input 'x'.", /main\[0\]/],
+    ["Calc", "A", {}, "to", "'A' has no ai_tool input.", /main\[0\]/],
+    ["Calc", "Agent", { sourceOutput: "main" }, "sourceOutput", "'Calc' has no main[0] output.", /the output ai_tool/],
+    ["Agent", "Calc", {}, "to", "'Calc' has no main[0] input.", /connect from 'Calc' to 'Agent'/],
+    [
+      "Agent",
+      "Calc",
+      { sourceOutput: "ai_tool" },
+      "sourceOutput",
+      "'Agent' has no ai_tool output.",
+      /connect from 'Calc' to 'Agent'/
+    ],
+    [
+      "Calc",
+      "Agent",
+      { targetInput: "main" },
+      "targetInput",
+      "Output ai_tool cannot be connected to an input of type main.",
+      /Chat Model/
+    ],
+    ["Calc", "Agent", { sourceOutput: "error" }, "sourceOutput", "'Calc' has no output 'error'.", /ai_tool/],
+    ["Foo", "A", { sourceOutput: "out" }, "sourceOutput", "'Foo' has no output 'out'.", /not known/],
+    ["Foo", "A", { sourceOutput: "error" }, "sourceOutput", "'Foo' has no output 'error'.", /not known/],
+    ["Hok", "A", {}, "from", "There is no node 'Hok'.", /'Hook'/],
+    ["Hook", "X", {}, "to", "There is no node 'X'.", /'Hook'/]
+  ])("not %s to %s by %j", (from, to, ends, field, message, hint) => {
+    const refused = refusal(workflow, connect(from, to, ends))
+    same(refused.field, `operations[0].${field}`)
+    assert.include(refused.message, message)
+    assert.match(refused.hint, hint)
+  })
+
+  it("does not guess between a name and an index", () => {
+    const confusing = flow([choice("1", "0", "200"), set("A")])
+    const { hint, message } = refusal(confusing, connect("Switch", "A", { sourceOutput: "1" }))
+    same(message, "'1' is the name of one output of 'Switch' and the index of another.")
+    assert.include(hint, "main[0] '1', main[1] '0'")
+    same(
+      edit(confusing, connect("Switch", "A", { sourceOutput: "200" })).workflow["connections"],
+      joined(["Switch", "A", "main", 2])
+    )
+  })
+
+  it("from the output for errors makes it", () => {
+    const edited = edit(workflow, connect("If", "A", { sourceOutput: "error" }))
+    same(edited.workflow["connections"], joined(["If", "A", "main", 2]))
+    same(nodeOf(edited.workflow, "If")["onError"], "continueErrorOutput")
+    same(edited.changes, ["connected 'If' error → 'A' main[0]; its onError is continueErrorOutput now"])
+    const again = edit(edited.workflow, connect("If", "A", { sourceOutput: "Error" }))
+    same(again.changes, ["'If' main[2] 'error' → 'A' main[0] is already connected"])
+    const back = edit(edited.workflow, disconnect("If", "A", { sourceOutput: "error" }))
+    same(back.workflow["connections"], {})
+    const other = flow([set("S", { onError: "continueRegularOutput" }), set("A")])
+    same(
+      nodeOf(edit(other, connect("S", "A", { sourceOutput: "error" })).workflow, "S"),
+      set("S", { onError: "continueErrorOutput" })
+    )
+  })
+
+  it("writes unused outputs empty, and leaves those that are null", () => {
+    const given = flow(nodes, { Switch: { main: [null, [{ node: "A", type: "main", index: 0 }]] } })
+    const { workflow } = edit(given, connect("Switch", "B", { sourceOutput: 3 }))
+    same(workflow["connections"], {
+      Switch: {
+        main: [null, [{ node: "A", type: "main", index: 0 }], [], [{ node: "B", type: "main", index: 0 }]]
+      }
+    })
+    same(edit(given, connect("Switch", "B", { sourceOutput: 0 })).workflow["connections"], {
+      Switch: { main: [[{ node: "B", type: "main", index: 0 }], [{ node: "A", type: "main", index: 0 }]] }
+    })
+  })
+
+  it("keeps to what an input takes", () => {
+    const served = flow(
+      [...nodes, model("Other"), node("Llama", `${ai}lmOllama`, 1)],
+      joined(["Model", "Agent", "ai_languageModel"])
+    )
+    const full = refusal(served, connect("Other", "Agent"))
+    same([full.field, full.message], ["operations[0].to", "'Agent' takes 1 Chat Model; connected: 'Model'."])
+    assert.match(full.hint, /^Disconnect one first\. 'Agent' has the inputs /)
+    same(refusal(served, connect("Llama", "Agent")).message, `'Agent' does not take a '${ai}lmOllama' as Chat Model.`)
+    edit(flow(nodes, joined(["Gone", "Agent", "ai_languageModel"])), connect("Model", "Agent"))
+    edit(served, { op: "disable", node: "Model" }, connect("Other", "Agent"))
+    edit(served, disconnect("Model", "Agent"), connect("Other", "Agent"))
+  })
+
+  it("takes the input of its kind that the target has by its parameters", () => {
+    const two = flow([agent({ typeVersion: 3, parameters: { needsFallback: true } }), model("M1"), model("M2")])
+    const { workflow } = edit(two, connect("M1", "Agent"), connect("M2", "Agent", { targetInput: "Fallback Model" }))
+    same(workflow["connections"], {
+      M1: { ai_languageModel: [[{ node: "Agent", type: "ai_languageModel", index: 0 }]] },
+      M2: { ai_languageModel: [[{ node: "Agent", type: "ai_languageModel", index: 1 }]] }
+    })
+  })
+
+  it("sees connections that go by id", () => {
+    const byId = flow(nodes, joined(["id of Hook", "id of A"]))
+    same(edit(byId, connect("Hook", "A")).changes, ["'Hook' → 'A' is already connected"])
+    same(edit(byId, disconnect("Hook", "A")).workflow["connections"], {})
+  })
+
+  it("does not trip over names that objects have", () => {
+    const odd = flow([set("__proto__"), set("constructor"), set("toString")])
+    const there = edit(odd, connect("__proto__", "constructor"), connect("constructor", "__proto__"))
+    same(
+      text(there.workflow["connections"]),
+      `{"__proto__":{"main":[[{"node":"constructor","type":"main","index":0}]]},` +
+        `"constructor":{"main":[[{"node":"__proto__","type":"main","index":0}]]}}`
+    )
+    same(edit(there.workflow, { op: "remove", node: "__proto__" }).workflow["connections"], {})
+    same(
+      text(edit(there.workflow, { op: "rename", node: "__proto__", to: "P" }).workflow["connections"]).includes("__"),
+      false
+    )
+  })
+})
+
+describe("disconnect", () => {
+  const linked = flow(
+    nodes,
+    joined(["If", "A"], ["If", "A", "main", 1], ["If", "B", "main", 1], ["A", "Merge"], ["A", "Merge", "main", 0, 2])
+  )
+  const left = (...ends: Parameters<typeof disconnect>) => edit(linked, disconnect(...ends)).workflow["connections"]
+
+  it("every link between two, or one of them", () => {
+    same(left("If", "A"), joined(["If", "B", "main", 1], ["A", "Merge"], ["A", "Merge", "main", 0, 2]))
+    same(left("If", "A", { sourceOutput: "true" }), {
+      ...joined(["If", "A", "main", 1], ["If", "B", "main", 1], ["A", "Merge"], ["A", "Merge", "main", 0, 2])
+    })
+    same(
+      left("A", "Merge", { targetInput: 2 }),
+      joined(["If", "A"], ["If", "A", "main", 1], ["If", "B", "main", 1], ["A", "Merge"])
+    )
+    same(obj(left("A", "Merge"))?.["A"], undefined)
+    same(edit(linked, disconnect("If", "A")).changes, [
+      "disconnected 'If' main[0] 'true' → 'A' main[0], 'If' main[1] 'false' → 'A' main[0]"
+    ])
+  })
+
+  it("of a port that is not there", () => {
+    const beyond = flow(nodes, joined(["If", "A", "main", 5, 4]))
+    same(edit(beyond, disconnect("If", "A", { sourceOutput: 5, targetInput: 4 })).workflow["connections"], {})
+  })
+
+  it("of removed nodes", () => {
+    const stale = flow([set("A"), set("B")], joined(["A", "Gone"], ["Gone", "B"], ["A", "B"]))
+    const { changes, workflow } = edit(stale, disconnect("A", "Gone"), disconnect("Gone", "B"))
+    same([workflow["connections"], changes], [joined(["A", "B"]), [
+      "disconnected 'A' → 'Gone'",
+      "disconnected 'Gone' → 'B'"
+    ]])
+  })
+
+  it.each<[string, string, Ends, string, RegExp]>([
+    ["If", "Merge", {}, "'If' is not connected to 'Merge'.", /Existing: 'If' → 'A', 'If' main\[1\] → 'A' main/],
+    ["If", "B", { sourceOutput: 0 }, "'If' is not connected to 'B' there.", /Existing: 'If' main\[1\] 'false' → 'B'/],
+    ["Hook", "A", {}, "'Hook' is not connected to 'A'.", /no outgoing connections/],
+    ["If", "A", { sourceOutput: "error" }, "'If' is not connected to 'A' there.", /main\[0\]/],
+    ["If", "A", { sourceOutput: "no" }, "'If' has no output 'no'.", /'false'/],
+    ["If", "Gone", {}, "There is no node 'Gone'.", /There are/]
+  ])("not %s from %s by %j", (from, to, ends, message, hint) => {
+    const refused = refusal(linked, disconnect(from, to, ends))
+    same(refused.message, message)
+    assert.match(refused.hint, hint)
+  })
+
+  it("leaves everything else unchanged", () => {
+    const odd = flow(nodes, {
+      ...joined(["Hook", "A"], ["If", "B"]),
+      A: { main: [null, [], [{ node: "B", type: "main", index: 0, more: 1 }]], ai_tool: [[]] },
+      B: { main: "x" }
+    })
+    const before = obj(odd["connections"]) ?? {}
+    const after = obj(edit(odd, disconnect("If", "B")).workflow["connections"]) ?? {}
+    same(after, Object.fromEntries(Object.entries(before).filter(([key]) => key !== "If")))
+    assert.deepStrictEqual(after["A"], before["A"])
+  })
+})

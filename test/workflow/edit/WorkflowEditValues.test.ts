@@ -1,0 +1,238 @@
+import { assert, describe, it } from "@effect/vitest"
+import { obj } from "../../../src/base/Json.ts"
+import * as JsonPath from "../../../src/base/JsonPath.ts"
+import { problems } from "../../../src/workflow/check/WorkflowProblems.ts"
+import * as WorkflowDiff from "../../../src/workflow/diff/WorkflowDiff.ts"
+import { base, edit, flow, lookups, node, nodeOf, refusal } from "./edits.ts"
+
+const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
+
+const code = `${"a = 1 // before\n".repeat(20)}return $input.all().map(({ json }) => ({
+  net: json.gross - json.discount.amount,
+  price: "$1 $& $$"
+}))`
+const assignments = ["a", "b", "c"].map((name) => ({ id: name, name, type: "string", value: `of ${name}` }))
+const workflow = flow([
+  node("Net amount", `${base}code`, 2, { jsCode: code }),
+  node("Fields", `${base}set`, 3.4, { assignments: { assignments }, options: {} }),
+  node("Get", `${base}httpRequest`, 4.2, { url: "={{ $json.url }}/a/a", options: { timeout: 5 } }),
+  node("If", `${base}if`, 2.2, { conditions: { conditions: [] } })
+])
+
+describe("replace", () => {
+  const replace = (node: string, path: string, find: string, replacement: string, all?: boolean) => ({
+    op: "replace" as const,
+    node,
+    path,
+    find,
+    with: replacement,
+    ...(all === undefined ? {} : { all })
+  })
+  const value = (path: string, name: string, ...operation: Parameters<typeof replace>) => {
+    const edited = edit(workflow, replace(...operation))
+    return { ...edited, value: JsonPath.get(nodeOf(edited.workflow, name)["parameters"], JsonPath.parse(path) ?? []) }
+  }
+
+  it("changes a part of a text, and shows its surroundings", () => {
+    const edited = value(
+      "jsCode",
+      "Net amount",
+      "Net amount",
+      "jsCode",
+      "json.discount.amount",
+      "(json.discount?.amount ?? 0)"
+    )
+    same(edited.value, code.replace("json.discount.amount", "(json.discount?.amount ?? 0)"))
+    same(edited.changes.length, 1)
+    const [line = ""] = edited.changes
+    assert.match(
+      line,
+      /^Net amount: jsCode: '….*- json\.discount\.amount.*…' → '….*- \(json\.discount\?\.amount \?\? 0\)/
+    )
+    assert.isAtMost(line.length, 160 + "Net amount: jsCode: ".length)
+  })
+
+  it("shows texts in quotes that need no escapes in JSON", () => {
+    same(WorkflowDiff.around("say \"a\"", "say \"it's\" \\d"), "'say \"a\"' → `say \"it's\" \\d`")
+    same(WorkflowDiff.around("a\nb", undefined), "\"a⏎b\" → none")
+  })
+
+  it("takes the text literally: $ means nothing, nor does a pattern", () => {
+    same(
+      value("jsCode", "Net amount", "Net amount", "jsCode", "$1 $& $$", "$&$1$$$`").value,
+      code.replace(/\$1 \$& \$\$/, () => "$&$1$$$`")
+    )
+    same(
+      refusal(workflow, replace("Net amount", "jsCode", ".*", "x")).message,
+      "The text is not in jsCode of 'Net amount' (found 0 times)."
+    )
+  })
+
+  it("asks for more where the text is there more than once", () => {
+    const refused = refusal(workflow, replace("Get", "url", "/a", "/b"))
+    same([refused.field, refused.message], ["operations[0].find", "The text is 2 times in url of 'Get'."])
+    assert.include(refused.hint, "all: true")
+    same(value("url", "Get", "Get", "url", "/a", "/b", true).value, "={{ $json.url }}/b/b")
+    same(value("url", "Get", "Get", "parameters.url", "/a/a", "").value, "={{ $json.url }}")
+  })
+
+  it("shows what is there where the text is not", () => {
+    assert.include(
+      refusal(workflow, replace("Net amount", "jsCode", "net: json.gross - json.discount.amout", "x")).hint,
+      "Did you mean \"net: json.gross - json.discount.amount,\"?"
+    )
+    assert.include(refusal(workflow, replace("Get", "url", "x.y", "x")).hint, "$json.url")
+    same(refusal(workflow, replace("Get", "url", "", "x")).field, "operations[0].find")
+    same(refusal(workflow, replace("Get", "options", "x", "y")).message, "options is not text.")
+    same(refusal(workflow, replace("Nobody", "url", "x", "y")).field, "operations[0].node")
+  })
+
+  it("brings a problem where the code does not parse any more", () => {
+    const broken = problems(
+      value("jsCode", "Net amount", "Net amount", "jsCode", "({ json }) =>", "({ json } =>").workflow,
+      lookups()
+    )
+    const problem = broken.find(({ node }) => node === "Net amount")
+    same(problem?.path, "nodes[0].parameters.jsCode")
+    assert.match(problem?.message ?? "", /The code does not parse: .*, line 21: return/)
+    const expression = problems(value("url", "Get", "Get", "url", "$json.url }}", "$json. }}").workflow, lookups())
+    assert.isTrue(expression.some(({ message }) => /does not parse/.test(message)))
+  })
+})
+
+describe("set", () => {
+  const set = (node: string, path: string, value: unknown) => ({ op: "set" as const, node, path, value })
+  const parameters = (...operation: Parameters<typeof set>) =>
+    nodeOf(edit(workflow, set(...operation)).workflow, operation[0])["parameters"]
+
+  it("changes, adds, appends and removes one value", () => {
+    same(obj(parameters("Get", "options.timeout", 9))?.["options"], { timeout: 9 })
+    same(obj(parameters("Get", "options.proxy", "p"))?.["options"], { timeout: 5, proxy: "p" })
+    same(obj(parameters("Get", "method", "POST"))?.["method"], "POST")
+    same(obj(parameters("Get", "options.timeout", null))?.["options"], {})
+    const path = ["assignments", "assignments"]
+    same(JsonPath.get(parameters("Fields", "assignments.assignments[2].value", "x"), [...path, 2, "value"]), "x")
+    same(JsonPath.get(parameters("Fields", "assignments.assignments[ + ]", { name: "d" }), [...path, 3]), { name: "d" })
+    same(JsonPath.get(parameters("Fields", "parameters.assignments.assignments[0]", null), path), assignments.slice(1))
+  })
+
+  it("says what differs", () => {
+    same(edit(workflow, set("Fields", "assignments.assignments[2].value", "for c")).changes, [
+      "Fields: assignments.assignments[2].value: \"of c\" → \"for c\""
+    ])
+    same(edit(workflow, set("Get", "options.timeout", 5)).changes, ["'Get' already has these values"])
+    same(edit(workflow, set("Fields", "assignments.assignments[0]", null)).changes, [
+      "Fields: assignments.assignments[0]: {\"id\":\"a\",\"name\":\"a\",\"type\":\"string\",\"value\":\"of a\"} → none"
+    ])
+  })
+
+  it("makes the objects and the list on its way, which n8n leaves out when they are empty", () => {
+    same(parameters("Get", "options.batching.batch.batchSize", 10), {
+      url: "={{ $json.url }}/a/a",
+      options: { timeout: 5, batching: { batch: { batchSize: 10 } } }
+    })
+    same(parameters("Get", "headerParameters.parameters[+]", { name: "x", value: "y" }), {
+      url: "={{ $json.url }}/a/a",
+      options: { timeout: 5 },
+      headerParameters: { parameters: [{ name: "x", value: "y" }] }
+    })
+  })
+
+  it("completes the filter that it is in", () => {
+    const condition = { leftValue: "a", rightValue: "b", operator: { type: "string", operation: "equals" } }
+    same(parameters("If", "conditions.conditions[+]", condition), {
+      conditions: {
+        combinator: "and",
+        conditions: [condition],
+        options: { caseSensitive: true, leftValue: "", typeValidation: "strict", version: 2 }
+      }
+    })
+  })
+
+  it.each<[string, string, unknown, string, string, RegExp]>([
+    [
+      "Get",
+      "options.batching.batches.batchSize",
+      1,
+      "path",
+      "'batching' holds no 'batches': n8n drops it.",
+      /'batch'/
+    ],
+    [
+      "Fields",
+      "assignments.assignments[3]",
+      {},
+      "path",
+      "assignments.assignments[3] does not exist.",
+      /ends at \[2\]: .*\[\+\] appends/
+    ],
+    [
+      "Fields",
+      "assignments.values[0]",
+      {},
+      "path",
+      "assignments.values does not exist.",
+      /assignments contains 'assignments'/
+    ],
+    ["Fields", "rules[+]", {}, "path", "Edit Fields (Set) 3.4 has no parameter 'rules'.", /./],
+    ["Get", "options.proxi.host", "x", "path", "HTTP Request has no parameter 'proxi' here: n8n drops it.", /'proxy'/],
+    ["Fields", "assignments.values[+]", {}, "path", "'assignments' holds no 'values': n8n drops it.", /'assignments'/],
+    ["Fields", "options[+]", {}, "path", "options is not a list.", /options is empty/],
+    ["Fields", "assignments.assignments[+]", null, "value", "null cannot be appended.", /\[\+\] appends/],
+    [
+      "Fields",
+      "assignments.assignments.name",
+      "x",
+      "path",
+      "assignments.assignments.name does not exist.",
+      /ends at \[2\]/
+    ],
+    ["Get", "url.x", "x", "path", "url.x does not exist.", /url is "=/],
+    ["Get", "options.proxy", null, "path", "options.proxy does not exist.", /'timeout'/],
+    ["Get", "metod", "GET", "path", "HTTP Request 4.2 has no parameter 'metod'.", /'method'/],
+    ["Get", "a..b", "x", "path", "'a..b' is not a path below parameters.", /rules\.values\[2\]/],
+    ["Get", "parameters", {}, "path", "'parameters' is not a path below parameters.", /'url', 'options'/],
+    ["Gets", "url", "x", "node", "There is no node 'Gets'.", /'Get'/]
+  ])("refuses %s %s = %j", (node, path, value, field, message, hint) => {
+    const refused = refusal(workflow, set(node, path, value))
+    same([refused.field, refused.message], [`operations[0].${field}`, message])
+    assert.match(refused.hint, hint)
+  })
+
+  it("brings a problem where the value is not what the parameter takes", () => {
+    const before = problems(workflow, lookups()).length
+    const after = problems(edit(workflow, set("Get", "method", "FETCH")).workflow, lookups())
+    same(after.length, before + 1)
+  })
+})
+
+describe("secrets", () => {
+  const pair = (value: string) => ({ headerParameters: { parameters: [{ name: "X-Api-Key", value }] } })
+  const secret = flow([
+    node("Get", `${base}httpRequest`, 4.2, { url: "a", ...pair("hunter2hunter2") }),
+    node("Code", `${base}code`, 2, { jsCode: "const password = \"hunter2hunter2\"\nreturn []" })
+  ])
+  const path = "headerParameters.parameters[0].value"
+
+  it("are not affected by what changes", () => {
+    const lines = [
+      edit(secret, { op: "set", node: "Get", path, value: "swordfish-swordfish" }),
+      edit(secret, { op: "replace", node: "Get", path, find: "2h", with: "3h" }),
+      edit(secret, { op: "update", node: "Get", parameters: { url: "b", ...pair("swordfish-swordfish") } })
+    ].map(({ changes }) => changes)
+    same(lines, [
+      [`Get: ${path}: [redacted] → [redacted]`],
+      [`Get: ${path}: [redacted] → [redacted]`],
+      ["Get: url: \"a\" → \"b\"", `Get: ${path}: [redacted] → [redacted]`]
+    ])
+  })
+
+  it("nor by what is refused", () => {
+    const hints = [
+      refusal(secret, { op: "replace", node: "Get", path, find: "x", with: "y" }),
+      refusal(secret, { op: "replace", node: "Code", path: "jsCode", find: "const pasword = \"", with: "y" }),
+      refusal(secret, { op: "set", node: "Get", path: `${path}.x`, value: "y" })
+    ].map(({ hint }) => hint)
+    for (const hint of hints) assert.notInclude(hint, "hunter2")
+  })
+})

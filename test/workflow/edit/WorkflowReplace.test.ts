@@ -1,0 +1,174 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Result from "effect/Result"
+import { type Obj, obj } from "../../../src/base/Json.ts"
+import * as WorkflowEdit from "../../../src/workflow/edit/WorkflowEdit.ts"
+import { joined } from "../../support/workflows.ts"
+import { agent, ai, base, flow, hook, lookups, model, node, nodeOf, set } from "./edits.ts"
+
+const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
+
+const attempt = (workflow: Obj, node: string, type: string, parameters?: Obj) =>
+  WorkflowEdit.replace(workflow, { node, type, ...(parameters === undefined ? {} : { parameters }) }, lookups())
+const replace = (...given: Parameters<typeof attempt>) =>
+  Result.getOrThrowWith(attempt(...given), (refused) => new Error(JSON.stringify(refused)))
+const refusal = (...given: Parameters<typeof attempt>) => Result.getOrThrow(Result.flip(attempt(...given)))
+
+describe("replace", () => {
+  it("keeps a node's other properties, and the order of its keys", () => {
+    const old = set("A", { notes: "n", disabled: true, onError: "continueRegularOutput", position: [5, 6], zeta: 1 })
+    const { changes, nodeId, workflow } = replace(flow([hook, old]), "id of A", `${base}noOp`)
+    same(JSON.stringify(nodeOf(workflow, "A")), JSON.stringify({ ...old, type: `${base}noOp`, typeVersion: 1 }))
+    same(nodeId, "id of A")
+    same(changes, [`replaced 'A' (${base}set 3.4 → ${base}noOp 1)`])
+  })
+
+  it("keeps parameters of the same name that are valid there, and drops the rest", () => {
+    const slack = node("Send", `${base}slack`, 2.3, {
+      resource: "message",
+      operation: "post",
+      text: "hi",
+      select: "channel",
+      otherOptions: { mrkdwn: true }
+    }, { credentials: { slackApi: { id: "1" } } })
+    const { changes, workflow } = replace(flow([slack]), "Send", `${base}telegram`, { chatId: "5" })
+    const made = nodeOf(workflow, "Send")
+    same(made["parameters"], { resource: "message", text: "hi", chatId: "5" })
+    same("credentials" in made, false)
+    assert.include(changes[0], "; dropped the parameters operation, select, otherOptions")
+  })
+
+  it("prefers the given parameters, and drops those that they hide", () => {
+    const request = node("Get", `${base}httpRequest`, 4.2, {
+      url: "a",
+      sendBody: true,
+      jsonBody: "{}",
+      specifyBody: "json"
+    })
+    const { workflow } = replace(flow([request]), "Get", `${base}httpRequestTool`, { url: "b", sendBody: false })
+    same(nodeOf(workflow, "Get")["parameters"], { url: "b", sendBody: false })
+  })
+
+  it("of the same type brings the newest version, and keeps all", () => {
+    const request = node("Get", `${base}httpRequest`, 1, { url: "a", old: 1 }, { credentials: { x: { id: "1" } } })
+    const made = nodeOf(replace(flow([request]), "Get", `${base}httpRequest`).workflow, "Get")
+    same(made, { ...request, typeVersion: lookups().newest(`${base}httpRequest`) })
+  })
+
+  it("keeps credentials of types that the new type has", () => {
+    const credentials = {
+      githubApi: { id: "1", name: "g" },
+      githubOAuth2Api: { id: "2", name: "o" },
+      other: { id: "3" }
+    }
+    const github = node("G", `${base}githubTrigger`, 1, {}, { credentials })
+    same(nodeOf(replace(flow([github]), "G", `${base}github`).workflow, "G")["credentials"], {
+      githubApi: credentials.githubApi,
+      githubOAuth2Api: credentials.githubOAuth2Api
+    })
+    const generic = { authentication: "genericCredentialType", genericAuthType: "other" }
+    same(nodeOf(replace(flow([github]), "G", `${base}httpRequest`, generic).workflow, "G")["credentials"], {
+      other: credentials.other
+    })
+  })
+
+  it("adds a webhook if needed, and removes it if not", () => {
+    const { webhookId: _, ...noOp } = nodeOf(replace(flow([hook]), "Hook", `${base}noOp`).workflow, "Hook")
+    same(_, undefined)
+    same(nodeOf(replace(flow([noOp]), "Hook", `${base}webhook`).workflow, "Hook")["webhookId"], "new-1")
+    same(nodeOf(replace(flow([hook]), "Hook", `${base}formTrigger`).workflow, "Hook")["webhookId"], "w")
+  })
+
+  it("keeps connections whose ports the new type has, and says which go, and why", () => {
+    const check = node("If", `${base}if`, 2.2)
+    const workflow = flow(
+      [hook, check, set("A"), set("B")],
+      joined(["Hook", "If"], ["If", "A"], ["If", "B", "main", 1], ["A", "B"], ["A", "Gone"])
+    )
+    const { report, workflow: edited } = replace(workflow, "If", `${base}noOp`)
+    same(report, {
+      maintainedConnections: ["'Hook' main[0] → main[0]", "main[0] → 'A' main[0]"],
+      removedConnections: ["main[1] → 'B' main[0]: 'If' has no main[1] output."]
+    })
+    same(edited["connections"], joined(["Hook", "If"], ["If", "A"], ["A", "B"], ["A", "Gone"]))
+    const trigger = replace(workflow, "If", `${base}manualTrigger`)
+    same(trigger.report.removedConnections, [
+      "'Hook' main[0] → main[0]: 'If' has no main[0] input.",
+      "main[1] → 'B' main[0]: 'If' has no main[1] output."
+    ])
+    const whole = replace(workflow, "If", `${base}switch`, { mode: "expression", numberOutputs: 2 })
+    same(whole.report.removedConnections, [])
+    assert.deepStrictEqual(whole.workflow["connections"], workflow["connections"])
+  })
+
+  it("keeps what serves a node only where it is taken", () => {
+    const workflow = flow(
+      [hook, agent(), model("Model"), node("Calc", `${ai}toolCalculator`, 1), set("A")],
+      joined(["Hook", "Agent"], ["Model", "Agent", "ai_languageModel"], ["Calc", "Agent", "ai_tool"], ["Agent", "A"])
+    )
+    const chain = replace(workflow, "Agent", `${ai}chainLlm`)
+    same(chain.report.removedConnections, ["'Calc' ai_tool → ai_tool: 'Agent' has no ai_tool input."])
+    same(replace(workflow, "Model", `${ai}lmChatAnthropic`).report.maintainedConnections, [
+      "ai_languageModel → 'Agent' ai_languageModel"
+    ])
+    same(replace(workflow, "Model", `${ai}lmOllama`).report, {
+      maintainedConnections: [],
+      removedConnections: [
+        `ai_languageModel → 'Agent' ai_languageModel: 'Agent' does not take a '${ai}lmOllama' as Chat Model.`
+      ]
+    })
+  })
+
+  it("moves what starts at the output for errors to that of the new type", () => {
+    const failing = set("A", { onError: "continueErrorOutput" })
+    const workflow = flow([hook, failing, set("B"), set("C")], joined(["Hook", "A"], ["A", "B"], ["A", "C", "main", 1]))
+    const { report, workflow: edited } = replace(workflow, "A", `${base}if`)
+    same(report.maintainedConnections.slice(1), ["main[0] → 'B' main[0]", "main[2] → 'C' main[0]"])
+    same(edited["connections"], joined(["Hook", "A"], ["A", "B"], ["A", "C", "main", 2]))
+    same(replace(edited, "A", `${base}set`).workflow["connections"], workflow["connections"])
+  })
+
+  it("keeps links with the label of their output", () => {
+    const old = node("Loop", `${base}splitInBatches`, 2)
+    const workflow = flow([old, set("Work"), set("Done")], joined(["Loop", "Work"], ["Loop", "Done", "main", 1]))
+    same(
+      replace(workflow, "Loop", `${base}splitInBatches`).workflow["connections"],
+      joined(["Loop", "Done"], ["Loop", "Work", "main", 1])
+    )
+  })
+
+  it("of a node that is connected to itself or to a removed node", () => {
+    const workflow = flow([set("A")], joined(["A", "A"], ["A", "Gone"], ["Gone", "A"]))
+    const { report, workflow: edited } = replace(workflow, "A", `${base}noOp`)
+    same([report.maintainedConnections, report.removedConnections], [["main[0] → 'A' main[0]"], []])
+    assert.deepStrictEqual(edited["connections"], workflow["connections"])
+    same(
+      obj(replace(workflow, "A", `${base}manualTrigger`).workflow["connections"]),
+      joined(["A", "Gone"], ["Gone", "A"])
+    )
+  })
+
+  it("of types that are not known", () => {
+    const foo = node("Foo", "n8n-nodes-foo.bar", 3, { a: 1 })
+    const workflow = flow([foo, set("A")], joined(["Foo", "A", "main", 4], ["A", "Foo", "main", 0, 2]))
+    const { report, workflow: edited } = replace(workflow, "A", "n8n-nodes-foo.bar", { b: 1 })
+    same([nodeOf(edited, "A")["typeVersion"], nodeOf(edited, "A")["parameters"]], [3, { b: 1 }])
+    same(report.removedConnections, [])
+    same(replace(workflow, "Foo", `${base}set`).report.removedConnections.length, 2)
+  })
+
+  it("is refused where node, type or a parameter does not exist", () => {
+    same(refusal(flow([set("A")]), "B", `${base}set`).field, "node")
+    same(refusal(flow([set("A")]), "A", `${base}sett`).field, "type")
+    same(refusal(flow([set("A")]), "A", `${base}httpRequest`, { metod: "x" }), {
+      field: "parameters.metod",
+      message: "HTTP Request 4.5 has no parameter 'metod'.",
+      hint: "Did you mean 'method'?"
+    })
+  })
+
+  it("takes a node that is hardly one", () => {
+    const { nodeId, workflow } = replace({ nodes: [{ id: "x", parameters: "p" }] }, "x", `${base}noOp`)
+    same(nodeId, "x")
+    same(workflow, { nodes: [{ id: "x", parameters: {}, type: `${base}noOp`, typeVersion: 1 }] })
+  })
+})

@@ -1,0 +1,189 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import type { Obj } from "../../../src/base/Json.ts"
+import * as NodeType from "../../../src/catalogue/types/NodeType.ts"
+import * as services from "../../../src/workflow/upgrade/services.ts"
+import * as Upgrade from "../../../src/workflow/upgrade/Upgrade.ts"
+import * as NodeLookups from "../../../src/workflows/NodeLookups.ts"
+import { Json } from "../../support/arbitrary.ts"
+import { catalogue } from "../../support/catalogue.ts"
+import { node, workflow } from "../../support/workflows.ts"
+
+const base = "n8n-nodes-base."
+
+const types = Object.keys(services.steps)
+
+const lookupsOf = (connected?: string) =>
+  Effect.provide(NodeLookups.make([...types, `${base}googleSheetsTool`], connected), catalogue)
+
+const lookups = await Effect.runPromise(lookupsOf())
+
+const upgrade = (nodes: ReadonlyArray<Obj>) => {
+  const outcome = Upgrade.upgrade(workflow("w", nodes), undefined, lookups)
+  assert.strictEqual(Upgrade.upgrade(outcome.workflow, undefined, lookups).workflow, outcome.workflow)
+  return outcome
+}
+
+/** Type, version, parameters; the version it reaches, what its parameters then have; and what is left, in part. */
+type Row = readonly [type: string, version: number, before: Obj, reached: number, after: Obj, left?: RegExp]
+
+const sheet = { documentId: { __rl: true, mode: "id", value: "d" }, sheetName: { __rl: true, mode: "id", value: "0" } }
+const auto = { mappingMode: "autoMapInputData", value: {}, matchingColumns: ["id"], schema: [{ id: "gone" }] }
+const filter = (...values: ReadonlyArray<string>) => ({
+  filtersUI: { values: values.map((lookupValue) => ({ lookupColumn: "a", lookupValue })) }
+})
+const columns = { mappingMode: "defineBelow", value: { a: "1" }, schema: [] }
+const deal = { propertiesValues: { properties: ["a"] } }
+const groups = ["options", "columns", "filtersUI", "additionalFields", "updateFields", "otherOptions", "filters"]
+const preview = "={{ !/(https?|ftp|file):\\/\\/\\S+|www\\.\\S+|\\S+\\.\\S+/.test($parameter.text) }}"
+
+const rows: ReadonlyArray<Row> = [
+  ["googleSheets", 4.5, { ...sheet, operation: "append", columns }, 4.7, { columns }],
+  ["googleSheets", 4.3, { ...sheet, operation: "append", columns }, 4.3, { columns }, /lacks one of the listed/],
+  ["googleSheets", 4.3, { ...sheet, operation: "appendOrUpdate", columns: auto }, 4.7, {
+    columns: { ...auto, schema: [] }
+  }],
+  ["googleSheets", 4, { ...sheet, operation: "update", columns: auto }, 4.7, { options: { cellFormat: "RAW" } }],
+  ["googleSheets", 3, { ...sheet, operation: "append", dataMode: "autoMapInputData" }, 4.7, {
+    columns: { mappingMode: "autoMapInputData", value: {}, matchingColumns: [], schema: [] },
+    dataMode: undefined
+  }],
+  ["googleSheets", 3, { ...sheet, operation: "append", dataMode: "defineBelow" }, 3, {}, /list of columns/],
+  ["googleSheets", 4.4, { ...sheet, ...filter("x") }, 4.7, { options: { returnFirstMatch: true } }],
+  ["googleSheets", 4.4, { ...sheet, ...filter("x", "y") }, 4.7, { combineFilters: undefined }],
+  ["googleSheets", 4.4, { ...sheet, ...filter("x", "y"), combineFilters: "OR" }, 4.5, {}, /first match of any/],
+  ["googleSheets", 4.2, { ...sheet, ...filter("x"), options: { returnAllMatches: "returnAllMatches" } }, 4.7, {
+    options: {},
+    combineFilters: "OR"
+  }],
+  ["googleSheets", 4.1, { ...sheet, ...filter("={{ $json.a }}") }, 4.1, {}, /combined into one reading/],
+  ["googleSheets", 2, { sheetId: "d", range: "A:F" }, 2, { range: "A:F" }, /addresses and returns rows/],
+  ["airtable", 2.1, { operation: "create", columns: auto }, 2.2, { columns: auto }],
+  ["airtable", 2.1, { operation: "search" }, 2.1, {}, /`fields`/],
+  ["airtable", 2, { operation: "search" }, 2, {}, /searches once/],
+  ["airtable", 2, { resource: "base", operation: "getSchema" }, 2.2, {}],
+  ["gmail", 2, { sendTo: "a@b.c", message: "m" }, 2.2, { emailType: undefined, options: { appendAttribution: false } }],
+  ["gmail", 2.1, { operation: "reply" }, 2.1, {}, /Reply-To/],
+  ["gmail", 2.1, { resource: "label", operation: "get" }, 2.2, {}],
+  ["gmail", 2.1, { operation: "reply", options: { replyToRecipientsOnly: "={{ $json.x }}" } }, 2.1, {}, /Reply-To/],
+  ["slack", 2, { text: "t" }, 2.7, { otherOptions: { includeLinkToWorkflow: "={{ undefined }}" } }],
+  ["slack", 2, { text: "t", otherOptions: "={{ {} }}" }, 2, {}, /expression/],
+  ["slack", 2.1, { resource: "file", operation: "upload" }, 2.1, {}, /uploaded/],
+  ["slack", 2.2, { operation: "search", query: "q" }, 2.6, {}, /Real-time Search/],
+  [
+    "slack",
+    2.2,
+    { authentication: "oAuth2", otherOptions: { botProfile: { imageValues: { icon_url: "u" } } } },
+    2.5,
+    {},
+    /photo/
+  ],
+  ["telegram", 1, { text: "a" }, 1.2, {
+    additionalFields: { appendAttribution: false, disable_web_page_preview: preview }
+  }],
+  ["telegram", 1.1, { operation: "sendPhoto" }, 1.2, { additionalFields: undefined }],
+  ["telegram", 1.1, { text: "a", additionalFields: { disable_web_page_preview: true } }, 1.2, {
+    additionalFields: { disable_web_page_preview: true }
+  }],
+  ["telegramTrigger", 1, { updates: ["message"] }, 1.2, {}, /wait at Telegram/],
+  ["telegramTrigger", 1.1, { additionalFields: { chatIds: "1" } }, 1.1, {}, /ignored/],
+  ["notion", 2, { resource: "block", operation: "getAll" }, 2.1, { simplifyOutput: false }, /address/],
+  ["notion", 2.2, { resource: "databasePage", operation: "getAll" }, 2.2, {}, /data sources/],
+  ["hubspot", 2, { resource: "contact" }, 2.2, { authentication: undefined }],
+  ["hubspot", 2, { resource: "deal", operation: "getAll", filters: { propertiesCollection: deal } }, 2, {}, /deal/],
+  [
+    "googleCalendar",
+    1.1,
+    {
+      operation: "update",
+      updateFields: { attendees: ["a@b.c"], timezone: "UTC" }
+    },
+    1.3,
+    {
+      updateFields: { attendeesUi: { values: { attendees: ["a@b.c"], mode: "replace" } }, timezone: "UTC" }
+    }
+  ],
+  ["googleCalendar", 1.2, { operation: "getAll", options: { singleEvents: true, timeMin: "={{ $now }}" } }, 1.3, {
+    options: {},
+    timeMin: "={{ $now }}",
+    timeMax: ""
+  }],
+  ["googleCalendar", 1.2, { operation: "getAll" }, 1.2, {}, /recurring/],
+  ["googleCalendar", 1.2, {}, 1.3, { start: "", end: "" }],
+  ["postgres", 2.6, { operation: "executeQuery", query: "UPDATE a SET b = 1; DELETE FROM c" }, 2.7, {}],
+  ["postgres", 2.5, { operation: "executeQuery", query: "SELECT 1" }, 2.6, {}, /dates/],
+  ["postgres", 2.6, { operation: "executeQuery", query: "DELETE FROM c RETURNING *" }, 2.6, {}, /dates/],
+  ["postgres", 2.4, { operation: "executeQuery", query: "SELECT $1", options: { queryReplacement: "={{ 1 }}" } }, 2.4, {
+    query: "SELECT $1"
+  }, /parameters/],
+  ["mySql", 2.4, { operation: "executeQuery", query: "SELECT 1" }, 2.5, {}],
+  ["mySql", 2.4, { operation: "executeQuery", query: "SELECT $1, $2", options: { queryReplacement: "a,b" } }, 2.5, {}],
+  ["mySql", 2.4, { operation: "executeQuery", query: "SELECT $1, $2", options: { queryReplacement: "a" } }, 2.4, {
+    query: "SELECT $1, $2"
+  }, /\$1/],
+  [
+    "mySql",
+    2.4,
+    { operation: "executeQuery", query: "SELECT '$1'", options: { queryReplacement: "a" } },
+    2.4,
+    {},
+    /\$1/
+  ],
+  ["whatsApp", 1, { operation: "send", textBody: "t" }, 1.1, {}],
+  ["whatsApp", 1, { operation: "send", messageType: "contacts" }, 1, {}, /phone/],
+  ["googleBooks", 1, { resource: "volume", operation: "get" }, 2, { authentication: "serviceAccount" }],
+  ["github", 1, { resource: "file", operation: "get" }, 1.1, { authentication: undefined }]
+]
+
+describe("upgrading nodes of services", () => {
+  it.each(rows.map((row) => ({ row, name: `${row[0]} ${row[1]} ${JSON.stringify(row[2])}` })))("$name", ({ row }) => {
+    const [type, version, before, reached, after, left] = row
+    const outcome = upgrade([node("結果", `${base}${type}`, version, before)])
+    const [made] = outcome.workflow["nodes"] as ReadonlyArray<Obj>
+    const parameters = made?.["parameters"] as Obj
+    assert.strictEqual(made?.["typeVersion"], reached)
+    for (const [key, value] of Object.entries(after)) assert.deepStrictEqual(parameters[key], value, key)
+    if (left === undefined) assert.deepStrictEqual(outcome.left, [])
+    else assert.match(`${outcome.left[0]?.why} ${outcome.left[0]?.decision}`, left)
+  })
+
+  it("lets a sheet be read once, as up to 4.1", () => {
+    const { workflow: after } = upgrade([
+      node("S", `${base}googleSheets`, 4.1, sheet),
+      node("T", `${base}googleSheetsTool`, 4.1, sheet)
+    ])
+    const [read, tool] = after["nodes"] as ReadonlyArray<Obj>
+    assert.deepStrictEqual([read?.["executeOnce"], tool?.["executeOnce"]], [true, undefined])
+  })
+
+  it.effect("stops at the newest version that the connected n8n has", () =>
+    Effect.gen(function*() {
+      const { left, upgraded } = Upgrade.upgrade(
+        workflow("w", [node("S", `${base}slack`, 2.2, {})]),
+        undefined,
+        yield* lookupsOf("1.123.81")
+      )
+      assert.deepStrictEqual([upgraded.map(({ to }) => to), left], [[`${base}slack 2.4`], []])
+    }))
+
+  it("names versions that exist, in ascending order", () => {
+    for (const [type, steps] of Object.entries(services.steps)) {
+      const known = lookups.find(type)
+      const to = steps.map((step) => step.to)
+      assert.deepStrictEqual(to, known && NodeType.versions(known).filter((version) => to.includes(version)), type)
+    }
+  })
+
+  it.effect.prop("takes any parameters", [Json, Json], ([options, value]) =>
+    Effect.sync(() => {
+      const shapes = [options, { options, columns: value, operation: value, resource: options }, {
+        operation: ["append", "update", "post"],
+        ...Object.fromEntries(groups.map((key, index) => [key, index % 2 === 0 ? options : value]))
+      }]
+      upgrade(types.map((type, index) => {
+        const known = lookups.find(type)
+        const version = known === undefined ? 1 : NodeType.versions(known)[index % 2] ?? 1
+        return node(`N${index}`, type, version, shapes[index % 3] as Obj)
+      }))
+    }))
+})
