@@ -3,7 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Errors from "../base/Errors.ts"
-import { arr, deeper, type Obj, obj, str } from "../base/Json.ts"
+import { arr, type Obj, obj, str } from "../base/Json.ts"
+import * as JsonPath from "../base/JsonPath.ts"
 import * as JsonSize from "../base/JsonSize.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Turn from "../base/Turn.ts"
@@ -29,7 +30,7 @@ const coerce = (value: unknown, schema: unknown): unknown => {
 /** Maximum depth of a value, more than any workflow has: functions that recurse into values must not overflow the stack. */
 const maxDepth = 200
 
-const parameterOf = (path: string) => path.split(".")[0] ?? ""
+const parameterOf = (path: string) => path.split(/[.[]/, 1)[0] ?? ""
 
 /** Maximum length of a text parameter. Longer texts, such as a node's code, are in objects, whose texts have no limit. */
 const maxChars = 2_000
@@ -90,7 +91,7 @@ const malformed = function*(parameters: ReadonlyArray<Place>): Turn.Steps<Readon
         const inner = (value as Obj)[name]
         // Nothing is wrong with a number in a list.
         if (Array.isArray(value) && typeof inner !== "string" && typeof inner !== "object") continue
-        const at = deeper(path, clip(name))
+        const at = JsonPath.member(path, Array.isArray(value) ? Number(name) : clip(name))
         stack.push({ key: name, value: inner, path: at, schema: schemaAt(schema, name), depth: depth + 1 })
       }
     }
@@ -135,7 +136,8 @@ export const decoder = <A, R>(
 
   const issuesOf = (error: Schema.SchemaError): ReadonlyArray<Issue> =>
     format(error.issue).issues.map(({ message, path }) => {
-      const field = (path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
+      const steps = (path ?? []).map((part) => typeof part === "object" ? part.key : part)
+      const field = JsonPath.print(steps.map((step) => typeof step === "symbol" ? String(step) : step))
       return { field, reason: sentence(field, message) }
     })
 

@@ -41,14 +41,6 @@ export const without = (value: Obj, isDropped: (inner: unknown, key: string) => 
 export const mapValues = (value: Obj, change: (inner: unknown, key: string) => unknown): Obj =>
   Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, change(inner, key)]))
 
-/** Every text inside a value. */
-export const texts = (value: unknown): ReadonlyArray<string> =>
-  typeof value === "string"
-    ? [value]
-    : typeof value === "object" && value !== null
-    ? Object.values(value).flatMap(texts)
-    : []
-
 export const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => {
     const object = obj(inner)
@@ -56,10 +48,6 @@ export const canonical = (value: unknown): string =>
       ? inner
       : Object.fromEntries(Object.entries(object).toSorted(([a], [b]) => a < b ? -1 : 1))
   }) ?? ""
-
-/** Appends a key to a path: `rules`, `rules.values`, `rules.values[2]`. */
-export const deeper = (path: string, key: string | number): string =>
-  typeof key === "number" ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`
 
 /** The object without the keys whose value is `undefined`: JSON and `exactOptionalPropertyTypes` know only absence. */
 export const defined = <A extends object>(value: A): Defined<A> =>

@@ -8,7 +8,7 @@
  */
 import * as Predicate from "effect/Predicate"
 import { own } from "./Json.ts"
-import { member } from "./JsonPath.ts"
+import type { Path } from "./JsonPath.ts"
 import { hide, isPairValue, isPart, isSecretName, isValueKey, marker, pairName } from "./redact/Names.ts"
 import { redactKnown } from "./redact/Shapes.ts"
 import { mayHold } from "./redact/Suspects.ts"
@@ -122,19 +122,17 @@ export const steps = function*<A>(value: A): Turn.Steps<A> {
 /** Whether a text can occur in the marks of redacted parts (`[`, `red`, `redacted]`), which are not stored. @internal */
 export const occursInMarker = (text: string): boolean => /[[\]]/.test(text) || marker.includes(text.toLowerCase())
 
-const placesIn = (value: unknown, clean: unknown, path: string): ReadonlyArray<string> => {
+const placesIn = (value: unknown, clean: unknown, path: Path): ReadonlyArray<Path> => {
   if (value === clean) return []
   if (!Predicate.isObjectOrArray(value) || !Predicate.isObjectOrArray(clean)) return [path]
-  if (Array.isArray(value)) {
-    return value.flatMap((inner, index) => placesIn(inner, own(clean, index), `${path}[${index}]`))
-  }
+  if (Array.isArray(value)) return value.flatMap((inner, index) => placesIn(inner, own(clean, index), [...path, index]))
   // Keys keep their order, also those that are secrets themselves.
   const after = Object.entries(clean)
   return Object.entries(value).flatMap(([key, inner], index) => {
     const [name, shown] = after[index] ?? []
-    return name === key ? placesIn(inner, shown, member(path, key)) : [path]
+    return name === key ? placesIn(inner, shown, [...path, key]) : [path]
   })
 }
 
 /** The paths of what {@link redact} replaces: a value, or an object with a key that is a secret. @internal */
-export const places = (value: unknown): ReadonlyArray<string> => placesIn(value, redact(value), "")
+export const places = (value: unknown): ReadonlyArray<Path> => placesIn(value, redact(value), [])

@@ -24,7 +24,6 @@ import {
   type PathCount,
   tally
 } from "./ItemDifferences.ts"
-import * as ItemView from "./ItemView.ts"
 import * as Lineage from "./Lineage.ts"
 
 export type { Step } from "../base/JsonPath.ts"
@@ -70,9 +69,9 @@ export interface Comparison extends Readonly<Record<"same" | Kind, number>> {
 export interface Options {
   readonly from: Side
   readonly to: Side
-  readonly key?: ReadonlyArray<JsonPath.Step> | undefined
-  readonly fields: ReadonlyArray<ReadonlyArray<JsonPath.Step>>
-  readonly ignore: ReadonlyArray<ReadonlyArray<JsonPath.Step>>
+  readonly key?: JsonPath.Path | undefined
+  readonly fields: ReadonlyArray<JsonPath.Path>
+  readonly ignore: ReadonlyArray<JsonPath.Path>
   readonly limit: number
   /** Whether to name the node that made a change, for the rarest paths. */
   readonly steps?: boolean | undefined
@@ -140,7 +139,7 @@ const eachItem = Effect.fnUntraced(function*(
 const byKey = Effect.fnUntraced(function*(
   execution: Execution.Execution,
   { from, other = execution, redacts, to }: Options,
-  key: ReadonlyArray<JsonPath.Step>
+  key: JsonPath.Path
 ) {
   const waiting = new Map<string, Array<number>>()
   const labels: Array<string | undefined> = []
@@ -241,9 +240,6 @@ export const origins = (execution: Execution.Execution, sides: Pick<Options, "fr
     byLinks(execution, sides),
     ({ partner }) => Array.from({ length: sides.to.count }, (_, index) => partner(index))
   )
-
-const startsWith = (path: ReadonlyArray<JsonPath.Step>, steps: ReadonlyArray<JsonPath.Step>) =>
-  steps.every((step, index) => String(path[index]) === String(step))
 
 const first = 5
 
@@ -347,14 +343,19 @@ export const compare = Effect.fnUntraced(function*(execution: Execution.Executio
     const all: Array<Difference> = []
     if (fields.length === 0) differences(a, b, "", all)
     for (const [position, field] of fields.entries()) {
-      const [left, right] = [at(a, field), at(b, field)]
-      if (left.stored === undefined && right.stored === undefined) continue
-      missing.delete(position)
-      differences(left, right, ItemView.written(field), all)
+      const paths = field.includes(JsonPath.all)
+        ? [a, b].map(({ stored }) => JsonPath.expand(stored, field)).toSorted((x, y) => y.length - x.length)[0] ?? []
+        : [field]
+      for (const path of paths) {
+        const [left, right] = [at(a, path), at(b, path)]
+        if (left.stored === undefined && right.stored === undefined) continue
+        missing.delete(position)
+        differences(left, right, JsonPath.print(path), all)
+      }
     }
     return ignore.length === 0
       ? all
-      : all.filter(({ path }) => !ignore.some((steps) => startsWith(JsonPath.parse(path) ?? [], steps)))
+      : all.filter(({ path }) => !JsonPath.covers(ignore, JsonPath.parse(path) ?? []))
   }
   yield* eachItem(other, to.slot, redacts, ({ json }, index) => {
     const label = keyed?.labels[index]

@@ -50,7 +50,7 @@ export const differences = (before: Both, after: Both, path: string, into: Array
   if (equals(before.stored, after.stored)) return
   if (Array.isArray(before.stored) && Array.isArray(after.stored)) {
     for (let index = 0; index < Math.max(before.stored.length, after.stored.length); index++) {
-      differences(at(before, [index]), at(after, [index]), `${path}[${index}]`, into)
+      differences(at(before, [index]), at(after, [index]), JsonPath.member(path, index), into)
     }
     return
   }
@@ -150,8 +150,6 @@ const addExample = (examples: Array<Example>, limit: number, more: Example) => {
   if (examples.length < limit && !examples.some(isKnown)) examples.push(more)
 }
 
-/** Path with the elements of lists counted together: `lines[].price`. */
-export const general = (path: string) => path.replace(/\[\d+\]/g, "[]")
 
 /** Counts the differences of pairs of items by path, with up to `limit` examples of each. */
 export const tally = (limit: number, isKeyed: boolean) => {
@@ -170,7 +168,7 @@ export const tally = (limit: number, isKeyed: boolean) => {
       const seen = new Set<string>()
       const isFirst = (what: string) => seen.size < seen.add(what).size
       for (const difference of all) {
-        const path = general(difference.path)
+        const path = JsonPath.general(difference.path)
         const kind = kindOf(difference)
         const at = byPath(path)
         addExample(at.examples, limit, example(difference, index, key))

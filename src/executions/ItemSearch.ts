@@ -61,7 +61,7 @@ export const notes = (
     : matched === 0 && failed === 0 && scanned > 0 && !isFoundElsewhere && ItemView.noMatch(values)
 ]
 
-const sightings = (reads: ReadonlyArray<ReadonlyArray<JsonPath.Step>>) => {
+const sightings = (reads: ReadonlyArray<JsonPath.Path>) => {
   const missing = new Set(reads)
   const redacted = new Set<string>()
   const values: Array<readonly [path: string, value: unknown]> = []
@@ -73,12 +73,12 @@ const sightings = (reads: ReadonlyArray<ReadonlyArray<JsonPath.Step>>) => {
         const value = JsonPath.get(json, steps)
         if (value === undefined) continue
         missing.delete(steps)
-        if (typeof value !== "object" || value === null) values.push([ItemView.written(steps), value])
+        if (typeof value !== "object" || value === null) values.push([JsonPath.print(steps), value])
       }
       if (!hasSecrets) return
       for (const steps of reads) {
         const value = JsonPath.get(json, steps)
-        if (typeof value === "string" && value.includes(Redact.marker)) redacted.add(ItemView.written(steps))
+        if (typeof value === "string" && value.includes(Redact.marker)) redacted.add(JsonPath.print(steps))
       }
     },
     /** Paths at which an item has a redacted value. */
@@ -86,8 +86,8 @@ const sightings = (reads: ReadonlyArray<ReadonlyArray<JsonPath.Step>>) => {
     values,
     /** Outermost paths that no item has. */
     absent: () => {
-      const paths = isLooked ? [...missing].map(ItemView.written) : []
-      return paths.filter((path) => !paths.some((other) => other !== path && ItemView.isWithin(path, other)))
+      const paths = isLooked ? [...missing].map((path) => JsonPath.print(path)) : []
+      return paths.filter((path) => !paths.some((other) => other !== path && JsonPath.isWithin(path, other)))
     }
   }
 }

@@ -134,7 +134,7 @@ export const withoutNoise = <A extends Pick<Execution.Item, "json">>(item: A): A
 /** Path as written, and its steps. */
 export interface Field {
   readonly path: string
-  readonly steps: ReadonlyArray<JsonPath.Step>
+  readonly steps: JsonPath.Path
 }
 
 export const pick = (json: unknown, fields: ReadonlyArray<Field>): Obj =>
@@ -146,12 +146,6 @@ export const pick = (json: unknown, fields: ReadonlyArray<Field>): Obj =>
 export const missing = (jsons: ReadonlyArray<unknown>, fields: ReadonlyArray<Field>): ReadonlyArray<string> =>
   fields.flatMap(({ path, steps }) => jsons.every((json) => JsonPath.get(json, steps) === undefined) ? [path] : [])
 
-/** Path as written in an expression: `customer.id`, `lines[0].sku`. */
-export const written = (steps: ReadonlyArray<JsonPath.Step>): string => steps.reduce<string>(JsonPath.member, "")
-
-export const isWithin = (path: string, other: string): boolean =>
-  path === other || path.startsWith(other) && /^[.[]/.test(path.slice(other.length))
-
 const outer = (json: unknown): ReadonlyArray<string> =>
   Object.keys(obj(json) ?? {}).map((key) => JsonPath.member("", key))
 
@@ -160,7 +154,7 @@ const inner = (json: unknown): ReadonlyArray<string> =>
     const [first] = Array.isArray(value) ? value : [value]
     const path = JsonPath.member("", key)
     return Object.keys(obj(first) ?? {}).map((name) =>
-      JsonPath.member(Array.isArray(value) ? `${path}[0]` : path, name)
+      JsonPath.member(Array.isArray(value) ? JsonPath.member(path, 0) : path, name)
     )
   })
 

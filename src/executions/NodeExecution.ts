@@ -4,6 +4,7 @@ import { sumAll } from "effect/Number"
 import * as Schema from "effect/Schema"
 import type * as Interpreter from "../base/Interpreter.ts"
 import { defined } from "../base/Json.ts"
+import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as Execution from "./Execution.ts"
@@ -232,7 +233,7 @@ const noted = (
   const { lacking, page, search } = side
   const isAbsentThere = (path: string) =>
     other.search === undefined || other.search.scanned === 0 ||
-    other.search.absent.some((absent) => ItemView.isWithin(path, absent))
+    other.search.absent.some((absent) => JsonPath.isWithin(path, absent))
   const paths = lacking?.paths.filter((path) => other.lacking?.paths.includes(path) ?? true) ?? []
   const note = ItemView.joinNotes([
     page.note,

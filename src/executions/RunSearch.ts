@@ -4,6 +4,7 @@ import { sumAll } from "effect/Number"
 import type * as Errors from "../base/Errors.ts"
 import type { Problem } from "../base/Interpreter.ts"
 import { defined, obj } from "../base/Json.ts"
+import * as JsonPath from "../base/JsonPath.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Redact from "../base/Redact.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
@@ -102,7 +103,7 @@ const isVisible = ({ execution, scanned }: Searched) => scanned > 0 && !executio
 const absentFromAll = (results: ReadonlyArray<Searched>) => {
   const lists = results.filter(isVisible).map(({ absent }) => absent)
   return [...new Set(lists.flat())].filter((path) =>
-    lists.every((absent) => absent.some((outer) => ItemView.isWithin(path, outer)))
+    lists.every((absent) => absent.some((outer) => JsonPath.isWithin(path, outer)))
   )
 }
 

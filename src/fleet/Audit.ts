@@ -6,6 +6,7 @@ import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
 import * as Errors from "../base/Errors.ts"
 import { arr, defined, type Obj, obj, str } from "../base/Json.ts"
+import * as JsonPath from "../base/JsonPath.ts"
 import { suggestion } from "../base/Nearest.ts"
 import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
@@ -132,7 +133,7 @@ export const look = Effect.fnUntraced(function*(
       const node = obj(value)
       if (!counts || node === undefined || !isOpen(node)) return []
       const name = Workflow.nameOf(node) || "?"
-      return [{ check: "open-webhook" as const, at: name, path: `nodes[${index}].parameters`, node: name }]
+      return [{ check: "open-webhook" as const, at: name, path: JsonPath.print(["nodes", index, "parameters"]), node: name }]
     }),
     ...(yield* (yield* WriteGuard).faults(workflow, read)).map(({ message, path }) => ({
       check: "policy" as const,

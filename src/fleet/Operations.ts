@@ -1,6 +1,6 @@
 /** Operations on many workflows: each becomes the operations of an edit on the nodes of one workflow. */
 import * as Schema from "effect/Schema"
-import { arr, defined, type Obj, obj, str } from "../base/Json.ts"
+import { defined, type Obj, obj, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import { redact } from "../base/Redact.ts"
 import * as NodeType from "../catalogue/types/NodeType.ts"
@@ -65,6 +65,9 @@ const fault = (wire: Obj): string | undefined => {
   }
   const isText = (key: string) => typeof wire[key] === "string" && wire[key] !== ""
   if (op === "replace" && (!isText("find") || typeof wire["with"] !== "string")) return "find and with are texts"
+  if (op === "replace" && wire["path"] !== undefined && JsonPath.parse(String(wire["path"])) === undefined) {
+    return `'${String(wire["path"]).slice(0, 100)}' is not a path: write url, rules.values[2] or ["order no"]`
+  }
   if (op === "settings" && obj(wire["settings"]) === undefined) return "settings is an object"
   if (op === "settings" || op === "replace") return undefined
   const isNamed = isText("to") ||
@@ -106,24 +109,6 @@ const matching = (workflow: Obj, target: unknown): ReadonlyArray<Obj> => {
   )
 }
 
-/** Texts in a value that contain another, as paths; those that redaction would change are left out. */
-const textsWith = (value: unknown, find: string): ReadonlyArray<readonly [path: string, text: string]> => {
-  const texts: Array<readonly [string, string]> = []
-  const visit = (each: unknown, shown: unknown, path: string): void => {
-    if (typeof each === "string") {
-      if (each.includes(find) && each === shown) texts.push([path, each])
-    } else if (Array.isArray(each)) {
-      for (const [index, inner] of each.entries()) visit(inner, arr(shown)[index], `${path}[${index}]`)
-    } else if (obj(each) !== undefined) {
-      for (const [key, inner] of Object.entries(obj(each) ?? {})) {
-        visit(inner, obj(shown)?.[key], JsonPath.member(path, key))
-      }
-    }
-  }
-  visit(value, redact(value), "")
-  return texts
-}
-
 const excerpt = (text: string, find: string, replacement: string) => {
   const at = text.indexOf(find)
   const start = Math.max(0, at - 30)
@@ -132,18 +117,35 @@ const excerpt = (text: string, find: string, replacement: string) => {
   return `${brief(around(find), 120)} → ${brief(around(replacement), 120)}`
 }
 
+/** Path from the node that a path of an operation names; `undefined` if it names another node. */
+const fromNode = (steps: JsonPath.Path, index: number): JsonPath.Path | undefined => {
+  const [top = "", second, ...rest] = steps
+  if (top === "nodes" && typeof second === "number") return second === index ? rest : undefined
+  return top === "parameters" || top === "notes" ? steps : ["parameters", ...steps]
+}
+
+/** Replaces a text wherever it is in the parameters, or at a path; texts that redaction would change are left out. */
 const replaced = (workflow: Obj, { find, node, path, with: replacement }: Obj): ReadonlyArray<Step> => {
   const [text, other] = [String(find), String(replacement)]
-  const place = str(path)?.replace(/^parameters\./, "")
+  const place = typeof path === "string" ? JsonPath.parse(path) ?? [] : undefined
+  const all = Workflow.nodes(workflow)
   return matching(workflow, node).flatMap((each) => {
-    const texts = textsWith(Workflow.parametersOf(each), text)
+    const only = place && fromNode(place, all.indexOf(each))
+    if (place !== undefined && only === undefined) return []
+    const { notes, parameters } = each
+    const texts = JsonPath.strings({ notes: only && notes, parameters }).filter(([at, value]) =>
+      value.includes(text) && (only === undefined || only.length === at.length && JsonPath.covers([only], at))
+    )
+    const shown = texts.length === 0 ? each : redact(each)
     const type = NodeType.shortName(Workflow.typeOf(each))
-    return texts.filter(([at]) => place === undefined || at === place || at.replace(/\[\d+\]/g, "[]") === place)
-      .map(([at, value]) => ({
-        operation: { op: "replace", node: wordOf(each), path: at, find: text, with: other, all: true },
-        change: `${type} ${at.replace(/\[\d+\]/g, "[]")}: '${brief(text, 40)}' → '${brief(other, 40)}'`,
+    return texts.filter(([at, value]) => JsonPath.get(shown, at) === value).map(([at, value]) => {
+      const below = JsonPath.general(JsonPath.print(at[0] === "parameters" ? at.slice(1) : at))
+      return {
+        operation: { op: "replace", node: wordOf(each), path: JsonPath.print(at), find: text, with: other, all: true },
+        change: `${type} ${below}: '${brief(text, 40)}' → '${brief(other, 40)}'`,
         example: excerpt(value, text, other)
-      }))
+      }
+    })
   })
 }
 

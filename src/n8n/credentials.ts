@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Errors from "../base/Errors.ts"
-import { texts } from "../base/Json.ts"
+import * as JsonPath from "../base/JsonPath.ts"
 import { marker, redactText } from "../base/Redact.ts"
 import { elements, pageOf, type PageQuery } from "./pages.ts"
 import { getJson, postJson, type Requests, targetOf } from "./requests.ts"
@@ -54,7 +54,8 @@ const minSecret = 4
 export const withoutValues = (values: Redacted.Redacted<unknown> | undefined) => {
   const secrets = values === undefined
     ? []
-    : texts(Redacted.value(values)).filter(({ length }) => length >= minSecret).toSorted((a, b) => b.length - a.length)
+    : JsonPath.strings(Redacted.value(values)).map(([, text]) => text).filter(({ length }) => length >= minSecret)
+      .toSorted((a, b) => b.length - a.length)
   return <E extends Errors.N8nError>(error: E): E | Errors.ApiError => {
     if (error._tag !== "ApiError") return error
     const details = secrets.reduce((text, secret) => text.replaceAll(secret, marker), error.reason.details)

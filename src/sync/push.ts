@@ -1,7 +1,8 @@
 /** Writes a folder's changes to n8n. */
 import * as Effect from "effect/Effect"
 import * as Errors from "../base/Errors.ts"
-import { defined, type Obj, obj, str, texts } from "../base/Json.ts"
+import { defined, type Obj, obj, str } from "../base/Json.ts"
+import * as JsonPath from "../base/JsonPath.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import { preview } from "../n8n/WriteGuard.ts"
@@ -83,7 +84,7 @@ const remove = Effect.fnUntraced(function*(
   yield* WorkflowStore.use((store) => store.remove(remote.id))
   if (item.file === undefined) return
   const used = new Set(pairs.flatMap(({ local }) => local?.beside ?? []))
-  const codes = new Set(texts(now.nodes.map(({ parameters }) => parameters)))
+  const codes = new Set(JsonPath.strings(now.nodes.map(({ parameters }) => parameters)).map(([, text]) => text))
   yield* folder.removeCode(item.file, (file, text) => !used.has(file) && codes.has(text))
 })
 

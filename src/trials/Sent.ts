@@ -15,7 +15,6 @@ import * as Redact from "../base/Redact.ts"
 import { hasExpression, type Sending, type Shape, verbs } from "../catalogue/parameters/Sending.ts"
 import type * as Execution from "../executions/Execution.ts"
 import { at, type Both, type Difference, differences as differencesOf, nothing } from "../executions/ItemDifferences.ts"
-import { isWithin } from "../executions/ItemView.ts"
 import * as ResolvedParameters from "../executions/ResolvedParameters.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 import firstItem from "./firstItem.json" with { type: "json" }
@@ -84,7 +83,7 @@ const addressed = (
   values: Obj,
   unresolved: ReadonlyArray<{ readonly path: string }>
 ) => {
-  const isOpen = (name: string) => unresolved.some(({ path }) => isWithin(path, JsonPath.member("", name)))
+  const isOpen = (name: string) => unresolved.some(({ path }) => JsonPath.isWithin(path, JsonPath.member("", name)))
   const isRespond = type.endsWith(".respondToWebhook")
   const names = isRespond ? targets : [...verbs, ...targets].filter((name) => values[name] !== undefined)
   if (names.some((name) => isOpen(name) || !isScalar(values[name])) || isRespond && isOpen("options")) return undefined
@@ -228,11 +227,11 @@ const differencesOfEntries = (then: Entry, now: Entry): ReadonlyArray<SentDiffer
   const undetermined = [...open].flatMap(([path, reason]): ReadonlyArray<SentDifference> => {
     const steps = JsonPath.parse(path) ?? []
     const [left, right] = [JsonPath.get(before.written, steps), JsonPath.get(after.written, steps)]
-    if (equals(left, right) || all.some((each) => each.path !== path && isWithin(path, each.path))) return []
+    if (equals(left, right) || all.some((each) => each.path !== path && JsonPath.isWithin(path, each.path))) return []
     return [{ item, path, before: at(before.values, steps), after: at(after.values, steps), reason }]
   })
   return [
-    ...all.filter((each) => ![...open.keys()].some((path) => isWithin(each.path, path)))
+    ...all.filter((each) => ![...open.keys()].some((path) => JsonPath.isWithin(each.path, path)))
       .map((each) => ({ ...each, item })),
     ...undetermined
   ]

@@ -12,9 +12,13 @@ const sentence = (name: string | undefined, path: string) =>
 /** All places, those in nodes first: `at` in the workflow; `path` in the node, if there is one. */
 export const places = ({ nodes, ...rest }: Obj) => [
   ...arr(nodes).flatMap((node, index) =>
-    Redact.places(node).map((path) => ({ node: nameOf(node) || undefined, path, at: `nodes[${index}].${path}` }))
+    Redact.places(node).map((path) => ({
+      node: nameOf(node) || undefined,
+      path: JsonPath.print(path),
+      at: JsonPath.print(["nodes", index, ...path])
+    }))
   ),
-  ...Redact.places(rest).map((path) => ({ node: undefined, path, at: path }))
+  ...Redact.places(rest).map((path) => JsonPath.print(path)).map((path) => ({ node: undefined, path, at: path }))
 ]
 
 /** Words and marks of examples: `YOUR_API_KEY`, `<token>`, `[add yours]`, `xxxx`, `****`, `$TOKEN`, `{{ … }}`. */

@@ -1,6 +1,6 @@
 /** Finds uses of a node type, a credential, another workflow, a webhook's path, or any text in workflows. */
-import * as Predicate from "effect/Predicate"
 import { arr, canonical, type Obj, obj, str } from "../base/Json.ts"
+import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
 import { nameOf, typeOf } from "../n8n/model/Workflow.ts"
 import { piece } from "./diff/TextDiff.ts"
@@ -15,20 +15,6 @@ export interface Use {
 }
 
 type Text = readonly [path: string, value: string]
-
-const texts = (value: unknown, path: string): ReadonlyArray<Text> => {
-  const all: Array<Text> = []
-  const work: Array<readonly [string, unknown]> = [[path, value]]
-  for (let each = work.pop(); each !== undefined; each = work.pop()) {
-    const [path, value] = each
-    if (Predicate.isString(value)) all.push([path, value])
-    else if (Predicate.isObjectOrArray(value)) {
-      const step = (key: string) => Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`
-      work.push(...Object.entries(value).map(([key, inner]) => [step(key), inner] as const).toReversed())
-    }
-  }
-  return all
-}
 
 const maxValue = 80
 
@@ -64,12 +50,11 @@ export const finder = (sought: string, options: { readonly secrets: boolean }) =
   const isType = wholeType.test(sought.trim())
 
   const placesIn = ({ credentials, name, notes, parameters, type, webhookId }: Obj): ReadonlyArray<Text> => [
-    ...Object.entries({ type, name, notes, webhookId, parameters })
-      .flatMap(([path, value]) => texts(value, path))
-      .filter(([, value]) => contains(value)),
+    ...JsonPath.strings({ type, name, notes, webhookId, parameters }).filter(([, value]) => contains(value))
+      .map(([path, value]) => [JsonPath.print(path), value] as const),
     ...Object.entries(obj(credentials) ?? {}).flatMap(([key, reference]): ReadonlyArray<Text> => {
-      const of = [key, ...texts(reference, "").map(([, value]) => value)]
-      return of.some(contains) ? [[`credentials.${key}`, str(obj(reference)?.["name"]) ?? ""]] : []
+      const of = [key, ...JsonPath.strings(reference).map(([, value]) => value)]
+      return of.some(contains) ? [[JsonPath.member("credentials", key), str(obj(reference)?.["name"]) ?? ""]] : []
     })
   ]
 

@@ -364,8 +364,8 @@ describe("properties", () => {
     const secret = fill(40)
     const holder = { list: [{ [key]: secret }], plain: "x" }
     assert.lengthOf(places(holder), 1)
-    assert.match(places(holder)[0] ?? "", /^list\[0\]/)
-    assert.notInclude(places(holder)[0], secret)
+    assert.deepStrictEqual(places(holder)[0]?.slice(0, 2), ["list", 0])
+    assert.notInclude(places(holder)[0] ?? [], secret)
   })
 
   it.prop("a value without secrets is the same reference", { json: Json, path: Path }, ({ json, path }) => {

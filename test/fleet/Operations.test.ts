@@ -32,10 +32,12 @@ describe("an operation on many workflows", () => {
     ]
     const paths = (more: Obj) =>
       steps(nodes, { op: "replace", find: "old", with: "new", ...more }).map(({ path }) => path)
-    assert.deepStrictEqual(paths({}), ["url", "headers.values[1].value", "note"])
-    assert.deepStrictEqual(paths({ path: "parameters.url" }), ["url"])
-    assert.deepStrictEqual(paths({ path: "headers.values[].value" }), ["headers.values[1].value"])
-    assert.deepStrictEqual(paths({ node: { type: "n8n-nodes-base.set" } }), ["note"])
+    assert.deepStrictEqual(paths({}), ["parameters.url", "parameters.headers.values[1].value", "parameters.note"])
+    assert.deepStrictEqual(paths({ path: "parameters.url" }), ["parameters.url"])
+    assert.deepStrictEqual(paths({ path: "nodes[0].parameters.url" }), ["parameters.url"])
+    assert.deepStrictEqual(paths({ path: "nodes[1].parameters.url" }), [])
+    assert.deepStrictEqual(paths({ path: "headers.values[].value" }), ["parameters.headers.values[1].value"])
+    assert.deepStrictEqual(paths({ node: { type: "n8n-nodes-base.set" } }), ["parameters.note"])
     assert.deepStrictEqual(paths({ find: "OLD" }), [])
   })
 

@@ -1,6 +1,7 @@
 /** Issues of parameters because of which n8n refuses to run or publish the workflow. */
 import * as Predicate from "effect/Predicate"
-import { arr, deeper, num, type Obj, obj, own, str } from "../../base/Json.ts"
+import { arr, num, type Obj, obj, own, str } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import type * as Problem from "../../base/Problem.ts"
 import { choices, type Description, type Group, groups, members, type Mode, type Property } from "../types/NodeType.ts"
 import { plain } from "../types/ParameterView.ts"
@@ -330,7 +331,7 @@ const count = ({ name, typeOptions }: Property, group: Group, value: unknown): R
     message: `'${name}.${group.name}' has ${length} items; n8n wants ${
       length < least ? `at least ${least}` : `at most ${most}`
     }.`,
-    fix: `${length < least ? "Add" : "Remove"} items of 'parameters.${name}.${group.name}'.`,
+    fix: `${length < least ? "Add" : "Remove"} items of '${JsonPath.print(["parameters", name, group.name])}'.`,
     at: [group.name]
   }]
 }
@@ -340,10 +341,10 @@ const itemsOf = ({ name, typeOptions }: Property, { name: group }: Group, { kind
   const value = own(own(scope.values, name), group)
   const root = name === "parameters" ? own(scope.values, name) : scope.root
   const place = (values: unknown, path: string): Place => ({ kind: "item", path, scope: { ...scope, values, root } })
-  const at = deeper(deeper(path, name), group)
+  const at = JsonPath.print([name, group], path)
   if (value === undefined) return []
   if (typeOptions?.["multipleValues"] === undefined) return [place(value, at)]
-  return arr(value).map((item, index) => place(item, deeper(at, index)))
+  return arr(value).map((item, index) => place(item, JsonPath.member(at, index)))
 }
 
 const nowhere = (place: Place): Place => ({ ...place, kind: "nowhere", scope: { ...place.scope, values: undefined } })
@@ -352,10 +353,10 @@ const judge = (property: Property, place: Place, suggest: Suggest): ReadonlyArra
   const { name, type } = property
   const shown = isShown(property.displayOptions, place.scope)
   const value = at(place.scope.values, name)
-  const path = deeper(place.path, name)
+  const path = JsonPath.member(place.path, name)
   const issue = ({ at = [], fix, message, name: behind }: Finding): Issue => ({
     severity: "error",
-    path: at.reduce<string>(deeper, path),
+    path: JsonPath.print(at, path),
     message,
     ...(fix === undefined ? {} : { fix }),
     name: behind === undefined ? name : `${name}.${behind}`

@@ -1,6 +1,7 @@
 /** Remarks on likely mistakes that n8n accepts: unavailable choices, unknown names, values of the wrong kind. */
 import * as Predicate from "effect/Predicate"
-import { arr, deeper, equals, num, type Obj, obj, own, str } from "../../base/Json.ts"
+import { arr, equals, num, type Obj, obj, own, str } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import { type Choice, choices, type Description, groups, members, type Property } from "../types/NodeType.ts"
 import { fits, inWords, isMissing, locators, type Remark, type Suggest, typeInWords } from "./issues.ts"
 import operators from "./operators.json" with { type: "json" }
@@ -54,7 +55,7 @@ const locator = ({ modes = [], name }: Property, value: unknown, path: string, s
   const names = modes.map((mode) => mode.name)
   const isMode = object["mode"] === "" || names.some((mode) => mode === object["mode"])
   if (names.length > 0 && !isMode) {
-    return warning(deeper(path, "mode"), `'${name}' has no mode ${inWords(object["mode"])}.`, suggest("", names))
+    return warning(JsonPath.member(path, "mode"), `'${name}' has no mode ${inWords(object["mode"])}.`, suggest("", names))
   }
   return object["__rl"] === true ? none : warning(path, `'${name}' lacks '__rl'.`, `Set '__rl' to true: ${shape}.`)
 }
@@ -62,7 +63,7 @@ const locator = ({ modes = [], name }: Property, value: unknown, path: string, s
 const mapper = ({ name }: Property, value: Obj, path: string): Remarks =>
   value["mappingMode"] !== "autoMapInputData" && "schema" in value && !Array.isArray(value["schema"])
     ? error(
-      deeper(path, "schema"),
+      JsonPath.member(path, "schema"),
       `'schema' of '${name}' is ${inWords(value["schema"])}: n8n fails on it.`,
       "Give an array."
     )
@@ -132,7 +133,7 @@ const sides = (condition: Obj, operator: Obj, path: string, strictness: Strictne
       const value = condition[side]
       if (isReadable(value, expected, strictness)) return none
       return error(
-        deeper(path, side),
+        JsonPath.member(path, side),
         `'${side}' is ${inWords(value)}; the operator compares ${expected} and wants ${typeInWords(expected)}.`,
         strictness.isStrict && fits(value, expected)
           ? "Change the value or the operator's type, or set the filter's options.typeValidation to 'loose'."
@@ -147,13 +148,13 @@ const operation = (operator: Obj, path: string, suggest: Suggest): Remarks => {
   const names = Object.hasOwn(operations, type) ? operations[type]?.split(" ") ?? [] : type === "any" ? [] : undefined
   if (names === undefined) {
     return warning(
-      deeper(path, "type"),
+      JsonPath.member(path, "type"),
       `The operator's type is ${inWords(operator["type"])}, which n8n does not know.`,
       suggest(type.slice(0, 100), Object.keys(operations))
     )
   }
   return type === "any" || names.includes(name) ? none : warning(
-    deeper(path, "operation"),
+    JsonPath.member(path, "operation"),
     `Type ${type} has no operator '${name}': n8n treats the condition as false.`,
     suggest(name.slice(0, 100), names)
   )
@@ -163,7 +164,7 @@ const filterRemarks = (filter: Obj, path: string, suggest: Suggest): Remarks => 
   const { conditions, options } = filter
   if (!Array.isArray(conditions)) {
     return error(
-      deeper(path, "conditions"),
+      JsonPath.member(path, "conditions"),
       `'conditions' of the filter is ${inWords(conditions)}: n8n fails without an array.`,
       "Give an array of {leftValue, rightValue, operator: {type, operation}}."
     )
@@ -171,17 +172,17 @@ const filterRemarks = (filter: Obj, path: string, suggest: Suggest): Remarks => 
   const isStrict = (own(options, "typeValidation") ?? "strict") === "strict"
   const strictness = { isStrict, version: num(own(options, "version")) ?? 1 }
   return conditions.flatMap((condition, index) => {
-    const at = deeper(deeper(path, "conditions"), index)
+    const at = JsonPath.print(["conditions", index], path)
     const operator = obj(own(condition, "operator"))
     if (operator === undefined) {
       return error(
-        deeper(at, "operator"),
+        JsonPath.member(at, "operator"),
         `The operator is ${inWords(own(condition, "operator"))}: n8n fails on the condition.`,
         "Give an object such as {type: 'string', operation: 'equals'}."
       )
     }
     return [
-      ...operation(operator, deeper(at, "operator"), suggest),
+      ...operation(operator, JsonPath.member(at, "operator"), suggest),
       ...sides(condition as Obj, operator, at, strictness)
     ]
   })
@@ -213,7 +214,7 @@ const ofValue = (given: Given, context: Context): Remarks => {
   if (fix !== undefined) return warning(path, `'${name}' is ${inWords(value)}; its type is ${type}.`, fix)
   if (type === "assignmentCollection") {
     return Object.keys(value as Obj).filter((key) => key !== "assignments")
-      .flatMap((key) => dropped(property, key, ["assignments"], deeper(path, key), context))
+      .flatMap((key) => dropped(property, key, ["assignments"], JsonPath.member(path, key), context))
   }
   if (type === "filter") return filterRemarks(value as Obj, path, suggest)
   if (type === "resourceMapper") return mapper(property, value as Obj, path)
@@ -223,7 +224,7 @@ const ofValue = (given: Given, context: Context): Remarks => {
     if (isExpression(completed) || (property.required === true && isMissing(property, value))) return none
     const isList = Array.isArray(value)
     return (isList && type === "multiOptions" ? value : [completed]).flatMap((one, index) =>
-      isExpression(one) ? none : choice(property, one, isList ? deeper(path, index) : path, scope, suggest)
+      isExpression(one) ? none : choice(property, one, isList ? JsonPath.member(path, index) : path, scope, suggest)
     )
   }
   return none
@@ -241,7 +242,7 @@ const ofCollection = ({ completed, path, property, scope, value }: Given, contex
   if (!isMultiple(property)) return level(inner, value as Obj, { ...scope, values: completed }, path, context)
   return arr(value).flatMap((item, index) => {
     const object = obj(item)
-    const at = deeper(path, index)
+    const at = JsonPath.member(path, index)
     return object === undefined
       ? warning(at, `An item of '${property.name}' is ${inWords(item)}.`, "Give an object.")
       : level(inner, object, { ...scope, values: object }, at, context)
@@ -251,7 +252,7 @@ const ofCollection = ({ completed, path, property, scope, value }: Given, contex
 const ofGroups = ({ completed, path, property, scope, value }: Given, context: Context): Remarks => {
   const all = groups(property)
   return Object.entries(value as Obj).flatMap(([key, inner]): Remarks => {
-    const at = deeper(path, key)
+    const at = JsonPath.member(path, key)
     const group = all.find(({ name }) => name === key)
     if (group === undefined) return dropped(property, key, all.map(({ name }) => name), at, context)
     const inside = own(completed, key)
@@ -266,7 +267,7 @@ const ofGroups = ({ completed, path, property, scope, value }: Given, context: C
         )
     }
     if (!isMultiple(property)) return item(inner, inside, at)
-    if (Array.isArray(inner)) return inner.flatMap((one, index) => item(one, arr(inside)[index], deeper(at, index)))
+    if (Array.isArray(inner)) return inner.flatMap((one, index) => item(one, arr(inside)[index], JsonPath.member(at, index)))
     const fix = obj(inner) === undefined
       ? `Give an array of objects with ${fields(group.values)}.`
       : "Put the object in an array."
@@ -292,11 +293,12 @@ const unknown = (
   path: string,
   context: Context
 ): Remarks => {
-  if (path === name && (leftovers.has(name) || (context.isTool && toolNames.has(name)))) return none
+  const isAtRoot = path === JsonPath.member("", name)
+  if (isAtRoot && (leftovers.has(name) || (context.isTool && toolNames.has(name)))) return none
   const holder = properties.find((one) =>
     one.type === "collection" && members(one).some((member) => member.name === name)
   )
-  const isOfRoot = path !== name && context.properties.some((one) => one.name === name)
+  const isOfRoot = !isAtRoot && context.properties.some((one) => one.name === name)
   return warning(
     path,
     `${context.type} has no parameter '${name.slice(0, 60)}' here: n8n drops it.`,
@@ -314,7 +316,7 @@ const missing = (properties: ReadonlyArray<Property>, scope: Scope, path: string
     const isEmpty = property.required === true && value !== undefined && isMissing(property, value) &&
       isShown(property.displayOptions, scope)
     const message = `'${property.displayName}' (${property.name}) is required and is empty; n8n runs it anyway.`
-    return isEmpty ? warning(deeper(path, property.name), message, `Set '${property.name}'.`) : none
+    return isEmpty ? warning(JsonPath.member(path, property.name), message, `Set '${property.name}'.`) : none
   })
 
 /** Remarks on the parameters of one level; `scope` contains them with n8n's defaults. */
@@ -334,7 +336,7 @@ const level = (
     return names
   }
   const result = Object.entries(parameters).flatMap(([name, value]): Remarks => {
-    const at = deeper(path, name)
+    const at = JsonPath.member(path, name)
     const named = byName.get(name)
     if (named === undefined) return unknown(name, properties, candidates, at, context)
     const shown = named.filter(({ displayOptions }) => isShown(displayOptions, scope))

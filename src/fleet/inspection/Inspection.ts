@@ -6,7 +6,8 @@ import * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
 import { isUtf8 } from "node:buffer"
 import type * as Errors from "../../base/Errors.ts"
-import { deeper, defined, type Obj, obj, str } from "../../base/Json.ts"
+import { defined, type Obj, obj, str } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Callees from "../../workflows/Callees.ts"
@@ -95,7 +96,7 @@ interface Entry {
 
 const reference = (raw: string, reason: string) => {
   const path = WorkflowFiles.codePlaces({ raw }).find(({ file }) => reason.includes(`'${file}'`))?.path
-  return path === undefined ? { line: 1, column: 1 } : Positions.make(raw)(path.reduce<string>(deeper, ""))
+  return path === undefined ? { line: 1, column: 1 } : Positions.make(raw)(JsonPath.print(path))
 }
 
 const unreadable = (
@@ -160,7 +161,7 @@ const placing = ({ beside, raw, shown }: Entry) => {
   const code = new Map(
     beside === undefined ?
       [] :
-      WorkflowFiles.codePlaces(beside).map(({ file, path }) => [path.reduce<string>(deeper, ""), file] as const)
+      WorkflowFiles.codePlaces(beside).map(({ file, path }) => [JsonPath.print(path), file] as const)
   )
   return ({ line, ...finding }: Draft): Finding => {
     const file = code.get(finding.path)
@@ -230,7 +231,7 @@ export const inFolder = Effect.fn("Inspection.inFolder")(function*({ only, root,
     const place = placing(entry)
     const extracted = new Set(
       (entry.beside === undefined ? [] : WorkflowFiles.secretPlaces(entry.beside)).map((path) =>
-        path.reduce<string>(deeper, "")
+        JsonPath.print(path)
       )
     )
     return Effect.forEach(
@@ -239,7 +240,7 @@ export const inFolder = Effect.fn("Inspection.inFolder")(function*({ only, root,
         Effect.map(
           findings(workflow, true, context),
           (drafts) =>
-            drafts.map((draft) => ({ ...draft, path: `${prefix}${draft.path}` }))
+            drafts.map((draft) => ({ ...draft, path: JsonPath.join(prefix.replace(/\.$/, ""), draft.path) }))
               .filter(({ path, rule }) => rule !== "literal-secret" || !extracted.has(path)).map(place)
         )
     ).pipe(

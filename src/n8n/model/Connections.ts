@@ -7,6 +7,7 @@
  */
 import * as Schema from "effect/Schema"
 import { arr, int, obj, str } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 
 const Target = Schema.Struct({
   node: Schema.String,
@@ -55,14 +56,15 @@ export const linkOf = (from: string, output: Port, entry: unknown): Link | undef
 /** All connections with their paths, in n8n's order, including links to missing nodes; malformed ones are omitted. */
 export const placedLinks = (connections: unknown): ReadonlyArray<PlacedLink> =>
   Object.entries(obj(connections) ?? {}).flatMap(([from, types]) =>
-    Object.entries(obj(types) ?? {}).flatMap(([type, outputs]) =>
-      arr(outputs).flatMap((entries, index) =>
+    Object.entries(obj(types) ?? {}).flatMap(([type, outputs]) => {
+      const at = JsonPath.print(["connections", from, type])
+      return arr(outputs).flatMap((entries, index) =>
         arr(entries).flatMap((entry, position) => {
           const link = linkOf(from, { type, index }, entry)
-          return link === undefined ? [] : [{ ...link, at: `connections.${from}.${type}[${index}][${position}]` }]
+          return link === undefined ? [] : [{ ...link, at: JsonPath.member(JsonPath.member(at, index), position) }]
         })
       )
-    )
+    })
   )
 
 /** All connections, as {@link placedLinks} without their paths. */

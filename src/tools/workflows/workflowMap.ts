@@ -2,7 +2,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
-import { defined, texts } from "../../base/Json.ts"
+import { defined } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Flowchart from "../../fleet/Flowchart.ts"
@@ -218,7 +219,7 @@ export const workflowMap = Tool.make({
       ...[...lists.broken.rows, ...lists.edges.rows, ...lists.unresolved.rows].map(({ from }) => from),
       ...lists.orphans.rows.map(({ id }) => id)
     ])
-    const further = new Set([...id === undefined ? [] : [id], ...texts(rowsByList)])
+    const further = new Set([...id === undefined ? [] : [id], ...JsonPath.strings(rowsByList).map(([, text]) => text)])
     const workflows = [...further].filter((id) => map.workflows.has(id) && !idsWithNames.has(id))
       .map((id) => ({ id, name: "", ...nameOf(map, id) }))
     return defined({

@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { mapValues, type Obj, obj, own } from "../../base/Json.ts"
-import { member } from "../../base/JsonPath.ts"
+import { member, print } from "../../base/JsonPath.ts"
 import * as Nearest from "../../base/Nearest.ts"
 import * as Redact from "../../base/Redact.ts"
 import * as Execution from "../../executions/Execution.ts"
@@ -213,7 +213,7 @@ export const fromJson = (value: unknown): Result.Result<TestCase, ReadonlyArray<
       ? format(decoded.failure.issue).issues.map(({ message, path }) => ({ path: pathOf(path), message }))
       : []),
     ...Object.entries(nodes).flatMap(([name, node]) =>
-      patternFaults(obj(node)?.["items"], `${member("expect.nodes", name)}.items`)
+      patternFaults(obj(node)?.["items"], print(["expect", "nodes", name, "items"]))
     )
   ]
   return faults.length === 0 && Result.isSuccess(decoded) ? Result.succeed(decoded.success) : Result.fail(faults)
@@ -265,9 +265,9 @@ const ofNode = (execution: Execution.Execution, redact: Redaction) =>
   return [
     ...(count === undefined || count === actualCount
       ? []
-      : [{ path: `${path}.count`, expected: count, actual: actualCount }]),
+      : [{ path: member(path, "count"), expected: count, actual: actualCount }]),
     ...items.flatMap((expected, index) => {
-      const at = `${path}.items[${index}]`
+      const at = print(["items", index], path)
       const item = actual[index]
       if (item === undefined) return [{ path: at, expected: redact(expected), actual: undefined }]
       const value = unlinked(expected)

@@ -11,10 +11,8 @@ import { counted } from "../../base/Plural.ts"
 import * as Redact from "../../base/Redact.ts"
 import * as Execution from "../../executions/Execution.ts"
 import * as FailureGroups from "../../executions/FailureGroups.ts"
-import { isWithin } from "../../executions/ItemView.ts"
 import {
   census,
-  covers,
   type Difference,
   differencesOf,
   fingerprint,
@@ -26,7 +24,6 @@ import {
   pairs,
   parseIgnored,
   places,
-  type Steps,
   tally
 } from "./differences.ts"
 
@@ -137,9 +134,9 @@ interface Runs {
   readonly run: number
   readonly record: Execution.Run | undefined
   readonly replay: Execution.Run | undefined
-  readonly ignore: ReadonlyArray<Steps>
+  readonly ignore: ReadonlyArray<JsonPath.Path>
   /** Paths by which an item is not recognized: also the ignored ones. */
-  readonly unstable: ReadonlyArray<Steps>
+  readonly unstable: ReadonlyArray<JsonPath.Path>
 }
 
 type Collector = ReturnType<typeof tally>
@@ -214,7 +211,7 @@ const compareCounts = Effect.fnUntraced(function*(into: Collector, runs: Runs) {
   } else {
     for (let output = 0; output < outputs; output++) {
       const [old, current] = [before[output] ?? 0, after[output] ?? 0]
-      const path = outputs === 1 ? "" : `main[${output}]`
+      const path = outputs === 1 ? "" : JsonPath.member("main", output)
       if (old !== current) note(into, runs, "count", { before: old, after: current, path })
     }
   }
@@ -243,9 +240,9 @@ const compareCounts = Effect.fnUntraced(function*(into: Collector, runs: Runs) {
   const lost = left.inAll().filter((path) => !right.has(path))
   const fresh = right.inAll().filter((path) => !left.has(path))
   for (const [kind, paths] of [["removed", lost], ["added", fresh]] as const) {
-    const uncovered = paths.filter((path) => !covers(ignore, JsonPath.parse(path.replaceAll("[]", "[0]")) ?? []))
+    const uncovered = paths.filter((path) => !JsonPath.covers(ignore, JsonPath.parse(path) ?? []))
     // A field below another missing one says nothing more.
-    const outer = uncovered.filter((path) => !uncovered.some((other) => other !== path && isWithin(path, other)))
+    const outer = uncovered.filter((path) => !uncovered.some((other) => other !== path && JsonPath.isWithin(path, other)))
     for (const path of outer) note(into, runs, kind, { path })
   }
 })

@@ -5,15 +5,11 @@ import * as Execution from "../../executions/Execution.ts"
 import * as FailureGroups from "../../executions/FailureGroups.ts"
 import * as ItemDifferences from "../../executions/ItemDifferences.ts"
 
-export type Steps = ReadonlyArray<JsonPath.Step>
-
 /** Path at one node, or at all. */
 export interface Ignored {
   readonly node?: string
-  readonly steps: Steps
+  readonly steps: JsonPath.Path
 }
-
-const anyElement = "[]"
 
 const quotedName = /^\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*(?:\.|(?=\[))/u
 
@@ -21,23 +17,9 @@ const quotedName = /^\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*(?:\.|(?=\
 export const parseIgnored = (text: string): Ignored | undefined => {
   const name = quotedName.exec(text)
   const path = text.slice(name?.[0].length ?? 0).replace(/^\s*\$json(?=[.[])\.?/, "")
-  const steps = JsonPath.parse(path.replaceAll("[]", `["${anyElement}"]`))
+  const steps = JsonPath.parse(path)
   const node = (name?.[1] ?? name?.[2])?.replace(/\\(.)/g, "$1")
   return steps === undefined ? undefined : node === undefined ? { steps } : { node, steps }
-}
-
-const below = (paths: ReadonlyArray<Steps>, step: JsonPath.Step): ReadonlyArray<Steps> =>
-  paths.length === 0 ?
-    paths :
-    paths.flatMap(([head, ...rest]) =>
-      String(head) === String(step) || head === anyElement && typeof step === "number" ? [rest] : []
-    )
-
-/** Whether a path is one of these or below it. */
-export const covers = (paths: ReadonlyArray<Steps>, path: Steps): boolean => {
-  const [step, ...rest] = path
-  return paths.some((each) => each.length === 0) || step !== undefined && paths.length > 0 &&
-      covers(below(paths, step), rest)
 }
 
 /** Mixes the bits of a number (Steele and Vigna). */
@@ -55,12 +37,12 @@ export const fingerprintOfText = (text: string, seed = 0x811c9dc5): number => {
 }
 
 /** Fingerprint of a JSON value without the paths to ignore. */
-export const fingerprint = (value: unknown, ignore: ReadonlyArray<Steps>): number => {
+export const fingerprint = (value: unknown, ignore: ReadonlyArray<JsonPath.Path>): number => {
   if (typeof value === "string") return fingerprintOfText(value)
   if (typeof value !== "object" || value === null) return fingerprintOfText(String(value), 1)
   let sum = Array.isArray(value) ? 3 : 5
   const add = (step: string | number, inner: unknown) => {
-    const rest = below(ignore, step)
+    const rest = JsonPath.below(ignore, step)
     if (rest.some((steps) => steps.length === 0)) return
     const at = typeof step === "number" ? mix(step + 1) : fingerprintOfText(step)
     sum = (sum + mix(Math.imul(at, 31) ^ fingerprint(inner, rest))) | 0
@@ -143,10 +125,10 @@ const parts = (stored: unknown): ReadonlyArray<readonly [prefix: string, value: 
   ]
 }
 
-const restOf = (ignore: ReadonlyArray<Steps>, prefix: string) => prefix === "" ? ignore : below(ignore, prefix)
+const restOf = (ignore: ReadonlyArray<JsonPath.Path>, prefix: string) => prefix === "" ? ignore : JsonPath.below(ignore, prefix)
 
 /** Fingerprint of an item without the paths to ignore. */
-export const fingerprintOfItem = (stored: unknown, ignore: ReadonlyArray<Steps>): number =>
+export const fingerprintOfItem = (stored: unknown, ignore: ReadonlyArray<JsonPath.Path>): number =>
   parts(stored).reduce((sum, [prefix, value]) => {
     const rest = restOf(ignore, prefix)
     return value === undefined || rest.some((steps) => steps.length === 0)
@@ -157,7 +139,7 @@ export const fingerprintOfItem = (stored: unknown, ignore: ReadonlyArray<Steps>)
 /** Differences of a pair by path, without the paths to ignore. */
 export const differencesOf = (
   [before, after]: readonly [Place, Place],
-  ignore: ReadonlyArray<Steps>,
+  ignore: ReadonlyArray<JsonPath.Path>,
   redacts: boolean
 ) => {
   const [left, right] = [new Map(parts(before.stored)), new Map(parts(after.stored))]
@@ -168,7 +150,7 @@ export const differencesOf = (
     const both = (stored: unknown, { redactor }: Place) => ({ stored, shown: redacts ? redactor()(stored) : stored })
     ItemDifferences.differences(both(old, before), both(current, after), prefix, all)
   }
-  return ignore.length === 0 ? all : all.filter(({ path }) => !covers(ignore, JsonPath.parse(path) ?? []))
+  return ignore.length === 0 ? all : all.filter(({ path }) => !JsonPath.covers(ignore, JsonPath.parse(path) ?? []))
 }
 
 const maxPaths = 1_000
@@ -176,14 +158,14 @@ const maxPaths = 1_000
 const collect = (value: unknown, path: string, into: Set<string>): void => {
   if (into.size >= maxPaths) return
   if (path !== "") into.add(path)
-  if (Array.isArray(value)) { for (const inner of value) collect(inner, `${path}[]`, into) }
+  if (Array.isArray(value)) { for (const inner of value) collect(inner, JsonPath.member(path, JsonPath.all), into) }
   else {for (const [key, inner] of Object.entries(obj(value) ?? {})) {
       collect(inner, JsonPath.member(path, key), into)
     }}
 }
 
 /** Items of a side without partners: how often each occurs, and how many have each path. */
-export const census = (ignore: ReadonlyArray<Steps>) => {
+export const census = (ignore: ReadonlyArray<JsonPath.Path>) => {
   const paths = new Map<string, number>()
   let items = 0
   return {
@@ -253,7 +235,7 @@ type Changes = ReadonlyArray<ItemDifferences.Difference>
 
 const nameOf = (change: Changes[number]) => ({
   kind: ItemDifferences.kindOf(change),
-  path: ItemDifferences.general(change.path)
+  path: JsonPath.general(change.path)
 })
 
 /** Differences of a node, or of one of its runs before it is known whether only the order differs. */

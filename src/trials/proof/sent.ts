@@ -21,7 +21,7 @@ import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import { starterOf } from "../Replay.ts"
 import * as Sent from "../Sent.ts"
 import { withSubNodes } from "../TestCopy.ts"
-import { covers, type Difference, fingerprint, fingerprintOfText, type Ignored, tally } from "./differences.ts"
+import { type Difference, fingerprint, fingerprintOfText, type Ignored, tally } from "./differences.ts"
 import type * as Groups from "./Groups.ts"
 
 interface EarlierVersion {
@@ -249,8 +249,8 @@ export const sentDifferences = Effect.fnUntraced(function*(options: SentOptions)
         })
       const differences = Sent.differences(yield* sentBy(record, former, runThen), yield* sentBy(replay, node, run))
       for (const { item, ...difference } of differences) {
-        const path = difference.path === "" ? "sent" : `sent.${difference.path}`
-        if ([difference.path, path].some((each) => covers(own, JsonPath.parse(each) ?? []))) continue
+        const path = JsonPath.join("sent", difference.path)
+        if ([difference.path, path].some((each) => JsonPath.covers(own, JsonPath.parse(each) ?? []))) continue
         into.addItem(
           { node: node.name, run: index, item },
           [{ ...difference, path }],

@@ -1,6 +1,7 @@
 /** Readable parts of a workflow, however broken: the input of the checks of `WorkflowProblems`. */
 import type { Parse } from "../../base/JavaScript.ts"
 import { defined, num, type Obj, str } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import type { Problem } from "../../base/Problem.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
@@ -108,7 +109,7 @@ const read = (json: Obj, index: number, lookups: Lookups): ReadonlyArray<Node> =
     : Parameters.complete(description, { typeVersion: version, parameters: own })
   const shape = { parameters, own, version: version ?? 1, onError: str(json["onError"]) }
   return [{
-    at: `nodes[${index}]`,
+    at: JsonPath.print(["nodes", index]),
     name,
     id: str(json["id"]),
     type,

@@ -1,6 +1,7 @@
 /** Syntax errors and references to nodes in n8n's expressions, `=text {{ code }} text`, and in Code nodes. */
 import type { Parse } from "../../base/JavaScript.ts"
-import { arr, deeper, mapValues, type Obj, obj, str } from "../../base/Json.ts"
+import { arr, type Obj, obj, str } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import { parts } from "../../n8n/model/Template.ts"
 
 export interface Reference {
@@ -237,61 +238,48 @@ const empty: Findings = { references: [], isOpen: false, mistakes: [] }
 
 /** Text in a node's parameters that n8n evaluates or looks as if it should. */
 export interface Text {
+  /** From the node: `parameters.url`. */
   readonly path: string
   readonly text: string
   /** `template`: the node itself evaluates `{{ code }}`; `unmarked`: without `=`, which n8n takes literally. */
   readonly kind: "expression" | "script" | "template" | "unmarked"
 }
 
-const scripts: ReadonlySet<string> = new Set(["parameters.jsCode", "parameters.functionCode"])
+const scripts: ReadonlySet<unknown> = new Set(["jsCode", "functionCode"])
 
 /** Parameters in which nodes evaluate brackets themselves. */
-const templates = /(?:^|\.)(?:query|sqlQuery|html|customFilter)$/i
-const foreign = /(?:^|\.)(?:jsonOutput|workflowJson|\w*code)$/i
+const templates = /^(?:query|sqlQuery|html|customFilter)$/i
+const foreign = /^(?:jsonOutput|workflowJson|\w*code)$/i
 const bracketed = /\{\{\s*\$(?:json|node|items?|input|binary|\()/
 
-const kindOf = (path: string, value: string): Text["kind"] | undefined =>
-  value.startsWith("=")
+const kindOf = (path: JsonPath.Path, value: string): Text["kind"] | undefined => {
+  const key = String(path.at(-1))
+  return value.startsWith("=")
     ? "expression"
-    : scripts.has(path)
+    : path.length === 2 && scripts.has(key)
     ? "script"
-    : !value.includes("{{") || foreign.test(path)
+    : !value.includes("{{") || foreign.test(key)
     ? undefined
-    : templates.test(path)
+    : templates.test(key)
     ? "template"
     : bracketed.test(value)
     ? "unmarked"
     : undefined
-
-export const texts = (parameters: unknown): ReadonlyArray<Text> => {
-  const all: Array<Text> = []
-  const stack: Array<readonly [path: string, value: unknown]> = [["parameters", parameters]]
-  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
-    const [path, value] = top
-    if (typeof value === "string") {
-      const kind = kindOf(path, value)
-      if (kind !== undefined) all.push({ path, text: value, kind })
-    } else if (typeof value === "object" && value !== null) {
-      const isList = Array.isArray(value)
-      const inner = Object.entries(value)
-      for (let index = inner.length - 1; index >= 0; index--) {
-        const [key, value] = inner[index] ?? ["", undefined]
-        stack.push([deeper(path, isList ? Number(key) : key), value])
-      }
-    }
-  }
-  return all
 }
 
-export const mapTexts = (value: unknown, change: (text: Text) => string, path = "parameters"): unknown => {
-  if (typeof value === "string") {
-    const kind = kindOf(path, value)
-    return kind === undefined ? value : change({ path, text: value, kind })
-  }
-  if (Array.isArray(value)) return value.map((inner, index) => mapTexts(inner, change, deeper(path, index)))
-  const object = obj(value)
-  return object === undefined ? value : mapValues(object, (inner, key) => mapTexts(inner, change, deeper(path, key)))
+const textAt = (path: JsonPath.Path, text: string): Text | undefined => {
+  const kind = kindOf(path, text)
+  return kind && { path: JsonPath.print(path), text, kind }
 }
+
+export const texts = (parameters: unknown): ReadonlyArray<Text> =>
+  JsonPath.strings({ parameters }).flatMap(([path, text]) => textAt(path, text) ?? [])
+
+export const mapTexts = (parameters: Obj, change: (text: Text) => string): Obj =>
+  obj(JsonPath.walk(parameters, ["parameters"], (value, path) => {
+    const text = typeof value === "string" ? textAt(path, value) : undefined
+    return text === undefined ? value : change(text)
+  })) ?? parameters
 
 export const inText = ({ kind, text }: Text, parse: Parse): Findings =>
   kind === "expression"

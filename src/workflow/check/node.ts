@@ -1,6 +1,7 @@
 /** Problems inside single nodes: parameters, expressions and missing credentials. */
 import { maxChars } from "../../base/JavaScript.ts"
 import { obj, own, str } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import type { MissingCredential } from "../../base/Problem.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
@@ -22,13 +23,15 @@ import type { Ruled } from "./Rules.ts"
 /** Whether n8n checks the node: it is connected or n8n starts it. */
 const isLookedInto = (node: Node, connected: ReadonlySet<string>) => connected.has(node.name) || isTriggerLike(node)
 
+const parametersAt = ({ at }: Node) => JsonPath.member(at, "parameters")
+
 const ofParameters = (node: Node, { suggest }: Lookups): ReadonlyArray<Ruled> => {
   const { description, isLarge, version } = node
   if (isLarge) {
     const message = `The parameters have more than ${
       maxParameterValues.toLocaleString("en")
     } values: they are not checked.`
-    return [problemOf(node, "parameter", "warning", message, undefined, `${node.at}.parameters`)]
+    return [problemOf(node, "parameter", "warning", message, undefined, parametersAt(node))]
   }
   if (description === undefined || version === undefined) return []
   const shape = { typeVersion: version, parameters: parametersOf(node.json) }
@@ -39,7 +42,7 @@ const ofParameters = (node: Node, { suggest }: Lookups): ReadonlyArray<Ruled> =>
       problem.severity,
       problem.message,
       problem.fix,
-      `${node.at}.parameters.${problem.path}`
+      JsonPath.join(parametersAt(node), problem.path)
     )
   )
 }
@@ -52,7 +55,7 @@ const ofSchedules = (node: Node, isV1: boolean): ReadonlyArray<Ruled> =>
       "warning",
       `n8n never starts it by this rule: ${why}.`,
       "Choose an interval of whole units within its range, or a cron expression.",
-      `${node.at}.parameters${node.type.endsWith(".scheduleTrigger") ? `.rule.interval[${rule}]` : ""}`
+      JsonPath.print(node.type.endsWith(".scheduleTrigger") ? ["rule", "interval", rule] : [], parametersAt(node))
     )
   )
 
@@ -97,7 +100,7 @@ const fromAIProblems = (node: Node, { path, text }: Expressions.Text): ReadonlyA
       "error",
       `'${shorten(key)}' is not a key that $fromAI accepts: the agent fails.`,
       "A key has 1 to 64 letters, digits, _ or -; write everything else into the description.",
-      `${node.at}.${path}`
+      JsonPath.join(node.at, path)
     )
   )
 
@@ -111,7 +114,7 @@ const ofExpressions = function*(
   const mistakes: Array<Ruled> = []
   for (const text of Expressions.texts(node.parameters)) {
     yield
-    const path = `${node.at}.${text.path}`
+    const path = JsonPath.join(node.at, text.path)
     if (text.text.length > maxChars) {
       const message = `It has more than ${maxChars.toLocaleString("en")} characters: it is not checked.`
       mistakes.push(problemOf(node, "code-syntax", "warning", message, undefined, path))
@@ -149,7 +152,7 @@ const ofExpressions = function*(
         first?.kind === "script" ? "warning" : "error",
         `It refers to the node '${name}', which does not exist${times}.`,
         near.length === 0 ? undefined : `Did you mean ${either(near)}?`,
-        `${node.at}.${first?.path}`
+        JsonPath.join(node.at, first?.path ?? "")
       )
     })
   ]

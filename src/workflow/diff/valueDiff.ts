@@ -123,7 +123,7 @@ export const fields = (change: Change, path = ""): ReadonlyArray<FieldChange> =>
       return change.keys.flatMap(([key, inner]) => fields(inner, member(path, key)))
     case "Array":
       return change.elements.flatMap(({ after, before, change: inner }) =>
-        fields(inner, `${path}[${after ?? before ?? 0}]`)
+        fields(inner, member(path, after ?? before ?? 0))
       )
   }
 }

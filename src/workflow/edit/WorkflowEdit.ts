@@ -1,6 +1,7 @@
 /** Edits of a workflow, all or nothing; parts that no operation names stay as they are, even broken ones. */
 import * as Result from "effect/Result"
 import type { Obj } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { sparing } from "../check/CheckedWorkflow.ts"
@@ -75,7 +76,7 @@ export const steps = function*(
     const attempt = "next" in work ? yield* work : work
     if (Result.isFailure(attempt)) {
       const { field, ...refusal } = attempt.failure
-      return Result.fail({ ...refusal, field: `operations[${index}].${field}` })
+      return Result.fail({ ...refusal, field: JsonPath.join(JsonPath.member("operations", index), field) })
     }
     const step = attempt.success
     current = step.workflow

@@ -1,6 +1,6 @@
 /** A group of nodes that can become a sub-workflow: one entry, at most one exit, and one node that ends last. */
 import * as Result from "effect/Result"
-import { deeper, mapValues, type Obj } from "../../base/Json.ts"
+import type { Obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import * as Turn from "../../base/Turn.ts"
 import type { Link } from "../../n8n/model/Connections.ts"
@@ -135,7 +135,7 @@ export const find = (workflow: Obj, words: ReadonlyArray<string>, lookups: Step.
     const { byName, links, nodes } = Turn.finish(Checked.make(workflow, lookups))
     const named = new Set<string>()
     for (const [index, word] of words.entries()) {
-      const { name, node } = yield* Step.locate(workflow, word, `nodes[${index}]`, lookups)
+      const { name, node } = yield* Step.locate(workflow, word, JsonPath.member("nodes", index), lookups)
       if (byName.get(name)?.json !== node || nodes.filter((each) => each.name === name).length > 1) {
         return yield* cannotMove(`'${name}' is not the only node of its name.`, "Rename it first.")
       }
@@ -291,13 +291,10 @@ export const lift = (
         }
         if (next !== text.text) changed.set(text.path, next)
       }
-      const replaced = ({ path, text }: Expressions.Text) => changed.get(path) ?? text
       const own = parametersOf(node.json)
       parameters.set(
         name,
-        changed.size === 0
-          ? own
-          : mapValues(own, (value, key) => Expressions.mapTexts(value, replaced, deeper("parameters", key)))
+        changed.size === 0 ? own : Expressions.mapTexts(own, ({ path, text }) => changed.get(path) ?? text)
       )
     }
     const declared = inputs.size === 0 ? [] : [{ name: wholeItem, value: "={{ $json }}" }, ...inputs.values()]

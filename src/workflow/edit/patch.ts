@@ -1,6 +1,7 @@
 /** Merges patches of parameters, checks them against the node type and completes them as n8n's editor does. */
 import * as Result from "effect/Result"
 import { mapValues, type Obj, obj, without } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import { isMultiple } from "../../catalogue/parameters/ParameterValues.ts"
 import { type Description, groups, members, type Property } from "../../catalogue/types/NodeType.ts"
@@ -90,12 +91,13 @@ export const refuseRemarked = (
     : Parameters.remarks(description, { typeVersion, parameters }, suggest).find(({ path }) => paths.includes(path))
   return remark === undefined
     ? Result.void
-    : Step.refuse(`parameters.${remark.path}`, messageOf(remark), remark.fix ?? { _tag: "ShowParameters" })
+    : Step.refuse(JsonPath.join("parameters", remark.path), messageOf(remark), remark.fix ?? { _tag: "ShowParameters" })
 }
 
 export const refuseUnknown = (node: For, keys: ReadonlyArray<string>, lookups: Step.Lookups): Step.Attempt<void> => {
   const { description, typeVersion } = node
   const unknown = keys.filter((key) => description?.properties.every(({ name }) => name !== key))
+    .map((key) => JsonPath.member("", key))
   return refuseRemarked(
     node,
     unknown,

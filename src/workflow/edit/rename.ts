@@ -1,7 +1,8 @@
 /** Renames and removes nodes, also in the expressions and scripts of other nodes. */
 import * as Result from "effect/Result"
 import type { Parse } from "../../base/JavaScript.ts"
-import { arr, deeper, mapValues, type Obj, obj, own, str, without } from "../../base/Json.ts"
+import { arr, type Obj, obj, own, str, without } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
@@ -60,8 +61,7 @@ export const renameIn = (parameters: Obj, before: string, after: string, parse: 
   // Without references, parameters may be nested too deeply for recursion.
   naming(parameters, before, parse).length === 0
     ? parameters
-    : mapValues(parameters, (value, key) =>
-      mapTexts(value, (text) => inString(text, before, after, parse), deeper("parameters", key)))
+    : mapTexts(parameters, (text) => inString(text, before, after, parse))
 
 /** Remains of a removed node that a node of this name would take over. */
 const remainderOf = (workflow: Obj, name: string): string | undefined =>
@@ -98,7 +98,7 @@ export const rename: Step.Edit<"rename"> = (workflow, { node: word, to }, lookup
     if (name === "" || Step.isNamesake(workflow, entry)) {
       return {
         workflow: moved,
-        changes: [name === "" ? `named nodes[${index}] '${to}'` : `renamed the other '${name}' to '${to}'`]
+        changes: [name === "" ? `named ${JsonPath.member("nodes", index)} '${to}'` : `renamed the other '${name}' to '${to}'`]
       }
     }
     let expressions = 0
@@ -158,7 +158,7 @@ export const remove: Step.Edit<"remove"> = (workflow, { node: word }, lookups) =
     return {
       workflow: isGrouped ? { ...unpinned, nodeGroups: withoutMember(workflow["nodeGroups"], id) } : unpinned,
       changes: [
-        `removed ${name === "" ? `nodes[${index}]` : quoted([name])}` +
+        `removed ${name === "" ? JsonPath.member("nodes", index) : quoted([name])}` +
         (links.length === 0 ? "" : ` and ${counted(links.length, "connection")}`)
       ],
       ...(means(name) ? { removed: name } : {})

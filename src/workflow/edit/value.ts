@@ -1,32 +1,89 @@
-/** Changes one value inside the parameters of a node. */
+/** Changes one value inside a node. */
 import * as Result from "effect/Result"
 import { arr, num, type Obj, obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { redact } from "../../base/Redact.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
-import { parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
+import { nameOf, nodes, parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
 import { quoted } from "../check/CheckedWorkflow.ts"
+import type { Of } from "./operation.ts"
 import * as Patch from "./patch.ts"
 import { withNode } from "./rewire.ts"
 import * as Step from "./step.ts"
+import { update } from "./update.ts"
 
-const stepsOf = (
-  path: string,
-  parameters: Obj
-): Step.Attempt<{ readonly steps: ReadonlyArray<JsonPath.Step>; readonly isNew: boolean }> => {
-  const bare = path.trim().replace(/\s*\[\s*\+\s*\]$/u, "")
-  const steps = JsonPath.parse(bare) ?? []
-  const below = steps[0] === "parameters" && !Object.hasOwn(parameters, "parameters") ? steps.slice(1) : steps
-  return below.length > 0
-    ? Result.succeed({ steps: below, isNew: bare !== path.trim() })
-    : Step.refuse(
-      "path",
-      `'${path.slice(0, 100)}' is not a path below parameters.`,
-      `Examples: options.timeout, rules.values[2] or assignments.assignments[+]. ${contents("parameters", parameters)}`
-    )
+/** Place of a value in a node. */
+interface Place {
+  readonly entry: Step.NodeEntry
+  /** Its node, with parameters. */
+  readonly node: Obj
+  /** From the node: `["parameters", "url"]`. */
+  readonly steps: JsonPath.Path
+  /** Whether the path ends in `[+]`. */
+  readonly isNew: boolean
 }
 
-const textOf = (steps: ReadonlyArray<JsonPath.Step>) => steps.reduce<string>(JsonPath.member, "")
+/** Operations for what is outside of nodes. */
+const elsewhere: ReadonlyMap<unknown, string> = new Map([
+  ["connections", "Use connect and disconnect."],
+  ["settings", "Use {op: 'settings', settings}."]
+])
+
+/** Place that a path names: below the node's parameters, from the node, or from the workflow, as answers write it. */
+const placeOf = (
+  workflow: Obj,
+  { node: word, op, path }: Of<"set" | "replace">,
+  lookups: Step.Lookups
+): Step.Attempt<Place> =>
+  Result.gen(function*() {
+    const entry = yield* Step.locate(workflow, word, "node", lookups)
+    const { index, name } = entry
+    const parameters = parametersOf(entry.node)
+    const node: Obj = { ...entry.node, parameters }
+    const bare = path.trim().replace(/\s*\[\s*\+\s*\]$/u, "")
+    const steps = JsonPath.parse(bare) ?? []
+    const [top = "", second] = steps
+    const inNode = (steps: JsonPath.Path): Step.Attempt<Place> =>
+      steps.length > (steps[0] === "parameters" ? 1 : 0)
+        ? Result.succeed({ entry, node, steps, isNew: bare !== path.trim() })
+        : Step.refuse(
+          "path",
+          `'${path.slice(0, 100)}' is not a path below parameters.`,
+          `Examples: options.timeout, rules.values[2] or assignments.assignments[+]. ${
+            contents("parameters", parameters)
+          }`
+        )
+    if (top === "nodes" && typeof second === "number" && JsonPath.get(parameters, steps) === undefined) {
+      if (second === index) return yield* inNode(steps.slice(2))
+      const other = nodes(workflow)[second]
+      return yield* Step.refuse(
+        "path",
+        `${JsonPath.print(steps.slice(0, 2))} is ${other ? `'${nameOf(other)}'` : "not a node"}, not '${name}'.`,
+        `'${name}' is ${JsonPath.print(["nodes", index])}: name one node in both node and path.`
+      )
+    }
+    const isThere = Object.hasOwn(parameters, top)
+    if (top === "parameters" && (!isThere || JsonPath.get(node, steps) !== undefined)) return yield* inNode(steps)
+    const description = descriptionOf(entry, lookups)
+    const isParameter = isThere || steps.length === 0 || description?.properties.some(({ name }) => name === top) === true
+    if (!isParameter && Object.hasOwn(node, top) && (op === "replace" || description !== undefined)) {
+      return yield* inNode(steps)
+    }
+    const hint = isParameter ? undefined : elsewhere.get(top)
+    return hint === undefined
+      ? yield* inNode(steps.length === 0 ? [] : ["parameters", ...steps])
+      : yield* Step.refuse("path", `'${path.slice(0, 100)}' is not in a node.`, hint)
+  })
+
+const descriptionOf = ({ node }: Step.NodeEntry, { find }: Step.Lookups) => {
+  const version = num(node["typeVersion"])
+  const nodeType = find(typeOf(node))
+  return nodeType && version !== undefined ? NodeType.at(nodeType, version) : undefined
+}
+
+/** Path as messages show it: without `parameters`, unless that is all. */
+const shownPath = ([top, ...rest]: JsonPath.Path) =>
+  JsonPath.print(top === "parameters" && rest.length > 0 ? rest : [top ?? "", ...rest])
 
 const contents = (path: string, value: unknown): string => {
   if (Array.isArray(value)) {
@@ -42,72 +99,76 @@ const contents = (path: string, value: unknown): string => {
 
 const isThere = (holder: unknown, step: JsonPath.Step) =>
   Array.isArray(holder)
-    ? typeof step === "number" && step < holder.length
+    ? typeof step === "number" && step >= 0 && step < holder.length
     : obj(holder) !== undefined && Object.hasOwn(obj(holder) ?? {}, step)
 
-const firstMissing = (parameters: Obj, steps: ReadonlyArray<JsonPath.Step>) =>
-  steps.findIndex((step, index) => !isThere(JsonPath.get(parameters, steps.slice(0, index)), step))
+const firstMissing = ({ node, steps }: Place) =>
+  steps.findIndex((step, index) => !isThere(JsonPath.get(node, steps.slice(0, index)), step))
 
-const nowhere = (parameters: Obj, steps: ReadonlyArray<JsonPath.Step>, depth: number) => {
-  const holder = steps.slice(0, depth)
-  return Step.refuse(
+const shownAt = ({ node }: Place, steps: JsonPath.Path) =>
+  contents(shownPath(steps), JsonPath.get(redact(node), steps))
+
+const nowhere = (place: Place, depth: number) =>
+  Step.refuse(
     "path",
-    `${textOf(steps.slice(0, depth + 1))} does not exist.`,
-    contents(depth === 0 ? "parameters" : textOf(holder), JsonPath.get(redact(parameters), holder))
+    `${shownPath(place.steps.slice(0, depth + 1))} does not exist.`,
+    depth === 0 ? "" : shownAt(place, place.steps.slice(0, depth))
   )
-}
 
-const withParameters = (
+/** Replaces the node; a new parameter must exist, and the catalogue must have no remark at new paths. */
+const commit = (
   workflow: Obj,
-  entry: Step.NodeEntry,
-  parameters: unknown,
-  [top = ""]: ReadonlyArray<JsonPath.Step>,
+  { entry, steps: [top = "", key = ""] }: Place,
+  value: unknown,
   lookups: Step.Lookups,
   newPaths: ReadonlyArray<string> = []
 ): Step.Attempt<Step.Step> => {
-  const version = num(entry.node["typeVersion"])
-  const nodeType = lookups.find(typeOf(entry.node))
-  const description = nodeType && version !== undefined ? NodeType.at(nodeType, version) : undefined
-  const next = { description, typeVersion: version ?? 1, parameters: obj(parameters) ?? {} }
-  const keys = Object.hasOwn(next.parameters, top) ? [String(top)] : []
+  const node = obj(value) ?? {}
+  const atPath = Result.mapError((refusal: Step.Refusal) => ({ ...refusal, field: "path" }))
+  if (top !== "parameters") {
+    const { id, name } = entry.node
+    return atPath(update(workflow, { op: "update", node: String(name ?? id), [top]: node[top] ?? null }, lookups))
+  }
+  const parameters = parametersOf(node)
+  const next = { description: descriptionOf(entry, lookups), typeVersion: num(node["typeVersion"]) ?? 1, parameters }
+  const keys = Object.hasOwn(parameters, key) ? [String(key)] : []
+  const newKeys = keys.filter((each) => !Object.hasOwn(parametersOf(entry.node), each))
   const checked = Result.andThen(
-    Patch.refuseUnknown(next, keys, lookups),
+    Patch.refuseUnknown(next, newKeys, lookups),
     () => Patch.refuseRemarked(next, newPaths, lookups)
   )
-  return Result.mapBoth(checked, {
-    onFailure: (refusal) => ({ ...refusal, field: "path" }),
-    onSuccess: () =>
-      withNode(workflow, entry, { ...entry.node, parameters: Patch.withFilters(next, keys, lookups) }, lookups)
-  })
+  return atPath(Result.map(
+    checked,
+    () => withNode(workflow, entry, { ...node, parameters: Patch.withFilters(next, keys, lookups) }, lookups)
+  ))
 }
 
 export const set: Step.Edit<"set"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
-    const entry = yield* Step.locate(workflow, operation.node, "node", lookups)
-    const parameters = parametersOf(entry.node)
-    const { isNew, steps } = yield* stepsOf(operation.path, parameters)
-    const list = isNew ? JsonPath.get(parameters, steps) ?? [] : []
+    const place = yield* placeOf(workflow, operation, lookups)
+    const { isNew, node, steps } = place
+    const list = isNew ? JsonPath.get(node, steps) ?? [] : []
     if (isNew && (!Array.isArray(list) || operation.value === null)) {
       return yield* Step.refuse(
         Array.isArray(list) ? "value" : "path",
-        Array.isArray(list) ? "null cannot be appended." : `${textOf(steps)} is not a list.`,
-        contents(textOf(steps), JsonPath.get(redact(parameters), steps))
+        Array.isArray(list) ? "null cannot be appended." : `${shownPath(steps)} is not a list.`,
+        shownAt(place, steps)
       )
     }
     const whole = isNew ? [...arr(list), operation.value] : operation.value
-    const missing = firstMissing(parameters, steps)
+    const missing = firstMissing(place)
     // Missing objects on the way are created, since n8n omits empty ones.
     const [above, below] = missing < 0 ? [steps, []] : [steps.slice(0, missing + 1), steps.slice(missing + 1)]
-    const isFree = obj(JsonPath.get(parameters, above.slice(0, -1))) !== undefined &&
+    const isFree = obj(JsonPath.get(node, above.slice(0, -1))) !== undefined &&
       steps.slice(missing).every((step) => typeof step === "string") && whole !== null
-    if (missing >= 0 && !isFree) return yield* nowhere(parameters, steps, missing)
+    if (missing >= 0 && !isFree) return yield* nowhere(place, missing)
     const value = below.reduceRight((inner, key) => ({ [key]: inner }), whole)
     const newPaths = missing < 0
       ? []
-      : steps.slice(missing).map((_, index) => textOf(steps.slice(0, missing + index + 1)))
-    const next = JsonPath.modify(parameters, above, () => value ?? undefined)
+      : steps.slice(missing).map((_, index) => shownPath(steps.slice(0, missing + index + 1)))
+    const next = JsonPath.modify(node, above, () => value ?? undefined)
     // A single new key is not checked: the parameter that shows it may be set next.
-    return yield* withParameters(workflow, entry, next, steps, lookups, !isNew && newPaths.length === 1 ? [] : newPaths)
+    return yield* commit(workflow, place, next, lookups, !isNew && newPaths.length === 1 ? [] : newPaths)
   })
 
 const linesLike = (text: string, find: string, { nearest }: Step.Lookups) => {
@@ -118,15 +179,14 @@ const linesLike = (text: string, find: string, { nearest }: Step.Lookups) => {
 
 export const replace: Step.Edit<"replace"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
-    const { all = false, find, node: word, path, with: replacement } = operation
-    const entry = yield* Step.locate(workflow, word, "node", lookups)
-    const parameters = parametersOf(entry.node)
-    const { isNew, steps } = yield* stepsOf(path, parameters)
-    const missing = firstMissing(parameters, steps)
-    if (missing >= 0) return yield* nowhere(parameters, steps, missing)
-    const value = JsonPath.get(parameters, steps)
-    const shown = JsonPath.get(redact(parameters), steps)
-    const at = textOf(steps)
+    const { all = false, find, with: replacement } = operation
+    const place = yield* placeOf(workflow, operation, lookups)
+    const { entry: { name }, isNew, node, steps } = place
+    const missing = firstMissing(place)
+    if (missing >= 0) return yield* nowhere(place, missing)
+    const value = JsonPath.get(node, steps)
+    const shown = JsonPath.get(redact(node), steps)
+    const at = shownPath(steps)
     if (isNew || typeof value !== "string" || typeof shown !== "string") {
       return yield* Step.refuse("path", `${at} is not text.`, contents(at, shown))
     }
@@ -139,17 +199,16 @@ export const replace: Step.Edit<"replace"> = (workflow, operation, lookups) =>
       const [like] = linesLike(shown, find, lookups)
       return yield* Step.refuse(
         "find",
-        `The text is not in ${at} of '${entry.name}' (found 0 times).`,
+        `The text is not in ${at} of '${name}' (found 0 times).`,
         like === undefined ? `It is ${Step.brief(shown, 300)}.` : `Did you mean ${Step.brief(like, 300)}?`
       )
     }
     if (count > 1 && !all) {
       return yield* Step.refuse(
         "find",
-        `The text is ${count} times in ${at} of '${entry.name}'.`,
+        `The text is ${count} times in ${at} of '${name}'.`,
         "Include more surrounding text in find, or set all: true."
       )
     }
-    const next = JsonPath.modify(parameters, steps, () => pieces.join(replacement))
-    return yield* withParameters(workflow, entry, next, steps, lookups)
+    return yield* commit(workflow, place, JsonPath.modify(node, steps, () => pieces.join(replacement)), lookups)
   })

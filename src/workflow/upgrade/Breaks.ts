@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import * as Errors from "../../base/Errors.ts"
 import type { Parse } from "../../base/JavaScript.ts"
 import { defined, num, type Obj, obj, own, str } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import type { Problem } from "../../base/Problem.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { isNewer } from "../../catalogue/types/Releases.ts"
@@ -64,17 +65,14 @@ const hasIdentifier = (tree: unknown, name: string): boolean =>
     Object.values(tree).some((inner) => hasIdentifier(inner, name)))
 
 /** Whether a `{{ … }}` of an expression or the code of a parameter uses a variable; code that does not parse may. */
-const uses = (name: string, value: unknown, parse: Parse, key = ""): boolean => {
-  if (typeof value !== "string") {
-    return Predicate.isObjectOrArray(value) &&
-      Object.entries(value).some(([key, inner]) => uses(name, inner, parse, key))
-  }
-  if (!value.includes(name)) return false
-  if (value.startsWith("=")) return value.split("{{").slice(1).some((part) => part.split("}}", 1)[0]?.includes(name))
-  if (!/code$/i.test(key)) return false
-  const parsed = parse(value, "body")
-  return parsed === undefined || !("program" in parsed) || hasIdentifier(parsed.program, name)
-}
+const uses = (name: string, parameters: unknown, parse: Parse): boolean =>
+  JsonPath.strings(parameters).some(([path, text]) => {
+    if (!text.includes(name)) return false
+    if (text.startsWith("=")) return text.split("{{").slice(1).some((part) => part.split("}}", 1)[0]?.includes(name))
+    if (!/code$/i.test(String(path.at(-1)))) return false
+    const parsed = parse(text, "body")
+    return parsed === undefined || !("program" in parsed) || hasIdentifier(parsed.program, name)
+  })
 
 /** Whether a node meets all conditions of a rule. */
 export const matches = (rule: Rule, facts: Facts): boolean => {

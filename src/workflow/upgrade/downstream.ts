@@ -1,5 +1,6 @@
 /** Uses of a node's items by the rest of a workflow. */
-import { arr, type Obj, obj, str, texts } from "../../base/Json.ts"
+import { arr, type Obj, obj, str } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import * as Answering from "../Answering.ts"
 import types from "./downstream.json" with { type: "json" }
@@ -15,6 +16,8 @@ const after = (workflow: Obj, name: string, output?: number): ReadonlyArray<stri
       .flatMap((targets) => arr(targets).map((target) => str(obj(target)?.["node"]) ?? ""))
   )
 }
+
+const textsOf = (node: Obj) => JsonPath.strings(node["parameters"]).map(([, text]) => text)
 
 const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")
 
@@ -89,7 +92,7 @@ export const seesMore = (workflow: Obj, name: string, field: string, output?: nu
   for (let node = work.pop(); node !== undefined; node = work.pop()) {
     if (reached.has(node)) continue
     reached.add(node)
-    const expressions = texts(node["parameters"]).filter((text) => text.startsWith("=")).join("\n")
+    const expressions = textsOf(node).filter((text) => text.startsWith("=")).join("\n")
     if (!isClosed(node) || whole.test(expressions) || reads.test(expressions)) return true
     if (!passes(node)) continue
     const next = nodesAfter(workflow, Workflow.nameOf(node))
@@ -99,7 +102,7 @@ export const seesMore = (workflow: Obj, name: string, field: string, output?: nu
   const names = [name, ...[...reached].filter(passes).map(Workflow.nameOf)].map(escaped).join("|")
   const byName = new RegExp(`(?:\\$node\\[|\\$\\(|\\$items\\()["'\`](?:${names})["'\`]`)
   return Workflow.nodes(workflow).some((node) =>
-    texts(node["parameters"]).some((text) => byName.test(text) && (!text.startsWith("=") || whole.test(text)))
+    textsOf(node).some((text) => byName.test(text) && (!text.startsWith("=") || whole.test(text)))
   )
 }
 
@@ -130,7 +133,7 @@ export const shapeOf = ({ name, parameters, workflow }: Old, isFull: boolean): S
     if (isNext && typeof split === "string" && !split.startsWith("=") && split !== "") keys.push(split)
     const inner = isText ? `(?:\\.${field}|\\[["']${field}["']\\])` : isFull ? "\\.body" : ""
     const pattern = new RegExp(`(?:${isNext ? `${by}|${direct}` : by})${inner}${key}`, "g")
-    for (const text of texts(node["parameters"])) {
+    for (const text of textsOf(node)) {
       for (const [, dotted, quoted, index] of text.matchAll(pattern)) keys.push(dotted ?? quoted ?? index ?? "")
     }
   }

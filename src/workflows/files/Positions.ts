@@ -2,43 +2,17 @@
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Jsonc from "jsonc-parser"
+import * as JsonPath from "../../base/JsonPath.ts"
 import type { Place } from "./JsonText.ts"
 
-/** A part and the rest of the path to another part in it. */
-type At = readonly [node: Jsonc.Node, start: number, rest: string]
-
-/** Ways in which a path names a key; names of nodes are usually not quoted. */
-const spellings = (key: string) => [`.${key}`, key, `["${key.replace(/["\\]/g, "\\$&")}"]`]
-
-const inObject = (properties: ReadonlyArray<Jsonc.Node>, rest: string): At | undefined => {
-  let best: At | undefined
-  for (const { children: [key, value] = [], offset } of properties) {
-    if (value === undefined) continue
-    for (const spelling of spellings(String(key?.value))) {
-      const after = rest.slice(spelling.length)
-      // Names contain dots and brackets, so the longest wins; of equal keys the last, as in JSON.parse.
-      if (rest.startsWith(spelling) && /^(?:$|[.[])/.test(after) && after.length <= (best?.[2].length ?? Infinity)) {
-        best = [value, offset, after]
-      }
-    }
-  }
-  return best
-}
-
-const inArray = (elements: ReadonlyArray<Jsonc.Node>, rest: string): At | undefined => {
-  const [brackets = "", index = ""] = /^\[(\d+)\]/.exec(rest) ?? []
-  const element = brackets === "" ? undefined : elements[Number(index)]
-  return element && [element, element.offset, rest.slice(brackets.length)]
-}
-
-const offsetOf = (root: Jsonc.Node, path: string): number => {
-  let at: At = [root, root.offset, path]
-  for (;;) {
-    const [{ children = [], type }, start, rest] = at
-    const next = rest === "" ? undefined : type === "object" ? inObject(children, rest) : inArray(children, rest)
-    if (next === undefined) return start
-    at = next
-  }
+/** Start of the part at a path, or of the nearest around it; of equal keys the last counts, as in JSON.parse. */
+const offsetOf = ({ children = [], type }: Jsonc.Node, [step, ...rest]: JsonPath.Path): number | undefined => {
+  const part = type === "array"
+    ? children[Number(step)]
+    : children.findLast(({ children: [key, value] = [] }) => value !== undefined && key?.value === String(step))
+  if (step === undefined || part === undefined) return undefined
+  const inner = part.type === "property" ? part.children?.[1] : part
+  return (inner && offsetOf(inner, rest)) ?? part.offset
 }
 
 /**
@@ -56,7 +30,7 @@ export const make = (text: string): (path: string) => Place => {
         Option.getOrElse((): Jsonc.Node => ({ type: "null", offset: 0, length: 0 }))
       )
     starts ??= [0, ...[...text.matchAll(/\r\n|\r|\n/g)].map(({ 0: { length }, index }) => index + length)]
-    const offset = offsetOf(root, path)
+    const offset = offsetOf(root, JsonPath.parse(path) ?? []) ?? root.offset
     let [low, high] = [0, starts.length]
     while (high - low > 1) {
       const middle = low + high >> 1

@@ -8,8 +8,6 @@ import * as JsonPath from "../../base/JsonPath.ts"
 import * as Redact from "../../base/Redact.ts"
 import { readable } from "./names.ts"
 
-type Path = ReadonlyArray<JsonPath.Step>
-
 type Content = string | ReadonlyArray<string>
 
 /** Key and content of an object that is a reference, or looks like one. */
@@ -27,7 +25,7 @@ const keysOf = (content: Content): ReadonlyArray<string> =>
 
 /** References of a file to secrets. */
 export const references = (inFile: unknown) => {
-  const all: Array<{ readonly path: Path; readonly content: Content }> = []
+  const all: Array<{ readonly path: JsonPath.Path; readonly content: Content }> = []
   JsonPath.walk(inFile, [], (value, path) => {
     const mark = markOf(value)
     if (mark?.[0] === "$secret") all.push({ path, content: mark[1] })
@@ -57,7 +55,7 @@ export const hidden = (inFile: unknown): unknown =>
   join(inFile, new Map(keysIn(inFile).map((key) => [key, Redact.marker])))
 
 /** Identifies a place in a workflow, whatever the order and the names of its nodes. */
-const placeOf = (workflow: unknown, path: Path) => {
+const placeOf = (workflow: unknown, path: JsonPath.Path) => {
   if (path[0] !== "nodes" || path.length < 2) return JSON.stringify(path)
   const node = JsonPath.get(workflow, path.slice(0, 2))
   return JSON.stringify(path.with(1, str(own(node, "id")) ?? str(own(node, "name")) ?? path[1] ?? ""))
@@ -66,16 +64,13 @@ const placeOf = (workflow: unknown, path: Path) => {
 /** Literal secrets, and what redaction shows in their place, by path. */
 const literals = (workflow: Obj) => {
   const { nodes, ...rest } = workflow
-  const parts: ReadonlyArray<readonly [Path, unknown]> = [
+  const parts: ReadonlyArray<readonly [JsonPath.Path, unknown]> = [
     ...arr(nodes).map((node, index) => [["nodes", index], node] as const),
     [[], rest]
   ]
   return new Map(parts.flatMap(([start, part]) => {
     const shown = Redact.redact(part)
-    return Redact.places(part).map((place) => {
-      const steps = JsonPath.parse(place) ?? []
-      return [JSON.stringify([...start, ...steps]), JsonPath.get(shown, steps)] as const
-    })
+    return Redact.places(part).map((path) => [JSON.stringify([...start, ...path]), JsonPath.get(shown, path)] as const)
   }))
 }
 
@@ -117,7 +112,7 @@ export const split = (
   const secrets = new Map<string, unknown>()
   const inUse = new Set([...values.keys(), ...earlier.flatMap(({ content }) => keysOf(content))])
 
-  const freeKey = (path: Path) => {
+  const freeKey = (path: JsonPath.Path) => {
     const node = path[0] === "nodes" ? str(own(JsonPath.get(workflow, path.slice(0, 2)), "name")) : undefined
     const last = path.findLast((step) => typeof step === "string") ?? ""
     const stem = [prefix, ...(node === undefined ? [] : [readable(node)]), readable(String(last))].join(".")
@@ -129,7 +124,7 @@ export const split = (
     }
   }
 
-  const take = (path: Path, value: unknown, pieces: ReadonlyArray<string>, keys: ReadonlyArray<string>) => {
+  const take = (path: JsonPath.Path, value: unknown, pieces: ReadonlyArray<string>, keys: ReadonlyArray<string>) => {
     const parts = typeof value === "string" && pieces.some((piece) => piece !== "") ? between(value, pieces) : undefined
     const content: ReadonlyArray<unknown> = parts ?? [value]
     const names = content.map((part, index) => {

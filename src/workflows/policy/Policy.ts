@@ -4,6 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Errors from "../../base/Errors.ts"
 import { type Obj, obj, str } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import * as Visible from "../../base/Visible.ts"
 import { findAll, NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
@@ -124,23 +125,23 @@ const nested = (node: Obj): Obj | string | undefined => {
 const bannedIn = (
   nodes: ReadonlyArray<Obj>,
   { bannedNodes = [] }: Rules,
-  place = "nodes",
+  place: JsonPath.Path = ["nodes"],
   depth = 0
 ): ReadonlyArray<Fault> => {
   if (bannedNodes.length === 0) return []
   return nodes.flatMap((node, index) => {
-    const path = `${place}[${index}]`
+    const pathOf = (...steps: JsonPath.Path) => JsonPath.print([...place, index, ...steps])
     const entry = ban(Workflow.typeOf(node), bannedNodes)
     const inner = depth < maxDepth ? nested(node) : "its workflows are nested too deeply"
     return [
       ...(entry === undefined
         ? []
-        : [{ message: `bannedNodes: '${entry}' is banned, and '${labelOf(node)}' is one`, path: `${path}.type` }]),
+        : [{ message: `bannedNodes: '${entry}' is banned, and '${labelOf(node)}' is one`, path: pathOf("type") }]),
       ...(inner === undefined
         ? []
         : typeof inner === "string"
-        ? [{ message: `bannedNodes: '${labelOf(node)}' cannot be checked: ${inner}`, path: `${path}.parameters` }]
-        : bannedIn(Workflow.nodes(inner), { bannedNodes }, `${path}.parameters.workflowJson.nodes`, depth + 1))
+        ? [{ message: `bannedNodes: '${labelOf(node)}' cannot be checked: ${inner}`, path: pathOf("parameters") }]
+        : bannedIn(Workflow.nodes(inner), { bannedNodes }, [...place, index, "parameters", "workflowJson", "nodes"], depth + 1))
     ]
   })
 }
@@ -161,7 +162,7 @@ const scheduled = (
   })
   const unknown = byNode.find(({ rules }) => rules.some(isOpen))
   const at = (node: Obj | undefined) =>
-    `nodes[${nodes.findIndex((each) => each["name"] === node?.["name"])}].parameters`
+    JsonPath.print(["nodes", nodes.findIndex((each) => each["name"] === node?.["name"]), "parameters"])
   if (unknown !== undefined) {
     return [{
       message: `minScheduleMinutes: ${minScheduleMinutes}, and when '${

@@ -161,8 +161,8 @@ describe("connections of nodes that do not exist", () => {
   it("by node id are reported, and still followed", () => {
     const found = all(flow([hook, set("A")], joined(["id of Hook", "id of A"])))
     same(found.map(({ fix, path }) => [path, fix]), [
-      ["connections.id of Hook", "Connections go by name: write 'Hook'."],
-      ["connections.id of Hook.main[0][0].node", "Connections go by name: write 'A'."]
+      ["connections[\"id of Hook\"]", "Connections go by name: write 'Hook'."],
+      ["connections[\"id of Hook\"].main[0][0].node", "Connections go by name: write 'A'."]
     ])
   })
 
