@@ -1,4 +1,5 @@
-/** Rules for this repository: which room imports which, words to avoid, and what would defeat tree shaking. */
+/** Rules for this repository: which room imports which, words to avoid, paths written by hand, and what would defeat tree shaking. */
+import { writesPath } from "./paths.ts"
 import { objection } from "./rooms.ts"
 import { objections, titleObjections } from "./words.ts"
 
@@ -46,17 +47,28 @@ const rooms = {
   }
 }
 
-const words = {
+const byLine = (objectionsTo: (line: string, before: string | undefined, file: string) => ReadonlyArray<string>) => ({
   create: (context: Context) => ({
     Program: () => {
       const { lines } = context.sourceCode
       for (const [index, line] of lines.entries()) {
         const loc = { start: { line: index + 1, column: 0 }, end: { line: index + 1, column: line.length } }
-        for (const message of objections(line, lines[index - 1])) context.report({ message, loc })
+        for (const message of objectionsTo(line, lines[index - 1], below(context.filename))) {
+          context.report({ message, loc })
+        }
       }
     }
   })
-}
+})
+
+const words = byLine(objections)
+
+/** `testing` writes messages as n8n does. */
+const paths = byLine((line, _, file) =>
+  file !== "base/JsonPath.ts" && !file.startsWith("testing/") && writesPath(line)
+    ? ["Write paths with JsonPath: print, member, join."]
+    : []
+)
 
 const isTest = (callee: Node | undefined): boolean => {
   if (callee === undefined) return false
@@ -94,4 +106,4 @@ const namespaces = {
   }
 }
 
-export default { meta: { name: "house" }, rules: { rooms, words, titles, namespaces } }
+export default { meta: { name: "house" }, rules: { rooms, words, paths, titles, namespaces } }

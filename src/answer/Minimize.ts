@@ -275,7 +275,8 @@ const markPage = (
 /** Marks each list that is a page of a longer one. */
 export const markPages = <A>(value: A, totals: Totals, next: Next = noCall): A =>
   Object.entries(totals).reduce<unknown>(
-    (marked, [path, total]) => markPage(marked, JsonPath.parse(path) ?? [], total, (count) => makeMark(path, count, total, next)),
+    (marked, [path, total]) =>
+      markPage(marked, JsonPath.parse(path) ?? [], total, (count) => makeMark(path, count, total, next)),
     value
   ) as A
 

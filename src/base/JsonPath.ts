@@ -130,9 +130,11 @@ export const isWithin = (path: string, outer: string): boolean =>
 
 /** Remainders of these paths after a step; `[]` is any index. */
 export const below = (paths: ReadonlyArray<Path>, step: Step): ReadonlyArray<Path> =>
-  paths.length === 0 ? paths : paths.flatMap(([head, ...rest]) =>
-    String(head) === String(step) || head === all && typeof step === "number" ? [rest] : []
-  )
+  paths.length === 0 ?
+    paths :
+    paths.flatMap(([head, ...rest]) =>
+      String(head) === String(step) || head === all && typeof step === "number" ? [rest] : []
+    )
 
 /** Whether a path is one of these, or below it. */
 export const covers = (paths: ReadonlyArray<Path>, [step, ...rest]: Path): boolean =>

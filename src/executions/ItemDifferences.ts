@@ -150,7 +150,6 @@ const addExample = (examples: Array<Example>, limit: number, more: Example) => {
   if (examples.length < limit && !examples.some(isKnown)) examples.push(more)
 }
 
-
 /** Counts the differences of pairs of items by path, with up to `limit` examples of each. */
 export const tally = (limit: number, isKeyed: boolean) => {
   const tallies = new Map<string, Tally>()

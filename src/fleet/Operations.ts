@@ -204,7 +204,7 @@ const settings = (workflow: Obj, { onlyWhereUnset, settings }: Obj, to: Referenc
     const named = key === "errorWorkflow" ? to : undefined
     return onlyWhereUnset === true && !isUnset(before[key]) ? [] : [{
       operation: { op: "settings", settings: { [key]: named?.id ?? value } },
-      change: `settings.${key} = ${brief(named?.name ?? value)}`
+      change: `${JsonPath.member("settings", key)} = ${brief(named?.name ?? value)}`
     }]
   })
 }

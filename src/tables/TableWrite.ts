@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import { CallContext } from "../base/CallContext.ts"
 import * as Errors from "../base/Errors.ts"
 import { defined, type Obj } from "../base/Json.ts"
+import * as JsonPath from "../base/JsonPath.ts"
 import { counted } from "../base/Plural.ts"
 import { marker } from "../base/Redact.ts"
 import * as Visible from "../base/Visible.ts"
@@ -67,7 +68,7 @@ const checkValues = Effect.fnUntraced(function*(table: DataTable, values: Obj, f
   const redacted = Object.entries(values).find(([, value]) => String(value).includes(marker))
   if (redacted !== undefined) {
     return yield* Errors.invalid(
-      `${field}.${redacted[0]}`,
+      JsonPath.member(field, redacted[0]),
       `'${redacted[0]}' contains the placeholder ${marker}, not a value`,
       "Nothing was written. Leave the column out to keep its value."
     )

@@ -1,5 +1,5 @@
 /** Finds uses of a node type, a credential, another workflow, a webhook's path, or any text in workflows. */
-import { arr, canonical, type Obj, obj, str } from "../base/Json.ts"
+import { arr, canonical, type Obj, obj, own, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
 import { nameOf, typeOf } from "../n8n/model/Workflow.ts"
@@ -49,23 +49,29 @@ export const finder = (sought: string, options: { readonly secrets: boolean }) =
   const isErrorWorkflow = text === "errorworkflow" || text === errorWorkflow.toLowerCase()
   const isType = wholeType.test(sought.trim())
 
-  const placesIn = ({ credentials, name, notes, parameters, type, webhookId }: Obj): ReadonlyArray<Text> => [
-    ...JsonPath.strings({ type, name, notes, webhookId, parameters }).filter(([, value]) => contains(value))
-      .map(([path, value]) => [JsonPath.print(path), value] as const),
-    ...Object.entries(obj(credentials) ?? {}).flatMap(([key, reference]): ReadonlyArray<Text> => {
-      const of = [key, ...JsonPath.strings(reference).map(([, value]) => value)]
-      return of.some(contains) ? [[JsonPath.member("credentials", key), str(obj(reference)?.["name"]) ?? ""]] : []
-    })
-  ]
+  const placesIn = (node: Obj, index: number): ReadonlyArray<Text> => {
+    const { credentials, name, notes, parameters, type, webhookId } = node
+    // An edit takes a path that begins with the name of a parameter as that parameter.
+    const pathOf = (path: JsonPath.Path) =>
+      JsonPath.print(own(parameters, path[0] ?? "") === undefined ? path : ["nodes", index, ...path])
+    return [
+      ...JsonPath.strings({ type, name, notes, webhookId, parameters }).filter(([, value]) => contains(value))
+        .map(([path, value]) => [pathOf(path), value] as const),
+      ...Object.entries(obj(credentials) ?? {}).flatMap(([key, reference]): ReadonlyArray<Text> => {
+        const of = [key, ...JsonPath.strings(reference).map(([, value]) => value)]
+        return of.some(contains) ? [[pathOf(["credentials", key]), str(obj(reference)?.["name"]) ?? ""]] : []
+      })
+    ]
+  }
 
-  const usesOf = (value: unknown): ReadonlyArray<Use> => {
+  const usesOf = (value: unknown, index: number): ReadonlyArray<Use> => {
     const node = obj(value) ?? {}
     const type = typeOf(node)
     const places = (): ReadonlyArray<Text> => {
       if (isType) return type.toLowerCase() === text ? [["type", type]] : []
-      const raw = placesIn(node)
+      const raw = placesIn(node, index)
       // Redaction is slow and only needed for a match.
-      return options.secrets || raw.length === 0 ? raw : placesIn(Redact.redact(node))
+      return options.secrets || raw.length === 0 ? raw : placesIn(Redact.redact(node), index)
     }
     return places().map(([path, value]) => ({
       node: nameOf(node) || "?",

@@ -122,14 +122,14 @@ describe("refused arguments", () => {
     { args: { id: "w", active: "yes" }, field: "active", message: `active: Expected boolean` },
     { args: { id: "w", active: 1 }, field: "active", message: "active: Expected boolean" },
     { args: { id: "w", tags: "a,b" }, field: "tags", message: `tags: Expected array` },
-    { args: { id: "w", tags: [1] }, field: "tags.0", message: "tags.0: Expected string" },
+    { args: { id: "w", tags: [1] }, field: "tags[0]", message: "tags[0]: Expected string" },
     { args: { id: "w", settings: "[]" }, field: "settings", message: "settings: Expected object" },
     {
       args: { id: "w", nodes: [{ name: "a", position: [0, "x"] }] },
-      field: "nodes.0.position.1",
-      message: `nodes.0.position.1: Expected number`
+      field: "nodes[0].position[1]",
+      message: `nodes[0].position[1]: Expected number`
     },
-    { args: { id: "w", nodes: [{ position: [] }] }, field: "nodes.0.name", message: "nodes.0.name: Missing key" },
+    { args: { id: "w", nodes: [{ position: [] }] }, field: "nodes[0].name", message: "nodes[0].name: Missing key" },
     {
       args: { id: "w", status: "failed" },
       field: "status",
@@ -178,8 +178,8 @@ describe("refused arguments", () => {
   it.effect("with an unknown nested key report its path", () =>
     Effect.gen(function*() {
       const { context, message } = yield* refused({ id: "w", nodes: [{ name: "a", position: [], nme: "b" }] })
-      assert.strictEqual(context["field"], "nodes.0.nme")
-      assert.include(message, "nodes.0.nme")
+      assert.strictEqual(context["field"], "nodes[0].nme")
+      assert.include(message, "nodes[0].nme")
     }))
 
   it.effect("report all errors together", () =>
@@ -188,7 +188,7 @@ describe("refused arguments", () => {
       assert.strictEqual(
         message,
         "Workflow ID is required; limit must be from 1 to 100; active: Expected boolean; " +
-          "tags.0: Expected string; tags.1: Expected string"
+          "tags[0]: Expected string; tags[1]: Expected string"
       )
       assert.deepStrictEqual(context, { field: "id" })
     }))
@@ -206,7 +206,7 @@ describe("refused arguments", () => {
   it.effect("list a limited number of problems, and count the rest", () =>
     Effect.gen(function*() {
       const { message } = yield* refused({ id: "w", tags: Array.from({ length: 1000 }, () => 1) })
-      assert.match(message, /tags.19: Expected string; and 980 more$/)
+      assert.match(message, /tags\[19\]: Expected string; and 980 more$/)
     }))
 
   it.effect("suggest for as many unknown names as they list, and count the rest", () =>
@@ -243,9 +243,9 @@ describe("refused arguments", () => {
   it.effect.each([
     { args: { id: "a\ud800" }, field: "id" },
     { args: { id: "\udc00" }, field: "id" },
-    { args: { id: "w", tags: ["a", "\ud83d b"] }, field: "tags.1" },
-    { args: { id: "w", settings: { a: { b: ["\ud800"] } } }, field: "settings.a.b.0" },
-    { args: { id: "w", settings: { "\ud800": 1 } }, field: "settings.\ufffd" },
+    { args: { id: "w", tags: ["a", "\ud83d b"] }, field: "tags[1]" },
+    { args: { id: "w", settings: { a: { b: ["\ud800"] } } }, field: "settings.a.b[0]" },
+    { args: { id: "w", settings: { "\ud800": 1 } }, field: "settings[\"\ufffd\"]" },
     { args: `{"id":"\\ud800"}`, field: "id" }
   ])("with half a character are refused: $field", ({ args, field }) =>
     Effect.gen(function*() {

@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import { cost, fit, fitPage } from "../../src/answer/Minimize.ts"
 import { Mark } from "../../src/answer/Truncated.ts"
+import { member } from "../../src/base/JsonPath.ts"
 import * as Demo from "../../src/demo/Demo.ts"
 import { Json } from "../support/arbitrary.ts"
 import * as fixtures from "../support/fixtures.ts"
@@ -200,8 +201,6 @@ const marksOf = (value: object): ReadonlyArray<Mark> =>
 const names = (mark: Mark, path: string) =>
   mark.path === path || (mark.path.startsWith("…") && mark.path.length > 70 && path.endsWith(mark.path.slice(1)))
 
-const joined = (path: string, key: string) => path === "" ? key : `${path}.${key}`
-
 /** Fails at the first cut that is not marked, or whose mark is wrong; returns how many there are. */
 const cuts = (before: unknown, after: unknown, path = "", depth = 0, around: ReadonlyArray<Mark> = []): number => {
   if (before === after) return 0
@@ -236,7 +235,7 @@ const cuts = (before: unknown, after: unknown, path = "", depth = 0, around: Rea
     }
     assert.isAtMost(kept.length, before.length, here)
     return kept.reduce(
-      (all: number, inner, at) => all + cuts(before[at], inner, joined(path, String(at)), depth + 1),
+      (all: number, inner, at) => all + cuts(before[at], inner, member(path, at), depth + 1),
       sum
     )
   }
@@ -254,7 +253,7 @@ const cuts = (before: unknown, after: unknown, path = "", depth = 0, around: Rea
     assert.isTrue(isMarked, `${here}: ${ours.length} of ${total} keys are left, and nothing says so`)
     sum++
   }
-  for (const key of ours) sum += cuts(source[key], result[key], joined(path, key), depth + 1, marks)
+  for (const key of ours) sum += cuts(source[key], result[key], member(path, key), depth + 1, marks)
   assert.isAtMost(marks.length, sum, `${here}: marks of what was not cut`)
   return sum
 }
@@ -449,7 +448,7 @@ describe("fit", () => {
     const rows = [Array.from({ length: 9_000 }, (_, at) => at), "after"]
     const after = assertFits(rows, 4_000) as ReadonlyArray<ReadonlyArray<unknown>>
     const [inner = []] = after
-    assert.deepStrictEqual(inner.at(-1), { _truncated: { path: "0", kept: inner.length - 1, total: 9_000 } })
+    assert.deepStrictEqual(inner.at(-1), { _truncated: { path: "[0]", kept: inner.length - 1, total: 9_000 } })
     assert.deepStrictEqual<unknown>(after.at(-1), { _truncated: { path: "", kept: 1, total: 2 } })
   })
 

@@ -1,6 +1,7 @@
 /** Values of a node's parameters as n8n uses them: their places, the visible ones, and defaults. Pure. */
 import * as Predicate from "effect/Predicate"
 import { arr, equals, type Obj, obj, own, str } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import { type Description, type DisplayOptions, groups, members, type Property } from "../types/NodeType.ts"
 
 /** Value and its property; several properties with the same name give several places. */
@@ -62,7 +63,8 @@ export interface Scope {
 export const at = (value: unknown, path: string): unknown => {
   const direct = own(value, path)
   if (direct !== undefined || !/[.[]/.test(path)) return direct
-  return path.split(/[.[\]]+/).filter((key) => key !== "").reduce<unknown>(own, value)
+  const steps = JsonPath.parse(path)
+  return steps && JsonPath.get(value, steps)
 }
 
 export const text = (value: unknown, depth = 20): string =>

@@ -55,7 +55,11 @@ const locator = ({ modes = [], name }: Property, value: unknown, path: string, s
   const names = modes.map((mode) => mode.name)
   const isMode = object["mode"] === "" || names.some((mode) => mode === object["mode"])
   if (names.length > 0 && !isMode) {
-    return warning(JsonPath.member(path, "mode"), `'${name}' has no mode ${inWords(object["mode"])}.`, suggest("", names))
+    return warning(
+      JsonPath.member(path, "mode"),
+      `'${name}' has no mode ${inWords(object["mode"])}.`,
+      suggest("", names)
+    )
   }
   return object["__rl"] === true ? none : warning(path, `'${name}' lacks '__rl'.`, `Set '__rl' to true: ${shape}.`)
 }
@@ -267,7 +271,9 @@ const ofGroups = ({ completed, path, property, scope, value }: Given, context: C
         )
     }
     if (!isMultiple(property)) return item(inner, inside, at)
-    if (Array.isArray(inner)) return inner.flatMap((one, index) => item(one, arr(inside)[index], JsonPath.member(at, index)))
+    if (Array.isArray(inner)) {
+      return inner.flatMap((one, index) => item(one, arr(inside)[index], JsonPath.member(at, index)))
+    }
     const fix = obj(inner) === undefined
       ? `Give an array of objects with ${fields(group.values)}.`
       : "Put the object in an array."

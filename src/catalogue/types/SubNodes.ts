@@ -1,6 +1,7 @@
 /** Facts beside a node type's parameters: notes and versions for the connected n8n, conditional ports, and the nodes that serve it. */
 import * as Schema from "effect/Schema"
 import type { Obj } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import * as Parameters from "../parameters/Parameters.ts"
 import * as NodeExample from "./example.ts"
 import * as NodeType from "./NodeType.ts"
@@ -125,7 +126,7 @@ const settings = (description: NodeType.Description, { parameters, version }: Po
       const outer = parameters[name] as Obj | undefined
       return NodeType.members(property).filter((member) => Ports.dependOn(description, member.name)).flatMap((member) =>
         otherValues(description, member, member.default).map((value) => ({
-          path: `${name}.${member.name}`,
+          path: JsonPath.print([name, member.name]),
           value,
           parameters: { ...parameters, [name]: { ...outer, [member.name]: value } }
         }))

@@ -230,9 +230,7 @@ export const inFolder = Effect.fn("Inspection.inFolder")(function*({ only, root,
   const all = yield* Effect.forEach(entries, (entry) => {
     const place = placing(entry)
     const extracted = new Set(
-      (entry.beside === undefined ? [] : WorkflowFiles.secretPlaces(entry.beside)).map((path) =>
-        JsonPath.print(path)
-      )
+      (entry.beside === undefined ? [] : WorkflowFiles.secretPlaces(entry.beside)).map((path) => JsonPath.print(path))
     )
     return Effect.forEach(
       entry.inside,

@@ -242,7 +242,9 @@ const compareCounts = Effect.fnUntraced(function*(into: Collector, runs: Runs) {
   for (const [kind, paths] of [["removed", lost], ["added", fresh]] as const) {
     const uncovered = paths.filter((path) => !JsonPath.covers(ignore, JsonPath.parse(path) ?? []))
     // A field below another missing one says nothing more.
-    const outer = uncovered.filter((path) => !uncovered.some((other) => other !== path && JsonPath.isWithin(path, other)))
+    const outer = uncovered.filter((path) =>
+      !uncovered.some((other) => other !== path && JsonPath.isWithin(path, other))
+    )
     for (const path of outer) note(into, runs, kind, { path })
   }
 })

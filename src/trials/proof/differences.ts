@@ -125,7 +125,8 @@ const parts = (stored: unknown): ReadonlyArray<readonly [prefix: string, value: 
   ]
 }
 
-const restOf = (ignore: ReadonlyArray<JsonPath.Path>, prefix: string) => prefix === "" ? ignore : JsonPath.below(ignore, prefix)
+const restOf = (ignore: ReadonlyArray<JsonPath.Path>, prefix: string) =>
+  prefix === "" ? ignore : JsonPath.below(ignore, prefix)
 
 /** Fingerprint of an item without the paths to ignore. */
 export const fingerprintOfItem = (stored: unknown, ignore: ReadonlyArray<JsonPath.Path>): number =>

@@ -14,6 +14,7 @@ const own = /^(?:n8n-nodes-base|@n8n\/n8n-nodes-langchain)\./
 const community = /^(?:(?:@[^/]+\/)?n8n-nodes-[^/]+|CUSTOM)\.[^./]+$/
 
 /** Whether the type belongs to a community package, which the catalogue does not describe. */
+import * as JsonPath from "../../base/JsonPath.ts"
 export const isCommunity = (type: string): boolean => !own.test(type) && community.test(type)
 
 const base = "n8n-nodes-base."
@@ -26,7 +27,7 @@ const unknownType = (node: Node, lookups: Lookups): Ruled => {
   const { at, type } = node
   const { connected, release } = lookups
   const problem = (rule: RuleId, severity: Problem["severity"], message: string, fix?: string) =>
-    problemOf(node, rule, severity, message, fix, `${at}.type`)
+    problemOf(node, rule, severity, message, fix, JsonPath.member(at, "type"))
   if (isCommunity(type)) {
     const message = `'${type}' is not one of n8n's own types and is not checked.`
     return problem("community-node", "warning", message, "Check that its package is installed in n8n.")
@@ -68,7 +69,7 @@ const unknownVersion = (node: Node, nodeType: NodeType.NodeType, version: number
     isOverlooked || version > newest && isYounger ? "warning" : "error",
     `'${node.type}' has no version ${version}${more}.`,
     `It has ${quoted(versions.map(String), 20).replaceAll("'", "")}.`,
-    `${node.at}.typeVersion`
+    JsonPath.member(node.at, "typeVersion")
   )
 }
 
@@ -83,7 +84,7 @@ const lacked = (node: Node, nodeType: NodeType.NodeType, version: number, { conn
     "error",
     `The connected n8n ${connected} has no ${what}.`,
     fix,
-    `${node.at}.typeVersion`
+    JsonPath.member(node.at, "typeVersion")
   )
 }
 
@@ -102,13 +103,22 @@ const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Ruled> => {
         "error",
         `'${type}' is for n8n's own tests.`,
         "Use another type.",
-        `${at}.type`
+        JsonPath.member(at, "type")
       )
     ]
   }
   if (disabled.has(own) && lookups.isV1 !== true) {
     const fix = "Use another type, or ask the operator of n8n to start it with NODES_EXCLUDE=[]."
-    return [problemOf(node, "unavailable-type", "error", `n8n 2 disables '${type}' by default.`, fix, `${at}.type`)]
+    return [
+      problemOf(
+        node,
+        "unavailable-type",
+        "error",
+        `n8n 2 disables '${type}' by default.`,
+        fix,
+        JsonPath.member(at, "type")
+      )
+    ]
   }
   const isLacked = lookups.connected !== undefined && lookups.isLacked?.(type, version) === true
   return isLacked ? [lacked(node, nodeType, version, lookups)] : []

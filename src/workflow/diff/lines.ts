@@ -1,4 +1,5 @@
 /** Differences between two states of a workflow, in one line or a few. */
+import * as JsonPath from "../../base/JsonPath.ts"
 import { counted } from "../../base/Plural.ts"
 import { marker, redact } from "../../base/Redact.ts"
 import * as Turn from "../../base/Turn.ts"
@@ -12,9 +13,10 @@ const few = (names: ReadonlyArray<string>, most: number) =>
 
 const fieldNames = (change: valueDiff.Change | undefined) => [
   ...new Set(
-    (change === undefined ? [] : valueDiff.relevant(change)).map(({ path }) =>
-      path.replace(/^parameters\./, "").replace(/[.[].*$/, "")
-    )
+    (change === undefined ? [] : valueDiff.relevant(change)).map(({ path }) => {
+      const [top = "", key = top] = JsonPath.parse(path) ?? []
+      return top === "parameters" ? key : top
+    })
   )
 ]
 

@@ -1,6 +1,7 @@
 /** Adds nodes: chooses version, name and position, and connects them. */
 import * as Result from "effect/Result"
 import { num, type Obj, obj, str } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
@@ -134,7 +135,7 @@ export interface Replacement {
 }
 
 const topOf = (path: string, names: Iterable<string>) =>
-  [...names].find((name) => path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}[`))
+  [...names].find((name) => JsonPath.isWithin(path, JsonPath.member("", name)))
 
 const fittingParameters = (
   before: Obj,

@@ -160,7 +160,11 @@ const connectable = (
 ): Step.Attempt<Node> => {
   const node = Step.read(entry, lookups)
   if (node === undefined) {
-    return Step.refuse(field, `${JsonPath.member("nodes", entry.index)} has no name, and connections go by name.`, "Rename it first.")
+    return Step.refuse(
+      field,
+      `${JsonPath.member("nodes", entry.index)} has no name, and connections go by name.`,
+      "Rename it first."
+    )
   }
   return Step.isNamesake(workflow, entry)
     ? Step.refuse(field, `Another node is also named '${entry.name}'.`, "Connections go by name: rename one of them.")

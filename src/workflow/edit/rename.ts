@@ -98,7 +98,9 @@ export const rename: Step.Edit<"rename"> = (workflow, { node: word, to }, lookup
     if (name === "" || Step.isNamesake(workflow, entry)) {
       return {
         workflow: moved,
-        changes: [name === "" ? `named ${JsonPath.member("nodes", index)} '${to}'` : `renamed the other '${name}' to '${to}'`]
+        changes: [
+          name === "" ? `named ${JsonPath.member("nodes", index)} '${to}'` : `renamed the other '${name}' to '${to}'`
+        ]
       }
     }
     let expressions = 0

@@ -25,6 +25,7 @@ interface Place {
 
 /** Operations for what is outside of nodes. */
 const elsewhere: ReadonlyMap<unknown, string> = new Map([
+  ["nodes", "Name a node in node, and a value in it."],
   ["connections", "Use connect and disconnect."],
   ["settings", "Use {op: 'settings', settings}."]
 ])
@@ -48,7 +49,9 @@ const placeOf = (
         ? Result.succeed({ entry, node, steps, isNew: bare !== path.trim() })
         : Step.refuse(
           "path",
-          `'${path.slice(0, 100)}' is not a path below parameters.`,
+          steps.length === 0 && top === "nodes"
+            ? `${JsonPath.print(["nodes", index])} is the whole node, not a value in it.`
+            : `'${path.slice(0, 100)}' is not a path below parameters.`,
           `Examples: options.timeout, rules.values[2] or assignments.assignments[+]. ${
             contents("parameters", parameters)
           }`
@@ -65,7 +68,8 @@ const placeOf = (
     const isThere = Object.hasOwn(parameters, top)
     if (top === "parameters" && (!isThere || JsonPath.get(node, steps) !== undefined)) return yield* inNode(steps)
     const description = descriptionOf(entry, lookups)
-    const isParameter = isThere || steps.length === 0 || description?.properties.some(({ name }) => name === top) === true
+    const isParameter = isThere || steps.length === 0 ||
+      description?.properties.some(({ name }) => name === top) === true
     if (!isParameter && Object.hasOwn(node, top) && (op === "replace" || description !== undefined)) {
       return yield* inNode(steps)
     }
@@ -105,8 +109,7 @@ const isThere = (holder: unknown, step: JsonPath.Step) =>
 const firstMissing = ({ node, steps }: Place) =>
   steps.findIndex((step, index) => !isThere(JsonPath.get(node, steps.slice(0, index)), step))
 
-const shownAt = ({ node }: Place, steps: JsonPath.Path) =>
-  contents(shownPath(steps), JsonPath.get(redact(node), steps))
+const shownAt = ({ node }: Place, steps: JsonPath.Path) => contents(shownPath(steps), JsonPath.get(redact(node), steps))
 
 const nowhere = (place: Place, depth: number) =>
   Step.refuse(

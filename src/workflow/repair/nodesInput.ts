@@ -60,7 +60,9 @@ const nodeOf = (value: unknown, path: string, { versionOf }: Supply, repairs: Re
   }
   if (node.has("typeVersion")) return Result.succeed({ ...Object.fromEntries(node), name })
   const typeVersion = versionOf?.(type)
-  if (typeVersion === undefined) return refuse(JsonPath.member(path, "typeVersion"), `Node '${name}' (${type}) has no typeVersion.`)
+  if (typeVersion === undefined) {
+    return refuse(JsonPath.member(path, "typeVersion"), `Node '${name}' (${type}) has no typeVersion.`)
+  }
   note(repairs, "Set the missing typeVersion of nodes", `${typeVersion} to '${name}'`)
   return Result.succeed({ ...Object.fromEntries(node), name, typeVersion })
 }
@@ -85,7 +87,9 @@ export const nodesOf = (input: unknown, supply: Supply, repairs: Repairs): Check
   Result.gen(function*() {
     if (!Array.isArray(input)) return yield* refuse("nodes", "'nodes' must be a list of nodes.")
     const read: Array<Node> = []
-    for (const [index, value] of input.entries()) read.push(yield* nodeOf(value, JsonPath.member("nodes", index), supply, repairs))
+    for (const [index, value] of input.entries()) {
+      read.push(yield* nodeOf(value, JsonPath.member("nodes", index), supply, repairs))
+    }
     const names = new Set(read.map((node) => node.name))
     if (supply.isExisting === true) yield* checkUnique(read)
     const taken = new Set(names)

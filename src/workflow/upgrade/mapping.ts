@@ -154,16 +154,13 @@ export interface StepData {
   readonly rewritten?: true
 }
 
-const path = (text: string) => text.split(".")
+const path = (text: string) => JsonPath.parse(text) ?? []
 
 const isEmpty = (value: unknown) => value === undefined || value === null || value === "" || equals(value, {})
 
 /** Values at a path, in which `[]` stands for every entry of a list. */
-const valuesAt = (value: unknown, text: string): ReadonlyArray<unknown> => {
-  const [list = "", ...rest] = text.split("[].")
-  const inner = JsonPath.get(value, path(list))
-  return rest.length === 0 ? [inner ?? null] : arr(inner).flatMap((entry) => valuesAt(entry, rest.join("[].")))
-}
+const valuesAt = (value: unknown, text: string): ReadonlyArray<unknown> =>
+  JsonPath.expand(value, path(text)).map((each) => JsonPath.get(value, each) ?? null)
 
 const isOneOf = ({ parameters }: Old, hasAny: boolean) => ([at, values]: readonly [string, ReadonlyArray<unknown>]) =>
   valuesAt(parameters, at).some((own) =>
@@ -222,11 +219,8 @@ const isBlocked = (parameters: Obj, { absent, locator, move, remove, rename, set
       })
     )
 
-const put = (parameters: Obj, [key = "", ...rest]: ReadonlyArray<string>, value: unknown): Obj => {
-  const inner = rest.length === 0 ? value : put((parameters[key] ?? {}) as Obj, rest, value)
-  const { [key]: _, ...others } = parameters
-  return inner === undefined ? others : { ...parameters, [key]: inner }
-}
+const put = (parameters: Obj, path: JsonPath.Path, value: unknown): Obj =>
+  obj(JsonPath.modify(parameters, path, () => value)) ?? parameters
 
 const ofCases = (cases: ReadonlyArray<Case>): Mapping => (old) => {
   const matching = cases.filter(applies(old))

@@ -141,7 +141,12 @@ const bannedIn = (
         ? []
         : typeof inner === "string"
         ? [{ message: `bannedNodes: '${labelOf(node)}' cannot be checked: ${inner}`, path: pathOf("parameters") }]
-        : bannedIn(Workflow.nodes(inner), { bannedNodes }, [...place, index, "parameters", "workflowJson", "nodes"], depth + 1))
+        : bannedIn(
+          Workflow.nodes(inner),
+          { bannedNodes },
+          [...place, index, "parameters", "workflowJson", "nodes"],
+          depth + 1
+        ))
     ]
   })
 }

@@ -85,7 +85,7 @@ describe("workflow_edit", () => {
       assert.deepStrictEqual(yield* position("New"), [50, 60])
       for (const wrong of [[1], [1, 2, 3], { x: 1 }, "1,2"]) {
         const { message } = yield* Effect.flip(move(wrong))
-        assert.match(message, /operations.0.position/)
+        assert.match(message, /operations\[0\]\.position/)
       }
     }))
 
@@ -94,8 +94,8 @@ describe("workflow_edit", () => {
       const { workflowId } = yield* draft()
       const operations = [{ op: "tidy" }, { op: "rename", node: "End", name: "X" }, { op: "tidi" }]
       const { message } = yield* Effect.flip(tools.workflowEdit.run({ workflowId, operations }))
-      assert.include(message, "operations.1: Invalid keys: rename takes node and to, not 'name'; missing: to")
-      assert.include(message, "operations.2: Invalid operation 'tidi'. Did you mean 'tidy'?")
+      assert.include(message, "operations[1]: Invalid keys: rename takes node and to, not 'name'; missing: to")
+      assert.include(message, "operations[2]: Invalid operation 'tidi'. Did you mean 'tidy'?")
     }))
 
   it.effect("sets and replaces single values, and reports a mistake that this causes", () =>
