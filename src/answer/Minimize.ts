@@ -6,7 +6,7 @@
  */
 import * as Context from "effect/Context"
 import * as Predicate from "effect/Predicate"
-import * as JsonPath from "../base/JsonPath.ts"
+import { member, parse, type Path } from "../base/JsonPath.ts"
 import { countTokens } from "../base/TokenBound.ts"
 import { isMark, type Mark, marksIn, type Next, type Totals } from "./Truncated.ts"
 
@@ -151,7 +151,7 @@ const roomForKeys = (value: object, path: string, depth: number, cap: number): n
   let sum = brackets + markRoom(path, Object.keys(value).length, noCall)
   for (const [key, inner] of Object.entries(value)) {
     if (sum > cap) break
-    sum += keyCost(key, cap) + leastRoom(inner, JsonPath.member(path, key), depth + 1)
+    sum += keyCost(key, cap) + leastRoom(inner, member(path, key), depth + 1)
   }
   return sum
 }
@@ -182,7 +182,7 @@ const shorten = (list: ReadonlyArray<unknown>, room: number, path: string, depth
   }
   const at = elements.length
   if (at < list.length && (at === 0 || next(path, at) === undefined)) {
-    const inner = JsonPath.member(path, at)
+    const inner = member(path, at)
     const element = list[at]
     const least = at > 0 && Predicate.isObject(element)
       ? roomForKeys(element, inner, depth + 1, left)
@@ -209,7 +209,7 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
   const take = () => {
     const entries: Array<{ readonly key: string; readonly at: string; readonly least: number }> = []
     for (const key of all) {
-      const at = JsonPath.member(path, key)
+      const at = member(path, key)
       const keyRoom = keyCost(key, left)
       if (keyRoom > left) continue
       const least = leastRoom(value[key], at, depth + 1)
@@ -259,7 +259,7 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
 
 const markPage = (
   value: unknown,
-  [key = "", ...rest]: JsonPath.Path,
+  [key = "", ...rest]: Path,
   total: number,
   mark: (count: number) => Mark
 ): unknown => {
@@ -276,7 +276,7 @@ const markPage = (
 export const markPages = <A>(value: A, totals: Totals, next: Next = noCall): A =>
   Object.entries(totals).reduce<unknown>(
     (marked, [path, total]) =>
-      markPage(marked, JsonPath.parse(path) ?? [], total, (count) => makeMark(path, count, total, next)),
+      markPage(marked, parse(path) ?? [], total, (count) => makeMark(path, count, total, next)),
     value
   ) as A
 

@@ -59,6 +59,10 @@ export const walk = (value: unknown, path: Path, change: (value: unknown, path: 
   return object === undefined ? value : mapValues(object, (inner, key) => walk(inner, [...path, key], change))
 }
 
+/** Changes all texts inside a value. */
+export const mapStrings = (value: unknown, change: (text: string) => unknown): unknown =>
+  walk(value, [], (inner) => typeof inner === "string" ? change(inner) : inner)
+
 interface Frame {
   readonly value: unknown
   readonly step?: Step

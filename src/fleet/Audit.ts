@@ -6,7 +6,7 @@ import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
 import * as Errors from "../base/Errors.ts"
 import { arr, defined, type Obj, obj, str } from "../base/Json.ts"
-import * as JsonPath from "../base/JsonPath.ts"
+import { print } from "../base/JsonPath.ts"
 import { suggestion } from "../base/Nearest.ts"
 import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
@@ -136,7 +136,7 @@ export const look = Effect.fnUntraced(function*(
       return [{
         check: "open-webhook" as const,
         at: name,
-        path: JsonPath.print(["nodes", index, "parameters"]),
+        path: print(["nodes", index, "parameters"]),
         node: name
       }]
     }),

@@ -181,14 +181,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-const opened = (value: unknown): unknown => {
-  if (typeof value === "string") return parsed(value) ?? value
-  if (Array.isArray(value)) return value.map(opened)
-  const object = obj(value)
-  return object === undefined
-    ? value
-    : Object.fromEntries(Object.entries(object).map(([key, each]) => [key, opened(each)]))
-}
+const opened = (value: unknown): unknown => JsonPath.mapStrings(value, (text) => parsed(text) ?? text)
 
 const bothOf = (value: Both, change: (value: unknown) => unknown): Both => ({
   stored: change(value.stored),

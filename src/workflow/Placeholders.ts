@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Errors from "../base/Errors.ts"
 import { equals, type Obj, obj, str } from "../base/Json.ts"
-import * as JsonPath from "../base/JsonPath.ts"
+import { member } from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Turn from "../base/Turn.ts"
 import * as Visible from "../base/Visible.ts"
@@ -115,7 +115,7 @@ const resolveArray = (
       : isComparable && needsStored(inner)
       ? counterpart(list, index, before)
       : absent
-    return Result.mapError(resolveIn(inner, place, JsonPath.member(path, index)), (failure) => {
+    return Result.mapError(resolveIn(inner, place, member(path, index)), (failure) => {
       const isAmbiguous = failure.what === nothingStored && place === absent && before.length > 0
       return isAmbiguous ? { ...failure, what: noCounterpart } : failure
     })
@@ -131,7 +131,7 @@ const resolveObject = (object: Obj, stored: Stored, path: string): Result.Result
     const entries: Array<readonly [string, unknown]> = []
     for (const [key, inner] of Object.entries(object)) {
       const place = part(before, key)
-      const at = JsonPath.member(path, key)
+      const at = member(path, key)
       if (place === absent && key.includes(Redact.marker)) return yield* Result.fail({ path: at, what: nothingStored })
       entries.push([key, yield* resolveIn(inner, place, at)])
     }

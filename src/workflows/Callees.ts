@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { defined, type Obj, str } from "../base/Json.ts"
-import * as JsonPath from "../base/JsonPath.ts"
+import { print } from "../base/JsonPath.ts"
 import type { Problem } from "../base/Problem.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
@@ -24,7 +24,7 @@ const missingTables = Effect.fnUntraced(function*(workflow: Obj) {
         severity: "warning" as const,
         node: str(node["name"]),
         nodeId: str(node["id"]),
-        path: JsonPath.print(["nodes", at, "parameters", "dataTableId"]),
+        path: print(["nodes", at, "parameters", "dataTableId"]),
         message: `n8n has no data table '${table}', or the API key may not see it.`,
         fix: "Use a data table of this n8n, or create it."
       })
@@ -55,7 +55,7 @@ const faultyCalls = Effect.fnUntraced(function*(workflow: Obj, release: string) 
       severity: fault.isThere && node["type"] !== caller ? "warning" as const : "error" as const,
       node: str(node["name"]),
       nodeId: str(node["id"]),
-      path: JsonPath.print(["nodes", at, "parameters", "workflowId"]),
+      path: print(["nodes", at, "parameters", "workflowId"]),
       message: `It calls the workflow ${fault.what}.`,
       fix: fault.isThere ? "Publish it first." : "Use the id of a workflow that exists on this n8n."
     })]

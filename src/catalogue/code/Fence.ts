@@ -4,7 +4,8 @@
  * of modules only computes. Pure.
  */
 import type { Parse } from "../../base/JavaScript.ts"
-import { arr, type Obj, obj, str } from "../../base/Json.ts"
+import { arr, obj, str } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
 import places from "./fence.json" with { type: "json" }
@@ -132,13 +133,6 @@ const isBody = (code: string, form: Form, parse: Parse): boolean => {
 const pathsOf = (type: string, form: Form): ReadonlyArray<string> =>
   (places[form] as Readonly<Record<string, ReadonlyArray<string>>>)[type] ?? []
 
-const changeAt = (value: Obj, [key = "", ...rest]: ReadonlyArray<string>, change: (code: unknown) => unknown): Obj => {
-  if (!Object.hasOwn(value, key)) return value
-  const inner = obj(value[key])
-  const next = rest.length === 0 ? change(value[key]) : inner === undefined ? value[key] : changeAt(inner, rest, change)
-  return { ...value, [key]: next }
-}
-
 /** Whether code at this path of a node's parameters can be fenced. */
 export const isFenceable = (type: string, path: string): boolean =>
   pathsOf(type, "body").includes(path) || pathsOf(type, "comparator").includes(path)
@@ -146,19 +140,16 @@ export const isFenceable = (type: string, path: string): boolean =>
 /** Node with its JavaScript in the fence; `undefined` if it has code that cannot be fenced. */
 export const fence = (node: Node, parse: Parse): Node | undefined => {
   const own = obj(node.parameters) ?? {}
-  let parameters = own
-  let isWhole = true
+  let parameters: unknown = own
   for (const form of ["body", "comparator"] as const) {
     const { after, before } = surroundings[form]
     for (const path of pathsOf(node.type, form)) {
-      parameters = changeAt(parameters, path.split("."), (code) => {
-        if (code === undefined || code === "") return code
-        if (typeof code === "string" && isBody(code, form, parse)) return `${before}${code}${after}`
-        isWhole = false
-        return code
-      })
+      const steps = JsonPath.parse(path) ?? []
+      const code = JsonPath.get(parameters, steps)
+      if (code === undefined || code === "") continue
+      if (typeof code !== "string" || !isBody(code, form, parse)) return undefined
+      parameters = JsonPath.modify(parameters, steps, () => `${before}${code}${after}`)
     }
   }
-  if (!isWhole) return undefined
   return parameters === own ? node : { ...node, parameters }
 }

@@ -1,7 +1,7 @@
 /** Issues of parameters because of which n8n refuses to run or publish the workflow. */
 import * as Predicate from "effect/Predicate"
 import { arr, num, type Obj, obj, own, str } from "../../base/Json.ts"
-import * as JsonPath from "../../base/JsonPath.ts"
+import { member, print } from "../../base/JsonPath.ts"
 import type * as Problem from "../../base/Problem.ts"
 import { choices, type Description, type Group, groups, members, type Mode, type Property } from "../types/NodeType.ts"
 import { plain } from "../types/ParameterView.ts"
@@ -331,7 +331,7 @@ const count = ({ name, typeOptions }: Property, group: Group, value: unknown): R
     message: `'${name}.${group.name}' has ${length} items; n8n wants ${
       length < least ? `at least ${least}` : `at most ${most}`
     }.`,
-    fix: `${length < least ? "Add" : "Remove"} items of '${JsonPath.print(["parameters", name, group.name])}'.`,
+    fix: `${length < least ? "Add" : "Remove"} items of '${print(["parameters", name, group.name])}'.`,
     at: [group.name]
   }]
 }
@@ -341,10 +341,10 @@ const itemsOf = ({ name, typeOptions }: Property, { name: group }: Group, { kind
   const value = own(own(scope.values, name), group)
   const root = name === "parameters" ? own(scope.values, name) : scope.root
   const place = (values: unknown, path: string): Place => ({ kind: "item", path, scope: { ...scope, values, root } })
-  const at = JsonPath.print([name, group], path)
+  const at = print([name, group], path)
   if (value === undefined) return []
   if (typeOptions?.["multipleValues"] === undefined) return [place(value, at)]
-  return arr(value).map((item, index) => place(item, JsonPath.member(at, index)))
+  return arr(value).map((item, index) => place(item, member(at, index)))
 }
 
 const nowhere = (place: Place): Place => ({ ...place, kind: "nowhere", scope: { ...place.scope, values: undefined } })
@@ -353,10 +353,10 @@ const judge = (property: Property, place: Place, suggest: Suggest): ReadonlyArra
   const { name, type } = property
   const shown = isShown(property.displayOptions, place.scope)
   const value = at(place.scope.values, name)
-  const path = JsonPath.member(place.path, name)
+  const path = member(place.path, name)
   const issue = ({ at = [], fix, message, name: behind }: Finding): Issue => ({
     severity: "error",
-    path: JsonPath.print(at, path),
+    path: print(at, path),
     message,
     ...(fix === undefined ? {} : { fix }),
     name: behind === undefined ? name : `${name}.${behind}`

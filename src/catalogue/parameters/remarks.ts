@@ -1,7 +1,7 @@
 /** Remarks on likely mistakes that n8n accepts: unavailable choices, unknown names, values of the wrong kind. */
 import * as Predicate from "effect/Predicate"
 import { arr, equals, num, type Obj, obj, own, str } from "../../base/Json.ts"
-import * as JsonPath from "../../base/JsonPath.ts"
+import { member, print } from "../../base/JsonPath.ts"
 import { type Choice, choices, type Description, groups, members, type Property } from "../types/NodeType.ts"
 import { fits, inWords, isMissing, locators, type Remark, type Suggest, typeInWords } from "./issues.ts"
 import operators from "./operators.json" with { type: "json" }
@@ -56,7 +56,7 @@ const locator = ({ modes = [], name }: Property, value: unknown, path: string, s
   const isMode = object["mode"] === "" || names.some((mode) => mode === object["mode"])
   if (names.length > 0 && !isMode) {
     return warning(
-      JsonPath.member(path, "mode"),
+      member(path, "mode"),
       `'${name}' has no mode ${inWords(object["mode"])}.`,
       suggest("", names)
     )
@@ -67,7 +67,7 @@ const locator = ({ modes = [], name }: Property, value: unknown, path: string, s
 const mapper = ({ name }: Property, value: Obj, path: string): Remarks =>
   value["mappingMode"] !== "autoMapInputData" && "schema" in value && !Array.isArray(value["schema"])
     ? error(
-      JsonPath.member(path, "schema"),
+      member(path, "schema"),
       `'schema' of '${name}' is ${inWords(value["schema"])}: n8n fails on it.`,
       "Give an array."
     )
@@ -137,7 +137,7 @@ const sides = (condition: Obj, operator: Obj, path: string, strictness: Strictne
       const value = condition[side]
       if (isReadable(value, expected, strictness)) return none
       return error(
-        JsonPath.member(path, side),
+        member(path, side),
         `'${side}' is ${inWords(value)}; the operator compares ${expected} and wants ${typeInWords(expected)}.`,
         strictness.isStrict && fits(value, expected)
           ? "Change the value or the operator's type, or set the filter's options.typeValidation to 'loose'."
@@ -152,13 +152,13 @@ const operation = (operator: Obj, path: string, suggest: Suggest): Remarks => {
   const names = Object.hasOwn(operations, type) ? operations[type]?.split(" ") ?? [] : type === "any" ? [] : undefined
   if (names === undefined) {
     return warning(
-      JsonPath.member(path, "type"),
+      member(path, "type"),
       `The operator's type is ${inWords(operator["type"])}, which n8n does not know.`,
       suggest(type.slice(0, 100), Object.keys(operations))
     )
   }
   return type === "any" || names.includes(name) ? none : warning(
-    JsonPath.member(path, "operation"),
+    member(path, "operation"),
     `Type ${type} has no operator '${name}': n8n treats the condition as false.`,
     suggest(name.slice(0, 100), names)
   )
@@ -168,7 +168,7 @@ const filterRemarks = (filter: Obj, path: string, suggest: Suggest): Remarks => 
   const { conditions, options } = filter
   if (!Array.isArray(conditions)) {
     return error(
-      JsonPath.member(path, "conditions"),
+      member(path, "conditions"),
       `'conditions' of the filter is ${inWords(conditions)}: n8n fails without an array.`,
       "Give an array of {leftValue, rightValue, operator: {type, operation}}."
     )
@@ -176,17 +176,17 @@ const filterRemarks = (filter: Obj, path: string, suggest: Suggest): Remarks => 
   const isStrict = (own(options, "typeValidation") ?? "strict") === "strict"
   const strictness = { isStrict, version: num(own(options, "version")) ?? 1 }
   return conditions.flatMap((condition, index) => {
-    const at = JsonPath.print(["conditions", index], path)
+    const at = print(["conditions", index], path)
     const operator = obj(own(condition, "operator"))
     if (operator === undefined) {
       return error(
-        JsonPath.member(at, "operator"),
+        member(at, "operator"),
         `The operator is ${inWords(own(condition, "operator"))}: n8n fails on the condition.`,
         "Give an object such as {type: 'string', operation: 'equals'}."
       )
     }
     return [
-      ...operation(operator, JsonPath.member(at, "operator"), suggest),
+      ...operation(operator, member(at, "operator"), suggest),
       ...sides(condition as Obj, operator, at, strictness)
     ]
   })
@@ -218,7 +218,7 @@ const ofValue = (given: Given, context: Context): Remarks => {
   if (fix !== undefined) return warning(path, `'${name}' is ${inWords(value)}; its type is ${type}.`, fix)
   if (type === "assignmentCollection") {
     return Object.keys(value as Obj).filter((key) => key !== "assignments")
-      .flatMap((key) => dropped(property, key, ["assignments"], JsonPath.member(path, key), context))
+      .flatMap((key) => dropped(property, key, ["assignments"], member(path, key), context))
   }
   if (type === "filter") return filterRemarks(value as Obj, path, suggest)
   if (type === "resourceMapper") return mapper(property, value as Obj, path)
@@ -228,7 +228,7 @@ const ofValue = (given: Given, context: Context): Remarks => {
     if (isExpression(completed) || (property.required === true && isMissing(property, value))) return none
     const isList = Array.isArray(value)
     return (isList && type === "multiOptions" ? value : [completed]).flatMap((one, index) =>
-      isExpression(one) ? none : choice(property, one, isList ? JsonPath.member(path, index) : path, scope, suggest)
+      isExpression(one) ? none : choice(property, one, isList ? member(path, index) : path, scope, suggest)
     )
   }
   return none
@@ -246,7 +246,7 @@ const ofCollection = ({ completed, path, property, scope, value }: Given, contex
   if (!isMultiple(property)) return level(inner, value as Obj, { ...scope, values: completed }, path, context)
   return arr(value).flatMap((item, index) => {
     const object = obj(item)
-    const at = JsonPath.member(path, index)
+    const at = member(path, index)
     return object === undefined
       ? warning(at, `An item of '${property.name}' is ${inWords(item)}.`, "Give an object.")
       : level(inner, object, { ...scope, values: object }, at, context)
@@ -256,7 +256,7 @@ const ofCollection = ({ completed, path, property, scope, value }: Given, contex
 const ofGroups = ({ completed, path, property, scope, value }: Given, context: Context): Remarks => {
   const all = groups(property)
   return Object.entries(value as Obj).flatMap(([key, inner]): Remarks => {
-    const at = JsonPath.member(path, key)
+    const at = member(path, key)
     const group = all.find(({ name }) => name === key)
     if (group === undefined) return dropped(property, key, all.map(({ name }) => name), at, context)
     const inside = own(completed, key)
@@ -272,7 +272,7 @@ const ofGroups = ({ completed, path, property, scope, value }: Given, context: C
     }
     if (!isMultiple(property)) return item(inner, inside, at)
     if (Array.isArray(inner)) {
-      return inner.flatMap((one, index) => item(one, arr(inside)[index], JsonPath.member(at, index)))
+      return inner.flatMap((one, index) => item(one, arr(inside)[index], member(at, index)))
     }
     const fix = obj(inner) === undefined
       ? `Give an array of objects with ${fields(group.values)}.`
@@ -299,7 +299,7 @@ const unknown = (
   path: string,
   context: Context
 ): Remarks => {
-  const isAtRoot = path === JsonPath.member("", name)
+  const isAtRoot = path === member("", name)
   if (isAtRoot && (leftovers.has(name) || (context.isTool && toolNames.has(name)))) return none
   const holder = properties.find((one) =>
     one.type === "collection" && members(one).some((member) => member.name === name)
@@ -322,7 +322,7 @@ const missing = (properties: ReadonlyArray<Property>, scope: Scope, path: string
     const isEmpty = property.required === true && value !== undefined && isMissing(property, value) &&
       isShown(property.displayOptions, scope)
     const message = `'${property.displayName}' (${property.name}) is required and is empty; n8n runs it anyway.`
-    return isEmpty ? warning(JsonPath.member(path, property.name), message, `Set '${property.name}'.`) : none
+    return isEmpty ? warning(member(path, property.name), message, `Set '${property.name}'.`) : none
   })
 
 /** Remarks on the parameters of one level; `scope` contains them with n8n's defaults. */
@@ -342,7 +342,7 @@ const level = (
     return names
   }
   const result = Object.entries(parameters).flatMap(([name, value]): Remarks => {
-    const at = JsonPath.member(path, name)
+    const at = member(path, name)
     const named = byName.get(name)
     if (named === undefined) return unknown(name, properties, candidates, at, context)
     const shown = named.filter(({ displayOptions }) => isShown(displayOptions, scope))

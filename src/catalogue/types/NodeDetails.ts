@@ -2,6 +2,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { defined, type Obj } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import * as Parameters from "../parameters/Parameters.ts"
 import * as NodeExample from "./example.ts"
 import * as NodeType from "./NodeType.ts"
@@ -195,17 +196,23 @@ const otherwise = (
 }
 
 /** All parameters with that name; inner ones by `outer.inner`. */
-const find = (properties: ReadonlyArray<NodeType.Property>, path: string): ReadonlyArray<NodeType.Property> => {
-  const direct = named(properties, path)
-  if (direct.length > 0 || !path.includes(".")) return direct
-  const outer = path.slice(0, path.indexOf("."))
-  const rest = path.slice(outer.length + 1)
-  return named(properties, outer).flatMap((property) => {
+const find = (
+  properties: ReadonlyArray<NodeType.Property>,
+  [outer = "", ...rest]: ReadonlyArray<string>
+): ReadonlyArray<NodeType.Property> =>
+  named(properties, outer).flatMap((property) => {
+    if (rest.length === 0) return [property]
     const groups = NodeType.groups(property)
     const inner = [...NodeType.members(property), ...groups.flatMap(({ values }) => values)]
-    const group = groups.find(({ name }) => rest.startsWith(`${name}.`))
-    return [...find(inner, rest), ...(group === undefined ? [] : find(group.values, rest.slice(group.name.length + 1)))]
+    const group = groups.find(({ name }) => name === rest[0])
+    return [...find(inner, rest), ...(group === undefined ? [] : find(group.values, rest.slice(1)))]
   })
+
+/** Names of the parameters that lead to a value, by its path in a node or a workflow. */
+const namesIn = (path: string): ReadonlyArray<string> => {
+  const names = (JsonPath.parse(path) ?? [path]).filter((step) => typeof step === "string")
+  const start = names.indexOf("parameters")
+  return start === 0 && names.length > 1 || start === 1 && names[0] === "nodes" ? names.slice(start + 1) : names
 }
 
 const whole = (
@@ -228,7 +235,7 @@ const whole = (
   }
   const entries: Array<Entry> = []
   for (const name of names) {
-    const all = find(properties, name)
+    const all = find(properties, namesIn(name))
     if (all.length === 0) {
       const candidates = [...new Set(properties.map((property) => property.name))]
       return Result.fail({ field: "parameters", value: name, candidates })

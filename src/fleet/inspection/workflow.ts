@@ -1,7 +1,7 @@
 /** Findings in one workflow: problems, outdated nodes, breaks of an upgrade, risks and the policy. */
 import * as Effect from "effect/Effect"
 import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
-import * as JsonPath from "../../base/JsonPath.ts"
+import { print } from "../../base/JsonPath.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as Visible from "../../base/Visible.ts"
 import { typesOf } from "../../n8n/model/Workflow.ts"
@@ -79,7 +79,7 @@ export const findings = Effect.fnUntraced(function*(workflow: Obj, counts: boole
   const { connected, read, to } = context
   const lookups = yield* NodeLookups.make(typesOf({ nodes: arr(workflow["nodes"]) }), connected)
   const indices = new Map(arr(workflow["nodes"]).map((node, index) => [str(obj(node)?.["name"]), index] as const))
-  const pathOf = (node: string | undefined, key: string) => JsonPath.print(["nodes", indices.get(node) ?? 0, key])
+  const pathOf = (node: string | undefined, key: string) => print(["nodes", indices.get(node) ?? 0, key])
   const problems = (yield* Turn.run(() => ruled(workflow, lookups))).map(ofProblem)
   /** Nodes that cannot run already, so that an upgrade does not break them. */
   const lost = nodesWith(problems, "removed-type", "unavailable-type")

@@ -7,7 +7,7 @@
  */
 import * as Schema from "effect/Schema"
 import { arr, int, obj, str } from "../../base/Json.ts"
-import * as JsonPath from "../../base/JsonPath.ts"
+import { member, print } from "../../base/JsonPath.ts"
 
 const Target = Schema.Struct({
   node: Schema.String,
@@ -57,11 +57,11 @@ export const linkOf = (from: string, output: Port, entry: unknown): Link | undef
 export const placedLinks = (connections: unknown): ReadonlyArray<PlacedLink> =>
   Object.entries(obj(connections) ?? {}).flatMap(([from, types]) =>
     Object.entries(obj(types) ?? {}).flatMap(([type, outputs]) => {
-      const at = JsonPath.print(["connections", from, type])
+      const at = print(["connections", from, type])
       return arr(outputs).flatMap((entries, index) =>
         arr(entries).flatMap((entry, position) => {
           const link = linkOf(from, { type, index }, entry)
-          return link === undefined ? [] : [{ ...link, at: JsonPath.member(JsonPath.member(at, index), position) }]
+          return link === undefined ? [] : [{ ...link, at: member(member(at, index), position) }]
         })
       )
     })

@@ -1,6 +1,6 @@
 /** n8n's limits, and our own. */
 import { arr, type Obj, obj } from "../../base/Json.ts"
-import * as JsonPath from "../../base/JsonPath.ts"
+import { member } from "../../base/JsonPath.ts"
 import { maxValues } from "../../base/JsonSize.ts"
 
 export const maxPage = 250
@@ -57,7 +57,7 @@ const linksIn = (connections: unknown): number => {
 /** Why a workflow is too large to be checked or written; `undefined` if it is not. */
 export const sizeFault = (workflow: Obj): string | undefined => {
   const crowded = arr(workflow["nodes"]).findIndex((node) => Object.keys(obj(node) ?? {}).length > nodeKeys)
-  if (crowded >= 0) return `${JsonPath.member("nodes", crowded)} has more than ${nodeKeys} keys, which no node has.`
+  if (crowded >= 0) return `${member("nodes", crowded)} has more than ${nodeKeys} keys, which no node has.`
   const counts = {
     nodes: arr(workflow["nodes"]).length,
     connections: linksIn(workflow["connections"]),

@@ -1,5 +1,6 @@
 /** The names of test copies, which identify the owner, so that abandoned copies can be found and removed. */
-import { mapValues, obj, str } from "../../base/Json.ts"
+import { obj, str } from "../../base/Json.ts"
+import { mapStrings } from "../../base/JsonPath.ts"
 import { nameLength } from "./Limits.ts"
 
 export const mark = "effect-n8n-mcp test copy"
@@ -41,18 +42,14 @@ export const originalName = (name: string): string => pattern.exec(name)?.groups
 export const codeStart = "/*effect-n8n-mcp: start of the node's code*/"
 export const codeEnd = "/*effect-n8n-mcp: end of the node's code*/"
 
-const withoutSurroundings = (value: unknown): unknown => {
-  if (typeof value === "string") {
-    const start = value.indexOf(codeStart)
-    const end = value.lastIndexOf(codeEnd)
-    return start === -1 || end < start ? value : value.slice(start + codeStart.length, end).replace(/\n$/, "")
-  }
-  const fields = obj(value)
-  return fields === undefined ? value : mapValues(fields, withoutSurroundings)
+const withoutSurroundings = (text: string): string => {
+  const start = text.indexOf(codeStart)
+  const end = text.lastIndexOf(codeEnd)
+  return start === -1 || end < start ? text : text.slice(start + codeStart.length, end).replace(/\n$/, "")
 }
 
 /** The parameters of a node of the workflow that was copied, by those in the copy. */
-export const originalParameters = <A>(parameters: A): A => withoutSurroundings(parameters) as A
+export const originalParameters = <A>(parameters: A): A => mapStrings(parameters, withoutSurroundings) as A
 
 /** The age in milliseconds after which any copy counts as abandoned. */
 const maxAge = 3_600_000

@@ -2,8 +2,8 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
-import { mapValues, type Obj, obj, own } from "../../base/Json.ts"
-import { member, print } from "../../base/JsonPath.ts"
+import { type Obj, obj, own } from "../../base/Json.ts"
+import { member, print, walk } from "../../base/JsonPath.ts"
 import * as Nearest from "../../base/Nearest.ts"
 import * as Redact from "../../base/Redact.ts"
 import * as Execution from "../../executions/Execution.ts"
@@ -303,15 +303,7 @@ const withoutFresh = ({ id, startedAt, stoppedAt }: Execution.Execution) => {
     const time = timeOf(value)
     return value === id || time >= from && time <= to
   }
-  const open = (value: unknown): unknown =>
-    Array.isArray(value)
-      ? value.map(open)
-      : obj(value) !== undefined
-      ? mapValues(obj(value) ?? {}, open)
-      : isFresh(value)
-      ? undefined
-      : value
-  return <A>(value: A) => open(value) as A
+  return <A>(value: A) => walk(value, [], (inner) => isFresh(inner) ? undefined : inner) as A
 }
 
 /** Maximum number of items in a new expectation: people read cases. */

@@ -14,7 +14,7 @@ const own = /^(?:n8n-nodes-base|@n8n\/n8n-nodes-langchain)\./
 const community = /^(?:(?:@[^/]+\/)?n8n-nodes-[^/]+|CUSTOM)\.[^./]+$/
 
 /** Whether the type belongs to a community package, which the catalogue does not describe. */
-import * as JsonPath from "../../base/JsonPath.ts"
+import { member } from "../../base/JsonPath.ts"
 export const isCommunity = (type: string): boolean => !own.test(type) && community.test(type)
 
 const base = "n8n-nodes-base."
@@ -27,7 +27,7 @@ const unknownType = (node: Node, lookups: Lookups): Ruled => {
   const { at, type } = node
   const { connected, release } = lookups
   const problem = (rule: RuleId, severity: Problem["severity"], message: string, fix?: string) =>
-    problemOf(node, rule, severity, message, fix, JsonPath.member(at, "type"))
+    problemOf(node, rule, severity, message, fix, member(at, "type"))
   if (isCommunity(type)) {
     const message = `'${type}' is not one of n8n's own types and is not checked.`
     return problem("community-node", "warning", message, "Check that its package is installed in n8n.")
@@ -69,7 +69,7 @@ const unknownVersion = (node: Node, nodeType: NodeType.NodeType, version: number
     isOverlooked || version > newest && isYounger ? "warning" : "error",
     `'${node.type}' has no version ${version}${more}.`,
     `It has ${quoted(versions.map(String), 20).replaceAll("'", "")}.`,
-    JsonPath.member(node.at, "typeVersion")
+    member(node.at, "typeVersion")
   )
 }
 
@@ -84,7 +84,7 @@ const lacked = (node: Node, nodeType: NodeType.NodeType, version: number, { conn
     "error",
     `The connected n8n ${connected} has no ${what}.`,
     fix,
-    JsonPath.member(node.at, "typeVersion")
+    member(node.at, "typeVersion")
   )
 }
 
@@ -103,7 +103,7 @@ const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Ruled> => {
         "error",
         `'${type}' is for n8n's own tests.`,
         "Use another type.",
-        JsonPath.member(at, "type")
+        member(at, "type")
       )
     ]
   }
@@ -116,7 +116,7 @@ const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Ruled> => {
         "error",
         `n8n 2 disables '${type}' by default.`,
         fix,
-        JsonPath.member(at, "type")
+        member(at, "type")
       )
     ]
   }

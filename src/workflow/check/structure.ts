@@ -1,7 +1,7 @@
 /** Problems with the shape of a workflow, which n8n refuses to store or stores differently. */
 import * as Predicate from "effect/Predicate"
 import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
-import * as JsonPath from "../../base/JsonPath.ts"
+import { member, print } from "../../base/JsonPath.ts"
 import * as Turn from "../../base/Turn.ts"
 import { placedLinks } from "../../n8n/model/Connections.ts"
 import * as Limits from "../../n8n/model/Limits.ts"
@@ -47,7 +47,7 @@ const ofNode = (node: Obj, at: string): ReadonlyArray<Ruled> => {
     const isAbsent = Predicate.isNullish(value)
     if (isAbsent && missing[key] === undefined) return []
     const [message, fix] = isAbsent && missing[key] || [`${key} must be ${NodeKeys.words(nodeKey)}.`]
-    return [{ ...error("node-shape", JsonPath.member(at, key), message, fix), ...defined({ node: name, nodeId: id }) }]
+    return [{ ...error("node-shape", member(at, key), message, fix), ...defined({ node: name, nodeId: id }) }]
   })
 }
 
@@ -60,8 +60,8 @@ const twice = (nodes: ReadonlyArray<unknown>, key: "name" | "id"): ReadonlyArray
     if (value === undefined || before === index) return []
     const problem = error(
       `duplicate-${key}`,
-      JsonPath.print(["nodes", index, key]),
-      `${JsonPath.print(["nodes", before])} also has the ${key} '${value}'.`,
+      print(["nodes", index, key]),
+      `${print(["nodes", before])} also has the ${key} '${value}'.`,
       fix
     )
     return [defined({ ...problem, node: str(obj(node)?.["name"]) })]
@@ -96,11 +96,11 @@ const ofSources = function*(
       names.has(name)
         ? []
         : sources.has(name)
-        ? [unknown(JsonPath.member("connections", name), name, "Connections start at")]
+        ? [unknown(member("connections", name), name, "Connections start at")]
         : [{
           rule: "unknown-connection" as const,
           severity: "warning" as const,
-          path: JsonPath.member("connections", name),
+          path: member("connections", name),
           message: `'${name}' does not exist; the entry has no connections.`,
           fix: "Remove it."
         }]),
@@ -109,7 +109,7 @@ const ofSources = function*(
       ([from, out]) =>
         [...Map.groupBy(out.filter(({ to }) => !names.has(to)), ({ to }) => to)].map(([to, [first, ...more]]) => ({
           ...unknown(
-            JsonPath.member(first?.at ?? "connections", "node"),
+            member(first?.at ?? "connections", "node"),
             to,
             more.length === 0 ? leads : `${more.length + 1} connections lead to`
           ),
@@ -127,16 +127,16 @@ const ofTarget = (value: unknown, at: string): ReadonlyArray<Ruled> => {
   return [
     ...(str(target["node"])
       ? []
-      : [error("connection-shape", JsonPath.member(at, "node"), "The connection has no node.")]),
+      : [error("connection-shape", member(at, "node"), "The connection has no node.")]),
     ...(str(target["type"])
       ? []
-      : [error("connection-shape", JsonPath.member(at, "type"), "The connection has no type.", "Add type: \"main\".")]),
+      : [error("connection-shape", member(at, "type"), "The connection has no type.", "Add type: \"main\".")]),
     ...(Number.isInteger(target["index"]) && Number(target["index"]) >= 0
       ? []
       : [
         error(
           "connection-shape",
-          JsonPath.member(at, "index"),
+          member(at, "index"),
           "index must be the number of an input: 0, 1, …",
           "Add index: 0."
         )
@@ -150,17 +150,17 @@ const ofShape = (connections: Obj): ReadonlyArray<Ruled> =>
   Object.entries(connections).flatMap(([from, value]) => {
     const types = obj(value)
     if (types === undefined) {
-      return [error("connection-shape", JsonPath.member("connections", from), "These are not connections.", shape)]
+      return [error("connection-shape", member("connections", from), "These are not connections.", shape)]
     }
     return Object.entries(types).flatMap(([type, outputs]) => {
-      const at = JsonPath.print(["connections", from, type])
+      const at = print(["connections", from, type])
       if (!Array.isArray(outputs)) return [error("connection-shape", at, "These are not connections.", shape)]
       return outputs.flatMap((targets, index) =>
         Array.isArray(targets)
-          ? targets.flatMap((target, position) => ofTarget(target, JsonPath.print([index, position], at)))
+          ? targets.flatMap((target, position) => ofTarget(target, print([index, position], at)))
           : Predicate.isNullish(targets)
           ? []
-          : [error("connection-shape", JsonPath.member(at, index), "An output must be a list of connections.", shape)]
+          : [error("connection-shape", member(at, index), "An output must be a list of connections.", shape)]
       )
     })
   })
@@ -173,8 +173,8 @@ export const structureProblems = function*(workflow: Obj, lookups: Lookups): Tur
     ...yield* Turn.flatMap(nodes.entries(), ([index, value]) => {
       const node = obj(value)
       return node === undefined
-        ? [error("node-shape", JsonPath.print(["nodes", index]), "A node must be an object.")]
-        : ofNode(node, JsonPath.print(["nodes", index]))
+        ? [error("node-shape", print(["nodes", index]), "A node must be an object.")]
+        : ofNode(node, print(["nodes", index]))
     }),
     ...twice(nodes, "name"),
     ...twice(nodes, "id"),

@@ -2,7 +2,7 @@
 import * as Result from "effect/Result"
 import type { Parse } from "../../base/JavaScript.ts"
 import { arr, type Obj, obj, own, str, without } from "../../base/Json.ts"
-import * as JsonPath from "../../base/JsonPath.ts"
+import { member } from "../../base/JsonPath.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
@@ -99,7 +99,7 @@ export const rename: Step.Edit<"rename"> = (workflow, { node: word, to }, lookup
       return {
         workflow: moved,
         changes: [
-          name === "" ? `named ${JsonPath.member("nodes", index)} '${to}'` : `renamed the other '${name}' to '${to}'`
+          name === "" ? `named ${member("nodes", index)} '${to}'` : `renamed the other '${name}' to '${to}'`
         ]
       }
     }
@@ -160,7 +160,7 @@ export const remove: Step.Edit<"remove"> = (workflow, { node: word }, lookups) =
     return {
       workflow: isGrouped ? { ...unpinned, nodeGroups: withoutMember(workflow["nodeGroups"], id) } : unpinned,
       changes: [
-        `removed ${name === "" ? JsonPath.member("nodes", index) : quoted([name])}` +
+        `removed ${name === "" ? member("nodes", index) : quoted([name])}` +
         (links.length === 0 ? "" : ` and ${counted(links.length, "connection")}`)
       ],
       ...(means(name) ? { removed: name } : {})

@@ -3,8 +3,7 @@ import * as Result from "effect/Result"
 import { arr, num, type Obj, obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { redact } from "../../base/Redact.ts"
-import * as NodeType from "../../catalogue/types/NodeType.ts"
-import { nameOf, nodes, parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
+import { nameOf, nodes, parametersOf } from "../../n8n/model/Workflow.ts"
 import { quoted } from "../check/CheckedWorkflow.ts"
 import type { Of } from "./operation.ts"
 import * as Patch from "./patch.ts"
@@ -67,7 +66,7 @@ const placeOf = (
     }
     const isThere = Object.hasOwn(parameters, top)
     if (top === "parameters" && (!isThere || JsonPath.get(node, steps) !== undefined)) return yield* inNode(steps)
-    const description = descriptionOf(entry, lookups)
+    const description = Step.read(entry, lookups)?.description
     const isParameter = isThere || steps.length === 0 ||
       description?.properties.some(({ name }) => name === top) === true
     if (!isParameter && Object.hasOwn(node, top) && (op === "replace" || description !== undefined)) {
@@ -78,12 +77,6 @@ const placeOf = (
       ? yield* inNode(steps.length === 0 ? [] : ["parameters", ...steps])
       : yield* Step.refuse("path", `'${path.slice(0, 100)}' is not in a node.`, hint)
   })
-
-const descriptionOf = ({ node }: Step.NodeEntry, { find }: Step.Lookups) => {
-  const version = num(node["typeVersion"])
-  const nodeType = find(typeOf(node))
-  return nodeType && version !== undefined ? NodeType.at(nodeType, version) : undefined
-}
 
 /** Path as messages show it: without `parameters`, unless that is all. */
 const shownPath = ([top, ...rest]: JsonPath.Path) =>
@@ -133,7 +126,8 @@ const commit = (
     return atPath(update(workflow, { op: "update", node: String(name ?? id), [top]: node[top] ?? null }, lookups))
   }
   const parameters = parametersOf(node)
-  const next = { description: descriptionOf(entry, lookups), typeVersion: num(node["typeVersion"]) ?? 1, parameters }
+  const description = Step.read(entry, lookups)?.description
+  const next = { description, typeVersion: num(node["typeVersion"]) ?? 1, parameters }
   const keys = Object.hasOwn(parameters, key) ? [String(key)] : []
   const newKeys = keys.filter((each) => !Object.hasOwn(parametersOf(entry.node), each))
   const checked = Result.andThen(

@@ -2,7 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { type Obj, obj, str, without } from "../../base/Json.ts"
-import * as JsonPath from "../../base/JsonPath.ts"
+import { member } from "../../base/JsonPath.ts"
 import type { Connections } from "../../n8n/model/Connections.ts"
 import { nameFault, sizeFault } from "../../n8n/model/Limits.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
@@ -115,7 +115,7 @@ const groupsPruned = <W extends Obj & { readonly nodes: ReadonlyArray<Obj> }>(wo
     if (!Array.isArray(members) || members.length === 0) return [group]
     const nodeIds = members.filter((id) => ids.has(id))
     if (nodeIds.length === members.length) return [group]
-    note(repairs, "Removed nodes that do not exist from node groups", JsonPath.member("nodeGroups", index))
+    note(repairs, "Removed nodes that do not exist from node groups", member("nodeGroups", index))
     return nodeIds.length === 0 ? [] : [{ ...group, nodeIds }]
   })
   return { ...workflow, nodeGroups }

@@ -2,7 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { type Obj, obj, str } from "../../base/Json.ts"
-import * as JsonPath from "../../base/JsonPath.ts"
+import { member } from "../../base/JsonPath.ts"
 import type { Connections } from "../../n8n/model/Connections.ts"
 import type { Nodes } from "./nodesInput.ts"
 import { type Checked, isNull, note, numeric, objectOf, refuse, type Repairs } from "./Repairs.ts"
@@ -31,12 +31,12 @@ const targetOf = (value: unknown, type: string, path: string, scope: Scope): Che
     if (node === undefined) return yield* refuse(path, `${path} must be {node, type, index}.`)
     const index = numeric(target?.["index"] ?? 0)
     if (index === undefined || index < 0 || !Number.isInteger(index)) {
-      const at = JsonPath.member(path, "index")
+      const at = member(path, "index")
       return yield* refuse(at, `${at} must be the number of an input: 0, 1, …`)
     }
     const complete = { ...target, node, type: str(target?.["type"]) || type, index }
     if (complete.type !== target?.["type"] || index !== target["index"]) note(scope.repairs, reshaped, path)
-    const name = yield* nodeNamed(node, JsonPath.member(path, "node"), scope)
+    const name = yield* nodeNamed(node, member(path, "node"), scope)
     return name === undefined ? undefined : { ...complete, node: name }
   })
 
@@ -76,20 +76,20 @@ export const connectionsOf = (input: unknown, scope: Scope): Checked<Connections
     const connections = new Map<string, Map<string, Outputs>>()
     for (const [key, value] of Object.entries(sources)) {
       if (!scope.names.has(key) && !scope.byId.has(key) && isEmpty(value)) continue
-      const at = JsonPath.member("connections", key)
+      const at = member("connections", key)
       const from = yield* nodeNamed(key, at, scope)
       if (from === undefined) continue
       // A node can occur twice, by name and by id.
       const types = connections.get(from) ?? new Map<string, Outputs>()
       connections.set(from, types)
       for (const [type, outputs] of Object.entries(yield* typesOf(value, at, scope.repairs))) {
-        const path = JsonPath.member(at, type)
+        const path = member(at, type)
         const all = types.get(type) ?? []
         types.set(type, all)
         for (const [index, targets] of (yield* outputsOf(outputs, path, scope.repairs)).entries()) {
           all[index] ??= Array.isArray(targets) ? new Map() : null
           if (Array.isArray(targets)) {
-            yield* linked(targets, all[index] ?? new Map(), type, JsonPath.member(path, index), scope)
+            yield* linked(targets, all[index] ?? new Map(), type, member(path, index), scope)
           }
         }
       }
@@ -114,7 +114,7 @@ const linked = (
 ): Checked<void> =>
   Result.gen(function*() {
     for (const [index, value] of targets.entries()) {
-      const target = isNull(value) ? undefined : yield* targetOf(value, type, JsonPath.member(path, index), scope)
+      const target = isNull(value) ? undefined : yield* targetOf(value, type, member(path, index), scope)
       if (isNull(value)) note(scope.repairs, reshaped, path)
       if (target === undefined) continue
       const key = JSON.stringify([target.node, target.type, target.index])

@@ -2,7 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { num, type Obj, obj, str, without } from "../../base/Json.ts"
-import * as JsonPath from "../../base/JsonPath.ts"
+import { member, print } from "../../base/JsonPath.ts"
 import { nodeIdLength } from "../../n8n/model/Limits.ts"
 import * as NodeKeys from "../../n8n/model/NodeKeys.ts"
 import { nameOf, parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
@@ -42,8 +42,8 @@ const nodeOf = (value: unknown, path: string, { versionOf }: Supply, repairs: Re
     return refuse(path, `${path} is not a node: {name, type, typeVersion, position, parameters}.`)
   }
   const [name, type] = [nameOf(object), typeOf(object)]
-  if (name === "") return refuse(JsonPath.member(path, "name"), `${path} has no name.`)
-  if (type === "") return refuse(JsonPath.member(path, "type"), `Node '${name}' has no type.`)
+  if (name === "") return refuse(member(path, "name"), `${path} has no name.`)
+  if (type === "") return refuse(member(path, "type"), `Node '${name}' has no type.`)
   const node = new Map<string, unknown>(
     Object.entries({ ...without(object, isNull), parameters: object["parameters"] ?? {} })
   )
@@ -51,7 +51,7 @@ const nodeOf = (value: unknown, path: string, { versionOf }: Supply, repairs: Re
     if (!node.has(key)) continue
     const value = readAs(nodeKey.kind, node.get(key))
     if (value === undefined) {
-      return refuse(JsonPath.member(path, key), `${key} of node '${name}' must be ${NodeKeys.words(nodeKey)}.`)
+      return refuse(member(path, key), `${key} of node '${name}' must be ${NodeKeys.words(nodeKey)}.`)
     }
     if (value !== node.get(key)) {
       note(repairs, `Read ${key} as ${nodeKey.kind === "object" ? "an" : "a"} ${nodeKey.kind}`, `'${name}'`)
@@ -61,7 +61,7 @@ const nodeOf = (value: unknown, path: string, { versionOf }: Supply, repairs: Re
   if (node.has("typeVersion")) return Result.succeed({ ...Object.fromEntries(node), name })
   const typeVersion = versionOf?.(type)
   if (typeVersion === undefined) {
-    return refuse(JsonPath.member(path, "typeVersion"), `Node '${name}' (${type}) has no typeVersion.`)
+    return refuse(member(path, "typeVersion"), `Node '${name}' (${type}) has no typeVersion.`)
   }
   note(repairs, "Set the missing typeVersion of nodes", `${typeVersion} to '${name}'`)
   return Result.succeed({ ...Object.fromEntries(node), name, typeVersion })
@@ -79,8 +79,8 @@ const checkUnique = (nodes: ReadonlyArray<Node>): Checked<void> => {
   const index = names.findIndex((name, at) => names.indexOf(name) < at)
   const name = names[index]
   if (name === undefined) return Result.void
-  const [first, second] = [names.indexOf(name), index].map((at) => JsonPath.member("nodes", at))
-  return refuse(JsonPath.print(["nodes", index, "name"]), `${first} and ${second} are both named '${name}'.`)
+  const [first, second] = [names.indexOf(name), index].map((at) => member("nodes", at))
+  return refuse(print(["nodes", index, "name"]), `${first} and ${second} are both named '${name}'.`)
 }
 
 export const nodesOf = (input: unknown, supply: Supply, repairs: Repairs): Checked<Nodes> =>
@@ -88,7 +88,7 @@ export const nodesOf = (input: unknown, supply: Supply, repairs: Repairs): Check
     if (!Array.isArray(input)) return yield* refuse("nodes", "'nodes' must be a list of nodes.")
     const read: Array<Node> = []
     for (const [index, value] of input.entries()) {
-      read.push(yield* nodeOf(value, JsonPath.member("nodes", index), supply, repairs))
+      read.push(yield* nodeOf(value, member("nodes", index), supply, repairs))
     }
     const names = new Set(read.map((node) => node.name))
     if (supply.isExisting === true) yield* checkUnique(read)

@@ -3,7 +3,7 @@
  * "invoices.code/add-vat.js"}` stands for the text of that file, by a path from the workflow's folder. An object that
  * only looks like a reference has one more `$` before its key.
  */
-import { mapValues, obj, own, str } from "../../base/Json.ts"
+import { obj, own, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import type { CodePlace, CodePlaces } from "../../workflow/NodeParameters.ts"
 import * as names from "./names.ts"
@@ -32,17 +32,11 @@ const markOf = (value: unknown): readonly [string, string] | undefined => {
 
 type Path = CodePlace["path"]
 
-const inParameters = (workflow: unknown, change: (value: unknown, path: Path) => unknown): unknown => {
-  const whole = obj(workflow)
-  if (whole === undefined || !Array.isArray(whole["nodes"])) return workflow
-  const nodes = whole["nodes"].map((node: unknown, index) =>
-    obj(own(node, "parameters")) === undefined ?
-      node :
-      mapValues(obj(node) ?? {}, (inner, key) =>
-        key === "parameters" ? JsonPath.walk(inner, ["nodes", index, key], change) : inner)
-  )
-  return mapValues(whole, (inner, key) => key === "nodes" ? nodes : inner)
-}
+const inParameters = (workflow: unknown, change: (value: unknown, path: Path) => unknown): unknown =>
+  JsonPath.walk(workflow, [], (value, path) => {
+    const [top, index, key] = path
+    return top === "nodes" && typeof index === "number" && key === "parameters" ? change(value, path) : value
+  })
 
 export const references = (inFile: unknown): ReadonlyArray<Reference> => {
   const all: Array<Reference> = []
