@@ -118,10 +118,12 @@ const excerpt = (text: string, find: string, replacement: string) => {
 }
 
 /** Path from the node that a path of an operation names; `undefined` if it names another node. */
-const fromNode = (steps: JsonPath.Path, index: number): JsonPath.Path | undefined => {
+const fromNode = (steps: JsonPath.Path, node: Obj, index: number): JsonPath.Path | undefined => {
   const [top = "", second, ...rest] = steps
+  if (top === "parameters") return steps
+  if (Object.hasOwn(Workflow.parametersOf(node), top)) return ["parameters", ...steps]
   if (top === "nodes" && typeof second === "number") return second === index ? rest : undefined
-  return top === "parameters" || top === "notes" ? steps : ["parameters", ...steps]
+  return top === "notes" ? steps : ["parameters", ...steps]
 }
 
 /** Replaces a text wherever it is in the parameters, or at a path; texts that redaction would change are left out. */
@@ -130,7 +132,8 @@ const replaced = (workflow: Obj, { find, node, path, with: replacement }: Obj): 
   const place = typeof path === "string" ? JsonPath.parse(path) ?? [] : undefined
   const all = Workflow.nodes(workflow)
   return matching(workflow, node).flatMap((each) => {
-    const only = place && fromNode(place, all.indexOf(each))
+    const index = all.indexOf(each)
+    const only = place && fromNode(place, each, index)
     if (place !== undefined && only === undefined) return []
     const { notes, parameters } = each
     const texts = JsonPath.strings({ notes: only && notes, parameters }).filter(([at, value]) =>
@@ -140,8 +143,9 @@ const replaced = (workflow: Obj, { find, node, path, with: replacement }: Obj): 
     const type = NodeType.shortName(Workflow.typeOf(each))
     return texts.filter(([at, value]) => JsonPath.get(shown, at) === value).map(([at, value]) => {
       const below = JsonPath.general(JsonPath.print(at[0] === "parameters" ? at.slice(1) : at))
+      const path = JsonPath.print(["nodes", index, ...at])
       return {
-        operation: { op: "replace", node: wordOf(each), path: JsonPath.print(at), find: text, with: other, all: true },
+        operation: { op: "replace", node: wordOf(each), path, find: text, with: other, all: true },
         change: `${type} ${below}: '${brief(text, 40)}' → '${brief(other, 40)}'`,
         example: excerpt(value, text, other)
       }

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as JsonPath from "../../src/base/JsonPath.ts"
 import * as ItemComparison from "../../src/executions/ItemComparison.ts"
 import { document, from, fromApi, run } from "./runData.ts"
 
@@ -130,6 +131,27 @@ describe("ItemComparison", () => {
       assert.deepStrictEqual([result.pairedBy, result.same, result.altered], ["place", 0, 1])
       assert.deepStrictEqual(result.examples, [{ index: 0, path: "amount", before: 0.26, after: 0 }])
       assert.deepStrictEqual(result.onlyInTo, { count: 499, first: [1, 2, 3, 4, 5] })
+    }))
+
+  it.effect("takes the paths of its answer, also those of all elements of a list", () =>
+    Effect.gen(function*() {
+      const items = (
+        prices: ReadonlyArray<number>
+      ) => [[{ json: { lines: prices.map((price) => ({ price, note: price })) } }]]
+      const execution = fromApi(document({
+        A: [run(0, { main: items([1, 2]) })],
+        B: [run(1, { main: items([1, 3, 4]) }, { source: [from("A")] })]
+      }))
+      const [a, b] = [ItemComparison.sideOf(execution, "A"), ItemComparison.sideOf(execution, "B")]
+      if (a === undefined || b === undefined) return assert.fail("a node did not run")
+      const paths = Effect.fnUntraced(function*(options: Partial<ItemComparison.Options>) {
+        const shared = { from: a, to: b, fields: [], ignore: [], limit: 3, redacts: true }
+        return (yield* ItemComparison.compare(execution, { ...shared, ...options })).paths.map(({ path }) => path)
+      })
+      const all = yield* paths({})
+      assert.sameMembers(all, ["lines[].price", "lines[].note", "lines[]"])
+      assert.deepStrictEqual(yield* paths({ fields: [JsonPath.parse("lines[].price") ?? []] }), ["lines[].price"])
+      assert.deepStrictEqual(yield* paths({ ignore: all.map((path) => JsonPath.parse(path) ?? []) }), [])
     }))
 
   it.effect("compares with nothing", () =>

@@ -32,12 +32,16 @@ describe("an operation on many workflows", () => {
     ]
     const paths = (more: Obj) =>
       steps(nodes, { op: "replace", find: "old", with: "new", ...more }).map(({ path }) => path)
-    assert.deepStrictEqual(paths({}), ["parameters.url", "parameters.headers.values[1].value", "parameters.note"])
-    assert.deepStrictEqual(paths({ path: "parameters.url" }), ["parameters.url"])
-    assert.deepStrictEqual(paths({ path: "nodes[0].parameters.url" }), ["parameters.url"])
+    assert.deepStrictEqual(paths({}), [
+      "nodes[0].parameters.url",
+      "nodes[0].parameters.headers.values[1].value",
+      "nodes[1].parameters.note"
+    ])
+    assert.deepStrictEqual(paths({ path: "parameters.url" }), ["nodes[0].parameters.url"])
+    assert.deepStrictEqual(paths({ path: "nodes[0].parameters.url" }), ["nodes[0].parameters.url"])
     assert.deepStrictEqual(paths({ path: "nodes[1].parameters.url" }), [])
-    assert.deepStrictEqual(paths({ path: "headers.values[].value" }), ["parameters.headers.values[1].value"])
-    assert.deepStrictEqual(paths({ node: { type: "n8n-nodes-base.set" } }), ["parameters.note"])
+    assert.deepStrictEqual(paths({ path: "headers.values[].value" }), ["nodes[0].parameters.headers.values[1].value"])
+    assert.deepStrictEqual(paths({ node: { type: "n8n-nodes-base.set" } }), ["nodes[1].parameters.note"])
     assert.deepStrictEqual(paths({ find: "OLD" }), [])
   })
 

@@ -1,6 +1,7 @@
 /** The rules of `.oxlint`, which `pnpm lint` runs over `src`. */
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync } from "node:fs"
+import { writesPath } from "../../.oxlint/paths.ts"
 import { objection, rooms } from "../../.oxlint/rooms.ts"
 import { objections, titleObjections } from "../../.oxlint/words.ts"
 
@@ -31,6 +32,21 @@ describe("an import is allowed", () => {
     ["mcp/McpServer.ts", "@modelcontextprotocol/sdk/types.js"],
     ["main.ts", "./app/Program.ts"]
   ])("%s: %s", (file, specifier) => assert.isUndefined(objection(file, specifier)))
+})
+
+describe("paths", () => {
+  it.each([
+    "path: `nodes[${index}].parameters.url`,",
+    "const at = `connections.${from}.${type}`",
+    "visit(inner, `${path}[${index}]`)",
+    "error(`${node.at}.type`)",
+    "return path + \".\" + key"
+  ])("are not written by hand: %s", (line) => assert.isTrue(writesPath(line)))
+
+  it.each(["`${name}.json`", "JsonPath.member(path, key)", "// `nodes[${index}]`", "`${path} ends at [${last}]`"])(
+    "do not occur in: %s",
+    (line) => assert.isFalse(writesPath(line))
+  )
 })
 
 it("the table has each room of src", () => {
