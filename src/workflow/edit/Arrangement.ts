@@ -1,17 +1,10 @@
 /** Positions of nodes from left to right along their links, sub-nodes below the node that they serve. Pure. */
-import * as Graph from "effect/Graph"
+import * as Graph from "../Graph.ts"
 
 export interface Box {
   readonly id: string
   readonly width: number
   readonly height: number
-}
-
-/** Link between two of the nodes; one that is not main leads from a sub-node to the node that it serves. */
-export interface Link {
-  readonly from: string
-  readonly to: string
-  readonly isMain: boolean
 }
 
 export type Place = readonly [x: number, y: number]
@@ -35,12 +28,13 @@ export interface Gaps {
 const [usual, betweenBeside]: readonly [Gaps, number] = [{ columns: 124, rows: 104 }, 64]
 
 /** Sub-nodes of each node; one that serves several belongs to the first. */
-const subNodesOf = (links: ReadonlyArray<Link>): Targets => {
-  const inFlow = new Set(links.flatMap(({ from, isMain, to }) => isMain ? [from, to] : []))
+const subNodesOf = ({ into, links, out }: Graph.Graph<Graph.Edge>): Targets => {
+  const isInFlow = (id: string) => out(id).some(Graph.isMain) || into(id).some(Graph.isMain)
   const host = new Map<string, string>()
-  for (const { from, isMain, to } of links) {
+  for (const link of links) {
+    const { from, to } = link
     const leadsBack = (id: string | undefined): boolean => id !== undefined && (id === from || leadsBack(host.get(id)))
-    if (!isMain && !inFlow.has(from) && !host.has(from) && !leadsBack(to)) host.set(from, to)
+    if (!Graph.isMain(link) && !isInFlow(from) && !host.has(from) && !leadsBack(to)) host.set(from, to)
   }
   return Map.groupBy(host.keys(), (id) => host.get(id) ?? "")
 }
@@ -102,54 +96,23 @@ const layOut = (
 }
 
 /** Groups of nodes that no link connects: positions, each relative to its group's upper left corner. */
-export const islands = (boxes: ReadonlyArray<Box>, links: ReadonlyArray<Link>, gaps: Gaps = usual) => {
+export const islands = (boxes: ReadonlyArray<Box>, graph: Graph.Graph<Graph.Edge>, gaps: Gaps = usual) => {
   const byId = new Map(boxes.map((box) => [box.id, box]))
-  const subNodes = subNodesOf(links)
+  const subNodes = subNodesOf(graph)
   const hanging = new Set([...subNodes.values()].flat())
   const blocks = new Map(
     boxes.flatMap((box) => hanging.has(box.id) ? [] : [[box.id, blockOf(box, subNodes, byId)] as const])
   )
   const ids = [...blocks.keys()]
-  const flow = links.filter(({ from, isMain, to }) => isMain && from !== to)
-  const targets: Targets = new Map(
-    [...Map.groupBy(flow, ({ from }) => from)].map(([from, all]) => [from, [...new Set(all.map(({ to }) => to))]])
-  )
-  const indices = new Map(ids.map((id, index) => [id, index]))
-  const indexOf = (id: string) => indices.get(id) ?? 0
-  const graph = Graph.directed<string, void>((mutable) => {
-    for (const id of ids) Graph.addNode(mutable, id)
-    for (const [from, all] of targets) {
-      for (const to of all) Graph.addEdge(mutable, indexOf(from), indexOf(to), undefined)
-    }
-  })
-  const reached = new Set([...targets.values()].flat())
-  const start = ids.toSorted((a, b) => Number(reached.has(a)) - Number(reached.has(b))).map(indexOf)
-  const ended = [...Graph.values(Graph.dfsPostOrder(graph, { start }))]
-  const turn = new Map(ended.map((id, index) => [id, index]))
-  // A link leads back if the search ends its target after its source.
-  const forward: Targets = new Map(
-    [...Graph.values(Graph.dfs(graph, { start }))].map((from) => [
-      from,
-      (targets.get(from) ?? []).filter((to) => (turn.get(to) ?? 0) < (turn.get(from) ?? 0))
-    ])
-  )
-  // A node is right of the last node that leads to it.
-  const columns = new Map<string, number>()
-  for (const from of ended.toReversed()) {
-    const next = (columns.get(from) ?? 0) + 1
-    for (const to of forward.get(from) ?? []) columns.set(to, Math.max(columns.get(to) ?? 0, next))
-  }
-  return Graph.weaklyConnectedComponents(graph).map((island) => {
-    const names = new Set(island.map((index) => ids[index]))
-    return layOut(ids.filter((id) => names.has(id)), forward, columns, blocks, gaps)
-  })
+  const { columns, forward, islands } = Graph.layers(graph, ids)
+  return islands.map((island) => layOut(ids.filter((id) => island.has(id)), forward, columns, blocks, gaps))
 }
 
 /** Position of each node, relative to the upper left corner; groups that no link connects are below each other. */
-export const arrange = (boxes: ReadonlyArray<Box>, links: ReadonlyArray<Link>): ReadonlyMap<string, Place> => {
+export const arrange = (boxes: ReadonlyArray<Box>, graph: Graph.Graph<Graph.Edge>): ReadonlyMap<string, Place> => {
   let y = 0
   return new Map(
-    islands(boxes, links).flatMap(({ height, places }) => {
+    islands(boxes, graph).flatMap(({ height, places }) => {
       const top = y
       y += height + usual.rows
       return [...places].map(([id, [dx, dy]]) => [id, [dx, top + dy]] as const)

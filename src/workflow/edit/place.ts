@@ -4,6 +4,7 @@ import { arr, equals, num, type Obj, obj, own } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
+import * as Graph from "../Graph.ts"
 import { arrange } from "./Arrangement.ts"
 import type { Edit, Lookups } from "./step.ts"
 
@@ -84,9 +85,7 @@ export const tidy: Edit<"tidy"> = (workflow, _, lookups) => {
       width: widthOf(Workflow.typeOf(node), lookups),
       height: height
     })),
-    Connections.links(workflow["connections"]).flatMap(({ from, output, to }) =>
-      byName.has(from) && byName.has(to) ? [{ from, to, isMain: output.type === "main" }] : []
-    )
+    Graph.of(Connections.links(workflow["connections"]).filter(({ from, to }) => byName.has(from) && byName.has(to)))
   )
   const [left, top] = corner([...byName.values()], lookups)
   const positions = new Map<unknown, readonly [x: number, y: number]>(
