@@ -45,15 +45,14 @@ const shelve = <A extends { readonly width: number; readonly height: number }>(a
 
 /** Positions of workflows by id, and frames; those in `apart` are in no frame. */
 export const layOut = (ids: ReadonlyArray<string>, edges: ReadonlyArray<Edge>, apart: ReadonlySet<string>) => {
-  const outgoing = Map.groupBy(edges, ({ from }) => from)
-  const isTarget = new Set(edges.map(({ to }) => to))
+  const graph = Graph.of(edges)
   const alike = Map.groupBy(
-    ids.filter((id) => !isTarget.has(id) && !apart.has(id)),
-    (id) => JSON.stringify((outgoing.get(id) ?? []).map(({ kind, state, to }) => [to, kind, state ?? ""]).toSorted())
+    ids.filter((id) => graph.into(id).length === 0 && !apart.has(id)),
+    (id) => JSON.stringify(graph.out(id).map(({ kind, state, to }) => [to, kind, state ?? ""]).toSorted())
   )
   const framed = new Map(
     [...alike].flatMap(([key, [first = "", ...others]]) => {
-      const edges = outgoing.get(first) ?? []
+      const edges = graph.out(first)
       return others.length + 1 >= leastInFrame || edges.length === 0
         ? [[key, frameOf([first, ...others], edges)] as const]
         : []
@@ -64,7 +63,7 @@ export const layOut = (ids: ReadonlyArray<string>, edges: ReadonlyArray<Edge>, a
     ...framed,
     ...ids.flatMap((id) => keyOf.has(id) ? [] : [[id, size] as const])
   ])
-  const links = edges.map(({ from, to }) => ({ from: keyOf.get(from) ?? from, to, output: { type: "main" } }))
+  const links = edges.map(({ from, to }) => ({ from: keyOf.get(from) ?? from, to }))
   const islands = Arrangement.islands([...boxes].map(([id, box]) => ({ id, ...box })), Graph.of(links), gaps).map(
     (island) => {
       const xOf = (key: string) => island.places.get(key)?.[0] ?? NaN

@@ -8,11 +8,11 @@ import { type Obj, str } from "../base/Json.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 
-/** Least that the graph needs of a link. */
+/** Least that the graph needs of a link; without an output, items pass it. */
 export interface Edge {
   readonly from: string
   readonly to: string
-  readonly output: { readonly type: string; readonly index?: number }
+  readonly output?: { readonly type: string; readonly index?: number }
 }
 
 /** Links by node; every function below takes time in proportion to nodes and links. */
@@ -57,7 +57,7 @@ export const resolved = (workflow: Obj): Graph => {
 }
 
 /** Whether items pass the link. */
-export const isMain = ({ output }: Edge): boolean => output.type === "main"
+export const isMain = ({ output }: Edge): boolean => output === undefined || output.type === "main"
 
 /** Links to or from nodes, each once. */
 export const around = <E extends Edge>(graph: Graph<E>, names: Iterable<string>): ReadonlyArray<E> => [
@@ -67,7 +67,7 @@ export const around = <E extends Edge>(graph: Graph<E>, names: Iterable<string>)
 /** Nodes that get a node's items, from all main outputs or from one; one that gets them by two links occurs twice. */
 export const next = (graph: Graph<Edge>, name: string, output?: number): ReadonlyArray<string> =>
   graph.out(name).flatMap((link) =>
-    isMain(link) && (output === undefined || link.output.index === output) ? [link.to] : []
+    isMain(link) && (output === undefined || link.output?.index === output) ? [link.to] : []
   )
 
 /** Nodes whose items a node gets. */
@@ -148,16 +148,16 @@ const flowOf = (graph: Graph<Edge>, names: Iterable<string>) => {
   return { list, indices, flow }
 }
 
-/** Nodes that items can reach again. */
-export const looping = (graph: Graph<Edge>): Names => {
+/** Groups of nodes whose items reach every node of the group again. */
+export const loops = (graph: Graph<Edge>): ReadonlyArray<ReadonlyArray<string>> => {
   const { flow, list } = flowOf(graph, graph.links.flatMap(({ from, to }) => [from, to]))
-  return new Set(
-    Effects.stronglyConnectedComponents(flow).flatMap((component) => {
-      const names = component.map((index) => list[index] ?? "")
-      return names.length > 1 ? names : names.filter((name) => next(graph, name).includes(name))
-    })
-  )
+  return Effects.stronglyConnectedComponents(flow)
+    .map((component) => component.map((index) => list[index] ?? ""))
+    .filter(([name = "", ...others]) => others.length > 0 || next(graph, name).includes(name))
 }
+
+/** Nodes in loops. */
+export const looping = (graph: Graph<Edge>): Names => new Set(loops(graph).flat())
 
 /** Order of nodes from left to right. */
 export interface Layers {

@@ -148,3 +148,115 @@ describe("any connections", () => {
     }
   }, { arbitrary: { runs: rounds(40) } })
 })
+
+/** Links whose ends count how often they are read. */
+const countedLinks = (links: ReadonlyArray<Connections.PlacedLink>) => {
+  const counter = { reads: 0 }
+  const all = links.map((link): Connections.PlacedLink => ({
+    ...link,
+    get from() {
+      counter.reads++
+      return link.from
+    },
+    get to() {
+      counter.reads++
+      return link.to
+    }
+  }))
+  return { counter, all }
+}
+
+describe("a graph of 5,000 nodes and 20,000 links, most of them in loops", () => {
+  const count = { nodes: 5_000, links: 20_000 }
+  const name = (index: number) => `N${index % count.nodes}`
+  // Each node leads to four others, some of them before it; every tenth serves the next.
+  const connected = Connections.fromLinks(
+    Array.from({ length: count.links }, (_, index) => {
+      const from = index % count.nodes
+      const step = [1, 7, 61, 4_900][Math.floor(index / count.nodes)] ?? 1
+      const port = { type: from % 10 === 9 ? "ai_tool" : "main", index: 0 }
+      return { from: name(from), output: port, to: name(from + step), input: port }
+    })
+  )
+  const names = Array.from({ length: count.nodes }, (_, index) => name(index))
+
+  it.each<[string, (graph: Graph.Graph) => unknown]>([
+    ["after", (graph) => Graph.after(graph, ["N0"])],
+    ["after, without a node", (graph) => Graph.after(graph, ["N0"], "N7")],
+    ["before", (graph) => Graph.before(graph, ["N0"])],
+    ["withSubNodes", (graph) => Graph.withSubNodes(graph, names)],
+    ["running", (graph) => Graph.running(graph, ["N0"])],
+    ["outputTowards", (graph) => Graph.outputTowards(graph, "gone", "N0")],
+    ["loops", Graph.loops],
+    ["layers", (graph) => Graph.layers(graph, names)],
+    ["the neighbours of all", (graph) => names.map((each) => Graph.around(graph, [each]))],
+    ["the inputs of all", (graph) => names.map((each) => Graph.isFedTwice(graph, each))],
+    ["the outputs of all", (graph) => names.map((each) => Graph.outputCount(graph, each))],
+    ["neighbours", (graph) => Graph.neighbours(graph, names.map((each) => node(each)), namesOf)]
+  ])("%s reads each link a few times", (_, read) => {
+    const { all, counter } = countedLinks(Connections.links(connected))
+    read(Graph.of(all))
+    assert.isAtMost(counter.reads, 12 * (count.nodes + count.links))
+  })
+
+  it("is one loop but for the nodes that serve", () => {
+    const graph = Graph.make(connected)
+    const [loop = [], ...others] = Graph.loops(graph)
+    assert.deepStrictEqual([others.length, new Set(loop).size], [0, loop.length])
+    assert.strictEqual(loop.length, count.nodes * 9 / 10)
+  })
+})
+
+describe("reach", () => {
+  const graph = Graph.make({
+    Start: { main: [[to("If")]] },
+    If: { main: [[to("Yes")], [to("No")]] },
+    Yes: { main: [[to("Merge")]] },
+    No: { main: [[to("Merge", "main", 1), to("Back")]] },
+    Back: { main: [[to("If")]] },
+    Merge: { main: [[to("Agent")]] },
+    Model: { ai_languageModel: [[to("Agent", "ai_languageModel")]] },
+    Inner: { ai_tool: [[to("Model", "ai_tool")]] }
+  })
+  const sorted = (names: Iterable<string>) => [...names].toSorted()
+
+  it("follows items, not sub-nodes", () => {
+    assert.deepStrictEqual(sorted(Graph.after(graph, ["Yes"])), ["Agent", "Merge", "Yes"])
+    assert.deepStrictEqual(sorted(Graph.after(graph, ["Start"], "If")), ["Start"])
+    assert.deepStrictEqual(sorted(Graph.after(graph, ["If"], "If")), [])
+    assert.deepStrictEqual(sorted(Graph.before(graph, ["No"])), ["Back", "If", "No", "Start"])
+    assert.deepStrictEqual(Graph.next(graph, "If", 1), ["No"])
+    assert.deepStrictEqual(Graph.previous(graph, "If"), ["Start", "Back"])
+    assert.deepStrictEqual(Graph.served(graph, "Model"), ["Agent"])
+  })
+
+  it("adds sub-nodes at any depth", () => {
+    assert.deepStrictEqual(sorted(Graph.withSubNodes(graph, ["Agent"])), ["Agent", "Inner", "Model"])
+    assert.deepStrictEqual(sorted(Graph.running(graph, ["Merge"])), ["Agent", "Inner", "Merge", "Model"])
+  })
+
+  it("knows the output that leads to a node by the shortest way", () => {
+    assert.strictEqual(Graph.outputTowards(graph, "If", "Back"), 1)
+    assert.strictEqual(Graph.outputTowards(graph, "If", "Yes"), 0)
+    assert.isUndefined(Graph.outputTowards(graph, "Yes", "No"))
+    assert.isUndefined(Graph.outputTowards(graph, "Model", "Agent"))
+  })
+
+  it("finds loops and inputs with two links", () => {
+    assert.deepStrictEqual(sorted(Graph.looping(graph)), ["Back", "If", "No"])
+    assert.deepStrictEqual(Graph.loops(Graph.make({ A: { main: [[to("A")]] } })), [["A"]])
+    assert.isFalse(Graph.isFedTwice(graph, "Merge"))
+    assert.isTrue(Graph.isFedTwice(graph, "If"))
+  })
+
+  it("resolves ids as a repair does, and leaves out what is not there", () => {
+    const workflow = {
+      nodes: [{ id: "1", name: "A" }, { id: "2", name: "B" }, { id: "A", name: "C" }],
+      connections: { "1": { main: [[to("2"), to("Gone")]] }, A: { main: [[to("C")]] }, Gone: { main: [[to("A")]] } }
+    }
+    assert.deepStrictEqual(
+      Graph.resolved(workflow).links.map(({ from, source, to }) => [from, source, to]),
+      [["A", "1", "B"], ["A", "A", "C"]]
+    )
+  })
+})

@@ -9,9 +9,9 @@ import * as Checked from "../check/CheckedWorkflow.ts"
 import * as Connection from "../check/Connection.ts"
 import { isCommunity } from "../check/TypeProblems.ts"
 import * as Graph from "../Graph.ts"
+import * as Arrangement from "./Arrangement.ts"
 import * as Connect from "./connect.ts"
 import * as Patch from "./patch.ts"
-import * as Place from "./place.ts"
 import { unique } from "./rename.ts"
 import { matchPorts } from "./rewire.ts"
 import * as Step from "./step.ts"
@@ -100,7 +100,7 @@ export const add: Step.Edit<"add"> = (workflow, operation, lookups) =>
     const node = {
       ...bare,
       position: position === undefined
-        ? Place.find(workflow, { type, anchor: anchor?.node, isSub }, lookups)
+        ? Arrangement.freePlace(workflow, { type, anchor: anchor?.node, isSub }, lookups)
         : [Math.round(position.x), Math.round(position.y)],
       ...(kind.hasWebhook ? { webhookId: lookups.newId() } : {})
     }

@@ -122,7 +122,8 @@ const loop: Mapping = (old) => {
 
 /** Whether each node runs at most once: not in a loop, and not once for each of several branches. */
 const runsOnce = (graph: Graph.Graph): boolean =>
-  Graph.looping(graph).size === 0 && !graph.links.some(({ to }) => Graph.isFedTwice(graph, to))
+  Graph.looping(graph).size === 0 &&
+  ![...new Set(graph.links.map(({ to }) => to))].some((name) => Graph.isFedTwice(graph, name))
 
 const calledFields: Mapping = ({ graph, own, nextVersion, parameters, version }) => {
   const { returnOutput, ...rest } = own
