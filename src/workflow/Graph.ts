@@ -25,8 +25,6 @@ export interface Graph<E extends Edge = Connections.PlacedLink> {
   readonly into: (name: string) => ReadonlyArray<E>
 }
 
-type Names = ReadonlySet<string>
-
 /** Graph of these links. */
 export const of = <E extends Edge>(links: ReadonlyArray<E>): Graph<E> => {
   const sources = Map.groupBy(links, ({ from }) => from)
@@ -78,24 +76,24 @@ export const previous = (graph: Graph<Edge>, name: string): ReadonlyArray<string
 export const served = (graph: Graph<Edge>, name: string): ReadonlyArray<string> =>
   graph.out(name).flatMap((link) => isMain(link) ? [] : [link.to])
 
-const reach = (starts: Iterable<string>, nextOf: (name: string) => Iterable<string>): Names => {
+const reach = (starts: Iterable<string>, nextOf: (name: string) => Iterable<string>): ReadonlySet<string> => {
   const names = new Set(starts)
   for (const name of names) for (const each of nextOf(name)) names.add(each)
   return names
 }
 
 /** The nodes, and all that their items reach; `blocked` is not passed. */
-export const after = (graph: Graph<Edge>, starts: Iterable<string>, blocked?: string): Names => {
+export const after = (graph: Graph<Edge>, starts: Iterable<string>, blocked?: string): ReadonlySet<string> => {
   const open = (names: Iterable<string>) => [...names].filter((name) => name !== blocked)
   return reach(open(starts), (name) => open(next(graph, name)))
 }
 
 /** The nodes, and all whose items reach them. */
-export const before = (graph: Graph<Edge>, ends: Iterable<string>): Names =>
+export const before = (graph: Graph<Edge>, ends: Iterable<string>): ReadonlySet<string> =>
   reach(ends, (name) => previous(graph, name))
 
 /** The nodes and their sub-nodes, at any depth. */
-export const withSubNodes = (graph: Graph<Edge>, names: Iterable<string>): Names =>
+export const withSubNodes = (graph: Graph<Edge>, names: Iterable<string>): ReadonlySet<string> =>
   reach(names, (name) => graph.into(name).flatMap((link) => isMain(link) ? [] : [link.from]))
 
 /** The nodes, all that their items reach, and the sub-nodes of these; by a link that `serves`, its source serves its target. */
@@ -103,7 +101,7 @@ export const running = <E extends Edge>(
   graph: Graph<E>,
   starts: Iterable<string>,
   serves: (link: E) => boolean = (link) => !isMain(link)
-): Names =>
+): ReadonlySet<string> =>
   reach(starts, (name) => [
     ...graph.out(name).flatMap((link) => serves(link) ? [] : [link.to]),
     ...graph.into(name).flatMap((link) => serves(link) ? [link.from] : [])
@@ -157,7 +155,7 @@ export const loops = (graph: Graph<Edge>): ReadonlyArray<ReadonlyArray<string>> 
 }
 
 /** Nodes in loops. */
-export const looping = (graph: Graph<Edge>): Names => new Set(loops(graph).flat())
+export const looping = (graph: Graph<Edge>): ReadonlySet<string> => new Set(loops(graph).flat())
 
 /** Order of nodes from left to right. */
 export interface Layers {
@@ -195,10 +193,8 @@ export const layers = (graph: Graph<Edge>, names: ReadonlyArray<string>): Layers
   return { forward, columns, islands }
 }
 
-type Named = Connections.NodeShape & { readonly name: string }
-
 /** A function that describes the ports of links from one node. */
-const describePorts = (node: Named | undefined, count: number, namesOf: Connections.OutputNames) => {
+const describePorts = (node: Connections.NamedShape | undefined, count: number, namesOf: Connections.OutputNames) => {
   return ({ input, output }: Connections.Link) => {
     const name = node && Connections.outputName(node, output, namesOf, count)
     return {
@@ -210,13 +206,13 @@ const describePorts = (node: Named | undefined, count: number, namesOf: Connecti
 }
 
 /** The nodes with links whose ports answers show: only their outputs need names. */
-export const withPorts = <A extends Named>(graph: Graph, nodes: ReadonlyArray<A>): ReadonlyArray<A> =>
+export const withPorts = <A extends Connections.NamedShape>(graph: Graph, nodes: ReadonlyArray<A>): ReadonlyArray<A> =>
   nodes.filter(({ name }) => graph.out(name).some((link) => !Connections.isPlain(link)))
 
 /** The neighbours of each node, in the workflow's order. */
 export const neighbours = (
   graph: Graph,
-  nodes: ReadonlyArray<Named & { readonly id?: string }>,
+  nodes: ReadonlyArray<Connections.NamedShape & { readonly id?: string }>,
   namesOf: Connections.OutputNames
 ) =>
   nodes.map((node) => {
@@ -234,7 +230,11 @@ export const neighbours = (
   })
 
 /** Links by source, without ports that are `main[0]`: `{Source: [{to, output?, name?, input?}]}`. */
-export const simplify = (graph: Graph, nodes: ReadonlyArray<Named>, namesOf: Connections.OutputNames) => {
+export const simplify = (
+  graph: Graph,
+  nodes: ReadonlyArray<Connections.NamedShape>,
+  namesOf: Connections.OutputNames
+) => {
   const shapes = new Map(nodes.map((node) => [node.name, node]))
   const sources = [...new Set(graph.links.map(({ from }) => from))]
   return Object.fromEntries(sources.map((from) => {

@@ -175,6 +175,9 @@ export interface NodeShape {
   readonly onError?: string | null
 }
 
+/** A node as links see it, with the name that they use. */
+export type NamedShape = NodeShape & { readonly name: string }
+
 /** Whether the node has an error output, which comes after its others. */
 export const hasErrorOutput = (node: NodeShape): boolean => node.onError === "continueErrorOutput"
 
