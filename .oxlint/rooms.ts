@@ -4,10 +4,10 @@
 export const rooms: { readonly [room: string]: string } = {
   base: "",
   n8n: "base",
-  executions: "base n8n",
   catalogue: "base n8n",
   credentials: "base n8n catalogue",
   workflow: "base n8n catalogue",
+  executions: "base n8n workflow",
   workflows: "base n8n catalogue credentials workflow",
   tables: "base n8n workflow workflows",
   fleet: "base n8n catalogue credentials workflow workflows",

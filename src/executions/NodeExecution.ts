@@ -7,6 +7,7 @@ import { defined } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Connections from "../n8n/model/Connections.ts"
+import * as Graph from "../workflow/Graph.ts"
 import * as Execution from "./Execution.ts"
 import * as ItemSearch from "./ItemSearch.ts"
 import * as ItemView from "./ItemView.ts"
@@ -106,9 +107,9 @@ const quoted = (names: ReadonlyArray<string>) => [...new Set(names)].map((name) 
 /** Reason why a node did not run, derived from its neighbours. */
 const whyNot = (execution: Execution.Execution, name: string, disabled: boolean): string => {
   if (disabled) return "It is disabled."
-  const links = Connections.links(execution.workflow?.connections ?? {})
-  const before = links.filter((link) => link.to === name && link.output.type === "main")
-  const served = links.filter((link) => link.from === name && link.output.type !== "main").map((link) => link.to)
+  const graph = Graph.make(execution.workflow?.connections)
+  const before = graph.into(name).filter(Graph.isMain)
+  const served = Graph.served(graph, name)
   if (before.length === 0) {
     return served.length === 0
       ? "Nothing is connected to it, and it did not start the execution."

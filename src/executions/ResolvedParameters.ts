@@ -10,9 +10,9 @@ import { Fn, Problem } from "../base/interpreter/Values.ts"
 import { int, type Obj, obj, own } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
-import * as Connections from "../n8n/model/Connections.ts"
 import { parts } from "../n8n/model/Template.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
+import * as Graph from "../workflow/Graph.ts"
 import * as Execution from "./Execution.ts"
 import type { Both } from "./ItemDifferences.ts"
 import * as Lineage from "./Lineage.ts"
@@ -30,6 +30,8 @@ interface Turn {
   item: number
   readonly budget: Lineage.Budget
   readonly known: Map<string, unknown>
+  /** Graph of the workflow that ran. */
+  readonly graph: (key: "") => Graph.Graph
 }
 
 const fail = (message: string, kind: Problem["kind"] = "reference"): never => {
@@ -82,19 +84,6 @@ const unknown = (name: string) => () => fail(`n8n does not record ${name}`)
 const unrecorded = { params: unknown("parameters as they were"), context: unknown("a node's context") }
 
 const maxListBytes = 1_000_000
-
-const outputTowards = ({ workflow }: Execution.Execution, node: string, parent: string): number | undefined => {
-  const links = Connections.links(workflow?.connections ?? {}).filter(({ output }) => output.type === "main")
-  const queue = [node]
-  for (const name of queue) {
-    for (const { from, output, to } of links) {
-      if (to !== name) continue
-      if (from === parent) return output.index
-      if (!queue.includes(from)) queue.push(from)
-    }
-  }
-  return undefined
-}
 
 const inCopy = () => fail("a test copy has its own ids and names")
 
@@ -187,7 +176,7 @@ const scopeOf = (execution: Execution.Execution, subject: Subject, turn: Turn, r
     const { slot } = received(index)
     return itemAt(slot, index)
   }
-  const towards = memoized((name: string) => outputTowards(execution, node.name, name))
+  const towards = memoized((name: string) => Graph.outputTowards(turn.graph(""), name, node.name))
   const runsBefore = memoized((name: string) =>
     (execution.runs.get(name) ?? []).filter((each) => Execution.byOrder(each, run) < 0)
   )
@@ -336,7 +325,8 @@ export const evaluator = (
   const execution = paged(original)
   const template = templates.get(subject.node) ?? memoized((expression: string) => templateOf(interpreter, expression))
   templates.set(subject.node, template)
-  const turn: Turn = { item: -1, budget: Lineage.budget(), known: new Map() }
+  const graph = memoized(() => Graph.make(execution.workflow?.connections))
+  const turn: Turn = { item: -1, budget: Lineage.budget(), known: new Map(), graph }
   const steps = { stored: 0, shown: 0, all: maxSteps.all }
   let isRedacted = false
   const cleaned = new WeakMap<object, unknown>()

@@ -1,4 +1,5 @@
 /** Workflows that a change of one workflow affects. Pure. */
+import * as Graph from "../workflow/Graph.ts"
 import type { Edge, WorkflowMap } from "./Map.ts"
 
 /** Link on the way to a workflow; `steps` is 1 for those that lead to it directly. */
@@ -8,12 +9,12 @@ export interface Step extends Edge {
 
 /** Links through which a change reaches others, the nearest first; not from an error workflow to its callers. */
 export const of = ({ edges }: WorkflowMap, id: string): ReadonlyArray<Step> => {
-  const byTarget = Map.groupBy(edges.filter(({ state }) => state !== "disabled"), ({ to }) => to)
+  const graph = Graph.of(edges.filter(({ state }) => state !== "disabled"))
   const seen = new Set([id])
   const result: Array<Step> = []
   let next: ReadonlyArray<string> = [id]
   for (let steps = 1; next.length > 0; steps++) {
-    const links = next.flatMap((to) => byTarget.get(to) ?? []).filter(({ kind }) => steps === 1 || kind !== "error")
+    const links = next.flatMap(graph.into).filter(({ kind }) => steps === 1 || kind !== "error")
     result.push(...links.map((edge) => ({ ...edge, steps })))
     const reached = links.flatMap(({ from, kind }) => kind === "error" || seen.has(from) ? [] : [from])
     next = [...new Set(reached)]

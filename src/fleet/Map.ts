@@ -1,11 +1,11 @@
 /** Map of an n8n's workflows: their links, and what is wrong with them. */
 import * as Effect from "effect/Effect"
-import * as Graph from "effect/Graph"
 import * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
 import { defined } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
+import * as Graph from "../workflow/Graph.ts"
 import * as facts from "./facts.ts"
 
 export type EdgeKind = "calls" | "tool" | "error" | "http"
@@ -159,19 +159,6 @@ const sharedBy = (
   }).toSorted((a, b) => b.workflows.length - a.workflows.length)
 }
 
-const cyclesOf = (edges: ReadonlyArray<Edge>): ReadonlyArray<ReadonlyArray<string>> => {
-  const calls = edges.filter(({ kind, state }) => kind !== "error" && isIn(state))
-  const ids = [...new Set(calls.flatMap(({ from, to }) => [from, to]))]
-  const index = new Map(ids.map((id, at) => [id, at]))
-  const graph = Graph.directed<string, void>((mutable) => {
-    for (const id of ids) Graph.addNode(mutable, id)
-    for (const { from, to } of calls) Graph.addEdge(mutable, index.get(from) ?? 0, index.get(to) ?? 0, undefined)
-  })
-  const callsItself = new Set(calls.flatMap(({ from, to }) => from === to ? [from] : []))
-  return Graph.stronglyConnectedComponents(graph).map((group) => group.flatMap((at) => ids[at] ?? []))
-    .filter((group) => group.length > 1 || callsItself.has(group[0] ?? ""))
-}
-
 export const make = (all: ReadonlyArray<facts.Facts>, around: Surroundings): WorkflowMap => {
   const workflows = new Map(all.map((each) => [each.id, each]))
   const resolve = resolver(workflows, around)
@@ -209,7 +196,7 @@ export const make = (all: ReadonlyArray<facts.Facts>, around: Surroundings): Wor
         ...new Set(unresolved.flatMap(({ from, mentions }) => mentions?.includes(each.id) === true ? [from] : []))
       ]
     })),
-    cycles: cyclesOf(edges),
+    cycles: Graph.loops(Graph.of(edges.filter(({ kind, state }) => kind !== "error" && isIn(state)))),
     contracts: mismatches,
     shared: sharedBy(current, around.tables),
     unresolved

@@ -6,6 +6,7 @@
  * A few nodes are moved to free positions. If many have no position, all are arranged as by "Tidy up" in n8n's editor.
  */
 import { arrange } from "../workflow/edit/Arrangement.ts"
+import * as Graph from "../workflow/Graph.ts"
 import * as geometry from "./geometry.ts"
 import type { Node, Picture } from "./Picture.ts"
 
@@ -70,7 +71,7 @@ const nudge = ({ links, nodes, ...picture }: Picture, moved: ReadonlySet<Node>):
 const layOut = ({ links, nodes, notes, ...picture }: Picture): Picture => {
   const places = arrange(
     nodes.map((node) => ({ id: node.id, ...geometry.size(node) })),
-    links.map(({ from, output, to }) => ({ from, to, isMain: output.type === "main" }))
+    Graph.of(links)
   )
   const noteHeight = Math.max(0, ...notes.map(({ height }) => height))
   let x = 0

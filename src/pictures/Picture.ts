@@ -14,6 +14,7 @@ import type * as Execution from "../executions/Execution.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isCaller } from "../workflow/Calls.ts"
+import * as Graph from "../workflow/Graph.ts"
 import * as details from "./details.ts"
 import type * as geometry from "./geometry.ts"
 import { type Glyph, glyphOf } from "./glyphs.ts"
@@ -187,13 +188,12 @@ export const make = (
   const show = details.show(showsSecrets)
   const parts = overlaid(workflow, overlay, show, lookOf)
   const pinned = obj(workflow["pinData"]) ?? {}
-  const bySource = Map.groupBy(parts.links, ({ from }) => from)
-  const byTarget = Map.groupBy(parts.links, ({ to }) => to)
+  const graph = Graph.of(parts.links)
   const nodes = parts.sources.map((source): Node => {
     const { id, json } = source
     const type = Workflow.typeOf(json)
     const look = lookOf(json)
-    const [outgoing, incoming] = [bySource.get(id) ?? [], byTarget.get(id) ?? []]
+    const [outgoing, incoming] = [graph.out(id), graph.into(id)]
     const inputs = portsOf(look?.inputs, incoming.map(({ input }) => input), show.line)
     const outputs = portsOf(look?.outputs, outgoing.map(({ output }) => output), show.line)
     const isSub = outputs.length > 0 && outputs.every((port) => port.type !== "main")

@@ -1,6 +1,7 @@
 /** Positions of workflows on a map: callers before callees, and similar callers in one frame. Pure. */
 import type { Edge } from "../fleet/Map.ts"
 import * as Arrangement from "../workflow/edit/Arrangement.ts"
+import * as Graph from "../workflow/Graph.ts"
 import type { Box } from "./geometry.ts"
 
 export const size = { width: 204, height: 56 }
@@ -44,15 +45,14 @@ const shelve = <A extends { readonly width: number; readonly height: number }>(a
 
 /** Positions of workflows by id, and frames; those in `apart` are in no frame. */
 export const layOut = (ids: ReadonlyArray<string>, edges: ReadonlyArray<Edge>, apart: ReadonlySet<string>) => {
-  const outgoing = Map.groupBy(edges, ({ from }) => from)
-  const isTarget = new Set(edges.map(({ to }) => to))
+  const graph = Graph.of(edges)
   const alike = Map.groupBy(
-    ids.filter((id) => !isTarget.has(id) && !apart.has(id)),
-    (id) => JSON.stringify((outgoing.get(id) ?? []).map(({ kind, state, to }) => [to, kind, state ?? ""]).toSorted())
+    ids.filter((id) => graph.into(id).length === 0 && !apart.has(id)),
+    (id) => JSON.stringify(graph.out(id).map(({ kind, state, to }) => [to, kind, state ?? ""]).toSorted())
   )
   const framed = new Map(
     [...alike].flatMap(([key, [first = "", ...others]]) => {
-      const edges = outgoing.get(first) ?? []
+      const edges = graph.out(first)
       return others.length + 1 >= leastInFrame || edges.length === 0
         ? [[key, frameOf([first, ...others], edges)] as const]
         : []
@@ -63,18 +63,20 @@ export const layOut = (ids: ReadonlyArray<string>, edges: ReadonlyArray<Edge>, a
     ...framed,
     ...ids.flatMap((id) => keyOf.has(id) ? [] : [[id, size] as const])
   ])
-  const links = edges.map(({ from, to }) => ({ from: keyOf.get(from) ?? from, to, isMain: true }))
-  const islands = Arrangement.islands([...boxes].map(([id, box]) => ({ id, ...box })), links, gaps).map((island) => {
-    const xOf = (key: string) => island.places.get(key)?.[0] ?? NaN
-    const widthOf = (key: string) => boxes.get(key)?.width ?? 0
-    // Only callers without callers are in frames: links to the right of a narrow box would cross them.
-    const widest = Math.max(...[...island.places].map(([key, [x]]) => x === 0 ? widthOf(key) : 0))
-    return {
-      places: [...island.places].map(([key, [x, y]]) => [key, x === 0 ? widest - widthOf(key) : x, y] as const),
-      width: island.width,
-      height: island.height + (links.some(({ from, to }) => xOf(from) >= xOf(to)) ? roomToReturn : 0)
+  const links = edges.map(({ from, to }) => ({ from: keyOf.get(from) ?? from, to }))
+  const islands = Arrangement.islands([...boxes].map(([id, box]) => ({ id, ...box })), Graph.of(links), gaps).map(
+    (island) => {
+      const xOf = (key: string) => island.places.get(key)?.[0] ?? NaN
+      const widthOf = (key: string) => boxes.get(key)?.width ?? 0
+      // Only callers without callers are in frames: links to the right of a narrow box would cross them.
+      const widest = Math.max(...[...island.places].map(([key, [x]]) => x === 0 ? widthOf(key) : 0))
+      return {
+        places: [...island.places].map(([key, [x, y]]) => [key, x === 0 ? widest - widthOf(key) : x, y] as const),
+        width: island.width,
+        height: island.height + (links.some(({ from, to }) => xOf(from) >= xOf(to)) ? roomToReturn : 0)
+      }
     }
-  })
+  )
   const area = islands.reduce(
     (sum, { height, width }) => sum + (width + gaps.columns / 2) * (height + 2 * gaps.rows),
     0

@@ -142,7 +142,7 @@ const ofDifference = (
     const plainName = WorkflowDiff.plainName(name)
     return plainName === name ? presentId(name) ?? removedId(name) : removedId(plainName)
   }
-  const isAdded = (link: Connections.Link) => diff.links.added.some((each) => Connections.sameLink(each, link))
+  const added = new Set(diff.links.added.map(Connections.linkKey))
   const notes = new Set([before, after].flatMap(namedNodes).flatMap((node) => isNote(node) ? [nameOf(node)] : []))
   const ofNodes = diff.nodes.filter(({ name }) => !notes.has(name))
   const count = (changes: ReadonlyArray<WorkflowDiff.NodeDiff>, what: string) =>
@@ -162,7 +162,7 @@ const ofDifference = (
       ...linksBetween(
         Connections.links(after["connections"]),
         presentId,
-        (link) => isAdded(link) ? { status: "added" } : {}
+        (link) => added.has(Connections.linkKey(link)) ? { status: "added" } : {}
       ),
       ...linksBetween(diff.links.removed, formerId, () => ({ status: "removed" }))
     ],

@@ -12,10 +12,10 @@ import { reachesOutside } from "../catalogue/types/Outside.ts"
 import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as ItemComparison from "../executions/ItemComparison.ts"
-import * as Connections from "../n8n/model/Connections.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
+import * as Graph from "../workflow/Graph.ts"
 import * as pins from "./pins.ts"
-import { byNameOrId, maxChars, mentions, type Options, type Subject, withSubNodes } from "./TestCopy.ts"
+import { byNameOrId, maxChars, mentions, type Options, type Subject } from "./TestCopy.ts"
 
 /** Execution to replay, and the workflow to replay it in. */
 export interface Request {
@@ -202,12 +202,12 @@ export const of = Effect.fn("Replay.of")(function*(
     )
   }
 
-  const links = Connections.links(subject.connections)
+  const graph = Graph.make(subject.connections)
   const byName = new Map(subject.nodes.map((node) => [node.name, node]))
   // A node that runs needs its sub-nodes.
-  const allRunning = withSubNodes(links, running)
+  const allRunning = Graph.withSubNodes(graph, running)
   const isOutside = (node: Node) =>
-    [...withSubNodes(links, [node.name])].some((name) => {
+    [...Graph.withSubNodes(graph, [node.name])].some((name) => {
       const each = byName.get(name)
       return each !== undefined && each.disabled !== true &&
         (reachesOutside(find(each.type), each, parse) || fence(each, parse) === undefined)

@@ -13,73 +13,10 @@ import { respond } from "../catalogue/types/Outside.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import { nodeIdLength } from "../n8n/model/Limits.ts"
 import { isNote, type Node } from "../n8n/model/Workflow.ts"
+import * as Graph from "../workflow/Graph.ts"
 import { isNull } from "../workflow/repair/Repairs.ts"
 import * as pins from "./pins.ts"
 import * as TriggerItems from "./TriggerItems.ts"
-
-const closure = (
-  links: ReadonlyArray<Connections.Link>,
-  names: Iterable<string>,
-  from: "from" | "to",
-  next = Map.groupBy(links, (link) => link[from])
-) => {
-  const result = new Set(names)
-  for (const name of result) for (const link of next.get(name) ?? []) result.add(from === "from" ? link.to : link.from)
-  return result as ReadonlySet<string>
-}
-
-const isMain = ({ output }: Connections.Link) => output.type === "main"
-
-export const reachableFrom = (links: ReadonlyArray<Connections.Link>, start: string): ReadonlySet<string> =>
-  closure(links.filter(isMain), [start], "from")
-
-export const leadingTo = (links: ReadonlyArray<Connections.Link>, end: string): ReadonlySet<string> =>
-  closure(links.filter(isMain), [end], "to")
-
-/** Nodes and their sub-nodes (models, tools, memories), at any depth. */
-export const withSubNodes = (links: ReadonlyArray<Connections.Link>, names: Iterable<string>): ReadonlySet<string> =>
-  closure(links.filter((link) => !isMain(link)), names, "to")
-
-/** Whether main links form a cycle: then some remain when nodes that nothing leads to are removed again and again. */
-const isCyclic = (links: ReadonlyArray<Connections.Link>): boolean => {
-  const main = links.filter(isMain)
-  const next = Map.groupBy(main, ({ from }) => from)
-  const into = new Map<string, number>()
-  for (const { to } of main) into.set(to, (into.get(to) ?? 0) + 1)
-  const removed = new Set([...next.keys()].filter((name) => !into.has(name)))
-  let remaining = main.length
-  for (const name of removed) {
-    for (const { to } of next.get(name) ?? []) {
-      const count = (into.get(to) ?? 0) - 1
-      into.set(to, count)
-      remaining--
-      if (count === 0) removed.add(to)
-    }
-  }
-  return remaining > 0
-}
-
-const linkTo = (from: string, to: string): Connections.Link => {
-  const port = { type: "main", index: 0 }
-  return { from, output: port, to, input: port }
-}
-
-const inRow = (names: ReadonlyArray<string>): ReadonlyArray<Connections.Link> =>
-  names.slice(1).map((name, index) => linkTo(names[index] ?? "", name))
-
-const toConnections = (links: ReadonlyArray<Connections.Link>): Connections.Connections =>
-  Object.fromEntries([...Map.groupBy(links, ({ from }) => from)].map(([from, out]) => [
-    from,
-    Object.fromEntries([...Map.groupBy(out, ({ output }) => output.type)].map(([type, ofType]) => {
-      const length = Math.max(...ofType.map(({ output }) => output.index)) + 1
-      return [
-        type,
-        Array.from({ length }, (_, index) =>
-          ofType.filter(({ output }) => output.index === index)
-            .map(({ input, to }) => ({ node: to, type: input.type, index: input.index })))
-      ]
-    }))
-  ]))
 
 /** Workflow to copy, as read from n8n or a file. */
 export interface Subject {
@@ -167,13 +104,12 @@ const nodeOf = (nodes: ReadonlyArray<Node>, nameOrId: string, field: "startNode"
 const maxCompared = 50
 
 /** Start node: the requested one, otherwise the enabled trigger that leads to the most nodes. */
-const startOf = (nodes: ReadonlyArray<Node>, links: ReadonlyArray<Connections.Link>, options: Options) => {
+const startOf = (nodes: ReadonlyArray<Node>, graph: Graph.Graph, options: Options) => {
   const { isTrigger, startNode } = options
   if (startNode !== undefined) return nodeOf(nodes, startNode, "startNode")
   const triggers = nodes.filter(isTrigger)
-  const next = Map.groupBy(links.filter(isMain), ({ from }) => from)
   const [best] = triggers.filter((node) => node.disabled !== true).slice(0, maxCompared)
-    .map((node) => ({ node, reach: closure(links, [node.name], "from", next).size }))
+    .map((node) => ({ node, reach: Graph.after(graph, [node.name]).size }))
     .toSorted((a, b) => b.reach - a.reach)
   if (best !== undefined) return Result.succeed(best.node)
   return triggers.length === 0
@@ -208,13 +144,12 @@ const settingsOf = ({ settings }: Subject, timeout: number, hasLoops: boolean): 
 }
 
 /** Links of the copy: a disabled trigger passes items on through its first output. */
-const linksFrom = (start: Node, startsAtTrigger: boolean, all: ReadonlyArray<Connections.Link>) => {
-  if (!startsAtTrigger) return all
-  const outputs = all.filter(({ from, output }) => from === start.name && output.type === "main")
-  const used = Math.min(...outputs.map(({ output }) => output.index))
-  return all.flatMap((link) => {
+const linksFrom = (start: Node, startsAtTrigger: boolean, graph: Graph.Graph) => {
+  if (!startsAtTrigger) return graph.links
+  const used = Math.min(...graph.out(start.name).filter(Graph.isMain).map(({ output }) => output.index))
+  return graph.links.flatMap((link) => {
     if (link.to === start.name) return []
-    if (link.from !== start.name || link.output.type !== "main") return [link]
+    if (link.from !== start.name || !Graph.isMain(link)) return [link]
     return link.output.index === used ? [{ ...link, output: { type: "main", index: 0 } }] : []
   })
 }
@@ -235,18 +170,19 @@ const partOf = (subject: Subject, options: Options) =>
     const { endNode, isTrigger } = options
     const nodes = subject.nodes.filter((node) => !isNote(node))
     const byName = new Map(nodes.map((node) => [node.name, node]))
-    const all = Connections.links(subject.connections).filter(({ from, to }) => byName.has(from) && byName.has(to))
-    const start = yield* startOf(nodes, all, options)
+    const whole = Graph.make(subject.connections)
+    const graph = Graph.of(whole.links.filter(({ from, to }) => byName.has(from) && byName.has(to)))
+    const start = yield* startOf(nodes, graph, options)
     const end = endNode === undefined ? undefined : yield* nodeOf(nodes, endNode, "endNode")
     const startsAtTrigger = isTrigger(start)
-    const outgoing = linksFrom(start, startsAtTrigger, all).filter(({ from, output }) =>
-      from !== end?.name || output.type !== "main"
+    const part = Graph.of(
+      linksFrom(start, startsAtTrigger, graph).filter((link) => link.from !== end?.name || !Graph.isMain(link))
     )
-    const reached = reachableFrom(outgoing, start.name)
+    const reached = Graph.after(part, [start.name])
     if (end !== undefined && !reached.has(end.name)) {
       return yield* refuse(`'${start.name}' does not lead to '${end.name}'`, "Name another startNode.", "endNode")
     }
-    const relevant = end === undefined ? reached : leadingTo(outgoing, end.name)
+    const relevant = end === undefined ? reached : Graph.before(part, [end.name])
     // Names of the nodes that items pass.
     const flow = new Set([...reached].filter((name) => relevant.has(name)))
     const main = [...flow].flatMap((name) => byName.get(name) ?? [])
@@ -263,11 +199,12 @@ const partOf = (subject: Subject, options: Options) =>
       const pin = pinOf(subject, options, node)
       return pin === undefined ? [] : [[node.name, pin] as const]
     }))
-    const running = new Set([...flow, ...withSubNodes(outgoing, [...flow].filter((name) => !pinned.has(name)))])
-    const links = outgoing.filter(({ from, output, to }) =>
-      running.has(from) && running.has(to) && (output.type === "main" ? flow.has(from) : !pinned.has(to))
+    const running = new Set([...flow, ...Graph.withSubNodes(part, [...flow].filter((name) => !pinned.has(name)))])
+    const links = part.links.filter((link) =>
+      running.has(link.from) && running.has(link.to) &&
+      (Graph.isMain(link) ? flow.has(link.from) : !pinned.has(link.to))
     )
-    return { nodes, start, startsAtTrigger, flow, main, enabled, running, links, pinned }
+    return { nodes, start, startsAtTrigger, flow, main, enabled, running, graph: Graph.of(links), pinned }
   })
 
 type Part = Result.Result.Success<ReturnType<typeof partOf>>
@@ -288,7 +225,7 @@ const earlierOf = (
 }
 
 const copiesOf = (
-  { links, main, nodes, pinned, running, start, startsAtTrigger }: Part,
+  { graph, main, nodes, pinned, running, start, startsAtTrigger }: Part,
   earlier: ReadonlySet<string>,
   { isTrigger, rows }: Options,
   added: pins.Added
@@ -302,7 +239,7 @@ const copiesOf = (
     const row = rows?.get(name)?.(node, added)
     return [[
       name,
-      row ?? (pin === undefined ? [node] : pins.nodes(node, pin, linkedOutputs(links, name), added))
+      row ?? (pin === undefined ? [node] : pins.nodes(node, pin, Graph.outputCount(graph, name), added))
     ]]
   })
 }
@@ -329,11 +266,8 @@ const naming = (nodes: ReadonlyArray<Node>, path: string, isCopied: boolean) => 
   }
 }
 
-const linkedOutputs = (links: ReadonlyArray<Connections.Link>, name: string) =>
-  Math.max(0, ...links.flatMap(({ from, output }) => from === name && output.type === "main" ? [output.index + 1] : []))
-
 const bodyOf = (subject: Subject, options: Options, part: Part, { name, path }: Place, reportsIdIn: ReportsIdIn) => {
-  const { links, main, start } = part
+  const { graph, main, start } = part
   const { added, carried } = naming(part.nodes, path, options.isV1)
   const earlier = earlierOf(part, subject, options)
   const { nodes: entry, sent } = pins.entrance({
@@ -355,12 +289,12 @@ const bodyOf = (subject: Subject, options: Options, part: Part, { name, path }: 
   const body = {
     name,
     nodes: [...entry, ...[...copies.values()].flat()],
-    connections: toConnections([
-      ...inRow([...entry.map(({ name }) => name), entranceTo(start.name)]),
-      ...links.map((link) => link.input.type === "main" ? { ...link, to: entranceTo(link.to) } : link),
-      ...[...copies.values()].flatMap((row) => inRow(row.map(({ name }) => name)))
+    connections: Connections.fromLinks([
+      ...Connections.chain([...entry.map(({ name }) => name), entranceTo(start.name)]),
+      ...graph.links.map((link) => link.input.type === "main" ? { ...link, to: entranceTo(link.to) } : link),
+      ...[...copies.values()].flatMap((row) => Connections.chain(row.map(({ name }) => name)))
     ]),
-    settings: settingsOf(subject, options.timeout, isCyclic(links)),
+    settings: settingsOf(subject, options.timeout, Graph.looping(graph).size > 0),
     ...(obj(subject.staticData) === undefined ? {} : { staticData: subject.staticData })
   }
   return { body, request: { items: sent, pins: carried }, earlier: earlier.map(([{ name }]) => name), copies }

@@ -1,5 +1,6 @@
 /** Mermaid flowcharts of workflows. */
 import * as Connections from "../n8n/model/Connections.ts"
+import * as Graph from "./Graph.ts"
 
 const entity = (sign: string) => `#${sign.codePointAt(0)};`
 
@@ -30,21 +31,19 @@ export const flowchart = (
 ): string => {
   const ids = new Map(nodes.map((node, index) => [node.name, `n${index}`]))
   const byName = new Map(nodes.map((node) => [node.name, node]))
-  const links = Connections.links(connections)
-  const bySource = Map.groupBy(links, (link) => link.from)
-  const arrows = links.flatMap((link) => {
+  const graph = Graph.make(connections)
+  const arrows = graph.links.flatMap((link) => {
     const from = ids.get(link.from)
     const to = ids.get(link.to)
     const source = byName.get(link.from)
     if (from === undefined || to === undefined || source === undefined) return []
-    const count = Connections.connectedOutputs(bySource.get(link.from) ?? [])
-    const name = Connections.outputName(source, link.output, namesOf, count) ??
+    const name = Connections.outputName(source, link.output, namesOf, Graph.outputCount(graph, link.from)) ??
       (Connections.isPlain(link) ? undefined : Connections.portLabel(link.output))
     const into = link.input.index > 0 ? ` to ${Connections.portLabel(link.input)}` : ""
     const label = name === undefined && into === ""
       ? ""
       : `|"${mermaidText(`${name ?? Connections.portLabel(link.output)}${into}`)}"|`
-    return [`${from} ${link.output.type === "main" ? "-->" : "-.->"}${label} ${to}`]
+    return [`${from} ${Graph.isMain(link) ? "-->" : "-.->"}${label} ${to}`]
   })
   const disabled = nodes.flatMap((node, index) => node.disabled === true ? [`n${index}`] : [])
   return chart(nodes.map(({ name }, index) => [`n${index}`, name]), arrows, { name: "disabled", keys: disabled })

@@ -6,8 +6,8 @@
  * is the sub-node.
  */
 import * as Schema from "effect/Schema"
-import { arr, int, obj, str } from "../../base/Json.ts"
-import { member, print } from "../../base/JsonPath.ts"
+import { arr, equals, int, mapValues, type Obj, obj, own, str, without } from "../../base/Json.ts"
+import { print } from "../../base/JsonPath.ts"
 
 const Target = Schema.Struct({
   node: Schema.String,
@@ -36,48 +36,130 @@ export interface Link {
   readonly input: Port
 }
 
-/** A connection and its path in the workflow, such as `connections.A.main[0][1]`. */
+/** A connection and its place in n8n's connections: `connections[source][output.type][output.index][position]`. */
 export interface PlacedLink extends Link {
-  readonly at: string
+  /** Key of the source: its name, or an id that means it. */
+  readonly source: string
+  readonly position: number
 }
 
-/** The link that an entry of an output describes; `undefined` if it describes none. */
-export const linkOf = (from: string, output: Port, entry: unknown): Link | undefined => {
-  const target = obj(entry)
-  const to = str(target?.["node"])
-  return to === undefined ? undefined : {
-    from,
-    output,
-    to,
-    input: { type: str(target?.["type"]) || output.type, index: Math.max(int(target?.["index"]) ?? 0, 0) }
-  }
-}
+const slotOf = ({ index, type }: Port, position: number) => `${type}[${index}][${position}]`
 
-/** All connections with their paths, in n8n's order, including links to missing nodes; malformed ones are omitted. */
-export const placedLinks = (connections: unknown): ReadonlyArray<PlacedLink> =>
+/** Path of a connection in its workflow, such as `connections.A.main[0][1]`. */
+export const placeOf = ({ output, position, source }: PlacedLink): string =>
+  print(["connections", source, output.type, output.index, position])
+
+/** All connections in n8n's order, including links to missing nodes; malformed ones are omitted. */
+export const links = (connections: unknown): ReadonlyArray<PlacedLink> =>
   Object.entries(obj(connections) ?? {}).flatMap(([from, types]) =>
-    Object.entries(obj(types) ?? {}).flatMap(([type, outputs]) => {
-      const at = print(["connections", from, type])
-      return arr(outputs).flatMap((entries, index) =>
-        arr(entries).flatMap((entry, position) => {
-          const link = linkOf(from, { type, index }, entry)
-          return link === undefined ? [] : [{ ...link, at: member(member(at, index), position) }]
+    Object.entries(obj(types) ?? {}).flatMap(([type, outputs]) =>
+      arr(outputs).flatMap((entries, index) =>
+        arr(entries).flatMap((entry, position): ReadonlyArray<PlacedLink> => {
+          const target = obj(entry)
+          const to = str(target?.["node"])
+          if (to === undefined) return []
+          const input = { type: str(target?.["type"]) || type, index: Math.max(int(target?.["index"]) ?? 0, 0) }
+          return [{ from, output: { type, index }, to, input, source: from, position }]
         })
       )
-    })
+    )
   )
 
-/** All connections, as {@link placedLinks} without their paths. */
-export const links = (connections: unknown): ReadonlyArray<Link> =>
-  placedLinks(connections).map(({ at: _, ...link }) => link)
+/** Connections as n8n stores them. */
+export const fromLinks = (links: ReadonlyArray<Link>): Connections => {
+  const sources = new Map<string, Map<string, Array<Array<typeof Target.Type>>>>()
+  for (const { from, input, output, to } of links) {
+    const types = sources.get(from) ?? new Map<string, Array<Array<typeof Target.Type>>>()
+    const outputs = types.get(output.type) ?? []
+    while (outputs.length <= output.index) outputs.push([])
+    outputs[output.index]?.push({ node: to, type: input.type, index: input.index })
+    sources.set(from, types.set(output.type, outputs))
+  }
+  return Object.fromEntries([...sources].map(([from, types]) => [from, Object.fromEntries(types)]))
+}
+
+/** Links from each node to the next, by their first main ports. @internal */
+export const chain = (names: ReadonlyArray<string>): ReadonlyArray<Link> => {
+  const port = { type: "main", index: 0 }
+  return names.slice(1).map((to, index) => ({ from: names[index] ?? "", output: port, to, input: port }))
+}
+
+/** Connections with one more; `undefined` if they do not have n8n's form there. @internal */
+export const add = (connections: unknown, { from, input, output, to }: Link): Obj | undefined => {
+  const sources = (connections ?? null) === null ? {} : obj(connections)
+  const types = obj(own(sources, from) ?? {})
+  const list = own(types, output.type) ?? []
+  if (sources === undefined || types === undefined || !Array.isArray(list)) return undefined
+  const outputs: Array<unknown> = [...list]
+  while (outputs.length <= output.index) outputs.push([])
+  const targets = outputs[output.index] ?? []
+  if (!Array.isArray(targets)) return undefined
+  outputs[output.index] = [...targets, { node: to, type: input.type, index: input.index }]
+  return { ...sources, [from]: { ...types, [output.type]: outputs } }
+}
+
+const isUnused = (output: unknown) => output === null || Array.isArray(output) && output.length === 0
+
+/** Connections without some; malformed parts stay. @internal */
+export const remove = (connections: Obj, links: Iterable<PlacedLink>): Obj => {
+  const removed = Map.groupBy(links, ({ source }) => source)
+  const rest = mapValues(connections, (types, source) => {
+    const slots = new Set(removed.get(source)?.map(({ output, position }) => slotOf(output, position)))
+    const trim = (outputs: unknown, type: string) => {
+      if (!Array.isArray(outputs)) return outputs
+      const rest = outputs.map((targets: unknown, index) =>
+        Array.isArray(targets)
+          ? targets.filter((_, position) => !slots.has(slotOf({ type, index }, position)))
+          : targets
+      )
+      if (equals(rest, outputs)) return outputs
+      const used = rest.slice(0, rest.findLastIndex((output) => !isUnused(output)) + 1)
+      return used.length === 0 ? undefined : used
+    }
+    const own = obj(types)
+    return slots.size === 0 || own === undefined
+      ? types
+      : without(mapValues(own, trim), (outputs) => outputs === undefined)
+  })
+  return without(rest, (types, source) => equals(types, {}) && !equals(connections[source], {}))
+}
+
+/** Connections with links in the place of others, or without them. @internal */
+export const move = (connections: Obj, moved: ReadonlyMap<PlacedLink, Link | undefined>): Obj =>
+  [...moved.values()].reduce<Obj>(
+    (result, link) => link === undefined ? result : add(result, link) ?? result,
+    remove(connections, moved.keys())
+  )
+
+/** Object with a renamed key at the same place. @internal */
+export const renameKey = (value: Obj, before: string, after: string): Obj =>
+  Object.hasOwn(value, before)
+    ? Object.fromEntries(
+      Object.entries(value).flatMap(([key, inner]) =>
+        key === before ? [[after, inner]] : key === after ? [] : [[key, inner]]
+      )
+    )
+    : value
+
+/** Connections of a renamed node. @internal */
+export const rename = (connections: Obj, before: string, after: string): Obj => {
+  const renamed = (target: unknown) => own(target, "node") === before ? { ...obj(target), node: after } : target
+  const renamedIn = (targets: unknown) => Array.isArray(targets) ? targets.map(renamed) : targets
+  const targets = mapValues(connections, (value) => {
+    const types = obj(value)
+    return types === undefined
+      ? value
+      : mapValues(types, (outputs) => Array.isArray(outputs) ? outputs.map(renamedIn) : outputs)
+  })
+  return renameKey(targets, before, after)
+}
 
 /** Whether both have the same type and index. */
 export const samePort = (left: Port, right: Port) => left.type === right.type && left.index === right.index
 
-/** Whether both connect the same ports of the same nodes. */
-export const sameLink = (left: Link, right: Link): boolean =>
-  left.from === right.from && left.to === right.to && samePort(left.output, right.output) &&
-  samePort(left.input, right.input)
+/** Text by which links between the same ports of the same nodes are equal. */
+export const linkKey = ({ from, input, output, to }: Link): string =>
+  JSON.stringify([from, output.type, output.index, to, input.type, input.index])
 
 /** The label of a port: `main[1]`, or `ai_tool` for the first port of another type. */
 export const portLabel = ({ index, type }: Port): string => type === "main" || index > 0 ? `${type}[${index}]` : type
@@ -93,6 +175,9 @@ export interface NodeShape {
   readonly parameters?: unknown
   readonly onError?: string | null
 }
+
+/** A node as links see it, with the name that they use. */
+export type NamedShape = NodeShape & { readonly name: string }
 
 /** Whether the node has an error output, which comes after its others. */
 export const hasErrorOutput = (node: NodeShape): boolean => node.onError === "continueErrorOutput"
@@ -110,66 +195,4 @@ export const outputName = (
   if (type !== "main") return undefined
   const names = namesOf(node)
   return hasErrorOutput(node) && index === (names?.length ?? Math.max(1, count - 1)) ? "error" : names?.[index]
-}
-
-/** The number of main outputs of a node up to the last connected one. */
-export const connectedOutputs = (out: ReadonlyArray<Link>): number =>
-  out.reduce((count, { output }) => output.type === "main" ? Math.max(count, output.index + 1) : count, 0)
-
-/** A node as links see it, with the name that they use. */
-export type NamedShape = NodeShape & { readonly name: string }
-
-/** A function that describes the ports of links from one node. */
-const describePorts = (node: NodeShape | undefined, out: ReadonlyArray<Link>, namesOf: OutputNames) => {
-  const count = connectedOutputs(out)
-  return ({ input, output }: Link) => {
-    const name = node && outputName(node, output, namesOf, count)
-    return { output: portLabel(output), ...(name === undefined ? {} : { name }), input: portLabel(input) }
-  }
-}
-
-/** The nodes with links whose ports answers show: only their outputs need names. */
-export const withPorts = <A extends NamedShape>(
-  nodes: ReadonlyArray<A>,
-  connections: Connections
-): ReadonlyArray<A> => {
-  const sources = new Set(links(connections).flatMap((link) => isPlain(link) ? [] : [link.from]))
-  return nodes.filter(({ name }) => sources.has(name))
-}
-
-const unique = (names: ReadonlyArray<string>) => [...new Set(names)]
-
-/** The neighbours of each node, in the workflow's order. */
-export const graph = (
-  nodes: ReadonlyArray<NamedShape & { readonly id?: string }>,
-  connections: Connections,
-  namesOf: OutputNames
-) => {
-  const all = links(connections)
-  const bySource = Map.groupBy(all, (link) => link.from)
-  const byTarget = Map.groupBy(all, (link) => link.to)
-  return nodes.map((node) => {
-    const out = bySource.get(node.name) ?? []
-    const end = describePorts(node, out, namesOf)
-    const ports = out.filter((link) => !isPlain(link)).map((link) => ({ ...end(link), to: link.to }))
-    return {
-      node: node.name,
-      id: node.id ?? "",
-      type: node.type,
-      inputs: unique((byTarget.get(node.name) ?? []).map((link) => link.from)),
-      outputs: unique(out.map((link) => link.to)),
-      ...(ports.length === 0 ? {} : { ports })
-    }
-  })
-}
-
-/** Connections by source, without ports that are `main[0]`: `{Source: [{to, output?, name?, input?}]}`. */
-export const simplify = (nodes: ReadonlyArray<NamedShape>, connections: Connections, namesOf: OutputNames) => {
-  const shapes = new Map(nodes.map((node) => [node.name, node]))
-  return Object.fromEntries(
-    [...Map.groupBy(links(connections), (link) => link.from)].map(([from, out]) => {
-      const end = describePorts(shapes.get(from), out, namesOf)
-      return [from, out.map((link) => ({ to: link.to, ...(isPlain(link) ? {} : end(link)) }))]
-    })
-  )
 }

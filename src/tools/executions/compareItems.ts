@@ -11,6 +11,7 @@ import * as ItemComparison from "../../executions/ItemComparison.ts"
 import * as ItemSearch from "../../executions/ItemSearch.ts"
 import * as ItemView from "../../executions/ItemView.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
+import * as Graph from "../../workflow/Graph.ts"
 import * as conditions from "../shared/Conditions.ts"
 import * as parameters from "../shared/Parameters.ts"
 
@@ -43,10 +44,8 @@ const sideOf = Effect.fnUntraced(function*(execution: Execution, name: string, p
 type Compared = Effect.Success<ReturnType<typeof sideOf>>
 
 const laterNodes = ({ runs, workflow }: Execution, from: string) => {
-  const links = Connections.links(workflow?.connections).filter((link) =>
-    link.from === from && link.output.type === "main" && runs.has(link.to)
-  )
-  const names = [...new Set(links.map(({ to }) => `'${Visible.label(to)}'`))]
+  const later = Graph.next(Graph.make(workflow?.connections), from).filter((name) => runs.has(name))
+  const names = [...new Set(later.map((name) => `'${Visible.label(name)}'`))]
   const more = names.length > maxLater ? ` and ${names.length - maxLater} more` : ""
   return `Without otherId, name a later node${
     names.length === 0 ? "" : `: after '${Visible.label(from)}' ran ${names.slice(0, maxLater).join(", ")}${more}`

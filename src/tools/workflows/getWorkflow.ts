@@ -5,9 +5,9 @@ import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
-import * as Connections from "../../n8n/model/Connections.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as Graph from "../../workflow/Graph.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -76,16 +76,18 @@ export const getWorkflow = Tool.make({
     Effect.gen(function*() {
       const { instance } = yield* N8nClient
       const { notes, place, version, workflow } = yield* Workflows.read(id)
+      const graph = Graph.make(workflow.connections)
       return {
+        graph,
         workflow,
         place,
         notes,
         whole: nodes === undefined ? undefined : yield* pick(id, workflow, nodes),
         url: place.kind === "n8n" ? links.workflow(instance, place.id, version) : undefined,
-        namesOf: yield* OutputNames.forNodes(raw ? Connections.withPorts(workflow.nodes, workflow.connections) : [])
+        namesOf: yield* OutputNames.forNodes(raw ? Graph.withPorts(graph, workflow.nodes) : [])
       }
     }),
-  summarize: ({ namesOf, notes, place, url, whole, workflow }, { id, raw }) =>
+  summarize: ({ graph, namesOf, notes, place, url, whole, workflow }, { id, raw }) =>
     defined({
       id: place.kind === "n8n" ? workflow.id : id,
       name: workflow.name,
@@ -102,7 +104,7 @@ export const getWorkflow = Tool.make({
       updatedAt: raw ? workflow.updatedAt : undefined,
       nodes: (whole as ReadonlyArray<typeof WholeNode.Type> | undefined) ??
         (raw ? workflow.nodes.map(summaryOf) : undefined),
-      connections: raw ? Connections.simplify(workflow.nodes, workflow.connections, namesOf) : undefined,
+      connections: raw ? Graph.simplify(graph, workflow.nodes, namesOf) : undefined,
       settings: raw ? (workflow.settings ?? {}) as Schema.Json : undefined
     }),
   message: ({ id }) => ({ en: `Workflow '${id}'`, ja: "ワークフローを取得しました" }),

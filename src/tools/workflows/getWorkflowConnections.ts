@@ -2,8 +2,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
-import * as Connections from "../../n8n/model/Connections.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as Graph from "../../workflow/Graph.ts"
 import * as Mermaid from "../../workflow/Mermaid.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as links from "../shared/Links.ts"
@@ -59,19 +59,18 @@ export const getWorkflowConnections = Tool.make({
       const { instance } = yield* N8nClient
       const { notes, place, version, workflow } = yield* Workflows.read(id)
       const { connections, name, nodes } = workflow
-      const namesOf = yield* OutputNames.forNodes(
-        format === "mermaid" ? nodes : Connections.withPorts(nodes, connections)
-      )
+      const graph = Graph.make(connections)
+      const namesOf = yield* OutputNames.forNodes(format === "mermaid" ? nodes : Graph.withPorts(graph, nodes))
       const url = place.kind === "n8n" ? links.workflow(instance, place.id, version) : undefined
-      return { connections, name, nodes, notes, place, url, namesOf, workflow }
+      return { connections, graph, name, nodes, notes, place, url, namesOf, workflow }
     }),
-  summarize: ({ connections, name, namesOf, nodes, notes, place, url }, { format, id, raw }) => ({
+  summarize: ({ connections, graph, name, namesOf, nodes, notes, place, url }, { format, id, raw }) => ({
     id,
     ...(place.kind === "n8n" ? {} : { source: place.kind }),
     name,
     ...(format === "mermaid"
       ? { mermaid: Mermaid.flowchart(nodes, connections, namesOf) }
-      : { graph: Connections.graph(nodes, connections, namesOf) }),
+      : { graph: Graph.neighbours(graph, nodes, namesOf) }),
     ...(raw ? { rawConnections: connections } : {}),
     ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
     ...(format === "mermaid" && url !== undefined ? { url } : {})

@@ -10,13 +10,13 @@ import { counted } from "../../base/Plural.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
 import * as Execution from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
-import * as Connections from "../../n8n/model/Connections.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
+import * as Graph from "../../workflow/Graph.ts"
 import * as Replay from "../Replay.ts"
 import * as Replays from "../Replays.ts"
 import * as TestBench from "../TestBench.ts"
-import * as TestCopy from "../TestCopy.ts"
+import type * as TestCopy from "../TestCopy.ts"
 import * as Failures from "./Failures.ts"
 import * as Verdict from "./Verdict.ts"
 
@@ -120,12 +120,9 @@ const errorWorkflowOf = Effect.fnUntraced(function*(settings: unknown) {
   )
 })
 
-const failing = ({ outside, subject }: TestBench.Bench): ReadonlyArray<Workflow.Node> => {
-  const links = Connections.links(subject.connections)
-  const used = TestCopy.withSubNodes(links, subject.nodes.map(({ name }) => name))
-  const isSubNode = (name: string) => links.some(({ from, output }) => from === name && output.type !== "main")
+const failing = ({ outside }: TestBench.Bench, graph: Graph.Graph): ReadonlyArray<Workflow.Node> => {
   return outside.flatMap(({ node }) =>
-    node.disabled === true || isSubNode(node.name) || !used.has(node.name) ? [] : [node]
+    node.disabled === true || Graph.served(graph, node.name).length > 0 ? [] : [node]
   )
 }
 
@@ -203,12 +200,14 @@ export const drill = Effect.fn("Drill.drill")(function*(
   const ids = yield* Replays.idsOf(workbench, options)
   const replays = yield* Replays.make(workbench, options)
   const bench = yield* replays.open(subject)
-  const nodes = failing(bench)
+  const graph = Graph.make(subject.connections)
+  const nodes = failing(bench, graph)
   const { notDrilled, runs } = yield* undisturbedOf(ids, nodes, subject, replays)
   const release = yield* n8n.release
   const namesOf = yield* OutputNames.forNodes(nodes)
   const about: Verdict.Subject = {
-    ...subject,
+    nodes: subject.nodes,
+    graph,
     trigger: subject.nodes.find((node) => node.disabled !== true && bench.isTrigger(node)),
     errorWorkflow: yield* errorWorkflowOf(subject.settings),
     outside: new Set(bench.outside.map(({ node }) => node.name)),

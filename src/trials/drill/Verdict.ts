@@ -3,10 +3,9 @@
  *
  * Most cases follow from the definition; {@link of} returns `undefined` where only a run on a copy can decide.
  */
-import * as Connections from "../../n8n/model/Connections.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
 import { isCalled, responseMode, returnsLast } from "../../workflow/Answering.ts"
-import { leadingTo, reachableFrom } from "../TestCopy.ts"
+import * as Graph from "../../workflow/Graph.ts"
 import * as Failures from "./Failures.ts"
 
 /** From the best to the worst. */
@@ -33,7 +32,7 @@ export interface ErrorWorkflow {
 
 export interface Subject {
   readonly nodes: ReadonlyArray<Node>
-  readonly connections: Connections.Connections
+  readonly graph: Graph.Graph
   readonly trigger: Node | undefined
   /** Absent where the settings name none, or one that does not exist. */
   readonly errorWorkflow?: ErrorWorkflow | undefined
@@ -107,29 +106,24 @@ const stopped = (subject: Subject, before: ReadonlyArray<string>, node: string, 
   return verdict("stops silently", `${at}, and no one is alerted: ${whyNoAlert(subject)}${retry}.`)
 }
 
-const targets = (links: ReadonlyArray<Connections.Link>, from: string, output: number) =>
-  links.filter((link) => link.from === from && link.output.type === "main" && link.output.index === output)
-    .map(({ to }) => to)
-
 const total = (counts: ReadonlyArray<number> | undefined) => (counts ?? []).reduce((sum, count) => sum + count, 0)
 
 const used = (counts: ReadonlyArray<number> = []) => counts.flatMap((count, index) => count > 0 ? [index] : [])
 
 /** First node that an output led to in a run and that reports it: outside, to the caller, or to another workflow. */
 const teller = (
-  { nodes, outside, trigger }: Subject,
-  links: ReadonlyArray<Connections.Link>,
+  { graph, nodes, outside, trigger }: Subject,
   name: string,
   output: number,
   outcome: Outcome
 ): string | undefined => {
-  const others = links.filter((link) => link.from !== name || link.output.index !== output)
+  const others = Graph.of(graph.links.filter((link) => link.from !== name || link.output.index !== output))
   // Nodes of a loop around the node run whether it fails or not.
-  const usual = reachableFrom(others, trigger?.name ?? outcome.items.keys().next().value ?? name)
-  const before = leadingTo(links, name)
+  const usual = Graph.after(others, [trigger?.name ?? outcome.items.keys().next().value ?? name])
+  const before = Graph.before(graph, [name])
   const last = trigger !== undefined && returnsLast(trigger)
   const responding = new Set(nodes.filter(isRespond).map((node) => node.name))
-  const after = new Set(targets(links, name, output).flatMap((to) => [...reachableFrom(links, to)]))
+  const after = Graph.after(graph, Graph.next(graph, name, output))
   const tells = [...after].find((each) =>
     outcome.items.has(each) && !(usual.has(each) && before.has(each)) && (outside.has(each) || responding.has(each))
   )
@@ -142,17 +136,17 @@ type End = { readonly isDiverted: true } | { readonly isDiverted: false; readonl
 /** Ways from an output to the nodes that received items before as well. */
 const ways = (
   subject: Subject,
-  links: ReadonlyArray<Connections.Link>,
   start: readonly [name: string, output: number],
   undisturbed: Outcome,
   outcome: Outcome,
   isEmpty: boolean
 ): ReadonlyArray<End> => {
+  const { graph } = subject
   const byName = new Map(subject.nodes.map((node) => [node.name, node]))
   const seen = new Set<string>()
   const lost = (because: string): ReadonlyArray<End> => [{ isDiverted: false, because }]
   const follow = (name: string, output: number): ReadonlyArray<End> => {
-    const next = targets(links, name, output).filter((to) => outcome.items.has(to) && !seen.has(to))
+    const next = Graph.next(graph, name, output).filter((to) => outcome.items.has(to) && !seen.has(to))
     return next.flatMap((to) => {
       seen.add(to)
       const node = byName.get(to)
@@ -170,10 +164,10 @@ const ways = (
           const on = follow(to, index)
           return on.length > 0 ? on : lost(`${quote(to)} lets what failed pass`)
         }
-        if (targets(links, to, index).length === 0) {
+        if (Graph.next(graph, to, index).length === 0) {
           return lost(`${quote(to)} sends what failed to an output to which nothing is connected`)
         }
-        return isEmpty || teller(subject, links, to, index, outcome) !== undefined
+        return isEmpty || teller(subject, to, index, outcome) !== undefined
           ? [{ isDiverted: true }]
           : lost(`${quote(to)} sends what failed only to nodes that tell no one`)
       })
@@ -184,19 +178,18 @@ const ways = (
 
 /** Node that decides whether the loop around a node goes on, where it went on less often than in another run. */
 const stoppedLoop = (
-  { nodes }: Subject,
-  links: ReadonlyArray<Connections.Link>,
+  { graph, nodes }: Subject,
   name: string,
   { items: before }: Outcome,
   { items: now }: Outcome
 ): string | undefined => {
-  const leading = leadingTo(links, name)
-  const after = new Set(targets(links, name, 0).flatMap((to) => [...reachableFrom(links, to)]))
+  const leading = Graph.before(graph, [name])
+  const after = Graph.after(graph, Graph.next(graph, name, 0))
   if (!after.has(name)) return undefined
   const stops = (each: string) =>
     (before.get(each) ?? []).some((count, index) => {
       const left = now.get(each)?.[index] ?? 0
-      return targets(links, each, index).some((to) => leading.has(to)) ? left < count : count > 0 && left === 0
+      return Graph.next(graph, each, index).some((to) => leading.has(to)) ? left < count : count > 0 && left === 0
     })
   const inLoop = nodes.filter((node) => leading.has(node.name) && after.has(node.name) && node.name !== name)
   const head = inLoop.find(isBatches) ?? inLoop.find(decides)
@@ -206,16 +199,14 @@ const stoppedLoop = (
 const empty = (
   subject: Subject,
   { node: { alwaysOutputData, name } }: Case,
-  links: ReadonlyArray<Connections.Link>,
   undisturbed: Outcome,
   outcome: Outcome | undefined
 ): Verdict | undefined => {
-  if (targets(links, name, 0).length === 0) return verdict("handled", "Nothing follows it.")
+  const { graph } = subject
+  if (Graph.next(graph, name, 0).length === 0) return verdict("handled", "Nothing follows it.")
   const fix = "if not intended, set alwaysOutputData and follow it with an If"
-  const after = reachableFrom(links, name)
-  const isClosed = links.every(({ from, output, to }) =>
-    output.type !== "main" || !after.has(to) || to === name || after.has(from)
-  )
+  const after = Graph.after(graph, [name])
+  const isClosed = [...after].every((to) => to === name || Graph.previous(graph, to).every((from) => after.has(from)))
   const isAwaited =
     alertOf({ ...subject, errorWorkflow: undefined, nodes: subject.nodes.filter((node) => !isErrorTrigger(node)) }, [
       ...undisturbed.items.keys()
@@ -225,7 +216,7 @@ const empty = (
       ? undefined
       : verdict("stops silently", `After an empty list nothing after it runs, and the run succeeds: ${fix}.`)
   }
-  const loop = stoppedLoop(subject, links, name, undisturbed, outcome)
+  const loop = stoppedLoop(subject, name, undisturbed, outcome)
   const missing = [...undisturbed.items].find(([each, counts]) =>
     each !== name && after.has(each) && total(counts) > 0 && !outcome.items.has(each)
   )?.[0]
@@ -241,7 +232,6 @@ const empty = (
 const regular = (
   subject: Subject,
   { kind, node: { name, onError } }: Case,
-  links: ReadonlyArray<Connections.Link>,
   undisturbed: Outcome,
   outcome: Outcome | undefined
 ): Verdict | undefined => {
@@ -250,13 +240,13 @@ const regular = (
     ? "its error output gets nothing, so check the result with an If"
     : "use an error output (onError: continueErrorOutput) or an If"
   const loses = (because: string) => verdict("continues and loses items", `${because}: ${fix}.`)
-  if (targets(links, name, 0).length === 0) {
+  if (Graph.next(subject.graph, name, 0).length === 0) {
     return kind === "empty"
       ? verdict("handled", "Nothing follows it.")
       : loses(`The run goes on, and nothing checks ${item}`)
   }
   if (outcome === undefined) return undefined
-  const ends = ways(subject, links, [name, 0], undisturbed, outcome, kind === "empty")
+  const ends = ways(subject, [name, 0], undisturbed, outcome, kind === "empty")
   const lost = ends.find((end) => !end.isDiverted)
   if (lost !== undefined && !lost.isDiverted) return loses(`It passes on ${item}, and ${lost.because}`)
   return ends.length > 0
@@ -279,7 +269,7 @@ export const of = (
   if (isTransient && node["retryOnFail"] === true && failure.isSeenByRetry) {
     return verdict("handled", "It tries again (retryOnFail).")
   }
-  const links = Connections.links(subject.connections).filter(({ output }) => output.type === "main")
+  const { graph } = subject
   const order = [...undisturbed.items.keys()]
   const canRetry = node["retryOnFail"] !== true
   if (failure.does === "stops") return stopped(subject, order, name, name, canRetry)
@@ -287,17 +277,17 @@ export const of = (
     return stopped(subject, [...outcome.items.keys()], outcome.failedAt ?? name, name, canRetry)
   }
   if (failure.does === "nothing" && node["alwaysOutputData"] !== true) {
-    return empty(subject, failing, links, undisturbed, outcome)
+    return empty(subject, failing, undisturbed, outcome)
   }
   const output = failure.does === "nothing" ? 0 : failure.output
-  if (output === 0) return regular(subject, failing, links, undisturbed, outcome)
+  if (output === 0) return regular(subject, failing, undisturbed, outcome)
 
   const loses = (because: string) => verdict("continues and loses items", because)
-  const handlers = targets(links, name, output)
+  const handlers = Graph.next(graph, name, output)
   if (handlers.length === 0) {
     return loses("Nothing is connected to its error output: connect what reports or repairs the failure.")
   }
-  const next = new Set(Array.from({ length: output }, (_, index) => targets(links, name, index)).flat())
+  const next = new Set(Array.from({ length: output }, (_, index) => Graph.next(graph, name, index)).flat())
   const same = handlers.find((to) => next.has(to))
   if (same !== undefined) {
     return loses(`Results and failures both go to ${quote(same)}: connect the error output to a node of its own.`)
@@ -309,7 +299,7 @@ export const of = (
   if (!handlers.some((to) => outcome.items.has(to))) {
     return loses(`The failure does not reach ${quote(handlers[0] ?? "")}.`)
   }
-  const receiver = teller(subject, links, name, output, outcome)
+  const receiver = teller(subject, name, output, outcome)
   return receiver === undefined
     ? loses("The error output leads only to nodes that tell no one: connect what reports the failure.")
     : verdict("handled", `By the error output, ${receiver} gets what failed.`)
@@ -319,9 +309,9 @@ export const of = (
  * Kind of failure whose run also decides this one: n8n treats all errors of a node alike, unless a parameter after it
  * reads the error.
  */
-export const runAs = ({ connections, isV1, nodes }: Subject, { kind, node, outputs }: Case): Failures.Kind => {
+export const runAs = ({ graph, isV1, nodes }: Subject, { kind, node, outputs }: Case): Failures.Kind => {
   const failure = Failures.of(node, kind, { isV1, outputs })
-  const after = reachableFrom(Connections.links(connections), node.name)
+  const after = Graph.after(graph, [node.name])
   const isRead = nodes.some((each) =>
     each.name !== node.name && after.has(each.name) &&
     /error|message|status|code/i.test(JSON.stringify(each.parameters ?? {}))

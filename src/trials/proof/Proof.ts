@@ -11,18 +11,17 @@ import { counted } from "../../base/Plural.ts"
 import { respond } from "../../catalogue/types/Outside.ts"
 import * as Execution from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
-import * as Connections from "../../n8n/model/Connections.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
 import { isNote } from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Answering from "../../workflow/Answering.ts"
 import { isCaller } from "../../workflow/Calls.ts"
+import * as Graph from "../../workflow/Graph.ts"
 import * as live from "../live.ts"
 import * as Replay from "../Replay.ts"
 import * as Replays from "../Replays.ts"
 import * as TestBench from "../TestBench.ts"
 import type * as TestCopy from "../TestCopy.ts"
-import { reachableFrom } from "../TestCopy.ts"
 import * as Groups from "./Groups.ts"
 import * as RunComparison from "./RunComparison.ts"
 import {
@@ -67,18 +66,16 @@ const subjectThen = ({ workflow }: Execution.Execution, { settings, staticData }
     ? undefined
     : { name: workflow.name, nodes: workflow.nodes, connections: workflow.connections, settings, staticData }
 
-const isInLoop = (links: ReadonlyArray<Connections.Link>, name: string) =>
-  links.some(({ from, to }) => from === name && reachableFrom(links, to).has(name))
-
 /**
  * Nodes that did not return what they would return: without recorded items, or with those of one run of a loop that is
  * gone. Nothing can be said of the nodes after them.
  */
-const unknowns = (then: Side, { result, subject }: Replays.Replayed, nameThen: (name: string) => string) => {
-  const linksOf = (connections: unknown) =>
-    Connections.links(connections).filter(({ output }) => output.type === "main")
-  const [before, now] = [linksOf(then.connections), linksOf(subject.connections)]
-  const wasInLoop = (name: string) => isInLoop(before, name) && (then.execution.runs.get(name)?.length ?? 0) > 1
+const unknowns = (
+  { nameThen, record, replay: { graph } }: Pick<SentOptions, "nameThen" | "record" | "replay">,
+  { result, subject }: Replays.Replayed
+) => {
+  const [before, now] = [Graph.looping(record.graph), Graph.looping(graph)]
+  const wasInLoop = (name: string) => before.has(name) && (record.execution.runs.get(name)?.length ?? 0) > 1
   const byName = new Map(subject.nodes.map((node) => [node.name, node]))
   // A removed node, and the call itself, may do the same in the sub-workflow as before.
   const callsAnother = (name: string) => isCaller(byName.get(name)?.type)
@@ -86,8 +83,8 @@ const unknowns = (then: Side, { result, subject }: Replays.Replayed, nameThen: (
     ...result.notRun.map((node) => ({ node, why: "it has no recorded items", isVague: callsAnother(node) })),
     ...result.pinned.filter((node) => wasInLoop(nameThen(node)))
       .map((node) => ({ node, why: "it ran in a loop then", isVague: true }))
-  ].filter(({ node }) => !isInLoop(now, node)).map(({ isVague, node, why }) => {
-    const after = reachableFrom(now, node)
+  ].filter(({ node }) => !now.has(node)).map(({ isVague, node, why }) => {
+    const after = Graph.after(graph, [node])
     const isAfter = (name: string) =>
       name === node ? isVague : after.has(name) || !byName.has(name) && callsAnother(node)
     return { node, why, isAfter }
@@ -140,8 +137,8 @@ export const compare = Effect.fnUntraced(function*(
     redacts
   })
   const sending: SentOptions = {
-    record: { ...then, nodes: before.nodes },
-    replay: { execution: result.execution, nodes: subject.nodes, connections: subject.connections },
+    record: { ...then, nodes: before.nodes, graph: Graph.make(then.connections) },
+    replay: { execution: result.execution, nodes: subject.nodes, graph: Graph.make(subject.connections) },
     nameThen,
     pinned,
     ignore,
@@ -153,10 +150,7 @@ export const compare = Effect.fnUntraced(function*(
     ...yield* unseenDifferences(sending),
     ...(comparesTrigger ? yield* triggerDifferences(sending) : [])
   ]
-  const all = withoutUnknown(
-    [...differences, ...more],
-    unknowns(then, { result, subject }, nameThen)
-  )
+  const all = withoutUnknown([...differences, ...more], unknowns(sending, { result, subject }))
   const caused = RunComparison.causalOrder({ record: then.execution, replay: result.execution, nameThen }, ran, all)
   const order = result.trigger === undefined ? caused : [result.trigger, ...caused]
   const places = new Map(order.map((name, index) => [name, index]))

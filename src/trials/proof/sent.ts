@@ -16,11 +16,11 @@ import * as ItemDifferences from "../../executions/ItemDifferences.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { isNote, type Node, parametersOf } from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as Graph from "../../workflow/Graph.ts"
 import * as Upgrade from "../../workflow/upgrade/Upgrade.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import { starterOf } from "../Replay.ts"
 import * as Sent from "../Sent.ts"
-import { withSubNodes } from "../TestCopy.ts"
 import { type Difference, fingerprint, fingerprintOfText, type Ignored, tally } from "./differences.ts"
 import type * as Groups from "./Groups.ts"
 
@@ -133,13 +133,11 @@ const asRun = (find: Find) => (node: Node): Node => {
 
 const isEqual = (one: unknown, other: unknown) => (one ?? false) === (other ?? false) || equals(one, other)
 
-const targets = ({ connections }: Version, name: string, nameOf: (name: string) => string) => {
-  const all: Array<Array<string>> = []
-  for (const { from, output, to } of Connections.links(connections)) {
-    if (from === name && output.type === "main") (all[output.index] ??= []).push(nameOf(to))
-  }
-  return Array.from(all, (each = []) => each.toSorted())
-}
+const targets = (graph: Graph.Graph, name: string, nameOf: (name: string) => string) =>
+  Array.from(
+    { length: Graph.outputCount(graph, name) },
+    (_, index) => Graph.next(graph, name, index).map(nameOf).toSorted()
+  )
 
 const usedOutputs = (runs: ReadonlyArray<Execution.Run> = []) =>
   runs.flatMap(({ outputs }) =>
@@ -156,12 +154,10 @@ export const unexercisedChanges = Effect.fnUntraced(function*(
   const earlier = before.nodes.map(running)
   const formerOf = (name: string) => runs.map(({ names }) => names.get(name)).find((each) => each !== undefined) ?? name
   const today = new Map(after.nodes.map(({ name }) => [formerOf(name), name]))
-  const subNodes = new Set(
-    Connections.links(after.connections).flatMap(({ from, output }) => output.type === "main" ? [] : [from])
-  )
+  const [then, graph] = [Graph.make(before.connections), Graph.make(after.connections)]
   return after.nodes.map(running).flatMap((node): ReadonlyArray<Groups.NotReplayed> => {
     const { name } = node
-    if (isNote(node) || subNodes.has(name)) return []
+    if (isNote(node) || Graph.served(graph, name).length > 0) return []
     const former = earlier.find((each) => each.name === formerOf(name))
     const hasRun = runs.some(({ replay }) => replay.runs.has(name))
     if (former === undefined) return hasRun ? [] : [{ node: name, why: "new, and no run reaches it" }]
@@ -182,8 +178,8 @@ export const unexercisedChanges = Effect.fnUntraced(function*(
       ])
     )
     const [old, now] = [
-      targets(before, former.name, (each) => today.get(each) ?? each),
-      targets(after, name, (each) => each)
+      targets(then, former.name, (each) => today.get(each) ?? each),
+      targets(graph, name, (each) => each)
     ]
     const outputs = Array.from({ length: Math.max(old.length, now.length) }, (_, index) => index)
       .filter((index) => !used.has(index) && !equals(old[index] ?? [], now[index] ?? []))
@@ -203,9 +199,12 @@ export interface Side {
   readonly connections: unknown
 }
 
+/** {@link Side} with its graph. */
+export type SentSide = Omit<Side, "connections"> & { readonly graph: Graph.Graph }
+
 export interface SentOptions {
-  readonly record: Side
-  readonly replay: Side
+  readonly record: SentSide
+  readonly replay: SentSide
   readonly nameThen: (name: string) => string
   readonly pinned: ReadonlySet<string>
   readonly ignore: ReadonlyArray<Ignored>
@@ -238,7 +237,7 @@ export const sentDifferences = Effect.fnUntraced(function*(options: SentOptions)
     for (const [index, run] of after.entries()) {
       const runThen = before[index]
       if (runThen === undefined) break
-      const sentBy = (side: Side, node: Node, run: Execution.Run) =>
+      const sentBy = (side: Pick<Side, "execution">, node: Node, run: Execution.Run) =>
         Sent.of(side.execution, {
           node,
           run,
@@ -263,8 +262,8 @@ export const sentDifferences = Effect.fnUntraced(function*(options: SentOptions)
   return all
 })
 
-const subNodes = ({ connections, nodes }: Side, name: string) => {
-  const names = withSubNodes(Connections.links(connections), [name])
+const subNodes = ({ graph, nodes }: SentSide, name: string) => {
+  const names = Graph.withSubNodes(graph, [name])
   return nodes.filter((node) => node.name !== name && names.has(node.name) && node.disabled !== true)
 }
 

@@ -7,8 +7,8 @@ import * as Turn from "../../base/Turn.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import * as Ports from "../../catalogue/types/Ports.ts"
-import { type PlacedLink, placedLinks } from "../../n8n/model/Connections.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
+import * as Graph from "../Graph.ts"
 import type { Rule, Ruled, RuleId } from "./Rules.ts"
 
 /** Data that the checks look up. */
@@ -72,13 +72,12 @@ export interface Node {
   readonly outputs: ReadonlyArray<Ports.Port> | undefined
 }
 
-/** Input of the checks. In links, ids of nodes are resolved to names. */
+/** Input of the checks. */
 export interface Checked {
   readonly nodes: ReadonlyArray<Node>
   /** First node of each name. */
   readonly byName: ReadonlyMap<string, Node>
-  /** Links with both ends among the nodes. */
-  readonly links: ReadonlyArray<PlacedLink>
+  readonly graph: Graph.Graph
 }
 
 /** Maximum number of values in a node's parameters. */
@@ -132,13 +131,7 @@ export const make = function*(workflow: Obj, lookups: Lookups): Turn.Steps<Check
     ([index, node]) => read(node, index, lookups)
   )
   const byName = new Map(nodes.toReversed().map((node) => [node.name, node]))
-  const byId = new Map(nodes.flatMap(({ id, name }) => id === undefined ? [] : [[id, name] as const]))
-  const nameIn = (word: string) => byName.has(word) ? word : byId.get(word)
-  const links = placedLinks(workflow["connections"]).flatMap((link) => {
-    const [from, to] = [nameIn(link.from), nameIn(link.to)]
-    return from === undefined || to === undefined ? [] : [{ ...link, from, to }]
-  })
-  return { nodes, byName, links }
+  return { nodes, byName, graph: Graph.resolved(workflow) }
 }
 
 /** Whether the node only serves other nodes, as a model, a tool or a memory. */
@@ -149,11 +142,6 @@ export const isSubNode = ({ outputs }: Node): boolean =>
 export const isTriggerLike = ({ description }: Node): boolean =>
   description !== undefined &&
   (description.group.includes("trigger") || description.polling === true || (description.webhooks ?? []).length > 0)
-
-export interface Fault {
-  readonly message: string
-  readonly fix?: string | undefined
-}
 
 export const problemOf = (
   { at, id, name }: Node,
@@ -167,10 +155,6 @@ export const problemOf = (
 export const portTypes = (ports: ReadonlyArray<Ports.Port> = []): ReadonlyArray<string> => [
   ...new Set(ports.map(({ type }) => type))
 ]
-
-/** Whether an input accepts a node, as far as its type is known. */
-export const admits = ({ never, only }: Ports.Port, { type }: Node): boolean =>
-  type === "" || (only === undefined || only.includes(type)) && never?.includes(type) !== true
 
 /** `'A' or 'B'`; at most three. */
 export const either = (names: ReadonlyArray<string>): string =>

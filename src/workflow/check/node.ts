@@ -7,6 +7,7 @@ import * as Turn from "../../base/Turn.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import { about } from "../../catalogue/parameters/ParameterValues.ts"
 import { parametersOf } from "../../n8n/model/Workflow.ts"
+import * as Graph from "../Graph.ts"
 import * as Schedules from "../Schedules.ts"
 import {
   type Checked,
@@ -21,7 +22,8 @@ import * as Expressions from "./Expressions.ts"
 import type { Ruled } from "./Rules.ts"
 
 /** Whether n8n checks the node: it is connected or n8n starts it. */
-const isLookedInto = (node: Node, connected: ReadonlySet<string>) => connected.has(node.name) || isTriggerLike(node)
+const isLookedInto = (node: Node, graph: Graph.Graph) =>
+  Graph.around(graph, [node.name]).length > 0 || isTriggerLike(node)
 
 const parametersAt = ({ at }: Node) => JsonPath.member(at, "parameters")
 
@@ -82,9 +84,8 @@ const ofCredentials = (node: Node): ReadonlyArray<MissingCredential> => {
   })
 }
 
-export const missingCredentials = ({ links, nodes }: Checked): ReadonlyArray<MissingCredential> => {
-  const connected = new Set(links.flatMap(({ from, to }) => [from, to]))
-  return nodes.flatMap((node) => node.isDisabled || !isLookedInto(node, connected) ? [] : ofCredentials(node))
+export const missingCredentials = ({ graph, nodes }: Checked): ReadonlyArray<MissingCredential> => {
+  return nodes.flatMap((node) => node.isDisabled || !isLookedInto(node, graph) ? [] : ofCredentials(node))
 }
 
 const shorten = (text: string) => text.length > 80 ? `${text.slice(0, 77)}…` : text
@@ -159,9 +160,8 @@ const ofExpressions = function*(
 }
 
 /** Problems inside nodes that are not disabled; warnings in nodes that n8n does not check. */
-export const nodeProblems = ({ links, nodes }: Checked, lookups: Lookups): Turn.Steps<ReadonlyArray<Ruled>> => {
+export const nodeProblems = ({ graph, nodes }: Checked, lookups: Lookups): Turn.Steps<ReadonlyArray<Ruled>> => {
   const names = new Set(nodes.map(({ name }) => name))
-  const connected = new Set(links.flatMap(({ from, to }) => [from, to]))
   return Turn.flatMap(nodes, function*(node) {
     if (node.isDisabled) return []
     const parameters = ofParameters(node, lookups)
@@ -172,7 +172,7 @@ export const nodeProblems = ({ links, nodes }: Checked, lookups: Lookups): Turn.
       ...ofSchedules(node, lookups.isV1 === true),
       ...ofTexts.filter(({ path }) => !paths.has(path))
     ]
-    return isLookedInto(node, connected)
+    return isLookedInto(node, graph)
       ? problems
       : problems.map((problem) => ({ ...problem, severity: "warning" as const }))
   })

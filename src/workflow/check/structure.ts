@@ -3,10 +3,11 @@ import * as Predicate from "effect/Predicate"
 import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
 import { member, print } from "../../base/JsonPath.ts"
 import * as Turn from "../../base/Turn.ts"
-import { placedLinks } from "../../n8n/model/Connections.ts"
+import * as Connections from "../../n8n/model/Connections.ts"
 import * as Limits from "../../n8n/model/Limits.ts"
 import * as NodeKeys from "../../n8n/model/NodeKeys.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
+import * as Graph from "../Graph.ts"
 import { either, type Lookups } from "./CheckedWorkflow.ts"
 import type { Ruled, RuleId } from "./Rules.ts"
 
@@ -75,8 +76,7 @@ const ofSources = function*(
 ): Turn.Steps<ReadonlyArray<Ruled>> {
   const names = new Set(nodes.flatMap((node) => str(node["name"]) ?? []))
   const byId = new Map(nodes.map((node) => [node["id"], str(node["name"])]))
-  const links = placedLinks(connections)
-  const sources = Map.groupBy(links, ({ from }) => from)
+  const graph = Graph.make(connections)
   const unknown = (path: string, name: string, end: string): Ruled => {
     const nodeName = byId.get(name)
     const near = nearest(name, names)
@@ -95,7 +95,7 @@ const ofSources = function*(
     ...yield* Turn.flatMap(Object.keys(connections), (name) =>
       names.has(name)
         ? []
-        : sources.has(name)
+        : graph.out(name).length > 0
         ? [unknown(member("connections", name), name, "Connections start at")]
         : [{
           rule: "unknown-connection" as const,
@@ -105,11 +105,13 @@ const ofSources = function*(
           fix: "Remove it."
         }]),
     ...yield* Turn.flatMap(
-      sources,
-      ([from, out]) =>
-        [...Map.groupBy(out.filter(({ to }) => !names.has(to)), ({ to }) => to)].map(([to, [first, ...more]]) => ({
+      new Set(graph.links.map(({ from }) => from)),
+      (from) =>
+        [...Map.groupBy(graph.out(from).filter(({ to }) => !names.has(to)), ({ to }) => to)].map((
+          [to, [first, ...more]]
+        ) => ({
           ...unknown(
-            member(first?.at ?? "connections", "node"),
+            member(first === undefined ? "connections" : Connections.placeOf(first), "node"),
             to,
             more.length === 0 ? leads : `${more.length + 1} connections lead to`
           ),

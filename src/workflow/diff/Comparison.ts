@@ -4,6 +4,7 @@ import * as Redact from "../../base/Redact.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
+import * as Graph from "../Graph.ts"
 import * as WorkflowDiff from "./WorkflowDiff.ts"
 
 export interface Options {
@@ -16,13 +17,13 @@ export interface Options {
 }
 
 const shapesIn = (workflow: WorkflowDiff.Document) => {
-  const bySource = Map.groupBy(Connections.links(workflow["connections"]), ({ from }) => from)
+  const graph = Graph.make(workflow["connections"])
   return new Map(
     nodes(workflow).flatMap((node) => {
       const [name, type] = [str(node["name"]), str(node["type"])]
       if (name === undefined || type === undefined) return []
       const shape = { ...node, type } as Connections.NodeShape
-      return [[name, { shape, count: Connections.connectedOutputs(bySource.get(name) ?? []) }] as const]
+      return [[name, { shape, count: Graph.outputCount(graph, name) }] as const]
     })
   )
 }

@@ -3,6 +3,7 @@ import { canonical, defined, equals, type Obj, obj, str } from "../../base/Json.
 import * as Turn from "../../base/Turn.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { namedNodes, nameOf } from "../../n8n/model/Workflow.ts"
+import * as Graph from "../Graph.ts"
 import * as valueDiff from "./valueDiff.ts"
 
 /** Workflow of any origin; parts that are not in n8n's form are not compared. */
@@ -34,9 +35,6 @@ const restKeys = ["name", "description", "settings", "pinData", "staticData", "n
 
 export const content = ({ name: _, position: __, ...rest }: Obj): Obj => rest
 
-const linkKey = ({ from, input, output, to }: Connections.Link) =>
-  JSON.stringify([from, output.type, output.index, to, input.type, input.index])
-
 type Pair = readonly [before: Obj, after: Obj]
 
 /** Pairs of nodes with equal keys that no other node has, and the unpaired nodes of each side. */
@@ -56,25 +54,24 @@ const pairBy = (
   return { pairs, before: before.filter((node) => !paired.has(node)), after: after.filter((node) => !paired.has(node)) }
 }
 
-const neighbours = (workflow: Document, translate: (name: string) => string) => {
-  const ends = Connections.links(workflow["connections"]).flatMap((link) =>
-    [...new Set([link.from, link.to])].map((name) => ({ name, link }))
-  )
-  const byNode = Map.groupBy(ends, ({ name }) => name)
-  return (name: string) =>
-    (byNode.get(name) ?? []).map(({ link }) =>
-      linkKey({
-        ...link,
-        from: link.from === name ? "" : translate(link.from),
-        to: link.to === name ? "" : translate(link.to)
-      })
-    ).toSorted()
+const neighbours = (graph: Graph.Graph, translate: (name: string) => string) => (name: string) =>
+  Graph.around(graph, [name]).map((link) =>
+    Connections.linkKey({
+      ...link,
+      from: link.from === name ? "" : translate(link.from),
+      to: link.to === name ? "" : translate(link.to)
+    })
+  ).toSorted()
+
+interface Graphs {
+  readonly before: Graph.Graph
+  readonly after: Graph.Graph
 }
 
 /** Maximum number of rounds in which pairs make others comparable: a chain of equal nodes would take one per node. */
 const maxRounds = 20
 
-const match = function*(before: Document, after: Document, isOther: boolean) {
+const match = function*(before: Document, after: Document, graphs: Graphs, isOther: boolean) {
   const byId = (node: Obj) => str(node["id"])
   const pairs: Array<Pair> = []
   let rest = { before: namedNodes(before), after: namedNodes(after) }
@@ -89,10 +86,10 @@ const match = function*(before: Document, after: Document, isOther: boolean) {
     contents.set(node, text)
     return [node["type"], text]
   }
-  const links = neighbours(after, (name) => name)
+  const links = neighbours(graphs.after, (name) => name)
   const around = () => {
     const former = new Map(pairs.map(([a, b]) => [nameOf(a), nameOf(b)]))
-    const old = neighbours(before, (name) => former.get(name) ?? name)
+    const old = neighbours(graphs.before, (name) => former.get(name) ?? name)
     return (node: Obj, side: "before" | "after") => (side === "before" ? old : links)(nameOf(node))
   }
   const pairAround = (of: (node: Obj) => ReadonlyArray<unknown>) => {
@@ -115,8 +112,13 @@ const match = function*(before: Document, after: Document, isOther: boolean) {
   return { pairs, removed: rest.before, added: rest.after }
 }
 
-const rename = (links: ReadonlyArray<Connections.Link>, names: ReadonlyMap<string, string>) =>
-  links.map((link) => ({ ...link, from: names.get(link.from) ?? link.from, to: names.get(link.to) ?? link.to }))
+const linksOf = ({ links }: Graph.Graph, names: ReadonlyMap<string, string>): ReadonlyArray<Connections.Link> =>
+  links.map(({ from, input, output, to }) => ({
+    from: names.get(from) ?? from,
+    output,
+    to: names.get(to) ?? to,
+    input
+  }))
 
 const renameKeys = (value: unknown, names: ReadonlyMap<string, string>): unknown => {
   const object = obj(value)
@@ -139,8 +141,10 @@ const pick = (workflow: Document, names: ReadonlyMap<string, string>): Obj =>
   )
 
 const without = (links: ReadonlyArray<Connections.Link>, others: ReadonlyArray<Connections.Link>) => {
-  const keys = new Set(others.map(linkKey))
-  return [...new Map(links.map((link) => [linkKey(link), link])).values()].filter((link) => !keys.has(linkKey(link)))
+  const keys = new Set(others.map(Connections.linkKey))
+  return [...new Map(links.map((link) => [Connections.linkKey(link), link])).values()].filter((link) =>
+    !keys.has(Connections.linkKey(link))
+  )
 }
 
 const shared = ({ id: _, webhookId: __, ...rest }: Obj): Obj => content(rest)
@@ -180,7 +184,8 @@ export const make = (before: Document, after: Document, isOther = false): Workfl
 
 /** {@link make} in steps: a pair of nodes each. @internal */
 export const steps = function*(before: Document, after: Document, isOther: boolean): Turn.Steps<WorkflowDiff> {
-  const { added, pairs, removed } = yield* match(before, after, isOther)
+  const graphs = { before: Graph.make(before["connections"]), after: Graph.make(after["connections"]) }
+  const { added, pairs, removed } = yield* match(before, after, graphs, isOther)
   const nodes = [
     ...removed.map((node): NodeDiff => ({
       name: nameOf(node),
@@ -196,7 +201,7 @@ export const steps = function*(before: Document, after: Document, isOther: boole
   ]
   const names = newNames(nodes)
   yield
-  const [old, now] = [rename(Connections.links(before["connections"]), names), Connections.links(after["connections"])]
+  const [old, now] = [linksOf(graphs.before, names), linksOf(graphs.after, new Map())]
   yield
   return defined({
     nodes,

@@ -55,9 +55,10 @@ const linkView = (link: Connections.Link, state: "before" | "after", portName: P
 const linksView = ({ added, removed }: WorkflowDiff["links"], portName: PortName): View["connections"] => {
   const appeared = added.map((link) => linkView(link, "after", portName))
   const disappeared = removed.map((link) => linkView(link, "before", portName))
+  const [before, after] = [new Set(disappeared), new Set(appeared)]
   return {
-    added: appeared.filter((link) => !disappeared.includes(link)),
-    removed: disappeared.filter((link) => !appeared.includes(link))
+    added: appeared.filter((link) => !before.has(link)),
+    removed: disappeared.filter((link) => !after.has(link))
   }
 }
 

@@ -1,17 +1,16 @@
-/** Positions of nodes from left to right along their links, sub-nodes below the node that they serve. Pure. */
-import * as Graph from "effect/Graph"
+/** Positions of nodes: from left to right along their links, sub-nodes below the node that they serve, new ones where there is room. */
+import * as Result from "effect/Result"
+import { arr, equals, num, type Obj, obj, own } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
+import * as Connections from "../../n8n/model/Connections.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
+import * as Graph from "../Graph.ts"
+import type { Edit, Lookups } from "./step.ts"
 
 export interface Box {
   readonly id: string
   readonly width: number
   readonly height: number
-}
-
-/** Link between two of the nodes; one that is not main leads from a sub-node to the node that it serves. */
-export interface Link {
-  readonly from: string
-  readonly to: string
-  readonly isMain: boolean
 }
 
 export type Place = readonly [x: number, y: number]
@@ -35,12 +34,13 @@ export interface Gaps {
 const [usual, betweenBeside]: readonly [Gaps, number] = [{ columns: 124, rows: 104 }, 64]
 
 /** Sub-nodes of each node; one that serves several belongs to the first. */
-const subNodesOf = (links: ReadonlyArray<Link>): Targets => {
-  const inFlow = new Set(links.flatMap(({ from, isMain, to }) => isMain ? [from, to] : []))
+const subNodesOf = ({ links }: Graph.Graph<Graph.Edge>): Targets => {
+  const inFlow = new Set(links.filter(Graph.isMain).flatMap(({ from, to }) => [from, to]))
   const host = new Map<string, string>()
-  for (const { from, isMain, to } of links) {
+  for (const link of links) {
+    const { from, to } = link
     const leadsBack = (id: string | undefined): boolean => id !== undefined && (id === from || leadsBack(host.get(id)))
-    if (!isMain && !inFlow.has(from) && !host.has(from) && !leadsBack(to)) host.set(from, to)
+    if (!Graph.isMain(link) && !inFlow.has(from) && !host.has(from) && !leadsBack(to)) host.set(from, to)
   }
   return Map.groupBy(host.keys(), (id) => host.get(id) ?? "")
 }
@@ -102,57 +102,123 @@ const layOut = (
 }
 
 /** Groups of nodes that no link connects: positions, each relative to its group's upper left corner. */
-export const islands = (boxes: ReadonlyArray<Box>, links: ReadonlyArray<Link>, gaps: Gaps = usual) => {
+export const islands = (boxes: ReadonlyArray<Box>, graph: Graph.Graph<Graph.Edge>, gaps: Gaps = usual) => {
   const byId = new Map(boxes.map((box) => [box.id, box]))
-  const subNodes = subNodesOf(links)
+  const subNodes = subNodesOf(graph)
   const hanging = new Set([...subNodes.values()].flat())
   const blocks = new Map(
     boxes.flatMap((box) => hanging.has(box.id) ? [] : [[box.id, blockOf(box, subNodes, byId)] as const])
   )
   const ids = [...blocks.keys()]
-  const flow = links.filter(({ from, isMain, to }) => isMain && from !== to)
-  const targets: Targets = new Map(
-    [...Map.groupBy(flow, ({ from }) => from)].map(([from, all]) => [from, [...new Set(all.map(({ to }) => to))]])
-  )
-  const indices = new Map(ids.map((id, index) => [id, index]))
-  const indexOf = (id: string) => indices.get(id) ?? 0
-  const graph = Graph.directed<string, void>((mutable) => {
-    for (const id of ids) Graph.addNode(mutable, id)
-    for (const [from, all] of targets) {
-      for (const to of all) Graph.addEdge(mutable, indexOf(from), indexOf(to), undefined)
-    }
-  })
-  const reached = new Set([...targets.values()].flat())
-  const start = ids.toSorted((a, b) => Number(reached.has(a)) - Number(reached.has(b))).map(indexOf)
-  const ended = [...Graph.values(Graph.dfsPostOrder(graph, { start }))]
-  const turn = new Map(ended.map((id, index) => [id, index]))
-  // A link leads back if the search ends its target after its source.
-  const forward: Targets = new Map(
-    [...Graph.values(Graph.dfs(graph, { start }))].map((from) => [
-      from,
-      (targets.get(from) ?? []).filter((to) => (turn.get(to) ?? 0) < (turn.get(from) ?? 0))
-    ])
-  )
-  // A node is right of the last node that leads to it.
-  const columns = new Map<string, number>()
-  for (const from of ended.toReversed()) {
-    const next = (columns.get(from) ?? 0) + 1
-    for (const to of forward.get(from) ?? []) columns.set(to, Math.max(columns.get(to) ?? 0, next))
-  }
-  return Graph.weaklyConnectedComponents(graph).map((island) => {
-    const names = new Set(island.map((index) => ids[index]))
-    return layOut(ids.filter((id) => names.has(id)), forward, columns, blocks, gaps)
-  })
+  const { columns, forward, islands } = Graph.layers(graph, ids)
+  return islands.map((island) => layOut(ids.filter((id) => island.has(id)), forward, columns, blocks, gaps))
 }
 
 /** Position of each node, relative to the upper left corner; groups that no link connects are below each other. */
-export const arrange = (boxes: ReadonlyArray<Box>, links: ReadonlyArray<Link>): ReadonlyMap<string, Place> => {
+export const arrange = (boxes: ReadonlyArray<Box>, graph: Graph.Graph<Graph.Edge>): ReadonlyMap<string, Place> => {
   let y = 0
   return new Map(
-    islands(boxes, links).flatMap(({ height, places }) => {
+    islands(boxes, graph).flatMap(({ height, places }) => {
       const top = y
       y += height + usual.rows
       return [...places].map(([id, [dx, dy]]) => [id, [dx, top + dy]] as const)
     })
+  )
+}
+
+interface Spot {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+}
+
+/** Distances of new nodes: between the left sides of two nodes in a row, between rows, between sub-nodes. */
+const [right, down, beside] = [220, 200, 160]
+const [narrow, wide] = [96, 256]
+export const height = 96
+const room = 32
+
+/** Largest coordinate; beyond it floating-point steps get too coarse. */
+const farthest = 1e9
+
+/** Width of a node; n8n draws nodes with sub-nodes wider. */
+export const widthOf = (type: string, { find }: Lookups): number => {
+  const inputs = find(type)?.descriptions[0]?.inputs
+  return inputs !== undefined && JSON.stringify(inputs).includes("ai_") ? wide : narrow
+}
+
+const boxOf = (node: Obj, lookups: Lookups): Spot | undefined => {
+  const [x, y] = arr(node["position"]).map(num)
+  return x === undefined || y === undefined || Math.max(Math.abs(x), Math.abs(y)) >= farthest || Workflow.isNote(node)
+    ? undefined
+    : { x, y, width: widthOf(Workflow.typeOf(node), lookups) }
+}
+
+export const corner = (nodes: ReadonlyArray<Obj>, lookups: Lookups): readonly [x: number, y: number] => {
+  const boxes = nodes.flatMap((node) => boxOf(node, lookups) ?? [])
+  const least = (key: "x" | "y") => Math.round(boxes.reduce((least, box) => Math.min(least, box[key]), Infinity))
+  return boxes.length === 0 ? [0, 0] : [least("x"), least("y")]
+}
+
+const overlap = (a: Spot, b: Spot) =>
+  a.x < b.x + b.width + room && b.x < a.x + a.width + room && Math.abs(a.y - b.y) < height + room
+
+/** Free position: right of the anchor, below it for a sub-node, without an anchor to the right of all. */
+export const freePlace = (
+  workflow: Obj,
+  { anchor, isSub, type }: { readonly type: string; readonly anchor: Obj | undefined; readonly isSub: boolean },
+  lookups: Lookups
+): readonly [number, number] => {
+  const boxes = Workflow.nodes(workflow).flatMap((node) => boxOf(node, lookups) ?? [])
+  const width = widthOf(type, lookups)
+  const last = boxes.reduce<Spot | undefined>(
+    (most, box) => most === undefined || box.x > most.x ? box : most,
+    undefined
+  )
+  const atAnchor = anchor && boxOf(anchor, lookups)
+  const from = atAnchor ?? last
+  if (from === undefined) return [0, 0]
+  const isBelow = isSub && atAnchor !== undefined
+  let [x, y] = [
+    Math.round(isBelow ? from.x : from.x + from.width + right - narrow),
+    Math.round(isBelow ? from.y + down : from.y)
+  ]
+  while (boxes.some((box) => overlap({ x, y, width }, box))) {
+    if (isBelow) x += beside
+    else y += down
+  }
+  return [x, y]
+}
+
+export const tidy: Edit<"tidy"> = (workflow, _, lookups) => {
+  const nodes = arr(workflow["nodes"])
+  const byName = new Map<string, Obj>()
+  for (const node of Workflow.nodes(workflow)) {
+    const name = Workflow.nameOf(node)
+    if (name !== "" && !byName.has(name) && !Workflow.isNote(node)) byName.set(name, node)
+  }
+  const places = arrange(
+    [...byName].map(([id, node]) => ({
+      id,
+      width: widthOf(Workflow.typeOf(node), lookups),
+      height: height
+    })),
+    Graph.of(Connections.links(workflow["connections"]).filter(({ from, to }) => byName.has(from) && byName.has(to)))
+  )
+  const [left, top] = corner([...byName.values()], lookups)
+  const positions = new Map<unknown, readonly [x: number, y: number]>(
+    [...places].map(([name, [x, y]]) => [byName.get(name), [left + x, top + y]])
+  )
+  let count = 0
+  const placed = nodes.map((node) => {
+    const position = positions.get(node)
+    if (position === undefined || equals(own(node, "position"), position)) return node
+    count++
+    return { ...obj(node), position }
+  })
+  return Result.succeed(
+    count === 0
+      ? { workflow, changes: ["every node is already in place"] }
+      : { workflow: { ...workflow, nodes: placed }, changes: [`tidied: moved ${counted(count, "node")}`] }
   )
 }

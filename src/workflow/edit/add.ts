@@ -7,11 +7,12 @@ import * as NodeType from "../../catalogue/types/NodeType.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { nodes, parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
 import * as Checked from "../check/CheckedWorkflow.ts"
+import * as Connection from "../check/Connection.ts"
 import { isCommunity } from "../check/TypeProblems.ts"
+import * as Graph from "../Graph.ts"
+import * as Arrangement from "./Arrangement.ts"
 import * as Connect from "./connect.ts"
-import * as Links from "./links.ts"
 import * as Patch from "./patch.ts"
-import * as Place from "./place.ts"
 import { unique } from "./rename.ts"
 import { matchPorts } from "./rewire.ts"
 import * as Step from "./step.ts"
@@ -100,7 +101,7 @@ export const add: Step.Edit<"add"> = (workflow, operation, lookups) =>
     const node = {
       ...bare,
       position: position === undefined
-        ? Place.find(workflow, { type, anchor: anchor?.node, isSub }, lookups)
+        ? Arrangement.freePlace(workflow, { type, anchor: anchor?.node, isSub }, lookups)
         : [Math.round(position.x), Math.round(position.y)],
       ...(kind.hasWebhook ? { webhookId: lookups.newId() } : {})
     }
@@ -192,13 +193,6 @@ const makeNode = (node: Obj, kind: Kind, overrides: Obj, lookups: Step.Lookups):
   return Object.fromEntries(next)
 }
 
-const outputOf = (output: Connections.Port, before: Checked.Node, after: Checked.Node): Connections.Port => {
-  const matches = matchPorts(before, after, "output")
-  const port = before.outputs?.find(({ index, type }) => type === output.type && index === output.index)
-  const match = port && matches.get(port)
-  return match === undefined ? output : { type: match.type, index: match.index }
-}
-
 /** Gives a node another type, and preserves everything that fits it: parameters, credentials, connections, settings. */
 export const replace = (
   workflow: Obj,
@@ -213,25 +207,27 @@ export const replace = (
     yield* Patch.refuseUnknown({ description, typeVersion, parameters: overrides }, Object.keys(overrides), lookups)
     const next = makeNode(node, kind, overrides, lookups)
     const [before, after] = [Step.read(entry, lookups), Step.read({ node: next }, lookups)]
-    const means = Step.meaning(workflow, entry)
+    const words = Step.wordsFor(workflow, entry)
     const maintained: Array<string> = []
     const removed: Array<string> = []
-    const links = Connections.links(workflow["connections"]).filter(({ from, to }) => means(from) || means(to))
-    const moved = new Map<Connections.Link, Connections.Link | undefined>()
+    const outputs = before && after && matchPorts(before, after, "output")
+    const moved = new Map<Connections.PlacedLink, Connections.Link | undefined>()
     const other = (word: string) => {
       const entry = Step.peek(workflow, word)
       return entry && Step.read(entry, lookups)
     }
-    for (const link of links) {
-      const from = means(link.from) ? after : other(link.from)
-      const to = means(link.to) ? after : other(link.to)
+    for (const link of Graph.around(Graph.make(workflow["connections"]), words)) {
+      const from = words.has(link.from) ? after : other(link.from)
+      const to = words.has(link.to) ? after : other(link.to)
       if (from === undefined || to === undefined || before === undefined || after === undefined) continue
-      const output = means(link.from) ? outputOf(link.output, before, after) : link.output
+      const port = words.has(link.from) ? Connection.portAt(outputs?.keys(), link.output) : undefined
+      const { index, type } = port && outputs?.get(port) || link.output
+      const output = { type, index }
       const [start, end] = [Connections.portLabel(output), Connections.portLabel(link.input)]
-      const line = means(link.from)
+      const line = words.has(link.from)
         ? `${start} → '${to.name}' ${end}`
         : `'${from.name}' ${start} → ${end}`
-      const wrong = Connect.misfit(from, output, to, link.input)
+      const wrong = Connection.misfit({ ...link, output }, from, to)
       if (wrong === undefined) {
         if (!Connections.samePort(output, link.output)) moved.set(link, { ...link, output })
         maintained.push(line)
@@ -243,7 +239,7 @@ export const replace = (
     const connections = obj(workflow["connections"])
     const edited: Obj = {
       ...Step.withNode(workflow, index, next),
-      ...(connections === undefined ? {} : { connections: Links.move(connections, moved) })
+      ...(connections === undefined ? {} : { connections: Connections.move(connections, moved) })
     }
     return {
       workflow: edited,

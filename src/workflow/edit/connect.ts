@@ -4,8 +4,9 @@ import { type Obj, obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import type { Port } from "../../catalogue/types/Ports.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
-import { admits, type Node, portTypes, quoted } from "../check/CheckedWorkflow.ts"
-import * as Links from "./links.ts"
+import { type Node, portTypes, quoted } from "../check/CheckedWorkflow.ts"
+import * as Connection from "../check/Connection.ts"
+import * as Graph from "../Graph.ts"
 import type { Of } from "./operation.ts"
 import * as Step from "./step.ts"
 
@@ -94,55 +95,6 @@ const commonType = (from: Node, to: Node): string => {
   return (shared.includes("main") ? "main" : shared[0]) ?? types[0] ?? "main"
 }
 
-const reverseHint = (from: Node, to: Node): string => {
-  const type = commonType(to, from)
-  return type !== "main" && portTypes(from.inputs).includes(type) && portTypes(to.outputs).includes(type)
-    ? `'${to.name}' serves '${from.name}' by ${type}: connect from '${to.name}' to '${from.name}'. `
-    : ""
-}
-
-export const misfit = (
-  from: Node,
-  output: ResolvedPort,
-  to: Node,
-  input: Connections.Port
-): (Unclear & { readonly at: "output" | "input" }) | undefined => {
-  const { inputs } = to
-  const { outputs } = from
-  const isOutput = output.isNewError === true || outputs === undefined ||
-    outputs.some((port) => Connections.samePort(port, output))
-  if (!isOutput) {
-    return {
-      at: "output",
-      message: `'${from.name}' has no ${Connections.portLabel(output)} output.`,
-      hint: reverseHint(from, to) + choices(from, "output")
-    }
-  }
-  const hint = reverseHint(from, to) + choices(to, "input")
-  if (output.type !== input.type) {
-    return {
-      at: "input",
-      message: `Output ${output.type} cannot be connected to an input of type ${input.type}.`,
-      hint
-    }
-  }
-  const ofType = inputs?.filter(({ type }) => type === input.type)
-  const port = ofType?.find(({ index }) => index === input.index) ?? (input.type === "main" ? undefined : ofType?.[0])
-  if (inputs !== undefined && port === undefined) {
-    const isTrigger = to.description?.group.includes("trigger") === true && input.type === "main"
-    return {
-      at: "input",
-      message: `'${to.name}' has no ${Connections.portLabel(input)} input.`,
-      hint: isTrigger ? `'${to.name}' is a trigger: it starts a workflow. Connect from it.` : hint
-    }
-  }
-  return port === undefined || admits(port, from) ? undefined : {
-    at: "input",
-    message: `'${to.name}' does not take a '${from.type}' as ${port.name ?? port.type}.`,
-    hint: port.only === undefined ? choices(to, "input") : `It takes ${port.only.join(", ")}.`
-  }
-}
-
 const labelAmong = (port: Connections.Port, ports: ReadonlyArray<Port> = []) =>
   label(ports.find((each) => Connections.samePort(each, port)) ?? port)
 
@@ -199,34 +151,39 @@ export const link = (
       : yield* portOf(fields.output, from, "output", sourceOutput, defaultType)
     const ofType = to.inputs?.filter(({ type }) => type === output.type)
     const { index, type }: Connections.Port = targetInput === undefined
-      ? { type: output.type, index: ofType?.find((port) => admits(port, from))?.index ?? 0 }
+      ? { type: output.type, index: ofType?.find((port) => Connection.admits(port, from))?.index ?? 0 }
       : yield* portOf(fields.input, to, "input", targetInput, output.type)
     const input = { type, index }
-    const wrong = misfit(from, output, to, input)
-    if (wrong !== undefined) return yield* Step.refuse(fields[wrong.at], wrong.message, wrong.hint)
     const newLink = { from: from.name, output: { type: output.type, index: output.index }, to: to.name, input }
-    const words = inWords(newLink, from, to)
-    const [isFrom, isTo] = [Step.meaning(workflow, source), Step.meaning(workflow, target)]
-    const into = Connections.links(workflow["connections"]).flatMap((each) =>
-      isTo(each.to) ? [{ ...each, to: to.name }] : []
-    )
-    if (into.some((each) => Connections.sameLink({ ...each, from: isFrom(each.from) ? from.name : "" }, newLink))) {
-      return { workflow, changes: [`${words} is already connected`] }
+    const failing = { ...source.node, onError: "continueErrorOutput" }
+    const judged = output.isNewError === true ? Step.read({ node: failing }, lookups) ?? from : from
+    const wrong = Connection.misfit(newLink, judged, to)
+    if (wrong !== undefined) {
+      const hint = wrong.fix ?? (wrong.at === "output" ? choices(from, "output") : choices(to, "input"))
+      return yield* Step.refuse(fields[wrong.at], wrong.message, hint)
     }
-    const port = to.inputs?.find((each) => Connections.samePort(each, input))
+    const words = inWords(newLink, from, to)
+    const fromWords = Step.wordsFor(workflow, source)
+    const graph = Graph.make(workflow["connections"])
+    const into = [...Step.wordsFor(workflow, target)].flatMap(graph.into)
+    const key = Connections.linkKey(newLink)
+    const isNew = ({ from: word, input, output }: Connections.Link) =>
+      !fromWords.has(word) || Connections.linkKey({ from: from.name, output, to: to.name, input }) !== key
+    if (!into.every(isNew)) return { workflow, changes: [`${words} is already connected`] }
+    const port = Connection.portAt(to.inputs, input)
     const there = into.flatMap((each) => {
       const source = Step.peek(workflow, each.from)
-      const isHere = Connections.samePort(each.input, input)
+      const isHere = port !== undefined && Connection.portAt(to.inputs, each.input) === port
       return isHere && source !== undefined && source.node["disabled"] !== true ? [source.name] : []
     })
-    if (there.length >= (port?.maxConnections ?? Infinity)) {
+    if (port !== undefined && !from.isDisabled && Connection.isCrowded(to, port, there.length + 1)) {
       return yield* Step.refuse(
         fields.input,
-        `'${to.name}' takes ${port?.maxConnections} ${port?.name ?? input.type}; connected: ${quoted(there)}.`,
+        `'${to.name}' takes ${port.maxConnections} ${port.name ?? input.type}; connected: ${quoted(there)}.`,
         `Disconnect one first. ${choices(to, "input")}`
       )
     }
-    const connections = Links.add(workflow["connections"], newLink)
+    const connections = Connections.add(workflow["connections"], newLink)
     if (connections === undefined) {
       return yield* Step.refuse(
         "from",
@@ -235,10 +192,9 @@ export const link = (
       )
     }
     if (output.isNewError !== true) return { workflow: { ...workflow, connections }, changes: [`connected ${words}`] }
-    const failing = Step.withNode(workflow, source.index, { ...source.node, onError: "continueErrorOutput" })
     const change = `connected '${from.name}' error → '${to.name}' ${labelAmong(input, to.inputs)}`
     return {
-      workflow: { ...failing, connections },
+      workflow: { ...Step.withNode(workflow, source.index, failing), connections },
       changes: [`${change}; its onError is continueErrorOutput now`]
     }
   })
@@ -252,21 +208,22 @@ export const connect: Step.Edit<"connect"> = (workflow, operation, lookups) =>
 
 const endOf = (workflow: Obj, word: string, isNamed: boolean, field: string, lookups: Step.Lookups) =>
   isNamed && Step.peek(workflow, word) === undefined
-    ? Result.succeed({ name: word, node: undefined, means: (each: string) => each === word })
+    ? Result.succeed({ name: word, node: undefined, words: new Set([word]) as ReadonlySet<string> })
     : Result.map(Step.locate(workflow, word, field, lookups), (entry) => ({
       name: entry.name,
       node: Step.read(entry, lookups),
-      means: Step.meaning(workflow, entry)
+      words: Step.wordsFor(workflow, entry)
     }))
 
 /** Removes one link or, without ports, every link from one node to the other, also of nodes that no longer exist. */
 export const disconnect: Step.Edit<"disconnect"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
     const { from: fromWord, sourceOutput, targetInput, to: toWord } = operation
-    const all = Connections.links(workflow["connections"])
-    const from = yield* endOf(workflow, fromWord, all.some((link) => link.from === fromWord), "from", lookups)
-    const to = yield* endOf(workflow, toWord, all.some((link) => link.to === toWord), "to", lookups)
-    const between = all.filter((link) => from.means(link.from) && to.means(link.to))
+    const graph = Graph.make(workflow["connections"])
+    const from = yield* endOf(workflow, fromWord, graph.out(fromWord).length > 0, "from", lookups)
+    const to = yield* endOf(workflow, toWord, graph.into(toWord).length > 0, "to", lookups)
+    const out = [...from.words].flatMap(graph.out)
+    const between = out.filter((link) => to.words.has(link.to))
     const type = between[0]?.output.type ?? "main"
     const output = sourceOutput === undefined
       ? undefined
@@ -281,7 +238,7 @@ export const disconnect: Step.Edit<"disconnect"> = (workflow, operation, lookups
     if (removed.length === 0) {
       const there = between.length > 0
         ? between.map(inTurn)
-        : all.filter((link) => from.means(link.from)).map((link) => inWords(link))
+        : out.map((link) => inWords(link))
       return yield* Step.refuse(
         "to",
         `'${from.name}' is not connected to '${to.name}'${between.length > 0 ? " there" : ""}.`,
@@ -290,9 +247,8 @@ export const disconnect: Step.Edit<"disconnect"> = (workflow, operation, lookups
           : `Existing: ${there.slice(0, 8).join(", ")}.`
       )
     }
-    const isRemoved = (link: Connections.Link) => removed.some((each) => Connections.sameLink(each, link))
     return {
-      workflow: { ...workflow, connections: Links.remove(obj(workflow["connections"]) ?? {}, isRemoved) },
+      workflow: { ...workflow, connections: Connections.remove(obj(workflow["connections"]) ?? {}, removed) },
       changes: [`disconnected ${removed.map(inTurn).join(", ")}`]
     }
   })

@@ -8,8 +8,8 @@ import * as Workflow from "../../n8n/model/Workflow.ts"
 import { quoted } from "../check/CheckedWorkflow.ts"
 import * as Expressions from "../check/Expressions.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
+import * as Graph from "../Graph.ts"
 import * as Group from "./group.ts"
-import * as Links from "./links.ts"
 import { remove, renameIn, unique } from "./rename.ts"
 import * as Step from "./step.ts"
 
@@ -36,9 +36,6 @@ const place = ({ entry, members }: Group.Group, dx: number) => {
   const [x = 0, y = 0] = arr(members.get(entry)?.json["position"]).map(Number)
   return [x + dx, y]
 }
-
-const linked = (links: ReadonlyArray<Connections.Link>, connections: Obj = {}) =>
-  links.reduce<Obj>((all, link) => Links.add(all, link) ?? all, connections)
 
 const build = (
   workflow: Obj,
@@ -80,9 +77,7 @@ const build = (
         options: { dotNotation: false, stripBinary: false }
       })])
     ]
-    const port = { type: "main", index: 0 }
-    const row = [...(isWhole ? [start] : [start, restore]), group.entry]
-    const links = row.slice(1).map((to, index) => ({ from: row[index] ?? "", output: port, to, input: port }))
+    const links = Connections.chain([...(isWhole ? [start] : [start, restore]), group.entry])
     const pinData = Object.entries(obj(workflow["pinData"]) ?? {}).filter(([key]) => group.members.has(key))
     return {
       inputs,
@@ -92,7 +87,7 @@ const build = (
           ...head,
           ...[...group.members.values()].map(({ json, name }) => ({ ...json, parameters: parameters.get(name) }))
         ],
-        connections: linked([...links, ...group.inner]),
+        connections: Connections.fromLinks([...links, ...group.inner.links]),
         settings: settingsOf(workflow),
         ...(pinData.length === 0 ? {} : { pinData: Object.fromEntries(pinData) })
       }
@@ -100,22 +95,15 @@ const build = (
   })
 
 /** Nodes from the trigger on, then the sub-nodes of each. */
-const inTurn = (workflow: Obj): ReadonlyArray<string> => {
-  const links = Connections.links(workflow["connections"])
+const inTurn = (workflow: Obj, graph: Graph.Graph): ReadonlyArray<string> => {
   const first = Workflow.nodes(workflow).find((node) => Workflow.typeOf(node) === trigger)
-  const names = new Set(first === undefined ? [] : [Workflow.nameOf(first)])
-  for (const name of names) {
-    for (const { from, output, to } of links) {
-      if (from === name && output.type === "main") names.add(to)
-      if (to === name && output.type !== "main") names.add(from)
-    }
-  }
-  return [...names]
+  return [...Graph.running(graph, first === undefined ? [] : [Workflow.nameOf(first)])]
 }
 
 /** Parts of a sub-workflow that determine its behaviour, without the names that a person chose. */
 const essence = (workflow: Obj, { parse }: Step.Lookups) => {
-  const names = inTurn(workflow)
+  const graph = Graph.make(workflow["connections"])
+  const names = inTurn(workflow, graph)
   const label = (name: string) => `#${names.indexOf(name)}`
   const nodes = names.flatMap((name) => {
     const node = Workflow.nodes(workflow).find((each) => Workflow.nameOf(each) === name)
@@ -128,7 +116,7 @@ const essence = (workflow: Obj, { parse }: Step.Lookups) => {
     const credentials = mapValues(obj(node["credentials"]) ?? {}, (each) => obj(each)?.["id"] ?? each)
     return [{ name, json: { ...rest, credentials, parameters } }]
   })
-  const links = Connections.links(workflow["connections"]).map(({ from, input, output, to }) =>
+  const links = graph.links.map(({ from, input, output, to }) =>
     `${label(from)} ${Connections.portLabel(output)} → ${label(to)} ${Connections.portLabel(input)}`
   )
   return { nodes, links: links.toSorted() }
@@ -289,12 +277,12 @@ export const extract: Step.Edit<"extract"> = (workflow, operation, lookups) =>
         parameters: renameIn(Workflow.parametersOf(other), exit, node.name, lookups.parse)
       }
     })
-    const links = [
+    const connections = [
       ...group.into.map((link) => ({ ...link, to: node.name })),
       ...group.out.map((link) => ({ ...link, from: node.name }))
-    ]
+    ].reduce<Obj>((all, link) => Connections.add(all, link) ?? all, obj(rest["connections"]) ?? {})
     return {
-      workflow: { ...rest, nodes: [...others, node], connections: linked(links, obj(rest["connections"])) },
+      workflow: { ...rest, nodes: [...others, node], connections },
       changes: [
         `moved ${quoted([...group.members.keys()])} to ${sub === undefined ? "" : "the new "}workflow '${name}', ` +
         `called by '${node.name}' ` +

@@ -7,11 +7,11 @@ import type { Link } from "../../n8n/model/Connections.ts"
 import { parametersOf } from "../../n8n/model/Workflow.ts"
 import * as Checked from "../check/CheckedWorkflow.ts"
 import * as Expressions from "../check/Expressions.ts"
+import * as Graph from "../Graph.ts"
 import { literal, unique } from "./rename.ts"
 import * as Step from "./step.ts"
 
 type Nodes = ReadonlyMap<string, Checked.Node>
-type Flow = ReadonlyArray<Link>
 
 export interface Group {
   /** In the order of the workflow, with the sub-nodes that serve only them. */
@@ -19,7 +19,7 @@ export interface Group {
   readonly rest: ReadonlyArray<Checked.Node>
   readonly entry: string
   readonly exit: string | undefined
-  readonly inner: ReadonlyArray<Link>
+  readonly inner: Graph.Graph
   readonly into: ReadonlyArray<Link>
   readonly out: ReadonlyArray<Link>
   readonly after: ReadonlySet<string>
@@ -50,26 +50,6 @@ const joins = ({ json, parameters, type }: Checked.Node) =>
   joining.has(type) || json["executeOnce"] === true ||
   type === `${base}code` && /pairedItem/.test(String(parameters["jsCode"]))
 
-const reach = (
-  starts: Iterable<string>,
-  next: ReadonlyMap<string, ReadonlyArray<string>>,
-  blocked?: string
-): Set<string> => {
-  const names = new Set<string>()
-  const stack = [...starts]
-  for (let name = stack.pop(); name !== undefined; name = stack.pop()) {
-    if (name === blocked || names.has(name)) continue
-    names.add(name)
-    stack.push(...next.get(name) ?? [])
-  }
-  return names
-}
-
-const nextOf = (links: ReadonlyArray<Link>) =>
-  new Map([...Map.groupBy(links, ({ from }) => from)].map(([from, all]) => [from, all.map(({ to }) => to)]))
-
-const backwards = (links: ReadonlyArray<Link>) => links.map((link) => ({ ...link, from: link.to, to: link.from }))
-
 const portsOf = (links: ReadonlyArray<Link>, side: "from" | "to") => [
   ...new Set(links.map((link) => `'${link[side]}' ${(side === "from" ? link.output : link.input).index}`))
 ]
@@ -91,10 +71,9 @@ const movable = ({ description, json, name, parameters, type }: Checked.Node): S
 }
 
 /** Members with the sub-nodes that serve only them; refuses those that also serve others. */
-const withSubNodes = (names: Set<string>, links: ReadonlyArray<Link>): Step.Attempt<Set<string>> => {
-  const served = links.filter(({ output }) => output.type !== "main")
-  const members = reach(names, nextOf(backwards(served)))
-  const shared = served.find(({ from, to }) => members.has(from) && !members.has(to))
+const withSubNodes = (names: ReadonlySet<string>, graph: Graph.Graph): Step.Attempt<ReadonlySet<string>> => {
+  const members = Graph.withSubNodes(graph, names)
+  const shared = graph.links.find((link) => !Graph.isMain(link) && members.has(link.from) && !members.has(link.to))
   return shared === undefined
     ? Result.succeed(members)
     : cannotMove(
@@ -104,12 +83,12 @@ const withSubNodes = (names: Set<string>, links: ReadonlyArray<Link>): Step.Atte
 }
 
 /** Refuses a group in which a node other than its exit might run last: n8n returns the items of the last node. */
-const endsAt = (exit: string, flow: ReadonlyArray<string>, inner: Flow, members: Nodes): Step.Attempt<void> => {
-  if (inner.some(({ from }) => from === exit)) {
+const endsAt = (exit: string, flow: ReadonlyArray<string>, inner: Graph.Graph, members: Nodes): Step.Attempt<void> => {
+  if (Graph.next(inner, exit).length > 0) {
     return cannotMove(`The items of '${exit}' go both to nodes of the group and out of it.`, "End the group there.")
   }
   for (const name of flow) {
-    if (name !== exit && !inner.some(({ from, output }) => from === name && output.index === 0)) {
+    if (name !== exit && Graph.next(inner, name, 0).length === 0) {
       return cannotMove(
         `'${name}' can be the last to run, but a sub-workflow returns the items of the node that runs last, ` +
           `and the group's items leave at '${exit}'.`,
@@ -123,16 +102,16 @@ const endsAt = (exit: string, flow: ReadonlyArray<string>, inner: Flow, members:
   return Result.void
 }
 
-const isStraight = (flow: ReadonlyArray<string>, inner: Flow, members: Nodes) =>
+const isStraight = (flow: ReadonlyArray<string>, inner: Graph.Graph, members: Nodes) =>
   flow.every((name) => {
     const node = members.get(name)
-    const count = (side: "from" | "to") => inner.filter((link) => link[side] === name).length
-    return node !== undefined && !joins(node) && count("from") <= 1 && count("to") <= 1
+    return node !== undefined && !joins(node) &&
+      Math.max(Graph.next(inner, name).length, Graph.previous(inner, name).length) <= 1
   })
 
 export const find = (workflow: Obj, words: ReadonlyArray<string>, lookups: Step.Lookups): Step.Attempt<Group> =>
   Result.gen(function*() {
-    const { byName, links, nodes } = Turn.finish(Checked.make(workflow, lookups))
+    const { byName, graph, nodes } = Turn.finish(Checked.make(workflow, lookups))
     const named = new Set<string>()
     for (const [index, word] of words.entries()) {
       const { name, node } = yield* Step.locate(workflow, word, JsonPath.member("nodes", index), lookups)
@@ -141,13 +120,11 @@ export const find = (workflow: Obj, words: ReadonlyArray<string>, lookups: Step.
       }
       named.add(name)
     }
-    const all = yield* withSubNodes(named, links)
+    const all = yield* withSubNodes(named, graph)
     const members: Nodes = new Map(nodes.flatMap((node) => all.has(node.name) ? [[node.name, node]] : []))
     for (const node of members.values()) yield* movable(node)
-    const isFlow = ({ output }: Link) => output.type === "main"
-    const items = links.filter(isFlow)
-    const inner = links.filter(({ from, to }) => all.has(from) && all.has(to))
-    const innerFlow = inner.filter(isFlow)
+    const items = graph.links.filter(Graph.isMain)
+    const inner = Graph.of(graph.links.filter(({ from, to }) => all.has(from) && all.has(to)))
     const into = items.filter(({ from, to }) => !all.has(from) && all.has(to))
     const out = items.filter(({ from, to }) => all.has(from) && !all.has(to))
     const [entries, exits] = [portsOf(into, "to"), portsOf(out, "from")]
@@ -166,28 +143,25 @@ export const find = (workflow: Obj, words: ReadonlyArray<string>, lookups: Step.
         "Include the nodes that join these branches, or end the group before they part."
       )
     }
-    const within = nextOf(innerFlow)
     const [start, exit] = [entry.to, out[0]?.from]
-    const reached = reach([start], within)
+    const reached = Graph.after(inner, [start])
     const flow = [...members.values()].flatMap((node) => Checked.isSubNode(node) || node.isNote ? [] : [node.name])
     const loose = flow.find((name) => !reached.has(name))
     if (loose !== undefined) return yield* cannotMove(`'${loose}' does not follow '${start}' within the group.`)
+    const looping = Graph.looping(inner)
     for (const name of flow) {
-      if (reach(within.get(name) ?? [], within).has(name)) {
+      if (looping.has(name)) {
         return yield* cannotMove(`'${name}' is in a loop.`, "Choose the nodes between two turns of the loop.")
       }
-      const inputs = innerFlow.filter(({ to }) => to === name)
-      if (new Set(inputs.map(({ input }) => input.index)).size < inputs.length) {
+      if (Graph.isFedTwice(inner, name)) {
         return yield* cannotMove(
           `'${name}' can run more than once, and a sub-workflow returns the items of the last run only.`,
           "Join the branches before it with a Merge node first, or leave it out of the group."
         )
       }
     }
-    if (exit !== undefined) yield* endsAt(exit, flow, innerFlow, members)
-    const next = nextOf(items)
-    const targets = new Set(items.map(({ to }) => to))
-    const starts = nodes.flatMap(({ isNote, name }) => isNote || targets.has(name) ? [] : [name])
+    if (exit !== undefined) yield* endsAt(exit, flow, inner, members)
+    const starts = nodes.flatMap(({ isNote, name }) => isNote || Graph.previous(graph, name).length > 0 ? [] : [name])
     return {
       members,
       rest: nodes.filter(({ name }) => !all.has(name)),
@@ -196,17 +170,18 @@ export const find = (workflow: Obj, words: ReadonlyArray<string>, lookups: Step.
       inner,
       into,
       out,
-      after: reach(out.map(({ to }) => to), next),
-      isBefore: (name) => !reach(starts, next, name).has(start),
-      isStraight: isStraight(flow, innerFlow, members)
+      after: Graph.after(graph, out.map(({ to }) => to)),
+      isBefore: (name) => !Graph.after(graph, starts, name).has(start),
+      isStraight: isStraight(flow, inner, members)
     }
   })
 
 /** Whether a node of the group comes after one that makes one item of several, so that its items have no single source. */
 export const isJoined = ({ inner, members }: Group, name: string): boolean => {
-  const back = nextOf(backwards(inner))
-  const served = inner.flatMap(({ from, output, to }) => from === name && output.type !== "main" ? [to] : [])
-  return [name, ...served].flatMap((each) => [...reach(back.get(each) ?? [], back)]).some((each) => {
+  const users = new Set([name])
+  for (const each of users) for (const user of Graph.served(inner, each)) users.add(user)
+  const sources = [...users].flatMap((each) => Graph.previous(inner, each))
+  return [...Graph.before(inner, sources)].some((each) => {
     const node = members.get(each)
     return node !== undefined && joins(node)
   })

@@ -8,7 +8,7 @@ import * as Connections from "../../n8n/model/Connections.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
 import { quoted } from "../check/CheckedWorkflow.ts"
 import { inText, mapTexts, type Reference, type Text, texts } from "../check/Expressions.ts"
-import * as Links from "./links.ts"
+import * as Graph from "../Graph.ts"
 import * as Step from "./step.ts"
 
 /** Free name in n8n's style: `Set`, `Set1`, `Set2`. */
@@ -67,7 +67,7 @@ export const renameIn = (parameters: Obj, before: string, after: string, parse: 
 const remainderOf = (workflow: Obj, name: string): string | undefined =>
   own(obj(workflow["pinData"]), name) !== undefined
     ? "pinned data"
-    : Connections.links(workflow["connections"]).some(({ from }) => from === name)
+    : Graph.make(workflow["connections"]).out(name).length > 0
     ? "connections"
     : undefined
 
@@ -111,18 +111,16 @@ export const rename: Step.Edit<"rename"> = (workflow, { node: word, to }, lookup
         return renameIn(parameters, name, to, lookups.parse)
       })
     })
-    const links = Connections.links(workflow["connections"]).filter((link) =>
-      link.from === name || link.to === name
-    ).length
+    const links = Graph.around(Graph.make(workflow["connections"]), [name]).length
     const follow = [
       ...(links === 0 ? [] : [counted(links, "connection")]),
       ...(expressions === 0 ? [] : [counted(expressions, "expression")])
     ]
     return {
       workflow: within(
-        within({ ...moved, nodes: renamed }, "connections", (connections) => Links.rename(connections, name, to)),
+        within({ ...moved, nodes: renamed }, "connections", (connections) => Connections.rename(connections, name, to)),
         "pinData",
-        (pinData) => Links.renameKey(pinData, name, to)
+        (pinData) => Connections.renameKey(pinData, name, to)
       ),
       changes: [`renamed '${name}' to '${to}'${follow.length === 0 ? "" : `, in ${follow.join(" and ")}, too`}`]
     }
@@ -145,15 +143,14 @@ export const remove: Step.Edit<"remove"> = (workflow, { node: word }, lookups) =
     const rest = { ...workflow, nodes: arr(workflow["nodes"]).toSpliced(index, 1) }
     // References by name stay while another node has that name.
     const stay = new Set(Step.names(rest))
-    const refersToIt = Step.meaning(workflow, entry)
-    const means = (word: string) => refersToIt(word) && !stay.has(word)
-    const links = Connections.links(workflow["connections"]).filter(({ from, to }) => means(from) || means(to))
+    const words = new Set([...Step.wordsFor(workflow, entry)].filter((word) => !stay.has(word)))
+    const links = Graph.around(Graph.make(workflow["connections"]), words)
     const unlinked = within(rest, "connections", (connections) =>
-      Links.remove(
-        without(connections, (_, from) => means(from)),
-        (link) => means(link.to)
+      Connections.remove(
+        without(connections, (_, from) => words.has(from)),
+        links
       ))
-    const unpinned = means(name) ? within(unlinked, "pinData", (pinData) => Step.omit(pinData, name)) : unlinked
+    const unpinned = words.has(name) ? within(unlinked, "pinData", (pinData) => Step.omit(pinData, name)) : unlinked
     const id = str(node["id"])
     const isGrouped = id !== undefined &&
       arr(workflow["nodeGroups"]).some((group) => arr(own(group, "nodeIds")).includes(id))
@@ -163,7 +160,7 @@ export const remove: Step.Edit<"remove"> = (workflow, { node: word }, lookups) =
         `removed ${name === "" ? member("nodes", index) : quoted([name])}` +
         (links.length === 0 ? "" : ` and ${counted(links.length, "connection")}`)
       ],
-      ...(means(name) ? { removed: name } : {})
+      ...(words.has(name) ? { removed: name } : {})
     }
   })
 

@@ -4,9 +4,10 @@ import * as JsonPath from "../../base/JsonPath.ts"
 import type { Port } from "../../catalogue/types/Ports.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { type Node, quoted } from "../check/CheckedWorkflow.ts"
+import * as Connection from "../check/Connection.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
+import * as Graph from "../Graph.ts"
 import * as PortName from "./connect.ts"
-import * as Links from "./links.ts"
 import * as Step from "./step.ts"
 
 type Side = "input" | "output"
@@ -103,11 +104,6 @@ export const matchPorts = (
   return new Map(left.map((each) => [each.port, matches.get(each)?.port]))
 }
 
-const portOf = (ports: Iterable<Port>, { index, type }: Connections.Port) => {
-  const ofType = [...ports].filter((port) => port.type === type)
-  return ofType.find((port) => port.index === index) ?? (type === "main" ? undefined : ofType[0])
-}
-
 interface PortChange {
   readonly before: Port
   readonly after: Port | undefined
@@ -124,19 +120,19 @@ const inWords = (name: string, side: Side, { after, before, others }: PortChange
 
 const moveLinks = (workflow: Obj, entry: Step.NodeEntry, before: Node, after: Node) => {
   const connections = obj(workflow["connections"]) ?? {}
-  const isNode = Step.meaning(workflow, entry)
+  const words = Step.wordsFor(workflow, entry)
   const sides = (["output", "input"] as const).map((side) => {
     const matches = (side === "input" ? before.inputs && after.inputs : before.outputs && after.outputs) === undefined
       ? new Map<Port, Port | undefined>()
       : matchPorts(before, after, side)
     return { side, matches, changes: new Map<Port, PortChange>() }
   })
-  const moved = new Map<Connections.Link, Connections.Link | undefined>()
-  for (const link of Connections.links(connections)) {
+  const moved = new Map<Connections.PlacedLink, Connections.Link | undefined>()
+  for (const link of Graph.around(Graph.make(connections), words)) {
     let result: Connections.Link | undefined = link
     for (const { changes, matches, side } of sides) {
       const [name, other] = side === "output" ? [link.from, link.to] : [link.to, link.from]
-      const port = isNode(name) ? portOf(matches.keys(), link[side]) : undefined
+      const port = words.has(name) ? Connection.portAt(matches.keys(), link[side]) : undefined
       const match = port && matches.get(port)
       if (port === undefined || match !== undefined && Connections.samePort(match, port)) continue
       const change = changes.get(port) ?? { before: port, after: match, others: [] }
@@ -147,7 +143,7 @@ const moveLinks = (workflow: Obj, entry: Step.NodeEntry, before: Node, after: No
     if (result !== link) moved.set(link, result)
   }
   return {
-    connections: Links.move(connections, moved),
+    connections: Connections.move(connections, moved),
     changes: sides.flatMap(({ changes, side }) => [...changes.values()].map((each) => inWords(entry.name, side, each)))
   }
 }

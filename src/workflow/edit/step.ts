@@ -91,12 +91,13 @@ export const withNode = (workflow: Obj, index: number, node: Obj): Obj => ({
 export const isNamesake = (workflow: Obj, { index, name }: NodeEntry): boolean =>
   nodes(workflow).findIndex((node) => node["name"] === name) !== index
 
-/** Tests whether a word in connections refers to the node, by name or by id (which n8n ignores). */
-export const meaning = (workflow: Obj, entry: NodeEntry): (word: string) => boolean => {
+/** Words in connections that refer to the node: its name, and its id (which n8n ignores). */
+export const wordsFor = (workflow: Obj, entry: NodeEntry): ReadonlySet<string> => {
   const id = str(entry.node["id"])
-  const byId = id !== undefined && id !== "" && peek(workflow, id)?.index === entry.index ? id : undefined
-  const byName = entry.name === "" || isNamesake(workflow, entry) ? undefined : entry.name
-  return (word) => word === byName || word === byId
+  return new Set([
+    ...(entry.name === "" || isNamesake(workflow, entry) ? [] : [entry.name]),
+    ...(id !== undefined && peek(workflow, id)?.index === entry.index ? [id] : [])
+  ])
 }
 
 export const omit = (value: Obj, key: string): Obj => without(value, (_, each) => each === key)

@@ -8,7 +8,6 @@ import { holds, nodeKeys, words } from "../../n8n/model/NodeKeys.ts"
 import { typeOf } from "../../n8n/model/Workflow.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as Upgrade from "../upgrade/Upgrade.ts"
-import { isEmpty } from "./links.ts"
 import type { Of } from "./operation.ts"
 import * as Patch from "./patch.ts"
 import * as Rewire from "./rewire.ts"
@@ -67,7 +66,7 @@ export const update: Step.Edit<"update"> = (workflow, operation, lookups) =>
     for (const [key, value] of Object.entries(rest)) {
       yield* checkProperty(entry.node, key, value, lookups)
       // n8n treats empty credentials as none.
-      if (value === null || key === "credentials" && isEmpty(value)) node.delete(key)
+      if (value === null || key === "credentials" && equals(value, {})) node.delete(key)
       else node.set(key, value)
     }
     if (patch !== undefined) {

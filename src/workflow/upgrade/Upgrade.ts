@@ -1,12 +1,14 @@
 /** Upgrades nodes to the newest version of their type, or to the successor of a deprecated type, with the same meaning. */
 import * as Result from "effect/Result"
-import { arr, num, type Obj, str, without } from "../../base/Json.ts"
+import { arr, num, type Obj, obj, str, without } from "../../base/Json.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
+import * as Connections from "../../n8n/model/Connections.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import type * as Checked from "../check/CheckedWorkflow.ts"
+import * as Graph from "../Graph.ts"
 import * as ai from "./ai.ts"
 import * as core from "./core.ts"
 import { carry, left, type Mapping, type Old, type Undecided } from "./mapping.ts"
@@ -90,8 +92,10 @@ const refusalOf = (before: Obj, after: Obj, lookups: Lookups): Undecided | undef
     : { why: `${typed(Workflow.typeOf(after), num(after["typeVersion"]) ?? 1)}: ${wrong}`, decision: "Set it by hand." }
 }
 
+type Whole = Pick<Old, "graph" | "workflow">
+
 const apply = (
-  workflow: Obj,
+  whole: Whole,
   { absorbed, node, outputs }: Move,
   target: { readonly type: string; readonly version: number },
   change: Mapping,
@@ -118,7 +122,7 @@ const apply = (
     parameters: description === undefined
       ? own
       : Parameters.complete(description, { typeVersion: version, parameters: own, isTool }),
-    workflow,
+    ...whole,
     lookups,
     sendsOnly: lookups.sendsOnly === true,
     next,
@@ -140,7 +144,7 @@ const apply = (
 }
 
 /** Moves a node through the versions of its type, as far as its meaning can be carried over. */
-const throughVersions = (workflow: Obj, start: Move, lookups: Lookups): Progress => {
+const throughVersions = (whole: Whole, start: Move, lookups: Lookups): Progress => {
   const type = Workflow.typeOf(start.node)
   const newest = lookups.newest(type)
   const version = num(start.node["typeVersion"])
@@ -148,7 +152,7 @@ const throughVersions = (workflow: Obj, start: Move, lookups: Lookups): Progress
   const list = stepsOf(type).filter(({ to }) => to > version && to <= newest)
   let progress: Progress = start
   for (const { change = carry, to } of list) {
-    const result = apply(workflow, progress, { type, version: to }, change, lookups)
+    const result = apply(whole, progress, { type, version: to }, change, lookups)
     if (Result.isFailure(result)) return { ...progress, left: result.failure }
     progress = result.success
   }
@@ -160,13 +164,13 @@ const throughVersions = (workflow: Obj, start: Move, lookups: Lookups): Progress
   )
 }
 
-const upgradeNode = (workflow: Obj, node: Obj, lookups: Lookups): Progress => {
+const upgradeNode = (whole: Whole, node: Obj, lookups: Lookups): Progress => {
   const start: Move = { node, outputs: [], absorbed: [] }
   const type = Workflow.typeOf(node)
   const version = num(node["typeVersion"])
   if (version === undefined) return start
   const use = lookups.successors?.(type)
-  if (use === undefined) return throughVersions(workflow, start, lookups)
+  if (use === undefined) return throughVersions(whole, start, lookups)
   const successor = successorOf(type)
   if (successor === undefined) {
     return use.length === 0
@@ -178,22 +182,11 @@ const upgradeNode = (workflow: Obj, node: Obj, lookups: Lookups): Progress => {
   if (to === undefined || newest === undefined) {
     return leaving(start, `This n8n lacks ${successor.to.join(", ")}.`, "Upgrade n8n first.")
   }
-  const result = apply(workflow, start, { type: to, version: newest }, successor.change, lookups)
+  const result = apply(whole, start, { type: to, version: newest }, successor.change, lookups)
   // A mapping can choose an earlier version of the successor.
   return Result.isFailure(result)
     ? { ...start, left: result.failure }
-    : throughVersions(workflow, result.success, lookups)
-}
-
-const withOutputs = (connections: Obj, name: string, move: (index: number) => number): Obj => {
-  const types = connections[name] as Obj | undefined
-  if (types === undefined || !Array.isArray(types["main"])) return connections
-  const main: Array<unknown> = []
-  for (const [index, targets] of types["main"].entries()) {
-    const at = move(index)
-    main[at] = [...arr(main[at]), ...arr(targets)]
-  }
-  return { ...connections, [name]: { ...types, main: Array.from(main, (targets) => targets ?? []) } }
+    : throughVersions(whole, result.success, lookups)
 }
 
 /**
@@ -214,13 +207,14 @@ export const steps = function*(
   const remaining: Array<Left> = []
   const absorbed = new Set<string>()
   const moved = new Map<string, (index: number) => number>()
-  let connections = workflow["connections"] as Obj
+  const links = new Map<Connections.PlacedLink, Connections.Link>()
   const before = Workflow.nodes(workflow)
+  const graph = Graph.resolved(workflow)
   const nodes = yield* Turn.flatMap(arr(workflow["nodes"]).entries(), ([index, entry]) => {
     const node = before[index] ?? {}
     const [name, type, version] = [Workflow.nameOf(node), Workflow.typeOf(node), num(node["typeVersion"])]
     if (chosen?.has(name) === false || version === undefined || str(node["type"]) === undefined) return [entry]
-    const progress = upgradeNode(workflow, node, lookups)
+    const progress = upgradeNode({ workflow, graph }, node, lookups)
     const now = typed(Workflow.typeOf(progress.node), num(progress.node["typeVersion"]) ?? version)
     if (progress.left !== undefined) remaining.push({ node: name, type: now, ...progress.left })
     if (progress.node === node) return [entry]
@@ -229,7 +223,10 @@ export const steps = function*(
     if (outputs.length > 0) {
       const move = (index: number) => outputs.reduce((place, each) => each(place), index)
       moved.set(name, move)
-      connections = withOutputs(connections, name, move)
+      for (const link of graph.out(name)) {
+        const { index, type } = link.output
+        if (Graph.isMain(link)) links.set(link, { ...link, output: { type, index: move(index) } })
+      }
     }
     for (const each of progress.absorbed) absorbed.add(each)
     return [progress.node]
@@ -242,7 +239,7 @@ export const steps = function*(
     workflow: {
       ...workflow,
       nodes: nodes.filter((node) => remains(Workflow.nameOf(node))),
-      connections: without(connections, (_, name) => !remains(name))
+      connections: without(Connections.move(obj(workflow["connections"]) ?? {}, links), (_, name) => !remains(name))
     },
     upgraded: ofRemaining(upgraded),
     left: ofRemaining(remaining),

@@ -2,7 +2,6 @@
 import * as Record from "effect/Record"
 import { arr, defined, equals, type Obj, obj, str, without } from "../../base/Json.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
-import * as Connections from "../../n8n/model/Connections.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import data from "./ai.json" with { type: "json" }
 import {
@@ -19,8 +18,7 @@ import {
 
 const langchain = "@n8n/n8n-nodes-langchain."
 
-const linked = ({ name, workflow }: Old, type: string) =>
-  Connections.links(workflow["connections"]).filter(({ input, to }) => to === name && input.type === type)
+const linked = ({ graph, name }: Old, type: string) => graph.into(name).filter(({ input }) => input.type === type)
 
 const nodesLinked = (old: Old, type: string) => {
   const names = new Set(linked(old, type).map(({ from }) => from))
@@ -131,9 +129,7 @@ const sharedSession: Mapping = (old) => {
   if (old.parameters["sessionIdType"] !== "fromInput") return carry(old)
   const triggers = Workflow.nodes(old.workflow).filter((node) => Workflow.typeOf(node) === `${langchain}chatTrigger`)
   const [trigger] = triggers
-  const loads = Connections.links(old.workflow["connections"]).some(({ from, to }) =>
-    from === old.name && triggers.some((node) => Workflow.nameOf(node) === to)
-  )
+  const loads = old.graph.out(old.name).some(({ to }) => triggers.some((node) => Workflow.nameOf(node) === to))
   return loads || triggers.length > 1
     ? left(
       "From this version on the session belongs to this memory alone, and the Chat Trigger would not find its history.",
@@ -267,7 +263,7 @@ const fromOpenAi: Mapping = (old) => {
 const autofixing: Mapping = (old) => {
   const [inner, ...others] = nodesLinked(old, "ai_outputParser")
   const name = Workflow.nameOf(inner)
-  const uses = Connections.links(old.workflow["connections"]).filter(({ from }) => from === name)
+  const uses = old.graph.out(name)
   if (
     inner === undefined || others.length > 0 || uses.length > 1 || inner["disabled"] === true ||
     Workflow.typeOf(inner) !== `${langchain}outputParserStructured` || Workflow.parametersOf(inner)["autoFix"] === true

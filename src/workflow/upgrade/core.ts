@@ -1,10 +1,9 @@
 /** Mappings of nodes that shape and route data. */
-import * as Graph from "effect/Graph"
 import * as Result from "effect/Result"
 import type { Parse } from "../../base/JavaScript.ts"
 import { arr, type Obj, obj, str } from "../../base/Json.ts"
-import { placedLinks } from "../../n8n/model/Connections.ts"
 import * as Answering from "../Answering.ts"
+import * as Graph from "../Graph.ts"
 import { operand } from "./conditions.ts"
 import data from "./core.json" with { type: "json" }
 import { moves } from "./files.ts"
@@ -105,12 +104,12 @@ const merge = [{ to: 3, change: third }, { to: 3.2, change: third }]
 
 /** Version 3 orders its outputs as done, loop. */
 const loop: Mapping = (old) => {
-  const { name, node, version, workflow } = old
-  const main = arr(obj(obj(workflow["connections"])?.[name])?.["main"])
-  if (str(node["onError"]) === "continueErrorOutput" || arr(main[version < 2 ? 1 : 2]).length > 0) {
+  const { graph, name, node, version, workflow } = old
+  const hasNext = (output: number) => Graph.next(graph, name, output).length > 0
+  if (str(node["onError"]) === "continueErrorOutput" || hasNext(version < 2 ? 1 : 2)) {
     return left("It has an output for errors.", "Connect the outputs of the new version by hand: done, loop, error.")
   }
-  return Answering.returnsItems(workflow) && arr(main[1]).length === 0
+  return Answering.returnsItems(workflow) && !hasNext(1)
     ? left(
       "When the loop ends, the new version returns all items, which are returned to the caller of this workflow.",
       "Connect what should be returned to its output 'done'."
@@ -122,23 +121,15 @@ const loop: Mapping = (old) => {
 }
 
 /** Whether each node runs at most once: not in a loop, and not once for each of several branches. */
-const runsOnce = (workflow: Obj): boolean => {
-  const links = placedLinks(workflow["connections"]).filter(({ output }) => output.type === "main")
-  const inputs = links.map(({ input, to }) => JSON.stringify([to, input.index]))
-  if (new Set(inputs).size < inputs.length) return false
-  const names = [...new Set(links.flatMap(({ from, to }) => [from, to]))]
-  const graph = Graph.directed<string, void>((mutable) => {
-    for (const name of names) Graph.addNode(mutable, name)
-    for (const { from, to } of links) Graph.addEdge(mutable, names.indexOf(from), names.indexOf(to), undefined)
-  })
-  return Graph.isAcyclic(graph)
-}
+const runsOnce = (graph: Graph.Graph): boolean =>
+  Graph.looping(graph).size === 0 &&
+  ![...new Set(graph.links.map(({ to }) => to))].some((name) => Graph.isFedTwice(graph, name))
 
-const calledFields: Mapping = ({ own, nextVersion, parameters, version, workflow }) => {
+const calledFields: Mapping = ({ graph, own, nextVersion, parameters, version }) => {
   const { returnOutput, ...rest } = own
   const taken: Obj = version < 1.1 ? { ...rest, inputSource: "passthrough" } : rest
   if (nextVersion < 1.2) return done(returnOutput === undefined ? taken : { ...taken, returnOutput })
-  return parameters["returnOutput"] === "allRuns" || runsOnce(workflow)
+  return parameters["returnOutput"] === "allRuns" || runsOnce(graph)
     ? done(taken)
     : left(
       "If its last node runs several times, the new version returns the items of all runs; the old one those of the last.",

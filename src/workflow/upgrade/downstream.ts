@@ -1,51 +1,24 @@
 /** Uses of a node's items by the rest of a workflow. */
-import { arr, type Obj, obj, str } from "../../base/Json.ts"
+import type { Obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import * as Answering from "../Answering.ts"
+import * as Graph from "../Graph.ts"
 import types from "./downstream.json" with { type: "json" }
 import type { Old } from "./mapping.ts"
-
-/** Nodes after an output of a node; `undefined` for all outputs. */
-const after = (workflow: Obj, name: string, output?: number): ReadonlyArray<string> => {
-  const id = Workflow.nodes(workflow).find((node) => Workflow.nameOf(node) === name)?.["id"]
-  const connections = obj(workflow["connections"]) ?? {}
-  return [name, ...(typeof id === "string" ? [id] : [])].flatMap((key) =>
-    arr(obj(Object.hasOwn(connections, key) ? connections[key] : undefined)?.["main"])
-      .filter((_, index) => output === undefined || index === output)
-      .flatMap((targets) => arr(targets).map((target) => str(obj(target)?.["node"]) ?? ""))
-  )
-}
 
 const textsOf = (node: Obj) => JsonPath.strings(node["parameters"]).map(([, text]) => text)
 
 const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")
 
-const nodesAfter = (workflow: Obj, name: string, output?: number): ReadonlyArray<Obj> => {
-  const targets = new Set(after(workflow, name, output))
-  return Workflow.nodes(workflow).filter((node) =>
-    targets.has(Workflow.nameOf(node)) || targets.has(str(node["id"]) ?? "-")
-  )
-}
+type Place = Pick<Old, "graph" | "name" | "workflow">
 
-/** Nodes after or before a node. */
-export const connected = (workflow: Obj, name: string, direction: "after" | "before"): ReadonlyArray<Obj> => {
-  const nodes = Workflow.nodes(workflow)
-  const next = new Map(nodes.map((node) => [node, nodesAfter(workflow, Workflow.nameOf(node))]))
-  const reached = new Set<Obj>()
-  const work = nodes.filter((node) => Workflow.nameOf(node) === name)
-  for (let node = work.pop(); node !== undefined; node = work.pop()) {
-    const here = node
-    const more = direction === "after"
-      ? next.get(here) ?? []
-      : nodes.filter((each) => next.get(each)?.includes(here) === true)
-    for (const each of more) {
-      if (reached.has(each)) continue
-      reached.add(each)
-      work.push(each)
-    }
-  }
-  return [...reached]
+/** Nodes after or before a node; in a loop, itself as well. */
+export const connected = ({ graph, name, workflow }: Place, direction: "after" | "before"): ReadonlyArray<Obj> => {
+  const names = direction === "after"
+    ? Graph.after(graph, Graph.next(graph, name))
+    : Graph.before(graph, Graph.previous(graph, name))
+  return Workflow.nodes(workflow).filter((node) => names.has(Workflow.nameOf(node)))
 }
 
 const shortOf = (node: Obj) => Workflow.typeOf(node).replace(/^.*\./, "")
@@ -83,26 +56,24 @@ const whole =
  * Whether a later node may notice an additional field of a node's items: it uses all their fields, or reads that one.
  * Nodes of unknown kinds use all.
  */
-export const seesMore = (workflow: Obj, name: string, field: string, output?: number): boolean => {
+export const seesMore = ({ graph, name, workflow }: Place, field: string, output?: number): boolean => {
   const isReturned = Answering.returnsItems(workflow)
   const reads = new RegExp(`(?:\\.|["'])${field}(?:["']\\])?(?![\\w.?\\[])`)
-  const reached = new Set<Obj>()
-  const work = [...nodesAfter(workflow, name, output)]
-  if (work.length === 0 && output === undefined && isReturned) return true
-  for (let node = work.pop(); node !== undefined; node = work.pop()) {
-    if (reached.has(node)) continue
-    reached.add(node)
+  const byName = Map.groupBy(Workflow.nodes(workflow), Workflow.nameOf)
+  const reached = new Set(Graph.next(graph, name, output).flatMap((each) => byName.get(each) ?? []))
+  if (reached.size === 0 && output === undefined && isReturned) return true
+  for (const node of reached) {
     const expressions = textsOf(node).filter((text) => text.startsWith("=")).join("\n")
     if (!isClosed(node) || whole.test(expressions) || reads.test(expressions)) return true
     if (!passes(node)) continue
-    const next = nodesAfter(workflow, Workflow.nameOf(node))
+    const next = Graph.next(graph, Workflow.nameOf(node)).flatMap((each) => byName.get(each) ?? [])
     if (next.length === 0 && isReturned) return true
-    work.push(...next)
+    for (const each of next) reached.add(each)
   }
   const names = [name, ...[...reached].filter(passes).map(Workflow.nameOf)].map(escaped).join("|")
-  const byName = new RegExp(`(?:\\$node\\[|\\$\\(|\\$items\\()["'\`](?:${names})["'\`]`)
+  const reference = new RegExp(`(?:\\$node\\[|\\$\\(|\\$items\\()["'\`](?:${names})["'\`]`)
   return Workflow.nodes(workflow).some((node) =>
-    textsOf(node).some((text) => byName.test(text) && (!text.startsWith("=") || whole.test(text)))
+    textsOf(node).some((text) => reference.test(text) && (!text.startsWith("=") || whole.test(text)))
   )
 }
 
@@ -117,8 +88,8 @@ const readers = new Set(["htmlExtract", "html", "xml", "markdown"].map((name) =>
 const textMembers = new Set(["split", "match", "matchAll", "replace", "replaceAll", "trim", "toLowerCase", "substring"])
 
 /** Shape of a node's response by the fields that other nodes read of it. */
-export const shapeOf = ({ name, parameters, workflow }: Old, isFull: boolean): Shape => {
-  const next = new Set(after(workflow, name))
+export const shapeOf = ({ graph, name, parameters, workflow }: Old, isFull: boolean): Shape => {
+  const next = new Set(Graph.next(graph, name))
   const isText = parameters["responseFormat"] === "string"
   const field = escaped(String(parameters["dataPropertyName"] ?? "data"))
   const by = `(?:\\$node\\[["']${escaped(name)}["']\\]|\\$\\(["']${escaped(name)}["']\\)(?:\\.\\w+(?:\\(\\))?)?|` +
@@ -127,7 +98,7 @@ export const shapeOf = ({ name, parameters, workflow }: Old, isFull: boolean): S
     .raw`(?:\$json|items\[0\]\.json|\$input\.(?:first|last)\(\)\.json|\$input\.item\.json|item\.json)`
   const keys: Array<string> = []
   for (const node of Workflow.nodes(workflow)) {
-    const isNext = next.has(Workflow.nameOf(node)) || next.has(str(node["id"]) ?? "-")
+    const isNext = next.has(Workflow.nameOf(node))
     if (isNext && isText && readers.has(Workflow.typeOf(node))) return "text"
     const split = Workflow.parametersOf(node)["fieldToSplitOut"]
     if (isNext && typeof split === "string" && !split.startsWith("=") && split !== "") keys.push(split)

@@ -35,7 +35,8 @@ export const fromWriteBinaryFile: Mapping = (old) =>
 const ofFiles = ["fileExtension", "fileName", "fileSize", "fileType", "mimeType"]
 
 /** Version 1 of Read/Write Files returns nothing for a missing file, like the old node. */
-export const fromReadBinaryFiles: Mapping = ({ name, node, own, parameters: p, workflow }) => {
+export const fromReadBinaryFiles: Mapping = (old) => {
+  const { node, own, parameters: p } = old
   const { dataPropertyName, fileSelector } = p
   if (
     continues(node) || /[()[\]\\]|\.\.|\/\//.test(String(fileSelector)) || isExpression(fileSelector) ||
@@ -46,7 +47,7 @@ export const fromReadBinaryFiles: Mapping = ({ name, node, own, parameters: p, w
       "Replace it, and check which files it finds."
     )
   }
-  return ofFiles.some((field) => seesMore(workflow, name, field))
+  return ofFiles.some((field) => seesMore(old, field))
     ? left("Read/Write Files from Disk adds fields about the file.", "If what follows takes them, replace the node.")
     : done({
       fileSelector: own["fileSelector"] ?? "",
@@ -63,10 +64,10 @@ export const fromReadBinaryFile: Mapping = () =>
 export const fromICal: Mapping = ({ own }) => done({ ...own, operation: "iCal" })
 
 /** The text of `event` differs when a workflow is published. */
-export const fromWorkflowTrigger: Mapping = ({ name, own, workflow }) =>
-  arr(own["events"]).every((event) => event === "update") && !isExpression(own["events"]) ||
-    !seesMore(workflow, name, "event")
-    ? done(own)
+export const fromWorkflowTrigger: Mapping = (old) =>
+  arr(old.own["events"]).every((event) => event === "update") && !isExpression(old.own["events"]) ||
+    !seesMore(old, "event")
+    ? done(old.own)
     : left(
       "`event` is 'Workflow published' instead of 'Workflow activated'.",
       "If nothing compares it, replace the node by the n8n Trigger."

@@ -384,10 +384,11 @@ const toCredentialsStay: Mapping = ({ own, parameters: p }) => {
   )
 }
 
-const toDetails: Mapping = ({ name, node, own, sendsOnly, workflow }) => {
+const toDetails: Mapping = (old) => {
+  const { node, own, sendsOnly } = old
   const onError = continuing(node)
   const isUnread = sendsOnly || onError === "stopWorkflow" ||
-    !seesMore(workflow, name, "details", onError === "continueErrorOutput" ? 1 : undefined)
+    !seesMore(old, "details", onError === "continueErrorOutput" ? 1 : undefined)
   return isUnread ? done(own) : left(
     "From version 4.5 on, the item of a failed request has 'details' beside 'error'.",
     "If no later node uses all fields of such an item, set typeVersion 4.5 by an update."

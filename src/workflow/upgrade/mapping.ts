@@ -5,6 +5,7 @@ import * as JsonPath from "../../base/JsonPath.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import type { Description } from "../../catalogue/types/NodeType.ts"
 import type * as Checked from "../check/CheckedWorkflow.ts"
+import type * as Graph from "../Graph.ts"
 
 /** Reason why a node's meaning cannot be carried over, and the decision that a person has to make. */
 export interface Undecided {
@@ -21,6 +22,7 @@ export interface Old {
   /** Parameters that are visible in the node's version, with that version's defaults. */
   readonly parameters: Obj
   readonly workflow: Obj
+  readonly graph: Graph.Graph
   readonly lookups: Checked.Lookups
   /** Whether only the node's requests matter, not its output. */
   readonly sendsOnly: boolean

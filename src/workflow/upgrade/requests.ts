@@ -40,7 +40,7 @@ const toBodies: Mapping = (old) => {
     )
   }
   const isRaw = options["rawBody"] === true
-  return !isRaw && seesMore(old.workflow, old.name, "body")
+  return !isRaw && seesMore(old, "body")
     ? left(
       "A request without a body has 'body: {}' from version 1.1 on, and one with a file has the file.",
       "If an empty body or a file does no harm to what follows, set typeVersion 2.1 by an update."
@@ -50,12 +50,14 @@ const toBodies: Mapping = (old) => {
 
 /** Version 2 refuses a webhook that does not fit the Respond to Webhook nodes after it. */
 const toCodes: Mapping = (old) => {
-  const { own, parameters: p, workflow } = old
+  const { own, parameters: p } = old
   const mode = p["responseMode"]
-  const after = connected(workflow, old.name, "after")
+  const after = connected(old, "after")
   const responses = after.filter((node) => Workflow.typeOf(node) === respond)
   const isOwn = (node: Obj) =>
-    connected(workflow, Workflow.nameOf(node), "before").some((before) => isWaiting(before) && after.includes(before))
+    connected({ ...old, name: Workflow.nameOf(node) }, "before").some((before) =>
+      isWaiting(before) && after.includes(before)
+    )
   if (mode === "responseNode" && responses.length === 0) {
     return left(
       "Version 2 refuses requests, since no Respond to Webhook node follows.",
@@ -86,7 +88,7 @@ const triggers = new Set(
 )
 
 const toChecks: Mapping = (old) => {
-  const before = connected(old.workflow, old.name, "before")
+  const before = connected(old, "before")
   return before.length === 0 || before.some((node) => triggers.has(Workflow.typeOf(node)))
     ? done(old.own)
     : left(
@@ -107,7 +109,7 @@ const isStreaming = (node: Obj) => {
 /** From version 1.5 on, it streams where the trigger does. */
 const toStreams: Mapping = (old) =>
   done(
-    connected(old.workflow, old.name, "before").some(isStreaming)
+    connected(old, "before").some(isStreaming)
       ? withOptions(old, { enableStreaming: false })
       : old.own
   )
@@ -154,7 +156,7 @@ const toTimezone: Mapping = (old) => done(withOptions(old, { useWorkflowTimezone
 
 const toPath: Mapping = (old) => {
   const { path, ...own } = old.own
-  const isAnswered = connected(old.workflow, old.name, "after").some((node) => Workflow.typeOf(node) === respond)
+  const isAnswered = connected(old, "after").some((node) => Workflow.typeOf(node) === respond)
   if (isAnswered || own["responseMode"] === "responseNode") {
     return left(
       "From version 2.2 on, a form cannot be answered by a Respond to Webhook node.",
@@ -236,20 +238,22 @@ const fields = left(
   "If what follows can take those fields, replace it by a Schedule Trigger with the same times."
 )
 
-const fromCron: Mapping = ({ name, own, workflow }) => {
+const fromCron: Mapping = (old) => {
+  const { own } = old
   const times = entriesOf(own["triggerTimes"], "item")
   if (times.length === 0) return left("It has no times, so it never starts.", "Add a time, or replace it.")
   const interval = times.map(ruleOf)
   if (times.some((time) => Object.values(time).some(isExpression)) || interval.includes(undefined)) {
     return left("An expression or an unknown mode decides when it starts.", "Write the times.")
   }
-  return seesMore(workflow, name, "timestamp") ? fields : done({ rule: { interval } })
+  return seesMore(old, "timestamp") ? fields : done({ rule: { interval } })
 }
 
 const seconds: Readonly<Record<string, number>> = { seconds: 1, minutes: 60, hours: 3600 }
 const units = [["days", 86_400, 2], ["hours", 3600, 24], ["minutes", 60, 60], ["seconds", 1, 60]] as const
 
-const fromInterval: Mapping = ({ name, parameters, workflow }) => {
+const fromInterval: Mapping = (old) => {
+  const { parameters } = old
   const total = Number(parameters["interval"]) * (seconds[String(parameters["unit"])] ?? Number.NaN)
   const unit = units.find(([, size, cycle]) =>
     total >= size && total < size * cycle && total % size === 0 && (size * cycle) % total === 0
@@ -261,7 +265,7 @@ const fromInterval: Mapping = ({ name, parameters, workflow }) => {
     )
   }
   const [field, size] = unit
-  return seesMore(workflow, name, "timestamp")
+  return seesMore(old, "timestamp")
     ? fields
     : done({ rule: { interval: [{ field, [`${field}Interval`]: total / size }] } })
 }

@@ -1,6 +1,7 @@
 /** If, Filter and Switch: routes of items by conditions. */
 import type { Parse } from "../../base/JavaScript.ts"
 import { arr, num, type Obj, obj, str } from "../../base/Json.ts"
+import * as Graph from "../Graph.ts"
 import { condition, filter, ofTypes, operand, undecided } from "./conditions.ts"
 import { continues, done, entriesOf, left, type Mapping, type Outcome, type Step } from "./mapping.ts"
 
@@ -142,7 +143,7 @@ const merged = (routes: ReadonlyArray<Route>, areDisjoint: boolean): ReadonlyArr
 
 const failing = /^=?(?:not)?(?:startsWith|endsWith|after|before)$/i
 
-const switched: Mapping = ({ lookups, name, nextVersion, node, own, parameters, version, workflow }) => {
+const switched: Mapping = ({ graph, lookups, name, nextVersion, node, own, parameters, version, workflow }) => {
   const isFirst = version < 2
   const expects = (what: string) =>
     left(`${what} of the old version cannot be carried over.`, "Set up the outputs by hand.")
@@ -185,10 +186,12 @@ const switched: Mapping = ({ lookups, name, nextVersion, node, own, parameters, 
   const isExtra = fallback >= 0 && !places.has(fallback)
   if (isExtra && !isFirst || fallback > 3 && isFirst) return expects("A fallback to an output that does not exist")
   if (isExtra) places.set(fallback, list.length)
-  const linked = arr(obj(obj(workflow["connections"])?.[name])?.["main"])
-    .findIndex((targets, index) => arr(targets).length > 0 && !places.has(index))
-  if (linked >= 0) {
-    return left(`No rule leads to its linked output ${linked}.`, "Remove the links of that output, then upgrade again.")
+  const linked = graph.out(name).find((link) => Graph.isMain(link) && !places.has(link.output.index))
+  if (linked !== undefined) {
+    return left(
+      `No rule leads to its linked output ${linked.output.index}.`,
+      "Remove the links of that output, then upgrade again."
+    )
   }
   const order = [...places].toSorted(([a], [b]) => a - b).map(([, place]) => place)
   const isMoved = order.some((place, index) => index > 0 && place < (order[index - 1] ?? 0))

@@ -2,21 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import * as Connections from "../../../src/n8n/model/Connections.ts"
 import * as Workflow from "../../../src/n8n/model/Workflow.ts"
-import { build, node, Recipe } from "../../executions/runData.ts"
 import * as fixtures from "../../support/fixtures.ts"
-import { namesOf } from "../../support/outputNames.ts"
-import { rounds } from "../../support/seed.ts"
 import { to } from "../../support/workflows.ts"
 
 const recorded = (name: fixtures.Name) => Schema.decodeUnknownSync(Workflow.Workflow)(fixtures.workflow(name))
-
-const graphOf = (name: fixtures.Name) => {
-  const { connections, nodes } = recorded(name)
-  return Object.fromEntries(graph(nodes, connections).map(({ node, ...rest }) => [node, rest]))
-}
-
-const graph = (nodes: Parameters<typeof Connections.graph>[0], connections: Connections.Connections) =>
-  Connections.graph(nodes, connections, namesOf)
 
 const connections = Schema.decodeUnknownSync(Connections.Connections)
 
@@ -30,9 +19,6 @@ const agent = connections({
   Nothing: { main: null },
   Empty: {}
 })
-const agentNodes = ["Chat", "Model", "Memory", "Search", "Agent", "Log", "Other agent", "Nothing", "Empty", "Alone"]
-  .map((name) => node(name))
-
 describe("links", () => {
   it("are all connections in n8n's order", () => {
     assert.deepStrictEqual(
@@ -51,16 +37,31 @@ describe("links", () => {
   })
 
   it("skip outputs that are null or empty, and keep the index of those after them", () => {
+    const output = { type: "main", index: 2 }
     assert.deepStrictEqual(Connections.links(agent).filter(({ from }) => from === "Agent"), [
-      { from: "Agent", output: { type: "main", index: 2 }, to: "Gone", input: { type: "main", index: 0 } },
-      { from: "Agent", output: { type: "main", index: 2 }, to: "Log", input: { type: "main", index: 2 } }
+      { from: "Agent", output, to: "Gone", input: { type: "main", index: 0 }, source: "Agent", position: 0 },
+      { from: "Agent", output, to: "Log", input: { type: "main", index: 2 }, source: "Agent", position: 1 }
     ])
   })
 
   it("default to the first port of the same type", () => {
     const [link] = Connections.links(connections({ A: { ai_tool: [[{ node: "B" }]] } }))
     const port = { type: "ai_tool", index: 0 }
-    assert.deepStrictEqual(link, { from: "A", output: port, to: "B", input: port })
+    assert.deepStrictEqual(link, { from: "A", output: port, to: "B", input: port, source: "A", position: 0 })
+  })
+})
+
+describe("fromLinks", () => {
+  it("writes what links reads", () => {
+    const all = Connections.links(agent)
+    assert.deepStrictEqual(Connections.links(Connections.fromLinks(all)), all)
+    assert.deepStrictEqual(Connections.fromLinks(all)["Agent"], { main: [[], [], [to("Gone"), to("Log", "main", 2)]] })
+  })
+
+  it("keeps nodes with names of object members", () => {
+    const port = { type: "main", index: 0 }
+    const all = Connections.fromLinks([{ from: "__proto__", output: port, to: "constructor", input: port }])
+    assert.deepStrictEqual(Object.entries(all), [["__proto__", { main: [[to("constructor")]] }]])
   })
 })
 
@@ -118,116 +119,4 @@ describe("outputName", () => {
       assert.isUndefined(Connections.outputName(shape, { type: "ai_tool", index }, () => ["true", "false"]))
     }
   })
-})
-
-describe("graph", () => {
-  it("has the neighbours of each node, and ports that are not the default", () => {
-    assert.deepStrictEqual<unknown>(graphOf("branch"), {
-      Webhook: { id: "h", type: "n8n-nodes-base.webhook", inputs: [], outputs: ["Ten Items"] },
-      "Ten Items": { id: "tenitems", type: "n8n-nodes-base.code", inputs: ["Webhook"], outputs: ["Even?"] },
-      "Even?": {
-        id: "if",
-        type: "n8n-nodes-base.if",
-        inputs: ["Ten Items"],
-        outputs: ["Evens", "Odds"],
-        ports: [{ output: "main[1]", name: "false", to: "Odds", input: "main[0]" }]
-      },
-      Evens: { id: "evens", type: "n8n-nodes-base.code", inputs: ["Even?"], outputs: [] },
-      Odds: { id: "odds", type: "n8n-nodes-base.code", inputs: ["Even?"], outputs: [] }
-    })
-  })
-
-  it("has loops, error outputs and second inputs", () => {
-    const loop = graphOf("loop")["Loop Over Items"]
-    assert.deepStrictEqual(loop?.inputs, ["Twelve Items", "Inside"])
-    assert.deepStrictEqual(loop?.outputs, ["Done", "Inside"])
-    assert.deepStrictEqual(loop?.ports, [{ output: "main[1]", name: "loop", to: "Inside", input: "main[0]" }])
-    const risky = [{ output: "main[1]", name: "error", to: "Handler", input: "main[0]" }]
-    assert.deepStrictEqual(graphOf("contErr")["Risky"]?.ports, risky)
-    const merge = graphOf("merge")
-    assert.deepStrictEqual(merge["Merge"]?.inputs, ["A", "B"])
-    assert.notProperty(merge["A"], "ports")
-    assert.deepStrictEqual(merge["B"]?.ports, [{ output: "main[0]", to: "Merge", input: "main[1]" }])
-  })
-
-  it("has the connections of sub-nodes, and links to missing nodes", () => {
-    const rows = new Map(graph(agentNodes, agent).map((row) => [row.node, row]))
-    assert.deepStrictEqual([...rows.keys()], agentNodes.map(({ name }) => name))
-    assert.deepStrictEqual(rows.get("Agent")?.inputs, ["Chat", "Model", "Memory", "Search"])
-    assert.deepStrictEqual(rows.get("Agent")?.outputs, ["Gone", "Log"])
-    assert.deepStrictEqual(rows.get("Agent")?.ports, [
-      { output: "main[2]", to: "Gone", input: "main[0]" },
-      { output: "main[2]", to: "Log", input: "main[2]" }
-    ])
-    assert.deepStrictEqual(rows.get("Search")?.ports, [
-      { output: "ai_tool", to: "Agent", input: "ai_tool" },
-      { output: "ai_tool", to: "Other agent", input: "ai_tool[1]" }
-    ])
-    for (const name of ["Nothing", "Empty", "Alone"]) {
-      const row = { node: name, id: `id of ${name}`, type: "n8n-nodes-base.code", inputs: [], outputs: [] }
-      assert.deepStrictEqual<unknown>(rows.get(name), row)
-    }
-  })
-
-  it("lists each neighbour once", () => {
-    const twice = connections({ A: { main: [[to("B"), to("B", "main", 1)], [to("B")]] } })
-    const [a, b] = graph([node("A"), node("B")], twice)
-    assert.deepStrictEqual(a?.outputs, ["B"])
-    assert.deepStrictEqual(b?.inputs, ["A"])
-    assert.strictEqual(a?.ports?.length, 2)
-  })
-
-  it("takes the last connected output of an unknown node for the error output", () => {
-    const classifier = { onError: "continueErrorOutput" }
-    const three = connections({ A: { main: [[to("B")], [to("C")], [to("D")]] } })
-    const [row] = graph([node("A", "n8n-nodes-acme.classifier", classifier)], three)
-    assert.deepStrictEqual(row?.ports?.map(({ name }) => name), [undefined, "error"])
-  })
-})
-
-describe("simplify", () => {
-  it("has ports only for links that are not main[0] to main[0]", () => {
-    const branch = recorded("branch")
-    assert.deepStrictEqual<unknown>(Connections.simplify(branch.nodes, branch.connections, namesOf), {
-      Webhook: [{ to: "Ten Items" }],
-      "Ten Items": [{ to: "Even?" }],
-      "Even?": [{ to: "Evens" }, { to: "Odds", output: "main[1]", name: "false", input: "main[0]" }]
-    })
-    const { Agent, Model } = Connections.simplify(agentNodes, agent, namesOf)
-    assert.deepStrictEqual<unknown>(Model, [{ to: "Agent", output: "ai_languageModel", input: "ai_languageModel" }])
-    assert.deepStrictEqual<unknown>(Agent, [
-      { to: "Gone", output: "main[2]", input: "main[0]" },
-      { to: "Log", output: "main[2]", input: "main[2]" }
-    ])
-  })
-
-  it("keeps nodes with names of object members", () => {
-    const odd = connections(JSON.parse("{\"__proto__\":{\"main\":[[{\"node\":\"constructor\"}]]}}"))
-    assert.strictEqual(
-      JSON.stringify(Connections.simplify([], odd, namesOf)),
-      "{\"__proto__\":[{\"to\":\"constructor\"}]}"
-    )
-  })
-})
-
-describe("any connections", () => {
-  const { connections: Shape, nodes: Nodes } = Workflow.Workflow.schema.fields
-
-  it.prop("graph, simplify and links agree", { recipe: Recipe }, ({ recipe }) => {
-    const workflow = build({ ...recipe, odd: false, maxItems: 0 })["workflowData"] as Record<string, unknown>
-    const connections = Schema.decodeUnknownSync(Shape)(workflow["connections"])
-    const nodes = Schema.decodeUnknownSync(Nodes)(workflow["nodes"])
-    const links = Connections.links(connections)
-    const rows = graph(nodes, connections)
-    assert.strictEqual(rows.length, nodes.length)
-    const simplified = Object.entries(Connections.simplify(nodes, connections, namesOf))
-      .flatMap(([from, out]) => out.map(({ to }) => `${from}>${to}`))
-    assert.sameMembers(simplified, links.map(({ from, to }) => `${from}>${to}`))
-    for (const { inputs, node, outputs, ports = [] } of rows) {
-      const out = links.filter(({ from }) => from === node)
-      assert.sameMembers([...outputs], [...new Set(out.map(({ to }) => to))])
-      assert.sameMembers([...inputs], [...new Set(links.filter(({ to }) => to === node).map(({ from }) => from))])
-      assert.strictEqual(ports.length, out.filter((link) => !Connections.isPlain(link)).length)
-    }
-  }, { arbitrary: { runs: rounds(40) } })
 })

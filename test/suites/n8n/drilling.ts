@@ -10,6 +10,7 @@ import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as Failures from "../../../src/trials/drill/Failures.ts"
 import * as Verdict from "../../../src/trials/drill/Verdict.ts"
+import * as Graph from "../../../src/workflow/Graph.ts"
 import { node } from "../../support/workflows.ts"
 import { chain, connected, copiesLeft, happened, type Link, made, set } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
@@ -430,7 +431,7 @@ export const drilling = (it: It, v2: boolean) => {
           assert.isDefined(lookup)
           const subject: Verdict.Subject = {
             nodes,
-            connections: connected(links),
+            graph: Graph.make(connected(links)),
             trigger,
             errorWorkflow: errorWorkflows.get(str(settings["errorWorkflow"]) ?? ""),
             outside: outsideOf(nodes),

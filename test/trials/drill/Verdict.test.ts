@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { str } from "../../../src/base/Json.ts"
 import * as Failures from "../../../src/trials/drill/Failures.ts"
 import * as Verdict from "../../../src/trials/drill/Verdict.ts"
+import * as Graph from "../../../src/workflow/Graph.ts"
 import { connected } from "../../suites/n8n/builders.ts"
 import { outsideOf, weak } from "../../suites/n8n/weakWorkflows.ts"
 
@@ -20,7 +21,7 @@ const errorWorkflows = new Map([
 
 const subjectOf = ({ links, nodes, settings }: typeof workflows[number], more: Partial<Verdict.Subject> = {}) => ({
   nodes,
-  connections: connected(links),
+  graph: Graph.make(connected(links)),
   trigger: nodes.find(({ name }) => name === "Orders"),
   errorWorkflow: errorWorkflows.get(str(settings?.["errorWorkflow"]) ?? ""),
   outside: outsideOf(nodes),

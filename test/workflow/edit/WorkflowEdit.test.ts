@@ -474,8 +474,8 @@ describe("add", () => {
       return refused
     }
     assert.match(after(flow([hook]), `${base}manualTrigger`, "Hook").hint, /trigger/)
-    same(after(flow([hook]), `${ai}toolCalculator`, "Hook").message, "'Hook' has no ai_tool input.")
-    same(after(flow([model("M")]), `${base}set`, "M").message, "'M' has no main[0] output.")
+    same(after(flow([hook]), `${ai}toolCalculator`, "Hook").message, "'Hook' has no ai_tool input; it has none.")
+    same(after(flow([model("M")]), `${base}set`, "M").message, "'M' has no main output; it has ai_languageModel.")
     same(after(flow([hook]), `${base}set`, "Hok").hint, "Did you mean 'Hook'?")
   })
 

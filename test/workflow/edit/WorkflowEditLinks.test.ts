@@ -148,23 +148,30 @@ describe("connect", () => {
   })
 
   it.each<[string, string, Ends, string, string, RegExp]>([
-    ["A", "Hook", {}, "to", "'Hook' has no main[0] input.", /is a trigger/],
-    ["Hook", "Note", {}, "to", "'Note' has no main[0] input.", /^'Note' has no inputs\.$/],
+    ["A", "Hook", {}, "to", "'Hook' has no main input; it has none.", /^A trigger starts a workflow/],
+    ["Hook", "Note", {}, "to", "'Note' has no main input; it has none.", /^'Note' has no inputs\.$/],
     [
       "Hook",
       "A",
       { sourceOutput: 1 },
       "sourceOutput",
-      "'Hook' has no main[1] output.",
+      "'Hook' has 1 main output ('GET'): main[1] is not one of them.",
       /^'Hook' has the output main\[0\] 'GET'\.$/
     ],
-    ["Hook", "A", { targetInput: 1 }, "targetInput", "'A' has no main[1] input.", /^'A' has the input main\[0\]\.$/],
+    [
+      "Hook",
+      "A",
+      { targetInput: 1 },
+      "targetInput",
+      "'A' has 1 main input: main[1] is not one of them.",
+      /^'A' has the input main\[0\]\.$/
+    ],
     [
       "If",
       "A",
       { sourceOutput: 2 },
       "sourceOutput",
-      "'If' has no main[2] output.",
+      "'If' has 2 main outputs ('true', 'false'): main[2] is not one of them.",
       /main\[0\] 'true', main\[1\] 'false'/
     ],
     [
@@ -183,18 +190,32 @@ describe("connect", () => {
       "'Switch' has 2 outputs 'PAID': choose one by index.",
       /'Late fee'/
     ],
-    ["Filter", "A", { sourceOutput: 1 }, "sourceOutput", "'Filter' has no main[1] output.", /main\[0\] 'Kept'/],
+    [
+      "Filter",
+      "A",
+      { sourceOutput: 1 },
+      "sourceOutput",
+      "'Filter' has 1 main output ('Kept'): main[1] is not one of them.",
+      /main\[0\] 'Kept'/
+    ],
     ["Merge", "A", { targetInput: "x" }, "targetInput", "'A' has no input 'x'.", /main\[0\]/],
-    ["Calc", "A", {}, "to", "'A' has no ai_tool input.", /main\[0\]/],
-    ["Calc", "Agent", { sourceOutput: "main" }, "sourceOutput", "'Calc' has no main[0] output.", /the output ai_tool/],
-    ["Agent", "Calc", {}, "to", "'Calc' has no main[0] input.", /connect from 'Calc' to 'Agent'/],
+    ["Calc", "A", {}, "to", "'A' has no ai_tool input; it has main.", /main\[0\]/],
+    [
+      "Calc",
+      "Agent",
+      { sourceOutput: "main" },
+      "sourceOutput",
+      "'Calc' serves 'Agent' by ai_tool, not by main.",
+      /by ai_tool/
+    ],
+    ["Agent", "Calc", {}, "to", "'Calc' serves 'Agent' by ai_tool.", /^Connect 'Calc' to 'Agent' by ai_tool\.$/],
     [
       "Agent",
       "Calc",
       { sourceOutput: "ai_tool" },
       "sourceOutput",
-      "'Agent' has no ai_tool output.",
-      /connect from 'Calc' to 'Agent'/
+      "ai_tool goes the other way: from 'Calc' to 'Agent'.",
+      /^Connect 'Calc' to 'Agent' by ai_tool\.$/
     ],
     [
       "Calc",

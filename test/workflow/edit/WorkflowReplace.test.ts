@@ -87,13 +87,13 @@ describe("replace", () => {
     const { report, workflow: edited } = replace(workflow, "If", `${base}noOp`)
     same(report, {
       maintainedConnections: ["'Hook' main[0] → main[0]", "main[0] → 'A' main[0]"],
-      removedConnections: ["main[1] → 'B' main[0]: 'If' has no main[1] output."]
+      removedConnections: ["main[1] → 'B' main[0]: 'If' has 1 main output: main[1] is not one of them."]
     })
     same(edited["connections"], joined(["Hook", "If"], ["If", "A"], ["A", "B"], ["A", "Gone"]))
     const trigger = replace(workflow, "If", `${base}manualTrigger`)
     same(trigger.report.removedConnections, [
-      "'Hook' main[0] → main[0]: 'If' has no main[0] input.",
-      "main[1] → 'B' main[0]: 'If' has no main[1] output."
+      "'Hook' main[0] → main[0]: 'If' has no main input; it has none.",
+      "main[1] → 'B' main[0]: 'If' has 1 main output: main[1] is not one of them."
     ])
     const whole = replace(workflow, "If", `${base}switch`, { mode: "expression", numberOutputs: 2 })
     same(whole.report.removedConnections, [])
@@ -106,7 +106,9 @@ describe("replace", () => {
       joined(["Hook", "Agent"], ["Model", "Agent", "ai_languageModel"], ["Calc", "Agent", "ai_tool"], ["Agent", "A"])
     )
     const chain = replace(workflow, "Agent", `${ai}chainLlm`)
-    same(chain.report.removedConnections, ["'Calc' ai_tool → ai_tool: 'Agent' has no ai_tool input."])
+    same(chain.report.removedConnections, [
+      "'Calc' ai_tool → ai_tool: 'Agent' has no ai_tool input; it has main and ai_languageModel."
+    ])
     same(replace(workflow, "Model", `${ai}lmChatAnthropic`).report.maintainedConnections, [
       "ai_languageModel → 'Agent' ai_languageModel"
     ])
