@@ -8,7 +8,7 @@
  */
 import * as Predicate from "effect/Predicate"
 import { own } from "./Json.ts"
-import { member } from "./JsonPath.ts"
+import { member, type Step } from "./JsonPath.ts"
 import { hide, isPairValue, isPart, isSecretName, isValueKey, marker, pairName } from "./redact/Names.ts"
 import { redactKnown } from "./redact/Shapes.ts"
 import { mayHold } from "./redact/Suspects.ts"
@@ -121,6 +121,26 @@ export const steps = function*<A>(value: A): Turn.Steps<A> {
 
 /** Whether a text can occur in the marks of redacted parts (`[`, `red`, `redacted]`), which are not stored. @internal */
 export const occursInMarker = (text: string): boolean => /[[\]]/.test(text) || marker.includes(text.toLowerCase())
+
+type Steps = ReadonlyArray<Step>
+
+/** Steps in another copy of the same value: keys keep their order, also those that are secrets themselves. */
+const translated = (from: unknown, to: unknown, [step, ...rest]: Steps): Steps | undefined => {
+  if (step === undefined || from === to) return step === undefined ? [] : [step, ...rest]
+  const other = Predicate.isString(step) && Predicate.isObjectOrArray(from) && !Array.isArray(from)
+    ? Object.keys(to ?? {})[Object.keys(from).indexOf(step)]
+    : step
+  const below = other === undefined ? undefined : translated(own(from, step), own(to, other), rest)
+  return other === undefined || below === undefined ? undefined : [other, ...below]
+}
+
+/** Steps in the redacted copy of a value to a place in it; `undefined` if there is none. @internal */
+export const shownSteps = (stored: unknown, shown: unknown, steps: Steps): Steps | undefined =>
+  translated(stored, shown, steps)
+
+/** Steps in a value to a place in its redacted copy; `undefined` if there is none. @internal */
+export const storedSteps = (stored: unknown, shown: unknown, steps: Steps): Steps | undefined =>
+  translated(shown, stored, steps)
 
 const placesIn = (value: unknown, clean: unknown, path: string): ReadonlyArray<string> => {
   if (value === clean) return []

@@ -1,4 +1,5 @@
 /** Differences between many workflows and their former states, equal ones as one group. Pure. */
+import * as Difference from "../base/Difference.ts"
 import type { Obj } from "../base/Json.ts"
 import * as NodeType from "../catalogue/types/NodeType.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
@@ -18,8 +19,6 @@ type Field = Omit<Plans.Change, "id" | "name">
 const typeIn = (workflow: Obj, name: string) =>
   NodeType.shortName(Workflow.typeOf(Workflow.namedNodes(workflow).find((node) => node["name"] === name) ?? {}))
 
-const withoutIndexes = (path: string) => path.replace(/\[\d+\]/g, "[]")
-
 const fieldsOf = ({ after, before }: Pair): ReadonlyArray<Field> => {
   const diff = WorkflowDiff.make(before, after)
   const nodes = diff.nodes.flatMap((node): ReadonlyArray<Field> => {
@@ -33,7 +32,7 @@ const fieldsOf = ({ after, before }: Pair): ReadonlyArray<Field> => {
         ? []
         : [{ change: `${type} renamed`, node: name, example: `'${formerName}' → '${name}'` }],
       ...WorkflowDiff.changedFields(before, after, node).map(({ after, before, path }) => ({
-        change: `${type} ${withoutIndexes(path.replace(/^parameters\./, ""))}`,
+        change: `${type} ${Difference.general(path.replace(/^parameters\./, ""))}`,
         node: name,
         example: WorkflowDiff.around(before, after, maxExample)
       }))
@@ -43,7 +42,7 @@ const fieldsOf = ({ after, before }: Pair): ReadonlyArray<Field> => {
     diff.links[change].map(({ from, to }) => ({ change: `connection ${change}`, example: `'${from}' → '${to}'` }))
   )
   const rest = WorkflowDiff.restFields(diff).map(({ after, before, path }) => ({
-    change: withoutIndexes(path),
+    change: Difference.general(path),
     example: /^(settings|name|description)\b/.test(path) ? WorkflowDiff.around(before, after, maxExample) : undefined
   }))
   return [...nodes, ...links, ...rest]

@@ -1,4 +1,5 @@
 /** Differences of items: paths to ignore, fingerprints, pairs, and their counts by path and kind. Pure. */
+import * as Differences from "../../base/Difference.ts"
 import { defined, equals, type Obj, obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import * as Execution from "../../executions/Execution.ts"
@@ -166,7 +167,7 @@ export const differencesOf = (
     const [old, current] = [left.get(prefix), right.get(prefix)]
     if (equals(old, current)) continue
     const both = (stored: unknown, { redactor }: Place) => ({ stored, shown: redacts ? redactor()(stored) : stored })
-    ItemDifferences.differences(both(old, before), both(current, after), prefix, all)
+    all.push(...ItemDifferences.differences(both(old, before), both(current, after), prefix))
   }
   return ignore.length === 0 ? all : all.filter(({ path }) => !covers(ignore, JsonPath.parse(path) ?? []))
 }
@@ -253,7 +254,7 @@ type Changes = ReadonlyArray<ItemDifferences.Difference>
 
 const nameOf = (change: Changes[number]) => ({
   kind: ItemDifferences.kindOf(change),
-  path: ItemDifferences.general(change.path)
+  path: Differences.general(change.path)
 })
 
 /** Differences of a node, or of one of its runs before it is known whether only the order differs. */
