@@ -9,9 +9,9 @@ type Steps = ReadonlyArray<JsonPath.Step>
 /** A place at which two values differ; `undefined` on a side means that the value is missing there. */
 export interface Difference {
   /** Steps to the place after the change, or before it for an element that was removed. */
-  readonly steps: Steps
+  readonly steps: ReadonlyArray<string | number>
   /** Steps before the change: elements of a list may have had another index. */
-  readonly former: Steps
+  readonly former: ReadonlyArray<string | number>
   readonly before: unknown
   readonly after: unknown
 }

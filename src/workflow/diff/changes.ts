@@ -20,16 +20,17 @@ export interface NodeDiff {
   /** Name before the change, for a renamed node. */
   readonly formerName?: string
   /** Everything but name and position; the whole node if it was added or removed. */
-  readonly value?: Differences
-  readonly position?: Differences
+  readonly value?: ReadonlyArray<Difference.Difference>
+  readonly position?: ReadonlyArray<Difference.Difference>
 }
 
+/** Differences between two states of a workflow. */
 export interface WorkflowDiff {
   readonly nodes: ReadonlyArray<NodeDiff>
   /** Nodes have their names after the change; removed nodes have their former name, see {@link plainName}. */
   readonly links: { readonly added: ReadonlyArray<Connections.Link>; readonly removed: ReadonlyArray<Connections.Link> }
   /** Changes of the name, settings and other parts of the whole workflow. */
-  readonly rest?: Differences
+  readonly rest?: ReadonlyArray<Difference.Difference>
 }
 
 const restKeys = ["name", "description", "settings", "pinData", "staticData", "nodeGroups"] as const
