@@ -6,6 +6,7 @@
  */
 import * as Context from "effect/Context"
 import * as Predicate from "effect/Predicate"
+import { mapValues, obj } from "../base/Json.ts"
 import { member, parse, type Path } from "../base/JsonPath.ts"
 import { countTokens } from "../base/TokenBound.ts"
 import { isMark, type Mark, marksIn, type Next, type Totals } from "./Truncated.ts"
@@ -293,10 +294,105 @@ export const markPages = <A>(value: A, totals: Totals, next: Next = noCall): A =
  */
 export const fit = <A>(value: A, budget: number, next: Next = noCall): A => shrink(value, budget, "", 0, next) as A
 
-/** Answer before it is cut: its value, the budget for it, and the calls that fetch the rest of its lists. */
+/** Bounds by the path of a part, where `[]` is every element and `*` every key: `groups[].names`. */
+export interface Bounds {
+  readonly [path: string]: number | ReadonlyArray<number>
+}
+
+/**
+ * Bounds of an answer. A part with several bounds gets the first with which the whole answer fits; what is still too
+ * large is cut at the end of its lists.
+ */
+export interface Budget {
+  /** Maximum cost: its characters, or 1.6 for a token if that is more. Default: only the general budget. */
+  readonly total?: number
+  /** Tokens of the answer's JSON (o200k); no bound by default. */
+  readonly tokens?: number
+  /** Numbers of elements; a list of texts ends in `… [+N more]`, and one mark counts the elements of other lists. */
+  readonly lists?: Bounds
+  /** Maximum costs of parts. */
+  readonly rooms?: Bounds
+}
+
+const pattern = (path: string) => path.replaceAll("[]", ".[]").split(".")
+
+/** Changes the parts at a pattern, each with its path. */
+const changeAt = (
+  value: unknown,
+  [step, ...rest]: ReadonlyArray<string>,
+  path: string,
+  change: (part: unknown, path: string) => unknown
+): unknown => {
+  if (step === undefined) return change(value, path)
+  if (step === "[]") {
+    return Array.isArray(value)
+      ? value.map((element, index) => changeAt(element, rest, member(path, index), change))
+      : value
+  }
+  const object = obj(value)
+  if (object === undefined || step !== "*" && !Object.hasOwn(object, step)) return value
+  return mapValues(
+    object,
+    (inner, key) => step === "*" || key === step ? changeAt(inner, rest, member(path, key), change) : inner
+  )
+}
+
+const isIn = (value: unknown, total: number, tokens = Infinity) =>
+  cost(value, total) <= total && (tokens === Infinity || countTokens(JSON.stringify(value), tokens) <= tokens)
+
+/** Ends the lists at a pattern after so many elements; one mark counts those of all holders. */
+const withFirst = (value: unknown, at: string, most: number, next: Next): unknown => {
+  const steps = pattern(at)
+  const key = steps.at(-1) ?? ""
+  const count = { kept: 0, total: 0 }
+  const cut = changeAt(value, steps.slice(0, -1), "", (holder) => {
+    const object = obj(holder)
+    const list = object?.[key]
+    if (object === undefined || !Array.isArray(list)) return holder
+    const some = list.slice(0, most)
+    const isText = list.length > most && list.every(Predicate.isString)
+    if (isText) some.push(`… [+${list.length - most} more]`)
+    count.kept += isText ? list.length : some.length
+    count.total += list.length
+    return list.length <= most ? holder : { ...object, [key]: some }
+  })
+  if (count.kept === count.total || !Predicate.isObject(cut)) return cut
+  return { ...cut, ...withMarks([...marksIn(cut), makeMark(at, count.kept, count.total, next)]) }
+}
+
+/** Brings the parts of an answer into their bounds; `room` is what {@link fit} then has to keep. */
+const bounded = <A>(
+  value: A,
+  { lists = {}, rooms = {}, tokens, total = Infinity }: Budget,
+  max: number,
+  next: Next
+) => {
+  const levels = Math.max(1, ...[...Object.values(lists), ...Object.values(rooms)].map((each) => [each].flat().length))
+  const at = (bounds: number | ReadonlyArray<number>, level: number) => {
+    const all = [bounds].flat()
+    return all[Math.min(level, all.length - 1)] ?? Infinity
+  }
+  let [smallest, room]: [unknown, number] = [value, Math.min(total, max)]
+  for (let level = 0; level < levels; level++) {
+    smallest = Object.entries(lists).reduce<unknown>(
+      (whole, [path, bounds]) => withFirst(whole, path, at(bounds, level), next),
+      value
+    )
+    for (const [path, bounds] of Object.entries(rooms)) {
+      smallest = changeAt(smallest, pattern(path), "", (part, path) => shrink(part, at(bounds, level), path, 0, next))
+    }
+    if (isIn(smallest, room, tokens)) break
+  }
+  if (tokens !== undefined) {
+    while (room > floor && !isIn(shrink(smallest, room, "", 0, next), room, tokens)) room *= 0.8
+  }
+  return { value: smallest as A, room }
+}
+
+/** Answer before it is cut: its value, its bounds, and the calls that fetch the rest of its lists. */
 export interface Draft<A> {
   readonly value: A
-  readonly budget: number
+  readonly budget: Budget
   readonly next: Next
 }
 
@@ -304,21 +400,25 @@ export interface Draft<A> {
  * Ends an answer that is a page of `size` elements where its budget ends, after at least one element, and cuts what is
  * still too large; `draft` makes the answer with the first elements.
  */
-export const fitPage = <A>(size: number, draft: (count: number) => Draft<A>): A => {
-  const isIn = ({ budget, value }: Draft<A>) => cost(value, budget) <= budget
-  let best = draft(size)
-  if (size > 1 && !isIn(best)) {
+export const fitPage = <A>(size: number, max: number, draft: (count: number) => Draft<A>): A => {
+  const drafted = (count: number) => {
+    const { budget, next, value } = draft(count)
+    return { ...bounded(value, budget, max, next), next }
+  }
+  const isWhole = ({ room, value }: ReturnType<typeof drafted>) => cost(value, room) <= room
+  let best = drafted(size)
+  if (size > 1 && !isWhole(best)) {
     let low = 1
     let high = size
-    best = draft(1)
+    best = drafted(1)
     while (high - low > 1) {
       const middle = Math.floor((low + high) / 2)
-      const some = draft(middle)
-      if (isIn(some)) {
+      const some = drafted(middle)
+      if (isWhole(some)) {
         low = middle
         best = some
       } else high = middle
     }
   }
-  return fit(best.value, best.budget, best.next)
+  return fit(best.value, best.room, best.next)
 }

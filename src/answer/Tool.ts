@@ -43,6 +43,7 @@ export {
   type Result,
   type Run
 } from "./middleware.ts"
+export type { Bounds, Budget } from "./Minimize.ts"
 export {
   type About,
   additive,
@@ -132,12 +133,12 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
     const draft = (whole: typeof all) => {
       const next: Next = (path, length) => Visible.json(Redact.redact(own.next?.(input, whole)(path, length)))
       const marked = Minimize.markPages(whole, totals, next)
-      const budget = Math.min(own.maxChars?.(marked, input) ?? Infinity, max)
-      return { value: own.trim?.(marked, input) ?? marked, budget, next }
+      return { value: marked, budget: own.budget?.(marked, input) ?? {}, next }
     }
     yield* Turn.pause
     return Minimize.fitPage(
       ending?.size ?? 0,
+      max,
       (count) => draft(ending && count < ending.size ? Visible.json(ending.after(count)) : all)
     )
   })
@@ -226,8 +227,7 @@ export interface Definition<
   readonly totals?: (raw: NoInfer<Raw>, input: I["Type"]) => Totals
   readonly ending?: (raw: NoInfer<Raw>, input: I["Type"]) => Ending<NoInfer<Raw>> | undefined
   readonly next?: (input: I["Type"], data: O["Type"]) => Next
-  readonly maxChars?: (data: O["Type"], input: I["Type"]) => number
-  readonly trim?: (data: O["Type"], input: I["Type"]) => O["Type"]
+  readonly budget?: (data: O["Type"], input: I["Type"]) => Minimize.Budget
   /** View of the answer for {@link About.app}; made only for clients that show it. */
   readonly view?: (raw: NoInfer<Raw>, input: I["Type"]) => Effect.Effect<App.View, never, NoInfer<R>>
 }
@@ -238,8 +238,7 @@ export interface Definition<
  * `handler` does the work, and `summarize` turns its result into the answer's `data`; without `summarize`, the result is
  * the data. `totals` has the full lengths of lists that are pages of longer ones; `next` is the call that fetches the
  * rest of a page or of a shortened list. With `ending` the budget ends a page instead of cutting it, so that its cursor
- * continues after what is shown. `maxChars` is the tool's own budget, below the general one; `trim` first cuts parts to
- * budgets of their own. Only the answer for a model is cut, not the result of a program's `call`.
+ * continues after what is shown. `budget` bounds the answer below the general budget, and its parts. Only the answer for a model is cut, not the result of a program's `call`.
  *
  * With `summarize`, write `handler` as an arrow function, `(input) => Effect.gen(…)`, or define its `Effect.fn` before
  * the tool: TypeScript cannot infer the result of an `Effect.fn` in the definition. `handler` may fail with any error

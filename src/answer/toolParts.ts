@@ -7,6 +7,7 @@ import type * as App from "./App.ts"
 import type { JsonSchema } from "./jsonSchemas.ts"
 import type * as Locale from "./Locale.ts"
 import { CurrentMiddleware, type Middleware } from "./middleware.ts"
+import type * as Minimize from "./Minimize.ts"
 import type { Next, Totals } from "./Truncated.ts"
 
 /** MCP's behaviour hints; a client may run read-only tools concurrently and without asking. */
@@ -132,8 +133,7 @@ export interface Parts<In, Out, out R, out E> extends About {
   readonly page: (input: In) => Effect.Effect<Page<Out>, E, R>
   readonly message: (data: Out, input: In) => string | Locale.Message
   readonly next?: ((input: In, data: Out) => Next) | undefined
-  readonly maxChars?: ((data: Out, input: In) => number) | undefined
-  readonly trim?: ((data: Out, input: In) => Out) | undefined
+  readonly budget?: ((data: Out, input: In) => Minimize.Budget) | undefined
 }
 
 /** Properties of a tool that are known without calling it. */

@@ -122,6 +122,24 @@ export const steps = function*<A>(value: A): Turn.Steps<A> {
 /** Whether a text can occur in the marks of redacted parts (`[`, `red`, `redacted]`), which are not stored. @internal */
 export const occursInMarker = (text: string): boolean => /[[\]]/.test(text) || marker.includes(text.toLowerCase())
 
+/** Steps in another copy of the same value: keys keep their order, also those that are secrets themselves. */
+const translated = (from: unknown, to: unknown, [step, ...rest]: Path): Path | undefined => {
+  if (step === undefined || from === to) return step === undefined ? [] : [step, ...rest]
+  const other = Predicate.isString(step) && Predicate.isObjectOrArray(from) && !Array.isArray(from)
+    ? Object.keys(to ?? {})[Object.keys(from).indexOf(step)]
+    : step
+  const below = other === undefined ? undefined : translated(own(from, step), own(to, other), rest)
+  return other === undefined || below === undefined ? undefined : [other, ...below]
+}
+
+/** Path in the redacted copy of a value to a place in it; `undefined` if there is none. @internal */
+export const shownPath = (stored: unknown, shown: unknown, path: Path): Path | undefined =>
+  translated(stored, shown, path)
+
+/** Path in a value to a place in its redacted copy; `undefined` if there is none. @internal */
+export const storedPath = (stored: unknown, shown: unknown, path: Path): Path | undefined =>
+  translated(shown, stored, path)
+
 const placesIn = (value: unknown, clean: unknown, path: Path): ReadonlyArray<Path> => {
   if (value === clean) return []
   if (!Predicate.isObjectOrArray(value) || !Predicate.isObjectOrArray(clean)) return [path]

@@ -9,18 +9,16 @@ import * as Equal from "effect/Equal"
 import { identity } from "effect/Function"
 import { sumAll } from "effect/Number"
 import * as Schema from "effect/Schema"
+import { at, type Both, nothing } from "../base/Difference.ts"
 import { defined, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Execution from "./Execution.ts"
 import {
-  at,
-  type Both,
   type Difference,
   differences,
   type Example,
   type Kind,
   kindOf,
-  nothing,
   type PathCount,
   tally
 } from "./ItemDifferences.ts"
@@ -86,7 +84,13 @@ const itemsOf = (segment: Execution.Segment, redacts: boolean) => {
     stored,
     json: (): Both => {
       const json = obj(stored)?.["json"] ?? {}
-      return { stored: json, shown: redact(json) }
+      let clean: unknown
+      return {
+        stored: json,
+        get shown() {
+          return clean ??= redact(json)
+        }
+      }
     }
   }))
 }
@@ -341,7 +345,7 @@ export const compare = Effect.fnUntraced(function*(execution: Execution.Executio
   const missing = new Set(fields.keys())
   const differencesOf = (a: Both, b: Both) => {
     const all: Array<Difference> = []
-    if (fields.length === 0) differences(a, b, "", all)
+    if (fields.length === 0) all.push(...differences(a, b, ""))
     for (const [position, field] of fields.entries()) {
       const paths = field.includes(JsonPath.all)
         ? [a, b].map(({ stored }) => JsonPath.expand(stored, field)).toSorted((x, y) => y.length - x.length)[0] ?? []
@@ -350,7 +354,7 @@ export const compare = Effect.fnUntraced(function*(execution: Execution.Executio
         const [left, right] = [at(a, path), at(b, path)]
         if (left.stored === undefined && right.stored === undefined) continue
         missing.delete(position)
-        differences(left, right, JsonPath.print(path), all)
+        all.push(...differences(left, right, JsonPath.print(path)))
       }
     }
     return ignore.length === 0

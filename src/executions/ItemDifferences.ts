@@ -1,70 +1,21 @@
 /** Differences between items, as stored and as shown to readers, counted by path. Pure. */
 import * as Equal from "effect/Equal"
 import * as Schema from "effect/Schema"
-import { defined, equals, obj } from "../base/Json.ts"
+import * as Differences from "../base/Difference.ts"
+import type { Both } from "../base/Difference.ts"
+import { defined } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 
-/** A value as stored, and as shown to readers with its secrets redacted. */
-export interface Both {
-  readonly stored: unknown
-  readonly shown: unknown
-}
-
-export const nothing: Both = { stored: undefined, shown: undefined }
-
-/** Members of an object by their stored keys, with the shown keys: redaction preserves their order. */
-const members = ({ shown, stored }: Both): ReadonlyMap<string, { readonly name: string; readonly value: Both }> => {
-  const names = Object.keys(obj(shown) ?? {})
-  return new Map(
-    Object.entries(obj(stored) ?? {}).map(([key, value], index) => {
-      const name = names[index] ?? key
-      return [key, { name, value: { stored: value, shown: obj(shown)?.[name] } }]
-    })
-  )
-}
-
-/** Value at a path of shown keys. */
-export const at = (value: Both, steps: ReadonlyArray<JsonPath.Step>): Both =>
-  value.stored === value.shown
-    ? both(JsonPath.get(value.stored, steps))
-    : steps.reduce<Both>((inner, step) =>
-      Array.isArray(inner.stored)
-        ? { stored: JsonPath.get(inner.stored, [step]), shown: JsonPath.get(inner.shown, [step]) }
-        : [...members(inner).values()].find(({ name }) => name === String(step))?.value ?? nothing, value)
-
-const both = (value: unknown): Both => ({ stored: value, shown: value })
-
-export interface Difference {
-  readonly path: string
-  readonly before: Both
-  readonly after: Both
-}
+export type Difference = Differences.Shown
 
 export type Kind = "altered" | "added" | "removed"
 
 export const kindOf = ({ after, before }: Difference): Kind =>
   before.stored === undefined ? "added" : after.stored === undefined ? "removed" : "altered"
 
-/** Collects the paths at which stored values differ. */
-export const differences = (before: Both, after: Both, path: string, into: Array<Difference>): void => {
-  if (equals(before.stored, after.stored)) return
-  if (Array.isArray(before.stored) && Array.isArray(after.stored)) {
-    for (let index = 0; index < Math.max(before.stored.length, after.stored.length); index++) {
-      differences(at(before, [index]), at(after, [index]), JsonPath.member(path, index), into)
-    }
-    return
-  }
-  if (obj(before.stored) === undefined || obj(after.stored) === undefined) {
-    into.push({ path, before, after })
-    return
-  }
-  const [a, b] = [members(before), members(after)]
-  for (const key of new Set([...a.keys(), ...b.keys()])) {
-    const [left, right] = [a.get(key), b.get(key)]
-    const name = left?.name ?? right?.name ?? key
-    differences(left?.value ?? nothing, right?.value ?? nothing, JsonPath.member(path, name), into)
-  }
-}
+/** Differences of two items, below a path; elements of lists are compared by their index. */
+export const differences = (before: Both, after: Both, path: string): ReadonlyArray<Difference> =>
+  Differences.shown(before, after, path, { pair: Differences.byIndex })
 
 const decimals = (value: number) => /\.(\d+)$/.exec(String(value))?.[1]?.length ?? 0
 

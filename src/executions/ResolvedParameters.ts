@@ -5,6 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
+import type { Both } from "../base/Difference.ts"
 import * as Interpreter from "../base/Interpreter.ts"
 import { Fn, Problem } from "../base/interpreter/Values.ts"
 import { int, type Obj, obj, own } from "../base/Json.ts"
@@ -14,7 +15,6 @@ import { parts } from "../n8n/model/Template.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 import * as Graph from "../workflow/Graph.ts"
 import * as Execution from "./Execution.ts"
-import type { Both } from "./ItemDifferences.ts"
 import * as Lineage from "./Lineage.ts"
 
 export interface Subject {

@@ -72,11 +72,10 @@ const differencesOf = Effect.fnUntraced(function*(
   const second = repeated &&
     (yield* Proof.compare(side, { subject: other.subject, result: repeated }, comparison)).differences
   const { real } = Volatility.judge(Volatility.empty, differences, second && { first: [], second })
-  const { groups, more } = Groups.group([{ execution: result.execution.id, order, differences: real }], [], [])
+  const { groups } = Groups.group([{ execution: result.execution.id, order, differences: real }], [], [])
   const isAnsweredAlike = bodyOf(result.response) === bodyOf(otherResult.response) || real.length > 0
   return [
     ...groups.map(({ node, paths }) => `${node}: ${paths.join(", ")}`),
-    ...(more === undefined ? [] : [`${Number.parseInt(more)} more`]),
     ...(isAnsweredAlike ? [] : ["the response"])
   ]
 })

@@ -8,13 +8,14 @@
  */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
+import { at, type Both, nothing } from "../base/Difference.ts"
 import * as Interpreter from "../base/Interpreter.ts"
 import { defined, equals, type Obj, obj, str, without } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
 import { hasExpression, type Sending, type Shape, verbs } from "../catalogue/parameters/Sending.ts"
 import type * as Execution from "../executions/Execution.ts"
-import { at, type Both, type Difference, differences as differencesOf, nothing } from "../executions/ItemDifferences.ts"
+import { type Difference, differences as differencesOf } from "../executions/ItemDifferences.ts"
 import * as ResolvedParameters from "../executions/ResolvedParameters.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 import firstItem from "./firstItem.json" with { type: "json" }
@@ -204,18 +205,19 @@ interface SentDifference extends Difference {
 const differencesOfEntries = (then: Entry, now: Entry): ReadonlyArray<SentDifference> => {
   const [before, after] = [then[compared], now[compared]]
   const { item } = now
-  const all: Array<Difference> = []
   const hasAddresses = before.address !== undefined && after.address !== undefined
   const side = ({ names, values }: Compared): Both =>
     bothOf(
       values,
       (value) => opened(hasAddresses ? without(obj(value) ?? {}, (_, name) => names.includes(name)) : value)
     )
-  if (before.address !== undefined && after.address !== undefined) {
-    differencesOf(bothOf(before.address, splitAddress), bothOf(after.address, splitAddress), "", all)
-  }
-  differencesOf(before.credentials, after.credentials, "credentials", all)
-  differencesOf(side(before), side(after), "", all)
+  const all = [
+    ...before.address === undefined || after.address === undefined
+      ? []
+      : differencesOf(bothOf(before.address, splitAddress), bothOf(after.address, splitAddress), ""),
+    ...differencesOf(before.credentials, after.credentials, "credentials"),
+    ...differencesOf(side(before), side(after), "")
+  ]
   const open = new Map([...then.unresolved, ...now.unresolved].map(({ path, reason }) => [path, reason]))
   const undetermined = [...open].flatMap(([path, reason]): ReadonlyArray<SentDifference> => {
     const steps = JsonPath.parse(path) ?? []

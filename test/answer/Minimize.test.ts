@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
-import { cost, fit, fitPage } from "../../src/answer/Minimize.ts"
+import { type Budget, cost, fit, fitPage } from "../../src/answer/Minimize.ts"
 import { Mark } from "../../src/answer/Truncated.ts"
 import { member } from "../../src/base/JsonPath.ts"
 import * as Demo from "../../src/demo/Demo.ts"
@@ -560,17 +560,74 @@ describe("fitPage", () => {
     const texts = Array.from({ length: 40 }, (_, index) => "word ".repeat(1 + index % 7 * 9))
     const page = (texts: ReadonlyArray<string>) => (count: number) => ({
       value: { texts: texts.slice(0, count), cursor: count < texts.length ? `at-${count}` : "end" },
-      budget: 1_200,
+      budget: { total: 1_200 },
       next: () => undefined
     })
-    const { cursor, texts: some } = fitPage(texts.length, page(texts))
+    const { cursor, texts: some } = fitPage(texts.length, 40_000, page(texts))
     assert.strictEqual(cursor, `at-${some.length}`)
     assert.deepStrictEqual(some, texts.slice(0, some.length))
     assert.isAtMost(cost({ texts: some, cursor }), 1_200)
     assert.isAbove(cost(page(texts)(some.length + 1).value), 1_200)
-    const long = fitPage(2, page(["long ".repeat(500), "short"]))
+    const long = fitPage(2, 40_000, page(["long ".repeat(500), "short"]))
     assert.strictEqual(long.cursor, "at-1")
     assert.match(long.texts[0] ?? "", /… \[\+\d+ chars\]$/)
-    assert.deepStrictEqual(fitPage(2, page(["a", "b"])), { texts: ["a", "b"], cursor: "end" })
+    assert.deepStrictEqual(fitPage(2, 40_000, page(["a", "b"])), { texts: ["a", "b"], cursor: "end" })
+  })
+
+  const within = <A>(value: A, budget: Budget, max = 40_000) =>
+    fitPage(0, max, () => ({ value, budget, next: (path, count) => `rest of ${path} from ${count}` }))
+
+  it("bounds the parts of an answer: texts end in a number, one mark counts the elements of lists", () => {
+    const value = {
+      groups: [{ names: ["a", "b", "c"], rows: [{ id: 1 }, { id: 2 }] }, { names: ["d"], rows: [{ id: 3 }] }],
+      by: { x: "y".repeat(200), z: "short" }
+    }
+    const bounded = within(value, { lists: { "groups[].names": 2, "groups[].rows": 1 }, rooms: { "by.*": 100 } })
+    assert.deepStrictEqual<unknown>({ ...bounded, by: undefined }, {
+      groups: [{ names: ["a", "b", "… [+1 more]"], rows: [{ id: 1 }] }, { names: ["d"], rows: [{ id: 3 }] }],
+      by: undefined,
+      _truncated: { path: "groups[].rows", kept: 2, total: 3, next: "rest of groups[].rows from 2" }
+    })
+    assert.strictEqual(bounded.by.z, "short")
+    assert.match(bounded.by.x, /^y+… \[\+\d+ chars\]$/)
+    assert.isAtMost(cost(bounded.by.x), 100)
+    assert.deepStrictEqual(within(value, { lists: { "groups[].gone": 1, by: 1 }, rooms: { "groups[].by": 1 } }), value)
+  })
+
+  it("takes the first bounds with which everything fits, and cuts lists only after the last", () => {
+    const rows = (size: number, count: number) =>
+      Array.from({ length: count }, (_, id) => ({ id, text: "word ".repeat(size / 5) }))
+    const budget = { total: 1_200, rooms: { "rows[].text": [400, 100] } }
+    const small = { rows: rows(300, 3) }
+    assert.deepStrictEqual(within(small, budget), small)
+    const shorter = within({ rows: rows(500, 3) }, budget)
+    assert.deepStrictEqual(shorter.rows.map(({ text }) => cost(text) <= 100), [true, true, true])
+    assert.notProperty(shorter, "_truncated")
+    const many = within({ rows: rows(500, 40) }, budget) as { rows: ReadonlyArray<unknown>; _truncated?: object }
+    assert.isAtMost(cost(many), 1_200)
+    assert.deepInclude(many._truncated, { path: "rows", kept: many.rows.length, total: 40 })
+  })
+
+  it.each([
+    ["words", "customer contact details "],
+    ["Japanese", "請求書を送信する注文を確認"],
+    ["signs", "\"\\{}[]|<>#"],
+    ["emoji", "🚚👨‍👩‍👧"],
+    ["rare letters", "𒀀ꀀ᠀"],
+    ["base64", "aGVsbG8gd29ybGQhIQ"]
+  ])("keeps to a number of tokens, whatever the texts: %s", (_, text) => {
+    const rows = Array.from(
+      { length: 60 },
+      (_, index) => ({ node: `${index} ${text.repeat(20)}`, paths: [text, text] })
+    )
+    const answer = within({ verdict: text, rows }, {
+      total: 3_600,
+      tokens: 900,
+      rooms: { "rows[].node": [200, 80, 40] },
+      lists: { rows: [8, 4, 1] }
+    })
+    assert.isAtMost(tokens(answer), 900)
+    assert.isNotEmpty(answer.rows)
+    assert.strictEqual(answer.verdict, text)
   })
 })

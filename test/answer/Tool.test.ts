@@ -25,7 +25,7 @@ interface Data {
 }
 
 /** A tool that answers `data`; `steps` records the order of its parts and their input. */
-const listing = (data: Data, more: { readonly annotations?: Tool.Annotations; readonly maxChars?: number } = {}) => {
+const listing = (data: Data, more: { readonly annotations?: Tool.Annotations; readonly total?: number } = {}) => {
   const steps: Array<string> = []
   const tool = Tool.make({
     name: "list_rows",
@@ -46,13 +46,9 @@ const listing = (data: Data, more: { readonly annotations?: Tool.Annotations; re
     },
     totals: ({ total }) => total === undefined ? {} : { rows: total },
     next: ({ name }) => (path, kept) => path === "rows" ? `list_rows(name: '${name}', offset: ${kept})` : undefined,
-    maxChars: ({ rows: [first] }) => {
+    budget: ({ rows: [first] }) => {
       steps.push(`budget for ${first?.text}`)
-      return more.maxChars ?? Infinity
-    },
-    trim: (data) => {
-      steps.push(`trim ${data.rows[0]?.text}`)
-      return data
+      return { total: more.total ?? Infinity }
     }
   })
   return { tool, steps }
@@ -71,7 +67,7 @@ describe("a call", () => {
       const { steps, tool } = listing(one(`password=hunter2hunter2${hidden}`))
       const answer = yield* tool.run({ name: "a", limit: "5" })
       const clean = `password=[redacted]`
-      assert.deepStrictEqual(steps, ["handle a", "summarize", `budget for ${clean}`, `trim ${clean}`, "message 1"])
+      assert.deepStrictEqual(steps, ["handle a", "summarize", `budget for ${clean}`, "message 1"])
       assert.deepStrictEqual(answer, {
         success: true,
         message: "Rows of 'a'",
@@ -198,7 +194,7 @@ describe("an answer", () => {
   it.effect("stays within the tool's own budget", () =>
     Effect.gen(function*() {
       const rows = Array.from({ length: 300 }, () => ({ text: "text" }))
-      const { tool } = listing({ rows }, { maxChars: 1_000 })
+      const { tool } = listing({ rows }, { total: 1_000 })
       assert.isAtMost(Minimize.cost((yield* tool.answer({ name: "a" })).data), 1_000)
     }))
 

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Difference from "../../src/base/Difference.ts"
 import { arr, type Obj, obj } from "../../src/base/Json.ts"
 import * as JsonPath from "../../src/base/JsonPath.ts"
 import * as Turn from "../../src/base/Turn.ts"
@@ -9,7 +10,6 @@ import * as Demo from "../../src/demo/Demo.ts"
 import * as Operations from "../../src/fleet/Operations.ts"
 import * as Expressions from "../../src/workflow/check/Expressions.ts"
 import { ruled } from "../../src/workflow/check/WorkflowProblems.ts"
-import * as valueDiff from "../../src/workflow/diff/valueDiff.ts"
 import * as WorkflowDiff from "../../src/workflow/diff/WorkflowDiff.ts"
 import * as LiteralSecrets from "../../src/workflow/LiteralSecrets.ts"
 import * as Uses from "../../src/workflow/Uses.ts"
@@ -109,7 +109,7 @@ const answers = (workflow: Obj): ReadonlyArray<Answer> => [
     ...WorkflowDiff.make(workflow, {
       ...workflow,
       nodes: arr(workflow["nodes"]).with(index, { ...node, parameters: changed(node["parameters"]) })
-    }).nodes.flatMap(({ value }) => value === undefined ? [] : valueDiff.fields(value))
+    }).nodes.flatMap(({ value }) => value === undefined ? [] : Difference.fields(value))
       .map(({ path }) => ({ kind: "difference", node: name, path }))
   ])
 ]

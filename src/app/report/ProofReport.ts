@@ -8,6 +8,11 @@ import * as Layout from "./Layout.ts"
 
 const maxLines = 30
 
+const first = (all: ReadonlyArray<string>, most = 3) =>
+  [...all.slice(0, most), ...all.length > most ? [`${all.length - most} more`] : []].join(", ")
+
+const named = (nodes: ReadonlyArray<string>) => first(nodes.map((name) => `'${name}'`))
+
 const value = (json: unknown) => json === undefined ? "nothing" : Visible.text(JSON.stringify(json))
 
 const example = ({ after, before, execution, path }: NonNullable<Groups.Group["example"]>) => [
@@ -17,11 +22,10 @@ const example = ({ after, before, execution, path }: NonNullable<Groups.Group["e
 ]
 
 const groupLines = ({ also, example: shown, executions, node, paths, runs }: Groups.Group, isCause: boolean) => {
-  const rest = runs > executions.length ? ", …" : ""
   return [
-    `  '${node}': ${paths.join(", ")}  (${counted(runs, "run")}: ${executions.join(", ")}${rest})`,
+    `  '${node}': ${first(paths, 6)}  (${counted(runs, "run")}: ${first(executions)})`,
     ...(isCause && shown !== undefined ? example(shown) : []),
-    ...(also === undefined ? [] : [`    and ${also}`])
+    ...(also === undefined ? [] : [`    and ${counted(also.length, "later node")}: ${named(also)}`])
   ]
 }
 
@@ -35,26 +39,25 @@ export const markOf = (code: 0 | 1 | 2, isColoured: boolean) => Layout.paint(mar
 
 /** Whole report: the verdict first, then the cause with its example. */
 export const text = (result: Groups.Result, isColoured: boolean): string => {
-  const { groups, ignored, more, notReplayed, verdict } = result
+  const { groups, ignored, notReplayed, verdict } = result
   const lines = [
     `${markOf(Groups.exitCode(result), isColoured)} ${verdict}`,
     ...(groups.length === 0 ? [] : ["", ...groups.flatMap((group, index) => groupLines(group, index === 0))]),
     ...list(
       "ignored",
-      ignored.map(({ also, node, path, why }) =>
-        `'${node}'${also === undefined ? "" : ` and ${counted(also, "later node")}`}: ${path}${
+      ignored.map(({ also, node, paths, why }) =>
+        `'${node}'${also === undefined ? "" : ` and ${counted(also, "later node")}`}: ${first(paths, 6)}${
           why === undefined ? "" : ` (${why})`
         }`
       )
     ),
     ...list(
       "not replayed",
-      notReplayed.map(({ execution, node, why }) =>
+      notReplayed.map(({ execution, node, runs, why }) =>
         [...(node === undefined ? [] : [`'${node}'`]), ...(execution === undefined ? [] : [execution])]
-          .join(" in ").concat(`: ${why}`)
+          .join(" in ").concat(`: ${why}${runs === undefined ? "" : ` (${counted(runs, "run")})`}`)
       )
-    ),
-    ...(more === undefined ? [] : ["", `more: ${more}`])
+    )
   ]
   return (lines.length <= maxLines
     ? lines

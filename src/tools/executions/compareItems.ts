@@ -200,5 +200,5 @@ export const compareItems = Tool.make({
         `変更 ${altered} 件、キー追加 ${added} 件、キー削除 ${removed} 件、同一 ${same} 件、from のみ ${onlyInFrom.count} 件、to のみ ${onlyInTo.count} 件`
     }
   },
-  maxChars: () => maxChars
+  budget: () => ({ total: maxChars })
 })

@@ -73,6 +73,5 @@ export const getExecution = Tool.make({
         sortBy === undefined ? "" : `, sortBy: '${sortBy}'`
       })`
       : undefined,
-  maxChars: summaries.maxChars,
-  trim: summaries.trim
+  budget: summaries.budget
 })

@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Hints from "../../answer/Hints.ts"
-import * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
@@ -40,7 +39,7 @@ const WorkflowGroup = Schema.Struct({
 
 /** Executions with the same failure, newest first. For a model, `workflowId` is omitted if the name is unique. */
 const FailureGroup = Schema.Struct({
-  workflowId: Schema.optionalKey(Schema.String),
+  workflowId: Schema.String,
   workflowName: Schema.String,
   node: Schema.optionalKey(Schema.String),
   /** Error message with placeholders, such as `{1}`, for the parts that vary. */
@@ -99,10 +98,6 @@ const maxRows = 100
 const maxGroupedChars = 9_000
 const maxProfileChars = 3_000
 
-const maxMessage = 300
-const maxValue = 80
-const maxIds = 50
-
 const read = (groupBy: (typeof Triage.groupings)[number] | undefined, query: Triage.Query, redact: boolean) => {
   switch (groupBy) {
     case "workflow":
@@ -137,28 +132,6 @@ const remarks = (result: Result) => {
 }
 
 type Group = typeof WorkflowGroup.Type | typeof FailureGroup.Type | typeof NodeGroup.Type | typeof VersionGroup.Type
-
-/** Shortens a group of failures for a model; `isUnique` decides about names of workflows. */
-const shortened = (group: Group, isUnique: (name: string) => boolean): Group => {
-  if (!("message" in group)) return group
-  const { description, executions, first, last, message, varies, workflowId, workflowName, ...rest } = group
-  const short = defined({
-    workflowId: isUnique(workflowName) ? undefined : workflowId,
-    workflowName,
-    ...rest,
-    message: Minimize.fit(message, maxMessage),
-    description: description && Minimize.fit(description, maxMessage),
-    varies: varies && Object.fromEntries(
-      Object.entries(varies).map(([key, { distinct, values }]) =>
-        [key, { distinct, values: values.map((value) => Minimize.fit(value, maxValue)) }] as const
-      )
-    ),
-    first: first?.replace(/\.\d+Z$/, "Z"),
-    last: last?.replace(/\.\d+Z$/, "Z"),
-    executions: executions.slice(0, maxIds)
-  })
-  return executions.length <= maxIds ? short : Minimize.markPages(short, { executions: executions.length })
-}
 
 /** Budget in characters; a character beyond ASCII costs about three times the tokens of others. */
 const profileRoom = (data: object) => {
@@ -322,11 +295,10 @@ export const listExecutions = Tool.make({
     if (!raw) return Hints.call("list_executions", { ...rest, limit, raw: true })
     return scanned > 1 ? Hints.call("list_executions", { ...rest, limit: Math.ceil(scanned / 2), raw }) : undefined
   },
-  maxChars: (data, { groupBy, raw }) =>
-    data.groups === undefined || raw ? Infinity : groupBy === "node" ? profileRoom(data) : maxGroupedChars,
-  trim: (data) => {
-    if (data.groups === undefined) return data
-    const isShared = isSharedName(data.workflows ?? [])
-    return { ...data, groups: data.groups.map((group) => shortened(group, (name) => !isShared(name))) }
-  }
+  budget: (data, { groupBy, raw }) =>
+    data.groups === undefined ? {} : {
+      total: raw ? Infinity : groupBy === "node" ? profileRoom(data) : maxGroupedChars,
+      lists: { "groups[].executions": 50 },
+      rooms: { "groups[].message": 300, "groups[].description": 300, "groups[].varies.*.values[]": 80 }
+    }
 })

@@ -98,6 +98,5 @@ export const workflowDiff = Tool.make({
   view: ({ after, before }) => page.view(after, { _tag: "Difference", before }),
   message: ({ from, to }) => ({ en: `From '${from}' to '${to}'`, ja: "ワークフローを比較しました" }),
   next: (input) => (path) => input.node === undefined && path.startsWith("nodes") ? oneNode(input) : undefined,
-  maxChars: (_, { node }) => node === undefined ? maxChars : Infinity,
-  trim: (data, input) => input.node === undefined ? differences.trim(data, maxChars, oneNode(input)) : data
+  budget: (_, { node }) => node === undefined ? differences.budget(maxChars) : {}
 })

@@ -79,14 +79,10 @@ const restore = Effect.fnUntraced(function*(
   return { ...written, warnings: [...written.warnings, ...warnings] }
 })
 
-const maxDifference = 2_000
-const room = 600
+const maxChars = 2_600
 
 const whole = (id: string, version: string) =>
   `workflow_diff(a: '${id}', b: '${Reference.format(id, version)}', node: 'NAME')`
-
-const difference = (id: string, version: string, before: Obj, after: Obj) =>
-  Effect.map(differences.view(before, after), (view) => differences.trim(view, maxDifference, whole(id, version)))
 
 const dryHint = (current: Workflow.Workflow | undefined, writesDrafts: boolean) =>
   current === undefined
@@ -113,7 +109,7 @@ const restoreOnN8n = Effect.fnUntraced(function*(id: string, version: string, co
       name,
       active: current?.active ?? false,
       hint: dryHint(current, writesDrafts(release)),
-      difference: yield* difference(id, version, before, after)
+      difference: yield* differences.view(before, after)
     }
   }
   yield* writing.requireConsent(confirm, `Restore version ${version} of workflow ${id} ('${Visible.label(name)}')?`)
@@ -142,7 +138,7 @@ const restoreFile = Effect.fnUntraced(function*(
       name: str(after.workflow["name"]) ?? id,
       active: after.workflow["active"] === true,
       hint: "Nothing was written.",
-      difference: yield* difference(id, version, before.workflow, after.workflow)
+      difference: yield* differences.view(before.workflow, after.workflow)
     }
   }
   yield* writing.requireConsent(confirm, `Restore version ${version} of the ${nounOf(located)} ${located}?`)
@@ -218,5 +214,5 @@ export const workflowRestore = Tool.make({
       : { en: `Restored ${what}`, ja: "ワークフローを復元しました" }
   },
   next: ({ id, version }) => () => id === undefined || version === undefined ? undefined : whole(id, version),
-  maxChars: (_, { dryRun }) => dryRun ? maxDifference + room : Infinity
+  budget: (_, { dryRun }) => dryRun ? differences.budget(maxChars, "difference.") : {}
 })

@@ -67,7 +67,7 @@ export const audit = Tool.make({
       nextCursor
     })
   },
-  maxChars: () => maxChars,
+  budget: () => ({ total: maxChars }),
   message: ({ findings, incomplete, workflows }) => ({
     en: `Checked ${counted(workflows, "workflow")}${incomplete === true ? ", without n8n's own audit" : ""}: ${
       findings.length === 0 ? "nothing found" : `${counted(findings.length, "kind")} of findings`

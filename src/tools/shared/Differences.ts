@@ -1,9 +1,8 @@
 /** Differences between two versions of a workflow, as tools show them. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as Minimize from "../../answer/Minimize.ts"
+import type * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
-import type * as Truncated from "../../answer/Truncated.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
 import { typesOf } from "../../n8n/model/Workflow.ts"
@@ -55,42 +54,9 @@ export const view = Effect.fnUntraced(function*(
   return data as Difference
 })
 
-/** Sizes to which a field is shortened, tried in order; if even the last is too large, nodes are only named. */
-const leastRoom = 160
-const rooms = [900, 400, leastRoom]
-
-const separators = 4
-
-const shortened = (node: Difference["nodes"][number], room: number): Difference["nodes"][number] =>
-  node.fields === undefined ? node : {
-    ...node,
-    fields: node.fields.map((field) => Minimize.cost(field) <= room ? field : Minimize.fit(field, room))
-  }
-
-/** Shortens the fields of changed nodes until all fit into a budget; `next` is the call that shows one in full. */
-export const trim = <A extends Difference>(difference: A, budget: number, next: string): A => {
-  const isFit = (some: A) => Minimize.cost(some) <= budget
-  if (isFit(difference)) return difference
-  for (const room of rooms) {
-    const shorter = { ...difference, nodes: difference.nodes.map((node) => shortened(node, room)) }
-    if (isFit(shorter)) return shorter
-  }
-  const total = difference.nodes.length
-  const marked = (nodes: Difference["nodes"], count: number) => {
-    const mark: Truncated.Mark = { path: "nodes.fields", kept: count, total, next }
-    return { ...difference, nodes, _truncated: mark }
-  }
-  const bareNodes = difference.nodes.map(({ fields: _, ...node }) => node)
-  let left = budget - Minimize.cost(marked(bareNodes, total))
-  let count = 0
-  const nodes = difference.nodes.map((node, index) => {
-    const small = shortened(node, leastRoom)
-    const bare = bareNodes[index] ?? node
-    const needed = Minimize.cost(small) - Minimize.cost(bare) + separators
-    if (needed > left) return bare
-    left -= needed
-    count++
-    return small
-  })
-  return marked(nodes, count)
-}
+/** Budget of a difference below a path: fields are shortened first, then omitted; all changed nodes are named. */
+export const budget = (total: number, path = ""): Minimize.Budget => ({
+  total,
+  rooms: { [`${path}nodes[].fields[]`]: [900, 400, 160] },
+  lists: { [`${path}nodes[].fields`]: [Infinity, Infinity, Infinity, 4, 2, 1, 0] }
+})

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Hints from "../../answer/Hints.ts"
-import * as Minimize from "../../answer/Minimize.ts"
+import type * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { CallContext } from "../../base/CallContext.ts"
 import { defined, type Obj } from "../../base/Json.ts"
@@ -42,16 +42,19 @@ const oneAlone = "A call with one case shows it in full."
 
 const maxCaseItems = 3
 
-/** Maximum length in characters, about 650 tokens for 20 nodes; get_execution_by_node returns the rest. */
-const maxChars = ({ cases = [], logs }: Output) =>
-  1_700 + 30 * Math.max(0, logs.length - 20) + (logs.length === 1 ? 1_300 : 300) * cases.length
+/** About 650 tokens for 20 nodes; get_execution_by_node returns the rest. */
+const budget = ({ cases = [], logs }: Output): Minimize.Budget => ({
+  total: 1_700 + 30 * Math.max(0, logs.length - 20) + (logs.length === 1 ? 1_300 : 300) * cases.length,
+  lists: { "differ[].paths": 8 },
+  // The items yield to the logs.
+  rooms: { ...summaries.rooms, data: [Infinity, 1_200, 800, 400] }
+})
 
-/** Minimum room for the items, which otherwise yield to the logs. */
-const minDataChars = 400
-
-const nextItems = ({ data, executionId }: Output) => (path: string, count: number) =>
+const next = ({ cases = [], data, executionId, logs }: Output) => (path: string, count: number) =>
   path === "data.items" && data.node !== undefined && data.matched === undefined
     ? Hints.executionByNode(executionId, data.node, { itemOffset: count })
+    : path.startsWith("cases") && cases.length > 0 && logs.length > 1
+    ? oneAlone
     : undefined
 
 const pins = Schema.optionalKey(
@@ -224,17 +227,6 @@ export const testWorkflow = Tool.make({
     }
   },
   totals: (tested) => "one" in tested ? defined({ "data.items": tested.one.output.total }) : {},
-  next: (_input, answer) => nextItems(answer),
-  maxChars,
-  trim: (tested) => {
-    const { hint, ...rest } = summaries.trim(tested)
-    const isCut = rest.cases !== undefined && rest.logs.length > 1 && hint?.includes(oneAlone) !== true &&
-      Minimize.cost(tested) > maxChars(rest)
-    const answer: Output = defined({ ...rest, hint: ItemView.joinNotes([hint, isCut && oneAlone]) })
-    const room = maxChars(answer) - JSON.stringify({ ...answer, data: {} }).length
-    return {
-      ...answer,
-      data: Minimize.fit({ data: answer.data }, Math.max(minDataChars, room), nextItems(answer)).data
-    }
-  }
+  next: (_input, answer) => next(answer),
+  budget
 })

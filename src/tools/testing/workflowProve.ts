@@ -1,9 +1,11 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
+import * as Hints from "../../answer/Hints.ts"
+import type * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { CallContext } from "../../base/CallContext.ts"
-import { arr, defined } from "../../base/Json.ts"
+import { arr, defined, obj, str } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Drill from "../../trials/drill/Drill.ts"
 import * as BatchProof from "../../trials/proof/BatchProof.ts"
@@ -17,8 +19,39 @@ import { testWorkflow } from "./testWorkflow.ts"
 /** Time limits of one replay in milliseconds, for clients with and without progress. */
 const timeouts = { heard: 60_000, silent: 25_000 }
 
-/** Maximum length, somewhat above the limit of the groups themselves. */
-const maxChars = 6_000
+/** Executions of the groups that are left out: their proof shows those. */
+const rest = (groups: ReadonlyArray<object>) =>
+  [...new Set(groups.flatMap((group) => str(arr(obj(group)?.["executions"])[0]) ?? []))].slice(0, Replays.maxRuns)
+
+const budget: Minimize.Budget = {
+  total: 3_600,
+  tokens: 900,
+  lists: {
+    groups: [8, 6, 4, 3, 1],
+    ignored: [10, 6, 3, 2, 1],
+    notReplayed: [10, 6, 3, 2, 1],
+    "groups[].paths": [6, 4, 3, 2, 1],
+    "groups[].executions": [3, 3, 3, 2, 1],
+    "groups[].also": [3, 3, 3, 2, 1],
+    "groups[].nodes": 3,
+    "groups[].names": [5, 5, 3, 2, 1],
+    "ignored[].paths": [6, 4, 3, 2, 1],
+    "notReplayed[].names": [5, 5, 3, 2, 1]
+  },
+  rooms: {
+    "drill[].why": [Infinity, 300, 150, 100, 80],
+    "groups[].node": [80, 60, 50, 40, 30],
+    "groups[].paths[]": [110, 80, 60, 50, 30],
+    "groups[].also[]": [80, 60, 50, 40, 30],
+    "groups[].example.path": [110, 80, 60, 50, 30],
+    "groups[].example.before": [110, 80, 60, 50, 30],
+    "groups[].example.after": [110, 80, 60, 50, 30],
+    "ignored[].node": [80, 60, 50, 40, 30],
+    "ignored[].paths[]": [110, 80, 60, 50, 30],
+    "notReplayed[].node": [80, 60, 50, 40, 30],
+    "notReplayed[].why": [200, 160, 120, 80, 40]
+  }
+}
 
 const rows = Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json)))
 
@@ -60,8 +93,6 @@ export const workflowProve = Tool.make({
     ignored: rows,
     /** Nodes and runs that were left out: `{node?, execution?, why}`, of a batch `{why, workflows, names}`. */
     notReplayed: rows,
-    /** Number of entries that are left out. */
-    more: Schema.optionalKey(Schema.String),
     /** Verdicts of a drill, the worst node first: `{node, verdict, failures, why}`. */
     drill: rows,
     /** Arguments of the call that continues. */
@@ -91,11 +122,10 @@ export const workflowProve = Tool.make({
       return defined({ ...proof, next: next === undefined ? undefined : { ...input, batch: next } })
     }
     if ("drill" in result) {
-      const { more, notDrilled, rows } = Drill.bounded(result.drill)
+      const { notDrilled, note, rows } = result.drill
       return defined({
-        verdict: Drill.verdictOf(result.drill.rows, result.drill.note),
-        drill: rows,
-        more,
+        verdict: Drill.verdictOf(rows, note),
+        drill: Drill.referring(rows),
         notReplayed: notDrilled.length === 0 ? undefined : notDrilled
       })
     }
@@ -116,5 +146,11 @@ export const workflowProve = Tool.make({
         : `${new Set(drill.map(({ node }) => node)).size} 個のノードの障害を試しました`
     }
   },
-  maxChars: () => maxChars
+  next: ({ batch, drill, workflowId, ...input }, { groups = [] }) => (path, count) => {
+    const executions = path === "groups" && batch === undefined && !drill ? rest(groups.slice(count)) : []
+    return executions.length === 0
+      ? undefined
+      : Hints.call("workflow_prove", defined({ workflowId, ignore: input.ignore, executions }))
+  },
+  budget: () => budget
 })

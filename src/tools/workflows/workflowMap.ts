@@ -252,7 +252,7 @@ export const workflowMap = Tool.make({
       ? call({ id, kind: list, offset: kind === list ? offset + count : count })
       : undefined
   },
-  maxChars: (_, { id, kind }) => id === undefined && kind === undefined ? 4_200 : 9_000,
+  budget: (_, { id, kind }) => ({ total: id === undefined && kind === undefined ? 4_200 : 9_000 }),
   message: ({ affected, broken = [], mermaid, orphans = [], total }, { id, kind }) => ({
     en: affected !== undefined
       ? `${

@@ -2,6 +2,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
+import * as Differences from "../../base/Difference.ts"
 import { type Obj, obj, own } from "../../base/Json.ts"
 import { member, print, walk } from "../../base/JsonPath.ts"
 import * as Nearest from "../../base/Nearest.ts"
@@ -106,20 +107,17 @@ export const updatedValue = (expected: unknown, actual: Seen): unknown => follow
 const concerned = (expected: unknown, actual: Seen): unknown =>
   following(expected, actual, ({ shown }) => shown, () => false)
 
-const comparedKeys = (expected: unknown, actual: unknown): ReadonlyArray<string | number> | undefined => {
-  if (isList(expected)) return isList(actual) && actual.length === expected.length ? [...expected.keys()] : undefined
-  const members = obj(expected)
-  return members === undefined || obj(actual) === undefined ? undefined : Object.keys(members)
-}
-
 /** Places where the value is not as expected. */
-export const valueDifferences = (expected: Seen, actual: Seen, path: string): ReadonlyArray<Difference> => {
-  if (matches(expected.value, actual.value)) return []
-  const keys = comparedKeys(expected.value, actual.value)
-  return keys === undefined
-    ? [{ path, expected: expected.shown, actual: concerned(expected.value, actual) }]
-    : keys.flatMap((key) => valueDifferences(partAt(expected, key), partAt(actual, key), member(path, key)))
-}
+export const valueDifferences = (expected: Seen, actual: Seen, path: string): ReadonlyArray<Difference> =>
+  Differences.between(expected.value, actual.value, {
+    matches,
+    isPartial: true,
+    pair: (one, other) => one.length === other.length ? Differences.byIndex(one, other) : undefined
+  }).map(({ before, steps }) => ({
+    path: steps.reduce(member, path),
+    expected: steps.reduce(partAt, expected).shown,
+    actual: concerned(before, steps.reduce(partAt, actual))
+  }))
 
 /** Faults in an expectation: invalid regular expressions. */
 export const patternFaults = (

@@ -55,40 +55,14 @@ export const verdictOf = (rows: ReadonlyArray<Row>, note?: string): string => {
   return note === undefined ? verdict : `${verdict}; ${note}`
 }
 
-const maxBytes = { rows: 2_600, notDrilled: 300 }
-
-const first = <A>(all: ReadonlyArray<A>, max: number): ReadonlyArray<A> => {
-  let bytes = 0
-  const end = all.findIndex((each) => (bytes += Buffer.byteLength(JSON.stringify(each))) > max)
-  return end === -1 ? all : all.slice(0, Math.max(end, 1))
-}
-
 /** Rows whose reason was given before refer to it. */
-const referring = (rows: ReadonlyArray<Row>): ReadonlyArray<Row> => {
+export const referring = (rows: ReadonlyArray<Row>): ReadonlyArray<Row> => {
   const firsts = new Map<string, Row>()
   return rows.map((row) => {
     const known = firsts.get(row.why)
     if (known === undefined) firsts.set(row.why, row)
     return known === undefined ? row : { ...row, why: `as '${known.node}' (${known.failures[0] ?? ""})` }
   })
-}
-
-/** Worst rows of a drill, and how many are left out. */
-export const bounded = ({ notDrilled, rows }: Pick<Drill, "notDrilled" | "rows">) => {
-  const whole = first(rows, maxBytes.rows)
-  const shown = {
-    rows: whole.length === rows.length ? rows : first(referring(rows), maxBytes.rows),
-    notDrilled: first(notDrilled, maxBytes.notDrilled)
-  }
-  const cut = rows.slice(shown.rows.length)
-  const left = notDrilled.length - shown.notDrilled.length
-  const more = [
-    ...(cut.length === 0
-      ? []
-      : [`${counted(cut.length, "verdict")}, none worse than '${Verdict.worst(cut.map(({ verdict }) => verdict))}'`]),
-    ...(left === 0 ? [] : [`${counted(left, "node")} not drilled`])
-  ]
-  return { ...shown, more: more.length === 0 ? undefined : `${more.join("; ")}; prove --drill shows all` }
 }
 
 /** Items by main output of each node that ran, and how the run ended. */

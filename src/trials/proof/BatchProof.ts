@@ -7,7 +7,6 @@ import * as Deadline from "../../base/Deadline.ts"
 import * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
-import * as Visible from "../../base/Visible.ts"
 import * as Fleet from "../../fleet/Fleet.ts"
 import * as Groups from "./Groups.ts"
 import * as Proof from "./Proof.ts"
@@ -21,9 +20,6 @@ const concurrency = 3
 /** Milliseconds that must be left to begin another workflow, and that a caller who receives progress is granted. */
 const leastTime = 26_000
 const patience = 60_000
-
-const maxGroups = 8
-const maxNames = 5
 
 export type Options = Pick<Proof.Options, "ignore" | "last" | "redacts" | "timeout">
 
@@ -51,7 +47,6 @@ export interface BatchProof {
   readonly groups: ReadonlyArray<typeof Group.Type>
   /** Workflows, nodes and runs that say nothing, by the reason. */
   readonly notReplayed: ReadonlyArray<typeof Reason.Type>
-  readonly more?: string
   /** `batch` of the call that continues. */
   readonly next?: string
 }
@@ -62,14 +57,9 @@ interface Proven {
   readonly proof: Result.Result<Proof.Proof, Errors.N8nError>
 }
 
-const firstOf = (all: Iterable<string>, most = maxNames) => {
-  const labels = [...new Set(all)].map((name) => Visible.label(name, 40))
-  return labels.length <= most ? labels : [...labels.slice(0, most), `${labels.length - most} more`]
-}
-
 const namesOf = (all: ReadonlyArray<Pick<Proven, "id" | "name">>) => {
   const names = new Map(all.map(({ id, name }) => [id, name]))
-  return { workflows: names.size, names: firstOf(names.values()) }
+  return { workflows: names.size, names: [...new Set(names.values())] }
 }
 
 const byWorkflows = (a: { readonly workflows: number }, b: { readonly workflows: number }) => b.workflows - a.workflows
@@ -82,7 +72,7 @@ const groupsOf = (all: ReadonlyArray<Proven>): BatchProof["groups"] => {
     const [first] = same
     return defined({
       paths: first?.group.paths ?? [],
-      nodes: firstOf(same.map(({ group }) => group.node), 3),
+      nodes: [...new Set(same.map(({ group }) => group.node))],
       ...namesOf(same),
       runs: same.reduce((sum, { group }) => sum + group.runs, 0),
       example: first?.group.example && { workflowId: first.id, ...first.group.example }
@@ -97,12 +87,12 @@ const reasonsOf = (all: ReadonlyArray<Proven>): BatchProof["notReplayed"] => {
     Result.isFailure(proof)
       ? [{ id, name, why: reasonOf(id, proof.failure) }]
       : [
-        ...proof.success.notReplayed.map(({ why }) => ({ id, name, why: why.replace(/ \(\d+ runs\)$/, "") })),
+        ...proof.success.notReplayed.map(({ why }) => ({ id, name, why })),
         ...proof.success.left.length === 0 ? [] : [{ id, name, why: "no time was left for all runs" }]
       ]
   )
   return [...Map.groupBy(own, ({ why }) => why)].map(([why, same]) => ({
-    why: Visible.label(why, 160),
+    why,
     ...namesOf(same)
   })).toSorted(byWorkflows)
 }
@@ -152,19 +142,13 @@ export const prove = Effect.fn("BatchProof.prove")(
     const sum = (of: (proof: Proof.Proof) => number) =>
       all.reduce((sum, { proof }) => sum + (Result.isSuccess(proof) ? of(proof.success) : 0), 0)
     const runs = sum((proof) => proof.runs)
-    const [groups, notReplayed] = [groupsOf(all), reasonsOf(all)]
-    const more = [
-      ...groups.length > maxGroups ? [`${groups.length - maxGroups} groups`] : [],
-      ...notReplayed.length > maxGroups ? [`${notReplayed.length - maxGroups} not replayed`] : []
-    ]
     return defined({
       verdict: verdictOf(all, runs),
       workflows: all.length,
       runs,
       same: sum((proof) => proof.same),
-      groups: groups.slice(0, maxGroups),
-      notReplayed: notReplayed.slice(0, maxGroups),
-      more: more.length === 0 ? undefined : more.join(", "),
+      groups: groupsOf(all),
+      notReplayed: reasonsOf(all),
       next: all.length < entries.length ? `${id}@${all.at(-1)?.id ?? after ?? ""}` : undefined
     }) satisfies BatchProof
   }

@@ -2,7 +2,6 @@
 import * as Schema from "effect/Schema"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
-import { countTokens } from "../../base/TokenBound.ts"
 import * as Visible from "../../base/Visible.ts"
 import type { Difference } from "./differences.ts"
 import { merged } from "./RunComparison.ts"
@@ -15,7 +14,7 @@ export interface Run {
   readonly differences: ReadonlyArray<Difference>
 }
 
-/** Differences of a node that the same runs have; executions are the first ones. */
+/** Differences of a node that the same runs have. */
 export const Group = Schema.Struct({
   node: Schema.String,
   paths: Schema.Array(Schema.String),
@@ -28,14 +27,16 @@ export const Group = Schema.Struct({
     after: Schema.optionalKey(Schema.Json)
   })),
   /** Later nodes with the same differences, or that ran differently because of them. */
-  also: Schema.optionalKey(Schema.String)
+  also: Schema.optionalKey(Schema.Array(Schema.String))
 })
 export type Group = typeof Group.Type
 
 const NotReplayed = Schema.Struct({
   node: Schema.optionalKey(Schema.String),
   execution: Schema.optionalKey(Schema.String),
-  why: Schema.String
+  why: Schema.String,
+  /** Number of runs, if there are several. */
+  runs: Schema.optionalKey(Schema.Int)
 })
 export type NotReplayed = typeof NotReplayed.Type
 
@@ -48,14 +49,13 @@ export const Result = Schema.Struct({
   ignored: Schema.Array(
     Schema.Struct({
       node: Schema.String,
-      path: Schema.String,
+      paths: Schema.Array(Schema.String),
       why: Schema.optionalKey(Schema.String),
       /** Number of later nodes with the same paths. */
       also: Schema.optionalKey(Schema.Int)
     })
   ),
-  notReplayed: Schema.Array(NotReplayed),
-  more: Schema.optionalKey(Schema.String)
+  notReplayed: Schema.Array(NotReplayed)
 })
 export type Result = typeof Result.Type
 
@@ -180,79 +180,39 @@ const words = ({ after, before, isRetyped, isRounding, kind, path }: Difference,
 
 const hasValues = ({ kind }: Difference) => kind !== "count" && kind !== "order"
 
-interface Bounds {
-  readonly groups: number
-  readonly paths: number
-  readonly list: number
-  readonly name: number
-  readonly text: number
-}
-
-const levels: ReadonlyArray<Bounds> = [
-  { groups: 8, paths: 6, list: 10, name: 60, text: 100 },
-  { groups: 6, paths: 4, list: 6, name: 50, text: 60 },
-  { groups: 4, paths: 3, list: 3, name: 40, text: 40 },
-  { groups: 3, paths: 2, list: 2, name: 25, text: 25 },
-  { groups: 1, paths: 1, list: 1, name: 12, text: 12 }
-]
-
-/** Maximum number of tokens, with room for what a tool adds. */
-const maxTokens = 860
-
-const clip = (value: unknown, chars: number): Schema.Json | undefined => {
-  const text = JSON.stringify(value)
-  return text === undefined || text.length <= chars
-    ? value as Schema.Json | undefined
-    : Visible.label(typeof value === "string" ? value : text, chars)
-}
-
-const firstOf = (all: ReadonlyArray<string>, limit: number, size = all.length) =>
-  size <= limit ? all : [...all.slice(0, limit), `${size - limit} more`]
-
-const pathsOf = ({ keys, runs }: Cluster, limit: number) =>
-  [...keys].slice(0, limit).map(([key, difference]) => {
+const groupOf = ({ folded, keys, node, runs }: Cluster): Group => {
+  const executions = [...runs.keys()]
+  const [execution = ""] = executions
+  const shown = [...keys.values()].find((each) => hasValues(each) && (each.before ?? each.after) !== undefined)
+  const paths = [...keys].map(([key, difference]) => {
     const isEqual = [...runs.values()].every((own) => {
       const other = own.get(key)
       return other?.before === difference.before && other?.after === difference.after
     })
     return words(difference, isEqual)
   })
-
-const groupOf = (cluster: Cluster, { name, paths, text }: Bounds): Group => {
-  const { folded, keys, node, runs } = cluster
-  const label = (value: string) => Visible.label(value, name)
-  const executions = [...runs.keys()].slice(0, 3).map((each) => Visible.label(each, 40))
-  const [execution = ""] = executions
-  const shown = [...keys.values()].find((each) => hasValues(each) && (each.before ?? each.after) !== undefined)
-  const named = [...folded].map((each) => `'${label(each)}'`)
+  const example = shown &&
+    { execution, path: words(shown, true), before: shown.before as Schema.Json, after: shown.after as Schema.Json }
   return defined({
-    node: label(node),
-    paths: firstOf(pathsOf(cluster, paths).map((path) => Visible.label(path, text)), paths, keys.size),
+    node,
+    paths,
     runs: runs.size,
     executions,
-    example: shown === undefined ? undefined : defined({
-      execution,
-      path: Visible.label(words(shown, true), text),
-      before: clip(shown.before, text),
-      after: clip(shown.after, text)
-    }),
-    also: folded.size === 0
-      ? undefined
-      : `${counted(folded.size, "later node")}: ${firstOf(named, Math.min(3, paths)).join(", ")}`
+    example: example && defined(example),
+    also: folded.size === 0 ? undefined : [...folded]
   })
 }
 
-const quoted = (name: string, chars: number) => `'${Visible.label(name, chars)}'`
+const quoted = (name: string) => `'${Visible.label(name, 60)}'`
 
 /** Sentence about some runs, such as "2 lose `email` at 'Map contact'". */
-const phrase = (cluster: Cluster, { name, text }: Bounds): string => {
-  const { keys, node, runs } = cluster
+const phrase = ({ keys, node, runs }: Cluster): string => {
   const [difference] = keys.values()
   if (difference === undefined) return ""
   const isOne = runs.size === 1
   const verb = (many: string, one = `${many}s`) => isOne ? one : many
-  const path = difference.path === "" ? "items" : `\`${Visible.label(difference.path, text)}\``
-  const at = `at ${quoted(node, name)}`
+  const path = difference.path === "" ? "items" : `\`${Visible.label(difference.path, 60)}\``
+  const at = `at ${quoted(node)}`
   const what = words(difference, false)
   const sentences: { readonly [kind in Difference["kind"]]: string } = {
     altered: `${verb("change")} ${path} ${at}`,
@@ -262,21 +222,21 @@ const phrase = (cluster: Cluster, { name, text }: Bounds): string => {
     order: `${verb("change")} the order ${at}`,
     output: `${verb("send")} items to another output ${at}`,
     ran: what === "ran"
-      ? `newly ${verb("run")} ${quoted(node, name)}`
-      : `${verb("run")} ${quoted(node, name)} more often`,
+      ? `newly ${verb("run")} ${quoted(node)}`
+      : `${verb("run")} ${quoted(node)} more often`,
     notRun: what === "did not run"
-      ? `no longer ${verb("run")} ${quoted(node, name)}`
-      : `${verb("run")} ${quoted(node, name)} less often`,
+      ? `no longer ${verb("run")} ${quoted(node)}`
+      : `${verb("run")} ${quoted(node)} less often`,
     failed: `${verb("fail")} ${difference.before === undefined ? "" : "differently "}${at}`,
     succeeded: `no longer ${verb("fail")} ${at}`,
-    unknown: `cannot be compared after ${quoted(node, name)}: ${difference.path}`
+    unknown: `cannot be compared after ${quoted(node)}: ${difference.path}`
   }
   return `${runs.size} ${sentences[difference.kind]}`
 }
 
-const verdictOf = (runs: number, same: number, clusters: ReadonlyArray<Cluster>, bounds: Bounds): string => {
+const verdictOf = (runs: number, same: number, clusters: ReadonlyArray<Cluster>): string => {
   if (runs === 0) return "nothing was replayed"
-  const shown = clusters.slice(0, Math.min(3, bounds.groups)).map((cluster) => phrase(cluster, bounds))
+  const shown = clusters.slice(0, 3).map(phrase)
   const rest = clusters.length - shown.length
   return [`${same} same`, ...shown, ...(rest > 0 ? [`${counted(rest, "more group")}`] : [])].join("; ")
 }
@@ -285,7 +245,7 @@ const alike = (all: ReadonlyArray<NotReplayed>): ReadonlyArray<NotReplayed> =>
   [...Map.groupBy(all, ({ node, why }) => JSON.stringify([node, why])).values()].flatMap((same) => {
     const [first] = same
     const others = new Set(same.flatMap(({ execution }) => execution ?? [])).size
-    return first === undefined ? [] : [others > 1 ? { ...first, why: `${first.why} (${others} runs)` } : first]
+    return first === undefined ? [] : [others > 1 ? { ...first, runs: others } : first]
   })
 
 const ignoredGroups = (all: ReadonlyArray<Ignored>) => {
@@ -298,7 +258,7 @@ const ignoredGroups = (all: ReadonlyArray<Ignored>) => {
   ) => first === undefined ? [] : [{ ...first, also: later.length || undefined }])
 }
 
-/** Groups the differences of runs into an answer of bounded size. */
+/** Groups the differences of runs; nothing is left out. */
 export const group = (
   runs: ReadonlyArray<Run>,
   ignored: ReadonlyArray<Ignored>,
@@ -306,37 +266,12 @@ export const group = (
 ): Result => {
   const clusters = causesOf(runs)
   const same = runs.filter(({ differences }) => differences.length === 0).length
-  const ignoredOnce = ignoredGroups(ignored)
-  const notReplayedOnce = alike(notReplayed)
-  const within = (bounds: Bounds): Result => {
-    const { groups, list, name, paths: most, text } = bounds
-    const label = (value: string | undefined) => value === undefined ? undefined : Visible.label(value, name)
-    const rest = (all: ReadonlyArray<unknown>, limit: number, noun: string) =>
-      all.length > limit ? [`${all.length - limit} ${noun}`] : []
-    const more = [
-      ...rest(clusters, groups, "groups"),
-      ...rest(ignoredOnce, list, "ignored"),
-      ...rest(notReplayedOnce, list, "not replayed")
-    ]
-    return defined({
-      verdict: verdictOf(runs.length, same, clusters, bounds),
-      runs: runs.length,
-      same,
-      groups: clusters.slice(0, groups).map((cluster) => groupOf(cluster, bounds)),
-      ignored: ignoredOnce.slice(0, list).map(({ also, node, paths, why }) => {
-        const path = firstOf(paths.map((each) => Visible.label(each, text)), most).join(", ")
-        return defined({ node: Visible.label(node, name), path, why, also })
-      }),
-      notReplayed: notReplayedOnce.slice(0, list).map(({ execution, node, why }) =>
-        defined({ node: label(node), execution: label(execution), why: Visible.label(why, 2 * text) })
-      ),
-      more: more.length === 0 ? undefined : more.join(", ")
-    })
+  return {
+    verdict: verdictOf(runs.length, same, clusters),
+    runs: runs.length,
+    same,
+    groups: clusters.map(groupOf),
+    ignored: ignoredGroups(ignored).map((each) => defined(each)),
+    notReplayed: alike(notReplayed)
   }
-  const fits = (result: Result) => countTokens(JSON.stringify(result), maxTokens) <= maxTokens
-  for (const bounds of levels) {
-    const result = within(bounds)
-    if (fits(result)) return result
-  }
-  return within({ groups: 1, paths: 1, list: 0, name: 12, text: 12 })
 }

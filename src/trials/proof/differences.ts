@@ -149,7 +149,7 @@ export const differencesOf = (
     const [old, current] = [left.get(prefix), right.get(prefix)]
     if (equals(old, current)) continue
     const both = (stored: unknown, { redactor }: Place) => ({ stored, shown: redacts ? redactor()(stored) : stored })
-    ItemDifferences.differences(both(old, before), both(current, after), prefix, all)
+    all.push(...ItemDifferences.differences(both(old, before), both(current, after), prefix))
   }
   return ignore.length === 0 ? all : all.filter(({ path }) => !JsonPath.covers(ignore, JsonPath.parse(path) ?? []))
 }

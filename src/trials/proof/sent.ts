@@ -292,8 +292,7 @@ const comparer = (redacts: boolean) => {
   return {
     into,
     compare: (node: string, before: unknown, after: unknown, path: string) => {
-      const all: Array<Parameters<typeof ItemDifferences.kindOf>[0]> = []
-      ItemDifferences.differences(shown(before), shown(after), path, all)
+      const all = ItemDifferences.differences(shown(before), shown(after), path)
       into.addItem({ node, run: 0, item: 0 }, all, (value) => fingerprint(value, []))
     }
   }

@@ -3,10 +3,10 @@
  * parameters and links) and ignores the order of nodes, links and keys; nothing is lost. {@link view} is the form for
  * readers, {@link line} and {@link summary} are one line.
  */
+export type { Difference, Field } from "../../base/Difference.ts"
 export { type Document, make, type NodeDiff, plainName, type WorkflowDiff } from "./changes.ts"
 export { unchanged } from "./changes.ts"
 export { around, changedFields, line, lines, restFields, step, summary } from "./lines.ts"
-export type { ArrayChange, Change, ElementChange, FieldChange, ObjectChange, Replace } from "./valueDiff.ts"
 export { type FieldView, isSame, type NodeView, type PortName, type View, view } from "./view.ts"
 /** @internal */
 export { steps } from "./changes.ts"

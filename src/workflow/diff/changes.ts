@@ -1,15 +1,17 @@
 /** Differences between two states of a workflow. */
+import * as Difference from "../../base/Difference.ts"
 import { canonical, defined, equals, type Obj, obj, str } from "../../base/Json.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { namedNodes, nameOf } from "../../n8n/model/Workflow.ts"
 import * as Graph from "../Graph.ts"
-import * as valueDiff from "./valueDiff.ts"
 
 /** Workflow of any origin; parts that are not in n8n's form are not compared. */
 export interface Document {
   readonly [key: string]: unknown
 }
+
+type Differences = ReadonlyArray<Difference.Difference>
 
 /** Change of one node; `moved` if only its position differs. */
 export interface NodeDiff {
@@ -19,16 +21,17 @@ export interface NodeDiff {
   /** Name before the change, for a renamed node. */
   readonly formerName?: string
   /** Everything but name and position; the whole node if it was added or removed. */
-  readonly value?: valueDiff.Change
-  readonly position?: valueDiff.Change
+  readonly value?: ReadonlyArray<Difference.Difference>
+  readonly position?: ReadonlyArray<Difference.Difference>
 }
 
+/** Differences between two states of a workflow. */
 export interface WorkflowDiff {
   readonly nodes: ReadonlyArray<NodeDiff>
   /** Nodes have their names after the change; removed nodes have their former name, see {@link plainName}. */
   readonly links: { readonly added: ReadonlyArray<Connections.Link>; readonly removed: ReadonlyArray<Connections.Link> }
   /** Changes of the name, settings and other parts of the whole workflow. */
-  readonly rest?: valueDiff.Change
+  readonly rest?: ReadonlyArray<Difference.Difference>
 }
 
 const restKeys = ["name", "description", "settings", "pinData", "staticData", "nodeGroups"] as const
@@ -149,11 +152,23 @@ const without = (links: ReadonlyArray<Connections.Link>, others: ReadonlyArray<C
 
 const shared = ({ id: _, webhookId: __, ...rest }: Obj): Obj => content(rest)
 
+/** Differences of two values; `undefined` if there are none. */
+const between = (before: unknown, after: unknown): Differences | undefined => {
+  const all = Difference.between(before, after)
+  return all.length === 0 ? undefined : all
+}
+
+/** Changed values of a node without an id that only one side has: handwritten nodes have none, and n8n gives them one. */
+export const relevant = (differences: Differences): ReadonlyArray<Difference.Field> =>
+  Difference.fields(differences).filter(({ after, before, path }) =>
+    path !== "id" || before !== undefined && after !== undefined
+  )
+
 const nodeDiff = ([before, after]: Pair, isOther: boolean): NodeDiff | undefined => {
   const name = nameOf(after)
   const [value, position] = isOther
-    ? [valueDiff.diff(shared(before), shared(after)), undefined]
-    : [valueDiff.diff(content(before), content(after)), valueDiff.diff(before["position"], after["position"])]
+    ? [between(shared(before), shared(after)), undefined]
+    : [between(content(before), content(after)), between(before["position"], after["position"])]
   const isRenamed = nameOf(before) !== name
   if (!isRenamed && value === undefined && position === undefined) return undefined
   return defined({
@@ -187,17 +202,11 @@ export const steps = function*(before: Document, after: Document, isOther: boole
   const graphs = { before: Graph.make(before["connections"]), after: Graph.make(after["connections"]) }
   const { added, pairs, removed } = yield* match(before, after, graphs, isOther)
   const nodes = [
-    ...removed.map((node): NodeDiff => ({
-      name: nameOf(node),
-      change: "removed",
-      value: { _tag: "Replace", before: node, after: undefined }
-    })),
+    ...removed.map((node) =>
+      defined({ name: nameOf(node), change: "removed" as const, value: between(node, undefined) })
+    ),
     ...yield* Turn.flatMap(pairs, (pair) => [nodeDiff(pair, isOther) ?? []].flat()),
-    ...added.map((node): NodeDiff => ({
-      name: nameOf(node),
-      change: "added",
-      value: { _tag: "Replace", before: undefined, after: node }
-    }))
+    ...added.map((node) => defined({ name: nameOf(node), change: "added" as const, value: between(undefined, node) }))
   ]
   const names = newNames(nodes)
   yield
@@ -206,7 +215,7 @@ export const steps = function*(before: Document, after: Document, isOther: boole
   return defined({
     nodes,
     links: { added: without(now, old), removed: without(old, now) },
-    rest: valueDiff.diff(pick(before, names), pick(after, new Map()))
+    rest: between(pick(before, names), pick(after, new Map()))
   })
 }
 

@@ -1,19 +1,20 @@
 /** Differences between two states of a workflow, in one line or a few. */
+import * as Difference from "../../base/Difference.ts"
+import { equals } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { counted } from "../../base/Plural.ts"
 import { marker, redact } from "../../base/Redact.ts"
 import * as Turn from "../../base/Turn.ts"
 import { namedNodes, nameOf } from "../../n8n/model/Workflow.ts"
-import { content, type Document, make, type NodeDiff, steps, type WorkflowDiff } from "./changes.ts"
+import { content, type Document, make, type NodeDiff, relevant, steps, type WorkflowDiff } from "./changes.ts"
 import * as TextDiff from "./TextDiff.ts"
-import * as valueDiff from "./valueDiff.ts"
 
 const few = (names: ReadonlyArray<string>, most: number) =>
   names.length <= most ? names.map((name) => `'${name}'`).join(", ") : `${names.length} nodes`
 
-const fieldNames = (change: valueDiff.Change | undefined) => [
+const fieldNames = (differences: NodeDiff["value"]) => [
   ...new Set(
-    (change === undefined ? [] : valueDiff.relevant(change)).map(({ path }) => {
+    relevant(differences ?? []).map(({ path }) => {
       const [top = "", key = top] = JsonPath.parse(path) ?? []
       return top === "parameters" ? key : top
     })
@@ -68,18 +69,17 @@ export const around = (before: unknown, after: unknown, room = 160): string => {
 
 const mostLines = 8
 
-const fieldsBetween = (before: unknown, after: unknown, path: string) => {
-  const change = valueDiff.diff(before, after)
-  return change === undefined ? [] : valueDiff.fields(change, path)
-}
+const fieldsBetween = (before: unknown, after: unknown, path: string) =>
+  Difference.fields(Difference.between(before, after), path)
 
-/** Changed fields of two values by path; what would be redacted shows only that it differs. */
-const shownFields = (before: unknown, after: unknown, path: string): ReadonlyArray<valueDiff.FieldChange> => {
-  const visible = fieldsBetween(redact(before), redact(after), path)
-  const paths = new Set(visible.map(({ path }) => path))
-  const hidden = fieldsBetween(before, after, path).filter(({ path }) => !paths.has(path))
-  return [...visible, ...hidden.map(({ path }) => ({ path, before: marker, after: marker }))]
-}
+/** Changed fields of two values by path; of what is redacted it shows only that it differs. */
+const shownFields = (before: unknown, after: unknown, path: string): ReadonlyArray<Difference.Field> =>
+  Difference.shown({ stored: before, shown: redact(before) }, { stored: after, shown: redact(after) }, path).map(
+    ({ after, before, path }) =>
+      equals(before.shown, after.shown)
+        ? { path, before: marker, after: marker }
+        : { path, before: before.shown, after: after.shown }
+  )
 
 /** Differences between two values, one per line: `options.timeout: 1 → none`; redacted here, by their paths. */
 export const lines = (before: unknown, after: unknown, path = "", room = 160): ReadonlyArray<string> => {
@@ -98,8 +98,8 @@ export const changedFields = (before: Document, after: Document, { formerName, n
   shownFields(content(nodeIn(before, formerName ?? name)), content(nodeIn(after, name)), "")
 
 /** Changed fields of the workflow itself, not redacted; each setting by itself, also if there were none. */
-export const restFields = ({ rest }: WorkflowDiff): ReadonlyArray<valueDiff.FieldChange> =>
-  (rest === undefined ? [] : valueDiff.fields(rest)).flatMap((field) =>
+export const restFields = ({ rest }: WorkflowDiff): ReadonlyArray<Difference.Field> =>
+  Difference.fields(rest ?? []).flatMap((field) =>
     field.path === "settings" ? fieldsBetween(field.before ?? {}, field.after ?? {}, "settings") : [field]
   )
 

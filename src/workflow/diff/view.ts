@@ -1,10 +1,10 @@
 /** Differences between two states of a workflow, in the form that a reader sees. */
+import * as Difference from "../../base/Difference.ts"
 import { defined, equals, type Obj, obj, str } from "../../base/Json.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
-import { type Document, make, plainName, type WorkflowDiff } from "./changes.ts"
+import { type Document, make, plainName, relevant, type WorkflowDiff } from "./changes.ts"
 import * as TextDiff from "./TextDiff.ts"
-import * as valueDiff from "./valueDiff.ts"
 
 /** One changed value: before and after, shortened around the change, or the hunks of a unified diff for a long text. */
 export interface FieldView {
@@ -62,7 +62,7 @@ const linksView = ({ added, removed }: WorkflowDiff["links"], portName: PortName
   }
 }
 
-const fieldView = (isWhole: boolean) => ({ after, before, path }: valueDiff.FieldChange): FieldView => {
+const fieldView = (isWhole: boolean) => ({ after, before, path }: Difference.Field): FieldView => {
   if (typeof before === "string" && typeof after === "string") {
     if (/\n/.test(before) || /\n/.test(after)) return { path, diff: TextDiff.hunks(before, after) }
     if (!isWhole && before.length + after.length > 2 * TextDiff.longText) {
@@ -93,8 +93,8 @@ export const viewSteps = function*(
   )
   const touches = ({ from, to }: Connections.Link) =>
     node === undefined || plainName(from) === node || plainName(to) === node
-  const restFields = rest === undefined ? [] : valueDiff.fields(rest)
-  const isSetting = ({ path }: valueDiff.FieldChange) => /^settings(?![\p{ID_Continue}$])/u.test(path)
+  const restFields = Difference.fields(rest ?? [])
+  const isSetting = ({ path }: Difference.Field) => /^settings(?![\p{ID_Continue}$])/u.test(path)
   const settings = restFields.filter(isSetting)
   const name = restFields.find(({ path }) => path === "name")
   const other = restFields.filter((field) => field !== name && !settings.includes(field))
@@ -103,10 +103,11 @@ export const viewSteps = function*(
       rest === undefined,
     moved: nodes.filter(({ position }) => position !== undefined).length,
     nodes: yield* Turn.flatMap(shown, ({ change, formerName, name, value }): ReadonlyArray<NodeView> => {
-      const whole = value?._tag === "Replace" ? obj(value.after) ?? obj(value.before) : undefined
+      const only = value?.[0]
+      const whole = only?.steps.length === 0 ? obj(only.after) ?? obj(only.before) : undefined
       const fields = value === undefined || whole !== undefined && node === undefined
         ? change === "added" ? wholeView(whole ?? {}) : undefined
-        : valueDiff.relevant(value).map(fieldView(node !== undefined))
+        : relevant(value).map(fieldView(node !== undefined))
       return [defined({
         node: name,
         change: change === "moved" ? "changed" as const : change,

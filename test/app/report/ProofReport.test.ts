@@ -59,7 +59,7 @@ not replayed
   })
 
   it("has at most 30 lines", () => {
-    const many = Array.from({ length: 40 }, (_, index) => ({ node: `N${index}`, path: "p", why: "w" }))
+    const many = Array.from({ length: 40 }, (_, index) => ({ node: `N${index}`, paths: ["p"], why: "w" }))
     const text = ProofReport.text({ ...result, ignored: many, notReplayed: many }, false)
     assert.strictEqual(text.split("\n").length, 30)
     assert.match(text, /… \d+ more lines$/)

@@ -168,7 +168,7 @@ describe("workflow_diff", () => {
         shown.map(({ node }) => node),
         nodes("").map(({ name }) => name)
       )
-      assert.deepInclude(obj(answer.data)?.["_truncated"], { path: "nodes.fields", total: 25 })
+      assert.deepInclude(obj(answer.data)?.["_truncated"], { path: "nodes[].fields", total: 25 })
       const { nodes: [only] } = yield* diff({ a, b, node: "Step 3" })
       const text = only?.fields?.[0]?.diff ?? ""
       assert.lengthOf(text.split("\n"), 121)

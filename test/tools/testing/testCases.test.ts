@@ -199,8 +199,7 @@ describe("test_workflow", () => {
       const answer = yield* test({ workflowId: "wide", against: "wide2" })
       const [differ] = arr(answer["differ"]).map(obj)
       const paths = arr(differ?.["paths"]).map(String)
-      assert.match(paths.at(-1) ?? "", /^\d+ more$/)
-      assert.strictEqual(paths.length - 1 + Number.parseInt(paths.at(-1) ?? ""), 12)
+      assert.strictEqual(paths.at(-1), `… [+${12 - (paths.length - 1)} more]`)
       const { sent } = yield* test({ workflowId: "wide" })
       assert.deepStrictEqual(arr(sent).at(-1), { more: "4 nodes" })
     }, {

@@ -43,22 +43,11 @@ describe("rows of a drill", () => {
     assert.strictEqual(Drill.exitCode({ rows: [] }), 1)
   })
 
-  it("answers are bounded, and say what they leave out", () => {
-    const many = Drill.inOrder(
-      Array.from(
-        { length: 250 },
-        (_, n) => Drill.rowsOf(`請求 ${n}`, verdicts([alert, n === 0 ? silent : handled, handled]))
-      )
-    )
-    const notDrilled = Array.from({ length: 40 }, (_, n) => ({ node: `N${n}`, why: "it did not run" }))
-    const answer = Drill.bounded({ rows: many, notDrilled })
-    assert.isAtMost(Buffer.byteLength(JSON.stringify(answer)), 3_300)
-    assert.strictEqual(answer.rows[0]?.node, "請求 0")
-    assert.strictEqual(answer.rows[0]?.why, alert.because)
-    assert.deepInclude(answer.rows[3], { node: "請求 1", verdict: "stops with alert", why: "as '請求 0' (401)" })
-    const left = many.length - answer.rows.length
-    assert.include(answer.more, `${left} verdicts, none worse than 'stops with alert'`)
-    assert.include(answer.more, `${40 - answer.notDrilled.length} nodes not drilled`)
-    assert.deepStrictEqual(Drill.bounded({ rows, notDrilled: [] }), { rows, notDrilled: [], more: undefined })
+  it("a reason that was given before refers to its row", () => {
+    const two = ["A", "B"].flatMap((name) => Drill.rowsOf(name, verdicts([alert, handled, silent])))
+    const [a, b] = ["A", "B"].map((name) => Drill.referring(two).filter(({ node }) => node === name))
+    assert.deepStrictEqual(a, two.slice(0, 3))
+    assert.deepStrictEqual(b?.map(({ why }) => why), a?.map(({ failures: [failure] }) => `as 'A' (${failure})`))
+    assert.deepStrictEqual(Drill.referring(rows.slice(0, 2)), rows.slice(0, 2))
   })
 })

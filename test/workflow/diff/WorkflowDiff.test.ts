@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Difference from "../../../src/base/Difference.ts"
 import { canonical, type Obj } from "../../../src/base/Json.ts"
-import * as valueDiff from "../../../src/workflow/diff/valueDiff.ts"
 import * as WorkflowDiff from "../../../src/workflow/diff/WorkflowDiff.ts"
 import { apply, type Operation } from "../../../src/workflow/edit/WorkflowEdit.ts"
 import { Json } from "../../support/arbitrary.ts"
 import { joined } from "../../support/workflows.ts"
 import { base, flow, hook, lookups, node, set } from "../edit/edits.ts"
-import { applyChange, isReversible } from "./reversible.ts"
+import { applyAll, isReversible } from "./reversible.ts"
 
 const before = flow(
   [
@@ -125,10 +125,7 @@ describe("WorkflowDiff", () => {
 
   it("finds an element that came between others, and one that is known by its id", () => {
     const rules = (...values: ReadonlyArray<Obj>) => ({ rules: { values } })
-    const fields = (a: Obj, b: Obj) => {
-      const change = valueDiff.diff(a, b)
-      return change === undefined ? [] : valueDiff.fields(change)
-    }
+    const fields = (a: Obj, b: Obj) => Difference.fields(Difference.between(a, b))
     assert.deepStrictEqual(
       fields(
         rules({ id: "1", k: "a" }, { id: "2", k: "b" }),
@@ -189,13 +186,13 @@ describe("WorkflowDiff", () => {
   })
 
   it.prop("values lead to each other", { a: Json, b: Json }, ({ a, b }) => {
-    const change = valueDiff.diff(a, b)
-    if (change === undefined) return assert.deepStrictEqual(canonical(a), canonical(b))
-    assert.deepStrictEqual(canonical(applyChange(a, change)), canonical(b))
+    const differences = Difference.between(a, b)
+    if (differences.length === 0) return assert.deepStrictEqual(canonical(a), canonical(b))
+    assert.deepStrictEqual(canonical(applyAll(a, differences)), canonical(b))
   })
 
   it.prop("lists lead to each other", {
     a: Schema.Array(Schema.Literals([1, 2, 3, "a"])),
     b: Schema.Array(Schema.Literals([1, 2, 3, "a"]))
-  }, ({ a, b }) => assert.deepStrictEqual(applyChange(a, valueDiff.diff(a, b)), b))
+  }, ({ a, b }) => assert.deepStrictEqual(applyAll(a, Difference.between(a, b)), b))
 })

@@ -1,5 +1,6 @@
 /** The property that nothing is lost in a difference: applied to the first state it gives the second. */
 import { assert } from "@effect/vitest"
+import type * as Difference from "../../../src/base/Difference.ts"
 import { arr, defined, type Obj, obj } from "../../../src/base/Json.ts"
 import * as Connections from "../../../src/n8n/model/Connections.ts"
 import * as WorkflowDiff from "../../../src/workflow/diff/WorkflowDiff.ts"
@@ -38,35 +39,37 @@ const rest = (workflow: WorkflowDiff.Document, names: Names): Obj =>
     })
   )
 
-/** Applies the change of one value, by its definition. */
-export const applyChange = (value: unknown, change: WorkflowDiff.Change | undefined): unknown => {
-  if (change === undefined) return value
-  switch (change._tag) {
-    case "Replace":
-      return change.after
-    case "Object": {
-      const entries = new Map(Object.entries(obj(value) ?? {}))
-      for (const [key, inner] of change.keys) {
-        const next = applyChange(entries.get(key), inner)
-        if (next === undefined) entries.delete(key)
-        else entries.set(key, next)
-      }
-      return Object.fromEntries(entries)
+const below = (differences: ReadonlyArray<Difference.Difference>) =>
+  differences.map((each) => ({ ...each, former: each.former.slice(1), steps: each.steps.slice(1) }))
+
+/** Applies differences, by their definition. */
+export const applyAll = (value: unknown, differences: ReadonlyArray<Difference.Difference> = []): unknown => {
+  const whole = differences.find(({ steps }) => steps.length === 0)
+  if (whole !== undefined) return whole.after
+  if (differences.length === 0) return value
+  const isAlone = (side: "before" | "after") => (each: Difference.Difference) =>
+    each.steps.length === 1 && each[side] === undefined
+  if (Array.isArray(value)) {
+    const [added, rest] = [
+      differences.filter(isAlone("before")),
+      differences.filter((each) => !isAlone("before")(each))
+    ]
+    const list = value.flatMap((element: unknown, index) => {
+      const own = rest.filter(({ former }) => former[0] === index)
+      return own.some(isAlone("after")) ? [] : [applyAll(element, below(own))]
+    })
+    for (const { after, steps } of added.toSorted((a, b) => Number(a.steps[0]) - Number(b.steps[0]))) {
+      list.splice(Number(steps[0]), 0, after)
     }
-    case "Array": {
-      const byIndex = new Map(change.elements.map((element) => [element.before, element]))
-      const list = arr(value).flatMap((each, index) => {
-        const element = byIndex.get(index)
-        if (element === undefined) return [each]
-        return element.after === undefined ? [] : [applyChange(each, element.change)]
-      })
-      change.elements.flatMap(({ after, before, change: inner }) =>
-        before === undefined && after !== undefined ? [{ after, inner }] : []
-      ).toSorted((a, b) => a.after - b.after)
-        .forEach(({ after, inner }) => list.splice(after, 0, applyChange(undefined, inner)))
-      return list
-    }
+    return list
   }
+  const entries = new Map(Object.entries(obj(value) ?? {}))
+  for (const [key = "", own] of Map.groupBy(differences, ({ steps }) => steps[0])) {
+    const next = applyAll(entries.get(String(key)), below(own))
+    if (next === undefined) entries.delete(String(key))
+    else entries.set(String(key), next)
+  }
+  return Object.fromEntries(entries)
 }
 
 /** Applies a difference, by its definition. */
@@ -97,15 +100,15 @@ const apply = (workflow: Obj, diff: WorkflowDiff.WorkflowDiff) => {
         if (change.change === "removed") return []
         const { name: _, position, ...content } = node
         return [defined({
-          ...obj(applyChange(content, change.value)),
+          ...obj(applyAll(content, change.value)),
           name: change.name,
-          position: applyChange(position, change.position)
+          position: applyAll(position, change.position)
         })]
       }),
-      ...diff.nodes.flatMap(({ change, value }) => change === "added" ? [obj(applyChange(undefined, value)) ?? {}] : [])
+      ...diff.nodes.flatMap(({ change, value }) => change === "added" ? [obj(applyAll(undefined, value)) ?? {}] : [])
     ],
     links: [...linksOf(workflow).map(rename(names)).filter((link) => !gone.has(key(link))), ...diff.links.added],
-    rest: applyChange(rest(workflow, names), diff.rest)
+    rest: applyAll(rest(workflow, names), diff.rest)
   }
 }
 
