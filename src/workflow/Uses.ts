@@ -1,9 +1,11 @@
 /** Finds uses of a node type, a credential, another workflow, a webhook's path, or any text in workflows. */
 import * as Predicate from "effect/Predicate"
-import { arr, canonical, type Obj, obj, str } from "../base/Json.ts"
+import { arr, canonical, type Obj, obj } from "../base/Json.ts"
+import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
 import { nameOf, typeOf } from "../n8n/model/Workflow.ts"
 import { piece } from "./diff/TextDiff.ts"
+import * as References from "./References.ts"
 
 /** Place of a use; `node` is absent in the settings, and a long `value` is cut to what surrounds the text. */
 export interface Use {
@@ -67,10 +69,9 @@ export const finder = (sought: string, options: { readonly secrets: boolean }) =
     ...Object.entries({ type, name, notes, webhookId, parameters })
       .flatMap(([path, value]) => texts(value, path))
       .filter(([, value]) => contains(value)),
-    ...Object.entries(obj(credentials) ?? {}).flatMap(([key, reference]): ReadonlyArray<Text> => {
-      const of = [key, ...texts(reference, "").map(([, value]) => value)]
-      return of.some(contains) ? [[`credentials.${key}`, str(obj(reference)?.["name"]) ?? ""]] : []
-    })
+    ...References.ofNode({ credentials }).flatMap(({ id = "", name = "", steps, type = "" }): ReadonlyArray<Text> =>
+      [type, id, name].some(contains) ? [[steps.slice(2).reduce<string>(JsonPath.member, ""), name || id]] : []
+    )
   ]
 
   const usesOf = (value: unknown): ReadonlyArray<Use> => {
@@ -91,7 +92,7 @@ export const finder = (sought: string, options: { readonly secrets: boolean }) =
 
   return (workflow: Searched): ReadonlyArray<Use> => {
     const { nodes, settings } = workflow
-    const id = str(obj(settings)?.["errorWorkflow"]) ?? ""
+    const id = References.of({ settings }).find(({ kind }) => kind === "error")?.id ?? ""
     const uses = nodes.flatMap(usesOf)
     const known = new Set(uses.map(canonical))
     return [

@@ -9,10 +9,10 @@ import type * as Errors from "../../base/Errors.ts"
 import { deeper, defined, type Obj, obj, str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as Callees from "../../workflows/Callees.ts"
 import * as JsonText from "../../workflows/files/JsonText.ts"
 import * as Positions from "../../workflows/files/Positions.ts"
 import * as WorkflowFiles from "../../workflows/files/WorkflowFiles.ts"
+import * as ReferenceProblems from "../../workflows/ReferenceProblems.ts"
 import type { Finding, Located } from "./Finding.ts"
 import { type Context, type Draft, findings } from "./workflow.ts"
 
@@ -265,17 +265,20 @@ export const onN8n = Effect.fn("Inspection.onN8n")(function*(to?: string) {
   const others = yield* Cache.make({ capacity: 1_000, lookup: (id: string) => n8n.getWorkflow(id) })
   const getWorkflow = (id: string) => Cache.get(others, id)
   const context: Context = { connected, to, workflow: (id) => byId.get(id), read: getWorkflow }
+  const judge = yield* ReferenceProblems.make(workflows)
   const all = yield* Effect.forEach(
     workflows,
     Effect.fnUntraced(function*(workflow) {
       const own = yield* findings({ ...workflow }, workflow.active, context)
-      const callees = connected === undefined ? [] : yield* Callees.problems({ ...workflow }, connected).pipe(
-        Effect.provideService(N8nClient, { ...n8n, getWorkflow })
+      const faults = connected === undefined ? [] : yield* judge(yield* ReferenceProblems.subject(workflow, true))
+      const referring = faults.map(({ fix, message, node, path, rule, severity }): Located =>
+        defined({ rule, severity, node, message: Visible.label(message, 1_000), fix, path })
       )
-      const called = callees.map(({ fix, message, node, path, severity }): Located =>
-        defined({ rule: "unknown-callee", severity, node, message: Visible.label(message, 1_000), fix, path })
-      )
-      return [...called, ...own].map((finding): Finding => ({ workflow: workflow.id, name: workflow.name, ...finding }))
+      return [...referring, ...own].map((finding): Finding => ({
+        workflow: workflow.id,
+        name: workflow.name,
+        ...finding
+      }))
     })
   )
   const report: Report = { findings: all.flat(), places: workflows.map(({ id }) => id) }

@@ -1,11 +1,10 @@
 /** Problems inside single nodes: parameters, expressions and missing credentials. */
 import { maxChars } from "../../base/JavaScript.ts"
-import { obj, own, str } from "../../base/Json.ts"
 import type { MissingCredential } from "../../base/Problem.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
-import { about } from "../../catalogue/parameters/ParameterValues.ts"
 import { parametersOf } from "../../n8n/model/Workflow.ts"
+import * as References from "../References.ts"
 import * as Schedules from "../Schedules.ts"
 import {
   type Checked,
@@ -56,27 +55,14 @@ const ofSchedules = (node: Node, isV1: boolean): ReadonlyArray<Ruled> =>
     )
   )
 
-const chosen = ({ parameters }: Node): ReadonlyArray<string> => {
-  const key = parameters["authentication"] === "predefinedCredentialType"
-    ? "nodeCredentialType"
-    : parameters["authentication"] === "genericCredentialType"
-    ? "genericAuthType"
-    : undefined
-  const name = key === undefined ? undefined : str(parameters[key])
-  return name === undefined || name === "" || name.startsWith("=") ? [] : [name]
-}
-
-const ofCredentials = (node: Node): ReadonlyArray<MissingCredential> => {
-  const { description, json, name: ofNode, parameters, version } = node
+const ofCredentials = ({ description, json, name, parameters, version }: Node): ReadonlyArray<MissingCredential> => {
   if (description === undefined || version === undefined) return []
-  const scope = { values: parameters, root: parameters, ...about(description, { typeVersion: version, parameters }) }
-  const needed = (description.credentials ?? []).flatMap(({ displayOptions, name, required }) =>
-    required === true && Parameters.isShown(displayOptions, scope) ? [name] : []
+  const references = References.ofNode({ credentials: json["credentials"] })
+  const isSet = (type: string) =>
+    references.some((each) => each.type === type && (each.id ?? each.decidedBy) !== undefined)
+  return References.slots(description, version, parameters).flatMap(({ isRequired, type }) =>
+    isRequired && !isSet(type) ? [{ node: name, type }] : []
   )
-  return [...new Set([...chosen(node), ...needed])].flatMap((type) => {
-    const credential = obj(own(json["credentials"], type))
-    return credential?.["id"] || credential?.["__aiGatewayManaged"] ? [] : [{ node: ofNode, type }]
-  })
 }
 
 export const missingCredentials = ({ links, nodes }: Checked): ReadonlyArray<MissingCredential> => {
