@@ -14,6 +14,7 @@ import { type ReadWorkflow, WriteGuard } from "../n8n/WriteGuard.ts"
 import * as LiteralSecrets from "../workflow/LiteralSecrets.ts"
 import { outdated } from "../workflow/Outdated.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
+import * as ReferenceProblems from "../workflows/ReferenceProblems.ts"
 
 export const severities = ["high", "medium", "low"] as const
 export type Severity = typeof severities[number]
@@ -23,6 +24,7 @@ export const severityOf = {
   "literal-secret": "high",
   "open-webhook": "high",
   policy: "high",
+  "broken-reference": "high",
   n8n: "medium",
   "unused-credential": "medium",
   "idle-credential": "low",
@@ -226,6 +228,8 @@ export const run = Effect.fn("Audit.run")(function*(
   const note = (check: Check, { id, name }: Pick<Subject, "id" | "name">, places: ReadonlyArray<string>) =>
     spots.push(...places.map((at) => ({ check, id, name, at })))
   const seen: Array<Pick<Subject, "id" | "name"> & { readonly nodes: ReadonlyArray<Obj> }> = []
+  const subjects: Array<readonly [Pick<Subject, "id" | "name">, ReferenceProblems.Subject]> = []
+  const callees: Array<ReferenceProblems.Named> = []
   const others = yield* Cache.make({ capacity: 100, lookup: (id: string) => n8n.getWorkflow(id) })
   const lookAt = Effect.fnUntraced(function*(workflow: Subject) {
     // No one calls an unpublished workflow, but a caller who audits a single one wants to know before publishing it.
@@ -234,10 +238,23 @@ export const run = Effect.fn("Audit.run")(function*(
     for (const { at, check } of risks) note(check, workflow, [at])
     const nodes = Workflow.nodes(workflow).map(({ name, type, typeVersion }) => ({ name, type, typeVersion }))
     seen.push({ id: workflow.id, name: workflow.name, nodes })
+    if (counts && chosen.has("broken-reference")) {
+      subjects.push([workflow, yield* ReferenceProblems.subject(workflow, true)])
+      callees.push(ReferenceProblems.calleeOf(workflow))
+    }
   })
   if (workflowId === undefined) yield* Stream.runForEach(n8n.streamWorkflows(), lookAt)
   else yield* lookAt(yield* n8n.getWorkflow(workflowId))
 
+  const judge = yield* ReferenceProblems.make(callees)
+  for (const [workflow, subject] of subjects) {
+    const faults = subject.references.length === 0 ? [] : yield* judge(subject)
+    note(
+      "broken-reference",
+      workflow,
+      faults.map(({ message, node = "settings.errorWorkflow" }) => `'${node}': ${message}`)
+    )
+  }
   const dated = chosen.has("outdated-node") ? seen : []
   const lookups = yield* NodeLookups.make(new Set(dated.flatMap(Workflow.typesOf)), yield* n8n.release)
   for (const workflow of dated) {

@@ -9,6 +9,7 @@ import { isV1, N8nClient, type VersionLabels, writesDrafts } from "../n8n/N8nCli
 import * as References from "../workflow/References.ts"
 import * as Schedules from "../workflow/Schedules.ts"
 import * as Reference from "./Reference.ts"
+import * as ReferenceProblems from "./ReferenceProblems.ts"
 import { Versions } from "./store/Versions.ts"
 import { WorkflowStore, type Written } from "./store/WorkflowStore.ts"
 
@@ -83,8 +84,10 @@ export const publish = Effect.fn("Publication.publish")(function*(reference: str
   const { workflow } = written
   const running = Workflow.running(workflow) ?? workflow
   const runs = workflow.activeVersionId ?? undefined
+  const [faults = []] = yield* ReferenceProblems.warnings([running], true)
   return defined({
     ...written,
+    warnings: [...written.warnings, ...faults],
     workflow: runs === undefined ? workflow : { ...workflow, versionId: runs },
     hasDraft: Workflow.hasDraft(workflow),
     former: written.former === runs ? undefined : written.former,

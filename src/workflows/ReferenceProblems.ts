@@ -3,6 +3,7 @@ import * as Cache from "effect/Cache"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import * as Deadline from "../base/Deadline.ts"
 import { defined, obj, str } from "../base/Json.ts"
 import type { Problem } from "../base/Problem.ts"
 import * as Visible from "../base/Visible.ts"
@@ -19,7 +20,7 @@ export interface Faulty extends Problem {
   readonly type?: string
 }
 
-/** References that a workflow uses, as far as they can be judged. */
+/** References by id or name that a workflow uses. */
 export interface Subject {
   readonly id: string | undefined
   /** Whether n8n has bound names to credentials already, as it does when a workflow is written. */
@@ -27,6 +28,8 @@ export interface Subject {
   readonly references: ReadonlyArray<References.Reference>
   readonly self: References.Callee
 }
+
+const judged: ReadonlySet<References.Kind> = new Set(["credential", "calls", "tool", "error", "table"])
 
 /** Collects the references that a workflow uses. */
 export const subject = Effect.fnUntraced(function*(
@@ -38,7 +41,9 @@ export const subject = Effect.fnUntraced(function*(
   return {
     id,
     isStored,
-    references: References.of(workflow, find).filter(({ unused }) => unused === undefined),
+    references: References.of(workflow, find).filter((each) =>
+      judged.has(each.kind) && each.unused === undefined && (each.id ?? each.name) !== undefined
+    ),
     self: References.callee({ id: id ?? "", active: true, settings: workflow.settings }, workflow.nodes)
   } satisfies Subject as Subject
 })
@@ -56,8 +61,6 @@ const ofCredential = (
   all: ReadonlyArray<References.NamedRef & { readonly type: string }>,
   isStored: boolean
 ): Judged | undefined => {
-  // Without a name, the slot is not set.
-  if (id === undefined && name === undefined) return undefined
   const ofType = all.filter((each) => each.type === type)
   if (ofType.some((each) => each.id === id)) return undefined
   const namesakes = ofType.filter((each) => each.name === name)
@@ -93,7 +96,7 @@ const ofCredential = (
   }
 }
 
-interface Named extends References.Callee {
+export interface Named extends References.Callee {
   readonly name: string
 }
 
@@ -160,17 +163,17 @@ type Listed = Pick<Workflow.Listed, "active" | "id" | "isArchived" | "name"> & {
 }
 
 /** A workflow as a callee, with the nodes that run, and its name. */
-const calleeOf = (workflow: Listed): Named => ({
+export const calleeOf = (workflow: Listed): Named => ({
   ...References.callee(workflow, obj(workflow.activeVersion)?.["nodes"] ?? workflow.nodes),
   name: workflow.name
 })
 
 /**
  * Returns a function that judges workflows. It reads the credentials and data tables of n8n once, when a workflow needs
- * them, and each called workflow once; those that are `listed` need not be read.
+ * them, and each called workflow once, but for these `callees`.
  */
-export const make = Effect.fnUntraced(function*(listed: ReadonlyArray<Listed> = []) {
-  const known = new Map(listed.map((workflow) => [workflow.id, calleeOf(workflow)]))
+export const make = Effect.fnUntraced(function*(callees: ReadonlyArray<Named> = []) {
+  const known = new Map(callees.map((each) => [each.id, each]))
   const n8n = yield* N8nClient
   const isFirst = isV1(yield* n8n.release)
   const credentials = yield* Effect.cached(Effect.option(Stream.runCollect(n8n.streamCredentials)))
@@ -186,9 +189,8 @@ export const make = Effect.fnUntraced(function*(listed: ReadonlyArray<Listed> = 
       )
   })
 
-  const judged = Effect.fnUntraced(function*(reference: References.Reference, from: Subject) {
-    const { decidedBy, id, kind } = reference
-    if (decidedBy !== undefined) return undefined
+  const judge = Effect.fnUntraced(function*(reference: References.Reference, from: Subject) {
+    const { id, kind } = reference
     switch (kind) {
       case "credential":
         return Option.getOrUndefined(
@@ -214,7 +216,7 @@ export const make = Effect.fnUntraced(function*(listed: ReadonlyArray<Listed> = 
       Effect.forEach(
         from.references,
         (reference) =>
-          Effect.map(judged(reference, from), (fault) =>
+          Effect.map(judge(reference, from), (fault) =>
             fault === undefined
               ? []
               : [
@@ -238,3 +240,30 @@ export const of = Effect.fn("ReferenceProblems.of")(
     return from.references.length === 0 ? [] : yield* (yield* make())(from)
   }
 )
+
+/** Time limit of a judgement that only serves warnings, in milliseconds. */
+const lookTime = 5_000
+
+/** Faults of workflows as warnings of a write, for each workflow; none if n8n does not answer in time. */
+export const warnings = Effect.fn("ReferenceProblems.warnings")(function*(
+  workflows: ReadonlyArray<Parameters<typeof subject>[0]>,
+  isStored: boolean
+) {
+  const judging = Effect.gen(function*() {
+    const subjects = yield* Effect.forEach(workflows, (workflow) => subject(workflow, isStored))
+    const judge = yield* Effect.cached(make())
+    return yield* Effect.forEach(
+      subjects,
+      (from) => from.references.length === 0 ? Effect.succeed([]) : Effect.flatMap(judge, (judged) => judged(from))
+    )
+  })
+  const faults = yield* Effect.timeoutOrElse(judging, {
+    duration: Math.min(lookTime, yield* Deadline.left),
+    orElse: () => Effect.succeed([])
+  }).pipe(Effect.orElseSucceed((): ReadonlyArray<ReadonlyArray<Faulty>> => []))
+  return workflows.map((_, index) =>
+    (faults[index] ?? []).map(({ fix, message, node }) =>
+      `${node === undefined ? "" : `'${Visible.label(node)}': `}${message} ${fix ?? ""}`.trim()
+    )
+  )
+})

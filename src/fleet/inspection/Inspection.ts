@@ -265,7 +265,7 @@ export const onN8n = Effect.fn("Inspection.onN8n")(function*(to?: string) {
   const others = yield* Cache.make({ capacity: 1_000, lookup: (id: string) => n8n.getWorkflow(id) })
   const getWorkflow = (id: string) => Cache.get(others, id)
   const context: Context = { connected, to, workflow: (id) => byId.get(id), read: getWorkflow }
-  const judge = yield* ReferenceProblems.make(workflows)
+  const judge = yield* ReferenceProblems.make(workflows.map(ReferenceProblems.calleeOf))
   const all = yield* Effect.forEach(
     workflows,
     Effect.fnUntraced(function*(workflow) {
@@ -274,7 +274,10 @@ export const onN8n = Effect.fn("Inspection.onN8n")(function*(to?: string) {
       const referring = faults.map(({ fix, message, node, path, rule, severity }): Located =>
         defined({ rule, severity, node, message: Visible.label(message, 1_000), fix, path })
       )
-      return [...referring, ...own].map((finding): Finding => ({
+      const judged = new Set(referring.map(({ path }) => path))
+      return [...referring, ...own.filter(({ path, rule }) => rule !== "missing-credential" || !judged.has(path))].map((
+        finding
+      ): Finding => ({
         workflow: workflow.id,
         name: workflow.name,
         ...finding

@@ -1,5 +1,6 @@
 /** Problems inside single nodes: parameters, expressions and missing credentials. */
 import { maxChars } from "../../base/JavaScript.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import type { MissingCredential } from "../../base/Problem.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
@@ -64,6 +65,23 @@ const ofCredentials = ({ description, json, name, parameters, version }: Node): 
     isRequired && !isSet(type) ? [{ node: name, type }] : []
   )
 }
+
+/** Missing credentials as problems, for reports that have no other place for them. */
+export const credentialProblems = (checked: Checked): ReadonlyArray<Ruled> =>
+  missingCredentials(checked).flatMap(({ node: name, type }) => {
+    const node = checked.byName.get(name)
+    const known = node &&
+      References.ofNode({ credentials: node.json["credentials"] }).find((each) => each.type === type)
+    const only = known?.name === undefined ? "" : `, only the name '${shorten(known.name)}'`
+    return node === undefined ? [] : problemOf(
+      node,
+      "missing-credential",
+      "warning",
+      `The credential '${type}' is not set${only}.`,
+      undefined,
+      JsonPath.member(`${node.at}.credentials`, type)
+    )
+  })
 
 export const missingCredentials = ({ links, nodes }: Checked): ReadonlyArray<MissingCredential> => {
   const connected = new Set(links.flatMap(({ from, to }) => [from, to]))
