@@ -125,7 +125,7 @@ const ofWorkflow = (
       fix: "Use the id of a workflow that exists on this n8n."
     }
   }
-  const named = `'${Visible.label(to.name)}' (${to.id})`
+  const named = to.id === from.id ? "this workflow itself" : `'${Visible.label(to.name)}' (${to.id})`
   switch (References.faultOf(kind, { id: from.id, isLive: true }, to, isFirst)) {
     case "archived":
       return { ...finding, message: `${what} ${named}, which is archived.`, fix: "Restore it in n8n, or use another." }
@@ -203,7 +203,7 @@ export const make = Effect.fnUntraced(function*(callees: ReadonlyArray<Named> = 
       case "error": {
         if (id === undefined || id === from.id && kind !== "error") return undefined
         const to = id === from.id
-          ? { ...from.self, name: "itself" }
+          ? { ...from.self, name: "" }
           : known.get(id) ?? (yield* Cache.get(workflows, id))
         return ofWorkflow(reference, from, to, isFirst)
       }
