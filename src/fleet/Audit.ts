@@ -228,8 +228,7 @@ export const run = Effect.fn("Audit.run")(function*(
   const note = (check: Check, { id, name }: Pick<Subject, "id" | "name">, places: ReadonlyArray<string>) =>
     spots.push(...places.map((at) => ({ check, id, name, at })))
   const seen: Array<Pick<Subject, "id" | "name"> & { readonly nodes: ReadonlyArray<Obj> }> = []
-  const subjects: Array<readonly [Pick<Subject, "id" | "name">, ReferenceProblems.Subject]> = []
-  const callees: Array<ReferenceProblems.Named> = []
+  const judged: Array<{ readonly subject: ReferenceProblems.Subject; readonly callee: ReferenceProblems.Named }> = []
   const others = yield* Cache.make({ capacity: 100, lookup: (id: string) => n8n.getWorkflow(id) })
   const lookAt = Effect.fnUntraced(function*(workflow: Subject) {
     // No one calls an unpublished workflow, but a caller who audits a single one wants to know before publishing it.
@@ -239,21 +238,20 @@ export const run = Effect.fn("Audit.run")(function*(
     const nodes = Workflow.nodes(workflow).map(({ name, type, typeVersion }) => ({ name, type, typeVersion }))
     seen.push({ id: workflow.id, name: workflow.name, nodes })
     if (counts && chosen.has("broken-reference")) {
-      subjects.push([workflow, yield* ReferenceProblems.subject(workflow, true)])
-      callees.push(ReferenceProblems.calleeOf(workflow))
+      const subject = yield* ReferenceProblems.subject(workflow, true)
+      judged.push({ subject, callee: ReferenceProblems.calleeOf(workflow) })
     }
   })
   if (workflowId === undefined) yield* Stream.runForEach(n8n.streamWorkflows(), lookAt)
   else yield* lookAt(yield* n8n.getWorkflow(workflowId))
 
-  const judge = yield* ReferenceProblems.make(callees)
-  for (const [workflow, subject] of subjects) {
-    const faults = subject.references.length === 0 ? [] : yield* judge(subject)
-    note(
-      "broken-reference",
-      workflow,
-      faults.map(({ message, node = "settings.errorWorkflow" }) => `'${node}': ${message}`)
-    )
+  const faults = yield* ReferenceProblems.judge(
+    judged.map(({ subject }) => subject),
+    judged.map(({ callee }) => callee)
+  )
+  for (const [index, { callee }] of judged.entries()) {
+    const places = (faults[index] ?? []).map(({ message, node = "settings.errorWorkflow" }) => `'${node}': ${message}`)
+    note("broken-reference", callee, places)
   }
   const dated = chosen.has("outdated-node") ? seen : []
   const lookups = yield* NodeLookups.make(new Set(dated.flatMap(Workflow.typesOf)), yield* n8n.release)

@@ -341,7 +341,7 @@ export const faultOf = (
   from: { readonly id: string | undefined; readonly isLive: boolean },
   to: Callee,
   isV1: boolean
-): string | undefined => {
+) => {
   if (to.isArchived) return "archived"
   if (from.isLive && !to.isPublished && to.id !== from.id && (!isV1 || kind === "http")) return "unpublished"
   if (kind === "error" && !to.triggers.has(errorTrigger)) return "has no Error Trigger"

@@ -29,7 +29,7 @@ export interface Subject {
   readonly self: References.Callee
 }
 
-const judged: ReadonlySet<References.Kind> = new Set(["credential", "calls", "tool", "error", "table"])
+const kinds: ReadonlySet<References.Kind> = new Set(["credential", "calls", "tool", "error", "table"])
 
 /** Collects the references that a workflow uses. */
 export const subject = Effect.fnUntraced(function*(
@@ -42,7 +42,7 @@ export const subject = Effect.fnUntraced(function*(
     id,
     isStored,
     references: References.of(workflow, find).filter((each) =>
-      judged.has(each.kind) && each.unused === undefined && (each.id ?? each.name) !== undefined
+      kinds.has(each.kind) && each.unused === undefined && (each.id ?? each.name) !== undefined
     ),
     self: References.callee({ id: id ?? "", active: true, settings: workflow.settings }, workflow.nodes)
   } satisfies Subject as Subject
@@ -64,38 +64,32 @@ const ofCredential = (
   const ofType = all.filter((each) => each.type === type)
   if (ofType.some((each) => each.id === id)) return undefined
   const namesakes = ofType.filter((each) => each.name === name)
-  const [only] = namesakes
-  const label = `'${Visible.label(name ?? id ?? "")}'`
   const finding = { rule: "unknown-credential" as const, type }
-  if (only !== undefined && namesakes.length === 1 && !isStored) {
-    return {
-      ...finding,
-      severity: "warning",
-      message: `n8n binds it by its name to the credential ${listOf([only])} of the type '${type}'.`,
-      fix: "If another one is meant, set its id and name."
-    }
+  if (namesakes.length === 1 && !isStored) {
+    const message = `n8n binds it by its name to the credential ${listOf(namesakes)} of the type '${type}'.`
+    return { ...finding, severity: "warning", message, fix: "If another one is meant, set its id and name." }
   }
+  const label = `'${Visible.label(name ?? id ?? "")}'`
   const other = all.find((each) => each.id === id)
-  const message = other !== undefined
-    ? `Its credential ${listOf([other])} is of the type '${other.type}', not '${type}': every run fails.`
-    : id !== undefined
-    ? `This n8n has no credential ${label} (${id}) of the type '${type}': every run fails.`
+  const what = other !== undefined
+    ? `Its credential ${listOf([other])} is of the type '${other.type}', not '${type}'`
+    : id !== undefined || namesakes.length === 0
+    ? `This n8n has no credential ${label}${id === undefined ? "" : ` (${id})`} of the type '${type}'`
     : namesakes.length > 1
-    ? `This n8n has ${namesakes.length} credentials ${label} of the type '${type}', so the name alone binds none: every run fails.`
-    : only === undefined
-    ? `This n8n has no credential ${label} of the type '${type}': every run fails.`
-    : `The name alone is not bound to the credential ${listOf([only])}: every run fails.`
+    ? `This n8n has ${namesakes.length} credentials ${label} of the type '${type}', so the name alone binds none`
+    : `The name alone is not bound to the credential ${listOf(namesakes)}`
   const candidates = namesakes.length > 0 ? namesakes : ofType
   return {
     ...finding,
     severity: "error",
-    message,
+    message: `${what}: every run fails.`,
     fix: candidates.length === 0
       ? "Create it on this n8n, and set its id and name."
       : `Set id and name of one that it has: ${listOf(candidates)}.`
   }
 }
 
+/** A workflow that another one refers to, and its name. */
 export interface Named extends References.Callee {
   readonly name: string
 }
@@ -105,7 +99,22 @@ const verbs: { readonly [kind: string]: string } = {
   tool: "Its tool calls the workflow"
 }
 
-/** Severity by what n8n does: it publishes an agent with a tool that fails, and a workflow whose error workflow is gone. */
+const fixes = {
+  missing: "Use the id of a workflow that exists on this n8n.",
+  archived: "Restore it in n8n, or use another.",
+  unpublished: "Publish it first.",
+  "has no Error Trigger": "Add one to it, or use another.",
+  "has no Execute Workflow Trigger": "Add one to it.",
+  "does not allow this caller": "Add this workflow to callerIds in its settings."
+}
+
+const phrases: { readonly [fault: string]: string } = {
+  missing: "does not exist",
+  archived: "is archived",
+  unpublished: "is not published"
+}
+
+/** Judges a workflow as n8n does: it publishes an agent with a tool that fails, and a workflow that alerts no one. */
 const ofWorkflow = (
   { id = "", kind }: References.Reference,
   from: Subject,
@@ -113,36 +122,19 @@ const ofWorkflow = (
   isFirst: boolean
 ): Judged | undefined => {
   if (to === undefined) return undefined
-  const what = verbs[kind] ?? "It calls the workflow"
-  const finding = {
-    rule: "unknown-callee" as const,
-    severity: kind === "calls" ? "error" as const : "warning" as const
+  const fault = to === "missing" ? to : References.faultOf(kind, { id: from.id, isLive: true }, to, isFirst)
+  if (fault === undefined) return undefined
+  const named = to === "missing"
+    ? `'${Visible.label(id)}'`
+    : id === from.id
+    ? "this workflow itself"
+    : `'${Visible.label(to.name)}' (${id})`
+  return {
+    rule: "unknown-callee",
+    severity: kind === "calls" ? "error" : "warning",
+    message: `${verbs[kind] ?? "It calls the workflow"} ${named}, which ${phrases[fault] ?? fault}.`,
+    fix: fixes[fault]
   }
-  if (to === "missing") {
-    return {
-      ...finding,
-      message: `${what} '${Visible.label(id)}', which does not exist.`,
-      fix: "Use the id of a workflow that exists on this n8n."
-    }
-  }
-  const named = to.id === from.id ? "this workflow itself" : `'${Visible.label(to.name)}' (${to.id})`
-  switch (References.faultOf(kind, { id: from.id, isLive: true }, to, isFirst)) {
-    case "archived":
-      return { ...finding, message: `${what} ${named}, which is archived.`, fix: "Restore it in n8n, or use another." }
-    case "unpublished":
-      return { ...finding, message: `${what} ${named}, which is not published.`, fix: "Publish it first." }
-    case "has no Error Trigger":
-      return { ...finding, message: `${what} ${named}, which has no Error Trigger.`, fix: "Add one, or use another." }
-    case "has no Execute Workflow Trigger":
-      return { ...finding, message: `${what} ${named}, which has no Execute Workflow Trigger.`, fix: "Add one to it." }
-    case "does not allow this caller":
-      return {
-        ...finding,
-        message: `${what} ${named}, which does not allow this caller.`,
-        fix: "Add this workflow to callerIds in its settings."
-      }
-  }
-  return undefined
 }
 
 const ofTable = (
@@ -169,10 +161,14 @@ export const calleeOf = (workflow: Listed): Named => ({
 })
 
 /**
- * Returns a function that judges workflows. It reads the credentials and data tables of n8n once, when a workflow needs
- * them, and each called workflow once, but for these `callees`.
+ * Faults of each subject. n8n's credentials and data tables are read once, where a subject refers to some, and each
+ * called workflow once, but for these `callees`.
  */
-export const make = Effect.fnUntraced(function*(callees: ReadonlyArray<Named> = []) {
+export const judge = Effect.fn("ReferenceProblems.judge")(function*(
+  subjects: ReadonlyArray<Subject>,
+  callees: ReadonlyArray<Named> = []
+) {
+  if (subjects.every(({ references }) => references.length === 0)) return subjects.map((): ReadonlyArray<Faulty> => [])
   const known = new Map(callees.map((each) => [each.id, each]))
   const n8n = yield* N8nClient
   const isFirst = isV1(yield* n8n.release)
@@ -188,58 +184,30 @@ export const make = Effect.fnUntraced(function*(callees: ReadonlyArray<Named> = 
         Effect.orElseSucceed(() => undefined)
       )
   })
-
-  const judge = Effect.fnUntraced(function*(reference: References.Reference, from: Subject) {
-    const { id, kind } = reference
-    switch (kind) {
-      case "credential":
-        return Option.getOrUndefined(
-          Option.map(yield* credentials, (all) => ofCredential(reference, all, from.isStored))
-        )
-      case "table":
-        return Option.getOrUndefined(Option.map(yield* tables, (all) => ofTable(reference, all)))
-      case "calls":
-      case "tool":
-      case "error": {
-        if (id === undefined || id === from.id && kind !== "error") return undefined
-        const to = id === from.id
-          ? { ...from.self, name: "" }
-          : known.get(id) ?? (yield* Cache.get(workflows, id))
-        return ofWorkflow(reference, from, to, isFirst)
-      }
+  const judged = Effect.fnUntraced(function*(reference: References.Reference, from: Subject) {
+    const { id = "", kind } = reference
+    if (kind === "credential") {
+      return Option.map(yield* credentials, (all) => ofCredential(reference, all, from.isStored))
     }
-    return undefined
+    if (kind === "table") return Option.map(yield* tables, (all) => ofTable(reference, all))
+    if (id === from.id && kind !== "error") return Option.none()
+    const to = id === from.id ? { ...from.self, name: "" } : known.get(id) ?? (yield* Cache.get(workflows, id))
+    return Option.some(ofWorkflow(reference, from, to, isFirst))
   })
-
-  return (from: Subject): Effect.Effect<ReadonlyArray<Faulty>> =>
+  return yield* Effect.forEach(subjects, (from) =>
     Effect.map(
-      Effect.forEach(
-        from.references,
-        (reference) =>
-          Effect.map(judge(reference, from), (fault) =>
-            fault === undefined
-              ? []
-              : [
-                defined({
-                  ...fault,
-                  node: reference.node,
-                  nodeId: reference.nodeId,
-                  path: References.pathOf(reference)
-                })
-              ]),
-        { concurrency: 4 }
-      ),
-      (faults) => faults.flat()
-    )
+      Effect.forEach(from.references, (reference) =>
+        Effect.map(judged(reference, from), (fault): ReadonlyArray<Faulty> => {
+          const { node, nodeId } = reference
+          const problem = Option.getOrUndefined(fault)
+          return problem === undefined
+            ? []
+            : [defined({ ...problem, node, nodeId, path: References.pathOf(reference) })]
+        }), { concurrency: 4 }),
+      (faults) =>
+        faults.flat()
+    ))
 })
-
-/** Judges one workflow; see {@link make}. */
-export const of = Effect.fn("ReferenceProblems.of")(
-  function*(workflow: Parameters<typeof subject>[0], isStored: boolean) {
-    const from = yield* subject(workflow, isStored)
-    return from.references.length === 0 ? [] : yield* (yield* make())(from)
-  }
-)
 
 /** Time limit of a judgement that only serves warnings, in milliseconds. */
 const lookTime = 5_000
@@ -249,18 +217,11 @@ export const warnings = Effect.fn("ReferenceProblems.warnings")(function*(
   workflows: ReadonlyArray<Parameters<typeof subject>[0]>,
   isStored: boolean
 ) {
-  const judging = Effect.gen(function*() {
-    const subjects = yield* Effect.forEach(workflows, (workflow) => subject(workflow, isStored))
-    const judge = yield* Effect.cached(make())
-    return yield* Effect.forEach(
-      subjects,
-      (from) => from.references.length === 0 ? Effect.succeed([]) : Effect.flatMap(judge, (judged) => judged(from))
-    )
-  })
-  const faults = yield* Effect.timeoutOrElse(judging, {
-    duration: Math.min(lookTime, yield* Deadline.left),
-    orElse: () => Effect.succeed([])
-  }).pipe(Effect.orElseSucceed((): ReadonlyArray<ReadonlyArray<Faulty>> => []))
+  const faults = yield* Effect.forEach(workflows, (workflow) => subject(workflow, isStored)).pipe(
+    Effect.flatMap(judge),
+    Effect.timeoutOption(Math.min(lookTime, yield* Deadline.left)),
+    Effect.map(Option.getOrElse((): ReadonlyArray<ReadonlyArray<Faulty>> => []))
+  )
   return workflows.map((_, index) =>
     (faults[index] ?? []).map(({ fix, message, node }) =>
       `${node === undefined ? "" : `'${Visible.label(node)}': `}${message} ${fix ?? ""}`.trim()

@@ -145,7 +145,9 @@ export const validateConnected = Effect.fn("WorkflowValidation.validateConnected
     release,
     to === undefined ? undefined : { to, workflow: yield* calledBy(workflow, { from: release, to }) }
   )
-  const faults = release === undefined ? [] : yield* ReferenceProblems.of(workflow, isStored)
+  const [faults = []] = release === undefined
+    ? []
+    : yield* ReferenceProblems.judge([yield* ReferenceProblems.subject(workflow, isStored)])
   // What is known of a credential by its name alone says more than that it is not set.
   const isJudged = (missing: MissingCredential) =>
     faults.some(({ node, type }) => type === missing.type && node === missing.node)

@@ -154,7 +154,7 @@ describe("a workflow that another refers to", () => {
         }
       }, version)))
 
-  it.effect("as error workflow is there, published, and has an Error Trigger; DEFAULT is none", () =>
+  it.effect("as error workflow is there, published, and has an Error Trigger; DEFAULT names nothing", () =>
     on(function*() {
       const ofError = (errorWorkflow: string, more: object = {}) =>
         judge({ ...flow(node("End", "noOp"), { errorWorkflow }), ...more })

@@ -265,13 +265,15 @@ export const onN8n = Effect.fn("Inspection.onN8n")(function*(to?: string) {
   const others = yield* Cache.make({ capacity: 1_000, lookup: (id: string) => n8n.getWorkflow(id) })
   const getWorkflow = (id: string) => Cache.get(others, id)
   const context: Context = { connected, to, workflow: (id) => byId.get(id), read: getWorkflow }
-  const judge = yield* ReferenceProblems.make(workflows.map(ReferenceProblems.calleeOf))
+  const subjects = yield* Effect.forEach(workflows, (workflow) => ReferenceProblems.subject(workflow, true))
+  const faults = connected === undefined
+    ? []
+    : yield* ReferenceProblems.judge(subjects, workflows.map(ReferenceProblems.calleeOf))
   const all = yield* Effect.forEach(
     workflows,
-    Effect.fnUntraced(function*(workflow) {
+    Effect.fnUntraced(function*(workflow, index: number) {
       const own = yield* findings({ ...workflow }, workflow.active, context)
-      const faults = connected === undefined ? [] : yield* judge(yield* ReferenceProblems.subject(workflow, true))
-      const referring = faults.map(({ fix, message, node, path, rule, severity }): Located =>
+      const referring = (faults[index] ?? []).map(({ fix, message, node, path, rule, severity }): Located =>
         defined({ rule, severity, node, message: Visible.label(message, 1_000), fix, path })
       )
       const judged = new Set(referring.map(({ path }) => path))
