@@ -3,8 +3,9 @@ import { obj } from "../base/Json.ts"
 import type * as N8nApi from "../testing/n8nApi/N8nApi.ts"
 import json from "./seed.json" with { type: "json" }
 
-/** Workflows and executions as n8n has stored them. */
+/** Credentials, workflows and executions as n8n has stored them. */
 interface Recording {
+  readonly credentials: ReadonlyArray<N8nApi.Credential>
   readonly workflows: ReadonlyArray<N8nApi.Workflow>
   readonly executions: ReadonlyArray<N8nApi.Execution>
 }
@@ -31,6 +32,7 @@ const withWorkflow = (execution: N8nApi.Execution): N8nApi.Execution => {
 
 /** Six workflows and twelve executions as they were recorded; 239 failed for want of a customer's email. */
 export const seed: Recording = {
+  credentials: recording.credentials,
   workflows: recording.workflows.map(withVersion),
   executions: recording.executions.map(withWorkflow)
 }

@@ -15,6 +15,7 @@ import { type ReadWorkflow, WriteGuard } from "../n8n/WriteGuard.ts"
 import * as LiteralSecrets from "../workflow/LiteralSecrets.ts"
 import { outdated } from "../workflow/Outdated.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
+import * as ReferenceProblems from "../workflows/ReferenceProblems.ts"
 
 export const severities = ["high", "medium", "low"] as const
 export type Severity = typeof severities[number]
@@ -24,6 +25,7 @@ export const severityOf = {
   "literal-secret": "high",
   "open-webhook": "high",
   policy: "high",
+  "broken-reference": "high",
   n8n: "medium",
   "unused-credential": "medium",
   "idle-credential": "low",
@@ -232,6 +234,7 @@ export const run = Effect.fn("Audit.run")(function*(
   const note = (check: Check, { id, name }: Pick<Subject, "id" | "name">, places: ReadonlyArray<string>) =>
     spots.push(...places.map((at) => ({ check, id, name, at })))
   const seen: Array<Pick<Subject, "id" | "name"> & { readonly nodes: ReadonlyArray<Obj> }> = []
+  const judged: Array<{ readonly subject: ReferenceProblems.Subject; readonly callee: ReferenceProblems.Named }> = []
   const others = yield* Cache.make({ capacity: 100, lookup: (id: string) => n8n.getWorkflow(id) })
   const lookAt = Effect.fnUntraced(function*(workflow: Subject) {
     // No one calls an unpublished workflow, but a caller who audits a single one wants to know before publishing it.
@@ -240,10 +243,22 @@ export const run = Effect.fn("Audit.run")(function*(
     for (const { at, check } of risks) note(check, workflow, [at])
     const nodes = Workflow.nodes(workflow).map(({ name, type, typeVersion }) => ({ name, type, typeVersion }))
     seen.push({ id: workflow.id, name: workflow.name, nodes })
+    if (counts && chosen.has("broken-reference")) {
+      const subject = yield* ReferenceProblems.subject(workflow, true)
+      judged.push({ subject, callee: ReferenceProblems.calleeOf(workflow) })
+    }
   })
   if (workflowId === undefined) yield* Stream.runForEach(n8n.streamWorkflows(), lookAt)
   else yield* lookAt(yield* n8n.getWorkflow(workflowId))
 
+  const faults = yield* ReferenceProblems.judge(
+    judged.map(({ subject }) => subject),
+    judged.map(({ callee }) => callee)
+  )
+  for (const [index, { callee }] of judged.entries()) {
+    const places = (faults[index] ?? []).map(({ message, node = "settings.errorWorkflow" }) => `'${node}': ${message}`)
+    note("broken-reference", callee, places)
+  }
   const dated = chosen.has("outdated-node") ? seen : []
   const lookups = yield* NodeLookups.make(new Set(dated.flatMap(Workflow.typesOf)), yield* n8n.release)
   for (const workflow of dated) {

@@ -6,6 +6,8 @@ import { defined } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import * as Graph from "../workflow/Graph.ts"
+import * as References from "../workflow/References.ts"
+import * as Webhooks from "../workflow/Webhooks.ts"
 import * as facts from "./facts.ts"
 
 export type EdgeKind = "calls" | "tool" | "error" | "http"
@@ -20,7 +22,7 @@ export interface Edge {
 
 /** Link that fails when it is used; `to` is a workflow's id, a table's, or an address. */
 export interface Broken extends Omit<Edge, "kind"> {
-  readonly kind: facts.Kind
+  readonly kind: References.Kind
   readonly why: string
 }
 
@@ -28,7 +30,7 @@ export interface Broken extends Omit<Edge, "kind"> {
 export interface Unresolved {
   readonly from: string
   readonly node: string
-  readonly kind: facts.Kind
+  readonly kind: References.Kind
   readonly by: string
   readonly mentions?: ReadonlyArray<string>
 }
@@ -71,24 +73,13 @@ interface Surroundings {
   readonly tables: ReadonlyMap<string, string> | undefined
 }
 
+const isEdge = (kind: References.Kind): kind is EdgeKind =>
+  kind === "calls" || kind === "tool" || kind === "error" || kind === "http"
+
 const isIn = (state: facts.State | undefined) => state !== "disabled"
 
-const fault = (
-  from: facts.Facts,
-  to: facts.Facts,
-  { kind, state }: facts.Reference,
-  { isV1 }: Surroundings
-): string | undefined => {
-  if (to.isArchived) return "archived"
-  const isLive = from.isPublished && state !== "draft"
-  if (isLive && !to.isPublished && to.id !== from.id && (!isV1 || kind === "http")) return "unpublished"
-  if (kind === "error" && !facts.handlesErrors(to)) return "has no Error Trigger"
-  if (kind === "calls" || kind === "tool") {
-    if (!facts.isCallable(to)) return "has no Execute Workflow Trigger"
-    if (to.callers?.has(from.id) === false) return "does not allow this caller"
-  }
-  return undefined
-}
+const fault = (from: facts.Facts, to: facts.Facts, { kind, state }: facts.Reference, { isV1 }: Surroundings) =>
+  References.faultOf(kind, { id: from.id, isLive: from.isPublished && state !== "draft" }, to, isV1)
 
 /** Workflow that a link leads to, or the expression that decides it; `why` is the reason why the link fails. */
 interface Target {
@@ -103,13 +94,13 @@ const resolver = (workflows: ReadonlyMap<string, facts.Facts>, around: Surroundi
     .flatMap((each) => each.webhooks.map((webhook) => ({ each, webhook })))
   const tableNames = new Set(around.tables?.values())
 
-  const byRequest = (from: facts.Facts, reference: facts.Reference, request: facts.Request): Target => {
+  const byRequest = (from: facts.Facts, reference: facts.Reference, request: Webhooks.Request): Target => {
     const { base, host, isTest, method, segments, url } = request
-    const same = addresses.filter(({ webhook }) => facts.isTo(request, webhook))
+    const same = addresses.filter(({ webhook }) => Webhooks.isTo(request, webhook))
     // On another host it may be another n8n's.
     if (host !== undefined && !around.isOwnHost(host)) return same.length > 0 ? { decidedBy: url } : {}
     if (same.length === 0 && (host === undefined || segments.includes(undefined))) return { decidedBy: url }
-    const fitting = same.filter(({ webhook }) => facts.takes(webhook, request))
+    const fitting = same.filter(({ webhook }) => Webhooks.takes(webhook, request))
     const targets = fitting.length > 0 ? fitting : same
     const to = (targets.find(({ each }) => each.isPublished) ?? targets[0])?.each
     if (to === undefined) {
@@ -123,18 +114,18 @@ const resolver = (workflows: ReadonlyMap<string, facts.Facts>, around: Surroundi
   }
 
   return (from: facts.Facts, reference: facts.Reference): Target => {
-    const { decidedBy, kind, request, to, toName } = reference
+    const { decidedBy, id, kind, name = "", request } = reference
     if (decidedBy !== undefined) return { decidedBy }
     if (request !== undefined) return byRequest(from, reference, request)
     if (kind === "table") {
       const exists = around.tables === undefined ||
-        (toName === undefined ? around.tables.has(to ?? "") : tableNames.has(toName))
-      return { place: toName ?? to ?? "", why: exists ? undefined : "missing" }
+        (id === undefined ? tableNames.has(name) : around.tables.has(id))
+      return { place: id ?? name, why: exists ? undefined : "missing" }
     }
-    if (to === undefined) return {}
-    const callee = workflows.get(to)
-    if (callee !== undefined) return { to, why: fault(from, callee, reference, around) }
-    return { to, why: around.missing.has(to) ? "missing" : undefined }
+    if (id === undefined) return {}
+    const callee = workflows.get(id)
+    if (callee !== undefined) return { to: id, why: fault(from, callee, reference, around) }
+    return { to: id, why: around.missing.has(id) ? "missing" : undefined }
   }
 }
 
@@ -145,8 +136,8 @@ const sharedBy = (
   const idOf = new Map([...tables ?? []].map(([id, name]) => [name, id]))
   const uses = current.flatMap(({ credentials, id: by, references }) => [
     ...credentials.map((credential) => ({ kind: "credential" as const, ...credential, by })),
-    ...references.flatMap(({ kind, to, toName = "" }) => {
-      const id = to ?? idOf.get(toName) ?? toName
+    ...references.flatMap(({ id: byId, kind, name = "" }) => {
+      const id = byId ?? idOf.get(name) ?? name
       return kind === "table" && id !== "" ? [{ kind, id, name: tables?.get(id) ?? id, by }] : []
     })
   ])
@@ -170,14 +161,14 @@ export const make = (all: ReadonlyArray<facts.Facts>, around: Surroundings): Wor
   const unresolved: Array<Unresolved> = []
   for (const from of current) {
     for (const reference of from.references) {
-      const { kind, node, passes, state } = reference
+      const { kind, node = "settings.errorWorkflow", passes, state } = reference
       const link = defined({ from: from.id, node, kind, state })
       const { decidedBy, place, to, why } = resolve(from, reference)
       if (decidedBy !== undefined) {
         const mentions = [...new Set(decidedBy.match(/[\w-]{8,}/g))].filter((id) => workflows.has(id))
         unresolved.push({ ...link, by: decidedBy, ...(mentions.length > 0 ? { mentions } : {}) })
       }
-      if (to !== undefined && kind !== "table") edges.push({ ...link, kind, to })
+      if (to !== undefined && isEdge(kind)) edges.push({ ...link, kind, to })
       if (!isIn(state)) continue
       if (why !== undefined) broken.push({ ...link, to: to ?? place ?? "", why })
       const difference = to === undefined ? undefined : facts.mismatch(passes, workflows.get(to)?.inputs)
@@ -189,9 +180,9 @@ export const make = (all: ReadonlyArray<facts.Facts>, around: Surroundings): Wor
     workflows,
     edges,
     broken,
-    orphans: current.filter((each) => facts.isSub(each) && !called.has(each.id)).map((each) => ({
+    orphans: current.filter((each) => References.isSub(each) && !called.has(each.id)).map((each) => ({
       id: each.id,
-      hasOwnTrigger: facts.hasOwnTrigger(each),
+      hasOwnTrigger: References.hasOwnTrigger(each),
       mentionedBy: [
         ...new Set(unresolved.flatMap(({ from, mentions }) => mentions?.includes(each.id) === true ? [from] : []))
       ]
@@ -229,7 +220,7 @@ export const read: Effect.Effect<WorkflowMap, Errors.RequestError, N8nClient> = 
   yield* Effect.forEach(drafts, reread, { concurrency, discard: true })
   const references = [...all.values()].flatMap(({ references }) => references)
   const unknown = new Set(
-    references.flatMap(({ kind, to }) => to !== undefined && kind !== "table" && !all.has(to) ? [to] : [])
+    references.flatMap(({ id, kind }) => id !== undefined && kind !== "table" && !all.has(id) ? [id] : [])
   )
   yield* Effect.forEach(unknown, reread, { concurrency, discard: true })
   const usesTables = references.some(({ kind }) => kind === "table")
@@ -240,5 +231,5 @@ export const read: Effect.Effect<WorkflowMap, Errors.RequestError, N8nClient> = 
     )
     : undefined
   const hosts = [n8n.instance.url, n8n.webhookAddress("")].map((url) => new URL(url).host)
-  return make([...all.values()], { isV1: isV1(release), isOwnHost: facts.isHostOf(new Set(hosts)), missing, tables })
+  return make([...all.values()], { isV1: isV1(release), isOwnHost: Webhooks.isHostOf(new Set(hosts)), missing, tables })
 }).pipe(Effect.withSpan("WorkflowMap.read"))

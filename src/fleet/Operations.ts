@@ -1,12 +1,12 @@
 /** Operations on many workflows: each becomes the operations of an edit on the nodes of one workflow. */
 import * as Schema from "effect/Schema"
-import { defined, type Obj, obj, str } from "../base/Json.ts"
+import { type Obj, obj, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import { redact } from "../base/Redact.ts"
 import * as NodeType from "../catalogue/types/NodeType.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
-import { callOf } from "../workflow/Calls.ts"
 import * as WorkflowEdit from "../workflow/edit/WorkflowEdit.ts"
+import * as References from "../workflow/References.ts"
 import * as Upgrade from "../workflow/upgrade/Upgrade.ts"
 import { isUnset } from "../workflows/store/FormerSettings.ts"
 
@@ -153,48 +153,49 @@ const replaced = (workflow: Obj, { find, node, path, with: replacement }: Obj): 
   })
 }
 
-const credentials = (workflow: Obj, { from, to, type }: Swap): ReadonlyArray<Step> =>
-  Workflow.namedNodes(workflow).flatMap((node) => {
-    const before = obj(node["credentials"]) ?? {}
-    const types = Object.keys(before).filter((key) => {
-      const { id, name } = obj(before[key]) ?? {}
-      return (type === undefined || type === key) && (id === from || name === from) && id !== to.id
-    })
-    return types.length === 0 ? [] : [{
-      operation: {
-        op: "update",
-        node: wordOf(node),
-        credentials: { ...before, ...Object.fromEntries(types.map((key) => [key, { id: to.id, name: to.name }])) }
-      },
-      change: `${types.join(", ")} credential: '${brief(str(obj(before[types[0] ?? ""])?.["name"]) ?? from, 40)}' → '${
-        brief(to.name, 40)
-      }'`
-    }]
+const swapped = (workflow: Obj, isSwapped: (reference: References.Reference) => boolean) =>
+  Workflow.nodes(workflow).flatMap((node, index) => {
+    const references = References.ofNode(node, index).filter(isSwapped)
+    const [first] = references
+    return first === undefined || Workflow.nameOf(node) === "" ? [] : [{ node, first, references }]
   })
 
-const calls = (workflow: Obj, { from, fromId = from, to }: Swap): ReadonlyArray<Step> => {
-  const isFrom = (id: unknown, name?: unknown) => (id === from || id === fromId || name === from) && id !== to.id
-  const nodes = Workflow.namedNodes(workflow).flatMap((node): ReadonlyArray<Step> => {
-    const id = callOf(node)?.to
-    const { workflowId } = Workflow.parametersOf(node)
-    const locator = obj(workflowId)
-    if (id === undefined || !isFrom(id, locator?.["cachedResultName"])) return []
-    const cached = defined({
-      cachedResultName: locator?.["cachedResultName"] === undefined ? undefined : to.name,
-      cachedResultUrl: locator?.["cachedResultUrl"] === undefined ? undefined : `/workflow/${to.id}`
+const credentials = (workflow: Obj, { from, to, type }: Swap): ReadonlyArray<Step> =>
+  swapped(
+    workflow,
+    ({ id, kind, name, type: own }) =>
+      kind === "credential" && (type === undefined || type === own) && (id === from || name === from) && id !== to.id
+  )
+    .map(({ first, node, references }) => {
+      const types = references.map(({ type = "" }) => type)
+      return {
+        operation: {
+          op: "update",
+          node: wordOf(node),
+          credentials: {
+            ...obj(node["credentials"]),
+            ...Object.fromEntries(types.map((key) => [key, { id: to.id, name: to.name }]))
+          }
+        },
+        change: `${types.join(", ")} credential: '${brief(first.name ?? from, 40)}' → '${brief(to.name, 40)}'`
+      }
     })
-    return [{
+
+const calls = (workflow: Obj, { from, fromId = from, to }: Swap): ReadonlyArray<Step> => {
+  const isFrom = ({ id, name }: References.Reference) =>
+    id !== undefined && (id === from || id === fromId || name === from) && id !== to.id
+  const nodes = swapped(workflow, (reference) => References.isCall(reference) && isFrom(reference))
+    .map(({ first, node }): Step => ({
       operation: {
         op: "update",
         node: wordOf(node),
-        parameters: { workflowId: locator === undefined ? to.id : { ...locator, value: to.id, ...cached } }
+        parameters: { workflowId: References.retargeted(first, Workflow.parametersOf(node)["workflowId"], to) }
       },
-      change: `${NodeType.shortName(Workflow.typeOf(node))} calls '${
-        brief(str(locator?.["cachedResultName"]) ?? id, 40)
-      }' → '${brief(to.name, 40)}'`
-    }]
-  })
-  return isFrom(obj(workflow["settings"])?.["errorWorkflow"])
+      change: `${NodeType.shortName(Workflow.typeOf(node))} calls '${brief(first.name ?? first.id, 40)}' → '${
+        brief(to.name, 40)
+      }'`
+    }))
+  return References.of({ settings: workflow["settings"] }).some((each) => each.kind === "error" && isFrom(each))
     ? [...nodes, {
       operation: { op: "settings", settings: { errorWorkflow: to.id } },
       change: `error workflow → '${brief(to.name, 40)}'`

@@ -1,126 +1,8 @@
-/** Facts about one workflow that determine its links to others: webhooks, requests, inputs, calls, tables. Pure. */
+/** Facts about one workflow that determine its links to others: references, addresses and inputs. Pure. */
 import { arr, defined, type Obj, obj, str } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
-import { caller, callOf } from "../workflow/Calls.ts"
-import { tableOf } from "../workflow/TableUses.ts"
-
-type Base = "webhook" | "form" | "mcp"
-
-export interface Webhook {
-  readonly base: Base
-  /** A segment that begins with a colon stands for any text. */
-  readonly segments: ReadonlyArray<string>
-  readonly isPrefix: boolean
-  readonly methods?: ReadonlyArray<string>
-}
-
-export interface Request {
-  readonly url: string
-  readonly host?: string
-  readonly base: Base
-  readonly isTest: boolean
-  /** A segment that is decided at run time is `undefined`. */
-  readonly segments: ReadonlyArray<string | undefined>
-  readonly method?: string
-}
-
-const split = (path: string) => path.split("/").filter((segment) => segment !== "")
-
-/** Addresses of a workflow's triggers; n8n 1 puts ids before the path of a node without a `webhookId`. */
-export const webhooksOf = (id: string, workflow: { readonly nodes?: unknown }): ReadonlyArray<Webhook> =>
-  Workflow.nodes(workflow).flatMap((node): ReadonlyArray<Webhook> => {
-    if (node["disabled"] === true) return []
-    const { httpMethod, multipleMethods, options, path } = Workflow.parametersOf(node)
-    const own = [str(path), str(obj(options)?.["path"]), str(node["webhookId"])].find(Boolean) ?? ""
-    const webhookId = str(node["webhookId"])
-    if (own.startsWith("=")) return []
-    switch (Workflow.typeOf(node)) {
-      case "n8n-nodes-base.webhook": {
-        const segments = split(own)
-        const all = webhookId === undefined
-          ? [segments, [id, Workflow.nameOf(node).toLowerCase(), ...segments]]
-          : [segments.some((segment) => segment.startsWith(":")) ? [webhookId, ...segments] : segments]
-        const methods = multipleMethods === true
-          ? arr(httpMethod ?? ["GET", "POST"]).map(String)
-          : [str(httpMethod) ?? "GET"]
-        return all.map((segments) => ({ base: "webhook", segments, isPrefix: false, methods }))
-      }
-      case "n8n-nodes-base.formTrigger":
-        return [{ base: "form", segments: split(own), isPrefix: true }]
-      case "@n8n/n8n-nodes-langchain.mcpTrigger":
-        return [{ base: "mcp", segments: split(own), isPrefix: true }]
-    }
-    return webhookId === undefined ? [] : [{ base: "webhook", segments: [webhookId], isPrefix: true }]
-  })
-
-const hasUrl: ReadonlySet<string> = new Set([
-  "n8n-nodes-base.httpRequest",
-  "n8n-nodes-base.httpRequestTool",
-  "@n8n/n8n-nodes-langchain.toolHttpRequest",
-  "@n8n/n8n-nodes-langchain.mcpClientTool",
-  "@n8n/n8n-nodes-langchain.mcpClient"
-])
-
-/** Sign for a part of a URL that is decided at run time. */
-const open = "\uFFFC"
-const bases = /^(.*?)\/(webhook|form|mcp)(-test)?\/([^?#]*)/s
-const literalWithPath = /(["'`])((?:(?!\1).)*\/(?:webhook|form|mcp)(?:-test)?\/(?:(?!\1).)*)\1\s*(\+)?/s
-
-/** URL whose parts decided at run time are replaced by a sign, those beside a literal path in an expression too. */
-const literalParts = (url: string): string =>
-  // A `{placeholder}` of an HTTP tool is filled in by the model.
-  !url.startsWith("=") ?
-    url.replace(/\{[^{}]*\}/g, open) :
-    url.slice(1).replace(/\{\{(.*?)\}\}/gs, (_, inner: string) => {
-      const [, , text = "", plus] = literalWithPath.exec(inner.replace(/\$\{[^}]*\}/g, open)) ?? []
-      return text === "" ? open : `${text.startsWith("http") ? "" : open}${text}${plus === undefined ? "" : open}`
-    })
-
-const decoded = (segment: string) => {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
-}
-
-/** Request of a node, if the literal part of its URL has the form of a webhook's. */
-export const requestOf = (node: Obj): Request | undefined => {
-  const type = Workflow.typeOf(node)
-  if (!hasUrl.has(type)) return undefined
-  const parameters = Workflow.parametersOf(node)
-  const url = ["url", "endpointUrl", "sseEndpoint"].map((name) => str(parameters[name])).find(Boolean) ?? ""
-  const [, before = "", base, test, path = ""] = bases.exec(literalParts(url)) ?? []
-  if (base === undefined) return undefined
-  const [, host] = /^\s*https?:\/\/([^/]+)/i.exec(before) ?? []
-  const method = type.includes("mcp") ? undefined : str(parameters["method"] ?? parameters["requestMethod"] ?? "GET")
-  return {
-    url,
-    base: base as Base,
-    isTest: test !== undefined,
-    segments: split(path).map((segment) => segment.includes(open) ? undefined : decoded(segment)),
-    ...(host === undefined || host.includes(open) ? {} : { host: host.toLowerCase() }),
-    ...(method === undefined || method.startsWith("=") ? {} : { method })
-  }
-}
-
-/** Whether a request goes to a webhook's address, by whatever method. */
-export const isTo = ({ base, segments }: Request, webhook: Webhook): boolean =>
-  base === webhook.base &&
-  (webhook.isPrefix ? segments.length >= webhook.segments.length : segments.length === webhook.segments.length) &&
-  webhook.segments.every((segment, index) => segment.startsWith(":") || segments[index] === segment)
-
-export const takes = ({ methods }: Webhook, { method }: Request): boolean =>
-  methods === undefined || method === undefined || methods.includes(method)
-
-const loopback = /^(localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?::(\d+))?$/
-
-/** Whether a host is this n8n's, which may also call itself on its own machine. */
-export const isHostOf = (hosts: ReadonlySet<string>) => (host: string): boolean => {
-  const [, , port = "80"] = loopback.exec(host) ?? []
-  return hosts.has(host) ||
-    loopback.test(host) && (port === "5678" || [...hosts].some((each) => loopback.exec(each)?.[2] === port))
-}
+import * as References from "../workflow/References.ts"
+import * as Webhooks from "../workflow/Webhooks.ts"
 
 export type Inputs = ReadonlyMap<string, string>
 
@@ -137,8 +19,6 @@ export interface Mismatch {
   readonly unknown?: ReadonlyArray<string>
   readonly wrongType?: ReadonlyArray<string>
 }
-
-export const triggerType = "n8n-nodes-base.executeWorkflowTrigger"
 
 /** Example that n8n uses until another is entered. */
 const usualExample = { aField: "a string", aNumber: 123, thisFieldAcceptsAnyType: null, anArray: [] }
@@ -158,7 +38,7 @@ const version = ({ typeVersion }: Obj) => typeof typeVersion === "number" ? type
 /** Inputs that a workflow declares at its Execute Workflow Trigger; `undefined` if it takes any items as they are. */
 export const declared = (workflow: { readonly nodes?: unknown }): Inputs | undefined => {
   const trigger = Workflow.nodes(workflow).find((node) =>
-    Workflow.typeOf(node) === triggerType && node["disabled"] !== true
+    Workflow.typeOf(node) === References.trigger && node["disabled"] !== true
   )
   if (trigger === undefined || version(trigger) < 1.1) return undefined
   const { inputSource = "workflowInputs", jsonExample = usualExample, workflowInputs } = Workflow.parametersOf(trigger)
@@ -189,7 +69,7 @@ const withQuery = ({ fields, inputSchema, jsonSchemaExample, schemaType, specify
 }
 
 const passed = (node: Obj): Passed | undefined => {
-  const isCall = Workflow.typeOf(node) === caller
+  const isCall = Workflow.typeOf(node) === References.caller
   const parameters = Workflow.parametersOf(node)
   if (version(node) < (isCall ? 1.2 : 2)) return isCall ? undefined : withQuery(parameters)
   const { mappingMode, schema, value } = obj(parameters["workflowInputs"]) ?? {}
@@ -237,41 +117,22 @@ export const mismatch = (node: Obj | undefined, inputs: Inputs | undefined): Mis
   return Object.keys(result).length === 0 ? undefined : result
 }
 
-export type Kind = "calls" | "tool" | "error" | "http" | "table"
-
 /** Limit of a link that does not always count: its node is disabled, or only one of two versions has it. */
 export type State = "disabled" | "draft" | "live"
 
-export interface Reference {
-  readonly kind: Kind
-  readonly node: string
+export interface Reference extends References.Reference {
   readonly state?: State
-  readonly to?: string
-  readonly toName?: string
-  readonly decidedBy?: string
-  readonly request?: Request
+  /** Node that passes inputs to the workflow that it calls. */
   readonly passes?: Obj
 }
 
-export interface Credential {
-  readonly id: string
-  readonly name: string
-  readonly type: string
-}
-
 /** Facts about one workflow; what it offers to others is as it runs, what it refers to as it runs or as its draft has it. */
-export interface Facts {
-  readonly id: string
+export interface Facts extends References.Callee {
   readonly name: string
-  readonly isPublished: boolean
-  readonly isArchived: boolean
-  readonly triggers: ReadonlySet<string>
   readonly inputs: Inputs | undefined
-  /** Ids of the workflows that may call it; absent if its settings do not list them. */
-  readonly callers?: ReadonlySet<string>
-  readonly webhooks: ReadonlyArray<Webhook>
+  readonly webhooks: ReadonlyArray<Webhooks.Webhook>
   readonly references: ReadonlyArray<Reference>
-  readonly credentials: ReadonlyArray<Credential>
+  readonly credentials: ReadonlyArray<References.NamedRef & { readonly type: string }>
 }
 
 type Source = Pick<Workflow.Listed, "id" | "name" | "active" | "isArchived"> & {
@@ -279,36 +140,21 @@ type Source = Pick<Workflow.Listed, "id" | "name" | "active" | "isArchived"> & {
   readonly settings?: unknown
 }
 
-const byHand = [triggerType, "n8n-nodes-base.manualTrigger", "@n8n/n8n-nodes-langchain.manualChatTrigger"]
-const errorTrigger = "n8n-nodes-base.errorTrigger"
+const linking: ReadonlySet<References.Kind> = new Set(["calls", "tool", "error", "http", "table"])
 
-export const isSub = ({ triggers }: Facts): boolean => triggers.has(triggerType)
-
-export const isCallable = ({ triggers }: Facts): boolean => byHand.some((type) => triggers.has(type))
-
-export const handlesErrors = ({ triggers }: Facts): boolean => triggers.has(errorTrigger)
-
-/** Whether anything else than a call, a failure or a person starts it. */
-export const hasOwnTrigger = ({ triggers }: Facts): boolean =>
-  [...triggers].some((type) => type !== errorTrigger && !byHand.includes(type))
-
-const referencesOf = (nodes: ReadonlyArray<Obj>): ReadonlyArray<Reference> =>
-  nodes.flatMap((node): ReadonlyArray<Reference> => {
-    const call = callOf(node)
-    const request = requestOf(node)
-    const link = call === undefined
-      ? request === undefined ? tableOf(node) : { kind: "http" as const, request }
-      : { ...call, passes: node }
-    if (link === undefined) return []
-    return [{
-      node: Workflow.nameOf(node),
-      ...(node["disabled"] === true ? { state: "disabled" as const } : {}),
-      ...link
-    }]
+const referencesOf = (nodes: ReadonlyArray<Obj>, settings: unknown): ReadonlyArray<Reference> =>
+  References.of({ nodes, settings }).flatMap((reference) => {
+    const { kind, steps, unused } = reference
+    if (!linking.has(kind) || unused === "unread") return []
+    return defined({
+      ...reference,
+      state: unused,
+      passes: References.isCall(reference) ? nodes[Number(steps[1])] : undefined
+    })
   })
 
-const keyOf = ({ decidedBy, kind, node, request, state, to, toName }: Reference) =>
-  JSON.stringify([kind, node, state, to, toName, decidedBy, request])
+const keyOf = ({ decidedBy, id, kind, name, node, request, state }: Reference) =>
+  JSON.stringify([kind, node, state, id ?? [name], decidedBy, request])
 
 /** References of the draft and of the version that runs; each says so if only one has it. */
 const merged = (draft: ReadonlyArray<Reference>, live: ReadonlyArray<Reference>): ReadonlyArray<Reference> => {
@@ -318,34 +164,19 @@ const merged = (draft: ReadonlyArray<Reference>, live: ReadonlyArray<Reference>)
   return [...only(draft, inLive, "draft"), ...only(live, inDraft, "live").filter((each) => !inDraft.has(keyOf(each)))]
 }
 
-const settingsReference = (settings: unknown): ReadonlyArray<Reference> => {
-  const id = str(obj(settings)?.["errorWorkflow"]) ?? ""
-  return id === "" || id === "DEFAULT" ? [] : [{ kind: "error", node: "settings.errorWorkflow", to: id }]
-}
-
-const callersIn = (settings: unknown): ReadonlySet<string> | undefined => {
-  const { callerIds, callerPolicy } = obj(settings) ?? {}
-  if (callerPolicy !== "none" && callerPolicy !== "workflowsFromAList") return undefined
-  return new Set(callerPolicy === "none" ? [] : (str(callerIds) ?? "").split(",").map((id) => id.trim()))
-}
-
 /** Facts about a workflow; `running` are the nodes that run, if they are not those of the workflow. */
 export const of = (workflow: Source, running?: ReadonlyArray<unknown>): Facts => {
-  const draft = Workflow.nodes(workflow)
-  const live = running === undefined ? draft : Workflow.nodes({ nodes: running })
-  const types = live.filter(({ disabled }) => disabled !== true).map(Workflow.typeOf)
-  const references = running === undefined ? referencesOf(draft) : merged(referencesOf(draft), referencesOf(live))
-  const credentials = Workflow.credentialsOf({ nodes: running === undefined ? draft : [...draft, ...live] })
-  return defined({
-    id: workflow.id,
-    name: workflow.name,
-    isPublished: workflow.active,
-    isArchived: workflow.isArchived === true,
-    triggers: new Set(types.filter((type) => Workflow.isTrigger({ type }))),
+  const { name, nodes, settings } = workflow
+  const live = running ?? nodes
+  const draft = referencesOf(Workflow.nodes({ nodes }), settings)
+  return {
+    ...References.callee(workflow, live),
+    name,
     inputs: declared({ nodes: live }),
-    callers: callersIn(workflow.settings),
-    webhooks: webhooksOf(workflow.id, { nodes: live }),
-    references: [...settingsReference(workflow.settings), ...references],
-    credentials: [...new Map(credentials.map((each) => [each.id, each])).values()]
-  }) as Facts
+    webhooks: Webhooks.of(workflow.id, { nodes: live }),
+    references: running === undefined
+      ? draft
+      : merged(draft, referencesOf(Workflow.nodes({ nodes: running }), settings)),
+    credentials: References.credentials([{ nodes }, { nodes: live }])
+  }
 }

@@ -4,9 +4,10 @@ import * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
 import { defined, obj, str } from "../base/Json.ts"
 import * as Visible from "../base/Visible.ts"
-import * as Workflow from "../n8n/model/Workflow.ts"
+import type * as Workflow from "../n8n/model/Workflow.ts"
 import { isUnsupported, isV1, N8nClient } from "../n8n/N8nClient.ts"
 import type { ReadWorkflow } from "../n8n/WriteGuard.ts"
+import * as References from "../workflow/References.ts"
 import { isUnset } from "../workflows/store/FormerSettings.ts"
 import { type Operation, type Reference, referenceIn, type Swap } from "./Operations.ts"
 
@@ -52,11 +53,7 @@ const credentials = Effect.gen(function*() {
   return yield* Stream.runCollect(n8n.streamCredentials).pipe(
     Effect.catchIf(
       isUnsupported,
-      () =>
-        Effect.map(Stream.runCollect(n8n.streamWorkflows()), (workflows) => {
-          const used = workflows.flatMap(Workflow.credentialsOf)
-          return [...new Map(used.map((each) => [each.id, each])).values()]
-        })
+      () => Effect.map(Stream.runCollect(n8n.streamWorkflows()), References.credentials)
     )
   )
 })

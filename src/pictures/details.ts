@@ -1,5 +1,5 @@
 /** Details of a node for readers: redacted text of bounded length. */
-import { type Obj, obj, str } from "../base/Json.ts"
+import { type Obj, str } from "../base/Json.ts"
 import type { Problem } from "../base/Problem.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Visible from "../base/Visible.ts"
@@ -7,6 +7,7 @@ import type * as Execution from "../executions/Execution.ts"
 import * as NodeExecution from "../executions/NodeExecution.ts"
 import { nameOf } from "../n8n/model/Workflow.ts"
 import type * as WorkflowDiff from "../workflow/diff/WorkflowDiff.ts"
+import * as References from "../workflow/References.ts"
 
 /** Titled part of a node's details. */
 export interface Section {
@@ -47,8 +48,8 @@ const section = (title: string, text: string): ReadonlyArray<Section> => text ==
 const isEmpty = (value: unknown) => value === undefined || value === null || JSON.stringify(value) === "{}"
 
 export const ofNode = (node: Obj, show: Show): ReadonlyArray<Section> => {
-  const credentials = Object.entries(obj(node["credentials"]) ?? {}).map(([type, value]) =>
-    `${type}: ${str(obj(value)?.["name"]) ?? "?"}`
+  const credentials = References.ofNode({ credentials: node["credentials"] }).map(({ name, type }) =>
+    `${type}: ${name ?? "?"}`
   )
   return [
     ...section("Notes", show.text(str(node["notes"]) ?? "")),

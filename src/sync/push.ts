@@ -9,6 +9,7 @@ import { preview } from "../n8n/WriteGuard.ts"
 import * as LiteralSecrets from "../workflow/LiteralSecrets.ts"
 import * as JsonText from "../workflows/files/JsonText.ts"
 import { WorkflowFiles } from "../workflows/files/WorkflowFiles.ts"
+import * as ReferenceProblems from "../workflows/ReferenceProblems.ts"
 import { together } from "../workflows/store/Publishing.ts"
 import { WorkflowStore, type Written } from "../workflows/store/WorkflowStore.ts"
 import { keepFile } from "../workflows/Workflows.ts"
@@ -139,6 +140,8 @@ const withBase = (id: string, base?: Locals.Base) => ({ creating = [], workflows
 
 interface Context {
   readonly comparison: Compare.Comparison
+  /** Workflows that were written, or would be, by their files. */
+  readonly contents: Map<string, Obj>
   readonly publishes: boolean
   readonly record: ReturnType<typeof recorder>
 }
@@ -165,6 +168,7 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
     ? yield* writing.create(target, operation, publishes)
     : yield* writing.update(existing, target, { expectedHash: existing.hash, operation, publishes, scope })
   const { before, workflow } = written
+  context.contents.set(local.file, workflow)
   const isUnpublished = !publishes && Workflow.awaitsPublishing(workflow)
   yield* record(withBase(workflow.id, {
     ...Compare.baseOf(local.file, workflow, scope),
@@ -186,7 +190,10 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
   })
 })
 
-const foresee = Effect.fnUntraced(function*(task: Exclude<Task, { readonly kind: "leave" }>, scope: content.Scope) {
+const foresee = Effect.fnUntraced(function*(
+  task: Exclude<Task, { readonly kind: "leave" }>,
+  { comparison: { scope }, contents }: Context
+) {
   const { item, remote } = task
   const n8n = yield* N8nClient
   const before = remote === undefined ? undefined : yield* Compare.whole(remote)
@@ -195,6 +202,7 @@ const foresee = Effect.fnUntraced(function*(task: Exclude<Task, { readonly kind:
     return { ...entryOf(item), action: "removed" as const }
   }
   const target = yield* Locals.read(task.local, scope)
+  contents.set(task.local.file, { ...target, id: remote?.id })
   yield* preview(defined({ after: { ...before, ...target }, before }), n8n.getWorkflow)
   return defined({
     ...entryOf(item),
@@ -234,7 +242,8 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
     const planned = items.map((item): Task => isBlocked && !dryRun ? { kind: "leave", item } : taskOf(item, options))
     // What n8n may still be creating has the most time to arrive.
     const tasks = [...planned.filter((task) => !isBegun(task)), ...planned.filter(isBegun)]
-    const context: Context = { comparison, publishes, record: recorder(comparison) }
+    const contents = new Map<string, Obj>()
+    const context: Context = { comparison, contents, publishes, record: recorder(comparison) }
     const total = tasks.filter(({ kind }) => kind !== "leave").length
     let [count, remaining, isConnectionLost] = [0, unread, false]
     const isLate = Compare.clocked()
@@ -246,7 +255,7 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
           return []
         }
         const result = yield* Effect.result(
-          Effect.andThen(checkAbsence(task), dryRun ? foresee(task, comparison.scope) : perform(task, context))
+          Effect.andThen(checkAbsence(task), dryRun ? foresee(task, context) : perform(task, context))
         )
         const outcome: Outcome = result._tag === "Success"
           ? result.success
@@ -261,7 +270,13 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
       Effect.Services<typeof writes>
     >(writes)
     const outcomes = result.flat()
-    const late = (outcome: Outcome) => warnings.get(outcome.id ?? "") ?? []
+    // Only now are all there that call each other.
+    const faults = yield* ReferenceProblems.warnings([...contents.values()], !dryRun)
+    const byFile = new Map([...contents.keys()].map((file, index) => [file, faults[index] ?? []]))
+    const late = (outcome: Outcome) => [
+      ...warnings.get(outcome.id ?? "") ?? [],
+      ...byFile.get(outcome.file ?? "") ?? []
+    ]
     for (const outcome of outcomes) {
       if (late(outcome).length > 0) {
         yield* onStep({ _tag: "Late", file: outcome.file ?? outcome.name, warnings: late(outcome) })

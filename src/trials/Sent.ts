@@ -18,6 +18,7 @@ import type * as Execution from "../executions/Execution.ts"
 import { type Difference, differences as differencesOf } from "../executions/ItemDifferences.ts"
 import * as ResolvedParameters from "../executions/ResolvedParameters.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
+import * as References from "../workflow/References.ts"
 import firstItem from "./firstItem.json" with { type: "json" }
 
 /** Stored values, for comparisons only: they may contain secrets. Serializers ignore symbols. */
@@ -94,9 +95,7 @@ const addressed = (
 
 const credentialsOf = ({ credentials }: Node): Both => {
   const of = (key: "id" | "name") =>
-    Object.fromEntries(
-      Object.entries(obj(credentials) ?? {}).map(([type, each]) => [type, obj(each)?.[key] ?? obj(each)?.["name"]])
-    )
+    Object.fromEntries(References.ofNode({ credentials }).map((each) => [each.type, each[key] ?? each.name]))
   return { stored: of("id"), shown: of("name") }
 }
 

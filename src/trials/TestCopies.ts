@@ -15,9 +15,9 @@ import * as TestMark from "../n8n/model/TestMark.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { hasStatus, isV1, N8nClient } from "../n8n/N8nClient.ts"
 import { IsTestCopy, WriteGuard } from "../n8n/WriteGuard.ts"
-import { calledBy } from "../workflow/Calls.ts"
 import * as Upgrade from "../workflow/upgrade/Upgrade.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
+import * as ReferenceProblems from "../workflows/ReferenceProblems.ts"
 import { deleteUnpublished } from "../workflows/store/Publishing.ts"
 import { Snapshots } from "../workflows/store/Snapshots.ts"
 import { withoutRefused } from "../workflows/store/WorkflowBody.ts"
@@ -39,7 +39,6 @@ export const checkRunnable = Effect.fnUntraced(function*(
   release: string | undefined
 ) {
   if (release !== undefined && !isV1(release)) return
-  const n8n = yield* N8nClient
   const { missingCredentials } = yield* WorkflowValidation.validate(body, release)
   if (missingCredentials.length > 0) {
     return yield* notRunnable(
@@ -48,20 +47,10 @@ export const checkRunnable = Effect.fnUntraced(function*(
       { _tag: "SetCredentials" }
     )
   }
-  for (const node of body.nodes) {
-    const id = calledBy(node)
-    if (id === undefined) continue
-    yield* n8n.getWorkflow(id).pipe(
-      Effect.catchTags({
-        NotFoundError: () =>
-          notRunnable(
-            name,
-            `'${node.name}' calls the workflow '${id}', which does not exist.`,
-            { _tag: "ListExistingWorkflows" }
-          ),
-        ApiError: () => Effect.void
-      })
-    )
+  const [faults = []] = yield* ReferenceProblems.judge([yield* ReferenceProblems.subject(body, true)])
+  const fault = faults.find(({ severity }) => severity === "error")
+  if (fault !== undefined) {
+    return yield* notRunnable(name, `'${fault.node}': ${fault.message}`, { _tag: "ListExistingWorkflows" })
   }
 })
 

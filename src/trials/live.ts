@@ -2,12 +2,13 @@
 import * as Effect from "effect/Effect"
 import { randomUUID } from "node:crypto"
 import * as Errors from "../base/Errors.ts"
-import { arr, obj, str } from "../base/Json.ts"
+import { arr, obj } from "../base/Json.ts"
 import * as Visible from "../base/Visible.ts"
 import * as Execution from "../executions/Execution.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient, type WebhookCall } from "../n8n/N8nClient.ts"
 import { WriteGuard } from "../n8n/WriteGuard.ts"
+import * as Webhooks from "../workflow/Webhooks.ts"
 import * as Reference from "../workflows/Reference.ts"
 import * as executionWatch from "./executionWatch.ts"
 import * as TriggerItems from "./TriggerItems.ts"
@@ -26,16 +27,13 @@ export const publishedNodes = (workflow: Workflow.Workflow): ReadonlyArray<Workf
   return nodes.length === 0 ? workflow.nodes : nodes as ReadonlyArray<Workflow.Node>
 }
 
-const isWebhook = ({ disabled, type }: Workflow.Node) => type === "n8n-nodes-base.webhook" && disabled !== true
+const isWebhook = ({ disabled, type }: Workflow.Node) => type === Webhooks.webhookType && disabled !== true
 
-/** Path of a Webhook node; n8n prefixes a path with parameters with the node's webhook id. */
-export const pathOf = (node: Workflow.Node, params: { readonly [name: string]: unknown }): string => {
-  const path = (str(obj(node.parameters)?.["path"]) ?? "").replace(/^\//, "")
-  if (!path.split("/").some((part) => part.startsWith(":"))) return path === "" ? str(node["webhookId"]) ?? "" : path
-  const filled = path.split("/").map((part) =>
-    part.startsWith(":") ? encodeURIComponent(String(params[part.slice(1)] ?? "")) : part
-  )
-  return [str(node["webhookId"]) ?? "", ...filled].join("/")
+/** Path of a Webhook node; `undefined` if an expression computes it. */
+export const pathOf = (node: Workflow.Node, params: { readonly [name: string]: unknown }) => {
+  const segments = Webhooks.segmentsOf(node)
+  return segments?.map((part) => part.startsWith(":") ? encodeURIComponent(String(params[part.slice(1)] ?? "")) : part)
+    .join("/")
 }
 
 /** Webhook call of a live test, and the search for its execution. */
@@ -73,6 +71,10 @@ export const target = Effect.fnUntraced(function*(
     method,
     Array.isArray(testData) ? testData[0] : testData
   )
+  const path = pathOf(node, params)
+  if (path === undefined) {
+    return yield* refuse(`An expression computes the path of '${Visible.label(node.name)}'`, "mode")
+  }
   const token = randomUUID()
   const texts = (values: object) =>
     Object.fromEntries(
@@ -96,5 +98,5 @@ export const target = Effect.fnUntraced(function*(
     const own = [...runs.settled].find(([, { value }]) => value)
     return own === undefined ? { candidates: [...runs.pending] } : { id: own[0] }
   })
-  return { id: place.id, name: workflow.name, node, path: pathOf(node, params), call, find, nodes }
+  return { id: place.id, name: workflow.name, node, path, call, find, nodes }
 })

@@ -4,8 +4,8 @@ import { sha256 } from "../base/Hash.ts"
 import { arr, canonical, type Obj, obj, str, without } from "../base/Json.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 import type { WebhookCall } from "../n8n/N8nClient.ts"
+import * as Webhooks from "../workflow/Webhooks.ts"
 import { marker, methods, pathOf } from "./live.ts"
-import { methodOf } from "./TriggerItems.ts"
 
 /** Request, without its time limit, and its body for readers. */
 export interface Repeated extends Pick<WebhookCall, "body" | "headers" | "isForm" | "method"> {
@@ -21,13 +21,12 @@ export interface Recorded {
   readonly item: unknown
 }
 
-const webhook = "n8n-nodes-base.webhook"
 const form = "n8n-nodes-base.formTrigger"
 const chat = "@n8n/n8n-nodes-langchain.chatTrigger"
 
 /** Whether a node receives its items as requests at a production address. */
 export const receivesRequests = ({ parameters, type }: Node): boolean =>
-  type === webhook || type === form || type === chat && obj(parameters)?.["public"] === true
+  type === Webhooks.webhookType || type === form || type === chat && obj(parameters)?.["public"] === true
 
 /** Headers of a connection, of a body's encoding, and secrets of the caller. */
 const omitted =
@@ -66,19 +65,14 @@ const textOf = ({ body, headers }: Obj, type: string): Result.Result<string, str
   return Result.succeed(new URLSearchParams(entries).toString())
 }
 
-const methodsOf = (node: Node): ReadonlyArray<string> => {
-  const { httpMethod = ["GET", "POST"], multipleMethods } = obj(node.parameters) ?? {}
-  return multipleMethods === true ? arr(httpMethod).map(String) : [methodOf(node)]
-}
-
 const webhookRequest = (node: Node, { node: ran, output }: Recorded, json: Obj) =>
   Result.gen(function*() {
-    const method = methodsOf(ran)[output] ?? ""
-    if (!methods.has(method) || !methodsOf(node).includes(method)) {
+    const method = Webhooks.methodsOf(ran)[output] ?? ""
+    if (!methods.has(method) || !Webhooks.methodsOf(node).includes(method)) {
       return yield* Result.fail(`the published webhook does not take its method, ${method}`)
     }
     const path = pathOf(node, obj(json["params"]) ?? {})
-    if (path.startsWith("=") || path.split("/").some((part) => part === "." || part === "..")) {
+    if (path === undefined || path.split("/").some((part) => part === "." || part === "..")) {
       return yield* Result.fail("the path of its webhook is computed")
     }
     const { "content-type": contentType = "", ...headers } = headersOf(json["headers"])
@@ -111,7 +105,7 @@ const fieldValue = (type: unknown, value: unknown): string =>
 
 const formRequest = (node: Node, json: Obj) =>
   Result.gen(function*() {
-    const { formFields, options, path } = obj(node.parameters) ?? {}
+    const { formFields } = obj(node.parameters) ?? {}
     const values = new Map(Object.entries(json).filter(([key]) => !formKeys.has(key)))
     const body = new FormData()
     for (const [index, field] of arr(obj(formFields)?.["values"]).entries()) {
@@ -131,7 +125,7 @@ const formRequest = (node: Node, json: Obj) =>
     return {
       method: "POST" as const,
       isForm: true,
-      path: [path, obj(options)?.["path"], node["webhookId"]].map(str).find(Boolean) ?? "",
+      path: Webhooks.segmentsOf(node)?.join("/") ?? "",
       query: pairs(json["formQueryParameters"] ?? {}),
       headers,
       body,
@@ -157,7 +151,7 @@ export const make = (node: Node, recorded: Recorded): Result.Result<Repeated, st
   const item = obj(json)
   if (item === undefined) return Result.fail("n8n stored no request of it")
   if (binary !== undefined) return Result.fail("its request had files, which n8n does not return")
-  if (node.type === webhook) return webhookRequest(node, recorded, item)
+  if (node.type === Webhooks.webhookType) return webhookRequest(node, recorded, item)
   return node.type === form ? formRequest(node, item) : chatRequest(node, item)
 }
 

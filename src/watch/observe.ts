@@ -7,6 +7,7 @@ import { maxPage } from "../n8n/model/Limits.ts"
 import * as TestMark from "../n8n/model/TestMark.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
+import * as References from "../workflow/References.ts"
 import type { Run } from "./Observation.ts"
 import type { Entry, Open, State } from "./state.ts"
 
@@ -211,7 +212,7 @@ const entryOf = (workflow: Workflow.Listed, before: Entry | undefined, round: nu
       settings: pick(workflow.settings, ["timezone", "saveDataSuccessExecution", "saveDataErrorExecution"]),
       staticData: stored,
       tags: Workflow.tagNames(workflow),
-      credentials: [...new Map(Workflow.credentialsOf({ nodes }).map((each) => [each.id, each])).values()],
+      credentials: References.credentials([{ nodes }]),
       round
     })
   } as Entry

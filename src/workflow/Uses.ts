@@ -1,9 +1,10 @@
 /** Finds uses of a node type, a credential, another workflow, a webhook's path, or any text in workflows. */
-import { arr, canonical, type Obj, obj, own, str } from "../base/Json.ts"
+import { arr, canonical, type Obj, obj, own } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
 import { nameOf, typeOf } from "../n8n/model/Workflow.ts"
 import { piece } from "./diff/TextDiff.ts"
+import * as References from "./References.ts"
 
 /** Place of a use; `node` is absent in the settings, and a long `value` is cut to what surrounds the text. */
 export interface Use {
@@ -57,10 +58,9 @@ export const finder = (sought: string, options: { readonly secrets: boolean }) =
     return [
       ...JsonPath.strings({ type, name, notes, webhookId, parameters }).filter(([, value]) => contains(value))
         .map(([path, value]) => [pathOf(path), value] as const),
-      ...Object.entries(obj(credentials) ?? {}).flatMap(([key, reference]): ReadonlyArray<Text> => {
-        const of = [key, ...JsonPath.strings(reference).map(([, value]) => value)]
-        return of.some(contains) ? [[pathOf(["credentials", key]), str(obj(reference)?.["name"]) ?? ""]] : []
-      })
+      ...References.ofNode({ credentials }).flatMap(({ id = "", name = "", steps, type = "" }): ReadonlyArray<Text> =>
+        [type, id, name].some(contains) ? [[pathOf(steps.slice(2)), name || id]] : []
+      )
     ]
   }
 
@@ -82,7 +82,7 @@ export const finder = (sought: string, options: { readonly secrets: boolean }) =
 
   return (workflow: Searched): ReadonlyArray<Use> => {
     const { nodes, settings } = workflow
-    const id = str(obj(settings)?.["errorWorkflow"]) ?? ""
+    const id = References.of({ settings }).find(({ kind }) => kind === "error")?.id ?? ""
     const uses = nodes.flatMap(usesOf)
     const known = new Set(uses.map(canonical))
     return [

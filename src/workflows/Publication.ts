@@ -3,12 +3,13 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
-import { arr, defined, obj } from "../base/Json.ts"
+import { defined, obj } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient, type VersionLabels, writesDrafts } from "../n8n/N8nClient.ts"
-import { calledBy } from "../workflow/Calls.ts"
+import * as References from "../workflow/References.ts"
 import * as Schedules from "../workflow/Schedules.ts"
 import * as Reference from "./Reference.ts"
+import * as ReferenceProblems from "./ReferenceProblems.ts"
 import { Versions } from "./store/Versions.ts"
 import { WorkflowStore, type Written } from "./store/WorkflowStore.ts"
 
@@ -83,8 +84,10 @@ export const publish = Effect.fn("Publication.publish")(function*(reference: str
   const { workflow } = written
   const running = Workflow.running(workflow) ?? workflow
   const runs = workflow.activeVersionId ?? undefined
+  const [faults = []] = yield* ReferenceProblems.warnings([running], true)
   return defined({
     ...written,
+    warnings: [...written.warnings, ...faults],
     workflow: runs === undefined ? workflow : { ...workflow, versionId: runs },
     hasDraft: Workflow.hasDraft(workflow),
     former: written.former === runs ? undefined : written.former,
@@ -112,10 +115,11 @@ export const dependents = (id: string) =>
     Stream.runCollect(
       n8n.streamWorkflows({ active: true }).pipe(Stream.flatMap((workflow) => {
         const { name, settings } = workflow
-        const nodes = arr(obj(workflow.activeVersion)?.["nodes"] ?? workflow.nodes)
-        const as = nodes.some((node) => calledBy(obj(node) ?? {}) === id)
+        const nodes = obj(workflow.activeVersion)?.["nodes"] ?? workflow.nodes
+        const uses = References.of({ nodes, settings }).filter((each) => each.id === id && each.unused === undefined)
+        const as = uses.some(References.isCall)
           ? "caller"
-          : Workflow.errorWorkflowId({ settings }) === id
+          : uses.some(({ kind }) => kind === "error")
           ? "error workflow"
           : undefined
         return as === undefined || workflow.id === id

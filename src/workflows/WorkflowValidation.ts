@@ -14,8 +14,8 @@ import { steps } from "../workflow/check/WorkflowProblems.ts"
 import { type Outdated, outdated } from "../workflow/Outdated.ts"
 import { prepare } from "../workflow/repair/WorkflowInput.ts"
 import * as Breaks from "../workflow/upgrade/Breaks.ts"
-import * as Callees from "./Callees.ts"
 import * as NodeLookups from "./NodeLookups.ts"
+import * as ReferenceProblems from "./ReferenceProblems.ts"
 
 export type { Rule }
 
@@ -130,23 +130,33 @@ const calledBy = Effect.fnUntraced(function*(workflow: Obj, upgrade: Breaks.Upgr
   return (id: string) => byId.get(id)
 })
 
-/** Validates a workflow for the connected n8n, including the workflows that it calls; `to` is as in `Target`. */
+/**
+ * Validates a workflow for the connected n8n, including what it refers to; `to` is as in `Target`. `isStored` is whether
+ * n8n has it, and has bound names to credentials.
+ */
 export const validateConnected = Effect.fn("WorkflowValidation.validateConnected")(function*(
   input: unknown,
-  to?: string
+  { isStored, to }: { readonly isStored: boolean; readonly to?: string | undefined }
 ) {
   const release = yield* N8nClient.use((n8n) => n8n.release)
+  const workflow = obj(input) ?? {}
   const validation = yield* validate(
     input,
     release,
-    to === undefined ? undefined : { to, workflow: yield* calledBy(obj(input) ?? {}, { from: release, to }) }
+    to === undefined ? undefined : { to, workflow: yield* calledBy(workflow, { from: release, to }) }
   )
-  const callees = release === undefined ? [] : yield* Callees.problems(obj(input) ?? {}, release)
+  const [faults = []] = release === undefined
+    ? []
+    : yield* ReferenceProblems.judge([yield* ReferenceProblems.subject(workflow, isStored)])
+  // What is known of a credential by its name alone says more than that it is not set.
+  const isJudged = (missing: MissingCredential) =>
+    faults.some(({ node, type }) => type === missing.type && node === missing.node)
   return {
     ...validation,
-    valid: validation.valid && callees.every(({ severity }) => severity !== "error"),
-    problems: [...callees, ...validation.problems].toSorted((a, b) =>
+    valid: validation.valid && faults.every(({ severity }) => severity !== "error"),
+    problems: [...faults.map(({ rule: _, type: __, ...problem }) => problem), ...validation.problems].toSorted((a, b) =>
       Number(b.severity === "error") - Number(a.severity === "error")
-    )
+    ),
+    missingCredentials: validation.missingCredentials.filter((each) => !isJudged(each))
   } satisfies Validation
 })

@@ -253,12 +253,15 @@ const checkPublishing = Effect.fnUntraced(
     const faults = yield* Effect.forEach(
       [own, ...created.map((each) => each.workflow)],
       (each) =>
-        Effect.map(WorkflowValidation.validateConnected(each), ({ missingCredentials, problems }) => [
-          ...problems.flatMap(({ message, node, severity }) =>
-            severity === "error" ? [node === undefined ? message : `${node}: ${message}`] : []
-          ),
-          ...missingCredentials.map(({ node, type }) => `${node}: the credential ${type} is missing.`)
-        ])
+        Effect.map(
+          WorkflowValidation.validateConnected(each, { isStored: false }),
+          ({ missingCredentials, problems }) => [
+            ...problems.flatMap(({ message, node, severity }) =>
+              severity === "error" ? [node === undefined ? message : `${node}: ${message}`] : []
+            ),
+            ...missingCredentials.map(({ node, type }) => `${node}: the credential ${type} is missing.`)
+          ]
+        )
     )
     const all = faults.flat()
     if (all.length === 0) return

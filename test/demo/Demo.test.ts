@@ -248,7 +248,7 @@ describe("the demo's times", () => {
     const text = (recording: typeof Demo.seed) =>
       JSON.stringify(recording.executions.map((execution) => execution["data"]))
     const start = (text: string) => Number(/"startTime":(\d+)/.exec(text)?.[1])
-    const [before, after] = [text(Demo.seed), text({ executions, workflows })]
+    const [before, after] = [text(Demo.seed), text({ ...Demo.seed, executions, workflows })]
     assert.strictEqual(start(after) - start(before), by)
     assert.strictEqual(after.replaceAll(/"startTime":\d+/g, ""), before.replaceAll(/"startTime":\d+/g, ""))
     assert.strictEqual(executions[0]?.["id"], Demo.seed.executions[0]?.["id"])

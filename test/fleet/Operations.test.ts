@@ -25,6 +25,21 @@ describe("an operation on many workflows", () => {
     assert.deepStrictEqual(names("Nope"), [])
   })
 
+  it("swaps a credential in each of its forms: by id, by name alone, and the text of before 2022", () => {
+    const to = { id: "c9", name: "New login" }
+    const forms = [{ id: "c1", name: "My old login" }, { name: "My old login" }, "My old login", {
+      id: null,
+      name: "x"
+    }]
+    const found = steps(
+      forms.map((form, index) => http(`N${index}`, {}, { credentials: { httpBasicAuth: form, slackApi: "Team" } })),
+      { op: "credential", from: "My old login", to: "New login" },
+      { from: "My old login", to }
+    )
+    assert.deepStrictEqual(found.map(({ node }) => node), ["id of N0", "id of N1", "id of N2"])
+    assert.deepStrictEqual(found[2]?.["credentials"], { httpBasicAuth: to, slackApi: "Team" })
+  })
+
   it("replaces text wherever it is, or only at a path", () => {
     const nodes = [
       http("A", { url: "https://old/a", headers: { values: [{ value: "x" }, { value: "see old" }] } }),

@@ -89,6 +89,10 @@ describe("uses", () => {
     assert.deepStrictEqual(Uses.finder("cred1", { secrets: false })(workflow), [
       { node: "Tell", path: "credentials.slackApi", value: "Team Slack" }
     ])
+    const old = { name: "Old", type: "n8n-nodes-base.github", credentials: { githubApi: "GitHub", "odd key": {} } }
+    assert.deepStrictEqual(Uses.finder("github", { secrets: false })({ nodes: [old] }).slice(1), [
+      { node: "Old", path: "credentials.githubApi", value: "GitHub" }
+    ])
   })
 
   it("is looked for in a deep value without a deep stack", () => {

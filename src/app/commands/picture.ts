@@ -121,7 +121,10 @@ const read = Effect.fnUntraced(function*({ against, execution, problems, workflo
     return { workflow, overlay: { _tag: "Difference" as const, before } }
   }
   if (!problems) return { workflow, overlay: undefined }
-  return { workflow, overlay: { _tag: "Problems" as const, ...yield* WorkflowValidation.validateConnected(workflow) } }
+  return {
+    workflow,
+    overlay: { _tag: "Problems" as const, ...yield* WorkflowValidation.validateConnected(workflow, { isStored: true }) }
+  }
 })
 
 const write = Effect.fnUntraced(function*(out: string | undefined, text: string, about: string) {

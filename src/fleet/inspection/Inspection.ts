@@ -10,10 +10,10 @@ import { defined, type Obj, obj, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as Callees from "../../workflows/Callees.ts"
 import * as JsonText from "../../workflows/files/JsonText.ts"
 import * as Positions from "../../workflows/files/Positions.ts"
 import * as WorkflowFiles from "../../workflows/files/WorkflowFiles.ts"
+import * as ReferenceProblems from "../../workflows/ReferenceProblems.ts"
 import type { Finding, Located } from "./Finding.ts"
 import { type Context, type Draft, findings } from "./workflow.ts"
 
@@ -264,17 +264,25 @@ export const onN8n = Effect.fn("Inspection.onN8n")(function*(to?: string) {
   const others = yield* Cache.make({ capacity: 1_000, lookup: (id: string) => n8n.getWorkflow(id) })
   const getWorkflow = (id: string) => Cache.get(others, id)
   const context: Context = { connected, to, workflow: (id) => byId.get(id), read: getWorkflow }
+  const subjects = yield* Effect.forEach(workflows, (workflow) => ReferenceProblems.subject(workflow, true))
+  const faults = connected === undefined
+    ? []
+    : yield* ReferenceProblems.judge(subjects, workflows.map(ReferenceProblems.calleeOf))
   const all = yield* Effect.forEach(
     workflows,
-    Effect.fnUntraced(function*(workflow) {
+    Effect.fnUntraced(function*(workflow, index: number) {
       const own = yield* findings({ ...workflow }, workflow.active, context)
-      const callees = connected === undefined ? [] : yield* Callees.problems({ ...workflow }, connected).pipe(
-        Effect.provideService(N8nClient, { ...n8n, getWorkflow })
+      const referring = (faults[index] ?? []).map(({ fix, message, node, path, rule, severity }): Located =>
+        defined({ rule, severity, node, message: Visible.label(message, 1_000), fix, path })
       )
-      const called = callees.map(({ fix, message, node, path, severity }): Located =>
-        defined({ rule: "unknown-callee", severity, node, message: Visible.label(message, 1_000), fix, path })
-      )
-      return [...called, ...own].map((finding): Finding => ({ workflow: workflow.id, name: workflow.name, ...finding }))
+      const judged = new Set(referring.map(({ path }) => path))
+      return [...referring, ...own.filter(({ path, rule }) => rule !== "missing-credential" || !judged.has(path))].map((
+        finding
+      ): Finding => ({
+        workflow: workflow.id,
+        name: workflow.name,
+        ...finding
+      }))
     })
   )
   const report: Report = { findings: all.flat(), places: workflows.map(({ id }) => id) }

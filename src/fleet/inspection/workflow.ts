@@ -28,7 +28,7 @@ export interface Context {
 /** Finding with the line in the code at its path. */
 export type Draft = Located & { readonly line?: number }
 
-const notes: ReadonlySet<string> = new Set(["manual-only", "community-node"])
+const notes: ReadonlySet<string> = new Set(["manual-only", "community-node", "missing-credential"])
 
 const ofProblem = ({ fix, line, message, node, path, rule, severity }: Ruled): Draft =>
   defined({ rule, severity: notes.has(rule) ? "note" as const : severity, node, message, fix, path, line })

@@ -90,15 +90,6 @@ export const typeOf = (node: unknown): string => str(obj(node)?.["type"]) ?? ""
 export const typesOf = (workflow: { readonly nodes?: unknown }): ReadonlyArray<string> =>
   nodes(workflow).flatMap((node) => typeOf(node) || [])
 
-/** Credentials that a workflow's nodes refer to by id, one for each reference. */
-export const credentialsOf = (workflow: { readonly nodes?: unknown }) =>
-  nodes(workflow).flatMap((node) =>
-    Object.entries(obj(node["credentials"]) ?? {}).flatMap(([type, reference]) => {
-      const { id, name } = obj(reference) ?? {}
-      return typeof id === "string" ? [{ id, name: str(name) ?? "", type }] : []
-    })
-  )
-
 /** Parameters of a node. */
 export const parametersOf = (node: unknown): Obj => obj(obj(node)?.["parameters"]) ?? {}
 

@@ -5,6 +5,7 @@ import { defined, type Obj, obj } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import { WorkflowFiles, type WorkflowFolder } from "../../workflows/files/WorkflowFiles.ts"
+import * as ReferenceProblems from "../../workflows/ReferenceProblems.ts"
 import { together } from "../../workflows/store/Publishing.ts"
 import * as content from "../content.ts"
 import { hostOf } from "../locals.ts"
@@ -60,6 +61,7 @@ const applied = Effect.fnUntraced(function*<R>(
 ) {
   const { contentFor, targetOf, tasks } = plan
   let { workflows } = route
+  const written = new Map<string, Workflow.Workflow>()
   const record = (id: string, promoted: Promoted) => {
     workflows = { ...workflows, [id]: promoted }
     return writeRecord(folder, { ...route, workflows }, others)
@@ -86,6 +88,7 @@ const applied = Effect.fnUntraced(function*<R>(
         ? yield* writing.create(isIncomplete ? withoutErrorWorkflow(target) : target, operation, isPublished)
         : yield* update(current, target, isPublished)
       targetOf.set(entry.id, workflow)
+      written.set(entry.id, workflow)
       yield* note(entry.id, workflow)
       return outcomeOf(entry, workflow, [
         ...entry.warnings ?? [],
@@ -98,10 +101,11 @@ const applied = Effect.fnUntraced(function*<R>(
   /** Completes a workflow whose callees did not exist when it was written. */
   const complete = Effect.fnUntraced(function*({ entry, workflow }: Task, id: string, outcome: Promotion) {
     const current = yield* to.getWorkflow(id)
-    const written = yield* update(current, contentFor(workflow, true).target, publishes)
-    yield* note(entry.id, written.workflow)
-    const isRefused = publishes && writing.isRefused(written.workflow, scope)
-    return outcomeOf(outcome, written.workflow, [...outcome.warnings ?? [], ...written.warnings], isRefused)
+    const whole = yield* update(current, contentFor(workflow, true).target, publishes)
+    written.set(entry.id, whole.workflow)
+    yield* note(entry.id, whole.workflow)
+    const isRefused = publishes && writing.isRefused(whole.workflow, scope)
+    return outcomeOf(outcome, whole.workflow, [...outcome.warnings ?? [], ...whole.warnings], isRefused)
   })
 
   const outcomes = new Map<string, Promotion>()
@@ -143,7 +147,12 @@ const applied = Effect.fnUntraced(function*<R>(
     }
   })
   const { warnings } = yield* together(writeAll)
-  return new Map([...outcomes].map(([id, outcome]) => [id, withWarnings(outcome, warnings.get(outcome.target ?? ""))]))
+  const faults = yield* ReferenceProblems.warnings([...written.values()], true)
+  const byId = new Map([...written.keys()].map((id, index) => [id, faults[index] ?? []]))
+  return new Map([...outcomes].map(([id, outcome]) => [
+    id,
+    withWarnings(outcome, [...warnings.get(outcome.target ?? "") ?? [], ...byId.get(id) ?? []])
+  ]))
 }, (effect, { to }) => Effect.provideService(effect, N8nClient, to))
 
 export {

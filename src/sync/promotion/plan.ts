@@ -7,12 +7,11 @@ import { suggestion } from "../../base/Nearest.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { isUnlicensed, isUnsupported, isV1, writesDrafts } from "../../n8n/N8nClient.ts"
 import * as LiteralSecrets from "../../workflow/LiteralSecrets.ts"
-import * as NodeParameters from "../../workflow/NodeParameters.ts"
+import * as References from "../../workflow/References.ts"
 import type { WorkflowFolder } from "../../workflows/files/WorkflowFiles.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import * as content from "../content.ts"
 import { concurrency, hasNodes, nodeIds, noWorkflows } from "../locals.ts"
-import * as references from "../references.ts"
 import { changedLine, nonEmpty } from "../report.ts"
 import {
   type Bindings,
@@ -29,7 +28,7 @@ import {
 export const refuse = (reason: string, hint: string) => Errors.invalid("only", reason, hint)
 
 /** Reference with this id, else the only one with this name. */
-const named = <A extends references.NamedRef>(
+const named = <A extends References.NamedRef>(
   refs: ReadonlyArray<A>,
   idOrName: string
 ): A | "none" | "several" => {
@@ -38,14 +37,8 @@ const named = <A extends references.NamedRef>(
   return byId ?? (byName.length > 1 ? "several" : byName[0] ?? "none")
 }
 
-interface Credential extends references.NamedRef {
-  readonly type: string
-}
-
-const credentialsIn = (workflows: ReadonlyArray<Workflow.Listed>): ReadonlyArray<Credential> => {
-  const all = workflows.flatMap(Workflow.credentialsOf).filter(({ name }) => name !== "")
-  return [...new Map(all.map((each) => [`${each.type} ${each.id}`, each])).values()]
-}
+const namedCredentials = (workflows: ReadonlyArray<Workflow.Listed>) =>
+  References.credentials(workflows).filter(({ name }) => name !== "")
 
 interface Known<A> {
   readonly refs: ReadonlyArray<A>
@@ -61,15 +54,6 @@ const listed = <A>(stream: Stream.Stream<A, Errors.RequestError>, known: Readonl
       () => Effect.succeed({ refs: known, isComplete: false })
     )
   )
-
-const usesOf = (workflow: Workflow.Workflow, placesOf: (node: unknown) => ReadonlyArray<NodeParameters.Place>) => {
-  const all: Array<references.Reference> = []
-  references.map({ nodes: workflow.nodes, settings: workflow.settings }, placesOf, (reference) => {
-    all.push(reference)
-    return undefined
-  })
-  return all
-}
 
 const nothing = { refs: [], isComplete: true }
 
@@ -102,10 +86,9 @@ export const readFacts = Effect.fnUntraced(function*(
   for (const id of yield* choose(all, source, except)) chosen.delete(id)
   const faults = source.faults.filter(({ file }) => chosen.delete(file))
   const workflows = yield* Effect.forEach([...chosen], source.get, { concurrency })
-  const placesOf = yield* NodeParameters.places({ nodes: workflows.flatMap(({ nodes }) => nodes) })
   const lookups = yield* NodeLookups.make(workflows.flatMap(({ nodes }) => nodes.map(({ type }) => type)), release)
-  const uses = new Map(workflows.map((workflow) => [workflow.id, usesOf(workflow, placesOf)]))
-  const isUsed = (kind: references.Reference["kind"]) => [...uses.values()].flat().some((use) => use.kind === kind)
+  const uses = new Map(workflows.map((workflow) => [workflow.id, References.of(workflow)]))
+  const isUsed = (kind: References.Kind) => [...uses.values()].flat().some((use) => use.kind === kind)
   return {
     release,
     scope,
@@ -114,10 +97,9 @@ export const readFacts = Effect.fnUntraced(function*(
     targets,
     chosen,
     workflows,
-    placesOf,
     lookups,
     uses,
-    credentials: isUsed("credential") ? yield* listed(to.streamCredentials, credentialsIn(targets)) : nothing,
+    credentials: isUsed("credential") ? yield* listed(to.streamCredentials, namedCredentials(targets)) : nothing,
     tables: isUsed("table")
       ? {
         source: source.tables ? yield* listed(source.tables, []) : nothing,
@@ -129,12 +111,16 @@ export const readFacts = Effect.fnUntraced(function*(
 
 export type Facts = Effect.Success<ReturnType<typeof readFacts>>
 
-type NamedRef = references.NamedRef
+/** Whether a reference names a workflow. */
+const isWorkflow = ({ kind }: References.Reference) => kind !== "credential" && kind !== "table" && kind !== "http"
+
+/** Whether the workflow fails without the target; `api` may mean another n8n, that the node has a credential for. */
+const isNeeded = ({ kind, unused }: References.Reference) => kind !== "api" && kind !== "caller" && unused !== "unread"
 
 type Add = (reason: string) => void
 
 interface Counterpart {
-  readonly ref: NamedRef
+  readonly ref: References.NamedRef
   readonly how: "bound" | "promoted" | "name"
 }
 
@@ -153,7 +139,7 @@ const counterpartsOf = (
     return [id, name].flatMap((key) => key !== undefined && Object.hasOwn(all, key) ? all[key] ?? [] : [])[0]
   }
 
-  const pick = <A extends NamedRef>(
+  const pick = <A extends References.NamedRef>(
     refs: ReadonlyArray<A>,
     binding: string,
     what: string,
@@ -175,11 +161,11 @@ const counterpartsOf = (
   const byName = (
     kind: "credentials" | "tables",
     { id, name }: { readonly id?: string | undefined; readonly name?: string | undefined },
-    { isComplete, refs }: Known<NamedRef>,
+    { isComplete, refs }: Known<References.NamedRef>,
     what: string,
     unlisted: string,
     add: Add
-  ): NamedRef | undefined => {
+  ): References.NamedRef | undefined => {
     const binding = bound(kind, id, name)
     if (binding !== undefined) {
       // It cannot be looked up in an incomplete list, so the binding is trusted.
@@ -201,14 +187,14 @@ const counterpartsOf = (
     return undefined
   }
 
-  const credential = (reference: references.Reference & { readonly kind: "credential" }, add: Add) => {
-    const { id, name, type } = reference
+  const credential = (reference: References.Reference, add: Add) => {
+    const { id, name, type = "" } = reference
     const known = { ...credentials, refs: credentials.refs.filter((each) => each.type === type) }
     const unlisted = "as far as its workflows show (n8n 1.x does not list credentials)"
     return byName("credentials", reference, known, `The credential '${name ?? id}' (${type})`, unlisted, add)
   }
 
-  const table = ({ id, name: shown }: references.Reference & { readonly kind: "workflow" | "table" }, add: Add) => {
+  const table = ({ id, name: shown }: References.Reference, add: Add) => {
     const name = tables.source.refs.find((each) => each.id === id)?.name ?? (source.tables ? undefined : shown)
     const what = `The data table '${name ?? id}'`
     return byName("tables", { id, name }, tables.target, what, "which does not list tables", add)
@@ -299,7 +285,7 @@ export const planOf = Effect.fnUntraced(function*<R>(
   facts: Facts,
   route: Route
 ) {
-  const { chosen, faults, placesOf, scope, source, uses, workflows } = facts
+  const { chosen, faults, scope, source, uses, workflows } = facts
   const url = to.instance.url
   const counterparts = counterpartsOf(facts, bindings, route, url)
   const { nameOf } = counterparts
@@ -308,21 +294,26 @@ export const planOf = Effect.fnUntraced(function*<R>(
   const items = inOrder(workflows.map((workflow) => {
     const { id, name } = workflow
     const add = (reason: string) => void obstacles.push({ id, workflow: name, reason })
-    const called = (uses.get(id) ?? []).flatMap((use) => use.kind === "workflow" ? [use] : [])
-    const calls = called.map(({ id }) => id)
-    const needs = called.flatMap((use) => use.isUsed && use.id !== id && chosen.has(use.id) ? [use.id] : [])
+    const called = (uses.get(id) ?? []).flatMap((use) =>
+      isWorkflow(use) && use.id !== undefined ? [{ use, to: use.id }] : []
+    )
+    const calls = called.map(({ to }) => to)
+    const needs = called.flatMap(({ to, use }) => isNeeded(use) && to !== id && chosen.has(to) ? [to] : [])
     return { id, workflow, calls, needs, counterpart: counterparts.workflow(id, add) }
   }))
-  const targetOf = new Map<string, references.NamedRef>(
+  const targetOf = new Map<string, References.NamedRef>(
     items.flatMap(({ counterpart, id }) => counterpart === undefined ? [] : [[id, counterpart.ref]])
   )
 
   const called = (
-    { id, isUsed, name = nameOf(id) }: references.Reference & { readonly kind: "workflow" | "table" },
+    id: string,
+    reference: References.Reference,
     add: Add
-  ): references.NamedRef | undefined => {
+  ): References.NamedRef | undefined => {
     const known = targetOf.get(id)
     if (known !== undefined || chosen.has(id)) return known
+    const isUsed = isNeeded(reference)
+    const { name = nameOf(id) } = reference
     const counterpart = counterparts.workflow(id, isUsed ? add : () => undefined)?.ref
     if (counterpart === undefined && isUsed && !counterparts.isBound(id)) {
       add(
@@ -339,20 +330,22 @@ export const planOf = Effect.fnUntraced(function*<R>(
   /** Content for the second n8n. It `isIncomplete` while a workflow that it calls does not exist there. */
   const contentFor = (workflow: Workflow.Workflow, isSilent: boolean) => {
     let isIncomplete = false
-    const target = references.map(content.of(workflow, scope), placesOf, (reference) => {
+    const target = References.replace(content.of(workflow, scope), (reference) => {
       const add = (reason: string) =>
         isSilent
           ? undefined
           : void obstacles.push(defined({ id: workflow.id, workflow: workflow.name, node: reference.node, reason }))
-      switch (reference.kind) {
-        case "credential":
-          return counterparts.credential(reference, add)
-        case "table":
-          return counterparts.table(reference, reference.isUsed ? add : () => undefined)
-        case "workflow":
-          if (chosen.has(reference.id) && !targetOf.has(reference.id)) isIncomplete = true
-          return called(reference, add)
+      const { decidedBy, id, kind, name } = reference
+      if (decidedBy !== undefined) return undefined
+      if (kind === "credential") {
+        return (id ?? name) === undefined ? undefined : counterparts.credential(reference, add)
       }
+      // A table by its name is found by it there too.
+      if (id === undefined) return undefined
+      if (kind === "table") return counterparts.table(reference, isNeeded(reference) ? add : () => undefined)
+      if (!isWorkflow(reference)) return undefined
+      if (chosen.has(id) && !targetOf.has(id)) isIncomplete = true
+      return called(id, reference, add)
     })
     return { target, isIncomplete }
   }

@@ -5,10 +5,10 @@ import * as Stream from "effect/Stream"
 import * as Errors from "../../base/Errors.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import type { Service as Client } from "../../n8n/N8nClient.ts"
+import type { NamedRef } from "../../workflow/References.ts"
 import type { WorkflowFolder } from "../../workflows/files/WorkflowFiles.ts"
 import type * as content from "../content.ts"
 import * as Locals from "../locals.ts"
-import type { NamedRef } from "../references.ts"
 
 const Names = Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
 

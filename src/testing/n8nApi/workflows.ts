@@ -50,7 +50,10 @@ const getWorkflow: Handler = Effect.fnUntraced(function*(call) {
   return workflow === undefined ? yield* refuse(404, "Not Found") : Response.json(detail(workflow, call))
 })
 
-/** Resolves credentials by id, or else by a unique name; the stored reference gets the credential's current name. */
+/**
+ * Resolves credentials by id, or else by a unique name; the stored reference gets the credential's current name. Without
+ * an id, which is not the same as the id `null`, n8n takes any of the type.
+ */
 const withCredentials = (nodes: ReadonlyArray<State.Node>, { credentials }: State.State): ReadonlyArray<State.Node> =>
   nodes.map((node) => {
     if (node["credentials"] === undefined || node["disabled"] === true) return node
@@ -58,7 +61,8 @@ const withCredentials = (nodes: ReadonlyArray<State.Node>, { credentials }: Stat
       const { id, name } = typeof reference === "string" ? { id: null, name: reference } : State.obj(reference)
       const ofType = credentials.filter((credential) => credential.type === type)
       const byName = ofType.filter((credential) => credential.name === name)
-      const match = ofType.find((credential) => credential.id === id) ?? (byName.length === 1 ? byName[0] : undefined)
+      const byId = id === undefined ? ofType.at(-1) : ofType.find((credential) => credential.id === id)
+      const match = byId ?? (byName.length === 1 ? byName[0] : undefined)
       return [type, match === undefined ? reference : State.only(match, "id", "name")]
     })
     return { ...node, credentials: Object.fromEntries(resolved) }

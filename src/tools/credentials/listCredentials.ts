@@ -4,8 +4,8 @@ import * as Stream from "effect/Stream"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
-import * as Workflow from "../../n8n/model/Workflow.ts"
 import { cursorAt, isUnsupported, N8nClient, pageAt, positionOf } from "../../n8n/N8nClient.ts"
+import * as References from "../../workflow/References.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
@@ -20,7 +20,7 @@ const inUse = N8nClient.use(({ streamWorkflows }) =>
     streamWorkflows({ archived: true }),
     () => new Map<string, typeof Row.Type>(),
     (byId, workflow) => {
-      for (const credential of Workflow.credentialsOf(workflow)) byId.set(credential.id, credential)
+      for (const credential of References.credentials([workflow])) byId.set(credential.id, credential)
       return byId
     }
   )

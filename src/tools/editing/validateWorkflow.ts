@@ -60,7 +60,10 @@ export const validateWorkflow = Tool.make({
     Effect.gen(function*() {
       const target = to === undefined ? undefined : yield* Effect.fromResult(Breaks.parseTarget(to))
       const { notes, place, repairs, value } = yield* source(workflowId, workflow)
-      const validation = yield* WorkflowValidation.validateConnected(value, target)
+      const validation = yield* WorkflowValidation.validateConnected(value, {
+        isStored: place.kind === "n8n",
+        to: target
+      })
       const from = yield* N8nClient.use((n8n) => n8n.release)
       const remarks = target === undefined ? [] : [
         Breaks.remark({ from, to: target }) ?? [],

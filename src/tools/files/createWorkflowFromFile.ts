@@ -26,6 +26,7 @@ export const createWorkflowFromFile = Tool.make({
         : []
       return { ...written, warnings: [...repairs, ...empty, ...written.warnings] }
     }).pipe(
+      writing.warnReferences,
       writing.warnDuplicateName((id) => `replace_workflow_from_file(id: '${id}', filePath: '${filePath}')`),
       writing.withUrl
     ),

@@ -41,7 +41,7 @@ export const replaceWorkflowFromFile = Tool.make({
         store.update(id, patch, { operation: "replace_workflow_from_file", source: "caller", expectedVersionId })
       )
       return { ...written, warnings: [...repairs, ...written.warnings] }
-    }).pipe(writing.withUrl),
+    }).pipe(writing.warnReferences, writing.withUrl),
   summarize: (written, { raw }) => writing.summarize(written, raw),
   message: ({ id }, { filePath }) => ({
     en: `Replaced workflow '${id}' with the ${nounOf(filePath)}`,

@@ -8,6 +8,7 @@ import { defined, type Obj } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import type { Dependent } from "../../workflows/Publication.ts"
+import * as ReferenceProblems from "../../workflows/ReferenceProblems.ts"
 import type { Written } from "../../workflows/store/WorkflowStore.ts"
 import * as links from "./Links.ts"
 import * as parameters from "./Parameters.ts"
@@ -31,6 +32,14 @@ export const withUrl = <A extends Written, R>(write: Effect.Effect<A, Errors.N8n
   Effect.gen(function*() {
     const written = yield* write
     return { ...written, url: links.workflow((yield* N8nClient).instance, written.workflow.id) }
+  })
+
+/** Warns of what the written workflow refers to and this n8n lacks, so that it would fail. */
+export const warnReferences = <R>(write: Effect.Effect<Written, Errors.N8nError, R>) =>
+  Effect.gen(function*() {
+    const written = yield* write
+    const [faults = []] = yield* ReferenceProblems.warnings([written.workflow], true)
+    return { ...written, warnings: [...written.warnings, ...faults] }
   })
 
 const maxDuplicates = 25

@@ -35,6 +35,7 @@ export const createWorkflow = Tool.make({
         place: defined({ projectId: project, parentFolderId: folder })
       })
     ).pipe(
+      writing.warnReferences,
       writing.warnDuplicateName((id) => `update_workflow(id: '${id}', nodes: […], connections: {…})`),
       writing.withUrl
     ),

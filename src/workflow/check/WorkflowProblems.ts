@@ -7,7 +7,7 @@ import type { MissingCredential, Problem } from "../../base/Problem.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as Checked from "./CheckedWorkflow.ts"
 import { connectionProblems, reachProblems } from "./Connection.ts"
-import { missingCredentials, nodeProblems } from "./node.ts"
+import { credentialProblems, missingCredentials, nodeProblems } from "./node.ts"
 import type { Ruled } from "./Rules.ts"
 import { structureProblems } from "./structure.ts"
 import { typeProblems } from "./TypeProblems.ts"
@@ -73,10 +73,11 @@ const ruledOf = function*(
 const problemsOf = (all: ReadonlyArray<Ruled>): ReadonlyArray<Problem> =>
   onceEach(all.map(({ line: _, rule: __, ...problem }) => problem))
 
-/** Problems with their rules, each with its fix. @internal */
+/** Problems with their rules, each with its fix, and missing credentials. @internal */
 export const ruled = function*(workflow: Obj, given: Checked.Lookups): Turn.Steps<ReadonlyArray<Ruled>> {
   const lookups = Checked.sparing(given)
-  return yield* ruledOf(workflow, yield* Checked.make(workflow, lookups), lookups, true)
+  const checked = yield* Checked.make(workflow, lookups)
+  return [...yield* ruledOf(workflow, checked, lookups, true), ...credentialProblems(checked)]
 }
 
 /** Result of checking a workflow. */

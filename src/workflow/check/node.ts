@@ -1,13 +1,12 @@
 /** Problems inside single nodes: parameters, expressions and missing credentials. */
 import { maxChars } from "../../base/JavaScript.ts"
-import { obj, own, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import type { MissingCredential } from "../../base/Problem.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
-import { about } from "../../catalogue/parameters/ParameterValues.ts"
 import { parametersOf } from "../../n8n/model/Workflow.ts"
 import * as Graph from "../Graph.ts"
+import * as References from "../References.ts"
 import * as Schedules from "../Schedules.ts"
 import {
   type Checked,
@@ -61,28 +60,32 @@ const ofSchedules = (node: Node, isV1: boolean): ReadonlyArray<Ruled> =>
     )
   )
 
-const chosen = ({ parameters }: Node): ReadonlyArray<string> => {
-  const key = parameters["authentication"] === "predefinedCredentialType"
-    ? "nodeCredentialType"
-    : parameters["authentication"] === "genericCredentialType"
-    ? "genericAuthType"
-    : undefined
-  const name = key === undefined ? undefined : str(parameters[key])
-  return name === undefined || name === "" || name.startsWith("=") ? [] : [name]
+const ofCredentials = ({ description, json, name, parameters, version }: Node): ReadonlyArray<MissingCredential> => {
+  if (description === undefined || version === undefined) return []
+  const references = References.ofNode({ credentials: json["credentials"] })
+  const isSet = (type: string) =>
+    references.some((each) => each.type === type && (each.id ?? each.decidedBy) !== undefined)
+  return References.slots(description, version, parameters).flatMap(({ isRequired, type }) =>
+    isRequired && !isSet(type) ? [{ node: name, type }] : []
+  )
 }
 
-const ofCredentials = (node: Node): ReadonlyArray<MissingCredential> => {
-  const { description, json, name: ofNode, parameters, version } = node
-  if (description === undefined || version === undefined) return []
-  const scope = { values: parameters, root: parameters, ...about(description, { typeVersion: version, parameters }) }
-  const needed = (description.credentials ?? []).flatMap(({ displayOptions, name, required }) =>
-    required === true && Parameters.isShown(displayOptions, scope) ? [name] : []
-  )
-  return [...new Set([...chosen(node), ...needed])].flatMap((type) => {
-    const credential = obj(own(json["credentials"], type))
-    return credential?.["id"] || credential?.["__aiGatewayManaged"] ? [] : [{ node: ofNode, type }]
+/** Missing credentials as problems, for reports that have no other place for them. */
+export const credentialProblems = (checked: Checked): ReadonlyArray<Ruled> =>
+  missingCredentials(checked).flatMap(({ node: name, type }) => {
+    const node = checked.byName.get(name)
+    const known = node &&
+      References.ofNode({ credentials: node.json["credentials"] }).find((each) => each.type === type)
+    const only = known?.name === undefined ? "" : `, only the name '${shorten(known.name)}'`
+    return node === undefined ? [] : problemOf(
+      node,
+      "missing-credential",
+      "warning",
+      `The credential '${type}' is not set${only}.`,
+      undefined,
+      JsonPath.member(`${node.at}.credentials`, type)
+    )
   })
-}
 
 export const missingCredentials = ({ graph, nodes }: Checked): ReadonlyArray<MissingCredential> => {
   return nodes.flatMap((node) => node.isDisabled || !isLookedInto(node, graph) ? [] : ofCredentials(node))

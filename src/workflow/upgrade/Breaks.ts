@@ -11,6 +11,7 @@ import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { isNewer } from "../../catalogue/types/Releases.ts"
 import { nodes, parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
 import type { NodeLookups } from "../Lookups.ts"
+import * as References from "../References.ts"
 import listed from "./breaks.json" with { type: "json" }
 import waiting from "./waiting.json" with { type: "json" }
 
@@ -110,13 +111,13 @@ const hasWaitingNode = (workflow: Obj): boolean =>
 
 /** Whether a node calls a workflow that waits, or one that is chosen at run time; `find` returns a workflow by id. */
 export const callsWaiting = (node: Obj, workflow: Obj, find: (id: string) => Obj | undefined): boolean => {
-  if (typeOf(node) !== "n8n-nodes-base.executeWorkflow") return false
-  const { options, source = "database", workflowId } = parametersOf(node)
-  if (own(options, "waitForSubWorkflow") === false) return false
-  const id = source === "database" ? str(workflowId) ?? str(own(workflowId, "value")) : undefined
-  const isItself = id !== undefined && /^=\{\{ ?\$workflow\.id ?\}\}$/.test(id)
-  if (id === undefined || id.startsWith("=") && !isItself) return true
-  const called = isItself || id === workflow["id"] ? workflow : find(id)
+  if (typeOf(node) !== References.caller || own(parametersOf(node)["options"], "waitForSubWorkflow") === false) {
+    return false
+  }
+  const { decidedBy = "", id } = References.callOf(node) ?? {}
+  const isItself = /^=\{\{ ?\$workflow\.id ?\}\}$/.test(decidedBy)
+  if (id === undefined && !isItself) return true
+  const called = isItself || id === workflow["id"] ? workflow : find(id ?? "")
   return called !== undefined && hasWaitingNode(called)
 }
 

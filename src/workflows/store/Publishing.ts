@@ -6,12 +6,13 @@ import * as Schedule from "effect/Schedule"
 import type { Hint } from "../../base/Advice.ts"
 import * as Deadline from "../../base/Deadline.ts"
 import * as Errors from "../../base/Errors.ts"
-import { equals, type Obj, obj, str } from "../../base/Json.ts"
+import { equals, type Obj } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { hasStatus, N8nClient, type VersionLabels } from "../../n8n/N8nClient.ts"
 import { puttingBack } from "../../n8n/WriteGuard.ts"
 import * as Schedules from "../../workflow/Schedules.ts"
+import * as Webhooks from "../../workflow/Webhooks.ts"
 
 /** Milliseconds within which publishing and unpublishing take effect, mostly within a second. */
 const settlingMillis = 10_000
@@ -45,20 +46,17 @@ export const afterUncertain = (id: string, error: Errors.ApiError) =>
     )
   )
 
-/** Webhooks of the workflow; n8n 1 puts ids before the path of a node without a `webhookId`. */
-const webhooks = (workflow: Workflow.Workflow) =>
-  workflow.nodes.flatMap((node) => {
-    const path = str(obj(node.parameters)?.["path"])
-    const isWebhook = node.type === "n8n-nodes-base.webhook" && node.disabled !== true
-    if (!isWebhook || path === undefined || path.includes(":")) return []
-    const withIds = `${workflow.id}/${encodeURIComponent(node.name.toLowerCase())}/${path}`
-    const hasId = str(node["webhookId"]) !== undefined
-    return [{
-      name: node.name,
-      paths: hasId ? [path] : [path, withIds],
-      method: str(obj(node.parameters)?.["httpMethod"]) ?? "GET"
-    }]
-  })
+/** Webhooks of the workflow whose paths have no parameters, each with the paths at which it may answer. */
+const webhooks = (workflow: Workflow.Workflow) => {
+  const whole = Webhooks.of(workflow.id, workflow).filter(({ isPrefix, segments }) =>
+    !isPrefix && !segments.some((segment) => segment.startsWith(":"))
+  )
+  return [...Map.groupBy(whole, ({ node }) => node)].map(([name, all]) => ({
+    name,
+    paths: all.map(({ segments }) => segments.map(encodeURIComponent).join("/")),
+    methods: all[0]?.methods ?? []
+  }))
+}
 
 interface Webhook {
   readonly name: string
@@ -69,12 +67,12 @@ interface Webhook {
   readonly isSeen: boolean
 }
 
-const answering = Effect.fnUntraced(function*({ method, name, paths }: ReturnType<typeof webhooks>[number]) {
+const answering = Effect.fnUntraced(function*({ methods, name, paths }: ReturnType<typeof webhooks>[number]) {
   const { webhookMethods } = yield* N8nClient
   for (const path of paths) {
-    const methods = yield* webhookMethods(path)
-    if (methods === undefined) return { name, paths, path: undefined, isSeen: false } satisfies Webhook as Webhook
-    if (methods.includes(method)) return { name, paths, path, isSeen: true }
+    const answers = yield* webhookMethods(path)
+    if (answers === undefined) return { name, paths, path: undefined, isSeen: false } satisfies Webhook as Webhook
+    if (methods.every((method) => answers.includes(method))) return { name, paths, path, isSeen: true }
   }
   return { name, paths, path: undefined, isSeen: true }
 })

@@ -8,6 +8,7 @@ import * as Turn from "../../base/Turn.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { hasStatus, N8nClient } from "../../n8n/N8nClient.ts"
 import * as Placeholders from "../../workflow/Placeholders.ts"
+import * as References from "../../workflow/References.ts"
 import * as Refusal from "../../workflow/repair/Refusal.ts"
 import * as WorkflowInput from "../../workflow/repair/WorkflowInput.ts"
 import * as NodeLookups from "../NodeLookups.ts"
@@ -63,7 +64,7 @@ export const withoutRefused = (
   send: (body: Obj) => Effect.Effect<Workflow.Workflow, Errors.N8nError>,
   dropped: ReadonlyArray<ReadonlyArray<Refusal.Path>> = []
 ): Effect.Effect<{ workflow: Workflow.Workflow; warnings: ReadonlyArray<string> }, Errors.N8nError> =>
-  send(body).pipe(
+  send(References.withNullIds(body)).pipe(
     Effect.map((workflow) => ({ workflow, warnings: leftOut(dropped.flat()) })),
     Effect.catchIf(badRequest, (error) => {
       const refused = Refusal.toDrop(error.reason.details, body)

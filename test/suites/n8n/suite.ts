@@ -39,6 +39,7 @@ import { proving } from "./proving.ts"
 import { publishing } from "./publishing.ts"
 import { publishingVersions } from "./publishingVersions.ts"
 import { RealN8n } from "./RealN8n.ts"
+import { referring } from "./referring.ts"
 import { replaying } from "./replaying.ts"
 import { resources } from "./resources.ts"
 import { retrying } from "./retrying.ts"
@@ -637,6 +638,7 @@ export const suite = (version: string) => {
     choosing(it, version)
     triage(it, { v2, drafts })
     validation(it, version)
+    referring(it, { v2 })
     guides(it, v2)
     building(it, { drafts })
     upgradingAi(it)

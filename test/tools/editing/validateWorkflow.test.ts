@@ -141,8 +141,13 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
           ] as const)
       const n8n = yield* N8nClient.N8nClient
       const draft = yield* n8n.getWorkflow(fixtures.workflowId("branch"))
-      const { id: published } = yield* n8n.createWorkflow(good)
+      const { id: published } = yield* n8n.createWorkflow({ ...good, nodes: [node("Start", "executeWorkflowTrigger")] })
       yield* n8n.publishWorkflow(published)
+      const { id: bare } = yield* n8n.createWorkflow(good)
+      yield* n8n.publishWorkflow(bare)
+      same((yield* about("own", call("A", bare)))[1].map(([severity, , message]) => [severity, message]), [
+        ["error", `It calls the workflow 'Good' (${bare}), which has no Execute Workflow Trigger.`]
+      ])
       same(
         yield* about(
           "own",

@@ -19,7 +19,7 @@ const workflow = (id: string, nodes: ReadonlyArray<Obj>, more: Obj = {}) => ({
   active: true,
   nodes,
   connections: {},
-  settings: { errorWorkflow: "e" },
+  settings: { errorWorkflow: "ok" },
   ...more
 })
 
@@ -36,7 +36,7 @@ const risky = (id: string) =>
 const execution = { id: "1", workflowId: "ok", status: "success", startedAt: "2026-11-22T00:00:00.000Z" }
 
 const clean = {
-  workflows: [workflow("ok", [safeHook])],
+  workflows: [workflow("ok", [safeHook, node("On error", "errorTrigger")])],
   executions: [execution],
   credentials: [{ id: "c1", name: "Key", type: "httpHeaderAuth" }]
 }
