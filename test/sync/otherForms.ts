@@ -1,4 +1,4 @@
-/** Files that contain a workflow in another form than a workflow file, on any n8n. */
+/** Files that contain a workflow in any form, on any n8n. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -41,6 +41,7 @@ export const forms = (
     "another extension": ["kept.json.bak", text],
     "no extension": ["kept", text],
     "lines of JSON": ["kept.jsonl", `${JSON.stringify(other)}\n${JSON.stringify(workflow)}\n`],
+    "a block of Markdown": ["kept.json", `# Moved\n\n\`\`\`json\n${text}\n\`\`\`\n\nNotes\n`],
     "Markdown": ["kept.md", `# Moved\n\n\`\`\`json\n${text}\n\`\`\`\n`],
     "YAML": ["kept.yaml", `name: Moved\nid: ${id}\nnodes: []\n`],
     "code": ["kept.ts", `export default { id: "${id}", nodes: [] }`],
@@ -49,6 +50,24 @@ export const forms = (
     "in another workflow": ["other.json", JSON.stringify({ ...other, pinData: { Start: [{ json: workflow }] } })]
   }
 }
+
+/** Forms that are read as the workflow's file. */
+const own: ReadonlySet<string> = new Set([
+  "a list of one",
+  "in workflow",
+  "in data",
+  "in workflows",
+  "a page of n8n's API",
+  "two wrappers",
+  "a string of JSON",
+  "a string in a wrapper",
+  "by its id",
+  "connections as a list",
+  "in UTF-16",
+  "in a subfolder",
+  "in a hidden file",
+  "a block of Markdown"
+])
 
 /** Forms that a status need not mention, since nothing but a deletion depends on them. */
 const quiet: ReadonlySet<string> = new Set(["in another workflow"])
@@ -68,7 +87,14 @@ export const deletesNothingPresent = (folder: string, names?: ReadonlyArray<stri
       const path = `${folder}/${file}`
       yield* fs.makeDirectory(path.slice(0, path.lastIndexOf("/")), { recursive: true })
       yield* fs.writeFile(path, typeof text === "string" ? new TextEncoder().encode(text) : text)
-      for (const selected of [{ only }, { only: ["moved.json"] }, { among: ["moved.json"] }]) {
+      for (const dryRun of own.has(form) ? [true, false] : []) {
+        if (form === "connections as a list" && !dryRun) continue
+        const { entries } = yield* Sync.push(".", { only, dryRun, deletes: true })
+        const status = form === "connections as a list" ? "changed here" : "same"
+        assert.deepStrictEqual(entries.map((each) => [each.file, each.status]), [[file, status]], form)
+        assert.deepStrictEqual((yield* Sync.status(".", { only })).entries.map((each) => each.status), [status], form)
+      }
+      for (const selected of own.has(form) ? [] : [{ only }, { only: ["moved.json"] }, { among: ["moved.json"] }]) {
         for (const dryRun of [true, false]) {
           const pushed = yield* Sync.push(".", { ...selected, dryRun, deletes: true })
           assert.deepStrictEqual(pushed.entries.flatMap(({ action }) => action ?? []), [], form)

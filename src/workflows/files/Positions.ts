@@ -2,7 +2,7 @@
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Jsonc from "jsonc-parser"
-import type { Place } from "./JsonText.ts"
+import type { Place } from "../../base/JsonText.ts"
 
 /** A part and the rest of the path to another part in it. */
 type At = readonly [node: Jsonc.Node, start: number, rest: string]

@@ -33,7 +33,7 @@ layer(platform)("a workflow file", (it) => {
         const first = yield* folderWith({ "a.json": "1", "sub/b.json": "2" })
         const second = yield* folderWith({ "a.json": "3", "c.json": "4" })
         const value = (file: string) => Effect.map(read([first, second], file), ({ value }) => value)
-        assert.deepStrictEqual(yield* read([first, second], "a.json"), {
+        assert.deepInclude(yield* read([first, second], "a.json"), {
           path: `${first}/a.json`,
           text: "1",
           value: 1,
@@ -60,7 +60,7 @@ layer(platform)("a workflow file", (it) => {
       (name) =>
         Effect.gen(function*() {
           const root = yield* folderWith({ [name]: "{\"name\":\"名前\"}" })
-          assert.deepStrictEqual(yield* read(root, name), {
+          assert.deepInclude(yield* read(root, name), {
             path: `${root}/${name}`,
             text: "{\"name\":\"名前\"}",
             value: { name: "名前" },
@@ -409,7 +409,7 @@ layer(platform)("a workflow file", (it) => {
       { content: "<!DOCTYPE html>", says: "is not JSON: invalid symbol at line 1, column 1" },
       { content: `${"[".repeat(100_000)},`, says: "is not JSON: it is nested too deeply" },
       { content: Uint8Array.of(0x22, 0xe3, 0x81, 0x22), says: "is not UTF-8 text" },
-      { content: Uint8Array.of(0xff, 0xfe, 0x7b, 0, 0x7d, 0), says: "is not UTF-8 text" },
+      { content: Uint8Array.of(0xff, 0xfe, 0x7b, 0, 0x7d), says: "is not UTF-8 text" },
       { content: Uint8Array.of(0x1f, 0x8b, 8, 0), says: "is not UTF-8 text" }
     ])("invalid JSON is refused: $says", ({ content, says }) =>
       Effect.gen(function*() {

@@ -1,0 +1,249 @@
+/** Contents of a file, a text or a value: workflows, a broken one, or something else; and the ids in it. Pure. */
+import type * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { Hint } from "../base/Advice.ts"
+import { arr, type Obj, obj, str, without } from "../base/Json.ts"
+import * as JsonPath from "../base/JsonPath.ts"
+import * as JsonText from "../base/JsonText.ts"
+import { workflowKeys } from "../n8n/model/Workflow.ts"
+import { isNull, objectOf } from "./repair/Repairs.ts"
+
+/** A workflow in a value. */
+export interface Inside {
+  /** As it is there; without a name it has that of its wrapper or file, and an empty list of connections is an object. */
+  readonly workflow: Obj
+  /** Steps to it; each further list begins in the JSON that is the text at the end of the list before. */
+  readonly at: ReadonlyArray<ReadonlyArray<JsonPath.Step>>
+}
+
+/** Contents of a text or a value. */
+export type Contents =
+  | {
+    readonly _tag: "Workflows"
+    readonly value: unknown
+    readonly all: Arr.NonEmptyReadonlyArray<Inside>
+    /** Repairs of the text and of the form. */
+    readonly repairs: ReadonlyArray<string>
+  }
+  /** Text that cannot be read; `isLikely` if it looks like a workflow. */
+  | { readonly _tag: "Broken"; readonly why: string; readonly hint: Hint; readonly isLikely: boolean }
+  | { readonly _tag: "Other"; readonly value: unknown; readonly what: string; readonly repairs: ReadonlyArray<string> }
+
+const hasKey = (value: unknown, ...keys: ReadonlyArray<string>) => keys.some((key) => key in (obj(value) ?? {}))
+
+const isNode = (value: unknown) =>
+  str(obj(value)?.["type"])?.includes(".") === true && hasKey(value, "typeVersion", "parameters", "position")
+
+/** Whether a value is a workflow, or was to be one. */
+const isWorkflow = (value: unknown): value is Obj => {
+  if (!hasKey(value, "nodes")) return false
+  const { connections, nodes } = obj(value) ?? {}
+  return Array.isArray(nodes)
+    ? nodes.some(isNode) || (nodes.length === 0 ? objectOf : obj)(connections) !== undefined
+    : obj(connections) !== undefined || Object.keys(obj(value) ?? {}).every((key) => workflowKeys.has(key))
+}
+
+/** Part of a workflow that it lacks, or that has another form; n8n has no such workflow. */
+export const faultOf = ({ connections, name, nodes }: Obj): string | undefined =>
+  !Array.isArray(nodes)
+    ? "its 'nodes' are not a list"
+    : isNull(connections)
+    ? "it has no 'connections'"
+    : obj(connections) === undefined
+    ? "its 'connections' are not an object"
+    : typeof name === "string"
+    ? undefined
+    : "its 'name' is not a text"
+
+/** Whether a value is the record of a run, whose workflow is that of the time. */
+const isRun = (value: unknown) => hasKey(value, "workflowData") && hasKey(value, "id", "data", "mode", "startedAt")
+
+const withKey = (workflow: Obj, key: string, value: unknown): Obj =>
+  isNull(workflow[key]) && !isNull(value)
+    ? { [key]: value, ...without(workflow, (_, each) => each === key) }
+    : workflow
+
+const linked = (workflow: Obj): Obj =>
+  Array.isArray(workflow["connections"]) && workflow["connections"].length === 0
+    ? { ...workflow, connections: {} }
+    : workflow
+
+/** Id of a workflow that is in an object by its id. */
+const idIn = (key: unknown) => typeof key === "string" && /^[a-z0-9]{16}$/i.test(key) ? key : undefined
+
+/** Maximum number of lists, wrappers and texts around a workflow. */
+const maxDepth = 4
+
+const find = (value: unknown, at: Inside["at"] = [[]], wrapper?: unknown, depth = 0): ReadonlyArray<Inside> => {
+  if (isWorkflow(value)) {
+    return [{ workflow: withKey(withKey(linked(value), "name", wrapper), "id", idIn(at.at(-1)?.at(-1))), at }]
+  }
+  if (depth === maxDepth || isRun(value)) return []
+  if (typeof value === "string") {
+    const json = /^\s*[[{"]/.test(value) ? Result.getOrUndefined(JsonText.strictly(value)) : undefined
+    return json === undefined ? [] : find(json, [...at, []], wrapper, depth + 1)
+  }
+  const last = at.length - 1
+  return Object.entries(obj(value) ?? arr(value)).flatMap(([key, inner]) =>
+    typeof inner === "object" || typeof inner === "string"
+      ? find(
+        inner,
+        at.with(last, [...at[last] ?? [], Array.isArray(value) ? Number(key) : key]),
+        obj(value)?.["name"],
+        depth + 1
+      )
+      : []
+  )
+}
+
+/** Whether a value is a workflow in no list, wrapper or text. */
+export const isOwn = ({ at }: Inside): boolean => at.length === 1 && at[0]?.length === 0
+
+const whatOf = (value: unknown): string => {
+  const object = obj(value)
+  if (isRun(value)) return "it is the record of a run; store its 'workflowData' in a file of its own"
+  if (object !== undefined && Object.keys(object).length === 0) {
+    return "it is empty ({}); write {name, nodes, connections}"
+  }
+  if (object !== undefined) return `it has no 'nodes'; its keys are: ${Object.keys(object).slice(0, 8).join(", ")}`
+  if (!Array.isArray(value)) return `it is ${value === null ? "null" : `a ${typeof value}`}, not a JSON object`
+  if (value.length === 0) return "it is an empty list; write {name, nodes, connections}"
+  return value.every(isNode)
+    ? "it is a list of nodes alone; write {name, nodes, connections}"
+    : `it is a list of ${value.length} other things`
+}
+
+/** Contents of a value; `name` is for a workflow without one. */
+export const of = (value: unknown, name?: string, repairs: ReadonlyArray<string> = []): Contents => {
+  const [first, ...more] = find(value)
+  if (first === undefined) return { _tag: "Other", value, what: whatOf(value), repairs }
+  const nameOf = (index: number) => name === undefined || more.length === 0 ? name : `${name} ${index + 1}`
+  const all = [first, ...more].map((each, index) => ({
+    ...each,
+    workflow: withKey(each.workflow, "name", nameOf(index))
+  }))
+  const [own = first, ...others] = all
+  return {
+    _tag: "Workflows",
+    value,
+    all: [own, ...others],
+    repairs: [
+      ...repairs,
+      ...(isOwn(first) ? [] : ["Unwrapped the workflow."]),
+      ...(own.workflow["name"] === first.workflow["name"] ? [] : ["Named it after its file."])
+    ]
+  }
+}
+
+/** Blocks in the fences of Markdown, where no line of JSON begins so. */
+const blocksOf = (text: string) => {
+  const blocks: Array<readonly [start: number, end: number]> = []
+  let fence: readonly [mark: string, start: number] | undefined
+  for (const { 0: line, 1: mark = "", index } of text.matchAll(/^ {0,3}(`{3,}|~{3,}).*$/gm)) {
+    if (fence === undefined) fence = [mark, index + line.length]
+    else if (mark.startsWith(fence[0])) {
+      blocks.push([fence[1], index])
+      fence = undefined
+    }
+  }
+  return blocks.filter(([start, end]) =>
+    Result.match(JsonText.parse(text.slice(start, end)), {
+      onFailure: () => false,
+      onSuccess: ({ value }) => find(value).length > 0
+    })
+  )
+}
+
+const partsOf = (text: string): readonly [head: string, json: string, tail: string] => {
+  const [block, ...more] = blocksOf(text)
+  if (block === undefined || more.length > 0) return ["", text, ""]
+  return [text.slice(0, block[0]), text.slice(...block), text.slice(block[1])]
+}
+
+/** JSON of a text, at its place; the Markdown around it is blank. */
+export const jsonIn = (text: string): string => {
+  const [head, json, tail] = partsOf(text)
+  return `${head.replace(/[^\r\n]/g, " ")}${json}${tail.replace(/[^\r\n]/g, " ")}`
+}
+
+/** Whether a text that cannot be parsed looks like a workflow. */
+export const isLikely = (text: string): boolean => /"(?:nodes|connections)\\?"\s*:/.test(text)
+
+/** Contents of a text; `name` is for a workflow without one. */
+export const read = (text: string, name?: string): Contents => {
+  const broken = (why: string, hint: string): Contents => ({ _tag: "Broken", why, hint, isLikely: isLikely(text) })
+  if (text.replace(/^\uFEFF/, "").trim() === "") return broken("is empty", "Export the workflow from n8n again.")
+  const blocks = blocksOf(text).length
+  if (blocks > 1) return broken(`has ${blocks} blocks with workflows`, "Store each in a file of its own.")
+  return Result.match(JsonText.parse(jsonIn(text)), {
+    onFailure: (fault) => broken(`is not JSON: ${fault}`, "Fix the file there, or export the workflow from n8n again."),
+    onSuccess: ({ repairs, value }) =>
+      of(value, name, blocks === 0 ? repairs : [...repairs, "Took the workflow out of Markdown."])
+  })
+}
+
+const label = ({ workflow: { id, name } }: Inside) => `'${String(name)}'${str(id) === undefined ? "" : ` (${id})`}`
+
+const several = (all: ReadonlyArray<Inside>) =>
+  `it contains ${all.length} workflows: ${all.slice(0, 5).map(label).join(", ")}${
+    all.length > 5 ? ` and ${all.length - 5} more` : ""
+  }; pass one, of a file by its id or name: FILE.json#ID`
+
+/** Contents without the other workflows than the one of this id, or else of this name; all without a selector. */
+export const select = <C extends Contents>(contents: C, selector: string | undefined): Result.Result<C, string> => {
+  if (contents._tag !== "Workflows" || selector === undefined) return Result.succeed(contents)
+  const byId = contents.all.filter(({ workflow }) => String(workflow["id"]) === selector)
+  const [one, ...more] = byId.length > 0 ? byId : contents.all.filter(({ workflow }) => workflow["name"] === selector)
+  return one === undefined || more.length > 0
+    ? Result.fail(`it has ${one === undefined ? "no" : "several"} '${selector}'; ${several(contents.all)}`)
+    : Result.succeed({ ...contents, all: [one] })
+}
+
+/** The only workflow of contents that are meant to be one: also a record's, or one that is far from right. */
+export const one = (contents: Contents): Result.Result<Inside, string> => {
+  if (contents._tag === "Broken") return Result.fail(`it ${contents.why}`)
+  if (contents._tag === "Workflows") {
+    const [first, ...more] = contents.all
+    return more.length === 0 ? Result.succeed(first) : Result.fail(several(contents.all))
+  }
+  const { value, what } = contents
+  return hasKey(value, "nodes") ? Result.succeed({ workflow: obj(value) ?? {}, at: [[]] }) : Result.fail(what)
+}
+
+const put = (value: unknown, [steps = [], ...inner]: Inside["at"], next: unknown): unknown =>
+  JsonPath.modify(
+    value,
+    steps,
+    (at) => inner.length === 0 ? next : JsonText.rewrite(String(at), put(JSON.parse(String(at)), inner, next))
+  )
+
+/** The text with another value at a place, and everything else as it is. */
+export const rewriting = (text: string, at: Inside["at"], next: unknown): Effect.Effect<string> => {
+  const [head, json, tail] = partsOf(text)
+  const parsed = JsonText.parse(json)
+  return Effect.map(
+    JsonText.rewriting(json, Result.isSuccess(parsed) ? put(parsed.success.value, at, next) : next),
+    (rewritten) => `${head}${rewritten}${tail}`
+  )
+}
+
+/** Whether nothing but this workflow is in a text: no prose, no other members of lists and wrappers around it. */
+export const isAlone = (text: string, { at }: Inside): boolean =>
+  Result.match(JsonText.parse(text), {
+    onFailure: () => false,
+    onSuccess: ({ value }) => /^(?:[[{]|"\w+":)*null[\]}]*$/.test(JSON.stringify(put(value, at, null)))
+  })
+
+// Repetitions have bounds, so that the time grows with the text alone.
+/** A value of a key `id`: of JSON, also as a string in JSON, of YAML, of code. */
+const values = /(?<![\w$-])id\\{0,9}["'`]?\s{0,99}[:=]\s{0,99}\\{0,9}["'`]?([\w-]{1,64})/g
+
+/** A key whose object has nodes: workflows by their ids. */
+const keys = /["']([\w-]{1,64})\\{0,9}["']\s{0,99}:\s{0,99}\{[^{}]{0,999}["']nodes\\{0,9}["']\s{0,99}:/g
+
+/** Ids of workflows in a text of any format, broken or not; ids of other things may be among them. */
+export const ids = (text: string): ReadonlySet<string> => {
+  const plain = text.replaceAll(/\\u0022|&quot;/g, "\"")
+  return new Set([...plain.matchAll(values), ...plain.matchAll(keys)].map(([, id = ""]) => id))
+}
