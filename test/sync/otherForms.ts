@@ -123,3 +123,45 @@ export const deletesNothingPresent = (folder: string, names?: ReadonlyArray<stri
     ])
     assert.strictEqual((yield* Effect.flip(n8n.getWorkflow(id)))._tag, "NotFoundError")
   })
+
+/** Fails if a push of a file in one of the forms does not change the workflow of n8n, or a pull changes the form. */
+export const keepsItsForm = (folder: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const n8n = yield* N8nClient
+    const { id } = yield* n8n.createWorkflow(body("Formed"))
+    const only = [id]
+    yield* Sync.pull(".", { only })
+    const workflow = yield* json(`${folder}/formed.json`)
+    yield* fs.remove(`${folder}/formed.json`)
+    const code = Effect.map(n8n.getWorkflow(id), ({ nodes }) => JSON.stringify(nodes))
+    for (const [form, [file, content]] of Object.entries(forms(workflow))) {
+      if (!own.has(form) || /connections|its id|folder/.test(form)) continue
+      const encoding = typeof content === "string" ? "utf8" : "utf16le"
+      const text = Buffer.from(content as string).toString(encoding)
+      const path = `${folder}/${file}`
+      const write = (value: string) =>
+        fs.writeFile(path, Buffer.from(text.replace("value: 1", `value: ${value}`), encoding))
+      yield* write("2")
+      const { entries } = yield* Sync.push(".", { only })
+      assert.deepStrictEqual(entries.map((each) => [each.file, each.action, each.error]), [[
+        file,
+        "updated",
+        undefined
+      ]])
+      assert.include(yield* code, "value: 2", form)
+      const now = yield* n8n.getWorkflow(id)
+      yield* n8n.putWorkflow(id, {
+        ...body(now.name, "3"),
+        nodes: JSON.parse(JSON.stringify(now.nodes).replace("value: 2", "value: 3"))
+      })
+      const pulled = yield* Sync.pull(".", { only })
+      assert.deepStrictEqual(pulled.entries.map((each) => [each.file, each.action]), [[file, "updated"]], form)
+      const after = Buffer.from(yield* fs.readFile(path)).toString(encoding)
+      assert.strictEqual(after, text.replace("value: 1", "value: 3"), form)
+      yield* write("1")
+      yield* Sync.push(".", { only })
+      yield* fs.remove(path)
+    }
+    yield* n8n.deleteWorkflow(id)
+  })

@@ -148,6 +148,10 @@ const createFree = Effect.fn("WorkflowFiles.createFree")(function*(
   )
 })
 
+/** Fails if a file has more in it than this workflow, which its removal would lose. */
+const checkAlone = (userPath: string, { inside, text }: WorkflowFile) =>
+  Effect.flatMap(inside, (one) => Contents.isAlone(text, one) ? Effect.void : Effect.fail(refusals.notAlone(userPath)))
+
 /** Whether a file has a list of nodes, as other programs' files do not. */
 const canBeReplaced = ({ contents, value }: WorkflowFile) =>
   (contents._tag === "Workflows" ? contents.all.map(({ workflow }) => workflow) : [value])
@@ -185,8 +189,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
   const replace = Effect.fnUntraced(
     function*<E, R>(userPath: string, old: WorkflowFile, text: string, keep: Keep<E, R>, options: CodeOptions) {
       yield* encode(userPath, text, old.encoding)
-      const file = old.path
-      const raw = old.beside?.raw ?? old.text
+      const [file, raw] = [old.path, old.beside?.raw ?? old.text]
       const result = { path: file, before: old.text, after: text }
       const { changes, own } = yield* code.parts(file, text, old.beside, options)
       if (own === raw && changes.size === 0) return result
@@ -261,8 +264,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
     const file = yield* existing(locate, userPath)
     yield* Effect.gen(function*() {
       const old = yield* read(userPath)
-      if (!Contents.isAlone(old.text, yield* old.inside)) return yield* refusals.notAlone(userPath)
-      yield* keep(old)
+      yield* Effect.andThen(checkAlone(userPath, old), keep(old))
       yield* code.remove(file, old.beside, fs.remove(file)).pipe(writable(userPath))
     }).pipe(lock(userPath, file))
   })
