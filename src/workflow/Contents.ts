@@ -1,5 +1,5 @@
 /** Contents of a file, a text or a value: workflows, a broken one, or something else; and the ids in it. Pure. */
-import type * as Arr from "effect/Array"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Hint } from "../base/Advice.ts"
@@ -84,21 +84,11 @@ const find = (value: unknown, at: Inside["at"] = [[]], wrapper?: unknown, depth 
     const json = /^\s*[[{"]/.test(value) ? Result.getOrUndefined(JsonText.strictly(value)) : undefined
     return json === undefined ? [] : find(json, [...at, []], wrapper, depth + 1)
   }
-  const last = at.length - 1
+  const stepsTo = (key: string) => [...at.at(-1) ?? [], Array.isArray(value) ? Number(key) : key]
   return Object.entries(obj(value) ?? arr(value)).flatMap(([key, inner]) =>
-    typeof inner === "object" || typeof inner === "string"
-      ? find(
-        inner,
-        at.with(last, [...at[last] ?? [], Array.isArray(value) ? Number(key) : key]),
-        obj(value)?.["name"],
-        depth + 1
-      )
-      : []
+    find(inner, [...at.slice(0, -1), stepsTo(key)], obj(value)?.["name"], depth + 1)
   )
 }
-
-/** Whether a value is a workflow in no list, wrapper or text. */
-export const isOwn = ({ at }: Inside): boolean => at.length === 1 && at[0]?.length === 0
 
 const whatOf = (value: unknown): string => {
   const object = obj(value)
@@ -116,54 +106,42 @@ const whatOf = (value: unknown): string => {
 
 /** Contents of a value; `name` is for a workflow without one. */
 export const of = (value: unknown, name?: string, repairs: ReadonlyArray<string> = []): Contents => {
-  const [first, ...more] = find(value)
-  if (first === undefined) return { _tag: "Other", value, what: whatOf(value), repairs }
+  const places = find(value)
+  if (!Arr.isReadonlyArrayNonEmpty(places)) return { _tag: "Other", value, what: whatOf(value), repairs }
+  const [{ at, workflow }, ...more] = places
+  const notes = [
+    ...(at.flat().length === 0 ? [] : ["Unwrapped the workflow."]),
+    ...(name === undefined || !isNull(workflow["name"]) ? [] : ["Named it after its file."])
+  ]
   const nameOf = (index: number) => name === undefined || more.length === 0 ? name : `${name} ${index + 1}`
-  const all = [first, ...more].map((each, index) => ({
-    ...each,
-    workflow: withKey(each.workflow, "name", nameOf(index))
-  }))
-  const [own = first, ...others] = all
   return {
     _tag: "Workflows",
     value,
-    all: [own, ...others],
-    repairs: [
-      ...repairs,
-      ...(isOwn(first) ? [] : ["Unwrapped the workflow."]),
-      ...(own.workflow["name"] === first.workflow["name"] ? [] : ["Named it after its file."])
-    ]
+    all: Arr.map(places, (each, at) => ({ ...each, workflow: withKey(each.workflow, "name", nameOf(at)) })),
+    repairs: [...repairs, ...notes]
   }
 }
 
-/** Blocks in the fences of Markdown, where no line of JSON begins so. */
-const blocksOf = (text: string) => {
-  const blocks: Array<readonly [start: number, end: number]> = []
-  let fence: readonly [mark: string, start: number] | undefined
-  for (const { 0: line, 1: mark = "", index } of text.matchAll(/^ {0,3}(`{3,}|~{3,}).*$/gm)) {
-    if (fence === undefined) fence = [mark, index + line.length]
-    else if (mark.startsWith(fence[0])) {
-      blocks.push([fence[1], index])
-      fence = undefined
-    }
+/** Block of Markdown with the workflow, where no line of JSON begins like a fence; else the whole text. */
+const partsOf = (text: string) => {
+  const parts = text.split(/(^ {0,3}(?:`{3,}|~{3,}).*$)/m)
+  const blocks = [...parts.keys()].filter((at) => {
+    const parsed = at % 4 === 2 ? JsonText.parse(parts[at] ?? "") : undefined
+    return parsed?._tag === "Success" && find(parsed.success.value).length > 0
+  })
+  const [at = 0] = blocks
+  const isBlock = blocks.length === 1
+  return {
+    blocks: blocks.length,
+    head: isBlock ? parts.slice(0, at).join("") : "",
+    json: isBlock ? parts[at] ?? "" : text,
+    tail: isBlock ? parts.slice(at + 1).join("") : ""
   }
-  return blocks.filter(([start, end]) =>
-    Result.match(JsonText.parse(text.slice(start, end)), {
-      onFailure: () => false,
-      onSuccess: ({ value }) => find(value).length > 0
-    })
-  )
-}
-
-const partsOf = (text: string): readonly [head: string, json: string, tail: string] => {
-  const [block, ...more] = blocksOf(text)
-  if (block === undefined || more.length > 0) return ["", text, ""]
-  return [text.slice(0, block[0]), text.slice(...block), text.slice(block[1])]
 }
 
 /** JSON of a text, at its place; the Markdown around it is blank. */
 export const jsonIn = (text: string): string => {
-  const [head, json, tail] = partsOf(text)
+  const { head, json, tail } = partsOf(text)
   return `${head.replace(/[^\r\n]/g, " ")}${json}${tail.replace(/[^\r\n]/g, " ")}`
 }
 
@@ -174,7 +152,7 @@ export const isLikely = (text: string): boolean => /"(?:nodes|connections)\\?"\s
 export const read = (text: string, name?: string): Contents => {
   const broken = (why: string, hint: string): Contents => ({ _tag: "Broken", why, hint, isLikely: isLikely(text) })
   if (text.replace(/^\uFEFF/, "").trim() === "") return broken("is empty", "Export the workflow from n8n again.")
-  const blocks = blocksOf(text).length
+  const { blocks } = partsOf(text)
   if (blocks > 1) return broken(`has ${blocks} blocks with workflows`, "Store each in a file of its own.")
   return Result.match(JsonText.parse(jsonIn(text)), {
     onFailure: (fault) => broken(`is not JSON: ${fault}`, "Fix the file there, or export the workflow from n8n again."),
@@ -183,32 +161,31 @@ export const read = (text: string, name?: string): Contents => {
   })
 }
 
-const label = ({ workflow: { id, name } }: Inside) => `'${String(name)}'${str(id) === undefined ? "" : ` (${id})`}`
-
-const several = (all: ReadonlyArray<Inside>) =>
-  `it contains ${all.length} workflows: ${all.slice(0, 5).map(label).join(", ")}${
-    all.length > 5 ? ` and ${all.length - 5} more` : ""
-  }; pass one, of a file by its id or name: FILE.json#ID`
-
-/** Contents without the other workflows than the one of this id, or else of this name; all without a selector. */
-export const select = <C extends Contents>(contents: C, selector: string | undefined): Result.Result<C, string> => {
-  if (contents._tag !== "Workflows" || selector === undefined) return Result.succeed(contents)
-  const byId = contents.all.filter(({ workflow }) => String(workflow["id"]) === selector)
-  const [one, ...more] = byId.length > 0 ? byId : contents.all.filter(({ workflow }) => workflow["name"] === selector)
-  return one === undefined || more.length > 0
-    ? Result.fail(`it has ${one === undefined ? "no" : "several"} '${selector}'; ${several(contents.all)}`)
-    : Result.succeed({ ...contents, all: [one] })
+const several = (all: ReadonlyArray<Inside>) => {
+  const labels = all.map(({ workflow: { id, name } }) => `'${String(name)}'${str(id) === undefined ? "" : ` (${id})`}`)
+  const more = all.length > 5 ? ` and ${all.length - 5} more` : ""
+  return `it contains ${all.length} workflows: ${labels.slice(0, 5).join(", ")}${more}; ` +
+    "pass one, of a file by its id or name: FILE.json#ID"
 }
 
-/** The only workflow of contents that are meant to be one: also a record's, or one that is far from right. */
-export const one = (contents: Contents): Result.Result<Inside, string> => {
+/**
+ * The workflow of contents that are meant to be one, also if it is far from right; of several that with the id, or else
+ * the name, of the selector. Fails with what they are instead.
+ */
+export const one = (contents: Contents, selector?: string): Result.Result<Inside, string> => {
   if (contents._tag === "Broken") return Result.fail(`it ${contents.why}`)
-  if (contents._tag === "Workflows") {
-    const [first, ...more] = contents.all
-    return more.length === 0 ? Result.succeed(first) : Result.fail(several(contents.all))
+  if (contents._tag === "Other") {
+    const { value, what } = contents
+    return hasKey(value, "nodes") ? Result.succeed({ workflow: obj(value) ?? {}, at: [[]] }) : Result.fail(what)
   }
-  const { value, what } = contents
-  return hasKey(value, "nodes") ? Result.succeed({ workflow: obj(value) ?? {}, at: [[]] }) : Result.fail(what)
+  const { all } = contents
+  const byId = all.filter(({ workflow }) => String(workflow["id"]) === selector)
+  const byName = all.filter(({ workflow }) => workflow["name"] === selector)
+  const [first, ...more] = selector === undefined ? all : byId.length > 0 ? byId : byName
+  if (first !== undefined && more.length === 0) return Result.succeed(first)
+  return Result.fail(
+    `${selector === undefined ? "" : `it has ${first ? "several" : "no"} '${selector}'; `}${several(all)}`
+  )
 }
 
 const put = (value: unknown, [steps = [], ...inner]: Inside["at"], next: unknown): unknown =>
@@ -220,7 +197,7 @@ const put = (value: unknown, [steps = [], ...inner]: Inside["at"], next: unknown
 
 /** The text with another value at a place, and everything else as it is. */
 export const rewriting = (text: string, at: Inside["at"], next: unknown): Effect.Effect<string> => {
-  const [head, json, tail] = partsOf(text)
+  const { head, json, tail } = partsOf(text)
   const parsed = JsonText.parse(json)
   return Effect.map(
     JsonText.rewriting(json, Result.isSuccess(parsed) ? put(parsed.success.value, at, next) : next),

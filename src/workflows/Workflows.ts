@@ -123,12 +123,12 @@ const openFileVersion = Effect.fnUntraced(function*(place: WorkflowPlace & { rea
   }
   const { workflow } = yield* Snapshots.use((snapshots) => snapshots.read(files.instance, path, version))
   const contents = Contents.read(str(obj(workflow)?.["text"]) ?? "")
-  const inside = Result.flatMap(Contents.select(contents, selectorOf(place.path)), Contents.one)
-  return yield* Effect.mapError(
-    Effect.fromResult(Result.map(inside, ({ workflow: value }) => ({ value, repairs: [] }))),
+  const inside = yield* Effect.mapError(
+    Effect.fromResult(Contents.one(contents, selectorOf(place.path))),
     (why) =>
       Errors.invalid("version", `Snapshot '${version}' is not a workflow: ${why}`, { _tag: "ListRestorableVersions" })
   )
+  return { value: inside.workflow, repairs: [] }
 })
 
 /**

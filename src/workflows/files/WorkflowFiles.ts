@@ -130,7 +130,7 @@ export const layer = (options: Options): Layer.Layer<WorkflowFiles, never, FileS
       const filesBelow = yield* Walk.make(locate)
       const lock = yield* Lock.make
       const code = yield* CodeFiles.make(locate, lock)
-      const { inspect, read, workflow } = yield* Read.make(locate, code)
+      const { inspect, read, source, workflow } = yield* Read.make(locate, code)
       const { create, createFree, remove, save, update } = yield* Write.make(locate, read, lock, code)
       return WorkflowFiles.of({
         instance: snapshotsOfFiles,
@@ -145,7 +145,7 @@ export const layer = (options: Options): Layer.Layer<WorkflowFiles, never, FileS
         save: (path, content, keep = () => Effect.void) => save(fileOf(path), content, keep),
         remove: (path, keep) => remove(fileOf(path), keep),
         folder: yield* Folder.make(locate, lock, code),
-        ...yield* List.make(filesBelow)
+        ...yield* List.make(filesBelow, source)
       })
     })
   )

@@ -6,8 +6,8 @@ import * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
 import { defined, str } from "../../base/Json.ts"
 import * as Contents from "../../workflow/Contents.ts"
-import { contentsOf, decode, isElsewhere, readAll } from "./read.ts"
-import { changed, unreadable } from "./refusals.ts"
+import { contentsOf, type Source } from "./read.ts"
+import { unreadable } from "./refusals.ts"
 import type { FilesBelow } from "./walk.ts"
 
 /** A workflow in a file. */
@@ -55,16 +55,13 @@ const latin1 = new TextDecoder("latin1")
 /** Characters of a file that are searched twice, so that an id across two chunks is found. */
 const overlap = 4_096
 
-export const make = Effect.fnUntraced(function*(filesBelow: FilesBelow) {
+export const make = Effect.fnUntraced(function*(filesBelow: FilesBelow, source: Source) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
-  const look = Effect.fnUntraced(function*(file: string, shown: string) {
-    const open = yield* fs.open(file, { noFollow: true })
-    const info = yield* open.stat
-    const isMoved = (yield* isElsewhere(fs, open, file)) ?? (yield* fs.realPath(file)) !== file
-    if (isMoved) return yield* changed(shown, "read")
-    const { text } = yield* decode(shown, yield* readAll(open, Number(info.size), shown))
+  const look = Effect.fnUntraced(function*(shown: string) {
+    const { file, text } = yield* source(shown)
+    const { mtime } = yield* fs.stat(file)
     const contents = yield* contentsOf(shown, text)
     const all = contents._tag === "Workflows" ? contents.all : []
     return all.filter(({ workflow }) => Contents.faultOf(workflow) === undefined).map(({ workflow }): Listed => {
@@ -73,10 +70,10 @@ export const make = Effect.fnUntraced(function*(filesBelow: FilesBelow) {
         id,
         name,
         path: all.length === 1 ? shown : `${shown}#${id ?? name}`,
-        lastModified: Option.getOrThrow(info.mtime).toISOString()
+        lastModified: Option.getOrThrow(mtime).toISOString()
       })
     })
-  }, Effect.scoped)
+  })
 
   const paths = Effect.fn("WorkflowFiles.paths")(function*(directory?: string) {
     const { files } = yield* filesBelow(directory)
@@ -94,9 +91,9 @@ export const make = Effect.fnUntraced(function*(filesBelow: FilesBelow) {
         onSome: () => path.relative(root, file)
       })
     const looks = yield* Effect.forEach(
-      [...files].map((file) => ({ file, path: shown(file) })).toSorted((a, b) => a.path < b.path ? -1 : 1),
-      ({ file, path }) =>
-        look(file, path).pipe(
+      [...files].map(shown).toSorted(),
+      (path) =>
+        look(path).pipe(
           Effect.catchTag("PlatformError", (error) => unreadable({ kind: "File", path }, error)),
           Effect.match({
             onFailure: ({ reason }) => ({ workflows: [], unreadable: [{ path, reason }] }),

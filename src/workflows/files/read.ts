@@ -97,20 +97,21 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, code: Cod
     return bytes
   }, Effect.scoped)
 
+  /** Text of a file, without that of files beside it. */
+  const source = Effect.fnUntraced(function*(path: string) {
+    const target: Target = { kind: "File", path }
+    yield* Locate.checkName(target)
+    const file = yield* locate.existing(target)
+    return { file, ...yield* decode(path, yield* bytesOf(target, file)) }
+  })
+
   const read = Effect.fn("WorkflowFiles.read")(
     function*(path: string, options?: ReadOptions) {
-      const target: Target = { kind: "File", path }
-      yield* Locate.checkName(target)
-      const file = yield* locate.existing(target)
-      const { encoding, text: raw } = yield* decode(path, yield* bytesOf(target, file))
+      const { encoding, file, text: raw } = yield* source(path)
       const { beside, text } = yield* code.joined(path, file, raw, options?.hidesSecrets === true)
-      const whole = yield* contentsOf(fileOf(path), text)
-      const contents = yield* Effect.mapError(
-        Effect.fromResult(Contents.select(whole, selectorOf(path))),
-        (why) => refuse(`File '${fileOf(path)}' cannot be used so: ${why}`, "Use the id, or a name as it is there.")
-      )
+      const contents = yield* contentsOf(fileOf(path), text)
       const inside = Effect.mapError(
-        Effect.fromResult(Contents.one(contents)),
+        Effect.fromResult(Contents.one(contents, selectorOf(path))),
         (why) => refuse(`File '${path}' is not an n8n workflow: ${why}`, "Nothing was done.")
       )
       const content: WorkflowFile = {
@@ -159,5 +160,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, code: Cod
   const workflow = (path: string) =>
     Effect.flatMap(read(path), (file) => Effect.map(file.inside, ({ workflow }) => ({ ...file, value: workflow })))
 
-  return { read, inspect, workflow }
+  return { source, read, inspect, workflow }
 })
+
+export type Source = Effect.Success<ReturnType<typeof make>>["source"]
