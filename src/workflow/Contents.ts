@@ -35,12 +35,15 @@ const hasKey = (value: unknown, ...keys: ReadonlyArray<string>) => keys.some((ke
 const isNode = (value: unknown) =>
   str(obj(value)?.["type"])?.includes(".") === true && hasKey(value, "typeVersion", "parameters", "position")
 
-/** Whether a value is a workflow, or was to be one. */
-const isWorkflow = (value: unknown): value is Obj => {
-  if (!hasKey(value, "nodes")) return false
+const wrappers: ReadonlySet<JsonPath.Step> = new Set(["data", "workflow", "workflows", "workflowData"])
+
+/** Whether a value is a workflow, or was to be one, where one is expected; other places need a node that is one. */
+const isWorkflow = (value: unknown, at: Inside["at"]): value is Obj => {
   const { connections, nodes } = obj(value) ?? {}
+  if (!hasKey(value, "nodes") || Array.isArray(nodes) && nodes.some(isNode)) return Array.isArray(nodes)
+  if (!at.flat().every((step) => typeof step === "number" || wrappers.has(step))) return false
   return Array.isArray(nodes)
-    ? nodes.some(isNode) || (nodes.length === 0 ? objectOf : obj)(connections) !== undefined
+    ? (nodes.length === 0 ? objectOf : obj)(connections) !== undefined
     : obj(connections) !== undefined || Object.keys(obj(value) ?? {}).every((key) => workflowKeys.has(key))
 }
 
@@ -76,7 +79,7 @@ const idIn = (key: unknown) => typeof key === "string" && /^[a-z0-9]{16}$/i.test
 const maxDepth = 4
 
 const find = (value: unknown, at: Inside["at"] = [[]], wrapper?: unknown, depth = 0): ReadonlyArray<Inside> => {
-  if (isWorkflow(value)) {
+  if (isWorkflow(value, at)) {
     return [{ workflow: withKey(withKey(linked(value), "name", wrapper), "id", idIn(at.at(-1)?.at(-1))), at }]
   }
   if (depth === maxDepth || isRun(value)) return []

@@ -198,6 +198,28 @@ describe("a file", () => {
       assert.include(removed.message, "it has no 'nobody'")
     }))
 
+  it.effect("is not removed with its workflow, if there is more in it", () =>
+    inWorld(function*({ api, folder }) {
+      const fs = yield* FileSystem.FileSystem
+      const files = {
+        "list.json": [workflow],
+        "more.json": { note: "mine", data: { ...other, id: "more000000000000" } },
+        "notes.json": `# Notes\n\n${fence({ ...workflow, id: "notes00000000000" })}`
+      }
+      for (const [name, value] of Object.entries(files)) {
+        yield* fs.writeFileString(`${folder}/${name}`, typeof value === "string" ? value : JSON.stringify(value))
+      }
+      yield* Sync.push(".")
+      const n8n = yield* N8nClient.N8nClient
+      for (const { id } of yield* api.workflows) yield* n8n.deleteWorkflow(id)
+      const { entries } = yield* Sync.pull(".", { deletes: true })
+      assert.deepStrictEqual(entries.map(({ action, error, file }) => [file, action ?? error?.message]), [
+        ["list.json", "removed"],
+        ["more.json", `File '${folder}/more.json' contains more than this workflow`],
+        ["notes.json", `File '${folder}/notes.json' contains more than this workflow`]
+      ])
+    }))
+
   it.effect("that is invalid is left out of a push, which writes the others and deletes nothing", () =>
     inWorld(function*({ api, folder }) {
       const fs = yield* FileSystem.FileSystem

@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process"
 import * as Envelope from "../../../src/answer/Envelope.ts"
 import * as Hints from "../../../src/answer/Hints.ts"
 import * as Errors from "../../../src/base/Errors.ts"
+import * as Encoding from "../../../src/workflows/files/encoding.ts"
 import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
 import { Json } from "../../support/arbitrary.ts"
 import { folderWith, platform, withFileSystem } from "../../support/folders.ts"
@@ -417,6 +418,27 @@ layer(platform)("a workflow file", (it) => {
         assert.strictEqual(error.message, `File 'x.json' ${says}`)
         assert.strictEqual(error.field, "filePath")
       }))
+
+    it.effect.each(["UTF-8", "UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE"] as const)(
+      "in %s is read, with a mark and without, and written in it again",
+      (encoding) =>
+        Effect.gen(function*() {
+          const fs = yield* FileSystem.FileSystem
+          for (const mark of ["", "\uFEFF"]) {
+            const root = yield* folderWith({ "x.json": Encoding.encode(mark + workflow("請求書 🚀"), encoding) })
+            const files = yield* Effect.provide(
+              WorkflowFiles.WorkflowFiles,
+              WorkflowFiles.layer({ roots: [root] })
+            )
+            assert.deepInclude(yield* files.read("x.json"), { encoding, text: mark + workflow("請求書 🚀") })
+            yield* files.update("x.json", ({ rewriting }) => rewriting(JSON.parse(workflow("次"))))
+            assert.deepStrictEqual(
+              Buffer.from(yield* fs.readFile(`${root}/x.json`)),
+              Buffer.from(Encoding.encode(mark + workflow("次"), encoding))
+            )
+          }
+        })
+    )
 
     const loose = (value: unknown): string => {
       if (Array.isArray(value)) {
