@@ -52,8 +52,6 @@ export interface Pair {
   readonly head?: Head
   readonly base?: Locals.Base
   readonly fault?: string
-  /** File of another workflow that contains its id, although no file is its own: it is not deleted. */
-  readonly mention?: string
 }
 
 export interface Item extends Omit<Pair, "head" | "fault"> {
@@ -223,19 +221,17 @@ const pairsOf = (
   const doubtful = [...faults, ...here.filter(({ fault }) => fault !== undefined)]
   const [other] = doubtful
   const faultOf = new Map(doubtful.map(({ fault, file }) => [file, fault]))
-  const doubt = ({ file }: Locals.Base, present: Locals.Presence | undefined) =>
+  const doubt = ({ file }: Locals.Base, present: string | undefined) =>
     faultOf.get(file) ??
-      (present?.isOther === true
-        ? `Present in '${present.file}', which is not its file: store the workflow in a file of its own, or remove that.`
-        : undefined) ??
+      (present &&
+        `Present in '${present}', which is not its file: store it in a file of its own, or remove its id there.`) ??
       (other && `No readable file contains it, and '${other.name}' may be its file: fix that first.`)
   const there = heads.filter(({ id }) => !matched.has(id)).map((head): Pair => {
     const { id, name } = head
     const base = state.workflows[id]
-    const present = presence.get(id)
     return base === undefined
       ? { id, name, head }
-      : defined({ id, name, file: base.file, head, base, fault: doubt(base, present), mention: present?.file })
+      : defined({ id, name, file: base.file, head, base, fault: doubt(base, presence.get(id)) })
   })
   const known = new Set(there.map(({ file }) => file))
   return [...here, ...there, ...faults.filter(({ file }) => !known.has(file))]

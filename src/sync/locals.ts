@@ -110,12 +110,6 @@ export interface Fault {
   readonly fault: string
 }
 
-/** A file with the id of a workflow that no file is: one that is not a workflow file itself, or another workflow's. */
-export interface Presence {
-  readonly file: string
-  readonly isOther: boolean
-}
-
 /** Number of workflows that are read and written at a time; a call begins at least as many, however late it is. */
 export const concurrency = 8
 
@@ -209,15 +203,10 @@ export const readAll = Effect.fnUntraced(function*(
   const { files: all, filesOf, unreadable } = folder.exists && (missing.length > 0 || isEmpty)
     ? yield* files.presence(userPath, missing)
     : { filesOf: new Map<string, ReadonlyArray<string>>(), unreadable: [], files: [] }
-  const own = new Set(locals.map(({ path }) => path))
-  const presence = new Map([...filesOf].flatMap(([id, all]): ReadonlyArray<[string, Presence]> => {
-    const other = all.find((path) => !own.has(path))
-    const file = other ?? all[0]
-    return file === undefined ? [] : [[id, { file: nameOf(file), isOther: other !== undefined }]]
-  }))
   return {
     locals,
-    presence,
+    /** Files with the ids of workflows that no file is. */
+    presence: new Map([...filesOf].flatMap(([id, [path]]) => path === undefined ? [] : [[id, nameOf(path)] as const])),
     faults: [
       ...faults,
       ...broken,

@@ -1,6 +1,5 @@
 /** Writes a folder's changes to n8n. */
 import * as Effect from "effect/Effect"
-import * as Errors from "../base/Errors.ts"
 import { defined, type Obj, obj, str, texts } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
@@ -64,14 +63,6 @@ const taskOf = (item: Compare.Item, options: Pick<PushOptions, "deletes" | "only
     ? { kind: "remove", item, remote }
     : { kind: "leave", item }
 }
-
-/** Fails if a task must not be performed: a workflow is not deleted while its id is in a file of the folder. */
-const checkAbsence = ({ item: { mention }, kind }: Task) =>
-  kind !== "remove" || mention === undefined ? Effect.void : Errors.invalid(
-    "folder",
-    `Not deleted: '${mention}' contains its id`,
-    "Remove the id from that file, or delete the workflow on n8n."
-  )
 
 const remove = Effect.fnUntraced(function*(
   { item, remote }: Task & { readonly kind: "remove" },
@@ -245,7 +236,7 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
           return []
         }
         const result = yield* Effect.result(
-          Effect.andThen(checkAbsence(task), dryRun ? foresee(task, comparison.scope) : perform(task, context))
+          dryRun ? foresee(task, comparison.scope) : perform(task, context)
         )
         const outcome: Outcome = result._tag === "Success"
           ? result.success

@@ -75,21 +75,7 @@ export interface Target {
   readonly workflow?: (id: string) => Obj | undefined
 }
 
-const unwrapped = Effect.fnUntraced(function*(input: unknown) {
-  const contents = Contents.of(input)
-  const { workflow } = yield* Effect.mapError(
-    Effect.fromResult(Contents.one(contents)),
-    (why) =>
-      Errors.invalid(
-        "workflow",
-        `This is not an n8n workflow: ${why}.`,
-        "A workflow is {name, nodes: […], connections: {…}, settings: {…}}, as n8n exports it."
-      )
-  )
-  const fault = sizeFault(workflow)
-  if (fault !== undefined) return yield* Errors.invalid("workflow", fault, "")
-  return [workflow, warnings(contents._tag === "Workflows" ? contents.repairs : [])] as const
-})
+const shape = "A workflow is {name, nodes: […], connections: {…}, settings: {…}}, as n8n exports it."
 
 /** Messages as warnings about the whole workflow. */
 export const warnings = (messages: ReadonlyArray<string>): ReadonlyArray<Problem> =>
@@ -101,7 +87,14 @@ export const validate = Effect.fn("WorkflowValidation.validate")(function*(
   connected?: string,
   target?: Target
 ) {
-  const [workflow, remarks] = yield* unwrapped(input)
+  const contents = Contents.of(input)
+  const { workflow } = yield* Effect.mapError(
+    Effect.fromResult(Contents.one(contents)),
+    (why) => Errors.invalid("workflow", `This is not an n8n workflow: ${why}.`, shape)
+  )
+  const fault = sizeFault(workflow)
+  if (fault !== undefined) return yield* Errors.invalid("workflow", fault, "")
+  const remarks = warnings(contents._tag === "Workflows" ? contents.repairs : [])
   const lookups = yield* NodeLookups.make(typesOf(workflow), connected)
   const { missingCredentials, problems } = yield* Turn.run(() => steps(workflow, lookups))
   return {

@@ -69,9 +69,6 @@ const own: ReadonlySet<string> = new Set([
   "a block of Markdown"
 ])
 
-/** Forms that a status need not mention, since nothing but a deletion depends on them. */
-const quiet: ReadonlySet<string> = new Set(["in another workflow"])
-
 /** Fails if a push deletes a workflow of n8n while its id is in a file of the folder. */
 export const deletesNothingPresent = (folder: string, names?: ReadonlyArray<string>) =>
   Effect.gen(function*() {
@@ -105,7 +102,6 @@ export const deletesNothingPresent = (folder: string, names?: ReadonlyArray<stri
             form
           )
         }
-        if (quiet.has(form)) continue
         const [{ detail = "", status } = { status: "same" }] = (yield* Sync.status(".", selected)).entries
         assert.strictEqual(status, "invalid", form)
         assert.notInclude(detail, "is gone", form)
