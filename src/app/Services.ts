@@ -120,7 +120,9 @@ const noFiles = Layer.succeed(WorkflowFiles.WorkflowFiles, {
   folder: refuse,
   list: refuse,
   paths: refuse,
-  presence: refuse
+  presence: refuse,
+  workflow: refuse,
+  inspect: refuse
 })
 
 /** The same services in memory, for tests and programs that only read: the next process knows nothing of this one. */

@@ -7,7 +7,7 @@ import { defined, equals, type Obj } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient, writesDrafts } from "../n8n/N8nClient.ts"
 import * as NodeParameters from "../workflow/NodeParameters.ts"
-import { WorkflowFiles, type WorkflowFolder } from "../workflows/files/WorkflowFiles.ts"
+import { type Other, WorkflowFiles, type WorkflowFolder } from "../workflows/files/WorkflowFiles.ts"
 import * as content from "./content.ts"
 import * as Locals from "./locals.ts"
 
@@ -52,8 +52,6 @@ export interface Pair {
   readonly head?: Head
   readonly base?: Locals.Base
   readonly fault?: string
-  /** File of another workflow that contains its id, although no file is its own: it is not deleted. */
-  readonly mention?: string
 }
 
 export interface Item extends Omit<Pair, "head" | "fault"> {
@@ -74,8 +72,8 @@ export interface Comparison {
   readonly code: "split" | "join" | undefined
   readonly secrets: "extract" | "join" | undefined
   readonly pairs: ReadonlyArray<Pair>
-  /** `.json` files of the folder that are not of workflows, if none of it is. */
-  readonly others: ReadonlyArray<string>
+  /** Files of the folder that are something else, if none is a workflow. */
+  readonly others: ReadonlyArray<Other>
 }
 
 export interface Options {
@@ -223,19 +221,17 @@ const pairsOf = (
   const doubtful = [...faults, ...here.filter(({ fault }) => fault !== undefined)]
   const [other] = doubtful
   const faultOf = new Map(doubtful.map(({ fault, file }) => [file, fault]))
-  const doubt = ({ file }: Locals.Base, present: Locals.Presence | undefined) =>
+  const doubt = ({ file }: Locals.Base, present: string | undefined) =>
     faultOf.get(file) ??
-      (present?.isOther === true
-        ? `Present in '${present.file}' in another form: make that file the workflow's own JSON, or remove it.`
-        : undefined) ??
+      (present &&
+        `Present in '${present}', which is not its file: store it in a file of its own, or remove its id there.`) ??
       (other && `No readable file contains it, and '${other.name}' may be its file: fix that first.`)
   const there = heads.filter(({ id }) => !matched.has(id)).map((head): Pair => {
     const { id, name } = head
     const base = state.workflows[id]
-    const present = presence.get(id)
     return base === undefined
       ? { id, name, head }
-      : defined({ id, name, file: base.file, head, base, fault: doubt(base, present), mention: present?.file })
+      : defined({ id, name, file: base.file, head, base, fault: doubt(base, presence.get(id)) })
   })
   const known = new Set(there.map(({ file }) => file))
   return [...here, ...there, ...faults.filter(({ file }) => !known.has(file))]
@@ -244,14 +240,17 @@ const pairsOf = (
 const placeOf = ({ file, id = "", name }: Pair) => `${file ?? name}\0${id}`
 
 export const make = Effect.fn("Sync.compare")(
-  function*(userPath: string, { extras = [], secrets, splitsCode }: Options = {}) {
+  function*(
+    userPath: string,
+    { extras = [], only, secrets, splitsCode }: Options & { readonly only?: ReadonlyArray<string> | undefined } = {}
+  ) {
     const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
     const { state, text } = yield* Locals.readState(folder)
     const parts = (["pinData", "staticData"] as const).filter((key) => state[key] === true || extras.includes(key))
     const release = yield* (yield* N8nClient).release
     const scope: content.Scope = { extras: parts, isV1: isV1(release), writesDrafts: writesDrafts(release) }
     const { archived, heads } = yield* readHeads(state, scope)
-    const files = yield* Locals.readAll(folder, userPath, state, scope, secrets === "refuse")
+    const files = yield* Locals.readAll(folder, userPath, state, scope, only, secrets === "refuse")
     const { extractSecrets: wasExtracted = false, splitCode: wasSplit = false, ...rest } = state
     const isSplit = splitsCode ?? wasSplit
     const isExtracted = secrets === "extract" || wasExtracted && secrets !== "allow"
@@ -268,7 +267,7 @@ export const make = Effect.fn("Sync.compare")(
       code: isSplit ? "split" : splitsCode === false ? "join" : undefined,
       secrets: isExtracted ? "extract" : secrets === "allow" ? "join" : undefined,
       pairs: pairsOf(files, heads, state, archived).toSorted((a, b) => placeOf(a) < placeOf(b) ? -1 : 1),
-      others: files.locals.length + files.faults.length > 0 ? [] : files.others
+      others: files.others
     }
     return comparison
   }

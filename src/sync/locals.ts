@@ -1,12 +1,14 @@
 /** Files of a synced folder, and `.n8n-sync.json`: the common state of the folder and n8n when they were last synced. */
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Errors from "../base/Errors.ts"
 import { arr, defined, type Obj, obj, own, str } from "../base/Json.ts"
 import * as Turn from "../base/Turn.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
+import * as Contents from "../workflow/Contents.ts"
 import * as LiteralSecrets from "../workflow/LiteralSecrets.ts"
-import { holdsWorkflow, isListed, WorkflowFiles, type WorkflowFolder } from "../workflows/files/WorkflowFiles.ts"
+import { type Other, WorkflowFiles, type WorkflowFolder } from "../workflows/files/WorkflowFiles.ts"
 import * as content from "./content.ts"
 
 export const Base = Schema.Struct({
@@ -89,7 +91,7 @@ export const writeState = Effect.fnUntraced(function*(folder: WorkflowFolder, st
 
 /** A workflow's file, without its content: there may be thousands. */
 export interface Local {
-  /** Relative to the folder, with slashes. */
+  /** Relative to the folder, with slashes; of several workflows in a file that of the chosen one, `FILE.json#ID`. */
   readonly file: string
   readonly path: string
   readonly id?: string
@@ -106,21 +108,6 @@ export interface Fault {
   readonly name: string
   readonly file: string
   readonly fault: string
-}
-
-/** Refusal of a sync that finds nothing to write, which names what it found instead. */
-export const noWorkflows = (place: string, others: ReadonlyArray<string>) =>
-  refuse(
-    `There are no workflows in ${place}${others.length === 0 ? "" : `, only ${others.slice(0, 5).join(", ")}`}${
-      others.length > 5 ? ` and ${others.length - 5} more` : ""
-    }`,
-    "Check the folder or the profile: a workflow's file is a JSON object with name, nodes and connections."
-  )
-
-/** A file with the id of a workflow that no file is: one that is not a workflow file itself, or another workflow's. */
-export interface Presence {
-  readonly file: string
-  readonly isOther: boolean
 }
 
 /** Number of workflows that are read and written at a time; a call begins at least as many, however late it is. */
@@ -149,92 +136,91 @@ export const read = ({ file, hash, path }: Local, scope: content.Scope) =>
     ({ value }) => unchanged(`File '${file}'`, obj(value) ?? {}, hash, scope)
   )
 
-const otherForm =
-  "a workflow in another form, which is not synced: the file must be its own JSON object, with name, nodes and connections"
-
-/** Cases of `effect-n8n-mcp test`, whose data may be workflows. */
-const isCases = (file: string) => file.endsWith(".test.json")
-
 export const readAll = Effect.fnUntraced(function*(
   folder: WorkflowFolder,
   userPath: string,
   { creating = [], workflows }: Pick<State, "creating" | "workflows">,
   scope: content.Scope,
+  only: ReadonlyArray<string> = [],
   refusesSecrets = false
 ) {
   const files = yield* WorkflowFiles
   const nameOf = (path: string) => path.slice(folder.path.length).replace(/^[\\/]/, "").replaceAll("\\", "/")
   const paths = folder.exists ? yield* files.paths(userPath) : []
-  const readOne = (path: string) => {
-    const file = nameOf(path)
-    const invalid = (fault: string): Fault => ({ name: file, file, fault })
-    return files.read(path).pipe(
-      Effect.mapError(({ reason }) => invalid(reason.replaceAll(path, file))),
-      Effect.tap(Turn.pause),
-      Effect.flatMap(({ beside, value }): Effect.Effect<ReadonlyArray<Local>, Fault> => {
-        const workflow = obj(value)
-        if (workflow === undefined || !isListed(workflow)) {
-          return isCases(file) || !holdsWorkflow(value)
-            ? Effect.succeed([])
-            : Effect.fail(invalid(`Contains ${otherForm}.`))
-        }
-        const [id, name] = [str(workflow["id"]), str(workflow["name"])]
-        if (name === undefined) return Effect.fail(invalid("Not a workflow: a name and nodes are required."))
-        const ours = content.of(workflow, scope)
-        const hasSecrets = beside?.hasSecrets === true
-        const parent = file.slice(0, file.lastIndexOf("/") + 1)
-        return Effect.succeed([defined({
-          file,
-          path,
-          id,
-          name,
-          hash: content.hash(ours),
-          hasSecrets,
-          beside: [...beside?.files.keys() ?? []].map((each) => `${parent}${each}`),
-          nodeIds: creating.includes(file) ? nodeIds(ours) : undefined,
-          refused: refusesSecrets && !hasSecrets ? LiteralSecrets.warnings(ours) : undefined
-        })])
-      })
-    )
-  }
+  const others: Array<Other> = []
+  const readOne = Effect.fnUntraced(function*(path: string): Effect.fn.Return<ReadonlyArray<Local>, Fault> {
+    const whole = nameOf(path)
+    const invalid = (fault: string): Fault => ({ name: whole, file: whole, fault })
+    const inspected = yield* Effect.mapError(files.inspect(path), ({ reason }) => invalid(reason))
+    yield* Turn.pause
+    if ("raw" in inspected) return yield* Effect.fail(invalid(inspected.contents.why.replaceAll(path, whole)))
+    const { beside, contents } = inspected
+    if (contents._tag === "Other") {
+      others.push({ file: whole, what: contents.what })
+      return []
+    }
+    const { all } = contents
+    const parent = whole.slice(0, whole.lastIndexOf("/") + 1)
+    const chosen = all.flatMap(({ workflow }): ReadonlyArray<Local> => {
+      const [id, name] = [str(workflow["id"]), String(workflow["name"])]
+      const selector = [id, name].find((each) => each !== undefined && only.includes(`${whole}#${each}`))
+      if (all.length > 1 && selector === undefined) return []
+      const at = all.length > 1 ? `#${selector}` : ""
+      const ours = content.of(workflow, scope)
+      const hasSecrets = beside?.hasSecrets === true
+      return [defined({
+        file: `${whole}${at}`,
+        path: `${path}${at}`,
+        id,
+        name,
+        hash: content.hash(ours),
+        hasSecrets,
+        beside: [...beside?.files.keys() ?? []].map((each) => `${parent}${each}`),
+        nodeIds: creating.includes(`${whole}${at}`) ? nodeIds(ours) : undefined,
+        refused: refusesSecrets && !hasSecrets ? LiteralSecrets.warnings(ours) : undefined
+      })]
+    })
+    const one = Contents.one(contents)
+    const fault = Result.isFailure(one) ? one.failure : Contents.faultOf(one.success.workflow)
+    return chosen.length === 0 || all.length === 1 && fault !== undefined
+      ? yield* Effect.fail(invalid(`Not one workflow: ${fault?.replace("FILE.json", whole)}.`))
+      : chosen
+  })
   const [readable, faults] = yield* Effect.partition(paths, readOne, { concurrency })
   const locals = readable.flat()
   const seen = new Set([...locals, ...faults].map(({ file }) => file))
   // A damaged file must not count as deleted.
-  const broken = yield* Effect.forEach(
-    Object.values(workflows).filter(({ file }) => !seen.has(file)),
-    ({ file }) =>
-      Effect.map(
-        folder.read(file),
-        (text): ReadonlyArray<Fault> => text === undefined ? [] : [{ name: file, file, fault: "No longer a workflow." }]
-      ),
-    { concurrency }
-  )
+  const known = new Set(Object.values(workflows).map(({ file }) => file))
+  const broken = others.filter(({ file }) => known.has(file)).map(({ file, what }): Fault => ({
+    name: file,
+    file,
+    fault: `No longer a workflow: ${what}.`
+  }))
   // Nor must one whose id is anywhere else.
   const ids = new Set(locals.map(({ id }) => id))
   const missing = Object.keys(workflows).filter((id) => !ids.has(id))
-  const { filesOf, unreadable } = folder.exists && missing.length > 0
+  const isEmpty = locals.length + faults.length === 0
+  const { files: all, filesOf, unreadable } = folder.exists && (missing.length > 0 || isEmpty)
     ? yield* files.presence(userPath, missing)
-    : { filesOf: new Map<string, ReadonlyArray<string>>(), unreadable: [] }
-  const own = new Set(locals.map(({ path }) => path))
-  const presence = new Map([...filesOf].flatMap(([id, all]): ReadonlyArray<[string, Presence]> => {
-    const other = all.find((path) => !own.has(path))
-    const file = other ?? all[0]
-    return file === undefined ? [] : [[id, { file: nameOf(file), isOther: other !== undefined }]]
-  }))
+    : { filesOf: new Map<string, ReadonlyArray<string>>(), unreadable: [], files: [] }
   return {
     locals,
-    presence,
+    /** Files with the ids of workflows that no file is. */
+    presence: new Map([...filesOf].flatMap(([id, [path]]) => path === undefined ? [] : [[id, nameOf(path)] as const])),
     faults: [
       ...faults,
-      ...broken.flat(),
+      ...broken,
       ...unreadable.map(nameOf).filter((file) => !seen.has(file)).map((file) => ({
         name: file,
         file,
         fault: "Cannot be read, so it may contain a workflow."
       }))
     ],
-    /** Names of `.json` files that have nothing to do with workflows. */
-    others: paths.map(nameOf).filter((file) => !seen.has(file) && !file.startsWith(".n8n-"))
+    /** Files that are something else, if none is a workflow. */
+    others: isEmpty
+      ? all.map(nameOf).filter((file) => !/(?:^|\/)\./.test(file)).map((file) =>
+        others.find((other) => other.file === file) ?? { file }
+      )
+      : []
   }
 })

@@ -8,7 +8,6 @@ import { defined, obj } from "../base/Json.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
 import type { N8nClient } from "../n8n/N8nClient.ts"
 import * as LiteralSecrets from "../workflow/LiteralSecrets.ts"
-import * as JsonText from "../workflows/files/JsonText.ts"
 import { WorkflowFiles } from "../workflows/files/WorkflowFiles.ts"
 import { keepFile } from "../workflows/Workflows.ts"
 import * as Compare from "./comparison.ts"
@@ -20,7 +19,7 @@ import { changedLine, entryOf, nonEmpty, type Options, type Outcome, reportOf, s
 export interface PullOptions<R = never> extends Options {
   /** Removes unchanged files whose workflow no longer exists on n8n. */
   readonly deletes?: boolean | undefined
-  /** Side that wins conflicts: `there` writes n8n's state into the file; `here` lets a push write the file. */
+  /** Side that wins conflicts: `there` writes n8n's state into the file, also one that is gone; `here` lets a push write the file. */
   readonly resolve?: "here" | "there" | undefined
   readonly dryRun?: boolean | undefined
   readonly onStep?: ((step: Step) => Effect.Effect<void, never, R>) | undefined
@@ -77,6 +76,7 @@ const plan = Effect.fnUntraced(function*(
   const remove: Task = local === undefined ? leave : { kind: "remove", item, base: gone, local }
   const task = Effect.fnUntraced(function*(): Effect.fn.Return<Task, Errors.N8nError, N8nClient> {
     if (status === "new there" || status === "changed there") return remote === undefined ? leave : yield* write(remote)
+    if (status === "gone here" && resolve === "there" && remote !== undefined) return yield* write(remote)
     if (status === "gone there") return deletes === true ? remove : leave
     if (status === "same") {
       if (remote === undefined || local === undefined) return leave
@@ -113,11 +113,11 @@ const writeFile = Effect.fnUntraced(function*(
   }
   yield* files.update(
     local.path,
-    ({ text, value }) => {
+    ({ rewriting, value }) => {
       const now = obj(value) ?? {}
       return Effect.andThen(
         Locals.unchanged(`File '${file}'`, now, local.hash, scope),
-        JsonText.rewriting(text, content.toFile(workflow.id, there, now, scope))
+        rewriting(content.toFile(workflow.id, there, now, scope))
       )
     },
     keepFile(operation),

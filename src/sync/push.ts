@@ -1,14 +1,12 @@
 /** Writes a folder's changes to n8n. */
 import * as Effect from "effect/Effect"
-import * as Errors from "../base/Errors.ts"
 import { defined, type Obj, obj, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import { preview } from "../n8n/WriteGuard.ts"
 import * as LiteralSecrets from "../workflow/LiteralSecrets.ts"
-import * as JsonText from "../workflows/files/JsonText.ts"
-import { WorkflowFiles } from "../workflows/files/WorkflowFiles.ts"
+import { noWorkflows, WorkflowFiles } from "../workflows/files/WorkflowFiles.ts"
 import * as ReferenceProblems from "../workflows/ReferenceProblems.ts"
 import { together } from "../workflows/store/Publishing.ts"
 import { WorkflowStore, type Written } from "../workflows/store/WorkflowStore.ts"
@@ -68,14 +66,6 @@ const taskOf = (item: Compare.Item, options: Pick<PushOptions, "deletes" | "only
     : { kind: "leave", item }
 }
 
-/** Fails if a task must not be performed: a workflow is not deleted while its id is in a file of the folder. */
-const checkAbsence = ({ item: { mention }, kind }: Task) =>
-  kind !== "remove" || mention === undefined ? Effect.void : Errors.invalid(
-    "folder",
-    `Not deleted: '${mention}' contains its id`,
-    "Remove the id from that file, or delete the workflow on n8n."
-  )
-
 const remove = Effect.fnUntraced(function*(
   { item, remote }: Task & { readonly kind: "remove" },
   { folder, pairs, scope }: Compare.Comparison
@@ -100,12 +90,12 @@ const follow = Effect.fnUntraced(function*(
   yield* WorkflowFiles.use((files) =>
     files.update(
       local.path,
-      ({ text, value }) => {
+      ({ rewriting, value }) => {
         const now = obj(value) ?? {}
         const isAsPushed = content.hash(content.of(now, scope)) === local.hash
         if (!isAsPushed && str(now["id"]) === workflow.id) return Effect.undefined
         const next = isAsPushed ? content.toFile(workflow.id, there, now, scope) : { ...now, id: workflow.id }
-        return JsonText.rewriting(text, next)
+        return rewriting(next)
       },
       keepFile(operation),
       options
@@ -221,7 +211,7 @@ const perform = Effect.fnUntraced(function*(task: Exclude<Task, { readonly kind:
 
 /**
  * Writes new and changed files of the folder to n8n. Workflows that changed on both sides are never overwritten: if one
- * of them, or an invalid file, is among the pushed ones, nothing is written. Before each write the workflow is read
+ * of them is among the pushed ones, nothing is written. An invalid file is left out, and nothing is deleted. Before each write the workflow is read
  * again and stored as a snapshot. The state is written after each, so that an interrupted push continues where it
  * ended. Before a call's deadline it leaves the rest to the next call, which finds what was created without an answer.
  * Calls `POST /workflows`, `PUT /workflows/{id}`, those of tags and `DELETE`; publishes only when asked.
@@ -231,14 +221,15 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
   const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
   return yield* folder.exclusively(Effect.gen(function*() {
     const comparison = yield* Compare.make(userPath, options)
-    if (comparison.others.length > 0 && Object.keys(comparison.state.workflows).length === 0) {
-      return yield* Locals.noWorkflows(`'${folder.path}'`, comparison.others)
+    const isRemoval = options.deletes === true && Object.keys(comparison.state.workflows).length > 0
+    if (comparison.others.length > 0 && !isRemoval) {
+      return yield* noWorkflows(`'${folder.path}'`, comparison.others)
     }
     const { items, remaining: unread } = yield* Compare.compareAll(comparison, yield* select(comparison, options), {
       ...options,
       isPartial: true
     })
-    const isBlocked = unread > 0 || items.some(({ status }) => status === "both" || status === "invalid")
+    const isBlocked = unread > 0 || items.some(({ status }) => status === "both")
     const planned = items.map((item): Task => isBlocked && !dryRun ? { kind: "leave", item } : taskOf(item, options))
     // What n8n may still be creating has the most time to arrive.
     const tasks = [...planned.filter((task) => !isBegun(task)), ...planned.filter(isBegun)]
@@ -255,7 +246,7 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
           return []
         }
         const result = yield* Effect.result(
-          Effect.andThen(checkAbsence(task), dryRun ? foresee(task, context) : perform(task, context))
+          dryRun ? foresee(task, context) : perform(task, context)
         )
         const outcome: Outcome = result._tag === "Success"
           ? result.success

@@ -214,7 +214,7 @@ export const of = (
 
 /** Path of a reference from the workflow: `nodes[2].credentials.slackApi`. */
 export const pathOf = ({ kind, steps }: Reference): string =>
-  (kind === "caller" ? steps.slice(0, -1) : steps).reduce<string>(JsonPath.member, "")
+  JsonPath.print(kind === "caller" ? steps.slice(0, -1) : steps)
 
 /** Whether a reference names the workflow that a node runs. */
 export const isCall = ({ kind }: Reference): boolean => kind === "calls" || kind === "tool"

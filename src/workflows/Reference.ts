@@ -6,7 +6,7 @@ export const published = "published"
 
 export const isSnapshot = (version: string): boolean => version.startsWith("snapshot-")
 
-const ofFile = /^(.+\.json)@([^\\/.]*)$/i
+const ofFile = /^(.+\.json(?:#.+)?)@([^\\/.]*)$/i
 
 /** Splits `ID@VERSION`; an `@` within a path is part of the path, unless it follows `.json`. */
 const split = (text: string): readonly [id: string, version: string | undefined] => {

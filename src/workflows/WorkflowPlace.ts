@@ -1,6 +1,6 @@
 /** Location of a workflow, determined by the form of its id. */
 
-/** A file under the files root, a draft, or a workflow on n8n. */
+/** A file under the files root, or a workflow among several in it, a draft, or a workflow on n8n. */
 export type WorkflowPlace =
   | { readonly kind: "file"; readonly path: string }
   /** `path` is the id, by which `WorkflowFiles` finds the draft. */
@@ -9,9 +9,17 @@ export type WorkflowPlace =
 
 const draft = "draft-"
 
-/** Returns a file for an id that ends in `.json` or contains a slash, a draft for `draft-…`, else a workflow on n8n. */
+const partsOf = (path: string) => /^(.*?\.json)#(.+)$/is.exec(path) ?? []
+
+/** Path of the file in `FILE.json#ID` or `FILE.json#NAME`, a workflow among several in it; else the path itself. */
+export const fileOf = (path: string): string => partsOf(path)[1] ?? path
+
+/** Id or name of the workflow in `FILE.json#ID` or `FILE.json#NAME`. */
+export const selectorOf = (path: string): string | undefined => partsOf(path)[2]
+
+/** Returns a file for an id that ends in `.json` or `.json#…`, or contains a slash, a draft for `draft-…`, else a workflow on n8n. */
 export const placeOf = (workflowId: string): WorkflowPlace => {
-  if (/\.json$/i.test(workflowId) || /[\\/]/.test(workflowId)) return { kind: "file", path: workflowId }
+  if (/\.json$/i.test(fileOf(workflowId)) || /[\\/]/.test(workflowId)) return { kind: "file", path: workflowId }
   if (!workflowId.startsWith(draft)) return { kind: "n8n", id: workflowId }
   return { kind: "draft", id: workflowId, path: workflowId }
 }

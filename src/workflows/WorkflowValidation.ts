@@ -1,7 +1,6 @@
 /** Validates workflows with the node catalogue: offline, by n8n's rules. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Result from "effect/Result"
 import * as Errors from "../base/Errors.ts"
 import { defined, type Obj, obj } from "../base/Json.ts"
 import type { MissingCredential, Problem } from "../base/Problem.ts"
@@ -11,8 +10,8 @@ import { typesOf } from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import { OwnRules, type Rule } from "../workflow/check/Rules.ts"
 import { steps } from "../workflow/check/WorkflowProblems.ts"
+import * as Contents from "../workflow/Contents.ts"
 import { type Outdated, outdated } from "../workflow/Outdated.ts"
-import { prepare } from "../workflow/repair/WorkflowInput.ts"
 import * as Breaks from "../workflow/upgrade/Breaks.ts"
 import * as NodeLookups from "./NodeLookups.ts"
 import * as ReferenceProblems from "./ReferenceProblems.ts"
@@ -76,23 +75,7 @@ export interface Target {
   readonly workflow?: (id: string) => Obj | undefined
 }
 
-const unwrapped = (input: unknown): Effect.Effect<readonly [Obj, ReadonlyArray<Problem>], Errors.ValidationError> => {
-  const workflow = obj(input)
-  if (workflow !== undefined && "nodes" in workflow) {
-    const fault = sizeFault(workflow)
-    return fault === undefined ? Effect.succeed([workflow, []]) : Errors.invalid("workflow", fault, "")
-  }
-  const prepared = prepare(input, { source: "file", newId: () => "" })
-  return Result.isSuccess(prepared)
-    ? Effect.succeed([prepared.success.workflow, warnings(prepared.success.warnings)])
-    : Effect.fail(
-      new Errors.ValidationError({
-        reason: prepared.failure.message,
-        field: prepared.failure.path === "" ? "workflow" : prepared.failure.path,
-        hint: "A workflow is {name, nodes: […], connections: {…}, settings: {…}}, as n8n exports it."
-      })
-    )
-}
+const shape = "A workflow is {name, nodes: […], connections: {…}, settings: {…}}, as n8n exports it."
 
 /** Messages as warnings about the whole workflow. */
 export const warnings = (messages: ReadonlyArray<string>): ReadonlyArray<Problem> =>
@@ -104,7 +87,14 @@ export const validate = Effect.fn("WorkflowValidation.validate")(function*(
   connected?: string,
   target?: Target
 ) {
-  const [workflow, remarks] = yield* unwrapped(input)
+  const contents = Contents.of(input)
+  const { workflow } = yield* Effect.mapError(
+    Effect.fromResult(Contents.one(contents)),
+    (why) => Errors.invalid("workflow", `This is not an n8n workflow: ${why}.`, shape)
+  )
+  const fault = sizeFault(workflow)
+  if (fault !== undefined) return yield* Errors.invalid("workflow", fault, "")
+  const remarks = warnings(contents._tag === "Workflows" ? contents.repairs : [])
   const lookups = yield* NodeLookups.make(typesOf(workflow), connected)
   const { missingCredentials, problems } = yield* Turn.run(() => steps(workflow, lookups))
   return {

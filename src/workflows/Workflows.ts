@@ -9,17 +9,17 @@ import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient, writesDrafts } from "../n8n/N8nClient.ts"
 import { preview, puttingBack } from "../n8n/WriteGuard.ts"
+import * as Contents from "../workflow/Contents.ts"
 import type { Created } from "../workflow/edit/WorkflowEdit.ts"
 import * as Placeholders from "../workflow/Placeholders.ts"
 import * as WorkflowInput from "../workflow/repair/WorkflowInput.ts"
-import * as JsonText from "./files/JsonText.ts"
-import { isWorkflow, WorkflowFiles } from "./files/WorkflowFiles.ts"
+import { WorkflowFiles } from "./files/WorkflowFiles.ts"
 import * as Reference from "./Reference.ts"
 import { Snapshots } from "./store/Snapshots.ts"
 import { Versions } from "./store/Versions.ts"
 import { WorkflowStore, type Written } from "./store/WorkflowStore.ts"
 import { patchOf } from "./WorkflowEdit.ts"
-import { placeOf, type WorkflowPlace } from "./WorkflowPlace.ts"
+import { placeOf, selectorOf, type WorkflowPlace } from "./WorkflowPlace.ts"
 import * as WorkflowValidation from "./WorkflowValidation.ts"
 
 export interface Made {
@@ -122,17 +122,19 @@ const openFileVersion = Effect.fnUntraced(function*(place: WorkflowPlace & { rea
     return yield* Errors.invalid("version", "A file is not published", "Leave out @published to read the file.")
   }
   const { workflow } = yield* Snapshots.use((snapshots) => snapshots.read(files.instance, path, version))
-  return yield* Effect.mapError(
-    Effect.fromResult(JsonText.parse(str(obj(workflow)?.["text"]) ?? "")),
-    (fault) =>
-      Errors.invalid("version", `Snapshot '${version}' is not JSON: ${fault}`, { _tag: "ListRestorableVersions" })
+  const contents = Contents.read(str(obj(workflow)?.["text"]) ?? "")
+  const inside = yield* Effect.mapError(
+    Effect.fromResult(Contents.one(contents, selectorOf(place.path))),
+    (why) =>
+      Errors.invalid("version", `Snapshot '${version}' is not a workflow: ${why}`, { _tag: "ListRestorableVersions" })
   )
+  return { value: inside.workflow, repairs: [] }
 })
 
 /**
  * Opens the workflow that a reference names (see {@link Reference.parse}); `field` is the argument with the reference.
- * The value is the response of `GET /workflows/{id}`, also for an earlier version, or the JSON in a file, which need
- * not be a workflow; `repairs` are those of its syntax, `notes` are about the version.
+ * The value is the response of `GET /workflows/{id}`, also for an earlier version, or the workflow in a file, which
+ * may be far from right; `repairs` are those of its syntax and form, `notes` are about the version.
  */
 export const open = Effect.fn("Workflows.open")(function*(reference: string, field = "workflowId") {
   const { place, version } = Reference.parse(reference)
@@ -153,7 +155,7 @@ export const open = Effect.fn("Workflows.open")(function*(reference: string, fie
   const from = { place, ...(version === undefined ? {} : { version }), repairs: [], notes: [] }
   if (place.kind !== "n8n") {
     const { repairs, value } = yield* version === undefined
-      ? WorkflowFiles.use((files) => files.read(place.path)).pipe(Effect.mapError(ofWorkflowId(place, field)))
+      ? WorkflowFiles.use((files) => files.workflow(place.path)).pipe(Effect.mapError(ofWorkflowId(place, field)))
       : Effect.mapError(openFileVersion(place, version), inField)
     return { ...from, value, repairs }
   }
@@ -199,7 +201,7 @@ const isByName = (workflow: Obj) => {
 export const document = Effect.fn("Workflows.document")(function*(reference: string, field: string) {
   const { notes, value } = yield* open(reference, field)
   const workflow = obj(value)
-  if (workflow !== undefined && isWorkflow(workflow) && isByName(workflow)) return { workflow, notes }
+  if (workflow !== undefined && Array.isArray(workflow["nodes"]) && isByName(workflow)) return { workflow, notes }
   return { workflow: (yield* read(reference, field)).workflow as Obj, notes }
 })
 
@@ -317,20 +319,6 @@ export const keepFile = (operation: string) =>
     yield* (yield* Snapshots).save(instance, { id: path, name: path.slice(path.lastIndexOf("/") + 1), text }, operation)
   })
 
-/** The workflow in a file; one in a wrapper cannot be changed. */
-const inFile = (value: unknown) => {
-  const workflow = obj(value)
-  return workflow !== undefined && isWorkflow(workflow)
-    ? Effect.succeed(workflow)
-    : Errors.invalid(
-      "workflowId",
-      "The file does not contain a workflow, {name, nodes: […], connections: {…}}, as n8n exports it",
-      workflow === undefined
-        ? "Take the workflow out of the list around it, into a file of its own."
-        : `Its keys are: ${Object.keys(workflow).slice(0, 8).join(", ")}.`
-    )
-}
-
 const changeFile = Effect.fnUntraced(function*<A, R>(
   place: WorkflowPlace & { readonly path: string },
   { dryRun, expectedVersionId, operation, publish = false }: ChangeOptions,
@@ -348,8 +336,8 @@ const changeFile = Effect.fnUntraced(function*<A, R>(
   const { path } = yield* WorkflowFiles.use((service) =>
     service.update(
       place.path,
-      Effect.fnUntraced(function*({ text, value }) {
-        const before = yield* inFile(value)
+      Effect.fnUntraced(function*({ inside, rewriting }) {
+        const { workflow: before } = yield* inside
         const { created = [], result, workflow: after } = yield* change(before)
         if (created.length > 0) {
           return yield* Errors.invalid(
@@ -360,7 +348,7 @@ const changeFile = Effect.fnUntraced(function*<A, R>(
         }
         const workflow = yield* Placeholders.restore(after, before)
         changed = { before, workflow, result }
-        return dryRun === true ? undefined : yield* JsonText.rewriting(text, workflow)
+        return dryRun === true ? undefined : yield* rewriting(workflow)
       }),
       keepFile(operation)
     )

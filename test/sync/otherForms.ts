@@ -1,4 +1,4 @@
-/** Files that contain a workflow in another form than a workflow file, on any n8n. */
+/** Files that contain a workflow in any form, on any n8n. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -41,6 +41,7 @@ export const forms = (
     "another extension": ["kept.json.bak", text],
     "no extension": ["kept", text],
     "lines of JSON": ["kept.jsonl", `${JSON.stringify(other)}\n${JSON.stringify(workflow)}\n`],
+    "a block of Markdown": ["kept.json", `# Moved\n\n\`\`\`json\n${text}\n\`\`\`\n\nNotes\n`],
     "Markdown": ["kept.md", `# Moved\n\n\`\`\`json\n${text}\n\`\`\`\n`],
     "YAML": ["kept.yaml", `name: Moved\nid: ${id}\nnodes: []\n`],
     "code": ["kept.ts", `export default { id: "${id}", nodes: [] }`],
@@ -50,8 +51,23 @@ export const forms = (
   }
 }
 
-/** Forms that a status need not mention, since nothing but a deletion depends on them. */
-const quiet: ReadonlySet<string> = new Set(["in another workflow"])
+/** Forms that are read as the workflow's file. */
+const own: ReadonlySet<string> = new Set([
+  "a list of one",
+  "in workflow",
+  "in data",
+  "in workflows",
+  "a page of n8n's API",
+  "two wrappers",
+  "a string of JSON",
+  "a string in a wrapper",
+  "by its id",
+  "connections as a list",
+  "in UTF-16",
+  "in a subfolder",
+  "in a hidden file",
+  "a block of Markdown"
+])
 
 /** Fails if a push deletes a workflow of n8n while its id is in a file of the folder. */
 export const deletesNothingPresent = (folder: string, names?: ReadonlyArray<string>) =>
@@ -68,7 +84,14 @@ export const deletesNothingPresent = (folder: string, names?: ReadonlyArray<stri
       const path = `${folder}/${file}`
       yield* fs.makeDirectory(path.slice(0, path.lastIndexOf("/")), { recursive: true })
       yield* fs.writeFile(path, typeof text === "string" ? new TextEncoder().encode(text) : text)
-      for (const selected of [{ only }, { only: ["moved.json"] }, { among: ["moved.json"] }]) {
+      for (const dryRun of own.has(form) ? [true, false] : []) {
+        if (form === "connections as a list" && !dryRun) continue
+        const { entries } = yield* Sync.push(".", { only, dryRun, deletes: true })
+        const status = form === "connections as a list" ? "changed here" : "same"
+        assert.deepStrictEqual(entries.map((each) => [each.file, each.status]), [[file, status]], form)
+        assert.deepStrictEqual((yield* Sync.status(".", { only })).entries.map((each) => each.status), [status], form)
+      }
+      for (const selected of own.has(form) ? [] : [{ only }, { only: ["moved.json"] }, { among: ["moved.json"] }]) {
         for (const dryRun of [true, false]) {
           const pushed = yield* Sync.push(".", { ...selected, dryRun, deletes: true })
           assert.deepStrictEqual(pushed.entries.flatMap(({ action }) => action ?? []), [], form)
@@ -79,7 +102,6 @@ export const deletesNothingPresent = (folder: string, names?: ReadonlyArray<stri
             form
           )
         }
-        if (quiet.has(form)) continue
         const [{ detail = "", status } = { status: "same" }] = (yield* Sync.status(".", selected)).entries
         assert.strictEqual(status, "invalid", form)
         assert.notInclude(detail, "is gone", form)
@@ -96,4 +118,46 @@ export const deletesNothingPresent = (folder: string, names?: ReadonlyArray<stri
       "removed"
     ])
     assert.strictEqual((yield* Effect.flip(n8n.getWorkflow(id)))._tag, "NotFoundError")
+  })
+
+/** Fails if a push of a file in one of the forms does not change the workflow of n8n, or a pull changes the form. */
+export const keepsItsForm = (folder: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const n8n = yield* N8nClient
+    const { id } = yield* n8n.createWorkflow(body("Formed"))
+    const only = [id]
+    yield* Sync.pull(".", { only })
+    const workflow = yield* json(`${folder}/formed.json`)
+    yield* fs.remove(`${folder}/formed.json`)
+    const code = Effect.map(n8n.getWorkflow(id), ({ nodes }) => JSON.stringify(nodes))
+    for (const [form, [file, content]] of Object.entries(forms(workflow))) {
+      if (!own.has(form) || /connections|its id|folder/.test(form)) continue
+      const encoding = typeof content === "string" ? "utf8" : "utf16le"
+      const text = Buffer.from(content as string).toString(encoding)
+      const path = `${folder}/${file}`
+      const write = (value: string) =>
+        fs.writeFile(path, Buffer.from(text.replace("value: 1", `value: ${value}`), encoding))
+      yield* write("2")
+      const { entries } = yield* Sync.push(".", { only })
+      assert.deepStrictEqual(entries.map((each) => [each.file, each.action, each.error]), [[
+        file,
+        "updated",
+        undefined
+      ]])
+      assert.include(yield* code, "value: 2", form)
+      const now = yield* n8n.getWorkflow(id)
+      yield* n8n.putWorkflow(id, {
+        ...body(now.name, "3"),
+        nodes: JSON.parse(JSON.stringify(now.nodes).replace("value: 2", "value: 3"))
+      })
+      const pulled = yield* Sync.pull(".", { only })
+      assert.deepStrictEqual(pulled.entries.map((each) => [each.file, each.action]), [[file, "updated"]], form)
+      const after = Buffer.from(yield* fs.readFile(path)).toString(encoding)
+      assert.strictEqual(after, text.replace("value: 1", "value: 3"), form)
+      yield* write("1")
+      yield* Sync.push(".", { only })
+      yield* fs.remove(path)
+    }
+    yield* n8n.deleteWorkflow(id)
   })

@@ -92,7 +92,7 @@ describe("pull", () => {
       const settled = yield* Sync.pull(".", { resolve: "there", deletes: true })
       assert.deepStrictEqual(
         settled.entries.flatMap(({ action, name }) => action === undefined ? [] : [[name, action]]),
-        [["Both", "updated"], ["GoneThere", "removed"]]
+        [["Both", "updated"], ["GoneHere", "created"], ["GoneThere", "removed"]]
       )
       assert.include((yield* contents(folder))["both.json"] ?? "", "value: 5")
       assert.deepStrictEqual(statuses(yield* Sync.status(".")), {
@@ -100,7 +100,7 @@ describe("pull", () => {
         Here: "changed here",
         There: "same",
         Both: "same",
-        GoneHere: "gone here",
+        GoneHere: "same",
         NewThere: "same",
         NewHere: "new here"
       })

@@ -17,7 +17,7 @@ import { withFileSystem } from "../support/folders.ts"
 import { node } from "../support/workflows.ts"
 import { inWorld } from "../support/world.ts"
 import { deletesNothingUnread } from "./doubtful.ts"
-import { deletesNothingPresent } from "./otherForms.ts"
+import { deletesNothingPresent, keepsItsForm } from "./otherForms.ts"
 import { body, change, contents, create, edit, json } from "./workflows.ts"
 
 const get = (id: string) => N8nClient.use((n8n) => n8n.getWorkflow(id))
@@ -204,6 +204,11 @@ describe("push", () => {
 
   it.effect("deletes nothing while its id is in any file of the folder", () =>
     inWorld(({ folder }) => deletesNothingPresent(folder)))
+
+  for (const version of ["2", "1"] as const) {
+    it.live(`writes what changed in a file of any form, which it keeps: n8n ${version}`, () =>
+      inWorld(({ folder }) => keepsItsForm(folder), version))
+  }
 
   it.effect("deletes nothing while a folder or a link may contain its file", () =>
     inWorld(function*({ folder }) {

@@ -154,7 +154,7 @@ describe("literal secrets", () => {
       )
     }))
 
-  it.effect("that are missing on another machine stop a push before it changes anything", () =>
+  it.effect("that are missing on another machine keep their workflow from being pushed, and no other", () =>
     inWorld(function*({ api, folder }) {
       const { id } = yield* made
       yield* create("Plain")
@@ -163,20 +163,22 @@ describe("literal secrets", () => {
       const values = yield* fs.readFileString(`${folder}/${store}`)
       yield* fs.remove(`${folder}/${store}`)
       yield* edit(`${folder}/plain.json`, "value: 1", "value: 2")
+      const before = yield* get(id)
+      const report = yield* Sync.push(".", { deletes: true })
       const here = yield* contents(folder)
-      const before = yield* api.workflows
-      const report = yield* Sync.push(".")
       assert.isTrue(report.hasErrors)
       assert.match(
         report.entries.find((each) => each.id === id || each.file === "billing.json")?.detail ?? "",
         /refers to the secret 'billing\.[^']+', which '.*\.n8n-secrets\.json' does not have/
       )
-      assert.deepStrictEqual(yield* api.workflows, before)
+      assert.deepStrictEqual(yield* get(id), before)
+      assert.deepStrictEqual(outcomes(report), ["invalid", "updated"])
+      assert.deepStrictEqual((yield* api.workflows).length, 2)
       yield* Sync.pull(".")
       assert.deepStrictEqual(yield* contents(folder), here)
       // With the file it goes on.
       yield* fs.writeFileString(`${folder}/${store}`, values)
-      assert.deepStrictEqual(outcomes(yield* Sync.push(".")), ["same", "updated"])
+      assert.deepStrictEqual(outcomes(yield* Sync.push(".")), ["same", "same"])
       assert.deepStrictEqual(
         (yield* get(id)).nodes.map(({ parameters }) => parameters),
         nodes.map(({ parameters }) => parameters)

@@ -13,6 +13,7 @@ import * as Finding from "../../fleet/inspection/Finding.ts"
 import * as Inspection from "../../fleet/inspection/Inspection.ts"
 import * as Findings from "../../tools/security/Findings.ts"
 import * as Breaks from "../../workflow/upgrade/Breaks.ts"
+import { noWorkflows } from "../../workflows/files/WorkflowFiles.ts"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Options from "../config/Options.ts"
 import * as CheckReport from "../report/CheckReport.ts"
@@ -79,7 +80,7 @@ const inFolder = Effect.fnUntraced(function*(userPath: string, to: string | unde
     Inspection.inFolder({ ...place, to }),
     ToolContext.layerOffline(options, [place.root])
   )
-  if (inspected.places.length === 0) return yield* Options.refuse(`No workflows found in '${userPath}'`)
+  if (inspected.places.length === 0) return yield* noWorkflows(`'${userPath}'`, inspected.others)
   const folder = place.shownAs === "" ? "" : `${place.shownAs}/`
   return {
     ...inspected,

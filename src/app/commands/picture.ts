@@ -10,6 +10,7 @@ import * as TestMark from "../../n8n/model/TestMark.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as Reference from "../../workflows/Reference.ts"
+import * as WorkflowPlace from "../../workflows/WorkflowPlace.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as WorkflowValidation from "../../workflows/WorkflowValidation.ts"
 import * as ConfigFile from "../config/ConfigFile.ts"
@@ -64,7 +65,7 @@ export const withFolders = Effect.fnUntraced(function*(
 
 export const fileOf = (reference = ""): string | undefined => {
   const { place } = Reference.parse(reference)
-  return place.kind === "file" ? place.path : undefined
+  return place.kind === "file" ? WorkflowPlace.fileOf(place.path) : undefined
 }
 
 const fromHere = (reference: string) => {

@@ -209,11 +209,9 @@ export const push = command(
       )
     }
     const hasInvalid = result.entries.some(({ status }) => status === "invalid")
-    if (hasInvalid && !dryRun && !json) {
+    if (hasInvalid && !json) {
       yield* warn(
-        `${name}: nothing was pushed: fix the files that cannot be read${
-          scope.only === undefined ? ", or select others with --only" : ""
-        }.`
+        `${name}: invalid files are not pushed${deletes ? ", and nothing is deleted" : ""}: fix them, and push again.`
       )
     }
     yield* conclude(result, result.hasConflicts)

@@ -1,77 +1,26 @@
 /** Checks all workflows of a folder, without an n8n, or of an n8n. */
 import * as Cache from "effect/Cache"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
-import { isUtf8 } from "node:buffer"
-import type * as Errors from "../../base/Errors.ts"
-import { defined, type Obj, obj, str } from "../../base/Json.ts"
+import { defined, type Obj, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
+import * as JsonText from "../../base/JsonText.ts"
 import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as JsonText from "../../workflows/files/JsonText.ts"
+import * as Contents from "../../workflow/Contents.ts"
 import * as Positions from "../../workflows/files/Positions.ts"
 import * as WorkflowFiles from "../../workflows/files/WorkflowFiles.ts"
 import * as ReferenceProblems from "../../workflows/ReferenceProblems.ts"
 import type { Finding, Located } from "./Finding.ts"
 import { type Context, type Draft, findings } from "./workflow.ts"
 
-/** Keys of exported workflows. */
-const keys: ReadonlySet<string> = new Set(
-  ("active activeVersion activeVersionId connections createdAt description id isArchived meta name nodeGroups nodes " +
-    "parentFolder parentFolderId pinData projectId settings shared staticData tags triggerCount updatedAt " +
-    "versionCounter versionId").split(" ")
-)
-
-const isNode = (value: unknown) => {
-  const node = obj(value)
-  return node !== undefined && (str(node["type"]) ?? "").includes(".") &&
-    ("typeVersion" in node || "parameters" in node || "position" in node)
-}
-
-/** Whether a value is a workflow, or was to be one. */
-const isWorkflow = (value: unknown): value is Obj => {
-  const object = obj(value)
-  if (object === undefined || !("nodes" in object)) return false
-  const { connections, nodes } = object
-  return Array.isArray(nodes)
-    ? nodes.some(isNode) || nodes.length === 0 && obj(connections) !== undefined
-    : obj(connections) !== undefined || Object.keys(object).every((key) => keys.has(key))
-}
-
-export interface Inside {
-  readonly workflow: Obj
-  /** Its path in the file: ``, `[3].`, `workflow.` */
-  readonly prefix: string
-}
-
-/** Workflows in a value: itself, each of a list, or one in a wrapper. */
-export const workflowsIn = (value: unknown, prefix = "", depth = 0): ReadonlyArray<Inside> => {
-  if (isWorkflow(value)) return [{ workflow: value, prefix }]
-  if (depth > 3) return []
-  if (Array.isArray(value)) {
-    return value.flatMap((each, index) => workflowsIn(each, `${prefix.replace(/\.$/, "")}[${index}].`, depth + 1))
-  }
-  const object = obj(value)
-  return ["workflow", "data"].flatMap((key) => {
-    const inner = object?.[key]
-    if (typeof inner !== "object" || inner === null) return []
-    return workflowsIn(inner, `${prefix}${key}.`, depth + 1).map(({ prefix, workflow }) => ({
-      prefix,
-      workflow: "name" in workflow || object?.["name"] === undefined ? workflow : { name: object["name"], ...workflow }
-    }))
-  })
-}
-
-/** Whether a text that cannot be parsed looks like a workflow. */
-export const looksBroken = (text: string): boolean =>
-  /"nodes"\s*:/.test(text) && /"(?:connections|typeVersion)"\s*:|n8n-nodes-/.test(text)
-
 export interface Report {
   readonly findings: ReadonlyArray<Finding>
   /** Files with workflows and the code beside them, or ids on n8n, in their order. */
   readonly places: ReadonlyArray<string>
+  /** Other `.json` files, and what they are. */
+  readonly others: ReadonlyArray<WorkflowFiles.Other>
 }
 
 const locate = (file: string, { column, line }: JsonText.Place, finding: Located): Finding => ({
@@ -88,70 +37,72 @@ const order = (a: Finding, b: Finding) =>
 
 interface Entry {
   readonly shown: string
-  readonly inside: ReadonlyArray<Inside>
+  readonly inside: ReadonlyArray<Contents.Inside>
   readonly flaws: ReadonlyArray<Finding>
   readonly raw: string
   readonly beside?: WorkflowFiles.Beside | undefined
 }
 
-const reference = (raw: string, reason: string) => {
-  const path = WorkflowFiles.codePlaces({ raw }).find(({ file }) => reason.includes(`'${file}'`))?.path
-  return path === undefined ? { line: 1, column: 1 } : Positions.make(raw)(JsonPath.print(path))
-}
+const start: JsonText.Place = { line: 1, column: 1 }
 
-const unreadable = (
-  shown: string,
-  { isWhole, text }: { readonly isWhole: boolean; readonly text: string },
-  { hint, reason }: Errors.ValidationError
-): Entry | undefined => {
-  if (!looksBroken(text)) return undefined
-  const flaw = isWhole ? JsonText.flaws(text).at(-1) : undefined
-  const finding = flaw === undefined
-    ? locate(shown, isWhole ? reference(text, reason) : { line: 1, column: 1 }, {
-      rule: "unreadable-file",
-      severity: "error",
-      message: `${Visible.label(reason.replace(/^File '.*?' /, "The file "), 500)}.`,
-      ...(typeof hint === "string" ? { fix: hint } : {}),
-      path: ""
-    })
-    : locate(shown, flaw, {
-      rule: "invalid-json",
-      severity: "error",
-      message: /^<{7} /m.test(text) ? "Markers of a merge conflict are in it." : `This is not JSON: ${flaw.what}.`,
-      fix: "Correct it, or export the workflow again.",
-      path: ""
-    })
+const ofFile = (file: string, place: JsonText.Place, rule: string, message: string, fix?: string, path = "") =>
+  locate(
+    file,
+    place,
+    defined({ rule, severity: path === "" ? "error" as const : "warning" as const, message, fix, path })
+  )
+
+const broken = (shown: string, { contents: { hint, why }, raw = "" }: WorkflowFiles.Unreadable): Entry => {
+  const flaw = JsonText.flaws(raw).at(-1)
+  const isConflict = /^<{7} /m.test(raw)
+  const missing = WorkflowFiles.codePlaces({ raw }).find(({ file }) => why.includes(`'${file}'`))
+  const finding = raw !== "" && flaw !== undefined
+    ? ofFile(
+      shown,
+      flaw,
+      "invalid-json",
+      isConflict ? "Markers of a merge conflict are in it." : `This is not JSON: ${flaw.what}.`,
+      "Correct it, or export the workflow again."
+    )
+    : ofFile(
+      shown,
+      missing === undefined ? start : Positions.make(raw)(JsonPath.print(missing.path)),
+      "unreadable-file",
+      `${Visible.label(why.replace(/^File '.*?' /, "The file "), 500)}.`,
+      typeof hint === "string" ? hint : undefined
+    )
   return { shown, inside: [], flaws: [finding], raw: "" }
 }
 
-const ofFlaws = (shown: string, raw: string): ReadonlyArray<Finding> =>
-  JsonText.flaws(raw).map(({ what, ...place }) =>
-    locate(shown, place, {
-      rule: "invalid-json",
-      severity: "error",
-      message: `n8n does not import JSON with ${what}.`,
-      fix: "Remove it.",
-      path: ""
-    })
-  )
+const prefixOf = ({ at }: Contents.Inside) => JsonPath.print(at[0] ?? [])
 
-const ofWrappers = (shown: string, raw: string, inside: ReadonlyArray<Inside>): ReadonlyArray<Finding> =>
-  inside.filter(({ prefix }) => prefix.endsWith(".") && !prefix.endsWith("].")).map(({ prefix }) =>
-    locate(shown, Positions.make(raw)(prefix.slice(0, -1)), {
-      rule: "workflow-shape",
-      severity: "warning",
-      message: `The workflow is inside of '${prefix.slice(0, -1)}', where n8n and pull do not find it.`,
-      fix: "Store the workflow itself in the file.",
-      path: prefix.slice(0, -1)
-    })
+/** Findings about the text, and about what is around a workflow and is not one of n8n's lists of them. */
+const readable = (
+  shown: string,
+  { beside, contents, encoding, text }: WorkflowFiles.WorkflowFile
+): Entry | undefined => {
+  if (contents._tag === "Other") return undefined
+  const whole = beside?.raw ?? text
+  const raw = Contents.jsonIn(whole)
+  const isUtf8 = encoding === "UTF-8"
+  const flaws = JsonText.flaws(isUtf8 ? raw : raw.replace(/^\uFEFF/, "")).map(({ what, ...place }) =>
+    ofFile(shown, place, "invalid-json", `n8n does not import JSON with ${what}.`, "Remove it.")
   )
-
-const readable = (shown: string, file: WorkflowFiles.WorkflowFile): Entry | undefined => {
-  const raw = file.beside?.raw ?? file.text
-  const inside = workflowsIn(file.value)
-  if (inside.length === 0) return undefined
-  const flaws = [...(file.repairs.length === 0 ? [] : ofFlaws(shown, raw)), ...ofWrappers(shown, raw, inside)]
-  return { shown, raw, inside, flaws, beside: file.beside }
+  const wrapped = contents.all.flatMap((each) => {
+    const wrapper = raw === whole ? each.at.length > 1 ? "a text" : prefixOf(each) : "Markdown"
+    return /^(\[\d+\])*$/.test(wrapper) ? [] : ofFile(
+      shown,
+      Positions.make(raw)(prefixOf(each)),
+      "workflow-shape",
+      `The workflow is inside of '${wrapper}', where n8n's import does not find it.`,
+      "Store the workflow itself in the file.",
+      prefixOf(each) || wrapper
+    )
+  })
+  const own = isUtf8 ? [] : [
+    ofFile(shown, start, "invalid-json", `n8n does not import JSON in ${encoding}.`, "Save it as UTF-8.")
+  ]
+  return { shown, raw, inside: contents.all, flaws: [...own, ...flaws, ...wrapped], beside }
 }
 
 const besideOf = (shown: string, file: string) => `${shown.slice(0, shown.lastIndexOf("/") + 1)}${file}`
@@ -185,30 +136,21 @@ export const inFolder = Effect.fn("Inspection.inFolder")(function*({ only, root,
   readonly to?: string | undefined
 }) {
   const files = yield* WorkflowFiles.WorkflowFiles
-  const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
-  const textOf = Effect.fnUntraced(function*(file: string) {
-    const open = yield* fs.open(file, { noFollow: true })
-    const size = Number((yield* open.stat).size)
-    const bytes = new Uint8Array(Math.min(size, WorkflowFiles.maxBytes))
-    const read = Number(yield* open.read(bytes))
-    // UTF-16, as Windows writes it, is ASCII between zeros.
-    const text = new TextDecoder().decode(bytes.subarray(0, read)).replaceAll("\0", "")
-    return { text, isWhole: read === size && isUtf8(bytes) }
-  }, Effect.scoped)
+  const others: Array<WorkflowFiles.Other> = []
 
   const look = Effect.fnUntraced(function*(file: string) {
     const relative = path.relative(root, file)
     const shown = path.join(shownAs, relative).split(path.sep).join("/")
-    return yield* files.read(relative, { hidesSecrets: true }).pipe(
-      Effect.map((read) => readable(shown, read)),
-      Effect.catchTag("ValidationError", (error) =>
-        Effect.map(
-          Effect.orElseSucceed(textOf(file), () => ({ text: "", isWhole: false })),
-          (text) => unreadable(shown, text, error)
-        ))
-    )
+    const inspected = yield* files.inspect(relative, { hidesSecrets: true })
+    const { contents } = inspected
+    if (!("raw" in inspected)) {
+      const entry = readable(shown, inspected)
+      if (entry !== undefined) return entry
+    } else if (inspected.contents.isLikely) return broken(shown, inspected)
+    others.push({ file: shown, what: contents._tag === "Other" ? contents.what : "it cannot be read" })
+    return undefined
   })
 
   const paths = only === undefined ? yield* files.paths(".") : [only]
@@ -230,15 +172,15 @@ export const inFolder = Effect.fn("Inspection.inFolder")(function*({ only, root,
   const all = yield* Effect.forEach(entries, (entry) => {
     const place = placing(entry)
     const extracted = new Set(
-      (entry.beside === undefined ? [] : WorkflowFiles.secretPlaces(entry.beside)).map((path) => JsonPath.print(path))
+      entry.beside === undefined ? [] : WorkflowFiles.secretPlaces(entry.beside).map((path) => JsonPath.print(path))
     )
     return Effect.forEach(
       entry.inside,
-      ({ prefix, workflow }) =>
+      (inside) =>
         Effect.map(
-          findings(workflow, true, context),
+          findings(inside.workflow, true, context),
           (drafts) =>
-            drafts.map((draft) => ({ ...draft, path: JsonPath.join(prefix.replace(/\.$/, ""), draft.path) }))
+            drafts.map((draft) => ({ ...draft, path: JsonPath.join(prefixOf(inside), draft.path) }))
               .filter(({ path, rule }) => rule !== "literal-secret" || !extracted.has(path)).map(place)
         )
     ).pipe(
@@ -250,7 +192,8 @@ export const inFolder = Effect.fn("Inspection.inFolder")(function*({ only, root,
     places: entries.flatMap(({ beside, shown }) => [
       shown,
       ...[...beside?.files.keys() ?? []].map((file) => besideOf(shown, file))
-    ])
+    ]),
+    others
   }
   return report
 })
@@ -285,6 +228,6 @@ export const onN8n = Effect.fn("Inspection.onN8n")(function*(to?: string) {
       }))
     })
   )
-  const report: Report = { findings: all.flat(), places: workflows.map(({ id }) => id) }
+  const report: Report = { findings: all.flat(), places: workflows.map(({ id }) => id), others: [] }
   return report
 })

@@ -8,10 +8,10 @@ import * as Workflow from "../../n8n/model/Workflow.ts"
 import { isUnlicensed, isUnsupported, isV1, writesDrafts } from "../../n8n/N8nClient.ts"
 import * as LiteralSecrets from "../../workflow/LiteralSecrets.ts"
 import * as References from "../../workflow/References.ts"
-import type { WorkflowFolder } from "../../workflows/files/WorkflowFiles.ts"
+import { noWorkflows, type WorkflowFolder } from "../../workflows/files/WorkflowFiles.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import * as content from "../content.ts"
-import { concurrency, hasNodes, nodeIds, noWorkflows } from "../locals.ts"
+import { concurrency, hasNodes, nodeIds } from "../locals.ts"
 import { changedLine, nonEmpty } from "../report.ts"
 import {
   type Bindings,
@@ -77,7 +77,7 @@ export const readFacts = Effect.fnUntraced(function*(
   const release = yield* to.release
   const scope: content.Scope = { extras, isV1: isV1(release), writesDrafts: writesDrafts(release) }
   const [source, targets] = yield* Effect.all([
-    from === "folder" ? ofFolder(folder, userPath, scope) : ofClient(from),
+    from === "folder" ? ofFolder(folder, userPath, scope, only ?? []) : ofClient(from),
     liveWorkflows(to)
   ], { concurrency: 2 })
   const all = [...source.refs, ...source.faults.map(({ file }) => ({ id: file, name: file }))]

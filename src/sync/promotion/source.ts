@@ -6,7 +6,7 @@ import * as Errors from "../../base/Errors.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import type { Service as Client } from "../../n8n/N8nClient.ts"
 import type { NamedRef } from "../../workflow/References.ts"
-import type { WorkflowFolder } from "../../workflows/files/WorkflowFiles.ts"
+import type { Other, WorkflowFolder } from "../../workflows/files/WorkflowFiles.ts"
 import type * as content from "../content.ts"
 import * as Locals from "../locals.ts"
 
@@ -155,8 +155,8 @@ export interface Source {
   readonly get: (id: string) => Effect.Effect<Workflow.Workflow, ReadError>
   readonly tables?: Stream.Stream<NamedRef, Errors.RequestError>
   readonly faults: ReadonlyArray<{ readonly file: string; readonly reason: string }>
-  /** Files without workflows. */
-  readonly others: ReadonlyArray<string>
+  /** Files that are something else, if none is a workflow. */
+  readonly others: ReadonlyArray<Other>
 }
 
 export const liveWorkflows = (client: Client) => Stream.runCollect(client.streamWorkflows())
@@ -177,9 +177,9 @@ const decode = Schema.decodeUnknownEffect(Workflow.Workflow)
 
 /** Workflows of a folder; one without an id goes by its file. */
 export const ofFolder = Effect.fnUntraced(
-  function*(folder: WorkflowFolder, userPath: string, scope: content.Scope) {
+  function*(folder: WorkflowFolder, userPath: string, scope: content.Scope, only: ReadonlyArray<string>) {
     const state: Locals.State = { version: 1, host: "", workflows: {} }
-    const { faults, locals, others } = yield* Locals.readAll(folder, userPath, state, scope)
+    const { faults, locals, others } = yield* Locals.readAll(folder, userPath, state, scope, only)
     const idOf = ({ file, id }: Locals.Local) => id || file
     const byId = Map.groupBy(locals, idOf)
     const read = yield* Effect.forEach(locals, (local) =>

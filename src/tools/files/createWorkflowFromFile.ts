@@ -19,7 +19,7 @@ export const createWorkflowFromFile = Tool.make({
   output: writing.Output,
   handler: ({ filePath }) =>
     Effect.gen(function*() {
-      const { repairs, value } = yield* WorkflowFiles.use((files) => files.read(filePath))
+      const { repairs, value } = yield* WorkflowFiles.use((files) => files.workflow(filePath))
       const written = yield* WorkflowStore.use((store) => store.create(value, { source: "file" }))
       const empty = written.workflow.nodes.length === 0
         ? [`${nounOf(filePath) === "draft" ? "The draft" : "The file"} has no nodes: the workflow in n8n is empty`]

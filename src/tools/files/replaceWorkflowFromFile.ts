@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import { obj, without } from "../../base/Json.ts"
+import { without } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
@@ -30,13 +30,13 @@ export const replaceWorkflowFromFile = Tool.make({
   output: writing.Output,
   handler: ({ confirm, expectedVersionId, filePath, id }) =>
     Effect.gen(function*() {
-      const { repairs, value } = yield* WorkflowFiles.use((files) => files.read(filePath))
+      const { repairs, value } = yield* WorkflowFiles.use((files) => files.workflow(filePath))
       const { name } = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
       yield* writing.requireConsent(
         confirm,
         `Replace workflow ${id} ('${Visible.label(name)}') with the ${nounOf(filePath)} ${filePath}?`
       )
-      const patch = without(obj(value) ?? {}, (_, key) => notOfTheFile.has(key))
+      const patch = without(value, (_, key) => notOfTheFile.has(key))
       const written = yield* WorkflowStore.use((store) =>
         store.update(id, patch, { operation: "replace_workflow_from_file", source: "caller", expectedVersionId })
       )

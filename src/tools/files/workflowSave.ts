@@ -2,11 +2,12 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { defined, type Obj, obj, str } from "../../base/Json.ts"
+import * as JsonText from "../../base/JsonText.ts"
 import { workflowKeys } from "../../n8n/model/Workflow.ts"
+import * as Contents from "../../workflow/Contents.ts"
 import * as LiteralSecrets from "../../workflow/LiteralSecrets.ts"
 import * as Placeholders from "../../workflow/Placeholders.ts"
-import * as JsonText from "../../workflows/files/JsonText.ts"
-import { isListed, WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
+import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -14,9 +15,10 @@ import * as writing from "../shared/Writing.ts"
 
 const referenced = Effect.fnUntraced(function*(reference: string) {
   const { notes, repairs, value } = yield* Workflows.open(reference)
-  const workflow = obj(value)
-  if (workflow === undefined || !isListed(workflow)) {
-    return yield* parameters.invalid("workflowId", `'${reference}' does not contain a workflow`, "Nothing was written.")
+  const workflow = obj(value) ?? {}
+  const fault = Contents.faultOf(workflow)
+  if (fault !== undefined) {
+    return yield* parameters.invalid("workflowId", `'${reference}' is not a workflow: ${fault}`, "Nothing was written.")
   }
   return { workflow: writing.withoutCopies(workflow), notes: [...notes, ...repairs] }
 })
@@ -54,15 +56,16 @@ export const workflowSave = Tool.make({
         // Written unchanged: only workflowData can contain placeholders.
         const written = yield* files.save(
           filePath,
-          (before) => JsonText.rewriting(before?.text ?? "", workflow),
+          (before) => before?.rewriting(workflow) ?? JsonText.rewriting("", workflow),
           keep
         )
         return { ...written, warnings: [...notes, ...LiteralSecrets.warnings(workflow)] }
       }
-      if (!isListed(workflowData)) {
+      const fault = Contents.faultOf({ name: "", ...workflowData })
+      if (fault !== undefined) {
         return yield* parameters.invalid(
           "workflowData",
-          "workflowData is not a workflow: it needs 'nodes' (a list) and 'connections' (an object)",
+          `workflowData is not a workflow: ${fault}`,
           "Nothing was written. Omit workflowData to write the workflow that workflowId names."
         )
       }
@@ -76,7 +79,7 @@ export const workflowSave = Tool.make({
           Effect.gen(function*() {
             if (before === undefined) yield* onlyWorkflow(data)
             const workflow = yield* Placeholders.restore(data, before?.value)
-            return yield* JsonText.rewriting(before?.text ?? "", workflow)
+            return yield* (before?.rewriting(workflow) ?? JsonText.rewriting("", workflow))
           }),
         keep
       )

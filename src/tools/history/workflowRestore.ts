@@ -17,7 +17,7 @@ import { formerSettings } from "../../workflows/store/FormerSettings.ts"
 import { Snapshots } from "../../workflows/store/Snapshots.ts"
 import { Versions } from "../../workflows/store/Versions.ts"
 import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
-import { nounOf, placeOf } from "../../workflows/WorkflowPlace.ts"
+import { fileOf, nounOf, placeOf } from "../../workflows/WorkflowPlace.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as batches from "../shared/Batches.ts"
 import * as differences from "../shared/Differences.ts"
@@ -125,6 +125,9 @@ const restoreFile = Effect.fnUntraced(function*(
   dryRun: boolean
 ) {
   const files = yield* WorkflowFiles
+  if (fileOf(path) !== path) {
+    return yield* parameters.invalid("id", "A version of a file is the whole file", `Restore '${fileOf(path)}'.`)
+  }
   const located = yield* files.locate(path)
   const { workflow } = yield* Snapshots.use((snapshots) => snapshots.read(files.instance, located, version))
   const text = str(obj(workflow)?.["text"]) ?? ""

@@ -9,7 +9,7 @@ import * as entries from "./entries.ts"
 const settle =
   "Nothing was pushed: for the status both, n8n's changes would be lost. Ask the user which side to keep, then call sync_pull with resolve and only."
 
-const repair = "Nothing is pushed while a file is invalid: fix it, or name the others in only."
+const repair = "Invalid files are not pushed: fix them, then call again."
 
 /** Writes workflows from files to n8n. */
 export const syncPush = Tool.make({

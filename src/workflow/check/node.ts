@@ -83,7 +83,7 @@ export const credentialProblems = (checked: Checked): ReadonlyArray<Ruled> =>
       "warning",
       `The credential '${type}' is not set${only}.`,
       undefined,
-      JsonPath.member(`${node.at}.credentials`, type)
+      JsonPath.print(["credentials", type], node.at)
     )
   })
 

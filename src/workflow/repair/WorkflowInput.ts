@@ -6,6 +6,7 @@ import { member } from "../../base/JsonPath.ts"
 import type { Connections } from "../../n8n/model/Connections.ts"
 import { nameFault, sizeFault } from "../../n8n/model/Limits.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
+import * as Contents from "../Contents.ts"
 import { connectionsOf, type Scope } from "./connectionsInput.ts"
 import keys from "./keys.json" with { type: "json" }
 import { nodesOf, type Supply } from "./nodesInput.ts"
@@ -32,30 +33,6 @@ export interface Options extends Supply {
 /** Keys that n8n's editor, API or export writes at the root and that no n8n takes back (`shared` is ignored). */
 export const readOnly: ReadonlySet<string> = new Set(keys.readOnly)
 
-const unwrap = (input: unknown, depth = 0): Obj | undefined => {
-  if (depth > 3) return undefined
-  if (Array.isArray(input)) return input.length === 1 ? unwrap(input[0], depth + 1) : undefined
-  const object = obj(input)
-  if (object === undefined || "nodes" in object) return object
-  const inner = unwrap(object["workflow"], depth + 1) ?? unwrap(object["data"], depth + 1)
-  return inner === undefined || "name" in inner ? inner : { name: object["name"], ...inner }
-}
-
-const isNode = (value: unknown) => Predicate.hasProperty(value, "type") && Predicate.hasProperty(value, "parameters")
-
-const whyNone = (input: unknown): string => {
-  const object = obj(input)
-  if (object !== undefined && Object.keys(object).length === 0) {
-    return "it is empty ({}); write {name, nodes, connections}"
-  }
-  if (object !== undefined) return `it has no 'nodes'; its keys are: ${Object.keys(object).slice(0, 8).join(", ")}`
-  if (!Array.isArray(input)) return `it is ${input === null ? "null" : `a ${typeof input}`}, not a JSON object`
-  if (input.length === 0) return "it is an empty list; write {name, nodes, connections}"
-  if (input.every(isNode)) return "it is a list of nodes alone; write {name, nodes, connections}"
-  const workflows = input.filter((each) => unwrap(each) !== undefined).length
-  return workflows > 1 ? `it contains ${workflows} workflows; pass one` : `it is a list of ${input.length} other things`
-}
-
 /**
  * Turns any value into a workflow that n8n accepts, or reports the problem before anything is written. Everything is
  * preserved except read-only keys at the root, nulls, and empty settings. Repaired, each with a warning: wrappers, ids,
@@ -67,11 +44,13 @@ const whyNone = (input: unknown): string => {
 export const prepare = (input: unknown, options: Options): Checked<Prepared> =>
   Result.gen(function*() {
     const repairs: Repairs = new Map()
-    const json = unwrap(input)
-    if (json === undefined) return yield* refuse("", `This is not an n8n workflow: ${whyNone(input)}.`)
+    const { at, workflow: json } = yield* Result.mapError(
+      Contents.one(Contents.of(input)),
+      (why) => ({ path: "", message: `This is not an n8n workflow: ${why}.` })
+    )
     const fault = sizeFault(json)
     if (fault !== undefined) return yield* refuse("nodes", fault)
-    if (json !== input) note(repairs, "Unwrapped the workflow")
+    if (at.flat().length > 0) note(repairs, "Unwrapped the workflow")
     const name = yield* checkName(json["name"])
     const settings = objectOf(json["settings"] ?? {})
     if (settings === undefined) return yield* refuse("settings", "'settings' must be an object.")
@@ -90,11 +69,13 @@ export const prepare = (input: unknown, options: Options): Checked<Prepared> =>
   })
 
 export const typesToLookUp = (input: unknown, stored: ReadonlySet<string>) =>
-  nodes(unwrap(input) ?? {}).flatMap(({ id, type, typeVersion, webhookId }) => {
-    const isComplete = !isNull(typeVersion) && (!isNull(webhookId) || stored.has(str(id) ?? ""))
-    const name = str(type)
-    return isComplete || name === undefined ? [] : [{ type: name, needsVersion: isNull(typeVersion) }]
-  })
+  nodes(Result.getOrUndefined(Contents.one(Contents.of(input)))?.workflow ?? {}).flatMap(
+    ({ id, type, typeVersion, webhookId }) => {
+      const isComplete = !isNull(typeVersion) && (!isNull(webhookId) || stored.has(str(id) ?? ""))
+      const name = str(type)
+      return isComplete || name === undefined ? [] : [{ type: name, needsVersion: isNull(typeVersion) }]
+    }
+  )
 
 const checkName = (name: unknown): Checked<string> => {
   if (isNull(name) || name === "") {

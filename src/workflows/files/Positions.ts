@@ -3,7 +3,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Jsonc from "jsonc-parser"
 import * as JsonPath from "../../base/JsonPath.ts"
-import type { Place } from "./JsonText.ts"
+import type { Place } from "../../base/JsonText.ts"
 
 /** Start of the part at a path, or of the nearest around it; of equal keys the last counts, as in JSON.parse. */
 const offsetOf = ({ children = [], type }: Jsonc.Node, [step, ...rest]: JsonPath.Path): number | undefined => {

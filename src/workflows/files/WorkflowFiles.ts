@@ -5,6 +5,7 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import type * as Errors from "../../base/Errors.ts"
+import type { Obj } from "../../base/Json.ts"
 import type { Instance } from "../../n8n/N8nClient.ts"
 import { draftId, draftName } from "../WorkflowPlace.ts"
 import * as CodeFiles from "./codeFiles.ts"
@@ -13,19 +14,16 @@ import * as List from "./list.ts"
 import * as Locate from "./locate.ts"
 import * as Lock from "./lock.ts"
 import * as Read from "./read.ts"
-import * as Search from "./search.ts"
 import * as Walk from "./walk.ts"
 import * as Write from "./write.ts"
 
 export type { CodePlace, CodePlaces } from "../../workflow/NodeParameters.ts"
 export { type Beside, type CodeOptions, codePlaces, secretPlaces } from "./codeFiles.ts"
 export type { WorkflowFolder } from "./folder.ts"
-export type { Listed, Listing, Page } from "./list.ts"
+export type { Listed, Listing, Page, Presence } from "./list.ts"
 export { isIgnored } from "./locate.ts"
-export { holdsWorkflow } from "./presence.ts"
-export { isListed, isWorkflow, type ReadOptions, type WorkflowFile } from "./read.ts"
-export { maxBytes } from "./refusals.ts"
-export type { Presence } from "./search.ts"
+export type { ReadOptions, Unreadable, WorkflowFile } from "./read.ts"
+export { noWorkflows, type Other } from "./refusals.ts"
 export type { Keep, Written } from "./write.ts"
 
 /**
@@ -35,14 +33,24 @@ export type { Keep, Written } from "./write.ts"
 export interface Service {
   readonly instance: Instance
   /**
-   * Reads the JSON in a file under a files root; a relative path starts at the first root. Regular `.json` files in
-   * UTF-8 of at most 10 MB. A byte order mark, comments and trailing commas are repaired. In the parameters of nodes
+   * Reads the JSON in a file under a files root; a relative path starts at the first root. Regular `.json` files of at
+   * most 10 MB in UTF-8, UTF-16 or UTF-32. A byte order mark, comments, trailing commas, lists and wrappers around a
+   * workflow are repaired; `FILE.json#ID` or `#NAME` is one of several in a file. In the parameters of nodes
    * `{"$file": "code.js"}` stands for the text of that file beside the workflow, and anywhere `{"$secret": "key"}` for a value of `.n8n-secrets.json`;
    * callers see text and value. A link may lead
    * to another place under a root. A link that leads out is refused before anything outside is touched, so that no
    * answer shows what exists there.
    */
   readonly read: (path: string, options?: Read.ReadOptions) => Effect.Effect<Read.WorkflowFile, Errors.ValidationError>
+  /** Reads a file that is one workflow, or `FILE.json#ID`; fails for what is something else. */
+  readonly workflow: (
+    path: string
+  ) => Effect.Effect<Read.WorkflowFile & { readonly value: Obj }, Errors.ValidationError>
+  /** Reads a file like `read`; one that cannot be read is broken, and no error. */
+  readonly inspect: (
+    path: string,
+    options?: Read.ReadOptions
+  ) => Effect.Effect<Read.WorkflowFile | Read.Unreadable, Errors.ValidationError>
   /** Real path of an existing or new file; a new one is never hidden, below a dot folder or in node_modules. */
   readonly locate: (path: string) => Effect.Effect<string, Errors.ValidationError>
   /** Writes a new file and its folders; returns its real path. */
@@ -92,7 +100,7 @@ export interface Service {
   readonly presence: (
     directory: string,
     ids: ReadonlyArray<string>
-  ) => Effect.Effect<Search.Presence, Errors.ValidationError>
+  ) => Effect.Effect<List.Presence, Errors.ValidationError>
 }
 
 /** The files below the roots. */
@@ -122,11 +130,13 @@ export const layer = (options: Options): Layer.Layer<WorkflowFiles, never, FileS
       const filesBelow = yield* Walk.make(locate)
       const lock = yield* Lock.make
       const code = yield* CodeFiles.make(locate, lock)
-      const read = yield* Read.make(locate, code)
+      const { inspect, read, source, workflow } = yield* Read.make(locate, code)
       const { create, createFree, remove, save, update } = yield* Write.make(locate, read, lock, code)
       return WorkflowFiles.of({
         instance: snapshotsOfFiles,
         read: (path, options) => read(fileOf(path), options),
+        workflow: (path) => workflow(fileOf(path)),
+        inspect: (path, options) => inspect(fileOf(path), options),
         locate: (userPath) => Effect.map(locate.possible(fileOf(userPath)), ({ at, rest }) => path.join(at, ...rest)),
         create: (path, text, options) => create(fileOf(path), text, options),
         createDraft: (name, text) =>
@@ -135,8 +145,7 @@ export const layer = (options: Options): Layer.Layer<WorkflowFiles, never, FileS
         save: (path, content, keep = () => Effect.void) => save(fileOf(path), content, keep),
         remove: (path, keep) => remove(fileOf(path), keep),
         folder: yield* Folder.make(locate, lock, code),
-        presence: yield* Search.make(filesBelow),
-        ...yield* List.make(filesBelow)
+        ...yield* List.make(filesBelow, source)
       })
     })
   )

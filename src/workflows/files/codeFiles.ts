@@ -6,10 +6,9 @@ import * as Result from "effect/Result"
 import { randomBytes } from "node:crypto"
 import { rmdir } from "node:fs/promises"
 import * as AtomicFile from "../../base/AtomicFile.ts"
-import { obj } from "../../base/Json.ts"
+import * as Contents from "../../workflow/Contents.ts"
 import type { CodePlaces } from "../../workflow/NodeParameters.ts"
 import * as codeParts from "./codeParts.ts"
-import * as JsonText from "./JsonText.ts"
 import type * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
 import { decode, isElsewhere, readAll } from "./read.ts"
@@ -33,7 +32,22 @@ const marks = /"\$+(?:file|secret)"/
 /** Changes of files beside a workflow's file, by their path from its folder. */
 export type Changes = ReadonlyMap<string, Change>
 
-const valueOf = (text: string) => Result.getOrUndefined(JsonText.parse(text))?.value
+/** The workflow of a text, and its place. */
+const insideOf = (shown: string, text: string) =>
+  Effect.mapError(
+    Effect.fromResult(Contents.one(Contents.read(text))),
+    (why) => refuse(`'${shown}' cannot have parts in files beside it: ${why}`, "Store each in a file of its own.")
+  )
+
+type Place = { readonly path: ReadonlyArray<string | number> }
+
+/** Places in a text, of places in its workflow. */
+const placesIn = <A extends Place>(raw: string, references: (workflow: unknown) => ReadonlyArray<A>) =>
+  Result.match(Contents.one(Contents.read(raw)), {
+    onFailure: () => [],
+    onSuccess: ({ at, workflow }) =>
+      references(workflow).map((each): A => ({ ...each, path: [...at[0] ?? [], ...each.path] }))
+  })
 
 /** Parts of a workflow that are in files beside it. */
 export interface Beside {
@@ -46,11 +60,11 @@ export interface Beside {
 export const codePlaces = (
   { raw }: Pick<Beside, "raw">
 ): ReadonlyArray<{ readonly path: ReadonlyArray<string | number>; readonly file: string }> =>
-  codeParts.references(valueOf(raw))
+  placesIn(raw, codeParts.references)
 
 /** Paths of the values that are in `.n8n-secrets.json`. */
 export const secretPlaces = ({ raw }: Pick<Beside, "raw">): ReadonlyArray<ReadonlyArray<string | number>> =>
-  secretParts.references(valueOf(raw)).map(({ path }) => path)
+  placesIn(raw, secretParts.references).map(({ path }) => path)
 
 const placeWith = (path: Path.Path) => (file: string, name: string) => path.join(path.dirname(file), ...name.split("/"))
 
@@ -116,7 +130,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
       if (info?.type !== "File") return yield* refuse(`'${full}' is a link or not a file`, "Put a plain file there.")
       const open = yield* fs.open(full, { noFollow: true })
       if (yield* isElsewhere(fs, open, full)) return yield* refuse(`'${full}' was replaced`, "Call again.")
-      return yield* decode(full, yield* readAll(open, Number(info.size), full))
+      return (yield* decode(full, yield* readAll(open, Number(info.size), full))).text
     })).pipe(
       Effect.catchTag("PlatformError", (error) =>
         isNotFound(error) ? Effect.undefined : Effect.fail(unreadable({ kind: "File", path: full }, error)))
@@ -136,10 +150,10 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
     shown: string,
     file: string,
     raw: string,
-    inFile: unknown,
     hidesSecrets: boolean
   ) {
-    if (!marks.test(raw)) return { text: raw, value: inFile }
+    if (!marks.test(raw) || Contents.read(raw)._tag !== "Workflows") return { text: raw }
+    const { at, workflow: inFile } = yield* insideOf(shown, raw)
     const files = new Map<string, string>()
     const withSecrets = hidesSecrets ? secretParts.hidden(inFile) : yield* secrets.joined(shown, file, inFile)
     for (const { file: name } of codeParts.references(withSecrets)) {
@@ -155,9 +169,9 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
       files.set(name, text)
     }
     const value = codeParts.join(withSecrets, (name) => files.get(name) ?? "")
-    const text = JsonText.rewrite(raw, value)
+    const text = yield* Contents.rewriting(raw, at, value)
     const hasSecrets = secretParts.keysIn(inFile).length > 0
-    return text === raw ? { text, value } : { text, value, beside: { raw, hasSecrets, files } satisfies Beside }
+    return text === raw ? { text } : { text, beside: { raw, hasSecrets, files } satisfies Beside }
   })
 
   const folderOf = (file: string) => `${path.basename(file, path.extname(file))}.code`
@@ -185,9 +199,9 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
     const unchanged: { readonly own: string; readonly changes: Changes } = { own: text, changes: new Map() }
     const isPlain = before === undefined && typeof places !== "function" && mode !== "extract"
     if (isPlain && !marks.test(text)) return unchanged
-    const raw = before === undefined ? undefined : valueOf(before.raw)
-    const joined = obj(valueOf(text))
-    const whole = joined && (yield* secrets.separated(file, joined, raw, mode))
+    const raw = before && (yield* insideOf(file, before.raw)).workflow
+    const { at, workflow } = yield* insideOf(file, text)
+    const whole = yield* secrets.separated(file, workflow, raw, mode)
     const { names, texts } = yield* inFolder(file)
     const inFile = places === "join" ? undefined : raw
     const { files, value } = codeParts.split(whole, inFile, places === "join" ? undefined : places, {
@@ -204,7 +218,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
     for (const [name, old] of before?.files ?? []) {
       if (!files.has(name)) changes.set(name, { before: old, after: undefined })
     }
-    return { own: value === undefined ? text : JsonText.rewrite(before?.raw ?? text, value), changes }
+    return { own: yield* Contents.rewriting(before?.raw ?? text, at, value), changes }
   })
 
   /** Removes code that a deleted file left in its folder, if `isKnown` accepts its path and text. */

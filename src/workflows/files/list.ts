@@ -1,11 +1,13 @@
-/** Lists the workflows below a folder. */
+/** Lists the workflows below a folder, and searches its files for ids. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
-import { defined, obj, str } from "../../base/Json.ts"
-import { isElsewhere, isListed, parse, readAll } from "./read.ts"
-import { changed, unreadable } from "./refusals.ts"
+import * as Stream from "effect/Stream"
+import { defined, str } from "../../base/Json.ts"
+import * as Contents from "../../workflow/Contents.ts"
+import { contentsOf, type Source } from "./read.ts"
+import { unreadable } from "./refusals.ts"
 import type { FilesBelow } from "./walk.ts"
 
 /** A workflow in a file. */
@@ -13,7 +15,7 @@ export interface Listed {
   /** n8n's id, if the file has one. */
   readonly id?: string
   readonly name: string
-  /** Relative to the first root if it is below it, else absolute. */
+  /** Relative to the first root if it is below it, else absolute; of several in a file, with `#ID` or `#NAME`. */
   readonly path: string
   /** ISO 8601. */
   readonly lastModified: string
@@ -35,29 +37,43 @@ export interface Page {
   readonly limit?: number | undefined
 }
 
+/** Places of ids in a folder. */
+export interface Presence {
+  /** Real paths of the files that contain an id, of any kind. */
+  readonly filesOf: ReadonlyMap<string, ReadonlyArray<string>>
+  /** Real paths of files, folders and links that cannot be read, and may contain any. */
+  readonly unreadable: ReadonlyArray<string>
+  /** Real paths of all files, without our own `.n8n-` files. */
+  readonly files: ReadonlyArray<string>
+}
+
 const maxUnreadable = 5
 const concurrency = 16
 
-export const make = Effect.fnUntraced(function*(filesBelow: FilesBelow) {
+const latin1 = new TextDecoder("latin1")
+
+/** Characters of a file that are searched twice, so that an id across two chunks is found. */
+const overlap = 4_096
+
+export const make = Effect.fnUntraced(function*(filesBelow: FilesBelow, source: Source) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
-  const look = Effect.fnUntraced(function*(file: string, shown: string) {
-    const open = yield* fs.open(file, { noFollow: true })
-    const info = yield* open.stat
-    const isMoved = (yield* isElsewhere(fs, open, file)) ?? (yield* fs.realPath(file)) !== file
-    if (isMoved) return yield* changed(shown, "read")
-    const { value } = yield* parse(shown, yield* readAll(open, Number(info.size), shown))
-    if (!isListed(value)) return []
-    const { id, name } = obj(value) ?? {}
-    const listed: Listed = defined({
-      id: str(id),
-      name: str(name) ?? path.basename(file, path.extname(file)),
-      path: shown,
-      lastModified: Option.getOrThrow(info.mtime).toISOString()
+  const look = Effect.fnUntraced(function*(shown: string) {
+    const { file, text } = yield* source(shown)
+    const { mtime } = yield* fs.stat(file)
+    const contents = yield* contentsOf(shown, text)
+    const all = contents._tag === "Workflows" ? contents.all : []
+    return all.filter(({ workflow }) => Contents.faultOf(workflow) === undefined).map(({ workflow }): Listed => {
+      const [id, name] = [str(workflow["id"]), String(workflow["name"])]
+      return defined({
+        id,
+        name,
+        path: all.length === 1 ? shown : `${shown}#${id ?? name}`,
+        lastModified: Option.getOrThrow(mtime).toISOString()
+      })
     })
-    return [listed]
-  }, Effect.scoped)
+  })
 
   const paths = Effect.fn("WorkflowFiles.paths")(function*(directory?: string) {
     const { files } = yield* filesBelow(directory)
@@ -75,9 +91,9 @@ export const make = Effect.fnUntraced(function*(filesBelow: FilesBelow) {
         onSome: () => path.relative(root, file)
       })
     const looks = yield* Effect.forEach(
-      [...files].map((file) => ({ file, path: shown(file) })).toSorted((a, b) => a.path < b.path ? -1 : 1),
-      ({ file, path }) =>
-        look(file, path).pipe(
+      [...files].map(shown).toSorted(),
+      (path) =>
+        look(path).pipe(
           Effect.catchTag("PlatformError", (error) => unreadable({ kind: "File", path }, error)),
           Effect.match({
             onFailure: ({ reason }) => ({ workflows: [], unreadable: [{ path, reason }] }),
@@ -97,5 +113,31 @@ export const make = Effect.fnUntraced(function*(filesBelow: FilesBelow) {
     return listing
   })
 
-  return { paths, list }
+  /** Ids in a file in any encoding whose letters are ASCII's. */
+  const idsIn = (file: string) =>
+    Stream.runFold(fs.stream(file), () => ({ ids: new Set<string>(), rest: "" }), ({ ids, rest }, bytes) => {
+      const text = rest + latin1.decode(bytes).replaceAll("\0", "")
+      for (const id of Contents.ids(text)) ids.add(id)
+      return { ids, rest: text.slice(-overlap) }
+    })
+
+  const presence = Effect.fn("WorkflowFiles.presence")(function*(directory: string, wanted: ReadonlyArray<string>) {
+    const { files, unreadable } = yield* filesBelow(directory, true)
+    const filesOf = new Map(wanted.map((id) => [id, new Array<string>()]))
+    const searched = [...files].filter((file) => !path.basename(file).startsWith(".n8n-")).toSorted()
+    const failed = yield* Effect.forEach(wanted.length === 0 ? [] : searched, (file) =>
+      idsIn(file).pipe(
+        Effect.match({
+          onFailure: () => [file],
+          onSuccess: ({ ids }) => {
+            for (const id of ids) filesOf.get(id)?.push(file)
+            return []
+          }
+        })
+      ), { concurrency })
+    const present: Presence = { filesOf, unreadable: [...unreadable, ...failed.flat()], files: searched }
+    return present
+  })
+
+  return { paths, list, presence }
 })

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import { fileOf } from "../WorkflowPlace.ts"
 import * as refusals from "./refusals.ts"
 
 export interface Place {
@@ -67,9 +68,10 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
             : []
         })
       )[0]
-    const start = below(path.resolve(roots[0]?.real ?? "", target.path))
+    const file = target.kind === "File" ? fileOf(target.path) : target.path
+    const start = below(path.resolve(roots[0]?.real ?? "", file))
     if (start === undefined) return yield* outside(target, "is not under")
-    if (target.kind === "File" && !refusals.isJson(target.path)) return yield* refusals.notJson(target.path)
+    if (target.kind === "File" && !refusals.isJson(file)) return yield* refusals.notJson(target.path)
     let { root } = start
     let at = root
     let names: ReadonlyArray<string> = start.names

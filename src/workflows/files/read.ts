@@ -1,19 +1,19 @@
 /** Reads files below a root. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Result from "effect/Result"
+import * as Option from "effect/Option"
 import * as AtomicFile from "../../base/AtomicFile.ts"
-import { obj } from "../../base/Json.ts"
+import type * as Errors from "../../base/Errors.ts"
+import * as Contents from "../../workflow/Contents.ts"
+import { fileOf, selectorOf } from "../WorkflowPlace.ts"
 import type { Beside, CodeFiles } from "./codeFiles.ts"
-import * as JsonText from "./JsonText.ts"
+import * as Encoding from "./encoding.ts"
 import * as Locate from "./locate.ts"
-import { changed, maxBytes, refuse, type Target, tooLarge, unreadable } from "./refusals.ts"
-
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+import { changed, maxBytes, refuse, stem, type Target, tooLarge, unreadable } from "./refusals.ts"
 
 export const decode = (shown: string, bytes: Uint8Array) =>
   Effect.try({
-    try: () => utf8.decode(bytes),
+    try: () => Encoding.decode(bytes),
     catch: () => refuse(`File '${shown}' is not UTF-8 text`, "Save it as UTF-8; if it is compressed, decompress it.")
   })
 
@@ -37,12 +37,25 @@ export interface WorkflowFile {
   readonly path: string
   /** Text including a byte order mark, with the code from files beside it. */
   readonly text: string
-  /** Parsed JSON, not necessarily of a workflow. */
+  readonly encoding: Encoding.Encoding
+  readonly contents: Exclude<Contents.Contents, { readonly _tag: "Broken" }>
+  /** The workflow in it, if it is one; else the whole value. */
   readonly value: unknown
-  /** Repairs of the text: each kind once, with the number and the first place. */
+  /** Repairs of the text and of its form: each kind once, with the number and the first place. */
   readonly repairs: ReadonlyArray<string>
   /** Parts in files beside it, if there are any. */
   readonly beside?: Beside
+  /** The workflow and its place; fails if the file is something else, or several. */
+  readonly inside: Effect.Effect<Contents.Inside, Errors.ValidationError>
+  /** Text with another workflow in place of this one; everything around it stays. */
+  readonly rewriting: (workflow: unknown) => Effect.Effect<string, Errors.ValidationError>
+}
+
+/** A file that cannot be read, or whose text is not JSON. */
+export interface Unreadable {
+  readonly contents: Contents.Contents & { readonly _tag: "Broken" }
+  /** Its text; `undefined` if it is too large or not text. */
+  readonly raw: string | undefined
 }
 
 /** Options of reading a file. */
@@ -51,16 +64,14 @@ export interface ReadOptions {
   readonly hidesSecrets?: boolean | undefined
 }
 
-export const parse = Effect.fnUntraced(function*(userPath: string, bytes: Uint8Array) {
-  const text = yield* decode(userPath, bytes)
-  if (text.replace(/^\uFEFF/, "").trim() === "") {
-    return yield* refuse(`File '${userPath}' is empty`, "Export the workflow from n8n again.")
-  }
-  const parsed = JsonText.parse(text)
-  return Result.isSuccess(parsed) ? { text, ...parsed.success } : yield* refuse(
-    `File '${userPath}' is not JSON: ${parsed.failure}`,
-    "Fix the file there, or export the workflow from n8n again."
-  )
+/** Contents of a file's text; cases of `effect-n8n-mcp test`, whose data may be workflows, are something else. */
+export const contentsOf = Effect.fnUntraced(function*(shown: string, text: string) {
+  const name = stem(shown.split(/[\\/]/).at(-1) ?? "")
+  const contents = Contents.read(text, name)
+  if (contents._tag === "Broken") return yield* refuse(`File '${shown}' ${contents.why}`, contents.hint)
+  return contents._tag === "Workflows" && name.endsWith(".test")
+    ? { ...contents, _tag: "Other" as const, what: "it is a test case" }
+    : contents
 })
 
 export const make = Effect.fnUntraced(function*(locate: Locate.Locate, code: CodeFiles) {
@@ -86,17 +97,36 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, code: Cod
     return bytes
   }, Effect.scoped)
 
-  return Effect.fn("WorkflowFiles.read")(
+  /** Text of a file, without that of files beside it. */
+  const source = Effect.fnUntraced(function*(path: string) {
+    const target: Target = { kind: "File", path }
+    yield* Locate.checkName(target)
+    const file = yield* locate.existing(target)
+    return { file, ...yield* decode(path, yield* bytesOf(target, file)) }
+  })
+
+  const read = Effect.fn("WorkflowFiles.read")(
     function*(path: string, options?: ReadOptions) {
-      const target: Target = { kind: "File", path }
-      yield* Locate.checkName(target)
-      const file = yield* locate.existing(target)
-      const bytes = yield* bytesOf(target, file)
-      const { repairs, text, value } = yield* parse(path, bytes)
+      const { encoding, file, text: raw } = yield* source(path)
+      const { beside, text } = yield* code.joined(path, file, raw, options?.hidesSecrets === true)
+      const contents = yield* contentsOf(fileOf(path), text)
+      const inside = Effect.mapError(
+        Effect.fromResult(Contents.one(contents, selectorOf(path))),
+        (why) => refuse(`File '${path}' is not an n8n workflow: ${why}`, "Nothing was done.")
+      )
       const content: WorkflowFile = {
         path: file,
-        repairs,
-        ...(yield* code.joined(path, file, text, value, options?.hidesSecrets === true))
+        text,
+        encoding,
+        contents,
+        inside,
+        value: yield* Effect.match(inside, {
+          onFailure: () => contents.value,
+          onSuccess: ({ workflow }) => workflow
+        }),
+        repairs: contents.repairs,
+        rewriting: (workflow) => Effect.flatMap(inside, ({ at }) => Contents.rewriting(text, at, workflow)),
+        ...(beside === undefined ? {} : { beside })
       }
       return content
     },
@@ -107,10 +137,30 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, code: Cod
         Effect.retry({ times: 2, while: ({ reason }) => reason === changed(path, "read").reason })
       )
   )
+
+  /** Text of a file that cannot be read as a whole, or not as text: enough to see whether it looks like a workflow. */
+  const rawOf = Effect.fnUntraced(function*(path: string) {
+    const open = yield* fs.open(yield* locate.existing({ kind: "File", path }), { noFollow: true })
+    const size = Number((yield* open.stat).size)
+    const bytes = yield* readAll(open, Math.min(size, maxBytes), path)
+    const decoded = Option.liftThrowable(Encoding.decode)(bytes)
+    return size > maxBytes || Option.isNone(decoded)
+      ? { raw: undefined, isLikely: Contents.isLikely(new TextDecoder("latin1").decode(bytes)) }
+      : { raw: decoded.value.text, isLikely: Contents.isLikely(decoded.value.text) }
+  }, Effect.scoped)
+
+  const inspect = (path: string, options?: ReadOptions) =>
+    Effect.catchTag(read(path, options), "ValidationError", ({ hint, reason }) =>
+      Effect.map(
+        Effect.orElseSucceed(rawOf(path), () => ({ raw: undefined, isLikely: false })),
+        ({ isLikely, raw }): Unreadable => ({ raw, contents: { _tag: "Broken", why: reason, hint, isLikely } })
+      ))
+
+  /** Reads a file that is meant to be one workflow. */
+  const workflow = (path: string) =>
+    Effect.flatMap(read(path), (file) => Effect.map(file.inside, ({ workflow }) => ({ ...file, value: workflow })))
+
+  return { source, read, inspect, workflow }
 })
 
-/** Whether a value has a list of nodes, so that its file may be overwritten. */
-export const isWorkflow = (value: unknown): boolean => Array.isArray(obj(value)?.["nodes"])
-
-/** Whether n8n would accept a value as a workflow. */
-export const isListed = (value: unknown): boolean => isWorkflow(value) && obj(obj(value)?.["connections"]) !== undefined
+export type Source = Effect.Success<ReturnType<typeof make>>["source"]

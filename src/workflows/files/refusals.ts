@@ -95,6 +95,9 @@ export const notOverwritten = "Only workflows are overwritten, and this file is 
 export const notWorkflow = (path: string) =>
   refuse(`File '${path}' is not a workflow: it has no list of nodes`, notOverwritten)
 
+export const notAlone = (path: string) =>
+  refuse(`File '${path}' contains more than this workflow`, "It was not removed: take the workflow out of it by hand.")
+
 /** Maximum size of a workflow's file. */
 export const maxBytes = 10_000_000
 
@@ -103,3 +106,21 @@ export const tooLarge = (path: string, bytes: number) =>
     `File '${path}' is over 10 MB: it has ${bytes.toLocaleString("en")} bytes`,
     "Workflows are far smaller: is it the right file? Pinned data (pinData) can be removed."
   )
+
+/** A file that is something else than a workflow. */
+export interface Other {
+  readonly file: string
+  readonly what?: string
+}
+
+/** Refusal of a run that finds no workflow, which names what it found instead. */
+export const noWorkflows = (place: string, others: ReadonlyArray<Other>) => {
+  const named = others.slice(0, 5).map(({ file, what }) => what === undefined ? file : `${file} (${what})`)
+  return Errors.invalid(
+    "folder",
+    `There are no workflows in ${place}${others.length === 0 ? "" : `, only ${named.join(", ")}`}${
+      others.length > 5 ? ` and ${others.length - 5} more` : ""
+    }`,
+    "Check the folder or the profile: a workflow's file is a JSON object with name, nodes and connections."
+  )
+}

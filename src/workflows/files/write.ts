@@ -9,11 +9,14 @@ import * as Predicate from "effect/Predicate"
 import { randomBytes } from "node:crypto"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import type * as Errors from "../../base/Errors.ts"
+import { own } from "../../base/Json.ts"
+import * as Contents from "../../workflow/Contents.ts"
 import type { CodeFiles, CodeOptions } from "./codeFiles.ts"
+import * as Encoding from "./encoding.ts"
 import * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
 import * as names from "./names.ts"
-import { isWorkflow, type WorkflowFile } from "./read.ts"
+import type { WorkflowFile } from "./read.ts"
 import * as refusals from "./refusals.ts"
 import { writable } from "./refusals.ts"
 
@@ -29,8 +32,8 @@ export type Keep<E, R> = (before: string, path: string) => Effect.Effect<void, E
 
 type Read = (path: string) => Effect.Effect<WorkflowFile, Errors.ValidationError>
 
-const encode = (userPath: string, text: string) => {
-  const bytes = new TextEncoder().encode(text)
+const encode = (userPath: string, text: string, encoding: Encoding.Encoding = "UTF-8") => {
+  const bytes = Encoding.encode(text, encoding)
   return bytes.length > refusals.maxBytes ? refusals.tooLarge(userPath, bytes.length) : Effect.succeed(bytes)
 }
 
@@ -145,6 +148,15 @@ const createFree = Effect.fn("WorkflowFiles.createFree")(function*(
   )
 })
 
+/** Fails if a file has more in it than this workflow, which its removal would lose. */
+const checkAlone = (userPath: string, { inside, text }: WorkflowFile) =>
+  Effect.flatMap(inside, (one) => Contents.isAlone(text, one) ? Effect.void : Effect.fail(refusals.notAlone(userPath)))
+
+/** Whether a file has a list of nodes, as other programs' files do not. */
+const canBeReplaced = ({ contents, value }: WorkflowFile) =>
+  (contents._tag === "Workflows" ? contents.all.map(({ workflow }) => workflow) : [value])
+    .some((each) => Array.isArray(own(each, "nodes")))
+
 export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Read, lock: Lock, code: CodeFiles) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -176,13 +188,12 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
 
   const replace = Effect.fnUntraced(
     function*<E, R>(userPath: string, old: WorkflowFile, text: string, keep: Keep<E, R>, options: CodeOptions) {
-      yield* encode(userPath, text)
-      const file = old.path
-      const raw = old.beside?.raw ?? old.text
+      yield* encode(userPath, text, old.encoding)
+      const [file, raw] = [old.path, old.beside?.raw ?? old.text]
       const result = { path: file, before: old.text, after: text }
       const { changes, own } = yield* code.parts(file, text, old.beside, options)
       if (own === raw && changes.size === 0) return result
-      const bytes = yield* encode(userPath, own)
+      const bytes = yield* encode(userPath, own, old.encoding)
       yield* fs.access(file, { writable: true }).pipe(writable(userPath))
       yield* keep(old.text, file)
       const { gid, mode, uid } = yield* fs.stat(file).pipe(writable(userPath))
@@ -236,10 +247,11 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
         yield* createAt(userPath, place, after, {}).pipe(writable(userPath))
         return { path: file, before: undefined, after }
       }
-      const old = yield* read(userPath).pipe(
-        Effect.mapError(({ reason }) => refusals.refuse(reason, refusals.notOverwritten))
+      const old = yield* Effect.mapError(
+        read(userPath),
+        ({ reason }) => refusals.refuse(reason, refusals.notOverwritten)
       )
-      if (!isWorkflow(old.value)) return yield* refusals.notWorkflow(userPath)
+      if (!canBeReplaced(old)) return yield* refusals.notWorkflow(userPath)
       const after = yield* content(old)
       return after === old.text ? { path: file, before: after, after } : yield* replace(userPath, old, after, keep, {})
     }).pipe(lock(userPath, file))
@@ -252,7 +264,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
     const file = yield* existing(locate, userPath)
     yield* Effect.gen(function*() {
       const old = yield* read(userPath)
-      yield* keep(old)
+      yield* Effect.andThen(checkAlone(userPath, old), keep(old))
       yield* code.remove(file, old.beside, fs.remove(file)).pipe(writable(userPath))
     }).pipe(lock(userPath, file))
   })

@@ -190,7 +190,7 @@ layer(Layer.merge(platform, catalogue))("a folder of workflows", (it) => {
         `${placeIn(text, "  \"settings\"").line}:1 error invalid-json Markers of a merge conflict are in it.`
       ])
       assert.include(brief("nodes"), "2:3 error workflow-shape nodes must be a list.")
-      assert.deepStrictEqual(brief("utf16"), ["1:1 error unreadable-file The file is not UTF-8 text."])
+      assert.deepStrictEqual(brief("utf16"), ["1:1 error invalid-json n8n does not import JSON in UTF-16LE."])
       assert.match(brief("gone").join(), /^\d\d:9 error unreadable-file The file refers to 'gone\.js', which does not/)
       assert.match(
         brief("large").join(),

@@ -11,7 +11,7 @@ import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
 import { folderWith } from "../../support/folders.ts"
 import { node } from "../../support/workflows.ts"
 import { deletesNothingUnread } from "../../sync/doubtful.ts"
-import { deletesNothingPresent } from "../../sync/otherForms.ts"
+import { deletesNothingPresent, keepsItsForm } from "../../sync/otherForms.ts"
 import { contents, edit, json } from "../../sync/workflows.ts"
 import { chain, code, made, manual, set } from "./builders.ts"
 import type { RealN8n } from "./RealN8n.ts"
@@ -202,6 +202,16 @@ export const syncing = (it: It, v2: boolean) => {
           "in another workflow"
         ]
         yield* deletesNothingPresent(folder, forms).pipe(Effect.provide(WorkflowFiles.layer({ roots: [folder] })))
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    300_000
+  )
+
+  it.effect(
+    "sync: pushes what changed in a file of any form, and pulls into the same form",
+    () =>
+      Effect.gen(function*() {
+        const folder = yield* folderWith()
+        yield* keepsItsForm(folder).pipe(Effect.provide(WorkflowFiles.layer({ roots: [folder] })))
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     300_000
   )

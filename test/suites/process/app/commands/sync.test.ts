@@ -38,35 +38,56 @@ describe("pull and status", () => {
 })
 
 describe("a file that contains a workflow in another form", () => {
-  it.live("is named by every command, and its workflow is not deleted", () =>
+  it.live("is read by every command, and its workflow is not deleted", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const moved = { id: "moved00000000000", name: "Moved", ...body("Moved") }
       const { api, url } = yield* serve({ workflows: [moved], executions: [] })
       const env = { N8N_URL: url.href, N8N_API_KEY: "k" }
-      const folder = yield* folderWith({ "notes/package.json": "{}" })
+      const folder = yield* folderWith({ "notes/package.json": "{\"name\": \"p\"}", "notes/readme.md": "" })
       assert.strictEqual((yield* runIn(folder, env, "pull", "flows")).code, 0)
       const text = yield* fs.readFileString(`${folder}/flows/moved.json`)
       yield* fs.remove(`${folder}/flows/moved.json`)
       yield* fs.writeFileString(`${folder}/flows/kept.json`, `[${text}]`)
       for (const args of [["status"], ["push"], ["push", "--delete"], ["push", "--delete", "--dry-run"]]) {
         const { code, stdout } = yield* runIn(folder, env, ...args, "flows")
+        assert.strictEqual(code, 0, args.join(" "))
+        assert.match(stdout, /^1 same$|^Nothing was written; without --dry-run: 1 same$/m)
+      }
+      yield* fs.writeFileString(`${folder}/flows/all.json`, `[${text}, {"nodes": [], "connections": {}}]`)
+      yield* fs.remove(`${folder}/flows/kept.json`)
+      for (const args of [["status"], ["push"], ["push", "--delete"], ["push", "--delete", "--dry-run"]]) {
+        const { code, stderr, stdout } = yield* runIn(folder, env, ...args, "flows")
         assert.strictEqual(code, 1, args.join(" "))
-        assert.match(stdout, /^invalid +kept\.json .*: Contains a workflow in another form, which is not synced/m)
-        assert.match(stdout, /^invalid +moved\.json .*: Present in 'kept\.json' in another form/m)
+        assert.match(stdout, /^invalid +all\.json .*: Not one workflow: it contains 2 workflows: 'Moved' \(moved0+\)/m)
+        assert.match(stdout, /^invalid +moved\.json .*: Present in 'all\.json', which is not its file/m)
+        if (args.includes("--delete")) assert.include(stderr, "and nothing is deleted")
       }
       assert.deepStrictEqual((yield* api.workflows).map(({ id }) => id), [moved.id])
-      const { code, stdout } = yield* runIn(folder, env, "promote", "flows", "--from-folder")
-      assert.deepStrictEqual([code, stdout], [1, ""])
+      const one = yield* runIn(folder, env, "push", "flows", "--only", "all.json#Moved")
+      assert.deepStrictEqual([one.code, one.stdout], [0, "1 same\n"])
       const target = yield* serve({ workflows: [], executions: [] })
       const to = { N8N_URL: target.url.href, N8N_API_KEY: "k" }
       const promoted = yield* runIn(folder, to, "promote", "flows", "--from-folder")
       assert.strictEqual(promoted.code, 1)
-      assert.match(promoted.stdout, /^blocked +kept\.json: Contains a workflow in another form/)
-      for (const args of [["promote", "notes", "--from-folder"], ["push", "notes"]]) {
+      assert.match(promoted.stdout, /^blocked +all\.json: Not one workflow/)
+      const chosen = yield* runIn(
+        folder,
+        to,
+        "promote",
+        "flows",
+        "--from-folder",
+        "--only",
+        "all.json#moved00000000000"
+      )
+      assert.match(chosen.stdout, /^\[1\/1\] created +Moved/)
+      for (const args of [["promote", "notes", "--from-folder"], ["push", "notes"], ["check", "notes"]]) {
         const nothing = yield* runIn(folder, to, ...args)
         assert.strictEqual(nothing.code, 1)
-        assert.match(nothing.stderr, /: There are no workflows in .*, only package\.json\. Check the folder/)
+        assert.match(
+          nothing.stderr,
+          /: There are no workflows in .*, only (?:notes\/)?package\.json \(it has no 'nodes'; its keys are: name\)/
+        )
       }
     }).pipe(Effect.scoped, Effect.provide(platform)), 120_000)
 })

@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { type Obj, obj } from "../../../src/base/Json.ts"
-import * as JsonText from "../../../src/workflows/files/JsonText.ts"
-import { Json } from "../../support/arbitrary.ts"
-import { rounds } from "../../support/seed.ts"
+import { type Obj, obj } from "../../src/base/Json.ts"
+import * as JsonText from "../../src/base/JsonText.ts"
+import { Json } from "../support/arbitrary.ts"
+import { rounds } from "../support/seed.ts"
 
 const indented = (indent: string | number) => (value: unknown) => `${JSON.stringify(value, null, indent)}\n`
 

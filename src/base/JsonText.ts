@@ -2,8 +2,8 @@
 import type * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Jsonc from "jsonc-parser"
-import * as Turn from "../../base/Turn.ts"
 import { edit } from "./jsonEdit.ts"
+import * as Turn from "./Turn.ts"
 
 export interface Parsed {
   readonly value: unknown
@@ -67,7 +67,8 @@ const without = (text: string, spans: ReadonlyArray<Span>) => {
   return ends.map((from, index) => text.slice(from, sorted[index]?.offset)).join(" ")
 }
 
-const strictly = (text: string): Result.Result<unknown, unknown> =>
+/** Value of a text of strict JSON. */
+export const strictly = (text: string): Result.Result<unknown, unknown> =>
   Result.try({ try: (): unknown => JSON.parse(text), catch: (error) => error })
 
 const mark = "\uFEFF"

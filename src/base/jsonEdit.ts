@@ -1,7 +1,7 @@
 /** Replaces changed values in a JSON text, and preserves the rest. */
 import * as Jsonc from "jsonc-parser"
-import { arr, obj, str } from "../../base/Json.ts"
-import * as Turn from "../../base/Turn.ts"
+import { arr, obj, str } from "./Json.ts"
+import * as Turn from "./Turn.ts"
 
 /** Layout that an author or a formatter chose; the first example of each property decides. */
 const layoutOf = (text: string) => {
