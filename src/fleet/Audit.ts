@@ -135,12 +135,7 @@ export const look = Effect.fnUntraced(function*(
       const node = obj(value)
       if (!counts || node === undefined || !isOpen(node)) return []
       const name = Workflow.nameOf(node) || "?"
-      return [{
-        check: "open-webhook" as const,
-        at: name,
-        path: print(["nodes", index, "parameters"]),
-        node: name
-      }]
+      return [{ check: "open-webhook" as const, at: name, path: print(["nodes", index, "parameters"]), node: name }]
     }),
     ...(yield* (yield* WriteGuard).faults(workflow, read)).map(({ message, path }) => ({
       check: "policy" as const,

@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import type { Hint } from "../base/Advice.ts"
 import * as Errors from "../base/Errors.ts"
 import { type Obj, obj, str } from "../base/Json.ts"
+import { mapStrings } from "../base/JsonPath.ts"
 import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient, writesDrafts } from "../n8n/N8nClient.ts"
@@ -32,8 +33,9 @@ export interface Made {
 export const withIds = (workflow: Obj, ids: ReadonlyMap<string, string>): Obj =>
   ids.size === 0 ? workflow : {
     ...workflow,
-    nodes: JSON.parse(
-      [...ids].reduce((text, [before, after]) => text.replaceAll(before, after), JSON.stringify(workflow["nodes"]))
+    nodes: mapStrings(
+      workflow["nodes"],
+      (text) => [...ids].reduce((result, [before, after]) => result.replaceAll(before, after), text)
     )
   }
 

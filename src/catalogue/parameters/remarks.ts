@@ -55,11 +55,7 @@ const locator = ({ modes = [], name }: Property, value: unknown, path: string, s
   const names = modes.map((mode) => mode.name)
   const isMode = object["mode"] === "" || names.some((mode) => mode === object["mode"])
   if (names.length > 0 && !isMode) {
-    return warning(
-      member(path, "mode"),
-      `'${name}' has no mode ${inWords(object["mode"])}.`,
-      suggest("", names)
-    )
+    return warning(member(path, "mode"), `'${name}' has no mode ${inWords(object["mode"])}.`, suggest("", names))
   }
   return object["__rl"] === true ? none : warning(path, `'${name}' lacks '__rl'.`, `Set '__rl' to true: ${shape}.`)
 }
@@ -271,9 +267,7 @@ const ofGroups = ({ completed, path, property, scope, value }: Given, context: C
         )
     }
     if (!isMultiple(property)) return item(inner, inside, at)
-    if (Array.isArray(inner)) {
-      return inner.flatMap((one, index) => item(one, arr(inside)[index], member(at, index)))
-    }
+    if (Array.isArray(inner)) return inner.flatMap((one, index) => item(one, arr(inside)[index], member(at, index)))
     const fix = obj(inner) === undefined
       ? `Give an array of objects with ${fields(group.values)}.`
       : "Put the object in an array."

@@ -109,16 +109,8 @@ const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Ruled> => {
   }
   if (disabled.has(own) && lookups.isV1 !== true) {
     const fix = "Use another type, or ask the operator of n8n to start it with NODES_EXCLUDE=[]."
-    return [
-      problemOf(
-        node,
-        "unavailable-type",
-        "error",
-        `n8n 2 disables '${type}' by default.`,
-        fix,
-        member(at, "type")
-      )
-    ]
+    const message = `n8n 2 disables '${type}' by default.`
+    return [problemOf(node, "unavailable-type", "error", message, fix, member(at, "type"))]
   }
   const isLacked = lookups.connected !== undefined && lookups.isLacked?.(type, version) === true
   return isLacked ? [lacked(node, nodeType, version, lookups)] : []

@@ -127,21 +127,14 @@ const ofTarget = (value: unknown, at: string): ReadonlyArray<Ruled> => {
   const target = obj(value)
   if (target === undefined) return [error("connection-shape", at, "A connection must be {node, type, index}.")]
   return [
-    ...(str(target["node"])
-      ? []
-      : [error("connection-shape", member(at, "node"), "The connection has no node.")]),
+    ...(str(target["node"]) ? [] : [error("connection-shape", member(at, "node"), "The connection has no node.")]),
     ...(str(target["type"])
       ? []
       : [error("connection-shape", member(at, "type"), "The connection has no type.", "Add type: \"main\".")]),
     ...(Number.isInteger(target["index"]) && Number(target["index"]) >= 0
       ? []
       : [
-        error(
-          "connection-shape",
-          member(at, "index"),
-          "index must be the number of an input: 0, 1, …",
-          "Add index: 0."
-        )
+        error("connection-shape", member(at, "index"), "index must be the number of an input: 0, 1, …", "Add index: 0.")
       ])
   ]
 }

@@ -1,7 +1,7 @@
 /** Connects and disconnects nodes by ports as callers name them: `main`, `1`, `main[1]`, `ai_tool`, or a label. */
 import * as Result from "effect/Result"
 import { type Obj, obj } from "../../base/Json.ts"
-import * as JsonPath from "../../base/JsonPath.ts"
+import { member } from "../../base/JsonPath.ts"
 import type { Port } from "../../catalogue/types/Ports.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { type Node, portTypes, quoted } from "../check/CheckedWorkflow.ts"
@@ -112,11 +112,8 @@ const connectable = (
 ): Step.Attempt<Node> => {
   const node = Step.read(entry, lookups)
   if (node === undefined) {
-    return Step.refuse(
-      field,
-      `${JsonPath.member("nodes", entry.index)} has no name, and connections go by name.`,
-      "Rename it first."
-    )
+    const at = member("nodes", entry.index)
+    return Step.refuse(field, `${at} has no name, and connections go by name.`, "Rename it first.")
   }
   return Step.isNamesake(workflow, entry)
     ? Step.refuse(field, `Another node is also named '${entry.name}'.`, "Connections go by name: rename one of them.")

@@ -88,19 +88,14 @@ export const connectionsOf = (input: unknown, scope: Scope): Checked<Connections
         types.set(type, all)
         for (const [index, targets] of (yield* outputsOf(outputs, path, scope.repairs)).entries()) {
           all[index] ??= Array.isArray(targets) ? new Map() : null
-          if (Array.isArray(targets)) {
-            yield* linked(targets, all[index] ?? new Map(), type, member(path, index), scope)
-          }
+          if (Array.isArray(targets)) yield* linked(targets, all[index] ?? new Map(), type, member(path, index), scope)
         }
       }
     }
     return Object.fromEntries(
       [...connections].map(([from, types]) => [
         from,
-        Object.fromEntries([...types].map(([type, all]) => [
-          type,
-          all.map((links) => links && [...links.values()])
-        ]))
+        Object.fromEntries([...types].map(([type, all]) => [type, all.map((links) => links && [...links.values()])]))
       ])
     )
   })

@@ -60,9 +60,8 @@ const nodeOf = (value: unknown, path: string, { versionOf }: Supply, repairs: Re
   }
   if (node.has("typeVersion")) return Result.succeed({ ...Object.fromEntries(node), name })
   const typeVersion = versionOf?.(type)
-  if (typeVersion === undefined) {
-    return refuse(member(path, "typeVersion"), `Node '${name}' (${type}) has no typeVersion.`)
-  }
+  const at = member(path, "typeVersion")
+  if (typeVersion === undefined) return refuse(at, `Node '${name}' (${type}) has no typeVersion.`)
   note(repairs, "Set the missing typeVersion of nodes", `${typeVersion} to '${name}'`)
   return Result.succeed({ ...Object.fromEntries(node), name, typeVersion })
 }
@@ -87,9 +86,7 @@ export const nodesOf = (input: unknown, supply: Supply, repairs: Repairs): Check
   Result.gen(function*() {
     if (!Array.isArray(input)) return yield* refuse("nodes", "'nodes' must be a list of nodes.")
     const read: Array<Node> = []
-    for (const [index, value] of input.entries()) {
-      read.push(yield* nodeOf(value, member("nodes", index), supply, repairs))
-    }
+    for (const [at, value] of input.entries()) read.push(yield* nodeOf(value, member("nodes", at), supply, repairs))
     const names = new Set(read.map((node) => node.name))
     if (supply.isExisting === true) yield* checkUnique(read)
     const taken = new Set(names)

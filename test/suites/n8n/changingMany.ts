@@ -5,6 +5,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import type * as Services from "../../../src/app/Services.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
+import * as JsonPath from "../../../src/base/JsonPath.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { node } from "../../support/workflows.ts"
@@ -40,6 +41,8 @@ const several = Effect.fnUntraced(function*(count: number) {
   )
   return { recorder, tag, all, ids: all.map(({ id }) => id) }
 })
+
+const id8 = () => crypto.randomUUID().slice(0, 8)
 
 const dryRun = (select: Obj, operations: ReadonlyArray<Obj>, more: Obj = {}) =>
   tools.bulkEdit.call({ select, operations: operations as never, dryRun: true, ...more })
@@ -84,6 +87,47 @@ const inOrder = (row: Obj): Obj => ({ ...row, names: arr(row["names"]).map(Strin
 
 /** Adds the tests of changes of many workflows to a suite. */
 export const changingMany = (it: It, v2: boolean) => {
+  it.effect("a path in an answer leads to that value on n8n, whatever its keys", () =>
+    Effect.gen(function*() {
+      const keys = ["注文 番号", "a.b[0]", `say "hi"`, "12", "", "parameters"]
+      const inside = keys.map((key, index) => [key, { url: `http://old.example/${index}`, bad: "={{ 1 + }}" }] as const)
+      const own = { ...node("Own", "set", 3.4, Object.fromEntries(inside)), type: "n8n-nodes-own.thing" }
+      const id = yield* made(`Paths ${id8()}`, [webhook(`paths-${id8()}`), own], [])
+      const stored = Effect.map(scenarios.fetchJson(`workflows/${id}`), (workflow) => obj(workflow)?.["nodes"])
+
+      // Each problem, by the path of validate_workflow.
+      const { problems } = yield* tools.validateWorkflow.call({ workflowId: id })
+      const bad = problems.filter(({ message }) => message.includes("does not parse"))
+      assert.lengthOf(bad, keys.length)
+      yield* tools.workflowEdit.call({
+        workflowId: id,
+        operations: bad.map(({ node = "", path }) => ({ op: "replace", node, path, find: "1 +", with: "2" })) as never
+      })
+      const fixed = JsonPath.strings(yield* stored).filter(([, text]) => text === "={{ 2 }}")
+      assert.deepStrictEqual(
+        fixed.map(([path]) => JsonPath.print(["nodes", ...path])).toSorted(),
+        bad.map(({ path }) => path).toSorted()
+      )
+
+      // Each use, by the path of list_workflows.
+      const { workflows } = yield* tools.listWorkflows.call({ uses: "old.example/", limit: 5 })
+      const uses = workflows.find((row) => row.id === id)?.uses ?? []
+      assert.lengthOf(uses, keys.length)
+      for (const { node = "", path = "", value = "" } of uses) {
+        const { plan } = yield* dryRun({ ids: [id] }, [{
+          op: "replace",
+          node,
+          path,
+          find: value,
+          with: `${value}/new`
+        }])
+        yield* apply(plan)
+        const now = JsonPath.strings(yield* stored).filter(([, text]) => text === `${value}/new`)
+        assert.include(now.flatMap(([at]) => [JsonPath.print(at.slice(1)), JsonPath.print(["nodes", ...at])]), path)
+      }
+      assert.lengthOf(JsonPath.strings(yield* stored).filter(([, text]) => text.endsWith("/new")), uses.length)
+    }))
+
   it.effect("change of many: what is published runs with it, nothing else is published, and it is taken back", () =>
     Effect.gen(function*() {
       const { all, ids, recorder, tag } = yield* several(6)
