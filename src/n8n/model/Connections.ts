@@ -171,3 +171,6 @@ export const simplify = (nodes: ReadonlyArray<NamedShape>, connections: Connecti
     })
   )
 }
+
+/** Whether a word is the type of a connection; n8n follows no others. */
+export const isType = (word: string): boolean => /^(?:main|ai_\w+)$/.test(word)

@@ -6,7 +6,7 @@ import * as Turn from "../../base/Turn.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import * as Ports from "../../catalogue/types/Ports.ts"
-import { type PlacedLink, placedLinks } from "../../n8n/model/Connections.ts"
+import { isType, type PlacedLink, placedLinks } from "../../n8n/model/Connections.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import type { Rule, Ruled, RuleId } from "./Rules.ts"
 
@@ -76,7 +76,7 @@ export interface Checked {
   readonly nodes: ReadonlyArray<Node>
   /** First node of each name. */
   readonly byName: ReadonlyMap<string, Node>
-  /** Links with both ends among the nodes. */
+  /** Links with both ends among the nodes, from outputs that n8n follows. */
   readonly links: ReadonlyArray<PlacedLink>
 }
 
@@ -93,6 +93,9 @@ const isLarge = (value: Obj): boolean => {
   }
   return false
 }
+
+/** Reads a node by itself; `undefined` if it has no name. */
+export const readNode = (json: Obj, lookups: Lookups): Node | undefined => read(json, 0, lookups)[0]
 
 const read = (json: Obj, index: number, lookups: Lookups): ReadonlyArray<Node> => {
   const [name, type] = [Workflow.nameOf(json), Workflow.typeOf(json)]
@@ -135,7 +138,7 @@ export const make = function*(workflow: Obj, lookups: Lookups): Turn.Steps<Check
   const nameIn = (word: string) => byName.has(word) ? word : byId.get(word)
   const links = placedLinks(workflow["connections"]).flatMap((link) => {
     const [from, to] = [nameIn(link.from), nameIn(link.to)]
-    return from === undefined || to === undefined ? [] : [{ ...link, from, to }]
+    return from === undefined || to === undefined || !isType(link.output.type) ? [] : [{ ...link, from, to }]
   })
   return { nodes, byName, links }
 }

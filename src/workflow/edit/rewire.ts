@@ -5,7 +5,7 @@ import type { Port } from "../../catalogue/types/Ports.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { type Node, quoted } from "../check/CheckedWorkflow.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
-import * as PortName from "./connect.ts"
+import * as PortName from "../PortNames.ts"
 import * as Links from "./links.ts"
 import * as Step from "./step.ts"
 

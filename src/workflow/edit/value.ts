@@ -76,8 +76,11 @@ const withParameters = (
   )
   return Result.mapBoth(checked, {
     onFailure: (refusal) => ({ ...refusal, field: "path" }),
-    onSuccess: () =>
-      withNode(workflow, entry, { ...entry.node, parameters: Patch.withFilters(next, keys, lookups) }, lookups)
+    onSuccess: () => {
+      const repaired = Patch.repaired(next, keys, entry.name, lookups)
+      const step = withNode(workflow, entry, { ...entry.node, parameters: repaired.parameters }, lookups)
+      return { ...step, changes: [...step.changes, ...repaired.lines] }
+    }
   })
 }
 

@@ -1,13 +1,20 @@
-/** Reads connections of callers and files, by name or id, and repairs their shape. */
+/** Reads connections of callers and files, by name or id, and repairs their shape and ports. */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { type Obj, obj, str } from "../../base/Json.ts"
-import type { Connections } from "../../n8n/model/Connections.ts"
+import type { Port as NamedPort } from "../../catalogue/types/Ports.ts"
+import { type Connections, isType, type Port } from "../../n8n/model/Connections.ts"
+import { resolvePort } from "../PortNames.ts"
 import type { Nodes } from "./nodesInput.ts"
-import { type Checked, isNull, note, numeric, objectOf, refuse, type Repairs } from "./Repairs.ts"
+import { type Checked, isNull, note, numeric, objectOf, refuse, type Repairs, type Source } from "./Repairs.ts"
 
 type Target = { readonly node: string; readonly type: string; readonly index: number }
-export type Scope = Omit<Nodes, "nodes"> & { readonly source: "caller" | "file" } & { readonly repairs: Repairs }
+export interface Scope extends Omit<Nodes, "nodes"> {
+  readonly source: Source
+  readonly repairs: Repairs
+  /** Outputs of a node by name; `undefined` if they are not known. */
+  readonly outputs: (name: string) => ReadonlyArray<NamedPort> | undefined
+}
 
 /** Name of the node that a word refers to; `undefined` if a file names one that does not exist. */
 const nodeNamed = (word: string, path: string, scope: Scope): Checked<string | undefined> => {
@@ -32,7 +39,9 @@ const targetOf = (value: unknown, type: string, path: string, scope: Scope): Che
     if (index === undefined || index < 0 || !Number.isInteger(index)) {
       return yield* refuse(`${path}.index`, `${path}.index must be the number of an input: 0, 1, …`)
     }
-    const complete = { ...target, node, type: str(target?.["type"]) || type, index }
+    const written = str(target?.["type"]) || type
+    const isPort = isType(written) || scope.source === "stored"
+    const complete = { ...target, node, type: isPort ? written : type, index }
     if (complete.type !== target?.["type"] || index !== target["index"]) note(scope.repairs, reshaped, path)
     const name = yield* nodeNamed(node, `${path}.node`, scope)
     return name === undefined ? undefined : { ...complete, node: name }
@@ -41,7 +50,8 @@ const targetOf = (value: unknown, type: string, path: string, scope: Scope): Che
 const isTarget = (value: unknown) => Predicate.isString(value) || obj(value) !== undefined
 
 const outputsOf = (value: unknown, path: string, repairs: Repairs): Checked<ReadonlyArray<unknown>> => {
-  const list: unknown = isNull(value) ? [] : isTarget(value) ? [value] : value
+  const byIndex = indexed(value)
+  const list: unknown = byIndex ?? (isNull(value) ? [] : isTarget(value) ? [value] : value)
   if (!Array.isArray(list) || !list.every((each) => isNull(each) || Array.isArray(each) || isTarget(each))) {
     return refuse(path, `${path} must be a list of outputs, each a list of {node, type, index}.`)
   }
@@ -51,6 +61,50 @@ const outputsOf = (value: unknown, path: string, repairs: Repairs): Checked<Read
   }
   if (flat > 0 || list !== value) note(repairs, reshaped, path)
   return Result.succeed(list.map((each) => isTarget(each) ? [each] : each))
+}
+
+/** The list that an object with the numbers of outputs as keys means: `{"0": …, "1": …}`. */
+const indexed = (value: unknown): ReadonlyArray<unknown> | undefined => {
+  const entries = Object.entries(obj(value) ?? {})
+  if (entries.length === 0 || !entries.every(([key]) => /^\d{1,3}$/.test(key))) return undefined
+  const outputs: Array<unknown> = []
+  for (const [key, output] of entries) outputs[Number(key)] = linksOf(output)
+  return Array.from(outputs, (output) => output ?? null)
+}
+
+/** Links of one output, as a list of them or a list of outputs with one that is used; else the value. */
+const linksOf = (value: unknown): unknown => {
+  const lists = Array.isArray(value) ? value.filter((each) => Array.isArray(each) && each.length > 0) : []
+  return Array.isArray(value) && value.every((each) => isNull(each) || Array.isArray(each))
+    ? lists.length > 1 ? value : lists[0] ?? []
+    : isTarget(value)
+    ? [value]
+    : value
+}
+
+/** Output that a key beside `main` means, with its links; a key that is an output's number or name carries nothing. */
+const portOf = (
+  key: string,
+  outputs: unknown,
+  from: string,
+  path: string,
+  scope: Scope
+): Checked<{ readonly port: Port; readonly outputs: unknown }> => {
+  if (isType(key) || scope.source === "stored") return Result.succeed({ port: { type: key, index: 0 }, outputs })
+  const named = resolvePort(
+    { name: from, outputs: scope.outputs(from) },
+    "output",
+    key.replace(/^main$/i, "main"),
+    "main"
+  )
+  const port = Result.getOrUndefined(named)
+  const links = linksOf(outputs)
+  const isClear = isNull(links) || Array.isArray(links) && links.every((each) => isNull(each) || isTarget(each))
+  if (port === undefined || port.isNewError === true || !isClear) {
+    return refuse(path, `${path} is not an output: write main: [[links of output 0], [links of output 1], …].`)
+  }
+  note(scope.repairs, "Moved connections to the outputs that they name", path)
+  return Result.succeed({ port, outputs: [...Array.from({ length: port.index }, () => null), links ?? null] })
 }
 
 const typesOf = (value: unknown, path: string, repairs: Repairs): Checked<Obj> => {
@@ -79,8 +133,9 @@ export const connectionsOf = (input: unknown, scope: Scope): Checked<Connections
       // A node can occur twice, by name and by id.
       const types = connections.get(from) ?? new Map<string, Outputs>()
       connections.set(from, types)
-      for (const [type, outputs] of Object.entries(yield* typesOf(value, `connections.${key}`, scope.repairs))) {
-        const path = `connections.${key}.${type}`
+      for (const [word, written] of Object.entries(yield* typesOf(value, `connections.${key}`, scope.repairs))) {
+        const path = `connections.${key}.${word}`
+        const { outputs, port: { type } } = yield* portOf(word, written, from, path, scope)
         const all = types.get(type) ?? []
         types.set(type, all)
         for (const [index, targets] of (yield* outputsOf(outputs, path, scope.repairs)).entries()) {
