@@ -91,6 +91,17 @@ const fits = (value: unknown, properties: ReadonlyArray<Property>): boolean => {
     )
 }
 
+/** Items of a list of names and values, written as an object with the names as keys. */
+const pairs = (property: Property, value: Obj): Obj | undefined => {
+  const [group, other] = groups(property)
+  const names = namesOf(group?.values ?? [])
+  const isPairs = isMultiple(property) && other === undefined && names.size === 2 && names.has("name") &&
+    names.has("value") && Object.values(value).every((inner) => !Predicate.isObjectOrArray(inner))
+  return group !== undefined && isPairs
+    ? { [group.name]: Object.entries(value).map(([name, value]) => ({ name, value })) }
+    : undefined
+}
+
 /** The value in the holder that was left out: `[…]` for `{values: […]}`. */
 const held = (property: Property, value: unknown): Obj | undefined => {
   const { type } = property
@@ -121,7 +132,7 @@ const ofAssignments = ({ name }: Property, value: Obj): ReadonlyArray<Fault> => 
     const at = ["assignments", index]
     const object = obj(item)
     if (object === undefined) {
-      const message = `An item of '${name}' is ${inWords(item)}: n8n fails on it.`
+      const message = `An item of '${name}' is ${inWords(item)}, which n8n cannot read.`
       return fault(at, "error", message, "Give {id, name, type, value}.", objectOf(item))
     }
     if (Predicate.isString(object["type"])) return []
@@ -164,8 +175,9 @@ const ofGroups = (property: Property, value: Obj): ReadonlyArray<Fault> => {
   const keys = Object.keys(value)
   const [group] = all
   if (group !== undefined && !isEmpty(value) && keys.every((key) => !names.has(key))) {
-    // The group's fields without the group, or the group under another name.
-    const wrapped = held(property, value) ?? (keys.length === 1 ? held(property, value[keys[0] ?? ""]) : undefined)
+    // The group's fields without the group, the group under another name, or names with their values.
+    const wrapped = held(property, value) ?? (keys.length === 1 ? held(property, value[keys[0] ?? ""]) : undefined) ??
+      pairs(property, value)
     const at = keys.length === 1 ? keys : []
     const quoted = keys.slice(0, 5).map((key) => `'${key.slice(0, 60)}'`).join(", ")
     const message = `'${property.name}' holds no ${quoted}: n8n drops ${keys.length === 1 ? "it" : "them"}` +

@@ -90,14 +90,12 @@ const portOf = (
   path: string,
   scope: Scope
 ): Checked<{ readonly port: Port; readonly outputs: unknown }> => {
-  if (isType(key) || scope.source === "stored") return Result.succeed({ port: { type: key, index: 0 }, outputs })
-  const named = resolvePort(
-    { name: from, outputs: scope.outputs(from) },
-    "output",
-    key.replace(/^main$/i, "main"),
-    "main"
-  )
-  const port = Result.getOrUndefined(named)
+  const isWritten = isType(key) || scope.source === "stored"
+  if (isWritten || /^main$/i.test(key)) {
+    if (!isWritten) note(scope.repairs, reshaped, path)
+    return Result.succeed({ port: { type: isWritten ? key : "main", index: 0 }, outputs })
+  }
+  const port = Result.getOrUndefined(resolvePort({ name: from, outputs: scope.outputs(from) }, "output", key, "main"))
   const links = linksOf(outputs)
   const isClear = isNull(links) || Array.isArray(links) && links.every((each) => isNull(each) || isTarget(each))
   if (port === undefined || port.isNewError === true || !isClear) {

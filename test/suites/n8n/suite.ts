@@ -40,6 +40,7 @@ import { publishing } from "./publishing.ts"
 import { publishingVersions } from "./publishingVersions.ts"
 import { RealN8n } from "./RealN8n.ts"
 import { replaying } from "./replaying.ts"
+import { reshaping } from "./reshaping.ts"
 import { resources } from "./resources.ts"
 import { retrying } from "./retrying.ts"
 import * as scenarios from "./scenarios.ts"
@@ -636,6 +637,7 @@ export const suite = (version: string) => {
     versions(it, { v2, drafts })
     choosing(it, version)
     triage(it, { v2, drafts })
+    reshaping(it)
     validation(it, version)
     guides(it, v2)
     building(it, { drafts })
