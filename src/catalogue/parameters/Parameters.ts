@@ -8,6 +8,7 @@ export { issues, type Remark, type Suggest } from "./issues.ts"
 export { about, applying, complete, type Node, scopeOf } from "./ParameterValues.ts"
 export { isExpression, isShown, type Scope } from "./ParameterValues.ts"
 export { remarks } from "./remarks.ts"
+export { faults } from "./shape.ts"
 
 /**
  * Problems of a node's parameters: n8n's own, then remarks on others; paths start below `parameters`. A misshapen value

@@ -1,7 +1,7 @@
 /** Reads connections of callers and files, by name or id, and repairs their shape and ports. */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import { type Obj, obj, str } from "../../base/Json.ts"
+import { obj, str } from "../../base/Json.ts"
 import type { Port as NamedPort } from "../../catalogue/types/Ports.ts"
 import { type Connections, isType, type Port } from "../../n8n/model/Connections.ts"
 import { resolvePort } from "../PortNames.ts"
@@ -50,8 +50,7 @@ const targetOf = (value: unknown, type: string, path: string, scope: Scope): Che
 const isTarget = (value: unknown) => Predicate.isString(value) || obj(value) !== undefined
 
 const outputsOf = (value: unknown, path: string, repairs: Repairs): Checked<ReadonlyArray<unknown>> => {
-  const byIndex = indexed(value)
-  const list: unknown = byIndex ?? (isNull(value) ? [] : isTarget(value) ? [value] : value)
+  const list: unknown = isNull(value) ? [] : isTarget(value) ? [value] : value
   if (!Array.isArray(list) || !list.every((each) => isNull(each) || Array.isArray(each) || isTarget(each))) {
     return refuse(path, `${path} must be a list of outputs, each a list of {node, type, index}.`)
   }
@@ -61,15 +60,6 @@ const outputsOf = (value: unknown, path: string, repairs: Repairs): Checked<Read
   }
   if (flat > 0 || list !== value) note(repairs, reshaped, path)
   return Result.succeed(list.map((each) => isTarget(each) ? [each] : each))
-}
-
-/** The list that an object with the numbers of outputs as keys means: `{"0": …, "1": …}`. */
-const indexed = (value: unknown): ReadonlyArray<unknown> | undefined => {
-  const entries = Object.entries(obj(value) ?? {})
-  if (entries.length === 0 || !entries.every(([key]) => /^\d{1,3}$/.test(key))) return undefined
-  const outputs: Array<unknown> = []
-  for (const [key, output] of entries) outputs[Number(key)] = linksOf(output)
-  return Array.from(outputs, (output) => output ?? null)
 }
 
 /** Links of one output, as a list of them or a list of outputs with one that is used; else the value. */
@@ -90,7 +80,8 @@ const portOf = (
   path: string,
   scope: Scope
 ): Checked<{ readonly port: Port; readonly outputs: unknown }> => {
-  const isWritten = isType(key) || scope.source === "stored"
+  // n8n refuses outputs that are not a list.
+  const isWritten = isType(key) || scope.source === "stored" && !key.endsWith("]")
   if (isWritten || /^main$/i.test(key)) {
     if (!isWritten) note(scope.repairs, reshaped, path)
     return Result.succeed({ port: { type: isWritten ? key : "main", index: 0 }, outputs })
@@ -105,12 +96,26 @@ const portOf = (
   return Result.succeed({ port, outputs: [...Array.from({ length: port.index }, () => null), links ?? null] })
 }
 
-const typesOf = (value: unknown, path: string, repairs: Repairs): Checked<Obj> => {
+/** Outputs of a node by key; the numbers of outputs below a type are keys such as `main[1]`. */
+const typesOf = (
+  value: unknown,
+  path: string,
+  repairs: Repairs
+): Checked<ReadonlyArray<readonly [string, unknown]>> => {
   const types = obj(value)
-  if (types !== undefined && !Predicate.isString(types["node"])) return Result.succeed(types)
+  if (types !== undefined && !Predicate.isString(types["node"])) {
+    return Result.succeed(
+      Object.entries(types).flatMap(([type, outputs]) => {
+        const byNumber = Object.entries(obj(outputs) ?? {})
+        return byNumber.length > 0 && byNumber.every(([key]) => /^\d{1,3}$/.test(key))
+          ? byNumber.map(([key, links]) => [`${type}[${key}]`, links] as const)
+          : [[type, outputs] as const]
+      })
+    )
+  }
   if (!isNull(value) && !isTarget(value) && !Array.isArray(value)) return refuse(path, `${path} must be {main: [[…]]}.`)
   note(repairs, reshaped, path)
-  return Result.succeed(isNull(value) ? {} : { main: value })
+  return Result.succeed(isNull(value) ? [] : [["main", value]])
 }
 
 const isEmpty = (value: unknown, depth = 3): boolean =>
@@ -131,7 +136,7 @@ export const connectionsOf = (input: unknown, scope: Scope): Checked<Connections
       // A node can occur twice, by name and by id.
       const types = connections.get(from) ?? new Map<string, Outputs>()
       connections.set(from, types)
-      for (const [word, written] of Object.entries(yield* typesOf(value, `connections.${key}`, scope.repairs))) {
+      for (const [word, written] of yield* typesOf(value, `connections.${key}`, scope.repairs)) {
         const path = `connections.${key}.${word}`
         const { outputs, port: { type } } = yield* portOf(word, written, from, path, scope)
         const all = types.get(type) ?? []
