@@ -62,7 +62,9 @@ const isReadable = (property: Property, value: unknown, words: ReadonlySet<strin
   const kinds = type === "options" ? choices(property).map((choice) => typeof choice.value) : [type]
   const isKind = !/^(?:number|boolean|options)$/.test(type) || kinds.length === 0 ||
     kinds.some((kind) => kind === typeof value)
-  return isKind && !isExpression(value) && faults(property, value).length === 0 &&
+  const areKnown = type !== "fixedCollection" ||
+    Object.keys(obj(value) ?? {}).every((key) => groups(property).some(({ name }) => name === key))
+  return isKind && areKnown && !isExpression(value) && faults(property, value).length === 0 &&
     (type !== "collection" || areReadable(members(property), value)) &&
     groups(property).every(({ name, values }) => [own(value, name)].flat().every((item) => areReadable(values, item)))
 }
