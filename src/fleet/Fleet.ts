@@ -184,7 +184,7 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish = "k
 const write = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, means: Means, left = entry.after) {
   const store = yield* WorkflowStore
   const digest = Change.digester(plan.operations)
-  const options: UpdateOptions = { operation: "bulk_edit", source: "file", isDraft: plan.publish === "draft" }
+  const options: UpdateOptions = { operation: "bulk_edit", source: "stored", isDraft: plan.publish === "draft" }
   const done: Plans.Outcome = { state: "done" }
   const { published, result, warnings, workflow } = yield* store.modify(
     entry.id,

@@ -49,7 +49,7 @@ const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entr
     const { settings, warnings } = formerSettings(now.settings, former["settings"], isV1(release))
     notes = warnings
     return modification(undefined, patchOf(now, { ...now, ...patch, settings }))
-  }, { operation: "workflow_restore", source: "file", ...wasLive ? { active: true } : { isDraft: true } })
+  }, { operation: "workflow_restore", source: "stored", ...wasLive ? { active: true } : { isDraft: true } })
   return result ?? {
     state: "restored",
     ...(published === undefined ? {} : { published }),

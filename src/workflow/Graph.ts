@@ -35,7 +35,10 @@ export const of = <E extends Edge>(links: ReadonlyArray<E>): Graph<E> => {
 /** Graph of n8n's connections, with links to missing nodes. */
 export const make = (connections: unknown): Graph => of(Connections.links(connections))
 
-/** Graph of a workflow's nodes alone: an id means the node, as a repair writes it, and links to other words are omitted. */
+/**
+ * Graph of a workflow's nodes alone: an id means the node, as a repair writes it. Links to other words are omitted, and
+ * those of types that n8n does not follow.
+ */
 export const resolved = (workflow: Obj): Graph => {
   const nodes = Workflow.nodes(workflow)
   const names = new Map(nodes.flatMap((node) => {
@@ -49,7 +52,9 @@ export const resolved = (workflow: Obj): Graph => {
   return of(
     Connections.links(workflow["connections"]).flatMap((link) => {
       const [from, to] = [names.get(link.from), names.get(link.to)]
-      return from === undefined || to === undefined ? [] : [{ ...link, from, to }]
+      return from === undefined || to === undefined || !Connections.isType(link.output.type)
+        ? []
+        : [{ ...link, from, to }]
     })
   )
 }

@@ -15,6 +15,7 @@ import type { Created } from "../workflow/edit/WorkflowEdit.ts"
 import * as Placeholders from "../workflow/Placeholders.ts"
 import * as WorkflowInput from "../workflow/repair/WorkflowInput.ts"
 import { WorkflowFiles } from "./files/WorkflowFiles.ts"
+import * as NodeLookups from "./NodeLookups.ts"
 import * as Reference from "./Reference.ts"
 import { Snapshots } from "./store/Snapshots.ts"
 import { Versions } from "./store/Versions.ts"
@@ -49,7 +50,7 @@ export const create = Effect.fnUntraced(function*(
   const ids = new Map<string, string>()
   for (const { id, workflow } of created) {
     const { warnings, workflow: stored } = yield* WorkflowStore.use((store) =>
-      store.create(withIds(workflow, ids), { source: "file", active: !isV1(release) })
+      store.create(withIds(workflow, ids), { source: "stored", active: !isV1(release) })
     )
     made.push({ id: stored.id, name: stored.name, active: stored.active, warnings })
     ids.set(id, stored.id)
@@ -183,7 +184,10 @@ export const read = Effect.fn("Workflows.read")(function*(reference: string, fie
   if (place.kind === "n8n") {
     return { ...from, workflow: yield* Effect.mapError(decode(value), fault) }
   }
-  const prepared = WorkflowInput.prepare(value, { source: "file", newId: () => "", versionOf: () => 1 })
+  const lookups = yield* NodeLookups.make(Workflow.typesOf(obj(value) ?? {})).pipe(
+    Effect.orElseSucceed(() => undefined)
+  )
+  const prepared = WorkflowInput.prepare(value, { source: "file", newId: () => "", versionOf: () => 1, lookups })
   if (Result.isFailure(prepared)) return yield* noGraph(prepared.failure.message, field)
   const workflow = {
     ...prepared.success.workflow,
@@ -307,7 +311,7 @@ const changeLive = Effect.fnUntraced(function*<A, R>(
     // Existing problems are not the caller's.
     {
       operation,
-      source: "file",
+      source: "stored",
       expectedVersionId,
       ...(publish ? { active: true, isAllOrNothing: true } : { isDraft: true })
     }

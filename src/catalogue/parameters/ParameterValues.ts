@@ -261,9 +261,8 @@ const fixedCollection = (property: Property, input: unknown, within: Within): Ob
     const group = groups(property).find(({ name }) => name === key)
     if (group === undefined) continue
     if (isMultiple(property)) {
-      // n8n treats the characters of a string as items; a thousand are enough.
-      const items = Predicate.isString(value) ? Array.from(value.slice(0, 1_000)) : arr(value)
-      all[key] = items.map((item) => fill(group.values, item, within))
+      // n8n treats the characters of a string as items.
+      all[key] = arr(value).map((item) => fill(group.values, item, within))
       continue
     }
     const one = fill(group.values, own(input, key), within)

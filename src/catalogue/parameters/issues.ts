@@ -171,7 +171,15 @@ export const fits = (value: unknown, type: string, options: Options = {}): boole
 export const typeInWords = (type: string): string => typeNamed(type)?.words ?? `a value of type ${type}`
 
 /** Problem at a path below the node's `parameters`. */
-export type Remark = Pick<Problem.Problem, "severity" | "path" | "message" | "fix">
+export interface Remark extends Pick<Problem.Problem, "severity" | "path" | "message" | "fix"> {
+  /** Present if n8n reads the value otherwise than it was meant, because of its shape. */
+  readonly shape?: {
+    /** Value of the right shape, if only one can be meant. */
+    readonly repaired?: unknown
+    /** Whether n8n cannot open the node. */
+    readonly isUnreadable?: boolean
+  }
+}
 
 /** Error of n8n, with the name under which n8n lists it. */
 interface Issue extends Remark {

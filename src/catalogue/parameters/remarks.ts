@@ -6,6 +6,7 @@ import { type Choice, choices, type Description, groups, members, type Property 
 import { fits, inWords, isMissing, locators, type Remark, type Suggest, typeInWords } from "./issues.ts"
 import operators from "./operators.json" with { type: "json" }
 import { isExpression, isMultiple, isShown, type Node, type Scope, scopeOf, text } from "./ParameterValues.ts"
+import * as shape from "./shape.ts"
 
 type Remarks = ReadonlyArray<Remark>
 
@@ -58,55 +59,6 @@ const locator = ({ modes = [], name }: Property, value: unknown, path: string, s
     return warning(member(path, "mode"), `'${name}' has no mode ${inWords(object["mode"])}.`, suggest("", names))
   }
   return object["__rl"] === true ? none : warning(path, `'${name}' lacks '__rl'.`, `Set '__rl' to true: ${shape}.`)
-}
-
-const mapper = ({ name }: Property, value: Obj, path: string): Remarks =>
-  value["mappingMode"] !== "autoMapInputData" && "schema" in value && !Array.isArray(value["schema"])
-    ? error(
-      member(path, "schema"),
-      `'schema' of '${name}' is ${inWords(value["schema"])}: n8n fails on it.`,
-      "Give an array."
-    )
-    : none
-
-const objectTypes = new Set(["collection", "fixedCollection", "filter", "assignmentCollection", "resourceMapper"])
-const textTypes = new Set(["string", "dateTime", "color"])
-
-const shapes: Record<string, string> = {
-  assignmentCollection: "{assignments: [{id, name, type, value}]}",
-  filter: "{combinator: 'and' | 'or', conditions: [{leftValue, rightValue, operator: {type, operation}}]}",
-  resourceMapper: "{mappingMode: 'defineBelow' | 'autoMapInputData', value: {…}, schema: […]}"
-}
-
-const example = (property: Property): string => {
-  const { name, type } = property
-  if (type === "collection") {
-    return isMultiple(property)
-      ? `an array of objects for '${name}'`
-      : `an object for '${name}'`
-  }
-  const [group] = groups(property)
-  return type === "fixedCollection" && group !== undefined
-    ? `{${group.name}: ${isMultiple(property) ? "[{…}]" : "{…}"}} for '${name}'`
-    : `${shapes[type] ?? "an object"} for '${name}'`
-}
-
-const ofKind = (property: Property, value: unknown): string | undefined => {
-  const { type } = property
-  if (objectTypes.has(type)) {
-    const isList = type === "collection" && isMultiple(property)
-    return (isList ? Array.isArray(value) : obj(value) !== undefined) ? undefined : `Give ${example(property)}.`
-  }
-  if (isExpression(value)) return undefined
-  if (isMultiple(property) && type !== "options") return Array.isArray(value) ? undefined : "Give an array."
-  if (type === "multiOptions") return Array.isArray(value) ? undefined : "Give an array of values."
-  if (type === "boolean") return Predicate.isBoolean(value) ? undefined : "Give true or false, or an expression."
-  if (type === "number") {
-    const isNumber = Predicate.isNumber(value) ||
-      (Predicate.isString(value) && value !== "" && !Number.isNaN(Number(value)))
-    return isNumber ? undefined : "Give a number, or an expression that begins with '='."
-  }
-  return textTypes.has(type) && Predicate.isObjectOrArray(value) ? "Give a string." : undefined
 }
 
 /** Operations of filters (If, Switch, Filter) by the type of their operator. */
@@ -162,16 +114,9 @@ const operation = (operator: Obj, path: string, suggest: Suggest): Remarks => {
 
 const filterRemarks = (filter: Obj, path: string, suggest: Suggest): Remarks => {
   const { conditions, options } = filter
-  if (!Array.isArray(conditions)) {
-    return error(
-      member(path, "conditions"),
-      `'conditions' of the filter is ${inWords(conditions)}: n8n fails without an array.`,
-      "Give an array of {leftValue, rightValue, operator: {type, operation}}."
-    )
-  }
   const isStrict = (own(options, "typeValidation") ?? "strict") === "strict"
   const strictness = { isStrict, version: num(own(options, "version")) ?? 1 }
-  return conditions.flatMap((condition, index) => {
+  return arr(conditions).flatMap((condition, index) => {
     const at = print(["conditions", index], path)
     const operator = obj(own(condition, "operator"))
     if (operator === undefined) {
@@ -187,6 +132,15 @@ const filterRemarks = (filter: Obj, path: string, suggest: Suggest): Remarks => 
     ]
   })
 }
+
+/** Remarks on places that are not within those of others: a misshapen value has no other faults. */
+export const outside = <R extends { readonly path: string }>(
+  others: ReadonlyArray<{ readonly path: string }>,
+  all: ReadonlyArray<R>
+): ReadonlyArray<R> =>
+  all.filter(({ path }) =>
+    !others.some((other) => path.startsWith(other.path) && /^(?:$|[.[])/.test(path.slice(other.path.length)))
+  )
 
 interface Context {
   readonly suggest: Suggest
@@ -205,19 +159,37 @@ interface Given {
 }
 
 const ofValue = (given: Given, context: Context): Remarks => {
-  const { completed, path, property, scope, value } = given
-  const { name, type } = property
+  const { path, property, value } = given
+  const { type } = property
   const { suggest } = context
   if (equals(value, property.default) || value === null) return none
   if (locators.has(type)) return isExpression(value) ? none : locator(property, value, path, suggest)
-  const fix = ofKind(property, value)
-  if (fix !== undefined) return warning(path, `'${name}' is ${inWords(value)}; its type is ${type}.`, fix)
+  const misshapen = shape.faults(property, value).map(({ at, ...fault }) => ({
+    path: print(at, path),
+    ...fault
+  }))
+  return [...misshapen, ...outside(misshapen, inside(given, context))]
+}
+
+/** Remarks on the parts of a value that has the shape of its parameter. */
+const inside = (given: Given, context: Context): Remarks => {
+  const { completed, path, property, scope, value } = given
+  const { name, type } = property
+  const { suggest } = context
+  if (type === "boolean" || type === "number") {
+    const isNumber = Predicate.isNumber(value) ||
+      (Predicate.isString(value) && value !== "" && !Number.isNaN(Number(value)))
+    const isRight = isExpression(value) || (type === "number" ? isNumber : Predicate.isBoolean(value))
+    const fix = type === "number"
+      ? "Give a number, or an expression that begins with '='."
+      : "Give true or false, or an expression."
+    return isRight ? none : warning(path, `'${name}' is ${inWords(value)}; its type is ${type}.`, fix)
+  }
   if (type === "assignmentCollection") {
-    return Object.keys(value as Obj).filter((key) => key !== "assignments")
+    return Object.keys(obj(value) ?? {}).filter((key) => key !== "assignments")
       .flatMap((key) => dropped(property, key, ["assignments"], member(path, key), context))
   }
-  if (type === "filter") return filterRemarks(value as Obj, path, suggest)
-  if (type === "resourceMapper") return mapper(property, value as Obj, path)
+  if (type === "filter") return filterRemarks(obj(value) ?? {}, path, suggest)
   if (type === "collection") return ofCollection(given, context)
   if (type === "fixedCollection") return ofGroups(given, context)
   if ((type === "options" && !isMultiple(property)) || type === "multiOptions") {
@@ -239,48 +211,26 @@ const dropped = (property: Property, key: string, names: ReadonlyArray<string>, 
 
 const ofCollection = ({ completed, path, property, scope, value }: Given, context: Context): Remarks => {
   const inner = members(property)
-  if (!isMultiple(property)) return level(inner, value as Obj, { ...scope, values: completed }, path, context)
-  return arr(value).flatMap((item, index) => {
-    const object = obj(item)
-    const at = member(path, index)
-    return object === undefined
-      ? warning(at, `An item of '${property.name}' is ${inWords(item)}.`, "Give an object.")
-      : level(inner, object, { ...scope, values: object }, at, context)
-  })
+  if (!isMultiple(property)) return level(inner, obj(value) ?? {}, { ...scope, values: completed }, path, context)
+  return arr(value).flatMap((item, index) =>
+    level(inner, obj(item) ?? {}, { ...scope, values: item }, member(path, index), context)
+  )
 }
 
 const ofGroups = ({ completed, path, property, scope, value }: Given, context: Context): Remarks => {
   const all = groups(property)
-  return Object.entries(value as Obj).flatMap(([key, inner]): Remarks => {
+  return Object.entries(obj(value) ?? {}).flatMap(([key, inner]): Remarks => {
     const at = member(path, key)
     const group = all.find(({ name }) => name === key)
     if (group === undefined) return dropped(property, key, all.map(({ name }) => name), at, context)
-    const inside = own(completed, key)
-    const item = (one: unknown, values: unknown, at: string): Remarks => {
-      const known = obj(one)
-      return known !== undefined
-        ? level(group.values, known, { ...scope, values }, at, context)
-        : warning(
-          at,
-          `'${key}' holds ${inWords(one)} where an object belongs.`,
-          `Give an object with ${fields(group.values)}.`
-        )
-    }
-    if (!isMultiple(property)) return item(inner, inside, at)
-    if (Array.isArray(inner)) return inner.flatMap((one, index) => item(one, arr(inside)[index], member(at, index)))
-    const fix = obj(inner) === undefined
-      ? `Give an array of objects with ${fields(group.values)}.`
-      : "Put the object in an array."
-    return error(
-      at,
-      `'${property.name}.${key}' is ${inWords(inner)} where n8n reads an array: it cannot open the node.`,
-      fix
-    )
+    const values = own(completed, key)
+    const item = (one: unknown, values: unknown, at: string) =>
+      level(group.values, obj(one) ?? {}, { ...scope, values }, at, context)
+    return isMultiple(property)
+      ? arr(inner).flatMap((one, index) => item(one, arr(values)[index], member(at, index)))
+      : item(inner, values, at)
   })
 }
-
-const fields = (properties: ReadonlyArray<Property>): string =>
-  [...new Set(properties.map(({ name }) => name))].slice(0, 8).join(", ")
 
 /** Parameters of tool variants, and leftovers of the editor. */
 const toolNames = new Set(["descriptionType", "toolDescription"])

@@ -4,8 +4,9 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Interpreter from "../../base/Interpreter.ts"
-import { defined, num, type Obj, obj, str } from "../../base/Json.ts"
+import { defined, num, type Obj, obj, own, str } from "../../base/Json.ts"
 import type * as Connections from "../../n8n/model/Connections.ts"
+import { faults, isExpression } from "../parameters/Parameters.ts"
 import { choices, type Description, groups, members, type Ports, type Property } from "./NodeType.ts"
 
 /** Input or output; `index` counts those of its type. */
@@ -50,40 +51,22 @@ export const mayHave = (ports: Ports, type: string): boolean =>
     ? ports.includes(type)
     : ports.some((port) => port === type || obj(port)?.["type"] === type)
 
-/** Whether a value has the form of the property as far as ports can depend on it: not an expression, not malformed. */
+/** Whether a value has the form of the property as far as ports can depend on it: not an expression, not misshapen. */
 const isReadable = (property: Property, value: unknown, words: ReadonlySet<string>): boolean => {
-  if (typeof value === "string" && value.startsWith("=")) return false
-  const areReadable = (properties: ReadonlyArray<Property>, values: unknown) => {
-    const fields = obj(values)
-    return fields !== undefined &&
-      properties.every((each) =>
-        !words.has(each.name) || !Object.hasOwn(fields, each.name) || isReadable(each, fields[each.name], words)
-      )
-  }
-  switch (property.type) {
-    case "number":
-      return typeof value === "number"
-    case "boolean":
-      return typeof value === "boolean"
-    case "options": {
-      // n8n also takes others than those it lists, such as 12 inputs.
-      const kinds = choices(property).map((choice) => typeof choice.value)
-      return kinds.length === 0 || kinds.includes(typeof value as "string")
-    }
-    case "collection":
-      return areReadable(members(property), value)
-    case "fixedCollection": {
-      const isList = property.typeOptions?.["multipleValues"] !== undefined
-      return obj(value) !== undefined && Object.entries(obj(value) ?? {}).every(([name, items]) => {
-        const group = groups(property).find((each) => each.name === name)
-        if (group === undefined) return false
-        return isList
-          ? Array.isArray(items) && items.every((item) => areReadable(group.values, item))
-          : areReadable(group.values, items)
-      })
-    }
-  }
-  return true
+  const { type } = property
+  const areReadable = (properties: ReadonlyArray<Property>, values: unknown) =>
+    properties.every((each) =>
+      !words.has(each.name) || own(values, each.name) === undefined || isReadable(each, own(values, each.name), words)
+    )
+  // n8n also takes others than those it lists, such as 12 inputs.
+  const kinds = type === "options" ? choices(property).map((choice) => typeof choice.value) : [type]
+  const isKind = !/^(?:number|boolean|options)$/.test(type) || kinds.length === 0 ||
+    kinds.some((kind) => kind === typeof value)
+  const areKnown = type !== "fixedCollection" ||
+    Object.keys(obj(value) ?? {}).every((key) => groups(property).some(({ name }) => name === key))
+  return isKind && areKnown && !isExpression(value) && faults(property, value).length === 0 &&
+    (type !== "collection" || areReadable(members(property), value)) &&
+    groups(property).every(({ name, values }) => [own(value, name)].flat().every((item) => areReadable(values, item)))
 }
 
 /** Whether the ports can be computed: the parameters that they depend on are readable. */

@@ -196,3 +196,6 @@ export const outputName = (
   const names = namesOf(node)
   return hasErrorOutput(node) && index === (names?.length ?? Math.max(1, count - 1)) ? "error" : names?.[index]
 }
+
+/** Whether a word is the type of a connection; n8n follows no others. */
+export const isType = (word: string): boolean => /^(?:main|ai_\w+)$/.test(word)

@@ -4,6 +4,7 @@ import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import * as JsonText from "../../base/JsonText.ts"
 import * as Limits from "../../n8n/model/Limits.ts"
+import { newSettings } from "../../workflow/repair/WorkflowInput.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
@@ -40,7 +41,7 @@ export const workflowCreate = Tool.make({
         nodes: [],
         connections: {},
         active,
-        settings: { executionOrder: "v1", ...settings }
+        settings: newSettings(settings ?? {})
       })
       if (filePath !== undefined) {
         const created = yield* files.create(filePath, JsonText.rewrite("", workflow))

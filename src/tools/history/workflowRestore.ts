@@ -34,7 +34,7 @@ const recreate = Effect.fnUntraced(function*(id: string, snapshot: Obj) {
   const { name = id } = parts
   const written = yield* (yield* WorkflowStore).create(
     { ...parts, name: TestMark.isTaken(name) ? `Restored ${TestMark.originalName(name)}` : name },
-    { source: "file", tags: Workflow.tagNames(snapshot) }
+    { source: "stored", tags: Workflow.tagNames(snapshot) }
   )
   const to = written.workflow.id
   const recreated = `'${id}' was deleted; it was recreated, unpublished, as '${to}'`
@@ -69,7 +69,7 @@ const restore = Effect.fnUntraced(function*(
   const store = yield* WorkflowStore
   if (current === undefined) return yield* recreate(id, former)
   // The published version stays in production until the draft is published.
-  const options = { operation: "workflow_restore", source: "file", isDraft: true } as const
+  const options = { operation: "workflow_restore", source: "stored", isDraft: true } as const
   if (!Reference.isSnapshot(version)) return yield* store.update(id, parts, options)
   const tags = Workflow.tagNames(former)
   const isRetagged = tags.toSorted().join("\n") !== [...Workflow.tagNames(current)].toSorted().join("\n")

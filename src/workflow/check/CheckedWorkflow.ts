@@ -94,6 +94,9 @@ const isLarge = (value: Obj): boolean => {
   return false
 }
 
+/** Reads a node by itself; `undefined` if it has no name. */
+export const readNode = (json: Obj, lookups: Lookups): Node | undefined => read(json, 0, lookups)[0]
+
 const read = (json: Obj, index: number, lookups: Lookups): ReadonlyArray<Node> => {
   const [name, type] = [Workflow.nameOf(json), Workflow.typeOf(json)]
   if (name === "") return []

@@ -1,5 +1,6 @@
 /** Problems with the shape of a workflow, which n8n refuses to store or stores differently. */
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
 import { member, print } from "../../base/JsonPath.ts"
 import * as Turn from "../../base/Turn.ts"
@@ -8,7 +9,8 @@ import * as Limits from "../../n8n/model/Limits.ts"
 import * as NodeKeys from "../../n8n/model/NodeKeys.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import * as Graph from "../Graph.ts"
-import { either, type Lookups } from "./CheckedWorkflow.ts"
+import { resolvePort } from "../PortNames.ts"
+import { either, type Lookups, readNode } from "./CheckedWorkflow.ts"
 import type { Ruled, RuleId } from "./Rules.ts"
 
 const error = (rule: RuleId, path: string, message: string, fix?: string): Ruled =>
@@ -141,14 +143,30 @@ const ofTarget = (value: unknown, at: string): ReadonlyArray<Ruled> => {
 
 const shape = "It must be {[type]: [[{node, type, index}]]}: a list of outputs, each a list."
 
-const ofShape = (connections: Obj): ReadonlyArray<Ruled> =>
+/** Problem of a key that is not the type of a connection, such as the number or the name of an output. */
+const ofKey = (from: string, key: string, nodes: ReadonlyArray<Obj>, lookups: Lookups): Ruled => {
+  const node = nodes.find(({ name }) => name === from)
+  const outputs = node && readNode(node, lookups)?.outputs
+  const port = Result.getOrUndefined(resolvePort({ name: from, outputs }, "output", key, "main"))
+  return error(
+    "connection-shape",
+    print(["connections", from, key]),
+    `'${key.slice(0, 60)}' is not a type of connections: n8n follows none of these.`,
+    port === undefined || port.isNewError === true
+      ? "Write main: [[links of output 0], [links of output 1], …]."
+      : `Write the links at connections['${from}'].${port.type}[${port.index}].`
+  )
+}
+
+const ofShape = (connections: Obj, nodes: ReadonlyArray<Obj>, lookups: Lookups): ReadonlyArray<Ruled> =>
   Object.entries(connections).flatMap(([from, value]) => {
     const types = obj(value)
-    if (types === undefined) {
+    if (types === undefined || Predicate.isString(types["node"])) {
       return [error("connection-shape", member("connections", from), "These are not connections.", shape)]
     }
     return Object.entries(types).flatMap(([type, outputs]) => {
       const at = print(["connections", from, type])
+      if (!Connections.isType(type)) return [ofKey(from, type, nodes, lookups)]
       if (!Array.isArray(outputs)) return [error("connection-shape", at, "These are not connections.", shape)]
       return outputs.flatMap((targets, index) =>
         Array.isArray(targets)
@@ -175,6 +193,9 @@ export const structureProblems = function*(workflow: Obj, lookups: Lookups): Tur
     ...twice(nodes, "id"),
     ...(connections === undefined
       ? [error("workflow-shape", "connections", "connections must be an object.", "Write {} if there are none.")]
-      : [...ofShape(connections), ...yield* ofSources(connections, Workflow.nodes(workflow), lookups)])
+      : [
+        ...ofShape(connections, Workflow.nodes(workflow), lookups),
+        ...yield* ofSources(connections, Workflow.nodes(workflow), lookups)
+      ])
   ]
 }

@@ -95,7 +95,8 @@ export const add: Step.Edit<"add"> = (workflow, operation, lookups) =>
     const shape = { description, typeVersion, parameters }
     yield* Patch.refuseUnknown(shape, keys, lookups)
     const [id, name] = [freshId(workflow, lookups), nameOf(workflow, kind, wanted)]
-    const bare = { parameters: Patch.withFilters(shape, keys, lookups), type, typeVersion, position: [0, 0], id, name }
+    const repaired = Patch.repaired(shape, keys, name, lookups)
+    const bare = { parameters: repaired.parameters, type, typeVersion, position: [0, 0], id, name }
     const checked = Step.read({ node: bare }, lookups)
     const isSub = checked !== undefined && Checked.isSubNode(checked)
     const node = {
@@ -114,7 +115,7 @@ export const add: Step.Edit<"add"> = (workflow, operation, lookups) =>
     const what = `added '${name}' (${Step.typed(type, typeVersion)}${
       extra.length === 0 ? "" : `, ${extra.join(", ")}`
     })`
-    if (anchor === undefined) return { workflow: added, changes: [what], added: id }
+    if (anchor === undefined) return { workflow: added, changes: [what, ...repaired.lines], added: id }
     const self = { index: before.length, node, name }
     const [source, target] = isSub ? [self, anchor] : [anchor, self]
     const ends: Connect.Ends = isSub ? {} : { sourceOutput: "main", targetInput: "main" }
@@ -124,7 +125,7 @@ export const add: Step.Edit<"add"> = (workflow, operation, lookups) =>
     )
     return {
       workflow: linked.workflow,
-      changes: [`${what} ${isSub ? "for" : "after"} '${anchor.name}'`],
+      changes: [`${what} ${isSub ? "for" : "after"} '${anchor.name}'`, ...repaired.lines],
       added: id
     }
   })
@@ -169,7 +170,7 @@ const credentialsOf = (node: Obj, parameters: Obj, description: NodeType.Descrip
   return left.length === 0 ? undefined : Object.fromEntries(left)
 }
 
-const makeNode = (node: Obj, kind: Kind, overrides: Obj, lookups: Step.Lookups): Obj => {
+const makeNode = (node: Obj, kind: Kind, overrides: Obj, lookups: Step.Lookups) => {
   const { description, type, typeVersion } = kind
   const before = parametersOf(node)
   const carried = node["type"] === type
@@ -177,9 +178,10 @@ const makeNode = (node: Obj, kind: Kind, overrides: Obj, lookups: Step.Lookups):
     : description === undefined
     ? {}
     : fittingParameters(before, overrides, description, typeVersion, lookups)
-  const parameters = Patch.withFilters(
+  const { lines, parameters } = Patch.repaired(
     { description, typeVersion, parameters: { ...carried, ...overrides } },
     Object.keys(overrides),
+    str(node["name"]) ?? "",
     lookups
   )
   const credentials: unknown = node["type"] === type
@@ -190,7 +192,7 @@ const makeNode = (node: Obj, kind: Kind, overrides: Obj, lookups: Step.Lookups):
   else next.set("credentials", credentials)
   if (!kind.hasWebhook) next.delete("webhookId")
   else if (str(node["webhookId"]) === undefined) next.set("webhookId", lookups.newId())
-  return Object.fromEntries(next)
+  return { next: Object.fromEntries(next), lines }
 }
 
 /** Gives a node another type, and preserves everything that fits it: parameters, credentials, connections, settings. */
@@ -205,7 +207,7 @@ export const replace = (
     const kind = yield* kindOf(workflow, type, "type", lookups)
     const { description, typeVersion } = kind
     yield* Patch.refuseUnknown({ description, typeVersion, parameters: overrides }, Object.keys(overrides), lookups)
-    const next = makeNode(node, kind, overrides, lookups)
+    const { lines, next } = makeNode(node, kind, overrides, lookups)
     const [before, after] = [Step.read(entry, lookups), Step.read({ node: next }, lookups)]
     const words = Step.wordsFor(workflow, entry)
     const maintained: Array<string> = []
@@ -243,7 +245,7 @@ export const replace = (
     }
     return {
       workflow: edited,
-      changes: [changeLine(name, node, next)],
+      changes: [changeLine(name, node, next), ...lines],
       nodeId: str(node["id"]) ?? "",
       report: { maintainedConnections: maintained, removedConnections: removed }
     }

@@ -1,11 +1,12 @@
-/** Merges patches of parameters, checks them against the node type and completes them as n8n's editor does. */
+/** Merges patches of parameters, checks them against the node type and repairs them. */
 import * as Result from "effect/Result"
-import { mapValues, type Obj, obj, without } from "../../base/Json.ts"
+import { type Obj, obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
-import { isMultiple } from "../../catalogue/parameters/ParameterValues.ts"
-import { type Description, groups, members, type Property } from "../../catalogue/types/NodeType.ts"
+import * as RepairedParameters from "../repair/RepairedParameters.ts"
 import * as Step from "./step.ts"
+
+type For = RepairedParameters.For
 
 /** Applies a merge patch (RFC 7396): objects are merged, null removes, any other value replaces. */
 export const merge = (value: unknown, patch: unknown): unknown => {
@@ -19,64 +20,15 @@ export const merge = (value: unknown, patch: unknown): unknown => {
   return Object.fromEntries(result)
 }
 
-const strict = { caseSensitive: true, leftValue: "", typeValidation: "strict" }
-
-const optionsOf = (property: Property, version: number, root: Obj, { evaluate }: Step.Lookups): Obj => {
-  const options = mapValues(
-    obj(property.typeOptions?.["filter"]) ?? {},
-    (value) => Parameters.isExpression(value) ? evaluate(value, { parameters: root, version }) : value
-  )
-  return { ...strict, ...without(options, (value) => value === undefined || value === null) }
-}
-
-/** Adds to each filter in a parameter the `options` and `combinator` without which n8n fails. */
-const completeFilters = (
-  properties: ReadonlyArray<Property>,
-  value: unknown,
-  options: (filter: Property) => Obj
-): unknown => {
-  const object = obj(value)
-  if (object === undefined) return value
-  return mapValues(object, (inner, key) => {
-    const filters = properties.find(({ name, type }) => name === key && type === "filter")
-    const holder = properties.find(({ name, type }) =>
-      name === key && (type === "collection" || type === "fixedCollection")
-    )
-    if (filters !== undefined) return completeFilter(inner, () => options(filters))
-    if (holder === undefined) return inner
-    if (holder.type === "collection") return completeFilters(members(holder), inner, options)
-    const collection = obj(inner)
-    return collection === undefined ? inner : mapValues(collection, (items, name) => {
-      const values = groups(holder).find((group) => group.name === name)?.values ?? []
-      return isMultiple(holder) && Array.isArray(items)
-        ? items.map((item) => completeFilters(values, item, options))
-        : completeFilters(values, items, options)
-    })
-  })
-}
-
-const completeFilter = (value: unknown, options: () => Obj): unknown => {
-  const object = obj(value)
-  if (object === undefined || "options" in object && "combinator" in object) return value
-  return { combinator: "and", ...object, options: { ...options(), ...obj(object["options"]) } }
-}
-
-interface For {
-  readonly description: Description | undefined
-  readonly typeVersion: number
-  readonly parameters: Obj
-}
-
-export const withFilters = (
-  { description, parameters, typeVersion }: For,
-  keys: ReadonlyArray<string>,
+/** Parameters repaired below the names, and lines that say so. */
+export const repaired = (
+  node: For,
+  names: ReadonlyArray<string>,
+  name: string,
   lookups: Step.Lookups
-): Obj => {
-  const properties = description?.properties.filter(({ name }) => keys.includes(name)) ?? []
-  if (description === undefined || properties.length === 0) return parameters
-  const root = () => Parameters.complete(description, { typeVersion, parameters })
-  return obj(completeFilters(properties, parameters, (each) => optionsOf(each, typeVersion, root(), lookups))) ??
-    parameters
+): { readonly parameters: Obj; readonly lines: ReadonlyArray<string> } => {
+  const { parameters, reshaped } = RepairedParameters.repaired(node, (each) => names.includes(each), lookups)
+  return { parameters, lines: reshaped.map((path) => `repaired the shape of ${path} of '${name}'`) }
 }
 
 /** Refuses parameters at these paths on which the catalogue has a remark. */

@@ -7,7 +7,7 @@ import { type Node, quoted } from "../check/CheckedWorkflow.ts"
 import * as Connection from "../check/Connection.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as Graph from "../Graph.ts"
-import * as PortName from "./connect.ts"
+import * as PortName from "../PortNames.ts"
 import * as Step from "./step.ts"
 
 type Side = "input" | "output"

@@ -80,7 +80,7 @@ export const locate = (workflow: Obj, word: string, field: string, { suggest }: 
 }
 
 export const read = ({ node }: Pick<NodeEntry, "node">, lookups: Lookups): Checked.Node | undefined =>
-  Turn.finish(Checked.make({ nodes: [node] }, lookups)).nodes[0]
+  Checked.readNode(node, lookups)
 
 export const withNode = (workflow: Obj, index: number, node: Obj): Obj => ({
   ...workflow,

@@ -63,6 +63,7 @@ export const update: Step.Edit<"update"> = (workflow, operation, lookups) =>
     const { node: word, op: _, parameters: patch, ...rest } = operation
     const entry = yield* Step.locate(workflow, word, "node", lookups)
     const node = new Map(Object.entries(entry.node))
+    let repairs: ReadonlyArray<string> = []
     for (const [key, value] of Object.entries(rest)) {
       yield* checkProperty(entry.node, key, value, lookups)
       // n8n treats empty credentials as none.
@@ -75,9 +76,12 @@ export const update: Step.Edit<"update"> = (workflow, operation, lookups) =>
       const keys = Object.keys(patch).filter((key) => patch[key] !== null)
       const shape = { description, parameters, typeVersion: num(node.get("typeVersion")) ?? 1 }
       yield* Patch.refuseUnknown(shape, keys, lookups)
-      node.set("parameters", Patch.withFilters(shape, keys, lookups))
+      const repaired = Patch.repaired(shape, keys, entry.name, lookups)
+      repairs = repaired.lines
+      node.set("parameters", repaired.parameters)
     } else if ("typeVersion" in rest) yield* descriptionOf(Object.fromEntries(node), true, lookups)
-    return Rewire.withNode(workflow, entry, Object.fromEntries(node), lookups)
+    const step = Rewire.withNode(workflow, entry, Object.fromEntries(node), lookups)
+    return { ...step, changes: [...step.changes, ...repairs] }
   })
 
 export const toggle = (

@@ -134,10 +134,11 @@ const commit = (
     Patch.refuseUnknown(next, newKeys, lookups),
     () => Patch.refuseRemarked(next, newPaths, lookups)
   )
-  return atPath(Result.map(
-    checked,
-    () => withNode(workflow, entry, { ...node, parameters: Patch.withFilters(next, keys, lookups) }, lookups)
-  ))
+  return atPath(Result.map(checked, () => {
+    const repaired = Patch.repaired(next, keys, entry.name, lookups)
+    const step = withNode(workflow, entry, { ...node, parameters: repaired.parameters }, lookups)
+    return { ...step, changes: [...step.changes, ...repaired.lines] }
+  }))
 }
 
 export const set: Step.Edit<"set"> = (workflow, operation, lookups) =>

@@ -12,6 +12,12 @@ export type Problem = {
   readonly candidates?: ReadonlyArray<string>
 }
 
+/**
+ * Source of a part: a caller, who can fix what is ambiguous; a file, where that is repaired; or n8n, whose parts stay
+ * as they are but for what it refuses.
+ */
+export type Source = "caller" | "file" | "stored"
+
 export type Checked<A> = Result.Result<A, Problem>
 
 export const refuse = (path: string, message: string) => Result.fail<Problem>({ path, message })

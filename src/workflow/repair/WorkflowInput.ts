@@ -1,18 +1,19 @@
 /** Turns input into a workflow that n8n accepts, the only place that repairs; `Refusal` finds refused keys. */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import { type Obj, obj, str, without } from "../../base/Json.ts"
+import { type Obj, obj, without } from "../../base/Json.ts"
 import { member } from "../../base/JsonPath.ts"
 import type { Connections } from "../../n8n/model/Connections.ts"
 import { nameFault, sizeFault } from "../../n8n/model/Limits.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
+import { readNode } from "../check/CheckedWorkflow.ts"
 import * as Contents from "../Contents.ts"
 import { connectionsOf, type Scope } from "./connectionsInput.ts"
 import keys from "./keys.json" with { type: "json" }
 import { nodesOf, type Supply } from "./nodesInput.ts"
-import { type Checked, isNull, note, objectOf, refuse, type Repairs, sentences } from "./Repairs.ts"
+import { type Checked, isNull, note, objectOf, refuse, type Repairs, sentences, type Source } from "./Repairs.ts"
 
-export type { Problem } from "./Repairs.ts"
+export type { Problem, Source } from "./Repairs.ts"
 
 export type Prepared = {
   readonly workflow: Obj & {
@@ -25,9 +26,12 @@ export type Prepared = {
   readonly warnings: ReadonlyArray<string>
 }
 
-/** Options; `source` decides about wrong connections, which a caller can fix but a file's importer cannot. */
+/** Options of a repair. */
 export interface Options extends Supply {
-  readonly source: "caller" | "file"
+  /** Source of all parts, or of each. */
+  readonly source: Source | { readonly nodes: Source; readonly connections: Source }
+  /** Whether the workflow is new, and gets what n8n's editor gives new ones. */
+  readonly isNew?: boolean
 }
 
 /** Keys that n8n's editor, API or export writes at the root and that no n8n takes back (`shared` is ignored). */
@@ -54,27 +58,40 @@ export const prepare = (input: unknown, options: Options): Checked<Prepared> =>
     const name = yield* checkName(json["name"])
     const settings = objectOf(json["settings"] ?? {})
     if (settings === undefined) return yield* refuse("settings", "'settings' must be an object.")
-    const { byId, names, nodes } = yield* nodesOf(json["nodes"], options, repairs)
-    if (options.source === "file" && isNull(json["connections"])) note(repairs, "The file has no connections")
-    const scope: Scope = { byId, names, repairs, source: options.source }
+    const source = Predicate.isString(options.source)
+      ? { nodes: options.source, connections: options.source }
+      : options.source
+    const { byId, names, nodes } = yield* nodesOf(json["nodes"], source.nodes, options, repairs)
+    if (source.connections === "file" && isNull(json["connections"])) note(repairs, "The file has no connections")
+    const outputs = (name: string) => {
+      const node = options.lookups && nodes.find((node) => node.name === name)
+      return node && options.lookups && readNode(node, options.lookups)?.outputs
+    }
+    const scope: Scope = { byId, names, outputs, repairs, source: source.connections }
     const connections = yield* connectionsOf(json["connections"] ?? {}, scope)
     const workflow = {
       ...without(json, (value, key) => isNull(value) || readOnly.has(key)),
       name,
       nodes,
       connections,
-      settings: without(settings, (value, key) => isNull(value) || value === "" && key !== "errorWorkflow")
+      settings: settingsOf(settings, options.isNew === true ? source.nodes : "stored", repairs)
     }
     return { workflow: groupsPruned(workflow, repairs), warnings: sentences(repairs) }
   })
 
-export const typesToLookUp = (input: unknown, stored: ReadonlySet<string>) =>
-  nodes(Result.getOrUndefined(Contents.one(Contents.of(input)))?.workflow ?? {}).flatMap(
-    ({ id, type, typeVersion, webhookId }) => {
-      const isComplete = !isNull(typeVersion) && (!isNull(webhookId) || stored.has(str(id) ?? ""))
-      const name = str(type)
-      return isComplete || name === undefined ? [] : [{ type: name, needsVersion: isNull(typeVersion) }]
-    }
+/** Settings of a new workflow, with the order of execution that n8n's editor sets and its API does not. */
+export const newSettings = (settings: Obj): Obj => ({ executionOrder: "v1", ...settings })
+
+const settingsOf = (input: Obj, source: Source, repairs: Repairs): Obj => {
+  const settings = without(input, (value, key) => isNull(value) || value === "" && key !== "errorWorkflow")
+  if (source === "stored" || "executionOrder" in settings) return settings
+  if (source === "file") note(repairs, "Set executionOrder to 'v1', as n8n's editor does for new workflows")
+  return newSettings(settings)
+}
+
+export const typesToLookUp = (input: unknown) =>
+  nodes(Result.getOrUndefined(Contents.one(Contents.of(input)))?.workflow ?? {}).flatMap(({ type, typeVersion }) =>
+    Predicate.isString(type) ? [{ type, needsVersion: isNull(typeVersion) }] : []
   )
 
 const checkName = (name: unknown): Checked<string> => {

@@ -1,14 +1,21 @@
-/** Reads connections of callers and files, by name or id, and repairs their shape. */
+/** Reads connections of callers and files, by name or id, and repairs their shape and ports. */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import { type Obj, obj, str } from "../../base/Json.ts"
+import { obj, str } from "../../base/Json.ts"
 import { member } from "../../base/JsonPath.ts"
-import type { Connections } from "../../n8n/model/Connections.ts"
+import type { Port as NamedPort } from "../../catalogue/types/Ports.ts"
+import { type Connections, isType, type Port } from "../../n8n/model/Connections.ts"
+import { resolvePort } from "../PortNames.ts"
 import type { Nodes } from "./nodesInput.ts"
-import { type Checked, isNull, note, numeric, objectOf, refuse, type Repairs } from "./Repairs.ts"
+import { type Checked, isNull, note, numeric, objectOf, refuse, type Repairs, type Source } from "./Repairs.ts"
 
 type Target = { readonly node: string; readonly type: string; readonly index: number }
-export type Scope = Omit<Nodes, "nodes"> & { readonly source: "caller" | "file" } & { readonly repairs: Repairs }
+export interface Scope extends Omit<Nodes, "nodes"> {
+  readonly source: Source
+  readonly repairs: Repairs
+  /** Outputs of a node by name; `undefined` if they are not known. */
+  readonly outputs: (name: string) => ReadonlyArray<NamedPort> | undefined
+}
 
 /** Name of the node that a word refers to; `undefined` if a file names one that does not exist. */
 const nodeNamed = (word: string, path: string, scope: Scope): Checked<string | undefined> => {
@@ -34,7 +41,9 @@ const targetOf = (value: unknown, type: string, path: string, scope: Scope): Che
       const at = member(path, "index")
       return yield* refuse(at, `${at} must be the number of an input: 0, 1, …`)
     }
-    const complete = { ...target, node, type: str(target?.["type"]) || type, index }
+    const written = str(target?.["type"]) || type
+    const isPort = isType(written) || scope.source === "stored"
+    const complete = { ...target, node, type: isPort ? written : type, index }
     if (complete.type !== target?.["type"] || index !== target["index"]) note(scope.repairs, reshaped, path)
     const name = yield* nodeNamed(node, member(path, "node"), scope)
     return name === undefined ? undefined : { ...complete, node: name }
@@ -55,12 +64,60 @@ const outputsOf = (value: unknown, path: string, repairs: Repairs): Checked<Read
   return Result.succeed(list.map((each) => isTarget(each) ? [each] : each))
 }
 
-const typesOf = (value: unknown, path: string, repairs: Repairs): Checked<Obj> => {
+/** Links of one output, as a list of them or a list of outputs with one that is used; else the value. */
+const linksOf = (value: unknown): unknown => {
+  const lists = Array.isArray(value) ? value.filter((each) => Array.isArray(each) && each.length > 0) : []
+  return Array.isArray(value) && value.every((each) => isNull(each) || Array.isArray(each))
+    ? lists.length > 1 ? value : lists[0] ?? []
+    : isTarget(value)
+    ? [value]
+    : value
+}
+
+/** Output that a key beside `main` means, with its links; a key that is an output's number or name carries nothing. */
+const portOf = (
+  key: string,
+  outputs: unknown,
+  from: string,
+  path: string,
+  scope: Scope
+): Checked<{ readonly port: Port; readonly outputs: unknown }> => {
+  // n8n refuses outputs that are not a list.
+  const isWritten = isType(key) || scope.source === "stored" && !key.endsWith("]")
+  if (isWritten || /^main$/i.test(key)) {
+    if (!isWritten) note(scope.repairs, reshaped, path)
+    return Result.succeed({ port: { type: isWritten ? key : "main", index: 0 }, outputs })
+  }
+  const port = Result.getOrUndefined(resolvePort({ name: from, outputs: scope.outputs(from) }, "output", key, "main"))
+  const links = linksOf(outputs)
+  const isClear = isNull(links) || Array.isArray(links) && links.every((each) => isNull(each) || isTarget(each))
+  if (port === undefined || port.isNewError === true || !isClear) {
+    return refuse(path, `${path} is not an output: write main: [[links of output 0], [links of output 1], …].`)
+  }
+  note(scope.repairs, "Moved connections to the outputs that they name", path)
+  return Result.succeed({ port, outputs: [...Array.from({ length: port.index }, () => null), links ?? null] })
+}
+
+/** Outputs of a node by key; the numbers of outputs below a type are keys such as `main[1]`. */
+const typesOf = (
+  value: unknown,
+  path: string,
+  repairs: Repairs
+): Checked<ReadonlyArray<readonly [string, unknown]>> => {
   const types = obj(value)
-  if (types !== undefined && !Predicate.isString(types["node"])) return Result.succeed(types)
+  if (types !== undefined && !Predicate.isString(types["node"])) {
+    return Result.succeed(
+      Object.entries(types).flatMap(([type, outputs]) => {
+        const byNumber = Object.entries(obj(outputs) ?? {})
+        return byNumber.length > 0 && byNumber.every(([key]) => /^\d{1,3}$/.test(key))
+          ? byNumber.map(([key, links]) => [`${type}[${key}]`, links] as const)
+          : [[type, outputs] as const]
+      })
+    )
+  }
   if (!isNull(value) && !isTarget(value) && !Array.isArray(value)) return refuse(path, `${path} must be {main: [[…]]}.`)
   note(repairs, reshaped, path)
-  return Result.succeed(isNull(value) ? {} : { main: value })
+  return Result.succeed(isNull(value) ? [] : [["main", value]])
 }
 
 const isEmpty = (value: unknown, depth = 3): boolean =>
@@ -82,8 +139,9 @@ export const connectionsOf = (input: unknown, scope: Scope): Checked<Connections
       // A node can occur twice, by name and by id.
       const types = connections.get(from) ?? new Map<string, Outputs>()
       connections.set(from, types)
-      for (const [type, outputs] of Object.entries(yield* typesOf(value, at, scope.repairs))) {
-        const path = member(at, type)
+      for (const [word, written] of yield* typesOf(value, at, scope.repairs)) {
+        const path = member(at, word)
+        const { outputs, port: { type } } = yield* portOf(word, written, from, path, scope)
         const all = types.get(type) ?? []
         types.set(type, all)
         for (const [index, targets] of (yield* outputsOf(outputs, path, scope.repairs)).entries()) {

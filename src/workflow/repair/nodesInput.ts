@@ -2,11 +2,13 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { num, type Obj, obj, str, without } from "../../base/Json.ts"
-import { member, print } from "../../base/JsonPath.ts"
+import { join, member, print } from "../../base/JsonPath.ts"
 import { nodeIdLength } from "../../n8n/model/Limits.ts"
 import * as NodeKeys from "../../n8n/model/NodeKeys.ts"
 import { nameOf, parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
-import { type Checked, isNull, note, numeric, objectOf, refuse, type Repairs } from "./Repairs.ts"
+import { type Lookups, readNode } from "../check/CheckedWorkflow.ts"
+import { repaired } from "./RepairedParameters.ts"
+import { type Checked, isNull, note, numeric, objectOf, refuse, type Repairs, type Source } from "./Repairs.ts"
 
 const readAs = (kind: NodeKeys.Kind, value: unknown): unknown => {
   switch (kind) {
@@ -28,8 +30,8 @@ export type Node = Obj & { readonly name: string }
 export interface Supply {
   readonly newId: () => string
   readonly versionOf?: ((type: string) => number | undefined) | undefined
-  /** Whether nodes of a type answer web requests: n8n 1 puts ids before the path of a node without a `webhookId`. */
-  readonly hasWebhook?: ((type: string) => boolean) | undefined
+  /** Types of the nodes, for the shape of parameters and the names of outputs. */
+  readonly lookups?: Lookups | undefined
   /** Ids of nodes stored on n8n, which never change. */
   readonly stored?: ReadonlySet<string> | undefined
   /** Whether the workflow exists on n8n: then duplicate names are a problem and not renamed. */
@@ -82,11 +84,37 @@ const checkUnique = (nodes: ReadonlyArray<Node>): Checked<void> => {
   return refuse(print(["nodes", index, "name"]), `${first} and ${second} are both named '${name}'.`)
 }
 
-export const nodesOf = (input: unknown, supply: Supply, repairs: Repairs): Checked<Nodes> =>
+/** Repairs the shape of a node's parameters; refuses what n8n cannot open, and names what else is unclear. */
+const reshaped = (node: Node, path: string, lookups: Lookups, repairs: Repairs): Checked<Node> => {
+  const { description, isLarge, version } = readNode(node, lookups) ?? {}
+  if (version === undefined || isLarge === true) return Result.succeed(node)
+  const { completed, parameters, reshaped, unclear } = repaired(
+    { description, typeVersion: version, parameters: parametersOf(node) },
+    () => true,
+    lookups
+  )
+  for (const at of reshaped) note(repairs, "Repaired the shape of parameters", `'${node.name}' ${at}`)
+  for (const at of completed) note(repairs, "Completed filters as n8n's editor does", `'${node.name}' ${at}`)
+  for (const { fix, message, path: at, shape } of unclear) {
+    const problem = `'${node.name}' ${at}: ${message}${fix === undefined ? "" : ` ${fix}`}`
+    if (shape?.isUnreadable === true) return refuse(join(member(path, "parameters"), at), problem)
+    note(repairs, problem.replace(/\.$/, ""))
+  }
+  return Result.succeed(reshaped.length + completed.length === 0 ? node : { ...node, parameters })
+}
+
+export const nodesOf = (input: unknown, source: Source, supply: Supply, repairs: Repairs): Checked<Nodes> =>
   Result.gen(function*() {
     if (!Array.isArray(input)) return yield* refuse("nodes", "'nodes' must be a list of nodes.")
     const read: Array<Node> = []
-    for (const [at, value] of input.entries()) read.push(yield* nodeOf(value, member("nodes", at), supply, repairs))
+    const { lookups } = supply
+    const hasWebhook = (type: string) =>
+      lookups?.find(type)?.descriptions.some(({ webhooks = [] }) => webhooks.length > 0) === true
+    for (const [index, value] of input.entries()) {
+      const path = member("nodes", index)
+      const node = yield* nodeOf(value, path, supply, repairs)
+      read.push(source === "stored" || lookups === undefined ? node : yield* reshaped(node, path, lookups, repairs))
+    }
     const names = new Set(read.map((node) => node.name))
     if (supply.isExisting === true) yield* checkUnique(read)
     const taken = new Set(names)
@@ -108,7 +136,8 @@ export const nodesOf = (input: unknown, supply: Supply, repairs: Repairs): Check
       else if (id !== "") byId.set(id, name)
       if (!fits) note(repairs, `Gave new ids to nodes whose id has more than ${nodeIdLength} characters`, `'${name}'`)
       const hasOwnPath = !isNull(node["webhookId"]) || supply.stored?.has(id) === true ||
-        supply.hasWebhook?.(str(node["type"]) ?? "") !== true
+        // n8n 1 puts ids before the path of a node that answers web requests and has no `webhookId`.
+        !hasWebhook(typeOf(node))
       return {
         ...node,
         name,

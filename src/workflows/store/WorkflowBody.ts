@@ -27,15 +27,14 @@ const problem = ({ candidates, message, name, path }: WorkflowInput.Problem) =>
       : `Nothing was written. ${suggestion(name, candidates)}`
   )
 
-/** Checks and repairs the input of a caller or file before anything is sent; `before` has n8n's current nodes. */
+/** Checks and repairs a workflow before anything is sent; `before` has n8n's current nodes, none for a new workflow. */
 export const prepare = Effect.fnUntraced(function*(
   input: unknown,
-  source: "caller" | "file",
-  before: ReadonlyArray<Workflow.Node> = [],
+  source: WorkflowInput.Options["source"],
+  before?: ReadonlyArray<Workflow.Node>,
   isExisting = false
 ) {
-  const stored = new Set(before.flatMap(({ id }) => id ?? []))
-  const types = WorkflowInput.typesToLookUp(input, stored)
+  const types = WorkflowInput.typesToLookUp(input)
   // Without a catalogue, types are unknown.
   const lookups = types.length === 0 ?
     undefined :
@@ -50,8 +49,9 @@ export const prepare = Effect.fnUntraced(function*(
     source,
     newId: randomUUID,
     versionOf: lookups?.newest,
-    hasWebhook: (type) => lookups?.find(type)?.descriptions.some(({ webhooks = [] }) => webhooks.length > 0) === true,
-    stored,
+    lookups,
+    stored: new Set(before?.flatMap(({ id }) => id ?? [])),
+    isNew: before === undefined,
     isExisting
   })
   yield* Turn.pause
@@ -91,39 +91,45 @@ const leftOut = (paths: ReadonlyArray<Refusal.Path>): ReadonlyArray<string> => {
  * Body of a change, and its repairs. Unchanged parts are sent as they are, even with faults, since those are not the
  * caller's.
  */
-export const merge = Effect.fnUntraced(function*(before: Workflow.Workflow, changes: Obj, source: "caller" | "file") {
-  const patch = yield* Placeholders.restore(changes, before)
-  const { connections, nodes } = patch
-  const base = { name: before.name, nodes: [], connections: {} }
-  const settings = { ...Workflow.settingsToName(before), ...obj(patch["settings"]) }
-  if (nodes === undefined && connections === undefined) {
-    const { warnings, workflow } = yield* prepare({ ...base, ...patch, settings }, source)
-    return { warnings, body: { ...workflow, nodes: before.nodes, connections: before.connections } as Obj }
+export const merge = Effect.fnUntraced(
+  function*(before: Workflow.Workflow, changes: Obj, source: WorkflowInput.Source) {
+    const patch = yield* Placeholders.restore(changes, before)
+    const { connections, nodes } = patch
+    const base = { name: before.name, nodes: [], connections: {} }
+    const settings = { ...Workflow.settingsToName(before), ...obj(patch["settings"]) }
+    if (nodes === undefined && connections === undefined) {
+      const { warnings, workflow } = yield* prepare({ ...base, ...patch, settings }, source, [])
+      return { warnings, body: { ...workflow, nodes: before.nodes, connections: before.connections } as Obj }
+    }
+    if (nodes === undefined) {
+      const asNow = before.nodes.map((node) => ({ typeVersion: 1, position: [0, 0], ...node }))
+      const { warnings, workflow } = yield* prepare(
+        { ...base, ...patch, settings, nodes: asNow },
+        { nodes: "stored", connections: source },
+        before.nodes
+      )
+      return { warnings, body: { ...workflow, nodes: before.nodes } as Obj }
+    }
+    const { warnings, workflow } = yield* prepare(
+      {
+        ...base,
+        connections: before.connections,
+        // n8n refuses a group that names a removed node.
+        ...(Array.isArray(before["nodeGroups"]) && before["nodeGroups"].length > 0
+          ? { nodeGroups: before["nodeGroups"] }
+          : {}),
+        ...patch,
+        settings,
+        nodes: Array.isArray(nodes) ? WorkflowInput.inherit(nodes, before.nodes) : nodes
+      },
+      // Existing connections may lead to a node that the caller removed.
+      { nodes: source, connections: connections === undefined ? "stored" : source },
+      before.nodes,
+      source === "caller"
+    )
+    return { warnings, body: workflow as Obj }
   }
-  if (nodes === undefined) {
-    const asNow = before.nodes.map((node) => ({ typeVersion: 1, position: [0, 0], ...node }))
-    const { warnings, workflow } = yield* prepare({ ...base, ...patch, settings, nodes: asNow }, source, before.nodes)
-    return { warnings, body: { ...workflow, nodes: before.nodes } as Obj }
-  }
-  const { warnings, workflow } = yield* prepare(
-    {
-      ...base,
-      connections: before.connections,
-      // n8n refuses a group that names a removed node.
-      ...(Array.isArray(before["nodeGroups"]) && before["nodeGroups"].length > 0
-        ? { nodeGroups: before["nodeGroups"] }
-        : {}),
-      ...patch,
-      settings,
-      nodes: Array.isArray(nodes) ? WorkflowInput.inherit(nodes, before.nodes) : nodes
-    },
-    // Existing connections may lead to a node that the caller removed.
-    connections === undefined ? "file" : source,
-    before.nodes,
-    source === "caller"
-  )
-  return { warnings, body: workflow as Obj }
-})
+)
 
 /** Whether a part has this value already; of settings, which are merged, only those in `value` are compared. */
 export const hasValue = (current: unknown, value: unknown, isMerged: boolean) =>

@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Errors from "../../base/Errors.ts"
-import { defined } from "../../base/Json.ts"
+import { defined, obj } from "../../base/Json.ts"
 import * as Locks from "../../base/KeyedMutex.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
@@ -151,7 +151,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
       given: Partial<UpdateOptions> = {}
     ) {
       // A function starts from what n8n has, whose problems are not the caller's.
-      const options: UpdateOptions = { operation: "plan", source: isFunction(planned) ? "file" : "caller", ...given }
+      const options: UpdateOptions = { operation: "plan", source: isFunction(planned) ? "stored" : "caller", ...given }
       const make = (before: Workflow.Workflow) => {
         const patch = isFunction(planned) ? planned(before) : planned
         return Effect.map(
@@ -160,7 +160,9 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         )
       }
       const { before, body, changedKeys, warnings } = yield* change.prepared(means, id, make, options)
-      const diff = WorkflowDiff.make(before, { ...before, ...body })
+      // n8n merges settings.
+      const settings = { ...obj(before.settings), ...obj(body["settings"]) }
+      const diff = WorkflowDiff.make(before, { ...before, ...body, settings })
       return {
         before,
         patch: Object.fromEntries(changedKeys.map((key) => [key, body[key]])),

@@ -7,6 +7,7 @@ import * as TestMark from "../../n8n/model/TestMark.ts"
 import type * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
+import type { Source } from "../../workflow/repair/WorkflowInput.ts"
 import type * as Snapshots from "./Snapshots.ts"
 import { hasValue, merge } from "./WorkflowBody.ts"
 
@@ -43,9 +44,10 @@ export interface UpdateOptions {
   readonly operation: string
   /**
    * Source of the change: ambiguities (two nodes of one name, a connection to a node that does not exist) are reported
-   * to a caller, who can fix them, and repaired in a file or version.
+   * to a caller, who can fix them, and repaired in a file. Parts that n8n has or had are `stored`: they stay as they
+   * are.
    */
-  readonly source: "caller" | "file"
+  readonly source: Source
   readonly expectedVersionId?: string | undefined
   readonly tags?: ReadonlyArray<string> | undefined
   readonly active?: boolean | undefined

@@ -120,7 +120,7 @@ describe("remarks", () => {
       path: "assignments",
       says: "an array of 1",
       fix: "{assignments: [{id, name, type, value}]}",
-      severity: "warning"
+      severity: "error"
     },
     {
       type: iff,

@@ -41,6 +41,7 @@ import { publishingVersions } from "./publishingVersions.ts"
 import { RealN8n } from "./RealN8n.ts"
 import { referring } from "./referring.ts"
 import { replaying } from "./replaying.ts"
+import { reshaping } from "./reshaping.ts"
 import { resources } from "./resources.ts"
 import { retrying } from "./retrying.ts"
 import * as scenarios from "./scenarios.ts"
@@ -637,6 +638,7 @@ export const suite = (version: string) => {
     versions(it, { v2, drafts })
     choosing(it, version)
     triage(it, { v2, drafts })
+    reshaping(it)
     validation(it, version)
     referring(it, { v2 })
     guides(it, v2)

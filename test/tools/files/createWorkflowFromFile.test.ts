@@ -105,6 +105,9 @@ describe("create_workflow_from_file", () => {
         fs.writeFileString(`${folder}/x.json`, "{\"name\":\"x\",\"nodes\":[],\"connections\":{}}")
       )
       const { warnings } = yield* tools.createWorkflowFromFile.call({ filePath: "x.json" })
-      assert.deepStrictEqual(warnings, ["The file has no nodes: the workflow in n8n is empty"])
+      assert.deepStrictEqual(warnings, [
+        "The file has no nodes: the workflow in n8n is empty",
+        "Set executionOrder to 'v1', as n8n's editor does for new workflows."
+      ])
     }))
 })

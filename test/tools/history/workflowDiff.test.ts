@@ -105,7 +105,8 @@ describe("workflow_diff", () => {
       const write = (name: string, workflow: object) =>
         FileSystem.FileSystem.use((fs) => fs.writeFileString(`${folder}/${name}`, JSON.stringify(workflow)))
       const workflow = workflowData as { readonly nodes: ReadonlyArray<object>; readonly connections: object }
-      yield* write("same.json", { name: "Prices", nodes: workflow.nodes, connections: workflow.connections })
+      const settings = { executionOrder: "v1" }
+      yield* write("same.json", { name: "Prices", nodes: workflow.nodes, connections: workflow.connections, settings })
       yield* write("other.json", { ...workflow, name: "Other", nodes: workflow.nodes.slice(0, 1), connections: {} })
       assert.isTrue((yield* diff({ a: "same.json", b: id })).same)
       assert.deepInclude(yield* diff({ a: id, b: "other.json" }), {

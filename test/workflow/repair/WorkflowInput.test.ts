@@ -13,6 +13,7 @@ import {
   readOnly
 } from "../../../src/workflow/repair/WorkflowInput.ts"
 import * as fixtures from "../../support/fixtures.ts"
+import { lookups } from "../check/lookups.ts"
 
 const options = (source: Options["source"]): Options => {
   let next = 0
@@ -232,9 +233,8 @@ describe("missing parts", () => {
   it("webhookId: for new nodes of a type that answers requests, not for those that n8n has without", () => {
     const type = "n8n-nodes-base.webhook"
     const given = flow({ nodes: [node("A", { type }), node("B", { type, webhookId: "w" }), node("C")] })
-    const hasWebhook = (each: string) => each === type
     const idsOf = (more: Partial<Options>) =>
-      Result.getOrThrow(prepare(given, { ...options("file"), hasWebhook, ...more })).workflow.nodes
+      Result.getOrThrow(prepare(given, { ...options("file"), lookups, ...more })).workflow.nodes
         .map(({ webhookId }) => webhookId)
     same(idsOf({}), ["new1", "w", undefined])
     same(idsOf({ stored: new Set(["id of A"]) }), [undefined, "w", undefined])
