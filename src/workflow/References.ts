@@ -1,5 +1,5 @@
 /** References of a workflow to what is outside of it: credentials, workflows, data tables, webhooks. Pure. */
-import { arr, defined, num, type Obj, obj, own, str } from "../base/Json.ts"
+import { arr, defined, mapValues, num, type Obj, obj, own, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Parameters from "../catalogue/parameters/Parameters.ts"
 import { about } from "../catalogue/parameters/ParameterValues.ts"
@@ -274,24 +274,17 @@ export const replace = (workflow: Obj, resolve: (reference: Reference) => NamedR
  * Workflow in which a credential by its name alone has the id `null`: n8n then binds it to the only one of that name and
  * type, and otherwise to any of the type.
  */
-export const withNullIds = <W extends Obj>(workflow: W): W => {
-  const isOpen = (value: unknown) => {
-    const { __aiGatewayManaged, id } = obj(value) ?? { id: "" }
-    return id === undefined && !__aiGatewayManaged
+export const withNullIds = (workflow: Obj): Obj => {
+  const bindable = (value: unknown) => {
+    const own = obj(value)
+    const isOpen = own !== undefined && own["id"] === undefined && !own["__aiGatewayManaged"]
+    return isOpen ? { name: "", ...own, id: null } : value
   }
-  return arr(workflow["nodes"]).some((node) => Object.values(obj(obj(node)?.["credentials"]) ?? {}).some(isOpen))
-    ? {
-      ...workflow,
-      nodes: of({ nodes: workflow["nodes"] }).reduce<unknown>(
-        (nodes, { kind, steps }) =>
-          kind !== "credential"
-            ? nodes
-            : JsonPath.modify(nodes, steps.slice(1), (value) =>
-              isOpen(value) ? { name: "", ...obj(value), id: null } : value),
-        workflow["nodes"]
-      )
-    }
-    : workflow
+  const nodes = arr(workflow["nodes"]).map((node) => {
+    const credentials = obj(obj(node)?.["credentials"])
+    return credentials === undefined ? node : { ...obj(node), credentials: mapValues(credentials, bindable) }
+  })
+  return Array.isArray(workflow["nodes"]) ? { ...workflow, nodes } : workflow
 }
 
 /** Type of the trigger that calls start. */
