@@ -84,7 +84,7 @@ export interface Checked {
 export const maxParameterValues = 10_000
 
 /** Whether a value contains more than the maximum; counting stops there. */
-const isLarge = (value: Obj): boolean => {
+export const isLarge = (value: Obj): boolean => {
   const all: Array<unknown> = [value]
   for (let at = 0; at < all.length; at++) {
     const inner = all[at]

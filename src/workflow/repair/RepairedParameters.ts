@@ -63,13 +63,13 @@ export const repaired = (
         : []
     })
   const reshaped = new Set<string>()
-  for (let depth = 0; depth < maxDepth; depth++) {
-    const repairs = misshapen().filter(({ shape }) => "repaired" in shape)
-    if (repairs.length === 0) break
-    for (const { path, shape, steps } of repairs) {
+  let unclear = misshapen()
+  for (let depth = 0; depth < maxDepth && unclear.some(({ shape }) => "repaired" in shape); depth++) {
+    for (const { path, shape, steps } of unclear.filter(({ shape }) => "repaired" in shape)) {
       set(steps, shape.repaired)
       reshaped.add(path)
     }
+    unclear = misshapen()
   }
   const completed = places(description, parameters).flatMap(({ path, property, value }) => {
     const filter = obj(value)
@@ -80,5 +80,5 @@ export const repaired = (
     set(path, { combinator: "and", ...filter, options })
     return [path.reduce(JsonPath.member, "")]
   })
-  return { parameters, reshaped: [...reshaped], completed, unclear: misshapen() }
+  return { parameters, reshaped: [...reshaped], completed, unclear }
 }

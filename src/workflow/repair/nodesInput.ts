@@ -3,10 +3,11 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { num, type Obj, obj, str, without } from "../../base/Json.ts"
 import { join, member, print } from "../../base/JsonPath.ts"
+import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { nodeIdLength } from "../../n8n/model/Limits.ts"
 import * as NodeKeys from "../../n8n/model/NodeKeys.ts"
 import { nameOf, parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
-import { type Lookups, readNode } from "../check/CheckedWorkflow.ts"
+import { isLarge, type Lookups } from "../check/CheckedWorkflow.ts"
 import { repaired } from "./RepairedParameters.ts"
 import { type Checked, isNull, note, numeric, objectOf, refuse, type Repairs, type Source } from "./Repairs.ts"
 
@@ -86,10 +87,10 @@ const checkUnique = (nodes: ReadonlyArray<Node>): Checked<void> => {
 
 /** Repairs the shape of a node's parameters; refuses what n8n cannot open, and names what else is unclear. */
 const reshaped = (node: Node, path: string, lookups: Lookups, repairs: Repairs): Checked<Node> => {
-  const { description, isLarge, version } = readNode(node, lookups) ?? {}
-  if (version === undefined || isLarge === true) return Result.succeed(node)
+  const [nodeType, typeVersion, own] = [lookups.find(typeOf(node)), num(node["typeVersion"]), parametersOf(node)]
+  if (nodeType === undefined || typeVersion === undefined || isLarge(own)) return Result.succeed(node)
   const { completed, parameters, reshaped, unclear } = repaired(
-    { description, typeVersion: version, parameters: parametersOf(node) },
+    { description: NodeType.at(nodeType, typeVersion), typeVersion, parameters: own },
     () => true,
     lookups
   )
