@@ -46,7 +46,7 @@ export interface Service {
   readonly workflow: (
     path: string
   ) => Effect.Effect<Read.WorkflowFile & { readonly value: Obj }, Errors.ValidationError>
-  /** Reads a file like `read`; one that cannot be read is broken, and no error. */
+  /** Reads a file like `read`; one that cannot be read is broken, and no error. @internal */
   readonly inspect: (
     path: string,
     options?: Read.ReadOptions

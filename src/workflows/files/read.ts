@@ -37,7 +37,9 @@ export interface WorkflowFile {
   readonly path: string
   /** Text including a byte order mark, with the code from files beside it. */
   readonly text: string
+  /** @internal */
   readonly encoding: Encoding.Encoding
+  /** @internal */
   readonly contents: Exclude<Contents.Contents, { readonly _tag: "Broken" }>
   /** The workflow in it, if it is one; else the whole value. */
   readonly value: unknown
@@ -45,13 +47,13 @@ export interface WorkflowFile {
   readonly repairs: ReadonlyArray<string>
   /** Parts in files beside it, if there are any. */
   readonly beside?: Beside
-  /** The workflow and its place; fails if the file is something else, or several. */
+  /** The workflow and its place; fails if the file is something else, or several. @internal */
   readonly inside: Effect.Effect<Contents.Inside, Errors.ValidationError>
   /** Text with another workflow in place of this one; everything around it stays. */
   readonly rewriting: (workflow: unknown) => Effect.Effect<string, Errors.ValidationError>
 }
 
-/** A file that cannot be read, or whose text is not JSON. */
+/** A file that cannot be read, or whose text is not JSON. @internal */
 export interface Unreadable {
   readonly contents: Contents.Contents & { readonly _tag: "Broken" }
   /** Its text; `undefined` if it is too large or not text. */
