@@ -178,7 +178,8 @@ describe("a file", () => {
       assert.deepStrictEqual(pushed.entries.map(({ action, file }) => [file, action]), [["all.json#Moved", "created"]])
       const [made] = yield* api.workflows
       const after = yield* json(`${folder}/all.json`)
-      assert.deepStrictEqual(after, { ...value, data: [other, { ...value.data[1], id: made?.id }] })
+      const settings = { executionOrder: "v1", timezone: "UTC" }
+      assert.deepStrictEqual(after, { ...value, data: [other, { ...value.data[1], id: made?.id, settings }] })
       yield* tools.workflowEdit.call({
         workflowId: "all.json#Other",
         operations: [{ op: "rename", node: "Code", to: "Renamed" }]

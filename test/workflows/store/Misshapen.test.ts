@@ -118,8 +118,8 @@ describe("workflow_edit", () => {
       same(
         problems.flatMap(({ fix, path, severity }) => severity === "error" ? [[path, fix]] : []),
         [
-          ["connections.Check.0", "Write the links at connections['Check'].main[0]."],
-          ["connections.Check.1", "Write the links at connections['Check'].main[1]."]
+          ["connections.Check[\"0\"]", "Write the links at connections['Check'].main[0]."],
+          ["connections.Check[\"1\"]", "Write the links at connections['Check'].main[1]."]
         ]
       )
     }, {
