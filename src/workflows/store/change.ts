@@ -7,7 +7,6 @@ import * as TestMark from "../../n8n/model/TestMark.ts"
 import type * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
-import type { Source } from "../../workflow/repair/WorkflowInput.ts"
 import type * as Snapshots from "./Snapshots.ts"
 import { hasValue, merge } from "./WorkflowBody.ts"
 
@@ -47,7 +46,7 @@ export interface UpdateOptions {
    * to a caller, who can fix them, and repaired in a file. Parts that n8n has or had are `stored`: they stay as they
    * are.
    */
-  readonly source: Source
+  readonly source: "caller" | "file" | "stored"
   readonly expectedVersionId?: string | undefined
   readonly tags?: ReadonlyArray<string> | undefined
   readonly active?: boolean | undefined
