@@ -31,19 +31,23 @@ export interface Subject {
 
 const kinds: ReadonlySet<References.Kind> = new Set(["credential", "calls", "tool", "error", "table"])
 
+const isJudged = ({ id, kind, name, unused }: References.Reference) =>
+  kinds.has(kind) && unused === undefined && (id ?? name) !== undefined
+
 /** Collects the references that a workflow uses. */
 export const subject = Effect.fnUntraced(function*(
   workflow: { readonly nodes?: unknown; readonly settings?: unknown; readonly id?: unknown },
   isStored: boolean
 ) {
-  const find = yield* findAll(Workflow.typesOf(workflow))
   const id = str(workflow.id)
+  const all = References.of(workflow).filter(isJudged)
   return {
     id,
     isStored,
-    references: References.of(workflow, find).filter((each) =>
-      kinds.has(each.kind) && each.unused === undefined && (each.id ?? each.name) !== undefined
-    ),
+    // Only for credentials does the node's type say whether the node reads them.
+    references: all.some(({ kind }) => kind === "credential")
+      ? References.of(workflow, yield* findAll(Workflow.typesOf(workflow))).filter(isJudged)
+      : all,
     self: References.callee({ id: id ?? "", active: true, settings: workflow.settings }, workflow.nodes)
   } satisfies Subject as Subject
 })
@@ -217,8 +221,9 @@ export const warnings = Effect.fn("ReferenceProblems.warnings")(function*(
   workflows: ReadonlyArray<Parameters<typeof subject>[0]>,
   isStored: boolean
 ) {
-  const faults = yield* Effect.forEach(workflows, (workflow) => subject(workflow, isStored)).pipe(
-    Effect.flatMap(judge),
+  const subjects = yield* Effect.forEach(workflows, (workflow) => subject(workflow, isStored))
+  if (subjects.every(({ references }) => references.length === 0)) return workflows.map((): ReadonlyArray<string> => [])
+  const faults = yield* judge(subjects).pipe(
     Effect.timeoutOption(Math.min(lookTime, yield* Deadline.left)),
     Effect.map(Option.getOrElse((): ReadonlyArray<ReadonlyArray<Faulty>> => []))
   )
