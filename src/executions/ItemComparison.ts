@@ -26,7 +26,7 @@ import {
 } from "./ItemDifferences.ts"
 import * as Lineage from "./Lineage.ts"
 
-export type { Step } from "../base/JsonPath.ts"
+export type { Path, Step } from "../base/JsonPath.ts"
 export { Example, isRounding, PathCount } from "./ItemDifferences.ts"
 
 /** Items of one output. */
