@@ -347,10 +347,8 @@ export const compare = Effect.fnUntraced(function*(execution: Execution.Executio
     const all: Array<Difference> = []
     if (fields.length === 0) all.push(...differences(a, b, ""))
     for (const [position, field] of fields.entries()) {
-      const paths = field.includes(JsonPath.all)
-        ? [a, b].map(({ stored }) => JsonPath.expand(stored, field)).toSorted((x, y) => y.length - x.length)[0] ?? []
-        : [field]
-      for (const path of paths) {
+      const [left, right] = [JsonPath.expand(a.stored, field), JsonPath.expand(b.stored, field)]
+      for (const path of left.length < right.length ? right : left) {
         const [left, right] = [at(a, path), at(b, path)]
         if (left.stored === undefined && right.stored === undefined) continue
         missing.delete(position)

@@ -9,17 +9,26 @@ const maxPlaces = 10
 const sentence = (name: string | undefined, path: string) =>
   `${name === undefined ? path : `'${name}': ${path}`} contains a literal secret: store it in a credential instead`
 
+/** Secrets in each node, then in the rest: the part, where it starts, the path from there, and what redaction shows. */
+export const inParts = ({ nodes, ...rest }: Obj) => {
+  const parts: ReadonlyArray<readonly [start: JsonPath.Path, part: unknown]> = [
+    ...arr(nodes).map((node, index) => [["nodes", index], node] as const),
+    [[], rest]
+  ]
+  return parts.flatMap(([start, part]) => {
+    const paths = Redact.places(part)
+    const shown = paths.length === 0 ? part : Redact.redact(part)
+    return paths.map((path) => ({ start, part, path, shown: JsonPath.get(shown, path) }))
+  })
+}
+
 /** All places, those in nodes first: `at` in the workflow; `path` in the node, if there is one. */
-export const places = ({ nodes, ...rest }: Obj) => [
-  ...arr(nodes).flatMap((node, index) =>
-    Redact.places(node).map((path) => ({
-      node: nameOf(node) || undefined,
-      path: JsonPath.print(path),
-      at: JsonPath.print(["nodes", index, ...path])
-    }))
-  ),
-  ...Redact.places(rest).map((path) => JsonPath.print(path)).map((path) => ({ node: undefined, path, at: path }))
-]
+export const places = (workflow: Obj) =>
+  inParts(workflow).map(({ part, path, start }) => ({
+    node: start.length > 0 && nameOf(part) || undefined,
+    path: JsonPath.print(path),
+    at: JsonPath.print([...start, ...path])
+  }))
 
 /** Words and marks of examples: `YOUR_API_KEY`, `<token>`, `[add yours]`, `xxxx`, `****`, `$TOKEN`, `{{ … }}`. */
 const example = new RegExp(
@@ -28,15 +37,18 @@ const example = new RegExp(
   "i"
 )
 
-const removed = (value: string, shown: string): ReadonlyArray<string> => {
-  const [first = "", ...pieces] = shown.split(Redact.marker)
+/** Parts of a text between these pieces; `undefined` if it does not consist of them. */
+export const between = (text: string, [first = "", ...pieces]: ReadonlyArray<string>) => {
+  if (!text.startsWith(first)) return undefined
   let at = first.length
-  return pieces.map((piece, index) => {
-    const end = index === pieces.length - 1 ? value.length - piece.length : value.indexOf(piece, at)
-    const text = value.slice(at, end)
+  const parts: Array<string> = []
+  for (const [index, piece] of pieces.entries()) {
+    const end = index === pieces.length - 1 ? text.length - piece.length : text.indexOf(piece, at)
+    if (end < at || !text.startsWith(piece, end)) return undefined
+    parts.push(text.slice(at, end))
     at = end + piece.length
-    return text
-  })
+  }
+  return parts
 }
 
 /** Whether the secrets at a path only show where one belongs. */
@@ -44,7 +56,7 @@ export const isExample = (workflow: Obj, path: string): boolean => {
   const steps = JsonPath.parse(path) ?? []
   const [value, shown] = [JsonPath.get(workflow, steps), JsonPath.get(Redact.redact(workflow), steps)]
   return typeof value === "string" && typeof shown === "string" &&
-    removed(value, shown).every((text) => text.trim().length < 6 || example.test(text))
+    between(value, shown.split(Redact.marker))?.every((text) => text.trim().length < 6 || example.test(text)) === true
 }
 
 /** A line for each place, such as `'HTTP Request': parameters.url contains a literal secret …`; ten, then a count. */

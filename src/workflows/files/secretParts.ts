@@ -6,6 +6,7 @@
 import { arr, equals, type Obj, obj, own, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import * as Redact from "../../base/Redact.ts"
+import * as LiteralSecrets from "../../workflow/LiteralSecrets.ts"
 import { readable } from "./names.ts"
 
 type Content = string | ReadonlyArray<string>
@@ -62,31 +63,10 @@ const placeOf = (workflow: unknown, path: JsonPath.Path) => {
 }
 
 /** Literal secrets, and what redaction shows in their place, by path. */
-const literals = (workflow: Obj) => {
-  const { nodes, ...rest } = workflow
-  const parts: ReadonlyArray<readonly [JsonPath.Path, unknown]> = [
-    ...arr(nodes).map((node, index) => [["nodes", index], node] as const),
-    [[], rest]
-  ]
-  return new Map(parts.flatMap(([start, part]) => {
-    const shown = Redact.redact(part)
-    return Redact.places(part).map((path) => [JSON.stringify([...start, ...path]), JsonPath.get(shown, path)] as const)
-  }))
-}
-
-/** Parts of a text between these pieces; `undefined` if it does not consist of them. */
-const between = (text: string, [first = "", ...pieces]: ReadonlyArray<string>): ReadonlyArray<string> | undefined => {
-  if (!text.startsWith(first)) return undefined
-  let at = first.length
-  const parts: Array<string> = []
-  for (const [index, piece] of pieces.entries()) {
-    const end = index === pieces.length - 1 ? text.length - piece.length : text.indexOf(piece, at)
-    if (end < at || !text.startsWith(piece, end)) return undefined
-    parts.push(text.slice(at, end))
-    at = end + piece.length
-  }
-  return parts
-}
+const literals = (workflow: Obj) =>
+  new Map(
+    LiteralSecrets.inParts(workflow).map(({ path, shown, start }) => [JSON.stringify([...start, ...path]), shown])
+  )
 
 /** Minimum length of a secret whose copies elsewhere count as secrets, too. */
 const shortestCopy = 8
@@ -125,7 +105,9 @@ export const split = (
   }
 
   const take = (path: JsonPath.Path, value: unknown, pieces: ReadonlyArray<string>, keys: ReadonlyArray<string>) => {
-    const parts = typeof value === "string" && pieces.some((piece) => piece !== "") ? between(value, pieces) : undefined
+    const parts = typeof value === "string" && pieces.some((piece) => piece !== "")
+      ? LiteralSecrets.between(value, pieces)
+      : undefined
     const content: ReadonlyArray<unknown> = parts ?? [value]
     const names = content.map((part, index) => {
       const old = keys[index]
@@ -152,7 +134,8 @@ export const split = (
     const isReplaced = old === undefined || isText && inner.startsWith("=") && valueOf(old, values) !== inner
     if (!isLiteral && isReplaced) return inner
     const pieces = typeof old === "object" ? old.filter((_, index) => index % 2 === 0) : []
-    const isAsBefore = typeof old === "string" || isText && pieces.length > 0 && between(inner, pieces) !== undefined
+    const isAsBefore = typeof old === "string" ||
+      isText && pieces.length > 0 && LiteralSecrets.between(inner, pieces) !== undefined
     const shown = places.get(place)
     const texts = isAsBefore || typeof shown !== "string" ? pieces : shown.split(Redact.marker)
     return { $secret: take(path, inner, texts, old === undefined ? [] : keysOf(old)) }
