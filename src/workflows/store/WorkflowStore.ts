@@ -20,6 +20,7 @@ import { deleteUnpublished, published, unpublished, waitingVersion } from "./Pub
 import { Snapshots } from "./Snapshots.ts"
 import * as steps from "./steps.ts"
 
+export type { Source } from "../../workflow/repair/WorkflowInput.ts"
 export type { Modification, Modified, Patch, UpdateOptions, Written }
 
 /** An update that is not written yet, to show or check its changes. */
