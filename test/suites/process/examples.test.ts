@@ -71,6 +71,6 @@ describe("examples", () => {
       src_workflows_store_WorkflowStore_ts_0: "\"Orders (old)\""
     })
     assert.match(results.get("src_testing_FakeN8n_ts_0") ?? "", /"status":"error"/)
-    assert.match(results.get("src_workflows_check_WorkflowProblems_ts_0") ?? "", /leads to 'Pay', which does not exist/)
+    assert.match(results.get("src_workflow_check_WorkflowProblems_ts_0") ?? "", /leads to 'Pay', which does not exist/)
   })
 })
