@@ -229,8 +229,9 @@ const pairsOf = (
   const there = heads.filter(({ id }) => !matched.has(id)).map((head): Pair => {
     const { id, name } = head
     const base = state.workflows[id]
+    const invalid = faults.find(({ ids }) => ids?.has(id) === true)
     return base === undefined
-      ? { id, name, head }
+      ? defined({ id, name, head, file: invalid?.file, fault: invalid?.fault })
       : defined({ id, name, file: base.file, head, base, fault: doubt(base, presence.get(id)) })
   })
   const known = new Set(there.map(({ file }) => file))

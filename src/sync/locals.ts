@@ -108,6 +108,8 @@ export interface Fault {
   readonly name: string
   readonly file: string
   readonly fault: string
+  /** Ids in it, of which some are those of its workflows. */
+  readonly ids?: ReadonlySet<string>
 }
 
 /** Number of workflows that are read and written at a time; a call begins at least as many, however late it is. */
@@ -153,7 +155,10 @@ export const readAll = Effect.fnUntraced(function*(
     const invalid = (fault: string): Fault => ({ name: whole, file: whole, fault })
     const inspected = yield* Effect.mapError(files.inspect(path), ({ reason }) => invalid(reason))
     yield* Turn.pause
-    if ("raw" in inspected) return yield* Effect.fail(invalid(inspected.contents.why.replaceAll(path, whole)))
+    if ("raw" in inspected) {
+      const { contents: { why }, raw = "" } = inspected
+      return yield* Effect.fail({ ...invalid(why.replaceAll(path, whole)), ids: Contents.ids(raw) })
+    }
     const { beside, contents } = inspected
     if (contents._tag === "Other") {
       others.push({ file: whole, what: contents.what })
@@ -183,7 +188,10 @@ export const readAll = Effect.fnUntraced(function*(
     const one = Contents.one(contents)
     const fault = Result.isFailure(one) ? one.failure : Contents.faultOf(one.success.workflow)
     return chosen.length === 0 || all.length === 1 && fault !== undefined
-      ? yield* Effect.fail(invalid(`Not one workflow: ${fault?.replace("FILE.json", whole)}.`))
+      ? yield* Effect.fail({
+        ...invalid(`Not one workflow: ${fault?.replace("FILE.json", whole)}.`),
+        ids: new Set(all.flatMap(({ workflow }) => str(workflow["id"]) ?? []))
+      })
       : chosen
   })
   const [readable, faults] = yield* Effect.partition(paths, readOne, { concurrency })
@@ -210,7 +218,7 @@ export const readAll = Effect.fnUntraced(function*(
     faults: [
       ...faults,
       ...broken,
-      ...unreadable.map(nameOf).filter((file) => !seen.has(file)).map((file) => ({
+      ...unreadable.map(nameOf).filter((file) => !seen.has(file)).map((file): Fault => ({
         name: file,
         file,
         fault: "Cannot be read, so it may contain a workflow."

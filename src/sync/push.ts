@@ -234,7 +234,20 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
     // What n8n may still be creating has the most time to arrive.
     const tasks = [...planned.filter((task) => !isBegun(task)), ...planned.filter(isBegun)]
     const contents = new Map<string, Obj>()
+    const unrecorded = isBlocked || dryRun ?
+      [] :
+      items.flatMap(({ base, file, id, remote, status }) =>
+        status === "same" && base === undefined && id !== undefined && file !== undefined && remote !== undefined
+          ? [[id, { file, hash: remote.hash }] as const]
+          : []
+      )
     const context: Context = { comparison, contents, publishes, record: recorder(comparison) }
+    if (unrecorded.length > 0) {
+      yield* context.record((state) => ({
+        ...state,
+        workflows: { ...state.workflows, ...Object.fromEntries(unrecorded) }
+      }))
+    }
     const total = tasks.filter(({ kind }) => kind !== "leave").length
     let [count, remaining, isConnectionLost] = [0, unread, false]
     const isLate = Compare.clocked()

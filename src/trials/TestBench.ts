@@ -71,6 +71,8 @@ export interface Workbench {
   readonly sourceId?: string | undefined
   /** Id on n8n that a file names. */
   readonly recordedId?: string | undefined
+  /** Repairs of a file, as its creation makes them. */
+  readonly repairs?: ReadonlyArray<string>
 }
 
 /** Result of a test. */
@@ -94,6 +96,8 @@ export interface TestResult {
   readonly outside: ReadonlyArray<Outside>
   /** Deprecated nodes that n8n refuses, and their replacements in the copy. */
   readonly upgraded: ReadonlyArray<{ readonly node: string; readonly from: string; readonly to: string }>
+  /** Repairs of the file that was tested, as its creation makes them. */
+  readonly repairs: ReadonlyArray<string>
 }
 
 const removalSeconds = 30
@@ -112,7 +116,7 @@ export const workbench = Effect.fn("TestBench.workbench")(function*(reference: s
     const own: Workbench = { id: reference, subject: workflow, projectId, sourceId: workflow.id }
     return own
   }
-  const { workflow } = yield* prepare(value, "file")
+  const { warnings: repairs, workflow } = yield* prepare(value, "file")
   const nodes = yield* Effect.mapError(
     Schema.decodeUnknownEffect(Nodes)(workflow.nodes),
     ({ message }) =>
@@ -122,7 +126,7 @@ export const workbench = Effect.fn("TestBench.workbench")(function*(reference: s
         hint: { _tag: "ValidateWorkflow", detail: "More" }
       })
   )
-  const own: Workbench = { id: reference, subject: { ...workflow, nodes } }
+  const own: Workbench = { id: reference, subject: { ...workflow, nodes }, repairs }
   const recordedId = str(obj(value)?.["id"])
   return recordedId === undefined ? own : { ...own, recordedId }
 })
@@ -271,7 +275,7 @@ const copyOf = Effect.fnUntraced(function*(
 /** Opens a bench for a workflow. */
 export const of = Effect.fn("TestBench.of")(
   function*(workbench: Workbench, options: Options) {
-    const { id: reference, projectId, subject } = workbench
+    const { id: reference, projectId, repairs = [], subject } = workbench
     const n8n = yield* N8nClient
     const executions = yield* Executions
     const { progress } = yield* CallContext
@@ -366,7 +370,8 @@ export const of = Effect.fn("TestBench.of")(
         timeout,
         response: copy.responds ? answer : undefined,
         outside,
-        upgraded: published.upgraded
+        upgraded: published.upgraded,
+        repairs
       } satisfies TestResult
     })
 

@@ -55,6 +55,7 @@ const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options
     notRun: [],
     shortOfRuns: [],
     upgraded: [],
+    repairs: [],
     timedOut,
     timeout,
     response: answer,

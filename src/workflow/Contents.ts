@@ -168,7 +168,7 @@ const several = (all: ReadonlyArray<Inside>) => {
   const labels = all.map(({ workflow: { id, name } }) => `'${String(name)}'${str(id) === undefined ? "" : ` (${id})`}`)
   const more = all.length > 5 ? ` and ${all.length - 5} more` : ""
   return `it contains ${all.length} workflows: ${labels.slice(0, 5).join(", ")}${more}; ` +
-    "pass one, of a file by its id or name: FILE.json#ID"
+    "choose one by its id or name: FILE.json#ID"
 }
 
 /**

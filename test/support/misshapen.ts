@@ -68,6 +68,33 @@ export const misshapenNodes: ReadonlyArray<MisshapenNode> = [
     [1]
   ),
   of(
+    "assignments as names with values",
+    set,
+    "assignments",
+    { assignments: { subject: "hi", total: 5 }, options: {} },
+    {
+      assignments: {
+        assignments: [{ name: "subject", value: "hi", type: "string" }, { name: "total", value: 5, type: "number" }]
+      },
+      options: {}
+    },
+    [1]
+  ),
+  of(
+    "assignments as names with values, held",
+    set,
+    "assignments.assignments",
+    { assignments: { assignments: { tags: ["a"] } }, options: {} },
+    { assignments: { assignments: [{ name: "tags", value: ["a"], type: "array" }] }, options: {} },
+    [1]
+  ),
+  of(
+    "an assignment without its name",
+    set,
+    "assignments.assignments[0].name",
+    { assignments: { assignments: [{ value: "b", type: "string" }] }, options: {} }
+  ),
+  of(
     "an assignment without its type",
     set,
     "assignments.assignments[0].type",

@@ -221,6 +221,33 @@ describe("a file", () => {
       ])
     }))
 
+  it.effect("that is broken stands for the workflow whose id it has, also before the first sync", () =>
+    inWorld(function*({ folder }) {
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(`${folder}/cut.json`, JSON.stringify(workflow).slice(0, -40))
+      const { entries } = yield* Sync.status(".")
+      assert.deepStrictEqual(entries.map(({ file, id, status }) => [file, id, status]), [
+        ["cut.json", "moved00000000000", "invalid"]
+      ])
+      yield* Sync.pull(".")
+      assert.notInclude(yield* fs.readDirectory(folder), "moved.json")
+    }, { seed: { workflows: [workflow as never], executions: [] } }))
+
+  it.effect("that equals its workflow is recorded by a push, and its change on n8n does not become a conflict", () =>
+    inWorld(function*({ folder }) {
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(`${folder}/mine.json`, JSON.stringify(workflow))
+      yield* Sync.push(".", { dryRun: true })
+      assert.isFalse(yield* fs.exists(`${folder}/.n8n-sync.json`))
+      yield* Sync.push(".")
+      yield* tools.workflowEdit.call({
+        workflowId: "moved00000000000",
+        operations: [{ op: "name", name: "Moved on n8n" }]
+      })
+      const { entries } = yield* Sync.status(".")
+      assert.deepStrictEqual(entries.map(({ file, status }) => [file, status]), [["mine.json", "changed there"]])
+    }, { seed: { workflows: [workflow as never], executions: [] } }))
+
   it.effect("that is invalid is left out of a push, which writes the others and deletes nothing", () =>
     inWorld(function*({ api, folder }) {
       const fs = yield* FileSystem.FileSystem

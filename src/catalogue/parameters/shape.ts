@@ -102,16 +102,33 @@ const example = (property: Property, [first]: ReadonlyArray<Holder> = []): strin
     ? `{${first.key}: ${isMultiple(property) ? "[{…}]" : "{…}"}}`
     : `{${first.key}: [{${first.fields.join(", ")}}]}`
 
+/** Items of which the names and values are an object: `{total: 5}` for `[{name: "total", value: 5}]`. */
+const pairsOf = (value: unknown, { fields }: Holder): ReadonlyArray<Obj> | undefined => {
+  const pairs = Object.entries(obj(value) ?? {})
+  const isNamed = fields.includes("name") && fields.includes("value")
+  const isItem = pairs.some(([key]) => key !== "id" && key !== "type" && fields.includes(key))
+  // An object without keys has no pairs either.
+  if (!isNamed || isItem || pairs.every(([key], index) => key === String(index))) return undefined
+  const isTyped = fields.includes("type")
+  if (!isTyped && (fields.length > 2 || pairs.some(([, inner]) => Predicate.isObjectOrArray(inner)))) return undefined
+  return pairs.map(([name, inner]) => {
+    const type = typeOfValue(inner)
+    return { name, value: inner, ...isTyped && type !== undefined ? { type } : {} }
+  })
+}
+
+/** Type of an assignment, where its value tells it. */
+const typeOfValue = (value: unknown): string | undefined =>
+  Predicate.isNullish(value) || isExpression(value) ? undefined : Array.isArray(value) ? "array" : typeof value
+
 /** The object whose holder was left out: `{values: […]}` of `[…]`, or of names with their values. */
 const held = (value: unknown, isList: boolean, [holder, other]: ReadonlyArray<Holder>): Obj | undefined => {
   if (holder === undefined || other !== undefined) return undefined
-  const { fields, isItem, key } = holder
+  const { isItem, key } = holder
   const list = listOf(value) ?? []
   if (list.length > 0 && list.every(isItem) && (isList || list.length === 1)) return { [key]: isList ? list : list[0] }
-  const pairs = Object.entries(obj(value) ?? {})
-  const isPairs = isList && fields.toSorted().join() === "name,value" && pairs.length > 0 &&
-    pairs.every(([, inner]) => !Predicate.isObjectOrArray(inner))
-  return isPairs ? { [key]: pairs.map(([name, value]) => ({ name, value })) } : undefined
+  const pairs = isList ? pairsOf(value, holder) : undefined
+  return pairs && { [key]: pairs }
 }
 
 const ofItem = (property: Property, { fields, key }: Holder, item: unknown, at: Fault["at"]): Faults => {
@@ -125,16 +142,25 @@ const ofItem = (property: Property, { fields, key }: Holder, item: unknown, at: 
     const repaired = objectOf(item) ?? (isNothing ? {} : single ? { [only]: item } : undefined)
     return fault(at, "error", message, `Give an object with ${fields.join(", ")}.`, repaired)
   }
-  if (!isAssignment || Predicate.isString(object["type"])) return []
-  const { type: _, value } = object
-  const type = Array.isArray(value) ? "array" : Predicate.isNullish(value) || isExpression(value) ? "" : typeof value
-  return fault(
-    [...at, "type"],
-    "error",
-    `An item of '${property.name}' has no type: n8n fails on it.`,
-    type === "" ? "Set type to 'string', 'number', 'boolean', 'array' or 'object'." : `Set type to '${type}'.`,
-    type === "" || object["type"] !== undefined ? undefined : type
-  )
+  if (!isAssignment) return []
+  const type = typeOfValue(object["value"])
+  return [
+    ...Predicate.isString(object["name"]) ? [] : fault(
+      [...at, "name"],
+      "error",
+      `An item of '${property.name}' has no name: n8n calls the field 'undefined'.`,
+      "Set name to the name of the field."
+    ),
+    ...Predicate.isString(object["type"]) ? [] : fault(
+      [...at, "type"],
+      "error",
+      `An item of '${property.name}' has no type: n8n fails on it.`,
+      type === undefined
+        ? "Set type to 'string', 'number', 'boolean', 'array' or 'object'."
+        : `Set type to '${type}'.`,
+      object["type"] === undefined ? type : undefined
+    )
+  ]
 }
 
 const ofHolder = (property: Property, holder: Holder, value: Obj, isList: boolean): Faults => {
@@ -148,7 +174,7 @@ const ofHolder = (property: Property, holder: Holder, value: Obj, isList: boolea
   if (type === "resourceMapper" && (Array.isArray(inner) || value["mappingMode"] === "autoMapInputData")) return []
   if (!isList) return ofItem(property, holder, inner, [key])
   if (Array.isArray(inner)) return inner.flatMap((item, index) => ofItem(property, holder, item, [key, index]))
-  const list = inner === undefined ? undefined : listOf(inner)
+  const list = inner === undefined ? undefined : pairsOf(inner, holder) ?? listOf(inner)
   const effect = !isGroup
     ? "n8n fails"
     : Predicate.isString(inner)
@@ -166,7 +192,10 @@ const ofHolders = (property: Property, value: unknown, holders: ReadonlyArray<Ho
   const isList = !isGroup || isMultiple(property)
   const keys = Object.keys(obj(value) ?? {})
   const isHeld = (key: string) => holders.some((holder) => holder.key === key)
-  const isBare = isGroup ? !isEmpty(value) && !keys.some(isHeld) : holders.some(({ isItem }) => isItem(value))
+  const isOther = !isEmpty(value) && !keys.some(isHeld)
+  const isBare = isGroup
+    ? isOther
+    : holders.some(({ isItem }) => isItem(value)) || type === "assignmentCollection" && isOther
   const whole = obj(value)
   if (whole !== undefined && !isBare) return holders.flatMap((holder) => ofHolder(property, holder, whole, isList))
   if (!isGroup && isExpression(value)) return []

@@ -159,7 +159,9 @@ export const bulkEdit = Tool.make({
           : ItemView.joinNotes([
             `Nothing was written. bulk_edit(plan: '${id}') applies exactly this.`,
             published > 0 &&
-            `${published} published ones change immediately; publish: 'draft' makes drafts, for workflow_prove.`
+            `${counted(published, "published workflow")} ${
+              published === 1 ? "changes" : "change"
+            } immediately; publish: 'draft' makes drafts, for workflow_prove.`
           ])
         : outcome.notDone !== undefined
         ? `bulk_edit(plan: '${id}') continues.`

@@ -297,7 +297,11 @@ export const summarize = ({ output: { data, total }, result, sent }: Read) => {
     data: { ...data, items: data.items.map(ItemView.withoutNoise) },
     sent: sent.length === 0 ? undefined : sent,
     response: responseOf(result, data, total),
-    hint: ItemView.joinNotes([endOf(result), TestCopies.upgradeNote(result.upgraded)]),
+    hint: ItemView.joinNotes([
+      endOf(result),
+      TestCopies.upgradeNote(result.upgraded),
+      result.repairs.length > 0 && `The file was tested as its creation repairs it: ${result.repairs.join(" ")}`
+    ]),
     failure: ExecutionSummary.failureOf(execution)
   })
 }

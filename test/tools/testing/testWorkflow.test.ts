@@ -353,9 +353,16 @@ describe("test_workflow", () => {
     inWorld({ version: "1" }, function*({ api, folder, process }) {
       const { active: _, id: __, shared: ___, ...file } = original
       yield* FileSystem.FileSystem.use((fs) => fs.writeFileString(`${folder}/w.json`, JSON.stringify(file)))
-      for (const workflowId of ["w.json", "orig"]) {
-        assert.strictEqual((yield* test({ workflowId }).pipe(process()))["status"], "success")
-      }
+      const [ofFile, ofN8n] = yield* Effect.forEach(
+        ["w.json", "orig"],
+        (workflowId) => test({ workflowId }).pipe(process())
+      )
+      assert.deepStrictEqual([ofFile?.["status"], ofN8n?.["status"]], ["success", "success"])
+      assert.match(
+        str(ofFile?.["hint"]) ?? "",
+        /The file was tested as its creation repairs it: Set executionOrder to 'v1'/
+      )
+      assert.notMatch(str(ofN8n?.["hint"]) ?? "", /repairs/)
       assert.deepStrictEqual(yield* names(api), ["Orders"])
     }))
 
