@@ -53,8 +53,9 @@ export interface WorkflowFile {
   readonly rewriting: (workflow: unknown) => Effect.Effect<string, Errors.ValidationError>
 }
 
-/** A file that cannot be read, or whose text is not JSON. @internal */
+/** A file that cannot be read, or whose text is not JSON. */
 export interface Unreadable {
+  /** @internal */
   readonly contents: Contents.Contents & { readonly _tag: "Broken" }
   /** Its text; `undefined` if it is too large or not text. */
   readonly raw: string | undefined
