@@ -111,10 +111,12 @@ const hasWaitingNode = (workflow: Obj): boolean =>
 
 /** Whether a node calls a workflow that waits, or one that is chosen at run time; `find` returns a workflow by id. */
 export const callsWaiting = (node: Obj, workflow: Obj, find: (id: string) => Obj | undefined): boolean => {
-  if (typeOf(node) !== References.caller || own(parametersOf(node)["options"], "waitForSubWorkflow") === false) {
-    return false
-  }
-  const { decidedBy = "", id } = References.callOf(node) ?? {}
+  const { options, workflowId } = parametersOf(node)
+  if (typeOf(node) !== References.caller || own(options, "waitForSubWorkflow") === false) return false
+  const reference = References.callOf(node)
+  // An empty text names no workflow; without any, n8n's rule supposes one.
+  if (reference === undefined && (str(workflowId) ?? str(own(workflowId, "value"))) !== undefined) return false
+  const { decidedBy = "", id } = reference ?? {}
   const isItself = /^=\{\{ ?\$workflow\.id ?\}\}$/.test(decidedBy)
   if (id === undefined && !isItself) return true
   const called = isItself || id === workflow["id"] ? workflow : find(id ?? "")
