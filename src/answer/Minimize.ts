@@ -381,7 +381,7 @@ const bounded = <A>(
     for (const [path, bounds] of Object.entries(rooms)) {
       smallest = changeAt(smallest, pattern(path), "", (part, path) => shrink(part, at(bounds, level), path, 0, next))
     }
-    if (isIn(smallest, room, tokens)) break
+    if (level + 1 < levels && isIn(smallest, room, tokens)) break
   }
   if (tokens !== undefined) {
     while (room > floor && !isIn(shrink(smallest, room, "", 0, next), room, tokens)) room *= 0.8
