@@ -34,7 +34,7 @@ export const parse = (path: string): Path | undefined => {
   return steps.length === 0 ? undefined : steps
 }
 
-/** The value at the end of a path, by own properties only; a list for `[]`; `undefined` if there is none. */
+/** Value at a path, through own properties only, or `undefined`; `[]` collects the values of all elements. */
 export const get = (value: unknown, path: Path): unknown => {
   const at = path.indexOf(all)
   if (at < 0) return path.reduce<unknown>(own, value)

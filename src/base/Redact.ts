@@ -132,11 +132,11 @@ const translated = (from: unknown, to: unknown, [step, ...rest]: Path): Path | u
   return other === undefined || below === undefined ? undefined : [other, ...below]
 }
 
-/** Path in the redacted copy of a value to a place in it; `undefined` if there is none. @internal */
+/** Path of a place in the redacted copy of a value; `undefined` if the value has no such place. @internal */
 export const shownPath = (stored: unknown, shown: unknown, path: Path): Path | undefined =>
   translated(stored, shown, path)
 
-/** Path in a value to a place in its redacted copy; `undefined` if there is none. @internal */
+/** Path in a value of a place in its redacted copy; `undefined` if the copy has no such place. @internal */
 export const storedPath = (stored: unknown, shown: unknown, path: Path): Path | undefined =>
   translated(shown, stored, path)
 

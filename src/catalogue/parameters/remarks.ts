@@ -1,7 +1,7 @@
 /** Remarks on likely mistakes that n8n accepts: unavailable choices, unknown names, values of the wrong kind. */
 import * as Predicate from "effect/Predicate"
 import { arr, equals, num, type Obj, obj, own, str } from "../../base/Json.ts"
-import { member, print } from "../../base/JsonPath.ts"
+import { isWithin, member, print } from "../../base/JsonPath.ts"
 import { type Choice, choices, type Description, groups, members, type Property } from "../types/NodeType.ts"
 import { fits, inWords, isMissing, locators, type Remark, type Suggest, typeInWords } from "./issues.ts"
 import operators from "./operators.json" with { type: "json" }
@@ -137,10 +137,7 @@ const filterRemarks = (filter: Obj, path: string, suggest: Suggest): Remarks => 
 export const outside = <R extends { readonly path: string }>(
   others: ReadonlyArray<{ readonly path: string }>,
   all: ReadonlyArray<R>
-): ReadonlyArray<R> =>
-  all.filter(({ path }) =>
-    !others.some((other) => path.startsWith(other.path) && /^(?:$|[.[])/.test(path.slice(other.path.length)))
-  )
+): ReadonlyArray<R> => all.filter(({ path }) => !others.some((other) => isWithin(path, other.path)))
 
 interface Context {
   readonly suggest: Suggest

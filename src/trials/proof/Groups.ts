@@ -241,7 +241,7 @@ const verdictOf = (runs: number, same: number, clusters: ReadonlyArray<Cluster>)
   return [`${same} same`, ...shown, ...(rest > 0 ? [`${counted(rest, "more group")}`] : [])].join("; ")
 }
 
-const alike = (all: ReadonlyArray<NotReplayed>): ReadonlyArray<NotReplayed> =>
+const byReason = (all: ReadonlyArray<NotReplayed>): ReadonlyArray<NotReplayed> =>
   [...Map.groupBy(all, ({ node, why }) => JSON.stringify([node, why])).values()].flatMap((same) => {
     const [first] = same
     const others = new Set(same.flatMap(({ execution }) => execution ?? [])).size
@@ -272,6 +272,6 @@ export const group = (
     same,
     groups: clusters.map(groupOf),
     ignored: ignoredGroups(ignored).map((each) => defined(each)),
-    notReplayed: alike(notReplayed)
+    notReplayed: byReason(notReplayed)
   }
 }
