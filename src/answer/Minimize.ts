@@ -1,14 +1,15 @@
 /**
  * Keeps answers of any size within their budget. Pure.
  *
- * Every cut is marked: a string ends in `… [+N chars]`; an object with a shortened list or without some of its keys
- * has a `_truncated` mark; a list inside a list ends in one.
+ * Every cut is marked: a string has `… [+N chars] …` instead of its middle; an object with a shortened list or without
+ * some of its keys has a `_truncated` mark; a list inside a list ends in one.
  */
 import * as Context from "effect/Context"
 import * as Predicate from "effect/Predicate"
 import { mapValues, obj } from "../base/Json.ts"
-import { member, parse, type Path } from "../base/JsonPath.ts"
-import { countTokens } from "../base/TokenBound.ts"
+import { mapStrings, member, parse, type Path } from "../base/JsonPath.ts"
+import * as Omission from "../base/Omission.ts"
+import { cost, countTokens, maxDepth, unitsPerToken } from "../base/TokenBound.ts"
 import { isMark, type Mark, marksIn, type Next, type Totals } from "./Truncated.ts"
 
 /** Budget of one answer in characters of its JSON, 40,000 by default: Claude Code moves more than 50,000 to a file. */
@@ -17,79 +18,8 @@ export const MaxResultChars = Context.Reference<number>("effect-n8n-mcp/MaxResul
 /** Smallest budget that lets an answer keep its shape. */
 export const minResultChars = 4_000
 
-/** Units of cost per token: 40,000 units are at most 25,000 tokens. */
-const unitsPerToken = 1.6
-/** Maximum depth; a note replaces deeper JSON, which could also overflow a reader's stack. */
-const maxDepth = 64
 /** Cost up to which a value is never cut, and minimum room of any larger value. */
 const floor = 80
-
-interface Meter {
-  chars: number
-  tokens: number
-  readonly cap: number
-}
-
-const isOver = ({ cap, chars, tokens }: Meter) => chars > cap || tokens * unitsPerToken > cap
-
-const escaped = /["\\\p{Cc}\p{Cs}]/u
-
-/** Adds a string. Its closing quote starts a token, which can extend to the opening quote of the next string. */
-const measureString = (text: string, meter: Meter) => {
-  if (text.length > meter.cap) {
-    meter.chars = Infinity
-    return
-  }
-  const inner = escaped.test(text) ? JSON.stringify(text).slice(1, -1) : text
-  meter.chars += inner.length + 2
-  meter.tokens += countTokens(inner, meter.cap / unitsPerToken) + 1
-}
-
-const measure = (value: unknown, depth: number, meter: Meter): void => {
-  if (Predicate.isString(value)) return measureString(value, meter)
-  if (!Predicate.isObjectOrArray(value)) {
-    const text = String(value)
-    meter.chars += text.length
-    // One more for the comma or bracket after it.
-    meter.tokens += (Predicate.isNumber(value) ? countTokens(text, Infinity) : 1) + 1
-    return
-  }
-  // Marks for cuts at the deepest level may be two levels deeper.
-  if (depth >= maxDepth + 2) {
-    meter.chars = Infinity
-    return
-  }
-  meter.chars += 2
-  meter.tokens += 2
-  if (Array.isArray(value)) {
-    for (const inner of value) {
-      measure(inner, depth + 1, meter)
-      meter.chars++
-      if (isOver(meter)) return
-    }
-  } else {
-    for (const key in value) {
-      measureString(key, meter)
-      meter.chars += 2
-      if (isOver(meter)) return
-      measure(value[key as keyof typeof value], depth + 1, meter)
-    }
-  }
-}
-
-/**
- * Cost of a JSON value: at least its length in characters, and at least 1.6 units per token of the o200k tokenizer
- * (other models' tokenizers differ by some percent; the bound is pessimistic).
- *
- * **Gotchas**
- *
- * Counting stops above `cap`; the result is then some value above it.
- */
-export const cost = (value: unknown, cap = Infinity, depth = 0): number => {
-  const meter: Meter = { chars: 0, tokens: depth === 0 && Predicate.isString(value) ? 1 : 0, cap }
-  measure(value, depth, meter)
-  return Math.max(meter.chars, meter.tokens * unitsPerToken)
-}
 
 const keyCost = (key: string, cap: number) => cost(key, cap, 1) + 2
 
@@ -102,17 +32,20 @@ const maxPath = 80
 const shortenPath = (path: string) =>
   path.length > maxPath ? `…${path.slice(-maxPath).replace(/^[\uDC00-\uDFFF]/, "")}` : path
 
-const makeMark = (path: string, count: number, total: number, next: Next): Mark => {
-  const call = next(path, count)
+const makeMark = (path: string, count: number, total: number, next: Next | undefined): Mark => {
+  const call = next?.(path, count)
   return { path: shortenPath(path), kept: count, total, ...(call === undefined ? {} : { next: call }) }
+}
+
+/** Calls that fetch the rest of lists and of texts. */
+interface Calls {
+  readonly list?: Next | undefined
+  readonly text?: Next | undefined
 }
 
 const markCost = (mark: Mark) => cost({ _truncated: mark }) + comma
 
-const markRoom = (path: string, total: number, next: Next) => markCost(makeMark(path, total, total, next))
-
-/** `Next` of marks without a call, which need less room. */
-const noCall: Next = () => undefined
+const markRoom = (path: string, total: number, next?: Next) => markCost(makeMark(path, total, total, next))
 
 /** Marks that an object already has, from `markPages` or an earlier cut. */
 const marksOf = (value: Record<string, unknown>, room: number): ReadonlyArray<Mark> => {
@@ -125,31 +58,59 @@ const marksOf = (value: Record<string, unknown>, room: number): ReadonlyArray<Ma
 const withMarks = (marks: ReadonlyArray<Mark>) =>
   marks.length === 0 ? {} : { _truncated: marks.length === 1 ? marks[0] : marks }
 
-/** Cuts a text to the longest prefix that fits with its note, without splitting a surrogate pair. */
-const clip = (text: string, room: number, depth: number): string => {
-  const note = (length: number) => `… [+${text.length - length} chars]`
-  const left = room - cost(note(0), Infinity, 1)
+const isLow = (text: string, at: number) => /[\uDC00-\uDFFF]/.test(text.charAt(at))
+
+/**
+ * Cuts the middle of a text to what fits beside its note, a third of it from the end, without splitting a surrogate
+ * pair. A text whose beginning is left out already is read page by page, and cut at its end.
+ */
+const clip = (text: string, room: number, depth: number): { readonly text: string; readonly head: number } => {
+  const ends = Omission.start(text) === 0 ? 1 / 3 : 0
+  const left = room - cost(Omission.note(text.length, ends === 0), Infinity, 1)
+  const parts = (size: number) => {
+    const tail = Math.floor(size * ends)
+    const head = size - tail
+    const end = text.length - tail
+    return [text.slice(0, isLow(text, head) ? head - 1 : head), text.slice(isLow(text, end) ? end + 1 : end)] as const
+  }
+  const costOf = ([head, tail]: readonly [string, string]) =>
+    cost(head, left, depth) + (tail === "" ? 0 : cost(tail, left, 1))
   let low = 0
   let high = Math.min(text.length, Math.floor(room))
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
-    if (cost(text.slice(0, middle), left, depth) <= left) low = middle
+    if (costOf(parts(middle)) <= left) low = middle
     else high = middle - 1
   }
-  if (/[\uD800-\uDBFF]/.test(text.charAt(low - 1))) low--
-  return text.slice(0, low) + note(low)
+  const [head, tail] = parts(low)
+  const note = Omission.note(text.length - head.length - tail.length, tail === "")
+  return { text: head + note + tail, head: head.length }
+}
+
+/** Least room of a text whose mark names a call. */
+const markedText = 1_000
+
+/** Cuts a text, with a mark if a call fetches the rest. */
+const clipMarked = (text: string, room: number, path: string, depth: number, next: Next | undefined) => {
+  const withMark = room - (room < markedText ? 0 : markRoom(path, text.length, next))
+  const { head, text: shown } = clip(text, withMark, depth)
+  if (room < markedText || next?.(path, 1) === undefined) return { shown, mark: undefined }
+  // A note for the beginning of the text stands for its characters.
+  const omitted = Omission.start(text)
+  const shift = omitted === 0 ? 0 : omitted - Omission.note(omitted, false).length
+  return { shown, mark: makeMark(path, head + shift, text.length + shift, next) }
 }
 
 /** Minimum room for a value: a small value whole, or a larger one shortened to its mark. */
 const leastRoom = (value: unknown, path: string, depth: number): number => {
   const all = cost(value, floor, depth)
   if (all <= floor || !Predicate.isObjectOrArray(value)) return Math.min(all, floor)
-  return floor + markRoom(path, Object.keys(value).length, noCall)
+  return floor + markRoom(path, Object.keys(value).length)
 }
 
 /** Minimum room for an object with all of its keys, which its schema may require. */
 const roomForKeys = (value: object, path: string, depth: number, cap: number): number => {
-  let sum = brackets + markRoom(path, Object.keys(value).length, noCall)
+  let sum = brackets + markRoom(path, Object.keys(value).length)
   for (const [key, inner] of Object.entries(value)) {
     if (sum > cap) break
     sum += keyCost(key, cap) + leastRoom(inner, member(path, key), depth + 1)
@@ -157,9 +118,9 @@ const roomForKeys = (value: object, path: string, depth: number, cap: number): n
   return sum
 }
 
-const shrink = (value: unknown, room: number, path: string, depth: number, next: Next): unknown => {
+const shrink = (value: unknown, room: number, path: string, depth: number, next: Calls): unknown => {
   if (cost(value, room, depth) <= room) return value
-  if (Predicate.isString(value)) return clip(value, room, depth)
+  if (Predicate.isString(value)) return clip(value, room, depth).text
   if (!Predicate.isObjectOrArray(value)) return value
   if (depth >= maxDepth) return `[nested deeper than ${maxDepth} levels]`
   if (Array.isArray(value)) {
@@ -170,11 +131,11 @@ const shrink = (value: unknown, room: number, path: string, depth: number, next:
 }
 
 /** Keeps the elements that fit beside the mark; shrinks the next one if it is the first, or if no call can fetch it. */
-const shorten = (list: ReadonlyArray<unknown>, room: number, path: string, depth: number, next: Next) => {
-  const withCall = room - markRoom(path, list.length, next)
-  const call = withCall >= floor ? next : noCall
+const shorten = (list: ReadonlyArray<unknown>, room: number, path: string, depth: number, next: Calls) => {
+  const withCall = room - markRoom(path, list.length, next.list)
+  const call = withCall >= floor ? next.list : undefined
   const elements: Array<unknown> = []
-  let left = (call === next ? withCall : room - markRoom(path, list.length, noCall)) - brackets
+  let left = (withCall >= floor ? withCall : room - markRoom(path, list.length)) - brackets
   for (const element of list) {
     const needed = cost(element, left, depth + 1) + comma
     if (needed > left) break
@@ -182,7 +143,7 @@ const shorten = (list: ReadonlyArray<unknown>, room: number, path: string, depth
     elements.push(element)
   }
   const at = elements.length
-  if (at < list.length && (at === 0 || next(path, at) === undefined)) {
+  if (at < list.length && (at === 0 || next.list?.(path, at) === undefined)) {
     const inner = member(path, at)
     const element = list[at]
     const least = at > 0 && Predicate.isObject(element)
@@ -197,9 +158,9 @@ const shorten = (list: ReadonlyArray<unknown>, room: number, path: string, depth
 }
 
 /** Keeps small values unchanged and divides the remaining room among the large ones. */
-const shrinkObject = (value: Record<string, unknown>, room: number, path: string, depth: number, next: Next) => {
+const shrinkObject = (value: Record<string, unknown>, room: number, path: string, depth: number, next: Calls) => {
   const size = Object.keys(value).length
-  const roomForMark = markRoom(path, size, noCall)
+  const roomForMark = markRoom(path, size)
   let left = room - brackets
   const earlier = new Map(marksOf(value, (left - roomForMark) / 2).map((mark) => [mark.path, mark]))
   for (const mark of earlier.values()) left -= markCost(mark)
@@ -226,7 +187,7 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
   if (entries.length < total) {
     left = whole - roomForMark
     entries = take()
-    marks.push(makeMark(path, entries.length, earlier.get(shortenPath(path))?.total ?? total, noCall))
+    marks.push(makeMark(path, entries.length, earlier.get(shortenPath(path))?.total ?? total, undefined))
     earlier.delete(shortenPath(path))
   }
 
@@ -248,6 +209,11 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
       }
       result.set(key, elements)
       left -= cost(elements, share, depth + 1) + (mark === undefined ? 0 : markCost(mark)) - least
+    } else if (Predicate.isString(inner)) {
+      const { mark, shown } = clipMarked(inner, share, at, depth + 1, next.text)
+      if (mark !== undefined) marks.push(mark)
+      result.set(key, shown)
+      left -= cost(shown, share, depth + 1) + (mark === undefined ? 0 : markCost(mark)) - least
     } else {
       const smaller = shrink(inner, share, at, depth + 1, next)
       result.set(key, smaller)
@@ -274,7 +240,7 @@ const markPage = (
 }
 
 /** Marks each list that is a page of a longer one. */
-export const markPages = <A>(value: A, totals: Totals, next: Next = noCall): A =>
+export const markPages = <A>(value: A, totals: Totals, next?: Next): A =>
   Object.entries(totals).reduce<unknown>(
     (marked, [path, total]) =>
       markPage(marked, parse(path) ?? [], total, (count) => makeMark(path, count, total, next)),
@@ -284,15 +250,15 @@ export const markPages = <A>(value: A, totals: Totals, next: Next = noCall): A =
 /**
  * Cuts `value` to at most `budget` units of {@link cost} and keeps its shape.
  *
- * `next` names the call that fetches the rest of a list; without it the mark only has counts. Small values stay
- * whole, lists keep whole elements from the front, long strings keep their beginning.
+ * `next` names the calls that fetch the rest of a list or a text; without one the mark only has counts. Small values stay
+ * whole, lists keep whole elements from the front, long strings keep their beginning and their end.
  *
  * **Gotchas**
  *
  * The result has type `A` only if the output schema allows `_truncated` (`Truncated.markable`); free JSON
  * (`Schema.Json`) always does.
  */
-export const fit = <A>(value: A, budget: number, next: Next = noCall): A => shrink(value, budget, "", 0, next) as A
+export const fit = <A>(value: A, budget: number, next: Calls = {}): A => shrink(value, budget, "", 0, next) as A
 
 /** Bounds by the path of a part, where `[]` is every element and `*` every key: `groups[].names`. */
 export interface Bounds {
@@ -312,6 +278,8 @@ export interface Budget {
   readonly lists?: Bounds
   /** Maximum costs of parts. */
   readonly rooms?: Bounds
+  /** Character from which texts are shown, if they are longer, and the call that fetches the rest of a text. */
+  readonly texts?: { readonly from?: number; readonly next: Next }
 }
 
 const pattern = (path: string) => path.replaceAll("[]", ".[]").split(".")
@@ -341,7 +309,7 @@ const isIn = (value: unknown, total: number, tokens = Infinity) =>
   cost(value, total) <= total && (tokens === Infinity || countTokens(JSON.stringify(value), tokens) <= tokens)
 
 /** Ends the lists at a pattern after so many elements; one mark counts those of all holders. */
-const withFirst = (value: unknown, at: string, most: number, next: Next): unknown => {
+const withFirst = (value: unknown, at: string, most: number, next: Next | undefined): unknown => {
   const steps = pattern(at)
   const key = steps.at(-1) ?? ""
   const count = { kept: 0, total: 0 }
@@ -365,7 +333,7 @@ const bounded = <A>(
   value: A,
   { lists = {}, rooms = {}, tokens, total = Infinity }: Budget,
   max: number,
-  next: Next
+  next: Calls
 ) => {
   const levels = Math.max(1, ...[...Object.values(lists), ...Object.values(rooms)].map((each) => [each].flat().length))
   const at = (bounds: number | ReadonlyArray<number>, level: number) => {
@@ -375,7 +343,7 @@ const bounded = <A>(
   let [smallest, room]: [unknown, number] = [value, Math.min(total, max)]
   for (let level = 0; level < levels; level++) {
     smallest = Object.entries(lists).reduce<unknown>(
-      (whole, [path, bounds]) => withFirst(whole, path, at(bounds, level), next),
+      (whole, [path, bounds]) => withFirst(whole, path, at(bounds, level), next.list),
       value
     )
     for (const [path, bounds] of Object.entries(rooms)) {
@@ -402,8 +370,13 @@ export interface Draft<A> {
  */
 export const fitPage = <A>(size: number, max: number, draft: (count: number) => Draft<A>): A => {
   const drafted = (count: number) => {
-    const { budget, next, value } = draft(count)
-    return { ...bounded(value, budget, max, next), next }
+    const { budget, next: list, value } = draft(count)
+    const { from = 0, next: text } = budget.texts ?? {}
+    const next = { list, text }
+    return {
+      ...bounded(from === 0 ? value : mapStrings(value, (each) => Omission.from(each, from)) as A, budget, max, next),
+      next
+    }
   }
   const isWhole = ({ room, value }: ReturnType<typeof drafted>) => cost(value, room) <= room
   let best = drafted(size)

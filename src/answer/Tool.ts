@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
+import * as Omission from "../base/Omission.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Turn from "../base/Turn.ts"
 import * as Visible from "../base/Visible.ts"
@@ -129,7 +130,7 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
       yield* Effect.catchDefect(Effect.flatMap(view, show), (defect) => Effect.logError("no view for the app", defect))
     }
     const max = (yield* Minimize.MaxResultChars) - envelopeRoom
-    const all = yield* Turn.run(() => Visible.steps(data))
+    const all = yield* Turn.run(() => Visible.steps(data, flow(Omission.files, Visible.text)))
     const draft = (whole: typeof all) => {
       const next: Next = (path, length) => Visible.json(Redact.redact(own.next?.(input, whole)(path, length)))
       const marked = Minimize.markPages(whole, totals, next)
@@ -139,7 +140,12 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
     return Minimize.fitPage(
       ending?.size ?? 0,
       max,
-      (count) => draft(ending && count < ending.size ? Visible.json(ending.after(count)) : all)
+      (count) =>
+        draft(
+          ending && count < ending.size
+            ? Turn.finish(Visible.steps(ending.after(count), flow(Omission.files, Visible.text)))
+            : all
+        )
     )
   })
 

@@ -6,6 +6,7 @@
  * characters form a token, three of them are at most two tokens. Tests compare the bound with the tokenizer itself;
  * other models' tokenizers differ by some percent.
  */
+import * as Predicate from "effect/Predicate"
 
 /** `pairs[first * 128 + second]` is 1 if the two characters share a piece and form a token. */
 const pairs = new Uint8Array(0x80 * 0x80)
@@ -90,4 +91,76 @@ export const countTokens = (text: string, cap: number): number => {
     else if (!isDigit(code) || previous !== above) previous = code
   }
   return sum
+}
+
+/** Units of cost per token: 40,000 units are at most 25,000 tokens. */
+export const unitsPerToken = 1.6
+/** Maximum depth of an answer; a note replaces deeper JSON, which could also overflow a reader's stack. */
+export const maxDepth = 64
+
+interface Meter {
+  chars: number
+  tokens: number
+  readonly cap: number
+}
+
+const isOver = ({ cap, chars, tokens }: Meter) => chars > cap || tokens * unitsPerToken > cap
+
+const escaped = /["\\\p{Cc}\p{Cs}]/u
+
+/** Adds a string. Its closing quote starts a token, which can extend to the opening quote of the next string. */
+const measureString = (text: string, meter: Meter) => {
+  if (text.length > meter.cap) {
+    meter.chars = Infinity
+    return
+  }
+  const inner = escaped.test(text) ? JSON.stringify(text).slice(1, -1) : text
+  meter.chars += inner.length + 2
+  meter.tokens += countTokens(inner, meter.cap / unitsPerToken) + 1
+}
+
+const measure = (value: unknown, depth: number, meter: Meter): void => {
+  if (Predicate.isString(value)) return measureString(value, meter)
+  if (!Predicate.isObjectOrArray(value)) {
+    const text = String(value)
+    meter.chars += text.length
+    // One more for the comma or bracket after it.
+    meter.tokens += (Predicate.isNumber(value) ? countTokens(text, Infinity) : 1) + 1
+    return
+  }
+  // Marks for cuts at the deepest level may be two levels deeper.
+  if (depth >= maxDepth + 2) {
+    meter.chars = Infinity
+    return
+  }
+  meter.chars += 2
+  meter.tokens += 2
+  if (Array.isArray(value)) {
+    for (const inner of value) {
+      measure(inner, depth + 1, meter)
+      meter.chars++
+      if (isOver(meter)) return
+    }
+  } else {
+    for (const key in value) {
+      measureString(key, meter)
+      meter.chars += 2
+      if (isOver(meter)) return
+      measure(value[key as keyof typeof value], depth + 1, meter)
+    }
+  }
+}
+
+/**
+ * Cost of a JSON value: at least its length in characters, and at least 1.6 units per token of the o200k tokenizer
+ * (other models' tokenizers differ by some percent; the bound is pessimistic).
+ *
+ * **Gotchas**
+ *
+ * Counting stops above `cap`; the result is then some value above it.
+ */
+export const cost = (value: unknown, cap = Infinity, depth = 0): number => {
+  const meter: Meter = { chars: 0, tokens: depth === 0 && Predicate.isString(value) ? 1 : 0, cap }
+  measure(value, depth, meter)
+  return Math.max(meter.chars, meter.tokens * unitsPerToken)
 }

@@ -73,11 +73,11 @@ export const terminal = (value: string): string =>
 /** JSON with hidden characters in strings and keys escaped; a value without any is returned as the same reference. */
 export const json = <A>(value: A): A => Turn.finish(steps(value))
 
-/** {@link json} in steps: an object or a list each. */
-export const steps = <A>(value: A): Turn.Steps<A> => escapeJson(value) as Turn.Steps<A>
+/** {@link json} in steps, an object or a list each; `ofText` shows the texts apart from keys. */
+export const steps = <A>(value: A, ofText = text): Turn.Steps<A> => escapeJson(value, ofText) as Turn.Steps<A>
 
-const escapeJson = function*(value: unknown): Turn.Steps<unknown> {
-  if (typeof value === "string") return text(value)
+const escapeJson = function*(value: unknown, ofText: typeof text): Turn.Steps<unknown> {
+  if (typeof value === "string") return ofText(value)
   if (!Predicate.isObjectOrArray(value)) return value
   yield
   const entries: ReadonlyArray<readonly [string | number, unknown]> = Array.isArray(value)
@@ -88,9 +88,9 @@ const escapeJson = function*(value: unknown): Turn.Steps<unknown> {
   for (const [key, inner] of entries) {
     const name = typeof key === "string" ? text(key) : key
     const shown = Predicate.isObjectOrArray(inner)
-      ? yield* escapeJson(inner)
+      ? yield* escapeJson(inner, ofText)
       : typeof inner === "string"
-      ? text(inner)
+      ? ofText(inner)
       : inner
     isSame &&= name === key && shown === inner
     escaped.push([name, shown])

@@ -1,5 +1,5 @@
 /**
- * Placeholders of answers (`[redacted]`, `… [+N chars]`, `_truncated`), which must never be written as values.
+ * Placeholders of answers (`[redacted]`, `… [+N chars] …`, `_truncated`), which must never be written as values.
  *
  * **Details**
  *
@@ -13,6 +13,7 @@ import * as Result from "effect/Result"
 import * as Errors from "../base/Errors.ts"
 import { equals, type Obj, obj, str } from "../base/Json.ts"
 import { member } from "../base/JsonPath.ts"
+import * as Omission from "../base/Omission.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Turn from "../base/Turn.ts"
 import * as Visible from "../base/Visible.ts"
@@ -35,22 +36,12 @@ const part = ({ shown, value }: Stored, key: string | number): Stored => {
   return whole !== undefined && Object.hasOwn(whole, key) ? { value: whole[key], shown: clean?.[key] } : absent
 }
 
-const cutNote = /… \[\+(\d+) chars\]$/
-
-const isPlaceholder = (text: string): boolean => text.includes(Redact.marker) || /… \[\+\d+ chars\]/.test(text)
-
-/** Whether `text` is the beginning of `whole` with the correct number of omitted characters. */
-const isCutOf = (text: string, whole: string): boolean => {
-  const [note, count] = cutNote.exec(text) ?? []
-  if (note === undefined) return false
-  const start = text.slice(0, -note.length)
-  return whole.length === start.length + Number(count) && whole.startsWith(start)
-}
+const isPlaceholder = (text: string): boolean => text.includes(Redact.marker) || Omission.isShortened(text)
 
 /** Whether a string is the stored one, or the form of it in an answer. */
 const isShownString = (text: string, { shown, value }: Stored): boolean =>
   typeof value === "string" && typeof shown === "string" &&
-  (text === value || text === Visible.text(shown) || isCutOf(text, value) || isCutOf(text, shown))
+  (text === value || text === Visible.text(shown) || Omission.isFormOf(text, value) || Omission.isFormOf(text, shown))
 
 /** Whether a whole value is the stored one, or the form of it in an answer. */
 const isShown = (value: unknown, stored: Stored): boolean => {

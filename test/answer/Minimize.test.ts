@@ -2,9 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
-import { type Budget, cost, fit, fitPage } from "../../src/answer/Minimize.ts"
+import { type Budget, fit, fitPage } from "../../src/answer/Minimize.ts"
 import { Mark } from "../../src/answer/Truncated.ts"
 import { member } from "../../src/base/JsonPath.ts"
+import * as Omission from "../../src/base/Omission.ts"
+import { cost } from "../../src/base/TokenBound.ts"
 import * as Demo from "../../src/demo/Demo.ts"
 import { Json } from "../support/arbitrary.ts"
 import * as fixtures from "../support/fixtures.ts"
@@ -206,12 +208,14 @@ const cuts = (before: unknown, after: unknown, path = "", depth = 0, around: Rea
   if (before === after) return 0
   const here = `${path.slice(-200)} at ${depth}`
   if (Predicate.isString(before)) {
-    const [, kept = "", count] = /^([^]*)… \[\+(\d+) chars\]$/.exec(String(after)) ?? assert.fail(`${here}: no note`)
-    assert.isTrue(before.startsWith(kept), here)
-    assert.strictEqual(Number(count), before.length - kept.length, here)
-    assert.isAbove(Number(count), 0, here)
-    const seam = before.slice(kept.length - 1, kept.length + 1)
-    assert.notMatch(seam, /^[\uD800-\uDBFF][\uDC00-\uDFFF]$/, `${here}: a surrogate pair was split`)
+    const note = /… \[\+([1-9]\d*) chars\](?: …)?/
+    const [head = "", count, tail = ""] = note.test(before) ? [] : String(after).split(note)
+    if (!note.test(before)) {
+      assert.isTrue(Omission.isFormOf(String(after), before), here)
+      const seams = [head.length, head.length + Number(count)].map((at) => before.slice(at - 1, at + 1))
+      for (const seam of seams) assert.notMatch(seam, /^[\uD800-\uDBFF][\uDC00-\uDFFF]$/, `${here}: a split pair`)
+      assert.isAtMost(tail.length, head.length, here)
+    }
     return 1
   }
   if (!Predicate.isObjectOrArray(before)) return assert.fail(`${here}: ${String(before)} became ${String(after)}`)
@@ -395,8 +399,9 @@ describe("fit", () => {
     for (const shift of ["", "x"]) {
       const text = `${shift}${"🙂".repeat(9_000)}`
       const after = fit({ text }, 4_000)
-      const [, smiles = ""] = /^x?((?:🙂)*)… \[\+\d+ chars\]$/u.exec(after.text) ?? assert.fail(after.text.slice(-40))
-      assert.isAbove(smiles.length, 900)
+      const [, smiles = ""] = /^x?((?:🙂)*)… \[\+\d+ chars\] …(?:🙂)+$/u.exec(after.text) ??
+        assert.fail(after.text.slice(-40))
+      assert.isAbove(smiles.length, 700)
     }
     const lone = assertFits({ text: "\ud83d".repeat(9_000) }, 4_000)
     assert.isAbove(size(lone), 2_000)
@@ -439,7 +444,7 @@ describe("fit", () => {
     const shrunk = fit(value, 4_000)
     assert.deepStrictEqual(shrunk.list.map(({ id }) => id), [1, 2])
     assert.isAbove(shrunk.list[1]?.text.length ?? 0, 3_000)
-    const paged = fit(value, 4_000, (path, kept) => path === "list" ? `more(${kept})` : undefined)
+    const paged = fit(value, 4_000, { list: (path, kept) => path === "list" ? `more(${kept})` : undefined })
     const mark = { path: "list", kept: 1, total: 3, next: "more(1)" }
     assert.deepStrictEqual<unknown>(paged, { list: value.list.slice(0, 1), _truncated: mark })
   })
@@ -486,7 +491,9 @@ describe("fit", () => {
   })
 
   describe("a page from a tool", () => {
-    const next = (path: string, kept: number) => path === "output.items" ? `read(offset: ${100 + kept})` : undefined
+    const next = {
+      list: (path: string, kept: number) => path === "output.items" ? `read(offset: ${100 + kept})` : undefined
+    }
     const paged = (items: number, length: number) => ({
       id: "1",
       output: {
@@ -570,7 +577,7 @@ describe("fitPage", () => {
     assert.isAbove(cost(page(texts)(some.length + 1).value), 1_200)
     const long = fitPage(2, 40_000, page(["long ".repeat(500), "short"]))
     assert.strictEqual(long.cursor, "at-1")
-    assert.match(long.texts[0] ?? "", /… \[\+\d+ chars\]$/)
+    assert.match(long.texts[0] ?? "", /^(?:long )+.*… \[\+\d+ chars\] ….*long $/)
     assert.deepStrictEqual(fitPage(2, 40_000, page(["a", "b"])), { texts: ["a", "b"], cursor: "end" })
   })
 
@@ -589,7 +596,7 @@ describe("fitPage", () => {
       _truncated: { path: "groups[].rows", kept: 2, total: 3, next: "rest of groups[].rows from 2" }
     })
     assert.strictEqual(bounded.by.z, "short")
-    assert.match(bounded.by.x, /^y+… \[\+\d+ chars\]$/)
+    assert.match(bounded.by.x, /^y+… \[\+\d+ chars\] …y+$/)
     assert.isAtMost(cost(bounded.by.x), 100)
     assert.deepStrictEqual(within(value, { lists: { "groups[].gone": 1, by: 1 }, rooms: { "groups[].by": 1 } }), value)
   })

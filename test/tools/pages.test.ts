@@ -4,8 +4,9 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Minimize from "../../src/answer/Minimize.ts"
 import type * as Tool from "../../src/answer/Tool.ts"
-import { marksIn } from "../../src/answer/Truncated.ts"
+import * as Truncated from "../../src/answer/Truncated.ts"
 import { arr, type Obj, obj, str } from "../../src/base/Json.ts"
+import * as Omission from "../../src/base/Omission.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
 import { document, items, node, parseCall, run } from "../executions/runData.ts"
@@ -64,6 +65,15 @@ const executions = numbers(size).map((index): N8nApi.Execution => {
 })
 
 const large = String(size + 1)
+const wordy = String(size + 2)
+
+/** Code with an image of 120,000 characters before most of its logic, and a long text of an item. */
+const image = Buffer.from(numbers(90_000).map((index) => index * index * 7 % 251)).toString("base64")
+const code = `${numbers(400).map((n) => `const a${n} = "${text(n)}"`).join("\n")}
+const logo = "data:image/png;base64,${image}"
+${numbers(300).map((n) => `const b${n} = "ü🙂 ${text(n)}"`).join("\n")}
+return $input.all()`
+const page = numbers(300).map((n) => `<p>${n} ${text(n)}</p>`).join("\n")
 
 const stock: N8nApi.DataTable = {
   id: "aaaaaaaaaaaaaaaa",
@@ -103,6 +113,24 @@ const world: N8nApi.Seed = {
   projects: numbers(size).map((
     index
   ) => ({ id: `p${index}`, name: text(index), type: index === 0 ? "personal" : "team" } as const))
+}
+
+const wordyWorld: N8nApi.Seed = {
+  workflows: [{
+    id: "wordy",
+    name: "wordy",
+    active: false,
+    nodes: [{ ...node("Draw"), parameters: { jsCode: code } }],
+    connections: {}
+  }],
+  executions: [{
+    ...document({ Take: [run(0, { main: [items({ n: 1 }, { n: 2, body: { html: page } }, { n: 3 })] })] }, {
+      nodes: [{ ...node("Take"), parameters: { jsCode: code } }]
+    }),
+    id: wordy,
+    workflowId: "wordy",
+    status: "success"
+  } as N8nApi.Execution]
 }
 
 interface Walk {
@@ -265,7 +293,7 @@ const nextOf = (data: Obj, args: Obj, list: string): Obj | undefined => {
   if (data["next"] !== undefined) return obj(data["next"])
   if (data["nextCursor"] !== undefined) return { ...args, cursor: data["nextCursor"] }
   const holder = list.includes(".") ? obj(data[list.split(".")[0] ?? ""]) : data
-  const call = [data, holder].flatMap((each) => marksIn(each ?? {})).find(({ path }) => path === list)?.next
+  const call = [data, holder].flatMap((each) => Truncated.marksIn(each ?? {})).find(({ path }) => path === list)?.next
   return call === undefined ? undefined : parseCall(call).args
 }
 
@@ -286,6 +314,92 @@ const follow = Effect.fnUntraced(function*({ args = {}, elements, limit = "limit
 const Budget = Schema.Struct({
   limit: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })),
   chars: Schema.Int.check(Schema.isBetween({ minimum: 4_000, maximum: 40_000 }))
+})
+
+interface Reading {
+  readonly tool: Tool.Any<Needs>
+  readonly args: Obj
+  /** Text in an answer, and in those of the calls that its mark names. */
+  readonly text: (data: Obj) => unknown
+  readonly at: RegExp
+  readonly all: string
+}
+
+const html = (data: Obj) => {
+  const jsons = (arr(obj(data["output"])?.["items"]) ?? []).map((item) => obj(obj(item)?.["json"]))
+  return jsons.flatMap((json) => json?.["body.html"] ?? obj(json?.["body"])?.["html"] ?? [])[0]
+}
+
+const readings: Readonly<Record<string, Reading>> = {
+  "code of a node of a workflow": {
+    tool: tools.getWorkflow,
+    args: { id: "wordy", nodes: ["Draw"] },
+    text: (data) => obj(obj(arr(data["nodes"])?.[0])?.["parameters"])?.["jsCode"],
+    at: /^nodes\[0\]\.parameters\.jsCode$/,
+    all: code
+  },
+  "code of a node that ran": {
+    tool: tools.getExecutionByNode,
+    args: { id: wordy, nodeName: "Take" },
+    text: (data) => obj(data["parameters"])?.["jsCode"],
+    at: /^parameters\.jsCode$/,
+    all: code
+  },
+  "field of an item": {
+    tool: tools.getExecutionByNode,
+    args: { id: wordy, nodeName: "Take", itemOffset: 1 },
+    text: html,
+    at: /html/,
+    all: page
+  }
+}
+
+const marksBelow = (value: unknown): ReadonlyArray<Truncated.Mark> => {
+  const inner = Object.values(obj(value) ?? arr(value) ?? {}).flatMap(marksBelow)
+  return obj(value) === undefined ? inner : [...Truncated.marksIn(obj(value) ?? {}), ...inner]
+}
+
+const read = Effect.fnUntraced(function*({ args, at, text, tool }: Reading) {
+  let all = ""
+  let call: Obj | undefined = args
+  for (let pages = 0; call !== undefined; pages++) {
+    const answer: Tool.Answer<unknown> = yield* tool.run(call)
+    const data = obj(answer.data) ?? {}
+    const shown = String(text(data))
+    const start = Omission.start(shown)
+    assert.strictEqual(start, pages === 0 ? 0 : all.length, "a page does not begin where the one before ended")
+    const head = start === 0 ? shown : shown.slice(Omission.note(start, false).length)
+    const next: string | undefined = marksBelow(data).find(({ path }) => at.test(path))?.next
+    call = next === undefined ? undefined : parseCall(next).args
+    all += call === undefined ? head : head.slice(0, Number(call["textFrom"]) - start)
+    assert.isBelow(pages, 400, "a text that does not end")
+  }
+  return all
+})
+
+describe("following what the mark of a cut text names gives the whole text, each character once, in order", () => {
+  it.effect.each(Object.entries(readings))("%s", ([, reading]) =>
+    hurried(inWorld(function*() {
+      for (const chars of [4_000, 9_000 + next(9_000), 40_000]) {
+        const whole = yield* read(reading).pipe(Effect.provideService(Minimize.MaxResultChars, chars))
+        assert.strictEqual(whole, Omission.files(reading.all))
+      }
+    }, { seed: wordyWorld })))
+
+  it.effect("a file in base64 is its type and size, and the text behind it is shown", () =>
+    hurried(inWorld(function*() {
+      const small = code.slice(code.indexOf("const logo")).slice(0, image.length + 200)
+      const { data } = yield* tools.getWorkflow.run({ id: "wordy", nodes: ["Draw"] })
+      assert.include(JSON.stringify(data), "return $input.all()")
+      assert.strictEqual(
+        Omission.files(small).slice(0, 80),
+        `const logo = "data:image/png;base64,${Omission.note(image.length, false, "image/png")}"\nconst b0 =`.slice(
+          0,
+          80
+        )
+      )
+      assert.isTrue(Omission.isFormOf(Omission.files(small), small))
+    }, { seed: wordyWorld })))
 })
 
 describe("following what an answer names as the next call gives the whole list, each element once, in order", () => {

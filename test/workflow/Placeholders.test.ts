@@ -112,7 +112,19 @@ describe("an answer that comes back", () => {
   it("is refused where a cut text was changed or continued", () => {
     const before = { jsCode: "x".repeat(100) }
     assert.deepStrictEqual(Placeholders.resolve({ jsCode: "xx… [+98 chars]" }, before), Result.succeed(before))
-    for (const jsCode of ["xx… [+97 chars]", "xy… [+98 chars]", "xx… [+98 chars]\n// more", "[redacted]x"]) {
+    assert.deepStrictEqual(
+      Placeholders.resolve({ jsCode: "xx… [+90 chars] …xxxxxxxx" }, before),
+      Result.succeed(before)
+    )
+    for (
+      const jsCode of [
+        "xx… [+97 chars]",
+        "xy… [+98 chars]",
+        "xx… [+90 chars] …xxxxxxxy",
+        "xx… [+98 chars]\n// more",
+        "[redacted]x"
+      ]
+    ) {
       assert.strictEqual(refused({ jsCode }, before).path, "jsCode")
     }
     const secret = { jsCode: `const token = "a1"; ${"x".repeat(100)}` }

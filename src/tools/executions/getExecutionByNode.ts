@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
 import type { Execution } from "../../executions/Execution.ts"
 import { checkNode, Executions } from "../../executions/Executions.ts"
@@ -51,7 +52,8 @@ export const getExecutionByNode = Tool.make({
     itemOffset: parameters.offset("itemOffset", "Items or matches to skip."),
     itemLimit: parameters.int("itemLimit", { minimum: 1, maximum: 50 }, 50, "Maximum per side."),
     where,
-    fields
+    fields,
+    textFrom: parameters.textFrom
   }),
   output: Schema.Struct({ ...NodeExecution.NodeExecution.fields, url: Schema.optionalKey(Schema.String) }),
   handler: (input) =>
@@ -82,6 +84,27 @@ export const getExecutionByNode = Tool.make({
   message: ({ nodeName }) => ({
     en: `Execution details of node '${nodeName}'`,
     ja: `ノード '${nodeName}' の実行詳細を取得しました`
+  }),
+  budget: (_, { fields, id, itemOffset, nodeName, outputIndex, runIndex, textFrom, where }) => ({
+    // The fields that were asked for have the room.
+    rooms: fields === undefined ? {} : { parameters: 1_500 },
+    texts: {
+      from: textFrom ?? 0,
+      next: (path, count) => {
+        const [side, list, index, part, key = "", ...below] = JsonPath.parse(path) ?? []
+        const isOfItem = side === "output" && list === "items" && part === "json"
+        return Hints.executionByNode(id, nodeName, {
+          runIndex,
+          outputIndex,
+          itemOffset: isOfItem ? itemOffset + Number(index) : itemOffset,
+          itemLimit: 1,
+          where,
+          // Fields that were asked for are keys of the answer by their paths.
+          fields: isOfItem ? [JsonPath.print(below, fields === undefined ? JsonPath.print([key]) : `${key}`)] : fields,
+          textFrom: count
+        })
+      }
+    }
   }),
   next: ({ fields, id, itemOffset, nodeName, outputIndex, runIndex, where }) => (path, count) => {
     if (path !== "input.items" && path !== "output.items") return undefined

@@ -1,8 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
+import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
@@ -69,7 +71,8 @@ export const getWorkflow = Tool.make({
   input: Schema.Struct({
     id: parameters.reference,
     nodes: parameters.optional(Schema.Array(Schema.String), "Nodes to return in full; ['*']: all."),
-    raw: parameters.flag("Adds nodes (without parameters), connections, settings.")
+    raw: parameters.flag("Adds nodes (without parameters), connections, settings."),
+    textFrom: parameters.textFrom
   }),
   output: Output,
   handler: ({ id, nodes, raw }) =>
@@ -107,6 +110,16 @@ export const getWorkflow = Tool.make({
       connections: raw ? Graph.simplify(graph, workflow.nodes, namesOf) : undefined,
       settings: raw ? (workflow.settings ?? {}) as Schema.Json : undefined
     }),
+  budget: ({ nodes }, { id, textFrom }) => ({
+    texts: {
+      from: textFrom ?? 0,
+      next: (path, count) => {
+        const [, index] = JsonPath.parse(path) ?? []
+        const node = nodes?.[Number(index)]
+        return node && Hints.call("get_workflow", { id, nodes: [node.name], textFrom: count })
+      }
+    }
+  }),
   message: ({ id }) => ({ en: `Workflow '${id}'`, ja: "ワークフローを取得しました" }),
   next: ({ id }) => (path) =>
     path === "nodes" ? `get_workflow(id: '${id}', nodes: [names from get_workflow_connections])` : undefined
