@@ -5,8 +5,8 @@ import { version } from "../base/Version.ts"
 import { instructions } from "../tools/Instructions.ts"
 import * as prompts from "../tools/Prompts.ts"
 import * as resources from "../tools/Resources.ts"
-import * as Selection from "../tools/Selection.ts"
 import * as skills from "../tools/Skills.ts"
+import * as Toolsets from "../tools/Toolsets.ts"
 import * as Options from "./config/Options.ts"
 import * as Upstreams from "./config/Upstreams.ts"
 import { name } from "./Environment.ts"
@@ -24,7 +24,7 @@ export const options = <T extends Tool.Any>(tools: ReadonlyArray<T>) => ({
 /** Served tools: over stdio those for files too if there is no folder for them, to say what to set. */
 export const servedTools = Effect.fnUntraced(function*(options: Options.Options) {
   const upstreams = options.transport === "stdio" ? [] : (yield* Upstreams.load(options)).upstreams
-  const selected = Selection.select({
+  const selected = Toolsets.select({
     toolsets: options.toolsets,
     tools: options.tools,
     excludeTools: options.excludeTools,

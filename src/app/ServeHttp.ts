@@ -14,7 +14,7 @@ import * as Http from "../mcp/http/Http.ts"
 import * as NodeServer from "../mcp/http/NodeServer.ts"
 import * as McpServer from "../mcp/McpServer.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
-import * as Selection from "../tools/Selection.ts"
+import * as Toolsets from "../tools/Toolsets.ts"
 import * as Options from "./config/Options.ts"
 import * as State from "./config/State.ts"
 import * as Upstreams from "./config/Upstreams.ts"
@@ -152,7 +152,7 @@ export const serve = Effect.fnUntraced(function*(
   const all = yield* Effect.forEach(loaded.upstreams, yield* ToolContext.make(options))
   const contexts = new Map(
     all.map(({ context, filesRoots, name }) =>
-      [name, filesRoots.length > 0 ? context : Context.add(context, Tool.Withheld, Selection.needsFiles)] as const
+      [name, filesRoots.length > 0 ? context : Context.add(context, Tool.Withheld, Toolsets.needsFiles)] as const
     )
   )
   const { allowedHosts, allowedOrigins, host, maxCalls, rateLimit = needsToken ? callsPerMinute : 0 } = options

@@ -13,7 +13,7 @@ import type { Served } from "../mcp/McpTransport.ts"
 import * as Methods from "../mcp/Methods.ts"
 import * as tools from "../tools/index.ts"
 import * as Resources from "../tools/Resources.ts"
-import * as Selection from "../tools/Selection.ts"
+import * as Toolsets from "../tools/Toolsets.ts"
 
 const caller = { client: undefined }
 
@@ -42,7 +42,7 @@ export const prepared: Effect.Effect<LeanStart.Prepared> = Effect.gen(function*(
     options: Object.values(Declarations.declarations).map((option) =>
       Struct.pick(option, ["name", "variable", "format", "isSecret", "choices", "isList", "range", "fallback"])
     ),
-    names: Selection.names,
+    names: Toolsets.names,
     first: FirstCalls.tools.map(({ name }) => name),
     tools: tools.all.map(McpServer.listing),
     extended: tools.all.map(Tool.extended).filter((tool, index) => tool !== tools.all[index]).map(McpServer.listing),

@@ -14,7 +14,7 @@ import * as tools from "../../src/tools/index.ts"
 import { instructions } from "../../src/tools/Instructions.ts"
 import * as prompts from "../../src/tools/Prompts.ts"
 import * as resources from "../../src/tools/Resources.ts"
-import { select } from "../../src/tools/Selection.ts"
+import { select } from "../../src/tools/Toolsets.ts"
 import { connected, serve } from "../support/connected.ts"
 
 const id = String(Demo.seed.workflows.find(({ name }) => name === "Sync orders to CRM")?.id)

@@ -9,7 +9,7 @@ import { nearest } from "../../base/Nearest.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as McpServer from "../../mcp/McpServer.ts"
 import * as all from "../../tools/index.ts"
-import * as Selection from "../../tools/Selection.ts"
+import * as Toolsets from "../../tools/Toolsets.ts"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Options from "../config/Options.ts"
 import * as Mcp from "../Mcp.ts"
@@ -118,7 +118,7 @@ const find = <T extends Tool.Any>(served: ReadonlyArray<T>, name: string, option
   const tool = McpServer.find(served, name)
   return tool === undefined
     ? Options.refuse(
-      Selection.absence(name, options) ??
+      Toolsets.absence(name, options) ??
         `There is no tool '${Visible.label(name)}'.${
           didYouMean(nearest(name, all.all.map((each) => each.name), 3))
         } ${program} tools lists them`

@@ -12,7 +12,7 @@ import * as McpServer from "../../../src/mcp/McpServer.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import type * as Choice from "../../../src/tools/Choice.ts"
 import * as tools from "../../../src/tools/index.ts"
-import * as Selection from "../../../src/tools/Selection.ts"
+import * as Toolsets from "../../../src/tools/Toolsets.ts"
 import { folderWith, platform } from "../../support/folders.ts"
 
 describe("tools NAME", () => {
@@ -65,16 +65,16 @@ describe("tools NAME", () => {
       credentialEnv: false
     }
     const names = (selection: Partial<Choice.Selection>) => {
-      const result = Selection.select({ ...nothing, ...selection })
+      const result = Toolsets.select({ ...nothing, ...selection })
       return result._tag === "Success" ? result.success.map(({ name }) => name as string) : []
     }
     for (const { name } of tools.all.filter(({ name }) => !names({}).includes(name))) {
-      const reason = Selection.absence(name, nothing) ?? ""
+      const reason = Toolsets.absence(name, nothing) ?? ""
       const [, toolset] = /--toolsets (\w+)/.exec(reason) ?? []
       assert.include(names(toolset === undefined ? { credentialEnv: true } : { toolsets: [toolset] }), name, reason)
       assert.include(reason, toolset === undefined ? "--credential-env" : toolset)
     }
-    assert.include(Selection.absence("get_execution", { excludeTools: ["get_execution"] }), "--exclude-tools")
-    assert.isUndefined(Selection.absence("get_executio", nothing))
+    assert.include(Toolsets.absence("get_execution", { excludeTools: ["get_execution"] }), "--exclude-tools")
+    assert.isUndefined(Toolsets.absence("get_executio", nothing))
   })
 })

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import * as Services from "../../../src/app/Services.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
-import * as Selection from "../../../src/tools/Selection.ts"
+import * as Selection from "../../../src/tools/Toolsets.ts"
 import { reasonOf } from "../../support/reason.ts"
 
 const none = { workflows: [], executions: [] }
