@@ -183,15 +183,17 @@ export const examining = (it: It, v2: boolean) => {
         code("Sum", "return [{ json: { total: $input.all().length } }]")
       ], [...chain("Orders", "Each", "Currency", "Price", "All", "Again"), ["Price", "Sum"]])
       const compare = (from: string, to: string, more: object = {}) =>
-        tools.compareItems.call({ id, from, to, limit: 10, steps: true, ...more })
+        tools.compareItems.call({ id, from, to, limit: 10, ...more })
       const { paths } = yield* compare("Each", "Price")
       assert.deepStrictEqual(paths, [
         { path: "currency", added: 12, by: ["Currency"] },
         { path: "price", added: 12, by: ["Price"] }
       ])
       assert.deepStrictEqual((yield* compare("Currency", "Price", { ignore: ["price"] })).paths, [
-        { path: "currency", altered: 1, by: ["Price"] }
+        { path: "currency", altered: 1 }
       ])
+      const upTo = yield* compare("Each", "All")
+      assert.deepStrictEqual([upTo.to.node, upTo.pairedBy], ["Price", "pairedItem"])
       assert.strictEqual((yield* compare("Price", "All")).pairedBy, "none")
       assert.strictEqual((yield* compare("Price", "Sum")).pairedBy, "none")
       assert.strictEqual((yield* compare("All", "Again")).pairedBy, "none")
@@ -234,7 +236,7 @@ export const examining = (it: It, v2: boolean) => {
           const get = yield* summary(id)
           const byNode = yield* tools.getExecutionByNode.call({ id, nodeName: "Fetch", itemOffset: 0, itemLimit: 5 })
           const compared = yield* Effect.flip(
-            tools.compareItems.call({ id, from: "Orders", to: "Each", limit: 1, steps: false })
+            tools.compareItems.call({ id, from: "Orders", to: "Each", limit: 1 })
           )
           return { get, byNode, compared }
         }).pipe(Effect.provide(Layer.merge(redacting, Layer.fresh(Services.layerMemory))))
