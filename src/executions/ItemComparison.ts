@@ -24,7 +24,7 @@ import * as Lineage from "./Lineage.ts"
 
 export type { Path, Step } from "../base/JsonPath.ts"
 export { Example, isRounding, PathCount } from "./ItemDifferences.ts"
-export { origins, PairedBy, type Side, sideOf, type SideOptions, type Sides } from "./ItemPairs.ts"
+export { type Ends, origins, PairedBy, type Side, sideOf, type SideOptions, type Sides } from "./ItemPairs.ts"
 
 /** Items without a partner: their number, and the first ones by position or by the value that names them. */
 export const Unpaired = Schema.Struct({

@@ -157,7 +157,7 @@ interface Positions {
 const unlinked = -1
 
 /** Outputs with items, and those with their origins. */
-interface Ends {
+export interface Ends {
   readonly from: Pick<Side, "parts">
   readonly to: Pick<Side, "parts">
 }

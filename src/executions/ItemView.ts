@@ -131,6 +131,26 @@ export const withoutNoise = <A extends Pick<Execution.Item, "json">>(item: A): A
   json: withInformativeHeaders(withoutStacks(item.json)) as Schema.Json
 })
 
+/** Length of the piece that stands for a long text. */
+const pieceLength = 120
+
+const isHalf = /^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g
+
+const pieceOf = (text: string, needle: string): string => {
+  if (text.length <= pieceLength * 1.5) return text
+  const at = Math.max(0, text.toLowerCase().indexOf(needle))
+  const start = Math.max(0, at - Math.max(0, Math.floor((pieceLength - needle.length) / 2)))
+  const end = Math.min(text.length, start + Math.max(pieceLength, needle.length))
+  const piece = text.slice(start, end).replace(isHalf, "")
+  return `${start > 0 ? "…" : ""}${piece}${end < text.length ? "…" : ""}`
+}
+
+/** Item whose long texts are pieces: around a match, or their beginnings. */
+export const pieces = <A extends Pick<Execution.Item, "json">>(item: A, text: string): A => ({
+  ...item,
+  json: JsonPath.mapStrings(item.json, (inner) => pieceOf(inner, text.toLowerCase())) as Schema.Json
+})
+
 /** Path as written, and its steps. */
 export interface Field {
   readonly path: string

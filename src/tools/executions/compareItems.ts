@@ -117,8 +117,7 @@ export const compareItems = Tool.make({
   name: "compare_items",
   title: "Compare the items of two nodes",
   searchHint: "diff items, what did a node change, lost or duplicated records",
-  description:
-    "How did items change between two nodes or executions? Changes by path, rarest first; lost and new items.",
+  description: "How did items change between two nodes or executions? By path, rarest first; lost and new ones.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({
@@ -129,7 +128,7 @@ export const compareItems = Tool.make({
     key: parameters.optional(Schema.String, "Path that pairs and names items; default: n8n's links, else position."),
     ignore: conditions.paths("Paths to ignore."),
     fields: conditions.paths("Only these paths."),
-    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Examples to show.")
+    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Examples.")
   }),
   output: Schema.Struct({
     from: Side,

@@ -31,7 +31,7 @@ export const getExecution = Tool.make({
     id: parameters.executionId,
     nodeOffset: parameters.offset("nodeOffset", "availableNodes to skip."),
     sortBy: parameters.optional(Schema.Literal("time"), "Slowest first."),
-    wait: parameters.optionalInt("wait", { minimum: 0, maximum: 50 }, "Seconds to wait for it to end.")
+    wait: parameters.optionalInt("wait", { minimum: 0, maximum: 50 }, "Seconds to wait for its end.")
   }),
   output: summaries.Summary,
   handler: ({ id, wait = 0 }) =>

@@ -100,7 +100,7 @@ export const manyRuns = (it: It, { v2 }: { readonly v2: boolean }) => {
         for (let call: unknown = args; call !== undefined;) {
           const { data }: Effect.Success<ReturnType<typeof tools.searchExecution.answer>> = yield* tools.searchExecution
             .answer(call as never)
-          numbers.push(...data.matches.map(({ item }) => Number(obj(item.json)?.["n"])))
+          numbers.push(...data.matches.map(({ item }) => Number(obj(item?.json)?.["n"])))
           call = data.next
           assert.isBelow(++pages, 100)
         }
