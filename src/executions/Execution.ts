@@ -80,6 +80,8 @@ export interface Execution {
   readonly calledBy: Related | undefined
   /** Whether n8n itself hid the items (`redactionInfo`). */
   readonly isRedacted: boolean
+  /** Reason why n8n cannot deliver the data, of which only the row is known then. */
+  readonly unreadable?: string
   /** Workflow as it ran; absent if n8n stored no data. */
   readonly workflow: RanWorkflow | undefined
   readonly runs: ReadonlyMap<string, ReadonlyArray<Run>>

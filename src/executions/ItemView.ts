@@ -67,8 +67,9 @@ export const reveal =
   "Counts, times and the kind of an error are in get_execution. n8n shows the items to a user with the scope execution:reveal."
 
 /** Explains why an execution's data are incomplete; `undefined` if they are not. */
-export const incomplete = ({ runs, status }: Execution.Execution): string | undefined => {
+export const incomplete = ({ runs, status, unreadable }: Execution.Execution): string | undefined => {
   const isEmpty = runs.size === 0
+  if (unreadable !== undefined) return `n8n cannot deliver the data of this execution: ${unreadable}`
   if (ExecutionHead.isOver(status)) return isEmpty ? "n8n has no data for this execution, or no node ran." : undefined
   return isEmpty
     ? `The execution is ${status}, and n8n shows no data for it yet: use get_execution with wait.`

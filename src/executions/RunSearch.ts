@@ -14,6 +14,7 @@ import { Executions } from "./Executions.ts"
 import * as ItemSearch from "./ItemSearch.ts"
 import * as ItemView from "./ItemView.ts"
 import * as Selection from "./Selection.ts"
+import * as SubRuns from "./SubRuns.ts"
 
 const maxExecutions = 200
 
@@ -91,6 +92,7 @@ export const searchIn = (execution: Execution.Execution, wanted: Search) => {
 interface Searched extends Omit<ItemSearch.Found, "matches"> {
   readonly execution: Execution.Execution
   readonly places: ReadonlyArray<Place>
+  readonly subRuns: Effect.Success<ReturnType<typeof SubRuns.of>>
 }
 
 interface SearchedRun {
@@ -165,7 +167,7 @@ const gaps = (
     ItemView.hiddenNotes.runs(all.filter(({ isRedacted }) => isRedacted).length),
     ItemView.noteAbout(open.length, "run", (some) => `Not ended yet: ${some}, searched as far as n8n shows data.`),
     ItemView.noteAbout(
-      over.filter(({ runs }) => runs.size === 0).length,
+      over.filter(({ runs, unreadable }) => runs.size === 0 && unreadable === undefined).length,
       "run",
       (some) => `n8n has no data for ${some}.`
     ),
@@ -175,12 +177,14 @@ const gaps = (
       (some) => `${some} started more sub-workflows than are searched (${maxExecutions - 1}).`
     ),
     ItemView.noteAbout(
-      all.map(Execution.failure).filter((failure) =>
-        failure?.run?.call === undefined &&
-        Execution.errorDetail(failure?.error).message.startsWith("Error executing workflow with item")
-      ).length,
+      all.filter(({ unreadable }) => unreadable !== undefined).length,
       "run",
-      (some) => `n8n does not name the sub-workflow's run that failed in ${some}: search the sub-workflow's own runs.`
+      (some) => `n8n cannot deliver the data of ${some}.`
+    ),
+    ItemView.noteAbout(
+      runs.filter(({ executions }) => executions.some(({ subRuns }) => subRuns.unnamed.length > 0)).length,
+      "run",
+      (some) => `The sub-workflow's runs of a failed node were not found in ${some}: search that workflow's own runs.`
     ),
     ...nodes.filter((name) => all.length > 0 && !names.includes(name))
       .map((name) => `No run has a node '${name}'. ${suggestion(name, names)}`)
@@ -211,13 +215,13 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
   const { again } = placeOf(query.cursor)
   // Each execution could have all of the matches that are skipped or shown.
   const searchAll = { ...wanted, offset: 0, limit: offset + limit }
-  const started = new Map<string, Effect.Effect<Searched, Errors.N8nError, N8nClient>>()
+  const started = new Map<string, Effect.Effect<Searched, Errors.N8nError, N8nClient | Executions>>()
 
   const searchExecution = Effect.fnUntraced(function*(id: string) {
     const execution = yield* executions.get(id)
     const { matches, slots: _, ...found } = yield* searchIn(execution, searchAll)
     const places = matches.map(({ index, slot }) => ({ execution, index, slot }))
-    return { ...found, execution, places } satisfies Searched
+    return { ...found, execution, places, subRuns: yield* SubRuns.of(execution) } satisfies Searched
   })
 
   const searchOnce = Effect.fnUntraced(function*(id: string) {
@@ -236,11 +240,7 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
         results.length === 0 ? Effect.fail(gone) : Effect.succeed(undefined))
       if (result === undefined) continue
       results.push(result)
-      for (const [node, runs] of result.execution.runs) {
-        for (const run of runs) {
-          for (const { executionId } of Execution.calls(result.execution, node, run)) ids.add(executionId)
-        }
-      }
+      for (const { executionId } of result.subRuns.runs) ids.add(executionId)
     }
     return { executions: results, isCut: false }
   })

@@ -285,16 +285,22 @@ describe("search_execution over many runs", () => {
           ...order(8, "error", { Pack: failing({ executionId: "9", workflowId: "pack" }) }),
           workflowVersionId: "beb725d9-12aa-4c1f-8e1e-000000000001"
         },
-        order(9, "error", { Split: output({ zone: "QX-7" }), Each: failing({}) }, caller("8")),
-        order(10, "error", { Check: output({ zone: "QX-7" }) }, caller("9")),
+        {
+          ...order(9, "error", { Split: output({ zone: "QX-7" }), Each: failing({}) }, caller("8")),
+          workflowData: {
+            name: "pack",
+            nodes: [node("Split"), node("Each", "n8n-nodes-base.executeWorkflow")],
+            connections: {}
+          }
+        },
+        { ...order(10, "error", { Check: output({ zone: "QX-7" }) }, caller("9")), mode: "integrated" },
         { ...order(11, "success", { Take: output({ zone: "QA-1" }) }), workflowVersionId: "v2" }
       ]
       const { byStatus, byVersion, executions, note } = yield* searchRuns({ text: "QX-7", workflowId: "shop" }, runs)
       assert.deepStrictEqual(byStatus, { success: { runs: 1, matched: 0 }, error: { runs: 1, matched: 1 } })
-      assert.deepInclude<unknown>(executions?.[0], { id: "8", version: "beb725d9", matched: 1 })
+      assert.deepInclude<unknown>(executions?.[0], { id: "8", version: "beb725d9", matched: 2 })
       assert.deepStrictEqual(byVersion, { v2: { runs: 1, matched: 0 }, beb725d9: { runs: 1, matched: 1 } })
-      const unnamed = "n8n does not name the sub-workflow's run that failed in 1 run: "
-      assert.strictEqual(note, `${unnamed}search the sub-workflow's own runs.`)
+      assert.isUndefined(note, "execution 10 names execution 9 as its caller")
       const last = yield* searchRuns({ text: "QX-7", workflowId: "pack", last: 1 }, runs)
       assert.strictEqual(last.note, "Older runs were not searched.")
       assert.deepInclude<unknown>(last.executions?.[0], { id: "10", calledBy: "9" })
