@@ -132,10 +132,6 @@ const translated = (from: unknown, to: unknown, [step, ...rest]: Path): Path | u
   return other === undefined || below === undefined ? undefined : [other, ...below]
 }
 
-/** Path in a value of a place in its redacted copy; `undefined` if the copy has no such place. @internal */
-export const storedPath = (stored: unknown, shown: unknown, path: Path): Path | undefined =>
-  translated(shown, stored, path)
-
 /** Step as readers see it: a key without secrets. @internal */
 export const step = (step: Step): Step =>
   Predicate.isString(step) && step.length >= shortestSecretKey ? redactKnown(step) : step
@@ -161,7 +157,7 @@ export const whole = (value: unknown, copy: (value: unknown) => unknown = redact
     value: get(value, outer),
     at: (path) => at([...outer, ...path]),
     inner: (path) => {
-      const stored = storedPath(value, clean(), [...outer, ...path])
+      const stored = translated(clean(), value, [...translated(value, clean(), outer) ?? [], ...path])
       return stored === undefined ? whole(undefined) : below(stored)
     }
   })

@@ -11,6 +11,8 @@ import * as Execution from "./Execution.ts"
 import * as ItemView from "./ItemView.ts"
 import { failedOf, type SubRun } from "./SubRuns.ts"
 
+export type { SubRun } from "./SubRuns.ts"
+
 const NodeRow = Schema.Struct({
   nodeName: Schema.String,
   nodeType: Schema.String,

@@ -99,10 +99,10 @@ const crossings = () => {
 
 /** Names of fields that tell items apart, best first. */
 const identifying = [
-  /^(?:.*[_\s-])?(?:id|uuid|guid)$|[a-z]I[dD]$/i.source,
-  "^(?:.*[_\\s-])?(?:no|nr|num|number|key|code|sku|ref)$|[a-z](?:No|Nr|Num|Number|Key|Code|Sku|Ref)$",
-  "(?:[eE]?mail|[nN]ame|[tT]itle|[sS]lug)$"
-].map((source) => new RegExp(source))
+  /^(?:.*[_\s-])?(?:[iI][dD]|uuid|guid)$|[a-z]I[dD]$/,
+  /^(?:.*[_\s-])?(?:no|nr|num|number|key|code|sku|ref)$|[a-z](?:No|Nr|Num|Number|Key|Code|Sku|Ref)$/,
+  /(?:[eE]?mail|[nN]ame|[tT]itle|[sS]lug)$/
+]
 
 /** Finds the field by which readers recognize an item: it is the same on both sides of a pair, and another in each. */
 const naming = () => {
