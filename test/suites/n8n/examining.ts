@@ -208,6 +208,53 @@ export const examining = (it: It, v2: boolean) => {
       assert.deepStrictEqual([across.from.execution, across.to.execution], [id, otherId])
     }), 120_000)
 
+  it.effect(
+    "compare_items: all runs of a loop as one side, both branches into a node, and names of items",
+    () =>
+      Effect.gen(function*() {
+        const { id } = yield* ran("Rounds", [
+          each,
+          node("Loop", "splitInBatches", 3, { batchSize: 5, options: {} }),
+          fields("Body", { price: "={{ $json.no === 9 ? 0 : $json.amount }}" }),
+          node("Big", "if", 2.2, {
+            conditions: {
+              options: { caseSensitive: true, typeValidation: "strict", version: 2 },
+              combinator: "and",
+              conditions: [{
+                leftValue: "={{ $json.amount }}",
+                rightValue: 3,
+                operator: { type: "number", operation: "gt" }
+              }]
+            },
+            options: {}
+          }),
+          node("Both", "noOp", 1)
+        ], [
+          ...chain("Orders", "Each", "Loop"),
+          ["Loop", "Body", 1],
+          ["Body", "Loop"],
+          ["Loop", "Big"],
+          ["Big", "Both"],
+          ["Big", "Both", 1]
+        ])
+        const compare = (from: string, to: string) => tools.compareItems.call({ id, from, to, limit: 10 })
+        const counts = ({ altered, onlyInFrom, onlyInTo, same }: Effect.Success<ReturnType<typeof compare>>) =>
+          [altered, same, onlyInFrom.count, onlyInTo.count] as const
+        const down = yield* compare("Each", "Body")
+        assert.deepStrictEqual([down.to.runs, down.to.items, counts(down)], [3, 12, [0, 0, 0, 0]])
+        assert.deepInclude(down, { added: 12, namedBy: "no" })
+        assert.deepStrictEqual(counts(yield* compare("Loop", "Body")), [0, 0, 0, 0])
+        const up = yield* compare("Body", "Loop")
+        assert.deepStrictEqual([up.to.output, counts(up)], ["main[0]", [0, 12, 0, 0]])
+        const branches = yield* compare("Big", "Both")
+        assert.deepStrictEqual([branches.from.output, counts(branches)], ["main[0], main[1]", [0, 12, 0, 0]])
+        const through = yield* compare("Each", "Both")
+        assert.deepStrictEqual([through.added, through.onlyInFrom.count], [12, 0])
+        assert.strictEqual(through.examples[0]?.by, "Body")
+      }),
+    120_000
+  )
+
   // n8n redacts on request without a licence; 1.x does not know the parameter.
   if (!v2) return
   it.effect(
