@@ -307,6 +307,22 @@ export const failure = (execution: Execution): Failure | undefined => {
   }
 }
 
+/** Run of a sub-workflow that a node started. */
+export interface SubRun extends Related {
+  readonly node: string
+  /** Present if n8n does not name the run with the node. */
+  readonly execution?: Execution
+}
+
+/** Run that failed below the failing node: the one that n8n names with the error, or the last one that did. */
+export const failedSubRun = (execution: Execution, runs: ReadonlyArray<SubRun>): SubRun | undefined => {
+  const { node: failed, run } = failure(execution) ?? {}
+  return runs.findLast(({ execution: child, executionId, node }) =>
+    node === failed &&
+    (run?.call === undefined ? child !== undefined && child.status !== "success" : executionId === run.call.executionId)
+  )
+}
+
 export interface InputPart extends Part {
   readonly input: number
   readonly type: string

@@ -9,9 +9,6 @@ import * as Connections from "../n8n/model/Connections.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import * as Execution from "./Execution.ts"
 import * as ItemView from "./ItemView.ts"
-import { failedOf, type SubRun } from "./SubRuns.ts"
-
-export type { SubRun } from "./SubRuns.ts"
 
 const NodeRow = Schema.Struct({
   nodeName: Schema.String,
@@ -129,7 +126,7 @@ const callsOf = (
   execution: Execution.Execution,
   node: string,
   runs: ReadonlyArray<Execution.Run>,
-  subRuns: ReadonlyArray<SubRun>
+  subRuns: ReadonlyArray<Execution.SubRun>
 ) => {
   const all = subRuns.flatMap((run) => run.node === node ? [run.executionId] : [])
   const count = Math.max(all.length, sumAll(runs.map(({ callCount }) => callCount)))
@@ -255,12 +252,13 @@ export type NextStep =
 export const nextStep = (
   execution: Execution.Execution,
   failure: Failure | undefined,
-  subRuns: ReadonlyArray<SubRun> = []
+  subRuns: ReadonlyArray<Execution.SubRun> = []
 ): NextStep => {
   const failed = failure?.node
   const nodeName = failed !== undefined && execution.runs.has(failed) ? failed : Execution.lastToRun(execution)
   if (nodeName !== undefined) {
-    const called = Execution.failure(execution)?.run?.call?.executionId ?? failedOf(execution, subRuns)?.executionId
+    const called = Execution.failure(execution)?.run?.call?.executionId ??
+      Execution.failedSubRun(execution, subRuns)?.executionId
     return called !== undefined || failure?.inputCount === undefined || execution.isRedacted
       ? { _tag: "Node", nodeName, called }
       : { _tag: "FindItem", nodeName, inputCount: failure.inputCount, where: failure.suspects?.where }
@@ -279,7 +277,7 @@ export const summarize = (execution: Execution.Execution, options: {
   /** Version that is published, `null` if none is; absent if that is unknown. */
   readonly published?: string | null | undefined
   /** Runs of sub-workflows, also those that n8n does not name with the nodes. */
-  readonly subRuns?: ReadonlyArray<SubRun> | undefined
+  readonly subRuns?: ReadonlyArray<Execution.SubRun> | undefined
 }): ExecutionSummary => {
   const { subRuns = [] } = options
   const { runs, version } = execution

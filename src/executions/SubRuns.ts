@@ -6,14 +6,7 @@ import * as References from "../workflow/References.ts"
 import * as Execution from "./Execution.ts"
 import { Executions } from "./Executions.ts"
 
-/** Run that a node of the caller started. */
-export interface SubRun extends Execution.Related {
-  readonly node: string
-  /** Present if the run was found by the caller that it names. */
-  readonly execution?: Execution.Execution
-}
-
-const recordedBy = (execution: Execution.Execution, node: string): ReadonlyArray<SubRun> =>
+const recordedBy = (execution: Execution.Execution, node: string): ReadonlyArray<Execution.SubRun> =>
   (execution.runs.get(node) ?? []).flatMap((run) =>
     Execution.calls(execution, node, run).map((call) => ({ ...call, node }))
   )
@@ -61,7 +54,7 @@ export const of = Effect.fn("SubRuns.of")(function*(execution: Execution.Executi
     ({ id }) => Effect.option(executions.get(String(id))),
     { concurrency }
   )
-  const children = read.flatMap((child): ReadonlyArray<SubRun> => {
+  const children = read.flatMap((child): ReadonlyArray<Execution.SubRun> => {
     if (child._tag === "None" || child.value.calledBy?.executionId !== execution.id) return []
     const { id: executionId, workflowId } = child.value
     const node = open.find((each) => (workflowOf(each) ?? workflowId) === workflowId)
@@ -73,13 +66,3 @@ export const of = Effect.fn("SubRuns.of")(function*(execution: Execution.Executi
   )
   return { runs, unnamed: unnamed.map(({ name }) => name) }
 })
-
-/** Sub-run that failed below the failing node: the last one of it that did, or that n8n names with the error. */
-export const failedOf = (execution: Execution.Execution, runs: ReadonlyArray<SubRun>): SubRun | undefined => {
-  const failure = Execution.failure(execution)
-  const named = failure?.run?.call?.executionId
-  return runs.findLast(({ execution: child, executionId, node }) =>
-    node === failure?.node &&
-    (named === undefined ? child !== undefined && child.status !== "success" : executionId === named)
-  )
-}

@@ -5,6 +5,7 @@ import { arr, defined, obj, str } from "../base/Json.ts"
 import { redactText } from "../base/Redact.ts"
 import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
+import * as Execution from "./Execution.ts"
 import { Executions } from "./Executions.ts"
 import * as FailureGroups from "./FailureGroups.ts"
 import * as Profile from "./Profile.ts"
@@ -23,7 +24,7 @@ const isOfItem = ({ message }: FailureGroups.Failure) => message.startsWith("Err
 /** Cause of a failure in the sub-workflow's run, at the node of the caller; the failure itself if it is not found. */
 const causeOf = Effect.fnUntraced(function*(id: string, failure: FailureGroups.Failure) {
   const execution = yield* Executions.use((executions) => executions.get(id))
-  const child = SubRuns.failedOf(execution, (yield* SubRuns.of(execution)).runs)
+  const child = Execution.failedSubRun(execution, (yield* SubRuns.of(execution)).runs)
   const cause = child && (yield* Executions.use((executions) => executions.failure(child.executionId)))
   return cause === undefined ? failure : defined({ ...cause, node: failure.node, called: child?.workflowId })
 }, (effect, _, failure) => Effect.orElseSucceed(effect, () => failure))

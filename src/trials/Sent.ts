@@ -181,21 +181,30 @@ const splitAddress = (address: unknown) => {
     : { address }
 }
 
-/** Parts of an entry to compare, with their paths: its address if both have one, its credentials, its parameters. */
-const parts = (entry: Entry, other: Entry) => {
-  const open = new Set([...entry.unresolved, ...other.unresolved].map(({ path }) => path))
-  const hasAddresses = entry.address !== undefined && other.address !== undefined
-  const { addressed, values, written } = entry.whole
-  const parameters = asWritten(values, written, open)
+type Pair = readonly [then: Entry | undefined, now: Entry | undefined]
+
+/** Values to compare, with their paths: addresses if both sides have one, credentials, parameters; or a whole side. */
+const parts = (pair: Pair): ReadonlyArray<readonly [path: string, before: unknown, after: unknown]> => {
+  const [then, now] = pair
+  if (then === undefined || now === undefined) {
+    const whole = (entry: Entry | undefined) => entry && (entry.address ?? entry.whole.values)
+    return [["item", whole(then), whole(now)]]
+  }
+  const open = new Set([...then.unresolved, ...now.unresolved].map(({ path }) => path))
+  const hasAddresses = then.address !== undefined && now.address !== undefined
+  const parameters = ({ whole: { addressed, values, written } }: Entry) => {
+    const all = asWritten(values, written, open)
+    return opened(hasAddresses ? without(all, (_, name) => addressed.includes(name)) : all)
+  }
   return [
-    ["", hasAddresses ? splitAddress(entry.address) : {}],
-    ["credentials", entry.credentials],
-    ["", opened(hasAddresses ? without(parameters, (_, name) => addressed.includes(name)) : parameters)]
-  ] as const
+    ...hasAddresses ? [["", splitAddress(then.address), splitAddress(now.address)] as const] : [],
+    ["credentials", then.credentials, now.credentials],
+    ["", parameters(then), parameters(now)]
+  ]
 }
 
 /** Differences of what was sent for an item. */
-export interface ItemDifference {
+interface ItemDifference {
   readonly item: number
   readonly changes: ReadonlyArray<ItemDifferences.Change>
 }
@@ -211,36 +220,25 @@ export interface Sender extends Options {
  */
 export const differences = Effect.fnUntraced(function*(then: Sender, now: Sender) {
   const interpreter = yield* Interpreter.load
-  const sides = [then, now].map((side) => {
-    const stored = reader(interpreter, side.execution, { ...side, redacts: false })
-    const shown = side.redacts ? reader(interpreter, side.execution, side) : stored
-    return { stored, shown, count: Math.min(side.limit, count(side.execution, side)) }
-  })
-  const [before, after] = sides
+  const pairs = (redacts: boolean) => {
+    const [before, after] = [then, now].map((side) => {
+      const entryOf = reader(interpreter, side.execution, { ...side, redacts })
+      const total = Math.min(side.limit, count(side.execution, side))
+      return (item: number) => item < total ? entryOf(item) : undefined
+    })
+    return (item: number): Pair => [before?.(item), after?.(item)]
+  }
+  const [stored, shown] = [pairs(false), pairs(then.redacts)]
   const all: Array<ItemDifference> = []
-  if (before === undefined || after === undefined) return all
-  for (let item = 0; item < Math.max(before.count, after.count); item++) {
+  for (let item = 0;; item++) {
     if (item % itemsPerTurn === itemsPerTurn - 1) yield* Effect.yieldNow
-    const [old, current] = sides.map(({ count, stored }) => item < count ? stored(item) : undefined)
-    if (old === undefined || current === undefined) {
-      const whole = (entry: Entry | undefined) => entry && (entry.address ?? entry.whole.values)
-      const [left, right] = sides.map(({ shown }, side) =>
-        Redact.whole(whole(side === 0 ? old : current), () => whole(shown(item)))
-      )
-      if (left !== undefined && right !== undefined) {
-        all.push({ item, changes: ItemDifferences.changes(left, right, "item") })
-      }
-      continue
-    }
-    const [left, right] = [parts(old, current), parts(current, old)]
-    const changes = left.flatMap(([path, value], part) =>
-      ItemDifferences.changes(
-        Redact.whole(value, () => parts(before.shown(item), after.shown(item))[part]?.[1]),
-        Redact.whole(right[part]?.[1], () => parts(after.shown(item), before.shown(item))[part]?.[1]),
-        path
-      )
-    )
+    const pair = stored(item)
+    if (pair.every((entry) => entry === undefined)) return all
+    const changes = parts(pair).flatMap(([path, before, after], index, { length }) => {
+      // A part that readers do not see is hidden.
+      const seen = (side: 1 | 2) => () => parts(shown(item)).at(index - length)?.[side]
+      return ItemDifferences.changes(Redact.whole(before, seen(1)), Redact.whole(after, seen(2)), path)
+    })
     if (changes.length > 0) all.push({ item, changes })
   }
-  return all
 })

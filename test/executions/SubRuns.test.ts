@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as RunReport from "../../src/app/report/RunReport.ts"
 import * as Executions from "../../src/executions/Executions.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
@@ -99,6 +100,8 @@ describe("an execution whose data n8n cannot deliver", () => {
       const summary = yield* tools.getExecution.call({ id: "30" })
       assert.deepInclude(summary, { id: "30", workflowId: "shop", status: "error", duration: 5_000 })
       assert.include(summary.note, "n8n cannot deliver the data of this execution: ")
+      const lines = RunReport.why(summary, { width: 100, isColoured: false }, "effect-n8n-mcp")
+      assert.include(lines.join("\n"), "n8n cannot deliver the data of this execution: ")
       const { matched, note, runs } = yield* tools.searchExecution.call({ workflowId: "shop", where: "n === 1" })
       assert.deepStrictEqual([matched, runs, note], [
         1,
