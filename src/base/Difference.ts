@@ -140,39 +140,30 @@ export interface Field {
 export const fields = (differences: ReadonlyArray<Difference>, path = ""): ReadonlyArray<Field> =>
   differences.map(({ after, before, steps }) => ({ path: JsonPath.print(steps, path), before, after }))
 
-/** A value as stored, and as readers see it: with its secrets redacted. */
-export interface Both {
-  readonly stored: unknown
-  readonly shown: unknown
+/** Way in which a value differs. */
+export type Kind = "altered" | "added" | "removed"
+
+/** A difference of stored values as readers see it: secrets are redacted by the whole values that they are in. */
+export interface Change extends Field {
+  readonly kind: Kind
+  /** Value that readers see on a side. */
+  readonly shown: (side: "before" | "after") => unknown
 }
 
-export const nothing: Both = { stored: undefined, shown: undefined }
-
-/** Value at a path of shown keys. */
-export const at = ({ shown, stored }: Both, steps: JsonPath.Path): Both => {
-  const own = Redact.storedPath(stored, shown, steps)
-  return own === undefined ? nothing : { stored: JsonPath.get(stored, own), shown: JsonPath.get(shown, steps) }
-}
-
-/** A difference of stored values, with its path and values as readers see them. */
-export interface Shown {
-  readonly path: string
-  readonly before: Both
-  readonly after: Both
-}
-
-/** Lists the places at which stored values differ, below a path; what readers see is looked up for these only. */
-export const shown = (before: Both, after: Both, path: string, options?: Options): ReadonlyArray<Shown> =>
-  between(before.stored, after.stored, options).map((difference) => {
-    const side = ({ shown, stored }: Both, steps: JsonPath.Path, value: unknown) => {
-      const own = value === undefined ? undefined : Redact.shownPath(stored, shown, steps)
-      return { own, both: own === undefined ? nothing : { stored: value, shown: JsonPath.get(shown, own) } }
+/** Lists the places at which stored values differ; what readers see is looked up for the differences that are shown. */
+export const changes = (
+  before: Redact.Whole,
+  after: Redact.Whole,
+  path = "",
+  options?: Options
+): ReadonlyArray<Change> =>
+  between(before.value, after.value, options).map((difference) => ({
+    path: JsonPath.print(difference.steps.map(Redact.step), path),
+    before: difference.before,
+    after: difference.after,
+    kind: difference.before === undefined ? "added" : difference.after === undefined ? "removed" : "altered",
+    shown: (side) => {
+      if (difference[side] === undefined) return undefined
+      return side === "before" ? before.at(difference.former) : after.at(difference.steps)
     }
-    const left = side(before, difference.former, difference.before)
-    const right = side(after, difference.steps, difference.after)
-    return {
-      path: JsonPath.print(right.own ?? left.own ?? [], path),
-      before: left.both,
-      after: right.both
-    }
-  })
+  }))

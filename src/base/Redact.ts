@@ -8,7 +8,7 @@
  */
 import * as Predicate from "effect/Predicate"
 import { own } from "./Json.ts"
-import type { Path } from "./JsonPath.ts"
+import { get, type Path, type Step } from "./JsonPath.ts"
 import { hide, isPairValue, isPart, isSecretName, isValueKey, marker, pairName } from "./redact/Names.ts"
 import { redactKnown } from "./redact/Shapes.ts"
 import { mayHold } from "./redact/Suspects.ts"
@@ -125,20 +125,44 @@ export const occursInMarker = (text: string): boolean => /[[\]]/.test(text) || m
 /** Steps in another copy of the same value: keys keep their order, also those that are secrets themselves. */
 const translated = (from: unknown, to: unknown, [step, ...rest]: Path): Path | undefined => {
   if (step === undefined || from === to) return step === undefined ? [] : [step, ...rest]
-  const other = Predicate.isString(step) && Predicate.isObjectOrArray(from) && !Array.isArray(from)
-    ? Object.keys(to ?? {})[Object.keys(from).indexOf(step)]
-    : step
+  if (!Predicate.isObjectOrArray(from) || !Predicate.isObjectOrArray(to) || !Object.hasOwn(from, step)) return undefined
+  const [keys, others] = [Object.keys(from), Object.keys(to)]
+  const other = Array.isArray(from) || keys.length !== others.length ? step : others[keys.indexOf(String(step))]
   const below = other === undefined ? undefined : translated(own(from, step), own(to, other), rest)
   return other === undefined || below === undefined ? undefined : [other, ...below]
 }
 
-/** Path of a place in the redacted copy of a value; `undefined` if the value has no such place. @internal */
-export const shownPath = (stored: unknown, shown: unknown, path: Path): Path | undefined =>
-  translated(stored, shown, path)
+/** Step as readers see it: a key without secrets. @internal */
+export const step = (step: Step): Step =>
+  Predicate.isString(step) && step.length >= shortestSecretKey ? redactKnown(step) : step
 
-/** Path in a value of a place in its redacted copy; `undefined` if the copy has no such place. @internal */
-export const storedPath = (stored: unknown, shown: unknown, path: Path): Path | undefined =>
-  translated(shown, stored, path)
+/** Value whose places are shown as in its redacted copy, which is made when the first one is. @internal */
+export interface Whole {
+  readonly value: unknown
+  /** Value at a path as readers see it: `[redacted]` if the copy has no such place. */
+  readonly at: (path: Path) => unknown
+  /** Place behind a path of the copy. */
+  readonly inner: (path: Path) => Whole
+}
+
+/** A value with its redacted copy. @internal */
+export const whole = (value: unknown, copy: (value: unknown) => unknown = redact): Whole => {
+  let shown: { readonly copy: unknown } | undefined
+  const clean = () => (shown ??= { copy: copy(value) }).copy
+  const at = (path: Path) => {
+    const own = translated(value, clean(), path)
+    return own === undefined ? marker : get(clean(), own)
+  }
+  const below = (outer: Path): Whole => ({
+    value: get(value, outer),
+    at: (path) => at([...outer, ...path]),
+    inner: (path) => {
+      const stored = translated(clean(), value, [...translated(value, clean(), outer) ?? [], ...path])
+      return stored === undefined ? whole(undefined) : below(stored)
+    }
+  })
+  return below([])
+}
 
 const placesIn = (value: unknown, clean: unknown, path: Path): ReadonlyArray<Path> => {
   if (value === clean) return []

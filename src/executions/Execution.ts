@@ -80,6 +80,8 @@ export interface Execution {
   readonly calledBy: Related | undefined
   /** Whether n8n itself hid the items (`redactionInfo`). */
   readonly isRedacted: boolean
+  /** Reason why n8n cannot deliver the data, of which only the row is known then. */
+  readonly unreadable?: string
   /** Workflow as it ran; absent if n8n stored no data. */
   readonly workflow: RanWorkflow | undefined
   readonly runs: ReadonlyMap<string, ReadonlyArray<Run>>
@@ -303,6 +305,22 @@ export const failure = (execution: Execution): Failure | undefined => {
     run: failed?.run,
     error: failed?.run.error ?? execution.error
   }
+}
+
+/** Run of a sub-workflow that a node started. */
+export interface SubRun extends Related {
+  readonly node: string
+  /** Present if n8n does not name the run with the node. */
+  readonly execution?: Execution
+}
+
+/** Run that failed below the failing node: the one that n8n names with the error, or the last one that did. */
+export const failedSubRun = (execution: Execution, runs: ReadonlyArray<SubRun>): SubRun | undefined => {
+  const { node: failed, run } = failure(execution) ?? {}
+  return runs.findLast(({ execution: child, executionId, node }) =>
+    node === failed &&
+    (run?.call === undefined ? child !== undefined && child.status !== "success" : executionId === run.call.executionId)
+  )
 }
 
 export interface InputPart extends Part {

@@ -76,6 +76,8 @@ export const ExecutionSummary = Schema.Struct({
   calledBy: Schema.optionalKey(Execution.Related),
   /** Whether n8n itself hid the items: there are only counts. */
   redacted: Schema.optionalKey(Schema.Literal(true)),
+  /** Reason why there is nothing but the row of the execution. */
+  note: Schema.optionalKey(Schema.String),
   url: Schema.optionalKey(Schema.String),
   statistics: Schema.Struct({
     totalNodes: Schema.Int,
@@ -120,8 +122,15 @@ const ranked = (execution: Execution.Execution, sortBy: "time" | undefined) =>
 
 const maxCalls = 3
 
-const callsOf = (execution: Execution.Execution, node: string, runs: ReadonlyArray<Execution.Run>) => {
-  const count = sumAll(runs.map(({ callCount }) => callCount))
+const callsOf = (
+  execution: Execution.Execution,
+  node: string,
+  runs: ReadonlyArray<Execution.Run>,
+  subRuns: ReadonlyArray<Execution.SubRun>
+) => {
+  const all = subRuns.flatMap((run) => run.node === node ? [run.executionId] : [])
+  const count = Math.max(all.length, sumAll(runs.map(({ callCount }) => callCount)))
+  if (all.length > 0) return { count, ids: all.slice(0, maxCalls) }
   if (count === 0) return undefined
   const ids: Array<string> = []
   for (const run of runs) {
@@ -240,12 +249,18 @@ export type NextStep =
   | { readonly _tag: "SameAgain" }
 
 /** Failing node, else the last one to run; if none ran, the workflow, or the same execution later. */
-export const nextStep = (execution: Execution.Execution, failure: Failure | undefined): NextStep => {
+export const nextStep = (
+  execution: Execution.Execution,
+  failure: Failure | undefined,
+  subRuns: ReadonlyArray<Execution.SubRun> = []
+): NextStep => {
   const failed = failure?.node
   const nodeName = failed !== undefined && execution.runs.has(failed) ? failed : Execution.lastToRun(execution)
   if (nodeName !== undefined) {
-    return failure?.inputCount === undefined || execution.isRedacted
-      ? { _tag: "Node", nodeName, called: Execution.failure(execution)?.run?.call?.executionId }
+    const called = Execution.failure(execution)?.run?.call?.executionId ??
+      Execution.failedSubRun(execution, subRuns)?.executionId
+    return called !== undefined || failure?.inputCount === undefined || execution.isRedacted
+      ? { _tag: "Node", nodeName, called }
       : { _tag: "FindItem", nodeName, inputCount: failure.inputCount, where: failure.suspects?.where }
   }
   if (!ExecutionHead.isOver(execution.status)) return { _tag: "SameAgain" }
@@ -261,7 +276,10 @@ export const summarize = (execution: Execution.Execution, options: {
   readonly namesOf: Connections.OutputNames
   /** Version that is published, `null` if none is; absent if that is unknown. */
   readonly published?: string | null | undefined
+  /** Runs of sub-workflows, also those that n8n does not name with the nodes. */
+  readonly subRuns?: ReadonlyArray<Execution.SubRun> | undefined
 }): ExecutionSummary => {
+  const { subRuns = [] } = options
   const { runs, version } = execution
   const shapes = new Map((execution.workflow?.nodes ?? []).map((node) => [node.name, node]))
   const all = ranked(execution, options.sortBy)
@@ -275,7 +293,7 @@ export const summarize = (execution: Execution.Execution, options: {
       runs: runs.length > 1 ? runs.length : undefined,
       reused: runs.every((run) => Execution.isReused(execution, run)) ? true as const : undefined,
       time,
-      calls: callsOf(execution, name, runs),
+      calls: callsOf(execution, name, runs, subRuns),
       errorItems: blamed > 0 ? blamed : undefined
     })
   })
@@ -295,6 +313,7 @@ export const summarize = (execution: Execution.Execution, options: {
     },
     calledBy: execution.calledBy,
     redacted: execution.isRedacted ? true as const : undefined,
+    note: execution.unreadable === undefined ? undefined : ItemView.incomplete(execution),
     url: options.url,
     statistics: defined({
       totalNodes: Math.max(shapes.size, runs.size),

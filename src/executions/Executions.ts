@@ -122,6 +122,18 @@ const request = Effect.fnUntraced(function*<A extends { readonly isWithheld: boo
   return needsData && first.isWithheld ? yield* n8n.readExecution(id, { ignoreDataSizeLimit: true }, read) : first
 })
 
+/** Whether n8n fails to make the answer with the data of an execution, which it does each time. */
+const isUndeliverable = (error: Errors.N8nError) => Errors.statusOf(error) === 500
+
+/** Reads only the row of an execution whose data n8n cannot deliver. */
+const rowOf = Effect.fnUntraced(function*(id: string, fault: Errors.N8nError) {
+  const head = yield* Effect.mapError(N8nClient.use(({ executionHead }) => executionHead(id)), () => fault)
+  const row = yield* read(id, Infinity)(Stream.succeed(new TextEncoder().encode(JSON.stringify(head))), {
+    operation: "get execution"
+  }).pipe(Effect.mapError(() => fault))
+  return { ...row.execution, unreadable: Errors.inOneLine(fault, 200) }
+})
+
 const failureOf = (execution: Execution.Execution): Failure | undefined => {
   const failure = Execution.failure(execution)
   return failure === undefined ? undefined : ofError(failure.error, failure.node)
@@ -178,7 +190,13 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
       )
       const readPart = Effect.fnUntraced(function*(part: Part, id: string) {
         const { instance } = yield* N8nClient
-        return yield* Cache.get(early, { id, key: `${instance.key}/${id}`, part })
+        return yield* Cache.get(early, { id, key: `${instance.key}/${id}`, part }).pipe(
+          Effect.catchIf(isUndeliverable, () =>
+            Effect.succeed({
+              failure: { message: "n8n cannot deliver the data of the run (HTTP 500)" },
+              version: undefined
+            }))
+        )
       })
 
       // Clients request several nodes of one execution concurrently: the first call reads it, the others wait.
@@ -187,7 +205,9 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
       const stored = Effect.fnUntraced(function*(id: string, gone: Errors.NotFoundError) {
         const { instance } = yield* N8nClient
         const bytes = yield* testRuns.load(instance.key, id)
-        if (bytes === undefined) return yield* gone
+        if (bytes === undefined) {
+          return yield* gone
+        }
         return yield* read(id, maxBodyBytes)(Stream.succeed(bytes), { operation: "get execution" }).pipe(
           Effect.mapError(() => gone)
         )
@@ -216,7 +236,8 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
               Effect.map((downloaded) => {
                 if (ExecutionHead.isOver(downloaded.execution.status)) remember(key, downloaded)
                 return downloaded.execution
-              })
+              }),
+              Effect.catchIf(isUndeliverable, (fault) => rowOf(id, fault))
             )
           }).pipe(oneAtATime(key))
         })
@@ -227,6 +248,9 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
 /** Refuses a node that is not in the execution. @internal */
 export const checkNode = (execution: Execution.Execution, name: string, field: string) => {
   const names = Execution.nodeNames(execution)
+  if (execution.unreadable !== undefined) {
+    return Errors.invalid("id", `n8n cannot deliver the data of execution '${execution.id}'`, execution.unreadable)
+  }
   return names.includes(name)
     ? Effect.void
     : Errors.invalid(field, `Node '${name}' not found in execution '${execution.id}'`, suggestion(name, names))

@@ -1,40 +1,32 @@
-/**
- * Comparison of the items of two nodes: pairs of items, and the paths at which they differ. Pure, but yields to other
- * fibers.
- *
- * Items are read from the cached bytes as needed; only keys or positions of one side stay in memory.
- */
+/** Comparison of the items of two nodes: the paths at which pairs differ. Pure, but yields to other fibers. */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
-import { identity } from "effect/Function"
 import { sumAll } from "effect/Number"
 import * as Schema from "effect/Schema"
-import { at, type Both, nothing } from "../base/Difference.ts"
 import { defined, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
+import type * as Redact from "../base/Redact.ts"
+import * as Graph from "../workflow/Graph.ts"
 import * as Execution from "./Execution.ts"
+import * as ItemDifferences from "./ItemDifferences.ts"
 import {
-  type Difference,
-  differences,
-  type Example,
-  type Kind,
-  kindOf,
-  type PathCount,
-  tally
-} from "./ItemDifferences.ts"
+  eachItem,
+  labelAt,
+  offsets,
+  paired,
+  type PairedBy,
+  reader,
+  type Side,
+  sideOf,
+  type Sides
+} from "./ItemPairs.ts"
 import * as Lineage from "./Lineage.ts"
 
 export type { Path, Step } from "../base/JsonPath.ts"
 export { Example, isRounding, PathCount } from "./ItemDifferences.ts"
+export { type Ends, origins, PairedBy, type Side, sideOf, type SideOptions, type Sides } from "./ItemPairs.ts"
 
-/** Items of one output. */
-export type Side = Execution.Part
-
-/** Way in which items of both sides were paired; `none`: one side aggregates the other, so that they are not comparable. */
-export const PairedBy = Schema.Literals(["key", "pairedItem", "place", "none"])
-export type PairedBy = typeof PairedBy.Type
-
-/** Items without a partner: their number, and the first ones by position or key. */
+/** Items without a partner: their number, and the first ones by position or by the value that names them. */
 export const Unpaired = Schema.Struct({
   count: Schema.Int,
   first: Schema.Array(Schema.Union([Schema.Int, Schema.String]))
@@ -45,14 +37,22 @@ export type Unpaired = typeof Unpaired.Type
  * Result of a comparison: the pairs that are equal, and those with altered values, with added and with removed keys. A
  * pair can have all three. `paths` begins with the rarest change, `examples` are of the rarest.
  */
-export interface Comparison extends Readonly<Record<"same" | Kind, number>> {
+export interface Comparison {
   readonly pairedBy: PairedBy
-  readonly paths: ReadonlyArray<PathCount>
-  readonly examples: ReadonlyArray<Example>
+  /** Side that was compared with `from`: the last one that still pairs if a node after it aggregates. */
+  readonly to: Side
+  readonly same: number
+  readonly altered: number
+  readonly added: number
+  readonly removed: number
+  readonly paths: ReadonlyArray<ItemDifferences.PathCount>
+  readonly examples: ReadonlyArray<ItemDifferences.Example>
   readonly onlyInFrom: Unpaired
   readonly onlyInTo: Unpaired
   /** Items of `from` with several partners. */
   readonly duplicated?: Unpaired
+  /** Path of the values that name the items: the key, or a field that looks like an id and is another in each item. */
+  readonly namedBy?: string
   /** Number of items without a value at the key. */
   readonly withoutKey?: { readonly from: number; readonly to: number }
   /** Number of key values shared by several items of `from`, which are paired in order. */
@@ -64,362 +64,221 @@ export interface Comparison extends Readonly<Record<"same" | Kind, number>> {
 }
 
 /** Items to compare, and how. */
-export interface Options {
-  readonly from: Side
-  readonly to: Side
-  readonly key?: JsonPath.Path | undefined
+export interface Options extends Sides {
   readonly fields: ReadonlyArray<JsonPath.Path>
   readonly ignore: ReadonlyArray<JsonPath.Path>
   readonly limit: number
-  /** Whether to name the node that made a change, for the rarest paths. */
-  readonly steps?: boolean | undefined
-  /** Execution of `to`, if it is another one. */
-  readonly other?: Execution.Execution | undefined
-  readonly redacts: boolean
 }
 
-const itemsOf = (segment: Execution.Segment, redacts: boolean) => {
-  const redact = redacts ? segment.redactor() : identity
-  return segment.items().map((stored) => ({
-    stored,
-    json: (): Both => {
-      const json = obj(stored)?.["json"] ?? {}
-      let clean: unknown
-      return {
-        stored: json,
-        get shown() {
-          return clean ??= redact(json)
-        }
+const maxValues = 2_000
+
+const canBeKey = (value: unknown) => typeof value === "string" || Number.isSafeInteger(value)
+
+/** Fields whose values only changed places: the pairs are crossed, and the field would be a better key. */
+const crossings = () => {
+  const fields = new Map<string, { count: number; readonly before: Set<unknown>; readonly after: Set<unknown> }>()
+  return {
+    add: (all: ReadonlyArray<ItemDifferences.Change>) => {
+      for (const { after, before, path } of all) {
+        if (/[.[]/.test(path)) continue
+        const field = fields.get(path) ?? { count: 0, before: new Set(), after: new Set() }
+        fields.set(path, field)
+        if (field.count++ >= maxValues) continue
+        if (canBeKey(before)) field.before.add(before)
+        if (canBeKey(after)) field.after.add(after)
       }
-    }
-  }))
-}
-
-type Read = ReturnType<typeof itemsOf>[number]
-
-const yieldEvery = 2_000
-
-const reader = (execution: Execution.Execution, slot: Execution.Slot, redacts: boolean) => {
-  const recent: Array<{ readonly first: number; readonly items: ReadonlyArray<Read> }> = []
-  return (index: number): Both => {
-    const known = recent.find(({ first, items }) => index >= first && index < first + items.length)
-    if (known !== undefined) return known.items[index - known.first]?.json() ?? nothing
-    for (const segment of execution.segments(slot, index)) {
-      const read = { first: segment.first, items: itemsOf(segment, redacts) }
-      recent.unshift(read)
-      if (recent.length > 4) recent.pop()
-      return read.items[index - read.first]?.json() ?? nothing
-    }
-    return nothing
+    },
+    likelyKey: () =>
+      [...fields].find(([, { after, before, count }]) => {
+        const looked = Math.min(count, maxValues)
+        const moved = [...after].filter((value) => before.has(value)).length
+        return count >= 3 && before.size === looked && after.size === looked && moved * 2 >= looked
+      })?.[0]
   }
 }
 
-type Partner = (index: number) => number | undefined
+/** Names of fields that tell items apart, best first. */
+const identifying = [
+  /^(?:.*[_\s-])?(?:[iI][dD]|uuid|guid)$|[a-z]I[dD]$/,
+  /^(?:.*[_\s-])?(?:no|nr|num|number|key|code|sku|ref)$|[a-z](?:No|Nr|Num|Number|Key|Code|Sku|Ref)$/,
+  /(?:[eE]?mail|[nN]ame|[tT]itle|[sS]lug)$/
+]
 
-const asKey = (value: unknown) =>
-  value === undefined || value === null ? undefined : typeof value === "string" ? value : JSON.stringify(value)
-
-const labelOf = (key: Both) => key.stored === key.shown ? asKey(key.shown) : undefined
-
-const eachItem = Effect.fnUntraced(function*(
-  execution: Execution.Execution,
-  slot: Execution.Slot,
-  redacts: boolean,
-  visit: (item: Read, index: number) => void
-) {
-  let sinceYield = 0
-  for (const segment of execution.segments(slot)) {
-    for (const [place, item] of itemsOf(segment, redacts).entries()) {
-      visit(item, segment.first + place)
-      sinceYield++
-    }
-    if (sinceYield > yieldEvery) {
-      sinceYield = 0
-      yield* Effect.yieldNow
-    }
-  }
-})
-
-const byKey = Effect.fnUntraced(function*(
-  execution: Execution.Execution,
-  { from, other = execution, redacts, to }: Options,
-  key: JsonPath.Path
-) {
-  const waiting = new Map<string, Array<number>>()
-  const labels: Array<string | undefined> = []
-  const withoutKey = { from: 0, to: 0 }
-  yield* eachItem(execution, from.slot, redacts, ({ json }, index) => {
-    const value = asKey(at(json(), key).stored)
-    if (value === undefined) {
-      withoutKey.from++
-      return
-    }
-    const list = waiting.get(value)
-    if (list === undefined) waiting.set(value, [index])
-    else list.push(index)
-  })
-  // Equal keys are paired in their order.
-  let sharedKeys = 0
-  for (const list of waiting.values()) {
-    if (list.length > 1) sharedKeys++
-    list.reverse()
-  }
-  const partners: Array<number | undefined> = []
-  yield* eachItem(other, to.slot, redacts, ({ json }, index) => {
-    const own = at(json(), key)
-    const value = asKey(own.stored)
-    labels[index] = labelOf(own)
-    if (value === undefined) withoutKey.to++
-    partners[index] = value === undefined ? undefined : waiting.get(value)?.pop()
-  })
-  return { partner: (index: number) => partners[index], labels, withoutKey, sharedKeys }
-})
-
-/** Position of the first origin of each item, and whether it was made from several. */
-interface Positions {
-  readonly first: Int32Array
-  readonly merged: Uint8Array
-}
-
-const unlinked = -1
-
-/** Follows n8n's own links from items to their origins, over any number of nodes. */
-const byLinks = Effect.fnUntraced(
-  function*(execution: Execution.Execution, { from, to }: Pick<Options, "from" | "to">) {
-    const resolved = new Map<string, Positions>()
-    const resolve: (side: Side) => Effect.Effect<Positions> = Effect.fnUntraced(
-      function*({ count, slot }: Side) {
-        const key = Lineage.slotKey(slot)
-        const known = resolved.get(key)
-        if (known !== undefined) return known
-        const positions: Positions = { first: new Int32Array(count).fill(unlinked), merged: new Uint8Array(count) }
-        const { first, merged } = positions
-        resolved.set(key, positions)
-        if (key === Lineage.slotKey(from.slot)) {
-          first.forEach((_, index) => (first[index] = index))
-          return positions
-        }
-        const run = execution.runs.get(slot.node)?.[slot.run]
-        if (run === undefined) return positions
-        const inputs = new Map<number, Positions>()
-        for (const part of Execution.inputs(execution, slot.node, run)) {
-          if (part.source !== undefined) inputs.set(part.input, yield* resolve({ slot: part.slot, count: part.count }))
-        }
-        const elsewhere: Array<{ readonly index: number; readonly item: number; readonly side: Side }> = []
-        const add = (index: number, item: number, origins: Positions | undefined) => {
-          const origin = origins?.first[item] ?? unlinked
-          if (origin === unlinked) return
-          if (origins?.merged[item] === 1 || first[index] !== unlinked && first[index] !== origin) merged[index] = 1
-          if (first[index] === unlinked) first[index] = origin
-        }
-        yield* eachItem(execution, slot, false, ({ stored }, index) => {
-          for (const { input, item, source } of Lineage.linksOf(stored)) {
-            if (source === undefined) add(index, item, inputs.get(input))
-            else {
-              const other = Execution.slotOf(source)
-              const count = Execution.portAt(execution, other)?.count ?? 0
-              elsewhere.push({ index, item, side: { slot: other, count } })
-            }
-          }
-        })
-        for (const { index, item, side } of elsewhere) add(index, item, yield* resolve(side))
-        return positions
+/** Finds the field by which readers recognize an item: it is the same on both sides of a pair, and another in each. */
+const naming = () => {
+  let fields: Map<string, Map<unknown, number>> | undefined
+  let pairs = 0
+  return {
+    add: (origin: number, before: unknown, after: unknown) => {
+      if (pairs++ >= maxValues) return
+      const [old, now] = [obj(before) ?? {}, obj(after) ?? {}]
+      fields ??= new Map(
+        Object.keys(now).filter((key) => identifying.some((pattern) => pattern.test(key))).map((
+          key
+        ) => [key, new Map()])
+      )
+      for (const [key, values] of fields) {
+        const value = now[key]
+        const isName = canBeKey(value) && value === old[key] && (values.get(value) ?? origin) === origin
+        if (isName) values.set(value, origin)
+        else fields.delete(key)
       }
-    )
-    const { first, merged } = yield* resolve(to)
-    return {
-      partner: (index: number) => (first[index] ?? unlinked) < 0 ? undefined : first[index],
-      /** Number of items with a partner, and of those that were made from several. */
-      count: first.filter((position) => position >= 0).length,
-      merged: sumAll(merged)
+    },
+    path: (): JsonPath.Path | undefined => {
+      const names = [...fields?.keys() ?? []]
+      const best = identifying.flatMap((pattern) => names.find((name) => pattern.test(name)) ?? [])[0]
+      return best === undefined ? undefined : [best]
     }
   }
-)
-
-type Linked = Effect.Success<ReturnType<typeof byLinks>>
-
-/** Position in `from` of the origin of each item of `to` by n8n's links; `undefined` without one. */
-export const origins = (execution: Execution.Execution, sides: Pick<Options, "from" | "to">) =>
-  Effect.map(
-    byLinks(execution, sides),
-    ({ partner }) => Array.from({ length: sides.to.count }, (_, index) => partner(index))
-  )
-
-const first = 5
-
-const unpaired = () => ({ count: 0, first: [] as Array<number | string> })
-
-const note = (into: { count: number; first: Array<number | string> }, what: number | string) => {
-  into.count++
-  if (into.first.length < first) into.first.push(what)
 }
 
-const isMerging = ({ merged }: Linked, to: Side) => merged * 2 > to.count
-
-/** Keys of an item by the kind of their values: a list in place of a value is another field. */
-const shapeOf = (json: unknown) =>
-  new Set(Object.entries(obj(json) ?? {}).map(([key, value]) => `${Array.isArray(value)}${key}`))
-
-const maxSamples = 20
-
-/**
- * Whether one side aggregates the other: n8n's links merge items, or there are more items on one side and hardly a field
- * on both.
- */
-const isAggregated = (
-  { from, to }: Options,
-  pair: (index: number) => readonly [Both, Both] | undefined,
-  linked: Linked | undefined,
-  isPairing: boolean
-): boolean => {
-  if (from.count === to.count || from.count === 0 || to.count === 0) return false
-  if (linked !== undefined && isMerging(linked, to)) return to.count < from.count
-  if (Math.max(from.count, to.count) < 2 * Math.min(from.count, to.count)) return false
-  let [shared, most] = [0, 0]
-  for (let index = 0; index < Math.min(to.count, maxSamples); index++) {
-    const [a, b] = (pair(index) ?? []).map(({ stored }) => shapeOf(stored))
-    if (a === undefined || b === undefined) continue
-    shared += [...a].filter((key) => b.has(key)).length
-    // Items that were split out may keep the fields of their origin.
-    most += isPairing ? Math.min(a.size, b.size) : Math.max(a.size, b.size)
-  }
-  return shared * 2 < most
+/** Takes some examples of each of the rarest changes, up to the limit. */
+const spread = <A>(rarest: ReadonlyArray<ReadonlyArray<A>>, limit: number): ReadonlyArray<A> => {
+  const turns = [rarest.flatMap((examples) => examples.slice(0, 3)), rarest.flatMap((examples) => examples.slice(3))]
+  const chosen = new Set(turns.flat().slice(0, limit))
+  return rarest.flatMap((examples) => examples.filter((each) => chosen.has(each)))
 }
 
-const maxFollowed = 5
+const maxUnpaired = 5
 
-/** Names the nodes that first changed the values at a path, on the ways of some examples. */
+/** Names the node that first changed the value at a path on the way of an item; `undefined` without a node between. */
 const changedBy = (
   execution: Execution.Execution,
   { from, redacts, to }: Options,
-  partner: Partner,
-  examples: ReadonlyArray<Example>,
+  { index, origin, path }: { readonly index: number; readonly origin: number | undefined; readonly path: string },
   budget: Lineage.Budget
-): ReadonlyArray<string> => {
-  const fromKey = Lineage.slotKey(from.slot)
-  const nodes = examples.slice(0, 3).flatMap(({ index, path }) => {
-    const origin = partner(index)
-    const [way] = Lineage.ways(
-      execution,
-      { slot: to.slot, index },
-      (place) => place.index === origin && Lineage.slotKey(place.slot) === fromKey,
-      budget
-    ) ?? []
-    const values = way?.map(({ index, slot }) =>
-      at(reader(execution, slot, redacts)(index), JsonPath.parse(path) ?? []).stored
-    )
-    const step = values?.findIndex((value) => !Equal.equals(value, values[0])) ?? -1
-    return way?.[step]?.slot.node ?? []
-  })
-  return [...new Set(nodes)]
+): string | undefined => {
+  const placeAt = (side: Side, index: number): Lineage.Place | undefined => {
+    const place = offsets(side).findLast(({ first }) => first <= index)
+    return place && { slot: place.part.slot, index: index - place.first }
+  }
+  const [start, end] = [origin === undefined ? undefined : placeAt(from, origin), placeAt(to, index)]
+  if (start === undefined || end === undefined) return undefined
+  const startKey = Lineage.slotKey(start.slot)
+  const isStart = ({ index, slot }: Lineage.Place) => index === start.index && Lineage.slotKey(slot) === startKey
+  const [way] = Lineage.ways(execution, end, isStart, budget) ?? []
+  if (way === undefined || way.length < 3) return undefined
+  const steps = JsonPath.parse(path) ?? []
+  const values = way.map(({ index, slot }) =>
+    reader(execution, { parts: [{ slot, count: index + 1 }] }, redacts)(index).inner(steps).value
+  )
+  return way[values.findIndex((value) => !Equal.equals(value, values[0]))]?.slot.node
 }
 
-/** Compares the items of two outputs. */
-export const compare = Effect.fnUntraced(function*(execution: Execution.Execution, options: Options) {
-  const { fields, from, ignore, key, limit, other = execution, redacts, steps = false, to } = options
-  const keyed = key === undefined ? undefined : yield* byKey(execution, options, key)
-  const links = key === undefined && other === execution ? yield* byLinks(execution, options) : undefined
-  const isPairing = links !== undefined && links.count * 2 >= Math.min(from.count, to.count) && links.count > 0 &&
-    !isMerging(links, to)
-  const linked = isPairing ? links : undefined
-  const pairedBy: PairedBy = keyed !== undefined ? "key" : linked !== undefined ? "pairedItem" : "place"
-  const partner: Partner = keyed?.partner ?? linked?.partner ?? ((index) => index < from.count ? index : undefined)
-  const before = reader(execution, from.slot, redacts)
-  const after = reader(other, to.slot, redacts)
-  const isNotPaired = keyed === undefined && other === execution && isAggregated(
-    options,
-    (index) => {
-      const origin = partner(index)
-      return origin === undefined ? undefined : [before(origin), after(index)]
-    },
-    links,
-    isPairing
-  )
-  if (isNotPaired) return notPaired
+/** Differences of a pair at the requested paths; `missing` loses the positions of those that a side has. */
+const changesOf =
+  ({ fields, ignore }: Options, missing: Set<number>) => (before: Redact.Whole, after: Redact.Whole) => {
+    const all = fields.length === 0 ? ItemDifferences.changes(before, after) : fields.flatMap((field, position) => {
+      const [left, right] = [JsonPath.expand(before.value, field), JsonPath.expand(after.value, field)]
+      return (left.length < right.length ? right : left).flatMap((path) => {
+        const [old, now] = [before.inner(path), after.inner(path)]
+        if (old.value !== undefined || now.value !== undefined) missing.delete(position)
+        return ItemDifferences.changes(old, now, JsonPath.print(path))
+      })
+    })
+    return ignore.length === 0 ? all : all.filter(({ path }) => !JsonPath.covers(ignore, JsonPath.parse(path) ?? []))
+  }
 
-  const counted = tally(limit, keyed !== undefined)
+const compareSides = Effect.fnUntraced(function*(execution: Execution.Execution, options: Options) {
+  const { fields, from, key, limit, other = execution, redacts, to } = options
+  const [before, after] = [reader(execution, from, redacts), reader(other, to, redacts)]
+  const { pairedBy, partner, ...keyed } = yield* paired(execution, options, [before, after])
+  const tally = ItemDifferences.tally<never, { readonly index: number }>(limit)
+  const [crossed, names] = [crossings(), naming()]
   const partners = new Uint32Array(from.count)
-  const onlyInTo = unpaired()
-  const counts = { same: 0, altered: 0, added: 0, removed: 0 }
-  let pairs = 0
   const missing = new Set(fields.keys())
-  const differencesOf = (a: Both, b: Both) => {
-    const all: Array<Difference> = []
-    if (fields.length === 0) all.push(...differences(a, b, ""))
-    for (const [position, field] of fields.entries()) {
-      const [left, right] = [JsonPath.expand(a.stored, field), JsonPath.expand(b.stored, field)]
-      for (const path of left.length < right.length ? right : left) {
-        const [left, right] = [at(a, path), at(b, path)]
-        if (left.stored === undefined && right.stored === undefined) continue
-        missing.delete(position)
-        all.push(...differences(left, right, JsonPath.print(path)))
+  const counts = { same: 0, altered: 0, added: 0, removed: 0 }
+  const without = { from: [] as Array<number>, to: [] as Array<number>, duplicated: [] as Array<number> }
+  let pairs = 0
+  const between = changesOf(options, missing)
+  if (pairedBy !== "none") {
+    yield* eachItem(other, to.parts, redacts, ({ json }, index) => {
+      const origin = partner(index)
+      if (origin === undefined) {
+        without.to.push(index)
+        return
       }
-    }
-    return ignore.length === 0
-      ? all
-      : all.filter(({ path }) => !JsonPath.covers(ignore, JsonPath.parse(path) ?? []))
+      partners[origin] = (partners[origin] ?? 0) + 1
+      pairs++
+      const [old, now] = [before(origin), json()]
+      const changes = between(old, now)
+      if (changes.length === 0) counts.same++
+      for (const kind of new Set(changes.map(({ kind }) => kind))) counts[kind]++
+      tally.addPair({ index }, changes)
+      if (key !== undefined) return
+      crossed.add(changes)
+      names.add(origin, old.value, now.value)
+    })
+    partners.forEach((count, index) => {
+      if (count === 0) without.from.push(index)
+      else if (count > 1) without.duplicated.push(index)
+    })
   }
-  yield* eachItem(other, to.slot, redacts, ({ json }, index) => {
-    const label = keyed?.labels[index]
-    const origin = partner(index)
-    if (origin === undefined) return note(onlyInTo, label ?? index)
-    partners[origin] = (partners[origin] ?? 0) + 1
-    pairs++
-    const changes = differencesOf(before(origin), json())
-    if (changes.length === 0) counts.same++
-    for (const kind of new Set(changes.map(kindOf))) counts[kind]++
-    counted.add(changes, index, label)
+  const name = key ?? names.path()
+  const listed = (indexes: ReadonlyArray<number>, read: typeof before): Unpaired => ({
+    count: indexes.length,
+    first: indexes.slice(0, maxUnpaired).map((index) => (name && labelAt(read(index), name)) ?? index)
   })
-
-  const onlyInFrom = unpaired()
-  const duplicated = unpaired()
-  for (const [index, count] of partners.entries()) {
-    if (count !== 1) {
-      const what = key === undefined ? index : labelOf(at(before(index), key)) ?? index
-      note(count === 0 ? onlyInFrom : duplicated, what)
-    }
-    if (index % yieldEvery === 0) yield* Effect.yieldNow
-  }
+  const rows = [...Map.groupBy(tally.rows(), ({ path }) => path)].map(([path, own]) => ({
+    path,
+    count: Math.max(...own.map(({ count }) => count)),
+    ...Object.fromEntries(own.map(({ count, kind }) => [kind, count])),
+    ...defined({ roundingOnly: sumAll(own.map(({ roundings }) => roundings)) || undefined }),
+    samples: own.flatMap(({ samples }) => samples).toSorted((a, b) => a.index - b.index).slice(0, limit)
+  })).toSorted((a, b) => a.count - b.count)
   const budget = Lineage.budget()
-  const result: Comparison = defined({
+  const chosen = spread(rows.map(({ count, samples }) => count < pairs ? samples : samples.slice(0, 1)), limit)
+  const examples = new Map(chosen.map((sample) => [
+    sample,
+    defined({
+      ...sample,
+      key: name && labelAt(after(sample.index), name),
+      by: other === execution
+        ? changedBy(execution, options, { ...sample, origin: partner(sample.index) }, budget)
+        : undefined
+    }) as ItemDifferences.Example
+  ]))
+  return defined({
     pairedBy,
+    to,
     ...counts,
-    paths: counted.paths().map(({ examples, ...path }, index) => {
-      const by = steps && other === execution && index < maxFollowed
-        ? changedBy(execution, options, partner, examples, budget)
-        : []
-      return by.length === 0 ? path : { ...path, by }
+    paths: rows.map(({ count: _, samples, ...row }) => {
+      const by = [...new Set(samples.flatMap((sample) => examples.get(sample)?.by ?? []))]
+      return by.length === 0 ? row : { ...row, by }
     }),
-    examples: counted.examples(pairs),
-    onlyInFrom,
-    onlyInTo,
-    duplicated: duplicated.count > 0 ? duplicated : undefined,
-    withoutKey: keyed !== undefined && keyed.withoutKey.from + keyed.withoutKey.to > 0 ? keyed.withoutKey : undefined,
-    sharedKeys: keyed !== undefined && keyed.sharedKeys > 0 ? keyed.sharedKeys : undefined,
-    likelyKey: counted.likelyKey(),
+    examples: [...examples.values()],
+    onlyInFrom: listed(without.from, before),
+    onlyInTo: listed(without.to, after),
+    duplicated: without.duplicated.length > 0 ? listed(without.duplicated, before) : undefined,
+    namedBy: name && JsonPath.print(name),
+    ...keyed,
+    likelyKey: crossed.likelyKey(),
     missing: missing.size > 0 && pairs > 0 ? [...missing] : undefined
-  })
-  return result
+  }) satisfies Comparison
 })
 
-const notPaired: Comparison = {
-  pairedBy: "none",
-  same: 0,
-  altered: 0,
-  added: 0,
-  removed: 0,
-  paths: [],
-  examples: [],
-  onlyInFrom: unpaired(),
-  onlyInTo: unpaired()
+/** Nodes that ran on the way from one node to another, the last ones first. */
+const nodesBetween = (execution: Execution.Execution, from: string, to: string): ReadonlyArray<string> => {
+  const graph = Graph.make(execution.workflow?.connections)
+  const later = Graph.after(graph, [from])
+  const between = [...Graph.before(graph, [to])].filter((name) => later.has(name) && name !== from && name !== to)
+  return between.filter((name) => execution.runs.has(name)).toSorted((a, b) =>
+    Execution.byOrder(execution.runs.get(b)?.at(-1), execution.runs.get(a)?.at(-1))
+  )
 }
 
-/** Output of a node to compare: the first one with items in its last run; or the first input of that run. */
-export const sideOf = (execution: Execution.Execution, node: string, isInput = false): Side | undefined => {
-  const run = execution.runs.get(node)?.at(-1)
-  if (isInput) return run && Execution.inputs(execution, node, run)[0]
-  const port = run?.outputs.find(({ count }) => count > 0) ?? run?.outputs[0]
-  return run === undefined || port === undefined
-    ? undefined
-    : { slot: { node, run: run.index, side: "output", port }, count: port.count }
-}
+const maxTries = 10
+
+/** Compares the items of two sides; where a node on the way aggregates them, up to the last node that still pairs. */
+export const compare = Effect.fnUntraced(function*(execution: Execution.Execution, options: Options) {
+  const { from, to } = options
+  const whole: Comparison = yield* compareSides(execution, options)
+  if (whole.pairedBy !== "none") return whole
+  for (const name of nodesBetween(execution, from.node, to.node).slice(0, maxTries)) {
+    const nearer = sideOf(execution, name)
+    if (nearer === undefined || nearer.count === 0) continue
+    const result: Comparison = yield* compareSides(execution, { ...options, to: nearer })
+    if (result.pairedBy === "pairedItem" || result.pairedBy === "place" && nearer.count === from.count) return result
+  }
+  return whole
+})

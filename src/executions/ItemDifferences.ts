@@ -1,21 +1,16 @@
-/** Differences between items, as stored and as shown to readers, counted by path. Pure. */
+/** Differences between items, counted by path. Pure. */
 import * as Equal from "effect/Equal"
 import * as Schema from "effect/Schema"
 import * as Differences from "../base/Difference.ts"
-import type { Both } from "../base/Difference.ts"
 import { defined } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
+import type * as Redact from "../base/Redact.ts"
 
-export type Difference = Differences.Shown
+export type Change = Differences.Change
 
-export type Kind = "altered" | "added" | "removed"
-
-export const kindOf = ({ after, before }: Difference): Kind =>
-  before.stored === undefined ? "added" : after.stored === undefined ? "removed" : "altered"
-
-/** Differences of two items, below a path; elements of lists are compared by their index. */
-export const differences = (before: Both, after: Both, path: string): ReadonlyArray<Difference> =>
-  Differences.shown(before, after, path, { pair: Differences.byIndex })
+/** Differences of two items; elements of lists are compared by their index. */
+export const changes = (before: Redact.Whole, after: Redact.Whole, path = ""): ReadonlyArray<Change> =>
+  Differences.changes(before, after, path, { pair: Differences.byIndex })
 
 const decimals = (value: number) => /\.(\d+)$/.exec(String(value))?.[1]?.length ?? 0
 
@@ -28,9 +23,94 @@ export const isRounding = (a: unknown, b: unknown): boolean => {
     decimals(long) > decimals(short)
 }
 
+const typeOf = (value: unknown) => value === null ? "null" : Array.isArray(value) ? "list" : typeof value
+
+const isRetyped = ({ after, before, kind }: Change) => kind === "altered" && typeOf(before) !== typeOf(after)
+
+/** Values as readers see them; secrets that differ look the same. */
+const shownValues = ({ kind, shown }: Change) => {
+  const [before, after] = [shown("before"), shown("after")]
+  const isHidden = kind !== "removed" && Equal.equals(before, after)
+  return defined({ before, after: isHidden ? "differs, redacted" : after })
+}
+
+/** Place of a difference, with the values that readers see there. */
+export type Sample<P> = P & { readonly path: string; readonly before?: unknown; readonly after?: unknown }
+
+/** Pairs that differ in one way at one path. */
+export interface Row<K extends string, P> {
+  readonly kind: K
+  /** Elements of lists together: `lines[].price`. */
+  readonly path: string
+  count: number
+  /** Number of pairs in which numbers were rounded only. */
+  roundings: number
+  isRetyped: boolean
+  /** Sum of the digests of all differences. */
+  digest: number
+  /** First distinct examples. */
+  readonly samples: Array<Sample<P>>
+}
+
+/** Counts differences by kind and path, with up to `limit` examples of each; beyond `most` rows they are one at `…`. */
+export const tally = <K extends string, P extends object>(limit: number, most = Infinity) => {
+  const rows = new Map<string, Row<K | Differences.Kind, P>>()
+  const at = (kind: K | Differences.Kind, path: string): Row<K | Differences.Kind, P> => {
+    const key = `${kind} ${path}`
+    const known = rows.get(key)
+    if (known !== undefined) return known
+    if (rows.size >= most && path !== restPath) return at("altered", restPath)
+    const fresh = { kind, path, count: 0, roundings: 0, isRetyped: false, digest: 0, samples: [] }
+    rows.set(key, fresh)
+    return fresh
+  }
+  const addSample = ({ path, samples }: Row<K | Differences.Kind, P>, sample: () => Sample<P>) => {
+    if (samples.length >= limit) return
+    const more = path === restPath ? { ...sample(), before: undefined, after: undefined } : sample()
+    const isKnown = samples.some(({ after, before }) =>
+      Equal.equals(before, more.before) && Equal.equals(after, more.after)
+    )
+    if (!isKnown) samples.push(more)
+  }
+  return {
+    /** Adds the differences of a pair. */
+    addPair: (place: P, all: ReadonlyArray<Change>, digestOf: (change: Change) => number = () => 0) => {
+      const own = new Map<string, { readonly row: Row<K | Differences.Kind, P>; isRounded: boolean }>()
+      for (const change of all) {
+        const path = JsonPath.general(change.path)
+        const row = at(change.kind, path)
+        const isRounded = isRounding(change.before, change.after)
+        const known = own.get(`${change.kind} ${path}`)
+        if (known === undefined) own.set(`${change.kind} ${path}`, { row, isRounded })
+        else known.isRounded &&= isRounded
+        row.isRetyped ||= isRetyped(change)
+        row.digest = (row.digest + digestOf(change)) | 0
+        addSample(row, () => ({ ...place, path: change.path, ...shownValues(change) }))
+      }
+      for (const { isRounded, row } of own.values()) {
+        row.count++
+        if (isRounded) row.roundings++
+      }
+    },
+    /** Adds what a row counts. */
+    add: ({ count, digest, isRetyped, kind, path, roundings, samples: [first] }: Row<K | Differences.Kind, P>) => {
+      const row = at(kind, path)
+      row.count += count
+      row.digest = (row.digest + digest) | 0
+      row.isRetyped ||= isRetyped
+      row.roundings += roundings
+      if (first !== undefined) addSample(row, () => first)
+    },
+    rows: (): ReadonlyArray<Row<K | Differences.Kind, P>> => [...rows.values()]
+  }
+}
+
+/** Path of the row for all differences beyond the maximum number of rows. */
+export const restPath = "…"
+
 /**
  * Path at which items differ, and the number of pairs by kind; a kind without pairs is absent. Elements of lists are
- * counted together: `lines[].price`.
+ * counted together: `lines[].price`. `by` are the nodes that changed it in the examples.
  */
 export const PathCount = Schema.Struct({
   path: Schema.String,
@@ -42,111 +122,16 @@ export const PathCount = Schema.Struct({
 })
 export type PathCount = typeof PathCount.Type
 
-/** Difference of one item; `index` is its position among the items of `to`. */
+/**
+ * Difference of one item: its position among the items of `to`, the value that names it, and the node on the way that made
+ * the difference.
+ */
 export const Example = Schema.Struct({
   index: Schema.Int,
   key: Schema.optionalKey(Schema.String),
   path: Schema.String,
   before: Schema.optionalKey(Schema.Json),
-  after: Schema.optionalKey(Schema.Json)
+  after: Schema.optionalKey(Schema.Json),
+  by: Schema.optionalKey(Schema.String)
 })
 export type Example = typeof Example.Type
-
-interface Tally extends Record<"count" | "rounding" | Kind, number> {
-  readonly examples: Array<Example>
-  /** Values of a top-level field before and after, to detect values that only changed places. */
-  readonly values: { readonly before: Set<unknown>; readonly after: Set<unknown> } | undefined
-}
-
-const maxValues = 2_000
-
-const canBeKey = (value: unknown) => typeof value === "string" || Number.isSafeInteger(value)
-
-const collectValues = ({ count, values }: Tally, { after, before }: Difference) => {
-  if (values === undefined || count > maxValues) return
-  if (canBeKey(before.stored)) values.before.add(before.stored)
-  if (canBeKey(after.stored)) values.after.add(after.stored)
-}
-
-/** Whether a field has a unique value in each item, mostly one that another item had before: the pairs are crossed. */
-const isCrossed = ({ count, values }: Tally): boolean => {
-  if (values === undefined || count < 3) return false
-  const { after, before } = values
-  const looked = Math.min(count, maxValues)
-  const moved = [...after].filter((value) => before.has(value)).length
-  return before.size === looked && after.size === looked && moved * 2 >= looked
-}
-
-/** Takes some examples of each of the rarest changes, up to the limit. */
-const spread = (rarest: ReadonlyArray<ReadonlyArray<Example>>, limit: number): ReadonlyArray<Example> => {
-  const turns = [rarest.flatMap((examples) => examples.slice(0, 3)), rarest.flatMap((examples) => examples.slice(3))]
-  const chosen = new Set(turns.flat().slice(0, limit))
-  return rarest.flatMap((examples) => examples.filter((each) => chosen.has(each)))
-}
-
-/** Example for readers; secrets that differ look the same. */
-export const example = ({ after, before, path }: Difference, index: number, key: string | undefined): Example => {
-  const isHidden = after.stored !== undefined && Equal.equals(before.shown, after.shown)
-  return defined({
-    index,
-    key,
-    path,
-    before: before.shown,
-    after: isHidden ? "differs, redacted" : after.shown
-  }) as Example
-}
-
-const addExample = (examples: Array<Example>, limit: number, more: Example) => {
-  const isKnown = ({ after, before }: Example) => Equal.equals(before, more.before) && Equal.equals(after, more.after)
-  if (examples.length < limit && !examples.some(isKnown)) examples.push(more)
-}
-
-/** Counts the differences of pairs of items by path, with up to `limit` examples of each. */
-export const tally = (limit: number, isKeyed: boolean) => {
-  const tallies = new Map<string, Tally>()
-  const byPath = (path: string) => {
-    const known = tallies.get(path)
-    if (known !== undefined) return known
-    const values = isKeyed || /[.[]/.test(path) ? undefined : { before: new Set(), after: new Set() }
-    const fresh: Tally = { count: 0, altered: 0, added: 0, removed: 0, rounding: 0, examples: [], values }
-    tallies.set(path, fresh)
-    return fresh
-  }
-  const rarest = () => [...tallies].toSorted(([, a], [, b]) => a.count - b.count)
-  return {
-    add: (all: ReadonlyArray<Difference>, index: number, key: string | undefined) => {
-      const seen = new Set<string>()
-      const isFirst = (what: string) => seen.size < seen.add(what).size
-      for (const difference of all) {
-        const path = JsonPath.general(difference.path)
-        const kind = kindOf(difference)
-        const at = byPath(path)
-        addExample(at.examples, limit, example(difference, index, key))
-        if (isFirst(`${kind} ${path}`)) at[kind]++
-        if (!isFirst(path)) continue
-        at.count++
-        collectValues(at, difference)
-        if (isRounding(difference.before.stored, difference.after.stored)) at.rounding++
-      }
-    },
-    /** Counts by path, rarest first, with the examples. */
-    paths: (): ReadonlyArray<PathCount & { readonly examples: ReadonlyArray<Example> }> =>
-      rarest().map(([path, { added, altered, examples, removed, rounding }]) =>
-        defined({
-          path,
-          altered: altered || undefined,
-          added: added || undefined,
-          removed: removed || undefined,
-          roundingOnly: rounding || undefined,
-          examples
-        })
-      ),
-    /** Examples of the changes, rarest first; one of each change that is in all pairs. */
-    examples: (pairs: number): ReadonlyArray<Example> =>
-      spread(
-        rarest().map(([, { count, examples }]) => count < pairs ? examples : examples.slice(0, 1)),
-        limit
-      ),
-    likelyKey: () => [...tallies].find(([, each]) => isCrossed(each))?.[0]
-  }
-}

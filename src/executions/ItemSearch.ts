@@ -268,3 +268,15 @@ export const search = Effect.fnUntraced(function*(
 export type Found = Effect.Success<ReturnType<typeof search>>
 
 export type Totals = Omit<Found, "nodes" | "matches">
+
+/** Totals of a search that looked at no item. */
+export const none: Totals = {
+  matched: 0,
+  scanned: 0,
+  failed: 0,
+  failure: undefined,
+  absent: [],
+  redacted: [],
+  values: [],
+  passesSecrets: false
+}

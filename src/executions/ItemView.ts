@@ -67,8 +67,9 @@ export const reveal =
   "Counts, times and the kind of an error are in get_execution. n8n shows the items to a user with the scope execution:reveal."
 
 /** Explains why an execution's data are incomplete; `undefined` if they are not. */
-export const incomplete = ({ runs, status }: Execution.Execution): string | undefined => {
+export const incomplete = ({ runs, status, unreadable }: Execution.Execution): string | undefined => {
   const isEmpty = runs.size === 0
+  if (unreadable !== undefined) return `n8n cannot deliver the data of this execution: ${unreadable}`
   if (ExecutionHead.isOver(status)) return isEmpty ? "n8n has no data for this execution, or no node ran." : undefined
   return isEmpty
     ? `The execution is ${status}, and n8n shows no data for it yet: use get_execution with wait.`
@@ -129,6 +130,26 @@ const withInformativeHeaders = (json: unknown): unknown => {
 export const withoutNoise = <A extends Pick<Execution.Item, "json">>(item: A): A => ({
   ...item,
   json: withInformativeHeaders(withoutStacks(item.json)) as Schema.Json
+})
+
+/** Length of the piece that stands for a long text. */
+const pieceLength = 120
+
+const isHalf = /^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g
+
+const pieceOf = (text: string, needle: string): string => {
+  if (text.length <= pieceLength * 1.5) return text
+  const at = Math.max(0, text.toLowerCase().indexOf(needle))
+  const start = Math.max(0, at - Math.max(0, Math.floor((pieceLength - needle.length) / 2)))
+  const end = Math.min(text.length, start + Math.max(pieceLength, needle.length))
+  const piece = text.slice(start, end).replace(isHalf, "")
+  return `${start > 0 ? "…" : ""}${piece}${end < text.length ? "…" : ""}`
+}
+
+/** Item whose long texts are pieces: around a match, or their beginnings. */
+export const pieces = <A extends Pick<Execution.Item, "json">>(item: A, text: string): A => ({
+  ...item,
+  json: JsonPath.mapStrings(item.json, (inner) => pieceOf(inner, text.toLowerCase())) as Schema.Json
 })
 
 /** Path as written, and its steps. */

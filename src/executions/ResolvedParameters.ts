@@ -5,7 +5,6 @@
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
-import type { Both } from "../base/Difference.ts"
 import * as Interpreter from "../base/Interpreter.ts"
 import { Fn, Problem } from "../base/interpreter/Values.ts"
 import { int, type Obj, obj, own } from "../base/Json.ts"
@@ -261,6 +260,7 @@ const maxSteps = { item: 2_000_000, all: 40_000_000 }
 
 const textOf = (value: unknown) => value === null || value === undefined ? "" : String(value)
 
+/** Value of an expression, or the reason why it stays as written. */
 type Value = Result.Result<unknown, string>
 
 interface Template {
@@ -306,12 +306,6 @@ const evaluated = (template: Result.Result<Template, string>, scope: Obj, budget
   )
 }
 
-/** Value of an expression as stored, and as shown to readers. */
-interface Evaluated {
-  readonly stored: Value
-  readonly shown: Value
-}
-
 /** Number of items that a run processes one by one. */
 export const itemCount = (execution: Execution.Execution, subject: Pick<Subject, "node" | "run">): number =>
   Math.min(inputOf(execution, subject).count, subject.node["executeOnce"] === true ? 1 : Infinity)
@@ -321,7 +315,7 @@ export const evaluator = (
   interpreter: Interpreter.Interpreter,
   original: Execution.Execution,
   subject: Subject
-): (expression: string, item: number) => Evaluated => {
+): (expression: string, item: number) => Value => {
   const execution = paged(original)
   const template = templates.get(subject.node) ?? memoized((expression: string) => templateOf(interpreter, expression))
   templates.set(subject.node, template)
@@ -350,25 +344,21 @@ export const evaluator = (
     return value
   }
   return (expression, item) => {
-    if (original.isRedacted) return both(Result.fail("n8n hides the items"))
+    if (original.isRedacted) return Result.fail("n8n hides the items")
     if (item !== turn.item) {
       turn.item = item
       turn.known.clear()
       Object.assign(turn.budget, Lineage.budget())
       Object.assign(steps, { stored: maxSteps.item, shown: maxSteps.item })
     }
-    const clean = run(expression, "shown")
-    if (!isRedacted) return both(clean)
-    const stored = run(expression, "stored")
-    if (Result.isFailure(clean)) return { stored, shown: clean }
+    const value = run(expression, "shown")
+    if (!isRedacted || Result.isFailure(value)) return value
     // Whatever else a secret decides about is not shown.
-    const isShown = JSON.stringify(clean.success)?.includes(Redact.marker) === true ||
-      Equal.equals(Result.getOrUndefined(stored), clean.success)
-    return { stored, shown: isShown ? clean : Result.fail("it depends on a secret") }
+    const isShown = JSON.stringify(value.success)?.includes(Redact.marker) === true ||
+      Equal.equals(Result.getOrUndefined(run(expression, "stored")), value.success)
+    return isShown ? value : Result.fail("it depends on a secret")
   }
 }
-
-const both = (value: Value): Evaluated => ({ stored: value, shown: value })
 
 /** Expression that stays as written, with the reason. */
 export interface Unresolved {
@@ -384,27 +374,26 @@ const maxDepth = 64
  */
 export const replaced = (
   value: unknown,
-  evaluate: (expression: string) => Evaluated,
+  evaluate: (expression: string) => Value,
   unresolved: Array<Unresolved>,
   absent: null | undefined
-): Both => {
-  const visit = (value: unknown, path: string, depth: number): Both => {
+): unknown => {
+  const visit = (value: unknown, path: string, depth: number): unknown => {
     if (typeof value === "string" && value.startsWith("=")) {
-      const { shown, stored } = evaluate(value)
-      if (Result.isFailure(shown)) unresolved.push({ path, reason: shown.failure })
-      return { stored: Result.getOrElse(stored, () => value), shown: Result.getOrElse(shown, () => value) }
+      const result = evaluate(value)
+      if (Result.isFailure(result)) unresolved.push({ path, reason: result.failure })
+      return Result.getOrElse(result, () => value)
     }
-    if (depth > maxDepth || typeof value !== "object" || value === null) return { stored: value, shown: value }
-    const isList = Array.isArray(value)
-    const inner = Object.entries(value).flatMap(([key, each]) => {
-      const result = visit(each, JsonPath.member(path, isList ? Number(key) : key), depth + 1)
-      return result.stored === undefined && !isList && absent === undefined ? [] : [[key, result] as const]
-    })
-    const side = (name: keyof Both) => {
-      const entries = inner.map(([key, result]) => [key, result[name] ?? null] as const)
-      return isList ? entries.map(([, each]) => each) : Object.fromEntries(entries)
+    if (depth > maxDepth || typeof value !== "object" || value === null) return value
+    if (Array.isArray(value)) {
+      return value.map((inner, index) => visit(inner, JsonPath.member(path, index), depth + 1) ?? null)
     }
-    return { stored: side("stored"), shown: side("shown") }
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([key, inner]) => {
+        const result = visit(inner, JsonPath.member(path, key), depth + 1)
+        return result === undefined && absent === undefined ? [] : [[key, result ?? null]]
+      })
+    )
   }
   return visit(value, "", 0)
 }
@@ -420,7 +409,7 @@ export const resolve = Effect.fnUntraced(function*(
   const evaluate = evaluator(yield* Interpreter.load, execution, subject)
   const unresolved: Array<Unresolved> = []
   let total = 0
-  const { shown } = replaced(
+  const parameters = replaced(
     subject.node.parameters ?? {},
     (expression) => {
       total++
@@ -429,5 +418,5 @@ export const resolve = Effect.fnUntraced(function*(
     unresolved,
     null
   )
-  return { parameters: shown, count: total - unresolved.length, unresolved }
+  return { parameters, count: total - unresolved.length, unresolved }
 })

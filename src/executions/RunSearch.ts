@@ -14,6 +14,7 @@ import { Executions } from "./Executions.ts"
 import * as ItemSearch from "./ItemSearch.ts"
 import * as ItemView from "./ItemView.ts"
 import * as Selection from "./Selection.ts"
+import * as SubRuns from "./SubRuns.ts"
 
 const maxExecutions = 200
 
@@ -26,6 +27,8 @@ export interface Search {
   /** Converts a problem of the expression, which ends the search of one execution. */
   readonly onProblem: (problem: Problem) => Errors.ValidationError
   readonly nodes: ReadonlyArray<string> | undefined
+  /** Nodes that ran without items, or that have no runs, instead of items. */
+  readonly without?: "items" | "runs" | undefined
   /** Number of matches to skip. */
   readonly offset: number
   readonly limit: number
@@ -38,9 +41,9 @@ interface Place {
   readonly index: number
 }
 
-/** Match in its place; `position` is its place in the order of runs and items. */
+/** Match in its place; `position` is its place in the order of runs and items. A node without items has no `item`. */
 export interface Match extends Place {
-  readonly item: Execution.Item
+  readonly item: Execution.Item | undefined
   readonly position: number
 }
 
@@ -54,11 +57,32 @@ export const placeOf = (cursor = "") => {
   return { offset: Number(offset), again: from === undefined ? undefined : { cursor: from, last: Number(last) } }
 }
 
+/** Nodes of an execution that ran and returned no items, or that did not run. */
+const searchWithout = (execution: Execution.Execution, { limit, nodes = [], offset, without }: Search) => {
+  const known = execution.runs.size === 0 ? [] : nodes.filter((name) => Execution.nodeNames(execution).includes(name))
+  const matched = known.filter((name) => {
+    const runs = execution.runs.get(name)
+    return without === "runs" ? runs === undefined : runs !== undefined && Execution.itemCount(runs) === 0
+  })
+  return {
+    ...ItemSearch.none,
+    matched: matched.length,
+    scanned: known.length,
+    nodes: matched.map((node) => ({ node, matched: 1 })),
+    matches: matched.slice(offset, offset + limit).map((node, index) => ({
+      slot: Execution.slotOf({ node, output: 0, run: 0 }),
+      index: 0,
+      position: offset + index,
+      item: undefined
+    })),
+    slots: [] as ReadonlyArray<Execution.Part>
+  }
+}
+
 /** Searches one execution; its matches are spread over the nodes. */
-export const searchIn = (
-  execution: Execution.Execution,
-  { condition, limit, nodes, offset, onProblem, redacts }: Search
-) => {
+export const searchIn = (execution: Execution.Execution, wanted: Search) => {
+  const { condition, limit, nodes, offset, onProblem, redacts, without } = wanted
+  if (without !== undefined) return Effect.succeed(searchWithout(execution, wanted))
   const slots = ItemSearch.outputs(execution, nodes)
   const search = ItemSearch.search(execution, condition(), { slots, redacts, offset, limit, spreads: true })
   return Effect.mapBoth(search, { onFailure: onProblem, onSuccess: (result) => ({ ...result, slots }) })
@@ -68,6 +92,7 @@ export const searchIn = (
 interface Searched extends Omit<ItemSearch.Found, "matches"> {
   readonly execution: Execution.Execution
   readonly places: ReadonlyArray<Place>
+  readonly subRuns: Effect.Success<ReturnType<typeof SubRuns.of>>
 }
 
 interface SearchedRun {
@@ -142,7 +167,7 @@ const gaps = (
     ItemView.hiddenNotes.runs(all.filter(({ isRedacted }) => isRedacted).length),
     ItemView.noteAbout(open.length, "run", (some) => `Not ended yet: ${some}, searched as far as n8n shows data.`),
     ItemView.noteAbout(
-      over.filter(({ runs }) => runs.size === 0).length,
+      over.filter(({ runs, unreadable }) => runs.size === 0 && unreadable === undefined).length,
       "run",
       (some) => `n8n has no data for ${some}.`
     ),
@@ -152,21 +177,27 @@ const gaps = (
       (some) => `${some} started more sub-workflows than are searched (${maxExecutions - 1}).`
     ),
     ItemView.noteAbout(
-      all.map(Execution.failure).filter((failure) =>
-        failure?.run?.call === undefined &&
-        Execution.errorDetail(failure?.error).message.startsWith("Error executing workflow with item")
-      ).length,
+      all.filter(({ unreadable }) => unreadable !== undefined).length,
       "run",
-      (some) => `n8n does not name the sub-workflow's run that failed in ${some}: search the sub-workflow's own runs.`
+      (some) => `n8n cannot deliver the data of ${some}.`
+    ),
+    ItemView.noteAbout(
+      runs.filter(({ executions }) => executions.some(({ subRuns }) => subRuns.unnamed.length > 0)).length,
+      "run",
+      (some) => `The sub-workflow's runs of a failed node were not found in ${some}: search that workflow's own runs.`
     ),
     ...nodes.filter((name) => all.length > 0 && !names.includes(name))
       .map((name) => `No run has a node '${name}'. ${suggestion(name, names)}`)
   ]
 }
 
-const countByStatus = (runs: ReadonlyArray<Selection.Selected<SearchedRun>>) =>
+type Runs = ReadonlyArray<Selection.Selected<SearchedRun>>
+
+const versionOf = ({ value }: Runs[number]) => value?.executions[0]?.execution.version?.slice(0, 8)
+
+const countBy = (runs: Runs, keyOf: (run: Runs[number]) => string | undefined) =>
   Object.fromEntries(
-    [...Map.groupBy(runs, ({ head }) => head.status ?? "unknown")].map(([status, some]) => [status, {
+    [...Map.groupBy(runs, (run) => keyOf(run) ?? "unknown")].map(([key, some]) => [key, {
       runs: some.length,
       matched: some.filter(({ value }) => matchedIn(value) > 0).length
     }])
@@ -184,13 +215,13 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
   const { again } = placeOf(query.cursor)
   // Each execution could have all of the matches that are skipped or shown.
   const searchAll = { ...wanted, offset: 0, limit: offset + limit }
-  const started = new Map<string, Effect.Effect<Searched, Errors.N8nError, N8nClient>>()
+  const started = new Map<string, Effect.Effect<Searched, Errors.N8nError, N8nClient | Executions>>()
 
   const searchExecution = Effect.fnUntraced(function*(id: string) {
     const execution = yield* executions.get(id)
     const { matches, slots: _, ...found } = yield* searchIn(execution, searchAll)
     const places = matches.map(({ index, slot }) => ({ execution, index, slot }))
-    return { ...found, execution, places } satisfies Searched
+    return { ...found, execution, places, subRuns: yield* SubRuns.of(execution) } satisfies Searched
   })
 
   const searchOnce = Effect.fnUntraced(function*(id: string) {
@@ -209,11 +240,7 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
         results.length === 0 ? Effect.fail(gone) : Effect.succeed(undefined))
       if (result === undefined) continue
       results.push(result)
-      for (const [node, runs] of result.execution.runs) {
-        for (const run of runs) {
-          for (const { executionId } of Execution.calls(result.execution, node, run)) ids.add(executionId)
-        }
-      }
+      for (const { executionId } of result.subRuns.runs) ids.add(executionId)
     }
     return { executions: results, isCut: false }
   })
@@ -230,7 +257,7 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
   const selection = { ...selected, isComplete: selected.isComplete && isEnough }
   const runs = selection.runs.flatMap(({ value }) => value ?? [])
   const results = [...new Set(runs.flatMap(({ executions }) => executions))]
-  const hasVersions = new Set(runs.map(({ executions: [own] }) => own?.execution.version)).size > 1
+  const hasVersions = new Set(selection.runs.map(versionOf)).size > 1
   const totals = combined(results)
   const visible = results.filter(isVisible)
   return {
@@ -244,25 +271,29 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
       count > 0 && offset + count < totals.matched
         ? defined({ cursor: cursorIn(offset + count, selection.again), last: query.last })
         : Selection.next(selection, query),
-    byStatus: countByStatus(selection.runs),
-    executions: selection.runs.filter(({ value }) => matchedIn(value) > 0).map(({ head, value }) =>
+    byStatus: countBy(selection.runs, ({ head }) => head.status ?? undefined),
+    byVersion: hasVersions ? countBy(selection.runs, versionOf) : undefined,
+    executions: selection.runs.filter(({ value }) => matchedIn(value) > 0).slice(0, limit).map((run) =>
       defined({
-        id: String(head.id),
-        calledBy: value?.executions[0]?.execution.calledBy?.executionId,
-        version: hasVersions ? value?.executions[0]?.execution.version : undefined,
-        status: head.status ?? "unknown",
-        startedAt: head.startedAt ?? null,
-        matched: matchedIn(value)
+        id: String(run.head.id),
+        calledBy: run.value?.executions[0]?.execution.calledBy?.executionId,
+        version: hasVersions ? versionOf(run) : undefined,
+        status: run.head.status ?? "unknown",
+        startedAt: run.head.startedAt ?? null,
+        matched: matchedIn(run.value)
       })
     ),
     found: totals,
-    nodes: countByNode(results),
-    matches: shown(runs, wanted).map((place) => ({ ...place, item: itemAt(place, redacts) })),
+    nodes: countByNode(results).slice(0, limit),
+    matches: shown(runs, wanted).map((place) => ({
+      ...place,
+      item: wanted.without === undefined ? itemAt(place, redacts) : undefined
+    })),
     notes: [
       selection.note,
       selection.isComplete && selection.nextCursor !== undefined && "Older runs were not searched.",
       ...gaps(runs, results.map(({ execution }) => execution), nodes),
-      ...(visible.length === 0 ? [] : ItemSearch.notes(totals, {
+      ...(visible.length === 0 || wanted.without !== undefined ? [] : ItemSearch.notes(totals, {
         samples: () =>
           visible.filter(({ absent }) => totals.absent.some((path) => absent.includes(path))).slice(0, maxSamples)
             .flatMap(({ execution }) =>

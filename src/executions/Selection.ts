@@ -89,7 +89,7 @@ const maxBytes = 1_000_000_000
 const concurrency = 4
 
 /** Error for runs that cannot be read in the time of one call. */
-export const timedOut = () => HttpErrors.timeoutError({ operation: "list executions" }, timeout * 1000)
+export const timedOut = (): Errors.N8nError => HttpErrors.timeoutError({ operation: "list executions" }, timeout * 1000)
 
 const text = (description: string) =>
   Schema.optionalKey(Schema.String.check(Schema.isMinLength(1)).annotate({ description }))
@@ -188,6 +188,22 @@ const list = Effect.fnUntraced(function*(
   }
 })
 
+/** Selection of a query that no workflow meets. */
+const emptySelection = ({ workflowId, workflowName }: Query): Selection<never> => ({
+  runs: [],
+  names: new Map(),
+  isComplete: true,
+  nextCursor: undefined,
+  again: undefined,
+  isCut: false,
+  workflowId,
+  note: `No workflow ${workflowId === undefined ? "" : "of this workflowId "}has ${
+    JSON.stringify(workflowName)
+  } in its name: list_workflows lists the names.`
+})
+
+const isTimeout = (error: Errors.N8nError) => error._tag === "ApiError" && error.reason._tag === "Timeout"
+
 /**
  * Selects runs and reads each with `read`, which returns `undefined` for a run of which nothing is needed.
  *
@@ -201,93 +217,80 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
   bytes: (value: A) => number = () => 0
 ): Effect.fn.Return<Selection<A>, Errors.N8nError, N8nClient | R> {
   const { progress } = yield* CallContext
+  const { last, workflowId } = query
   const narrowed = query.workflowName === undefined ? {} : yield* matching(query.workflowName)
-  const isNone = narrowed === undefined ||
-    query.workflowId !== undefined && narrowed.workflowId !== undefined && query.workflowId !== narrowed.workflowId
-  if (isNone) {
-    const scope = query.workflowId === undefined ? "" : "of this workflowId "
-    return {
-      runs: [],
-      names: new Map(),
-      isComplete: true,
-      nextCursor: undefined,
-      again: undefined,
-      isCut: false,
-      workflowId: query.workflowId,
-      note: `No workflow ${scope}has ${JSON.stringify(query.workflowName)} in its name: list_workflows lists the names.`
-    }
+  if (narrowed === undefined || (workflowId ?? narrowed.workflowId) !== (narrowed.workflowId ?? workflowId)) {
+    return emptySelection(query)
   }
   const executions = new Map<string, ExecutionHead.Listed>()
-  const results = new Map<ExecutionHead.Listed, Result.Result<A, Errors.N8nError>>()
-  let names: ReadonlyMap<string, string> = new Map()
-  let cursor: string | undefined
-  let total = 0
-  let late: Errors.N8nError | undefined
   const readings = new Map<ExecutionHead.Listed, Effect.Effect<A, Errors.N8nError, R>>()
+  const results = new Map<ExecutionHead.Listed, Result.Result<A, Errors.N8nError>>()
+  let [names, total]: [ReadonlyMap<string, string>, number] = [new Map(), 0]
+  let cursor: string | undefined
+  let late = timedOut()
+  const readRun = Effect.fnUntraced(
+    function*(head: ExecutionHead.Listed, reading: Effect.Effect<A, Errors.N8nError, R>) {
+      if (total >= maxBytes) return
+      const result = yield* Effect.result(reading)
+      if (Result.isFailure(result) && isTimeout(result.failure)) {
+        late = result.failure
+        return
+      }
+      results.set(head, result)
+      if (Result.isSuccess(result)) total += bytes(result.success)
+      yield* progress(results.size, readings.size, "runs read")
+    }
+  )
   const isInTime = yield* Effect.gen(function*() {
     cursor = yield* list(query, narrowed, executions)
-    const asked = { id: "", workflowId: query.workflowId ?? null }
-    names = yield* namesOf(executions.size === 0 ? [asked] : [...executions.values()])
+    names = yield* namesOf(
+      executions.size === 0 ? [{ id: "", workflowId: workflowId ?? null }] : [...executions.values()]
+    )
     for (const head of executions.values()) {
       const reading = read(head)
       if (reading !== undefined) readings.set(head, reading)
     }
-    yield* Effect.forEach(
-      readings,
-      ([head, reading]) =>
-        Effect.suspend(() =>
-          total >= maxBytes ? Effect.void : Effect.flatMap(Effect.result(reading), (result) => {
-            if (
-              Result.isFailure(result) && result.failure._tag === "ApiError" && result.failure.reason._tag === "Timeout"
-            ) {
-              late ??= result.failure
-              return Effect.void
-            }
-            results.set(head, result)
-            if (Result.isSuccess(result)) total += bytes(result.success)
-            return progress(results.size, readings.size, "runs read")
-          })
-        ),
-      { concurrency, discard: true }
-    )
+    yield* Effect.forEach(readings, ([head, reading]) => readRun(head, reading), { concurrency, discard: true })
   }).pipe(Effect.timeoutOption(`${timeout} seconds`), Effect.map(Option.isSome))
 
   const heads = [...executions.values()]
-  if (!isInTime && heads.length === 0) return yield* timedOut()
+  if (!isInTime && heads.length === 0) return yield* late
   const isOpen = (head: ExecutionHead.Listed) => readings.has(head) && !results.has(head)
   // The next call would begin with these runs again.
   const first = heads.findIndex((head) => !isOpen(head))
-  for (const head of heads.slice(0, first === -1 ? 1 : first)) results.set(head, Result.fail(late ?? timedOut()))
+  for (const head of heads.slice(0, first === -1 ? 1 : first)) results.set(head, Result.fail(late))
   const cut = heads.findIndex(isOpen)
   const ended = cut === -1 ? heads : heads.slice(0, cut)
-  const faults: Array<readonly [string, Errors.N8nError]> = []
-  const runs: Array<Selected<A>> = []
-  let gone = 0
-  for (const head of ended) {
+  const failures = ended.flatMap((head) => {
     const result = results.get(head)
-    if (result === undefined || Result.isSuccess(result)) runs.push({ head, value: result?.success })
-    else if (result.failure._tag === "NotFoundError") gone++
-    else faults.push([String(head.id), result.failure])
-  }
-  const fault = faults[0]?.[1]
-  if (fault !== undefined && faults.length === results.size) return yield* fault
+    return result !== undefined && Result.isFailure(result) ? [[head, result.failure] as const] : []
+  })
+  const failed = new Set(failures.map(([head]) => head))
+  const faults = failures.flatMap(([{ id }, fault]) =>
+    fault._tag === "NotFoundError" ? [] : [[String(id), fault] as const]
+  )
+  if (faults[0] !== undefined && faults.length === results.size) return yield* faults[0][1]
+  const gone = failures.length - faults.length
   const isCut = cut !== -1 || !isInTime
-  const [newest] = ended
-  const lastEnded = ended.at(-1)
+  const runs = ended.filter((head) => !failed.has(head)).map((head): Selected<A> => ({
+    head,
+    value: Result.getOrUndefined(results.get(head) ?? Result.fail(late))
+  }))
+  const [newest, oldest] = [ended[0], ended.at(-1)]
   return {
     runs,
     names,
-    isComplete: !isCut && faults.length === 0 && (cursor === undefined || heads.length >= (query.last ?? Infinity)),
-    nextCursor: isCut && lastEnded !== undefined ? cursorAfter(lastEnded.id) : cursor,
+    isComplete: !isCut && faults.length === 0 && (cursor === undefined || heads.length >= (last ?? Infinity)),
+    nextCursor: isCut && oldest !== undefined ? cursorAfter(oldest.id) : cursor,
     again: newest && { cursor: cursorAfter(Number(newest.id) + 1), last: ended.length - gone },
     isCut,
-    workflowId: narrowed.workflowId ?? query.workflowId,
+    workflowId: narrowed.workflowId ?? workflowId,
     note: ItemView.joinNotes([
-      heads.length === 0 && names.get(query.workflowId ?? "") === deletedWorkflow &&
-      `n8n has no workflow '${query.workflowId}': list_workflows lists the ids.`,
+      heads.length === 0 && names.get(workflowId ?? "") === deletedWorkflow &&
+      `n8n has no workflow '${workflowId}': list_workflows lists the ids.`,
       isCut
         ? `Only ${counted(runs.length, "run")} read in the time of one call: continue with cursor.`
-        : cursor !== undefined && heads.length < (query.last ?? query.defaultLast) &&
+        : cursor !== undefined && heads.length < (last ?? query.defaultLast) &&
           `Only ${counted(runs.length, "run")} found so far: continue with cursor.`,
       ItemView.noteAbout(gone, "run", (some) => `n8n deleted ${some} meanwhile.`),
       unread(faults)

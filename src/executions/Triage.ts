@@ -5,10 +5,12 @@ import { arr, defined, obj, str } from "../base/Json.ts"
 import { redactText } from "../base/Redact.ts"
 import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
+import * as Execution from "./Execution.ts"
 import { Executions } from "./Executions.ts"
 import * as FailureGroups from "./FailureGroups.ts"
 import * as Profile from "./Profile.ts"
 import * as Selection from "./Selection.ts"
+import * as SubRuns from "./SubRuns.ts"
 
 export type { Selected, Selection } from "./Selection.ts"
 
@@ -16,12 +18,24 @@ const hasFailed = ({ status }: ExecutionHead.Listed) => status === "error" || st
 
 const workflowOf = ({ workflowId }: ExecutionHead.Listed) => workflowId ?? ""
 
+/** Message of n8n that says nothing of what failed in the sub-workflow. */
+const isOfItem = ({ message }: FailureGroups.Failure) => message.startsWith("Error executing workflow with item")
+
+/** Cause of a failure in the sub-workflow's run, at the node of the caller; the failure itself if it is not found. */
+const causeOf = Effect.fnUntraced(function*(id: string, failure: FailureGroups.Failure) {
+  const execution = yield* Executions.use((executions) => executions.get(id))
+  const child = Execution.failedSubRun(execution, (yield* SubRuns.of(execution)).runs)
+  const cause = child && (yield* Executions.use((executions) => executions.failure(child.executionId)))
+  return cause === undefined ? failure : defined({ ...cause, node: failure.node, called: child?.workflowId })
+}, (effect, _, failure) => Effect.orElseSucceed(effect, () => failure))
+
 const readFailure = Effect.fnUntraced(function*(execution: ExecutionHead.Listed) {
   const { id, startedAt, status } = execution
-  const failure = yield* Executions.use((executions) => executions.failure(String(id))).pipe(
+  const own = yield* Executions.use((executions) => executions.failure(String(id))).pipe(
     // n8n may have pruned it since it was listed.
     Effect.catchTag("NotFoundError", () => Effect.succeed(undefined))
   )
+  const failure = own === undefined || !isOfItem(own) ? own : yield* causeOf(String(id), own)
   return {
     ...(failure ?? { message: `n8n recorded no error (status ${status})` }),
     id: String(id),

@@ -128,8 +128,8 @@ const earlierOf = Effect.fnUntraced(function*(
         const origins = received === undefined
           ? []
           : yield* ItemComparison.origins(execution, {
-            from: { slot, count },
-            to: { slot: received.slot, count: received.count }
+            from: { parts: [{ slot, count }] },
+            to: { parts: [received] }
           })
         const isLinked = origins.some((origin) => origin !== undefined)
         if (output === undefined || isLinked) output = { items: read.items(slot), origins }

@@ -8,29 +8,17 @@
  */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
-import { at, type Both, nothing } from "../base/Difference.ts"
 import * as Interpreter from "../base/Interpreter.ts"
-import { defined, equals, type Obj, obj, str, without } from "../base/Json.ts"
+import { defined, type Obj, obj, str, without } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
 import { hasExpression, type Sending, type Shape, verbs } from "../catalogue/parameters/Sending.ts"
 import type * as Execution from "../executions/Execution.ts"
-import { type Difference, differences as differencesOf } from "../executions/ItemDifferences.ts"
+import * as ItemDifferences from "../executions/ItemDifferences.ts"
 import * as ResolvedParameters from "../executions/ResolvedParameters.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 import * as References from "../workflow/References.ts"
 import firstItem from "./firstItem.json" with { type: "json" }
-
-/** Stored values, for comparisons only: they may contain secrets. Serializers ignore symbols. */
-const compared: unique symbol = Symbol("compared")
-
-interface Compared {
-  readonly address: Both | undefined
-  readonly values: Both
-  readonly written: Obj
-  readonly names: ReadonlyArray<string>
-  readonly credentials: Both
-}
 
 /** Address and parameters that were sent for an item. */
 export interface Entry {
@@ -41,7 +29,10 @@ export interface Entry {
   /** Other parameters without defaults; those in `unresolved` as written. */
   readonly values: Obj
   readonly unresolved: ReadonlyArray<ResolvedParameters.Unresolved>
-  readonly [compared]: Compared
+  /** All parameters, those as their values that are resolved; as they are written; and those in the address. */
+  readonly whole: { readonly values: Obj; readonly written: Obj; readonly addressed: ReadonlyArray<string> }
+  /** Names or ids of the credentials by their types. */
+  readonly credentials: Obj
 }
 
 export interface Options extends ResolvedParameters.Subject {
@@ -93,11 +84,8 @@ const addressed = (
   return [...names, ...(isHttp ? queries.filter((name) => !isOpen(name) && queryOf(values[name])) : [])]
 }
 
-const credentialsOf = ({ credentials }: Node): Both => {
-  const of = (key: "id" | "name") =>
-    Object.fromEntries(References.ofNode({ credentials }).map((each) => [each.type, each[key] ?? each.name]))
-  return { stored: of("id"), shown: of("name") }
-}
+const credentialsOf = ({ credentials }: Node, key: "id" | "name"): Obj =>
+  Object.fromEntries(References.ofNode({ credentials }).map((each) => [each.type, each[key] ?? each.name]))
 
 /** Number of entries of a run, whatever the limit. */
 export const count = (execution: Execution.Execution, options: Pick<Options, "node" | "run" | "sending">): number => {
@@ -107,61 +95,64 @@ export const count = (execution: Execution.Execution, options: Pick<Options, "no
 
 const itemsPerTurn = 50
 
-/** Lists what a run of a node sent, by item; a node that runs once for all items has one entry. */
-export const of = Effect.fnUntraced(function*(execution: Execution.Execution, options: Options) {
-  const { limit, node, offset = 0, redacts } = options
-  const evaluate = ResolvedParameters.evaluator(yield* Interpreter.load, execution, options)
+/** Prepares the reading of what a run of a node sent, by item. */
+const reader = (interpreter: Interpreter.Interpreter, execution: Execution.Execution, options: Options) => {
+  const { node, redacts } = options
+  const evaluate = ResolvedParameters.evaluator(interpreter, execution, options)
   const { deciding, shaped } = options.sending
   const parameters = obj(node.parameters) ?? {}
-  const credentials = credentialsOf(node)
-  const total = count(execution, options)
+  const credentials = credentialsOf(node, redacts ? "name" : "id")
+  const clean = <A>(value: A): A => redacts ? Redact.redact(value) : value
   const valueOf = (value: unknown, item: number, unresolved: Array<ResolvedParameters.Unresolved> = []) =>
     ResolvedParameters.replaced(value, (expression) => evaluate(expression, item), unresolved, undefined)
   const shapeAt = (item: number) => {
     if (deciding.length === 0) return shaped({})
-    const values = deciding.map((name) => [name, valueOf(parameters[name], item).stored] as const)
+    const values = deciding.map((name) => [name, valueOf(parameters[name], item)] as const)
     return shaped(Object.fromEntries(values.filter(([, value]) => isScalar(value) && !hasExpression(value))))
   }
   const fixed = ofFirst[node.type.replace(/^.*\.|Tool$/g, "")]?.split(" ") ?? []
   const firsts = new Map(
     fixed.filter((name) => hasExpression(shapeAt(0).values[name]))
-      .map((name) => [name, valueOf(shapeAt(0).values[name], 0).stored])
+      .map((name) => [name, valueOf(shapeAt(0).values[name], 0)])
   )
-  const entryOf = (item: number): Entry => {
+  return (item: number): Entry => {
     const shape = shapeAt(item)
     const unresolved: Array<ResolvedParameters.Unresolved> = []
-    const values = valueOf(shape.values, item, unresolved)
-    const stored = values.stored as Obj
+    const resolved = valueOf(shape.values, item, unresolved) as Obj
     for (const [name, first] of firsts) {
-      if (Equal.equals(first, stored[name])) continue
+      if (Equal.equals(first, resolved[name])) continue
       unresolved.push({ path: JsonPath.member("", name), reason: "the node may read it for the first item only" })
     }
     const open = [...unresolved, ...shape.open.filter(({ path }) => unresolved.every((each) => each.path !== path))]
-    const clean = redacts ? Redact.redact(values.shown) : values.shown
-    const written = open.length === 0 ? {} : redacts ? Redact.redact(shape.values) : shape.values
-    const shown = open.reduce<unknown>((value, { path }) => {
-      const steps = JsonPath.parse(path) ?? []
-      return JsonPath.modify(value, steps, () => JsonPath.get(written, steps))
-    }, clean) as Obj
-    const names = addressed(node.type, shape, stored, open)
-    const textOf = (side: Obj) => addressOf(node.type, { ...shape, targets: shape.targets }, only(side, names ?? []))
-    const address = names && { stored: textOf(stored), shown: textOf(obj(values.shown) ?? {}) }
-    const text = address && (redacts ? Redact.redactText(address.shown) : address.shown)
+    const written = clean(shape.values)
+    const values = asWritten(clean(resolved), written, open.map(({ path }) => path))
+    const names = addressed(node.type, shape, resolved, open)
+    const address = names && addressOf(node.type, { ...shape, targets: shape.targets }, only(values, names))
     return {
-      ...defined({ item, address: text === "" ? undefined : text }),
-      values: without(shown, (_, name) => names?.includes(name) === true),
+      ...defined({ item, address: (redacts ? address && Redact.redactText(address) : address) || undefined }),
+      values: without(values, (_, name) => names?.includes(name) === true),
       unresolved: open,
-      [compared]: {
-        address: address && { ...address, shown: text },
-        values: { stored, shown },
-        written: shape.values,
-        names: names ?? [],
-        credentials
-      }
+      whole: { values, written, addressed: names ?? [] },
+      credentials
     }
   }
+}
+
+/** Parameters with the places at these paths as they are written. */
+const asWritten = (values: Obj, written: Obj, paths: Iterable<string>): Obj =>
+  [...paths].reduce((values, path) => {
+    const steps = JsonPath.parse(path) ?? []
+    const text = JsonPath.get(written, steps)
+    return text === undefined ? values : JsonPath.modify(values, steps, () => text) as Obj
+  }, values)
+
+/** Lists what a run of a node sent, by item; a node that runs once for all items has one entry. */
+export const of = Effect.fnUntraced(function*(execution: Execution.Execution, options: Options) {
+  const { limit, offset = 0 } = options
+  const entryOf = reader(yield* Interpreter.load, execution, options)
+  const end = Math.min(count(execution, options), offset + limit)
   const entries: Array<Entry> = []
-  for (let item = offset; item < Math.min(total, offset + limit); item++) {
+  for (let item = offset; item < end; item++) {
     if ((item - offset) % itemsPerTurn === itemsPerTurn - 1) yield* Effect.yieldNow
     entries.push(entryOf(item))
   }
@@ -183,11 +174,6 @@ const parsed = (text: string): unknown => {
 
 const opened = (value: unknown): unknown => JsonPath.mapStrings(value, (text) => parsed(text) ?? text)
 
-const bothOf = (value: Both, change: (value: unknown) => unknown): Both => ({
-  stored: change(value.stored),
-  shown: change(value.shown)
-})
-
 const splitAddress = (address: unknown) => {
   const [head = "", query] = (str(address) ?? "").split(/\?(.*)/s)
   return /^\w+ https?:/.test(head) && query !== undefined
@@ -195,61 +181,64 @@ const splitAddress = (address: unknown) => {
     : { address }
 }
 
-/** Difference of what was sent for an item; `reason` where the values are not determined and the expressions differ. */
-interface SentDifference extends Difference {
-  readonly item: number
-  readonly reason?: string
+type Pair = readonly [then: Entry | undefined, now: Entry | undefined]
+
+/** Values to compare, with their paths: addresses if both sides have one, credentials, parameters; or a whole side. */
+const parts = (pair: Pair): ReadonlyArray<readonly [path: string, before: unknown, after: unknown]> => {
+  const [then, now] = pair
+  if (then === undefined || now === undefined) {
+    const whole = (entry: Entry | undefined) => entry && (entry.address ?? entry.whole.values)
+    return [["item", whole(then), whole(now)]]
+  }
+  const open = new Set([...then.unresolved, ...now.unresolved].map(({ path }) => path))
+  const hasAddresses = then.address !== undefined && now.address !== undefined
+  const parameters = ({ whole: { addressed, values, written } }: Entry) => {
+    const all = asWritten(values, written, open)
+    return opened(hasAddresses ? without(all, (_, name) => addressed.includes(name)) : all)
+  }
+  return [
+    ...hasAddresses ? [["", splitAddress(then.address), splitAddress(now.address)] as const] : [],
+    ["credentials", then.credentials, now.credentials],
+    ["", parameters(then), parameters(now)]
+  ]
 }
 
-const differencesOfEntries = (then: Entry, now: Entry): ReadonlyArray<SentDifference> => {
-  const [before, after] = [then[compared], now[compared]]
-  const { item } = now
-  const hasAddresses = before.address !== undefined && after.address !== undefined
-  const side = ({ names, values }: Compared): Both =>
-    bothOf(
-      values,
-      (value) => opened(hasAddresses ? without(obj(value) ?? {}, (_, name) => names.includes(name)) : value)
-    )
-  const all = [
-    ...before.address === undefined || after.address === undefined
-      ? []
-      : differencesOf(bothOf(before.address, splitAddress), bothOf(after.address, splitAddress), ""),
-    ...differencesOf(before.credentials, after.credentials, "credentials"),
-    ...differencesOf(side(before), side(after), "")
-  ]
-  const open = new Map([...then.unresolved, ...now.unresolved].map(({ path, reason }) => [path, reason]))
-  const undetermined = [...open].flatMap(([path, reason]): ReadonlyArray<SentDifference> => {
-    const steps = JsonPath.parse(path) ?? []
-    const [left, right] = [JsonPath.get(before.written, steps), JsonPath.get(after.written, steps)]
-    if (equals(left, right) || all.some((each) => each.path !== path && JsonPath.isWithin(path, each.path))) return []
-    return [{ item, path, before: at(before.values, steps), after: at(after.values, steps), reason }]
-  })
-  return [
-    ...all.filter((each) => ![...open.keys()].some((path) => JsonPath.isWithin(each.path, path)))
-      .map((each) => ({ ...each, item })),
-    ...undetermined
-  ]
+/** Differences of what was sent for an item. */
+interface ItemDifference {
+  readonly item: number
+  readonly changes: ReadonlyArray<ItemDifferences.Change>
+}
+
+/** A run of a node, and how to read what it sent. */
+export interface Sender extends Options {
+  readonly execution: Execution.Execution
 }
 
 /**
- * Compares what one run sent with what another would send, item by item. Where a value is not determined, the expressions are
- * compared: equal ones are no difference, as the caller knows whether their inputs were equal.
+ * Compares what one run sent with what another would send, item by item. Where a value is not determined, the expressions
+ * are compared: equal ones are no difference, as the caller knows whether their inputs were equal.
  */
-export const differences = (
-  then: ReadonlyArray<Entry>,
-  now: ReadonlyArray<Entry>
-): ReadonlyArray<SentDifference> => {
-  const byItem = new Map(then.map((each) => [each.item, each]))
-  const later = new Set(now.map(({ item }) => item))
-  const whole = (entry: Entry): Both => entry[compared].address ?? entry[compared].values
-  return [
-    ...now.flatMap((each) => {
-      const before = byItem.get(each.item)
-      return before === undefined
-        ? [{ item: each.item, path: "item", before: nothing, after: whole(each) }]
-        : differencesOfEntries(before, each)
-    }),
-    ...then.filter(({ item }) => !later.has(item))
-      .map((each) => ({ item: each.item, path: "item", before: whole(each), after: nothing }))
-  ]
-}
+export const differences = Effect.fnUntraced(function*(then: Sender, now: Sender) {
+  const interpreter = yield* Interpreter.load
+  const pairs = (redacts: boolean) => {
+    const [before, after] = [then, now].map((side) => {
+      const entryOf = reader(interpreter, side.execution, { ...side, redacts })
+      const total = Math.min(side.limit, count(side.execution, side))
+      return (item: number) => item < total ? entryOf(item) : undefined
+    })
+    return (item: number): Pair => [before?.(item), after?.(item)]
+  }
+  const [stored, shown] = [pairs(false), pairs(then.redacts)]
+  const all: Array<ItemDifference> = []
+  for (let item = 0;; item++) {
+    if (item % itemsPerTurn === itemsPerTurn - 1) yield* Effect.yieldNow
+    const pair = stored(item)
+    if (pair.every((entry) => entry === undefined)) return all
+    const changes = parts(pair).flatMap(([path, before, after], index, { length }) => {
+      // A part that readers do not see is hidden.
+      const seen = (side: 1 | 2) => () => parts(shown(item)).at(index - length)?.[side]
+      return ItemDifferences.changes(Redact.whole(before, seen(1)), Redact.whole(after, seen(2)), path)
+    })
+    if (changes.length > 0) all.push({ item, changes })
+  }
+})

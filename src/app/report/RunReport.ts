@@ -170,6 +170,7 @@ export const why = (summary: Summary, screen: Layout.Screen, program: string): R
     failure,
     id,
     mode,
+    note,
     startedAt,
     stoppedAt,
     url,
@@ -194,7 +195,9 @@ export const why = (summary: Summary, screen: Layout.Screen, program: string): R
     ...(failure === undefined ? [] : [...failureLines(failure, screen), ""]),
     ...(availableNodes.length === 0
       ? [
-        failure !== undefined
+        note !== undefined
+          ? note
+          : failure !== undefined
           ? "No node ran: the error above is the only information about this run."
           : stoppedAt === undefined
           ? "The run has not ended, and n8n shows no data yet."

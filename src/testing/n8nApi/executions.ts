@@ -6,6 +6,9 @@ import { refuse } from "./refusal.ts"
 import { api, type Call, type Handler } from "./server.ts"
 import { type Execution, isInProject, type Obj, obj, only, without } from "./state.ts"
 
+/** Data of an execution that n8n cannot deliver. */
+const undeliverable = "undeliverable"
+
 const executionData = ["data", "workflowData", "customData"]
 
 const itemKeys = "id finished mode retryOf retrySuccessId status startedAt stoppedAt workflowId waitTill".split(" ")
@@ -124,7 +127,9 @@ const find = Effect.fnUntraced(function*({ id, state, version }: Call, otherwise
 })
 
 const getExecution: Handler = Effect.fnUntraced(function*(call) {
-  return Response.json(detail(yield* find(call, "Not Found"), call))
+  const execution = yield* find(call, "Not Found")
+  if (withData(call) && execution["data"] === undeliverable) return yield* refuse(500, "Internal Server Error")
+  return Response.json(detail(execution, call))
 })
 
 const queuedMessage = "Execution is queued to run (not yet started) so it cannot be retried"

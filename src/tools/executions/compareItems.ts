@@ -18,7 +18,10 @@ import * as parameters from "../shared/Parameters.ts"
 const Side = Schema.Struct({
   execution: Schema.optionalKey(Schema.String),
   node: Schema.String,
-  run: Schema.Int,
+  /** Run with the items; `runs` if there are several, as in a loop. */
+  run: Schema.optionalKey(Schema.Int),
+  runs: Schema.optionalKey(Schema.Int),
+  /** Output, or several: `main[0], main[1]`. */
   output: Schema.String,
   items: Schema.Int
 })
@@ -27,12 +30,17 @@ const maxChars = 12_000
 
 const maxLater = 5
 
-const sideOf = Effect.fnUntraced(function*(execution: Execution, name: string, parameter: string, isInput: boolean) {
+const sideOf = Effect.fnUntraced(function*(
+  execution: Execution,
+  name: string,
+  parameter: string,
+  options: ItemComparison.SideOptions
+) {
   yield* checkNode(execution, name, parameter)
   if (execution.isRedacted) {
     return yield* parameters.invalid("id", ItemView.hiddenNotes.execution(execution), ItemView.reveal)
   }
-  const side = ItemComparison.sideOf(execution, name, isInput)
+  const side = ItemComparison.sideOf(execution, name, options)
   if (side !== undefined) return { ...side, execution }
   return yield* parameters.invalid(
     parameter,
@@ -47,44 +55,52 @@ const laterNodes = ({ runs, workflow }: Execution, from: string) => {
   const later = Graph.next(Graph.make(workflow?.connections), from).filter((name) => runs.has(name))
   const names = [...new Set(later.map((name) => `'${Visible.label(name)}'`))]
   const more = names.length > maxLater ? ` and ${names.length - maxLater} more` : ""
-  return `Without otherId, name a later node${
+  return `Name a later node${
     names.length === 0 ? "" : `: after '${Visible.label(from)}' ran ${names.slice(0, maxLater).join(", ")}${more}`
   }.`
 }
 
-/** Sentence about the other runs and outputs with items of both nodes. */
+const portsOf = (
+  { parts }: ItemComparison.Side
+) => [...new Set(parts.map(({ slot }) => Connections.portLabel(slot.port)))]
+
+/** Sentence about the other outputs with items of both nodes. */
 const notCompared = (sides: ReadonlyArray<Compared>) => {
-  const parts = sides.flatMap(({ execution, slot: { node, port, run } }) => [
-    ...(run === 0 ? [] : [`${counted(run, "earlier run")} of '${node}'`]),
-    ...(execution.runs.get(node)?.[run]?.outputs ?? [])
-      .filter(({ count, index, type }) => count > 0 && (index !== port.index || type !== port.type))
-      .map((output) => `${Connections.portLabel(output)} of '${node}' (${counted(output.count, "item")})`)
-  ])
-  return parts.length > 0 && `Not compared: ${[...new Set(parts)].join(", ")}.`
+  const others = sides.flatMap((side) => {
+    const outputs = (side.execution.runs.get(side.node) ?? []).flatMap((run) => run.outputs)
+    return [...Map.groupBy(outputs, Connections.portLabel)].flatMap(([label, all]) => {
+      const items = all.reduce((sum, { count }) => sum + count, 0)
+      return items === 0 || portsOf(side).includes(label)
+        ? []
+        : [`${label} of '${side.node}' (${counted(items, "item")})`]
+    })
+  })
+  return others.length > 0 && `Not compared: ${[...new Set(others)].join(", ")}.`
 }
 
-const samples = ({ execution, slot }: Compared, redacts: boolean) => ItemSearch.samples(execution, slot, 5, redacts)
+const samples = ({ execution, parts: [first] }: Compared, redacts: boolean) =>
+  first === undefined ? [] : ItemSearch.samples(execution, first.slot, 5, redacts)
 
 const noteOf = (
-  { from, to }: { readonly from: Compared; readonly to: Compared },
-  { likelyKey, pairedBy, paths, sharedKeys = 0, withoutKey }: ItemComparison.Comparison,
-  { isInput, key, missing, redacts, steps }: {
+  { asked, from, to }: { readonly from: Compared; readonly to: Compared; readonly asked: Compared },
+  { likelyKey, pairedBy, sharedKeys = 0, withoutKey }: ItemComparison.Comparison,
+  { isInput, key, missing, redacts }: {
     readonly isInput: boolean
     readonly key: string | undefined
     readonly missing: ReadonlyArray<string>
     readonly redacts: boolean
-    readonly steps: boolean
   }
 ) => {
   const isOfOne = from.execution === to.execution
-  const { slot: { node: aggregate } } = from.count > to.count ? to : from
   return ItemView.joinNotes([
     ItemView.incomplete(from.execution),
     !isOfOne && ItemView.incomplete(to.execution),
-    isInput && "Without output in one execution: the inputs of the last runs are compared.",
+    isInput && "Without output in one execution: the inputs are compared.",
+    to.node !== asked.node &&
+    `Compared up to '${to.node}', the last node that pairs with '${from.node}': after it items are aggregated.`,
     notCompared([from, to]),
     pairedBy === "none" &&
-    `'${aggregate}' aggregates the items of the other node: only key can pair them.`,
+    `'${from.count > to.count ? to.node : from.node}' aggregates the items of the other node: only key can pair them.`,
     likelyKey &&
     `The pairs look crossed: '${likelyKey}' differs in them, although most of its values are on both sides. Pair with key: '${likelyKey}'.`,
     ItemView.noteAbout(
@@ -93,8 +109,6 @@ const noteOf = (
       (values) => `'${key}' is the same in several items (${values}): these were paired in order.`
     ),
     withoutKey && `Items without '${key}': ${withoutKey.from} of from, ${withoutKey.to} of to.`,
-    steps && paths.length > 0 && paths.every(({ by }) => by === undefined) &&
-    `steps: ${isOfOne ? "n8n recorded no links between these items" : "items of two runs have no links"}.`,
     missing.length > 0 && ItemView.missingNote(missing, samples(to, redacts))
   ])
 }
@@ -103,8 +117,7 @@ export const compareItems = Tool.make({
   name: "compare_items",
   title: "Compare the items of two nodes",
   searchHint: "diff items, what did a node change, lost or duplicated records",
-  description:
-    "How did items change between two nodes or executions? Changes by path, rarest first; lost and new items.",
+  description: "How did items change between two nodes or executions? By path, rarest first; lost and new ones.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({
@@ -112,11 +125,10 @@ export const compareItems = Tool.make({
     from: parameters.required("from", "Earlier node."),
     to: parameters.optional(Schema.String, "Later node; default with otherId: from."),
     otherId: Schema.optionalKey(parameters.executionIdFor("Execution of to, if not id.")),
-    key: parameters.optional(Schema.String, "Path that pairs items (orderNo); default: n8n's links, else position."),
+    key: parameters.optional(Schema.String, "Path that pairs and names items; default: n8n's links, else position."),
     ignore: conditions.paths("Paths to ignore."),
     fields: conditions.paths("Only these paths."),
-    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Examples to show."),
-    steps: parameters.flag("Name the node that made each rare change.")
+    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Examples.")
   }),
   output: Schema.Struct({
     from: Side,
@@ -128,6 +140,8 @@ export const compareItems = Tool.make({
     added: Schema.Int,
     removed: Schema.Int,
     note: Schema.optionalKey(Schema.String),
+    /** Path of the values that name items here, as `key` and in the lists of items without a partner. */
+    namedBy: Schema.optionalKey(Schema.String),
     paths: Schema.Array(ItemComparison.PathCount),
     examples: Schema.Array(ItemComparison.Example),
     onlyInFrom: ItemComparison.Unpaired,
@@ -147,44 +161,53 @@ export const compareItems = Tool.make({
       const later = input.to ?? (other === execution ? undefined : input.from)
       if (later === undefined) {
         yield* checkNode(execution, input.from, "from")
-        return yield* parameters.invalid("to", "to is required", laterNodes(execution, input.from))
+        return yield* parameters.invalid(
+          "to",
+          input.otherId === undefined ? "to is required" : "otherId is the same execution as id",
+          laterNodes(execution, input.from)
+        )
       }
       // A failed run has no output: its inputs are compared with those of the other run.
       const isInput = execution !== other && later === input.from &&
         [execution, other].some((each) => ItemComparison.sideOf(each, later) === undefined)
-      const from = yield* sideOf(execution, input.from, "from", isInput)
-      const to = yield* sideOf(other, later, "to", isInput)
+      const towards = execution === other ? later : undefined
+      const from = yield* sideOf(execution, input.from, "from", { isInput, towards })
+      const asked = yield* sideOf(other, later, "to", { isInput })
       const redacts = yield* Tool.RedactSecrets
       const comparison = yield* ItemComparison.compare(execution, {
         from,
-        to,
+        to: asked,
         other,
         key: key?.steps,
         fields: fields.map(({ steps }) => steps),
         ignore: ignore.map(({ steps }) => steps),
         limit: input.limit,
-        steps: input.steps,
         redacts
       })
+      const to = { ...comparison.to, execution: other }
       const { withoutKey } = comparison
       for (const [side, count] of [[from, withoutKey?.from], [to, withoutKey?.to]] as const) {
         if (key === undefined || count !== side.count || count === 0) continue
         const hint = ItemView.missingNote([key.path], samples(side, redacts))
-        return yield* parameters.invalid("key", `No item of '${side.slot.node}' has '${key.path}'`, hint)
+        return yield* parameters.invalid("key", `No item of '${side.node}' has '${key.path}'`, hint)
       }
       const missing = fields.filter((_, index) => comparison.missing?.includes(index)).map(({ path }) => path)
-      const note = noteOf({ from, to }, comparison, { key: key?.path, missing, redacts, steps: input.steps, isInput })
-      const rowOf = ({ count, execution: { id }, slot }: Compared) => ({
-        ...(execution === other ? {} : { execution: id }),
-        node: slot.node,
-        run: slot.run,
-        output: Connections.portLabel(slot.port),
-        items: count
-      })
+      const note = noteOf({ from, to, asked }, comparison, { key: key?.path, missing, redacts, isInput })
+      const rowOf = (side: Compared) => {
+        const runs = [...new Set(side.parts.map(({ slot }) => slot.run))]
+        return defined({
+          execution: execution === other ? undefined : side.execution.id,
+          node: side.node,
+          run: runs.length > 1 ? undefined : runs[0],
+          runs: runs.length > 1 ? runs.length : undefined,
+          output: portsOf(side).join(", "),
+          items: side.count
+        })
+      }
       return { from: rowOf(from), to: rowOf(to), comparison, note }
     }),
   summarize: ({ comparison, ...rest }) =>
-    defined({ ...rest, ...Struct.omit(comparison, ["likelyKey", "missing", "sharedKeys", "withoutKey"]) }),
+    defined({ ...Struct.omit(comparison, ["likelyKey", "missing", "sharedKeys", "withoutKey"]), ...rest }),
   message: ({ added, altered, onlyInFrom, onlyInTo, pairedBy, paths, removed, same }) => {
     if (pairedBy === "none") {
       return { en: "One side aggregates the other: nothing to pair", ja: "集約されているため、対応付けできません" }

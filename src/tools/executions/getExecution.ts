@@ -6,6 +6,7 @@ import * as ExecutionEnd from "../../executions/ExecutionEnd.ts"
 import { Executions } from "../../executions/Executions.ts"
 import { namedNodes } from "../../executions/ExecutionSummary.ts"
 import * as Selection from "../../executions/Selection.ts"
+import * as SubRuns from "../../executions/SubRuns.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as summaries from "../shared/ExecutionSummaries.ts"
@@ -13,7 +14,7 @@ import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as page from "../shared/WorkflowPage.ts"
 
-/** Time limit of the request for the published version, without which the summary is useful too. */
+/** Time limit of the requests without which the summary is useful too. */
 const lookTime = "5 seconds"
 
 /** `GET /executions/{id}` as a summary, failure first. */
@@ -26,12 +27,15 @@ export const getExecution = Tool.make({
     "Why did a run fail, or take long? The failing node, error, input; items and ms by node. Next: get_execution_by_node.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
-  partialScopes: { "workflow:read": "whether the version is published" },
+  partialScopes: {
+    "execution:list": "runs of sub-workflows that n8n does not name",
+    "workflow:read": "whether the version is published"
+  },
   input: Schema.Struct({
     id: parameters.executionId,
     nodeOffset: parameters.offset("nodeOffset", "availableNodes to skip."),
     sortBy: parameters.optional(Schema.Literal("time"), "Slowest first."),
-    wait: parameters.optionalInt("wait", { minimum: 0, maximum: 50 }, "Seconds to wait for it to end.")
+    wait: parameters.optionalInt("wait", { minimum: 0, maximum: 50 }, "Seconds to wait for its end.")
   }),
   output: summaries.Summary,
   handler: ({ id, wait = 0 }) =>
@@ -49,8 +53,14 @@ export const getExecution = Tool.make({
           Effect.timeout(lookTime),
           Effect.orElseSucceed(() => undefined)
         )
+      const subRuns = yield* SubRuns.of(execution).pipe(
+        Effect.map(({ runs }) => runs),
+        Effect.timeout(lookTime),
+        Effect.orElseSucceed(() => [])
+      )
       return {
         published,
+        subRuns,
         execution,
         workflowName: TestMark.originalName(workflowName),
         url: links.execution(n8n.instance, execution),

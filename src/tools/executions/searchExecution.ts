@@ -19,11 +19,12 @@ const Match = Schema.Struct({
   execution: Schema.optionalKey(Schema.String),
   calledBy: Schema.optionalKey(Schema.String),
   node: Schema.String,
-  run: Schema.Int,
-  output: Schema.String,
+  /** Place and item; absent with `without`. */
+  run: Schema.optionalKey(Schema.Int),
+  output: Schema.optionalKey(Schema.String),
   name: Schema.optionalKey(Schema.String),
-  index: Schema.Int,
-  item: Execution.Item
+  index: Schema.optionalKey(Schema.Int),
+  item: Schema.optionalKey(Execution.Item)
 })
 
 const Runs = Schema.Struct({
@@ -32,6 +33,8 @@ const Runs = Schema.Struct({
   /** Whether all requested runs were searched. */
   complete: Schema.Boolean
 })
+
+const Counts = Schema.Record(Schema.String, Schema.Struct({ runs: Schema.Int, matched: Schema.Int }))
 
 /** Returns a function that names the outputs of nodes with several outputs. */
 const outputNames = (matches: ReadonlyArray<RunSearch.Match>) => {
@@ -57,9 +60,10 @@ const searchOne = Effect.fnUntraced(function*(id: string, search: RunSearch.Sear
   return {
     runs: undefined,
     byStatus: undefined,
+    byVersion: undefined,
     executions: undefined,
     found,
-    nodes: counts,
+    nodes: counts.slice(0, search.limit),
     matches: matches.map((match) => ({ ...match, execution })),
     next: (count: number) =>
       count > 0 && search.offset + count < found.matched
@@ -67,9 +71,11 @@ const searchOne = Effect.fnUntraced(function*(id: string, search: RunSearch.Sear
         : undefined,
     notes: [
       ItemView.incomplete(execution),
-      note(nodes.filter((name) => !execution.runs.has(name)), "Did not run"),
-      note(nodes.filter((name) => execution.runs.has(name) && !active.has(name)), "Without output"),
-      ...(execution.isRedacted
+      ...(search.without !== undefined ? [] : [
+        note(nodes.filter((name) => !execution.runs.has(name)), "Did not run"),
+        note(nodes.filter((name) => execution.runs.has(name) && !active.has(name)), "Without output")
+      ]),
+      ...(search.without !== undefined ? [] : execution.isRedacted
         ? [`${ItemView.hiddenNotes.execution(execution)}. ${ItemView.reveal}`]
         : ItemSearch.notes(found, {
           samples: () => ItemSearch.firstItems(execution, slots, redacts),
@@ -86,8 +92,7 @@ export const searchExecution = Tool.make({
   name: "search_execution",
   title: "Search executions' items",
   searchHint: "find values in execution data, which node, which runs, grep, filter, trace a record",
-  description:
-    "Which items contain a value or meet a condition, in one run (id) or many? byStatus compares failed with successful runs.",
+  description: "Find or list items of one run (id) or many, by text or condition; counts by status and version.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   partialScopes: {
@@ -96,20 +101,24 @@ export const searchExecution = Tool.make({
     "workflow:read": "names of workflows"
   },
   input: Schema.Struct({
-    id: Schema.optionalKey(parameters.executionIdFor("One run; omit for many.")),
+    id: Schema.optionalKey(parameters.executionIdFor("Omit for many.")),
     ...Selection.parameters,
-    last: parameters.optionalInt("last", { minimum: 1, maximum: 200 }, "Newest runs to search (20)."),
-    text: parameters.optional(Schema.String.check(Schema.isMinLength(1)), "Text in a key or value."),
+    last: parameters.optionalInt("last", { minimum: 1, maximum: 200 }, "Newest runs (20)."),
+    text: parameters.optional(Schema.String.check(Schema.isMinLength(1)), "In a key or value."),
     where: conditions.where,
-    nodes: parameters.optional(Schema.Array(Schema.String), "Only these nodes."),
+    nodes: parameters.optional(Schema.Array(Schema.String), "Only these."),
+    without: parameters.optional(
+      Schema.Literals(["items", "runs"]),
+      "Instead: nodes that ran and returned no items, or did not run."
+    ),
     fields: conditions.fields,
-    limit: parameters.int("limit", { minimum: 1, maximum: maxMatches }, 10, "Matches to show.")
+    limit: parameters.int("limit", { minimum: 1, maximum: maxMatches }, 10, "Rows per list.")
   }),
   output: Schema.Struct({
     runs: Schema.optionalKey(Runs),
-    byStatus: Schema.optionalKey(
-      Schema.Record(Schema.String, Schema.Struct({ runs: Schema.Int, matched: Schema.Int }))
-    ),
+    byStatus: Schema.optionalKey(Counts),
+    /** Of n8n 2, if several versions ran. */
+    byVersion: Schema.optionalKey(Counts),
     /** Runs with matches, in their own items or in executions that they started; `version` if several versions ran. */
     executions: Schema.optionalKey(Schema.Array(
       Schema.Struct({
@@ -134,13 +143,13 @@ export const searchExecution = Tool.make({
   }),
   handler: (input) =>
     Effect.gen(function*() {
-      const { fields: paths, id, limit, nodes, text, where: source, ...query } = input
+      const { fields: paths, id, limit, nodes, text, where: source, without, ...query } = input
       const { cursor, ...several } = query
-      if (text === undefined && source === undefined) {
+      if (without !== undefined && (nodes === undefined || (text ?? source) !== undefined)) {
         return yield* parameters.invalid(
-          "text",
-          "text or where is required",
-          "For example text: \"cus_123\", or where: \"amount < 0\"."
+          nodes === undefined ? "nodes" : "without",
+          nodes === undefined ? "without needs nodes" : "without looks at no items: text and where do not apply",
+          "For example without: \"items\", nodes: [\"Get orders\"]."
         )
       }
       const choice = Object.keys(several)
@@ -156,6 +165,7 @@ export const searchExecution = Tool.make({
         condition: () => ({ text, where: where() }),
         onProblem: (problem) => conditions.wrongExpression(source ?? "", problem),
         nodes,
+        without,
         offset: RunSearch.placeOf(cursor).offset,
         limit,
         redacts: yield* Tool.RedactSecrets
@@ -163,7 +173,7 @@ export const searchExecution = Tool.make({
       const result = id === undefined
         ? yield* RunSearch.search({ ...query, defaultLast: 20 }, search)
         : yield* searchOne(id, search)
-      const jsons = result.matches.map(({ item }) => item.json)
+      const jsons = result.matches.flatMap(({ item }) => item === undefined ? [] : [item.json])
       const missing = jsons.length === 0 ? [] : ItemView.missing(jsons, fields)
       const note = ItemView.joinNotes([
         ...result.notes,
@@ -187,12 +197,13 @@ export const searchExecution = Tool.make({
     size: matches.length,
     after: (count) => ({ ...rest, matches: matches.slice(0, count) })
   }),
-  summarize: ({ fields, hasEarlier, matches, names, next, note, result }) => {
-    const { byStatus, executions, found: { failed, matched, scanned }, nodes, runs } = result
+  summarize: ({ fields, hasEarlier, matches, names, next, note, result }, { text }) => {
+    const { byStatus, byVersion, executions, found: { failed, matched, scanned }, nodes, runs } = result
     return defined({
       runs,
       // The first page has those of all matches of these runs.
       byStatus: hasEarlier ? undefined : byStatus,
+      byVersion: hasEarlier ? undefined : byVersion,
       next: next(matches.length),
       matched,
       scanned,
@@ -200,29 +211,35 @@ export const searchExecution = Tool.make({
       note,
       executions: hasEarlier ? undefined : executions,
       nodes,
-      matches: matches.toSorted((a, b) => a.position - b.position).map(({ execution, index, item, slot }) =>
-        defined({
-          execution: runs && execution.id,
-          calledBy: runs && execution.calledBy?.executionId,
-          node: slot.node,
+      matches: matches.toSorted((a, b) => a.position - b.position).map(({ execution, index, item, slot }) => ({
+        ...defined({ execution: runs && execution.id, calledBy: runs && execution.calledBy?.executionId }),
+        node: slot.node,
+        ...(item === undefined ? {} : defined({
           run: slot.run,
           output: Connections.portLabel(slot.port),
           name: names(slot),
           index,
           item: ItemView.withoutNoise(
-            fields.length === 0 ? item : { ...item, json: ItemView.pick(item.json, fields) as Schema.Json }
+            fields.length > 0
+              ? { ...item, json: ItemView.pick(item.json, fields) as Schema.Json }
+              : text === undefined
+              ? item
+              : ItemView.pieces(item, text)
           )
-        })
-      )
+        }))
+      }))
     })
   },
-  message: ({ matched, matches, next, runs, scanned }) => {
+  message: ({ matched, matches, next, runs, scanned }, { without }) => {
     const where = runs === undefined ? "" : `, in ${runs.matched} of ${counted(runs.searched, "run")}`
     const more = matches.length === matched
       ? ""
       : `; ${matches.length} shown${next === undefined ? "" : ": next continues"}`
+    const what = without === undefined
+      ? `${matched} of ${scanned} items match`
+      : `${matched} of ${counted(scanned, "node")} ${without === "runs" ? "did not run" : "ran and returned no items"}`
     return {
-      en: `${matched} of ${scanned} items match${where}${more}`,
+      en: `${what}${where}${more}`,
       ja: `${scanned} 件中 ${matched} 件のアイテムが一致しました`
     }
   }

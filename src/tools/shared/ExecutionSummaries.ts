@@ -19,7 +19,8 @@ export const summarize = (
   options: Parameters<typeof ExecutionSummary.summarize>[1]
 ): Summary => {
   const summary = ExecutionSummary.summarize(execution, options)
-  return { ...summary, _guidance: Hints.guidance(ExecutionSummary.nextStep(execution, summary.failure), execution) }
+  const step = ExecutionSummary.nextStep(execution, summary.failure, options.subRuns)
+  return { ...summary, _guidance: Hints.guidance(step, execution) }
 }
 
 /** Bounds of a failure's parts, which get_execution_by_node returns in full. */

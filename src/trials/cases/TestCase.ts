@@ -3,17 +3,11 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Differences from "../../base/Difference.ts"
-import { type Obj, obj, own } from "../../base/Json.ts"
-import { member, print, walk } from "../../base/JsonPath.ts"
+import { mapValues, type Obj, obj, own } from "../../base/Json.ts"
+import { get, member, print, walk } from "../../base/JsonPath.ts"
 import * as Nearest from "../../base/Nearest.ts"
 import * as Redact from "../../base/Redact.ts"
 import * as Execution from "../../executions/Execution.ts"
-
-/** Value, and its form without secrets. */
-export interface Seen {
-  readonly value: unknown
-  readonly shown: unknown
-}
 
 /** Place where the actual value is not as expected, without secrets; `undefined` is a missing value. */
 export interface Difference {
@@ -46,12 +40,6 @@ const asExpected = (text: string): string =>
 
 const isList = (value: unknown): value is ReadonlyArray<unknown> => Array.isArray(value)
 
-const partAt = ({ shown, value }: Seen, key: string | number): Seen => {
-  const inner = own(value, key)
-  const isAbsent = inner === undefined || inner === null
-  return { value: inner, shown: isAbsent ? inner : own(shown, key) ?? Redact.marker }
-}
-
 export const matches = (expected: unknown, actual: unknown): boolean => {
   if (typeof expected === "string") return matchesText(expected, actual)
   if (isList(expected)) {
@@ -64,59 +52,62 @@ export const matches = (expected: unknown, actual: unknown): boolean => {
     Object.entries(members).every(([key, each]) => matches(each, own(actual, key)))
 }
 
-/** Expectation of exactly this value; parts that are not shown, such as secrets, may have any value. */
-export const exactly = (actual: Seen): unknown => {
-  const { shown, value } = actual
-  if (typeof value === "string") return shown === value ? asExpected(value) : any
-  if (typeof value === "number") return shown === value ? value : any
-  if (isList(value)) return value.map((_, index) => exactly(partAt(actual, index)))
-  const members = obj(value)
-  if (members === undefined) return value
-  const keys = Object.keys(members).filter((key) => Object.hasOwn(obj(shown) ?? members, key))
-  return Object.fromEntries(keys.map((key) => [key, exactly(partAt(actual, key))]))
-}
-
-/**
- * Follows an expectation into a value: only its keys, and all elements of a list. `convert` makes the result where they
- * part, and of elements that are not expected; parts for which `isUnchanged` is true stay as expected.
- */
-const following = (
-  expected: unknown,
-  actual: Seen,
-  convert: (part: Seen) => unknown,
-  isUnchanged: (expected: unknown, value: unknown) => boolean
-): unknown => {
-  const { value } = actual
-  if (isUnchanged(expected, value)) return expected
-  const inner = (each: unknown, key: string | number) => following(each, partAt(actual, key), convert, isUnchanged)
-  if (isList(expected) && isList(value)) {
-    return value.map((_, index) =>
-      index < expected.length ? inner(expected[index], index) : convert(partAt(actual, index))
-    )
-  }
-  const members = obj(expected)
-  if (members === undefined || obj(value) === undefined) return convert(actual)
-  const keys = Object.keys(members).filter((key) => own(value, key) !== undefined)
-  return Object.fromEntries(keys.map((key) => [key, inner(members[key], key)]))
+/** Expectation of exactly a value of which readers see this; what they do not see, such as secrets, may have any value. */
+export const exactly = (shown: unknown): unknown => {
+  if (shown === undefined) return any
+  if (typeof shown === "string") return shown.includes(Redact.marker) ? any : asExpected(shown)
+  if (isList(shown)) return shown.map(exactly)
+  const members = obj(shown)
+  return members === undefined ? shown : mapValues(members, exactly)
 }
 
 /** Expectation changed so that the value meets it: parts that are met stay, including wildcards. */
-export const updatedValue = (expected: unknown, actual: Seen): unknown => following(expected, actual, exactly, matches)
+export const updatedValue = (expected: unknown, actual: unknown, shown: unknown): unknown => {
+  if (matches(expected, actual)) return expected
+  if (isList(expected) && isList(actual)) {
+    return actual.map((inner, index) =>
+      index < expected.length
+        ? updatedValue(expected[index], inner, own(shown, index))
+        : exactly(own(shown, index))
+    )
+  }
+  const members = obj(expected)
+  if (members === undefined || obj(actual) === undefined) return exactly(shown)
+  const keys = Object.keys(members).filter((key) => own(actual, key) !== undefined)
+  return Object.fromEntries(keys.map((key) => [key, updatedValue(members[key], own(actual, key), own(shown, key))]))
+}
 
 /** Part of the value that the expectation covers. */
-const concerned = (expected: unknown, actual: Seen): unknown =>
-  following(expected, actual, ({ shown }) => shown, () => false)
+const concerned = (expected: unknown, shown: unknown): unknown => {
+  if (isList(expected) && isList(shown)) {
+    return shown.map((inner, index) => index < expected.length ? concerned(expected[index], inner) : inner)
+  }
+  const members = obj(expected)
+  if (members === undefined || obj(shown) === undefined) return shown
+  const keys = Object.keys(members).filter((key) => own(shown, key) !== undefined)
+  return Object.fromEntries(keys.map((key) => [key, concerned(members[key], own(shown, key))]))
+}
+
+type Redaction = <A>(value: A) => A
+
+/** Redaction of secrets as `[redacted]`, or none. */
+export const redaction = (redacts: boolean): Redaction => redacts ? Redact.redact : (value) => value
 
 /** Places where the value is not as expected. */
-export const valueDifferences = (expected: Seen, actual: Seen, path: string): ReadonlyArray<Difference> =>
-  Differences.between(expected.value, actual.value, {
+export const valueDifferences = (
+  expected: unknown,
+  actual: Redact.Whole,
+  path: string,
+  redact: Redaction
+): ReadonlyArray<Difference> =>
+  Differences.changes(Redact.whole(expected, redact), actual, path, {
     matches,
     isPartial: true,
     pair: (one, other) => one.length === other.length ? Differences.byIndex(one, other) : undefined
-  }).map(({ before, steps }) => ({
-    path: steps.reduce(member, path),
-    expected: steps.reduce(partAt, expected).shown,
-    actual: concerned(before, steps.reduce(partAt, actual))
+  }).map(({ before, path, shown }) => ({
+    path,
+    expected: shown("before"),
+    actual: concerned(before, shown("after"))
   }))
 
 /** Faults in an expectation: invalid regular expressions. */
@@ -217,21 +208,13 @@ export const fromJson = (value: unknown): Result.Result<TestCase, ReadonlyArray<
   return faults.length === 0 && Result.isSuccess(decoded) ? Result.succeed(decoded.success) : Result.fail(faults)
 }
 
-type Redaction = <A>(value: A) => A
-
-/** Redaction of secrets as `[redacted]`, or none. */
-export const redaction = (redacts: boolean): Redaction => redacts ? Redact.redact : (value) => value
-
-const itemsOf = (execution: Execution.Execution, node: string, limit: number, redact: Redaction) => {
-  const items: Array<Seen> = []
+const itemsOf = (execution: Execution.Execution, node: string, limit: number) => {
+  const items: Array<unknown> = []
   if (limit === 0) return items
   for (const run of execution.runs.get(node) ?? []) {
     for (const port of run.outputs) {
       for (const segment of execution.segments({ node, run: run.index, side: "output", port })) {
-        for (const stored of segment.items()) {
-          const value = Execution.item(stored)
-          if (items.push({ value, shown: redact(value) }) === limit) return items
-        }
+        for (const stored of segment.items()) if (items.push(Execution.item(stored)) === limit) return items
       }
     }
   }
@@ -245,7 +228,8 @@ const itemKeys: ReadonlySet<string> = new Set(["json", "binary", "error", "paire
 const isWrapped = (expected: unknown): expected is Obj =>
   obj(obj(expected)?.["json"]) !== undefined && Object.keys(obj(expected) ?? {}).every((key) => itemKeys.has(key))
 
-const compared = (expected: unknown, item: Seen) => isWrapped(expected) ? item : partAt(item, "json")
+/** Path in an item of what is expected: the whole item, or its JSON. */
+const placeOf = (expected: unknown) => isWrapped(expected) ? [] : ["json"]
 
 const unlinked = (expected: unknown): unknown => {
   if (!isWrapped(expected)) return expected
@@ -258,7 +242,7 @@ const ofNode = (execution: Execution.Execution, redact: Redaction) =>
   [name, { count, items = [] }]: readonly [string, ExpectedNode]
 ): ReadonlyArray<Difference> => {
   const path = member("expect.nodes", name)
-  const actual = itemsOf(execution, name, items.length, redact)
+  const actual = itemsOf(execution, name, items.length)
   const actualCount = countOf(execution, name)
   return [
     ...(count === undefined || count === actualCount
@@ -268,8 +252,7 @@ const ofNode = (execution: Execution.Execution, redact: Redaction) =>
       const at = print(["items", index], path)
       const item = actual[index]
       if (item === undefined) return [{ path: at, expected: redact(expected), actual: undefined }]
-      const value = unlinked(expected)
-      return valueDifferences({ value, shown: redact(value) }, compared(expected, item), at)
+      return valueDifferences(unlinked(expected), Redact.whole(item, redact).inner(placeOf(expected)), at, redact)
     })
   ]
 }
@@ -315,15 +298,16 @@ const updatedNode = (
 ): Obj => {
   const { count, items } = expected
   const isOpen = count === undefined && items === undefined
-  const actual = itemsOf(execution, name, items?.length ?? (isOpen ? maxItems : 0), redact)
+  const actual = itemsOf(execution, name, items?.length ?? (isOpen ? maxItems : 0))
   return {
     ...expected,
     ...(count === undefined && !isOpen ? {} : { count: countOf(execution, name) }),
     ...(items === undefined && !isOpen ? {} : {
       items: actual.map((item, index) => {
         const before = items?.[index]
-        if (before === undefined) return exactly(partAt(item, "json"))
-        const after = updatedValue(unlinked(before), compared(before, item))
+        const [shown, steps] = [redact(item), placeOf(before)]
+        if (before === undefined) return exactly(get(shown, steps))
+        const after = updatedValue(unlinked(before), get(item, steps), get(shown, steps))
         return after === unlinked(before) ? before : after
       })
     })

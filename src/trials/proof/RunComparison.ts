@@ -15,7 +15,6 @@ import {
   census,
   type Difference,
   differencesOf,
-  fingerprint,
   fingerprintOfItem,
   fingerprintOfText,
   type Ignored,
@@ -149,16 +148,7 @@ const note = (
   more: { readonly count?: number; readonly item?: number; readonly digest?: number } = {}
 ) => {
   const { path = "", ...shown } = values
-  into.add({
-    node,
-    run,
-    kind,
-    path,
-    ...shown,
-    count: 1,
-    digest: fingerprintOfText(`${run} ${path} ${values.after}`),
-    ...more
-  })
+  into.note({ node, run, kind, path, ...shown, digest: fingerprintOfText(`${run} ${path} ${values.after}`), ...more })
 }
 
 const segmentsOf = (execution: Execution.Execution, node: string, { index: run }: Execution.Run, output: number) =>
@@ -177,7 +167,7 @@ const comparePairs = Effect.fnUntraced(function*(into: Collector, runs: Runs, ou
     const left = segmentsOf(options.record, options.nameThen(node), record, output)
     for (const pair of pairs(left, segmentsOf(options.replay, node, replay, output))) {
       if (++pending % yieldEvery === 0) yield* Effect.yieldNow
-      const changes = differencesOf(pair, ignore, false)
+      const changes = differencesOf(pair, ignore, options.redacts)
       if (changes.length === 0) continue
       const [{ stored: old }, { index, stored }] = pair
       const [one, other] = [fingerprintOfItem(old, unstable), fingerprintOfItem(stored, unstable)]
@@ -188,9 +178,7 @@ const comparePairs = Effect.fnUntraced(function*(into: Collector, runs: Runs, ou
         moved.digest = (moved.digest + mix(other ^ mix(index))) | 0
       }
       const local = one === other ? own : others
-      // Redaction is slow, and few values are shown.
-      const shown = options.redacts && local.isNew(changes) ? differencesOf(pair, ignore, true) : changes
-      local.addItem({ node, run, item: index }, shown, (value) => fingerprint(value, []))
+      local.addItem({ node, run, item: index }, changes)
     }
     sums.push([before, after])
   }
@@ -198,7 +186,7 @@ const comparePairs = Effect.fnUntraced(function*(into: Collector, runs: Runs, ou
   // Equal sums of fingerprints: the same items.
   const isSame = moved.count > 1 && total(0) === total(1)
   if (isSame) note(into, runs, sums.every(([before, after]) => before === after) ? "order" : "output", {}, moved)
-  for (const difference of [...own.values(), ...(isSame ? [] : others.values())]) into.add(difference)
+  for (const row of [...own.rows(), ...(isSame ? [] : others.rows())]) into.add(row)
 })
 
 const compareCounts = Effect.fnUntraced(function*(into: Collector, runs: Runs) {

@@ -1,9 +1,13 @@
 /** Differences of items: paths to ignore, fingerprints, pairs, and their counts by path and kind. Pure. */
-import { defined, equals, type Obj, obj } from "../../base/Json.ts"
+import type { Kind as ItemKind } from "../../base/Difference.ts"
+import { defined, type Obj, obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
+import * as Redact from "../../base/Redact.ts"
 import * as Execution from "../../executions/Execution.ts"
 import * as FailureGroups from "../../executions/FailureGroups.ts"
 import * as ItemDifferences from "../../executions/ItemDifferences.ts"
+
+export { restPath } from "../../executions/ItemDifferences.ts"
 
 /** Path at one node, or at all. */
 export interface Ignored {
@@ -142,15 +146,13 @@ export const differencesOf = (
   [before, after]: readonly [Place, Place],
   ignore: ReadonlyArray<JsonPath.Path>,
   redacts: boolean
-) => {
+): ReadonlyArray<ItemDifferences.Change> => {
   const [left, right] = [new Map(parts(before.stored)), new Map(parts(after.stored))]
-  const all: Array<ItemDifferences.Difference> = []
-  for (const prefix of left.size < right.size ? right.keys() : left.keys()) {
-    const [old, current] = [left.get(prefix), right.get(prefix)]
-    if (equals(old, current)) continue
-    const both = (stored: unknown, { redactor }: Place) => ({ stored, shown: redacts ? redactor()(stored) : stored })
-    all.push(...ItemDifferences.differences(both(old, before), both(current, after), prefix))
-  }
+  const all = [...(left.size < right.size ? right : left).keys()].flatMap((prefix) => {
+    const whole = (of: typeof left, { redactor }: Place) =>
+      Redact.whole(of.get(prefix), (value) => redacts ? redactor()(value) : value)
+    return ItemDifferences.changes(whole(left, before), whole(right, after), prefix)
+  })
   return ignore.length === 0 ? all : all.filter(({ path }) => !JsonPath.covers(ignore, JsonPath.parse(path) ?? []))
 }
 
@@ -187,7 +189,7 @@ export const census = (ignore: ReadonlyArray<JsonPath.Path>) => {
  * return what it would return, for the reason in `path`, so that nothing can be said of later nodes.
  */
 export type Kind =
-  | ItemDifferences.Kind
+  | ItemKind
   | "count"
   | "order"
   | "output"
@@ -217,7 +219,6 @@ export interface Difference {
 
 /** Maximum number of paths of a node; the rest is one difference at `restPath`. */
 const maxDifferences = 500
-export const restPath = "…"
 
 const maxChars = 200
 
@@ -228,63 +229,46 @@ const brief = (value: unknown): unknown => {
     : `${(typeof value === "string" ? value : text).slice(0, maxChars)}…`
 }
 
-const typeOf = (value: unknown) => value === null ? "null" : Array.isArray(value) ? "list" : typeof value
-
-const keyOf = ({ kind, path }: Pick<Difference, "kind" | "path">) => `${kind} ${path}`
-
-type Changes = ReadonlyArray<ItemDifferences.Difference>
-
-const nameOf = (change: Changes[number]) => ({
-  kind: ItemDifferences.kindOf(change),
-  path: JsonPath.general(change.path)
-})
+interface At extends Pick<Difference, "node" | "run" | "item"> {}
 
 /** Differences of a node, or of one of its runs before it is known whether only the order differs. */
 export const tally = () => {
-  const all = new Map<string, Difference>()
-  const add = (difference: Difference) => {
-    const isFull = all.size >= maxDifferences && !all.has(keyOf(difference))
-    const { after: _, before: __, ...place } = difference
-    const more: Difference = isFull ? { ...place, kind: "altered", path: restPath } : difference
-    const key = keyOf(more)
-    const known = all.get(key)
-    all.set(
-      key,
-      known === undefined ? more : {
-        ...known,
-        count: known.count + more.count,
-        digest: (known.digest + more.digest) | 0,
-        ...(known.isRounding === true && more.isRounding !== true ? { isRounding: false } : {}),
-        ...(more.isRetyped === true ? { isRetyped: true } : {})
-      }
-    )
-  }
+  const all = ItemDifferences.tally<Kind, At>(1, maxDifferences)
   return {
-    add,
-    isNew: (changes: Changes) => all.size < maxDifferences && changes.some((change) => !all.has(keyOf(nameOf(change)))),
-    addItem: (
-      place: Pick<Difference, "node" | "run"> & { readonly item: number },
-      changes: Changes,
-      ofValue: (value: unknown) => number
-    ) => {
-      const own = new Set<string>()
-      for (const change of changes) {
-        const name = nameOf(change)
-        const key = keyOf(name)
-        const { after, before } = all.has(key) ? {} : ItemDifferences.example(change, place.item, undefined)
-        const [old, current] = [change.before.stored, change.after.stored]
-        const at = fingerprintOfText(`${place.run} ${place.item} ${change.path}`)
-        add({
-          ...place,
-          ...name,
-          ...defined({ before: brief(before), after: brief(after) }),
-          count: own.size < own.add(key).size ? 1 : 0,
-          digest: mix(at ^ ofValue(current)),
-          isRounding: ItemDifferences.isRounding(old, current),
-          isRetyped: name.kind === "altered" && typeOf(old) !== typeOf(current)
-        })
-      }
-    },
-    values: (): ReadonlyArray<Difference> => [...all.values()]
+    ...all,
+    addItem: (place: At, changes: ReadonlyArray<ItemDifferences.Change>) =>
+      all.addPair(
+        place,
+        changes,
+        ({ after, path }) => mix(fingerprintOfText(`${place.run} ${place.item} ${path}`) ^ fingerprint(after, []))
+      ),
+    /** Adds a difference that is not one of values in items. */
+    note: ({ after, before, count = 1, digest, item, kind, node, path = "", run }: Note) =>
+      all.add({
+        kind,
+        path,
+        count,
+        digest,
+        roundings: 0,
+        isRetyped: false,
+        samples: [defined({ node, run, item, path, before, after })]
+      }),
+    values: (): ReadonlyArray<Difference> =>
+      all.rows().flatMap(({ roundings, samples: [first], ...row }) =>
+        first === undefined ? [] : [defined({
+          ...first,
+          ...row,
+          before: brief(first.before),
+          after: brief(first.after),
+          isRounding: roundings === row.count || undefined,
+          isRetyped: row.isRetyped || undefined
+        })]
+      )
   }
+}
+
+/** Difference that is not one of values in items. */
+export interface Note extends At, Pick<Difference, "kind" | "before" | "after" | "digest"> {
+  readonly path?: string
+  readonly count?: number
 }

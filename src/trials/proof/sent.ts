@@ -1,5 +1,6 @@
 /** Differences that outputs do not show: of what nodes sent and would send, of the trigger, and of sub-nodes. */
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import type * as Errors from "../../base/Errors.ts"
 import * as JavaScript from "../../base/JavaScript.ts"
 import { equals, type Obj, obj } from "../../base/Json.ts"
@@ -21,7 +22,7 @@ import * as Upgrade from "../../workflow/upgrade/Upgrade.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import { starterOf } from "../Replay.ts"
 import * as Sent from "../Sent.ts"
-import { type Difference, fingerprint, fingerprintOfText, type Ignored, tally } from "./differences.ts"
+import { type Difference, fingerprintOfText, type Ignored, tally } from "./differences.ts"
 import type * as Groups from "./Groups.ts"
 
 interface EarlierVersion {
@@ -237,24 +238,27 @@ export const sentDifferences = Effect.fnUntraced(function*(options: SentOptions)
     for (const [index, run] of after.entries()) {
       const runThen = before[index]
       if (runThen === undefined) break
-      const sentBy = (side: Pick<Side, "execution">, node: Node, run: Execution.Run) =>
-        Sent.of(side.execution, {
-          node,
-          run,
-          sending: Sending.of(find(node.type), node),
-          limit: maxItems,
-          redacts,
-          isCopy: true
-        })
-      const differences = Sent.differences(yield* sentBy(record, former, runThen), yield* sentBy(replay, node, run))
-      for (const { item, ...difference } of differences) {
-        const path = JsonPath.join("sent", difference.path)
-        if ([difference.path, path].some((each) => JsonPath.covers(own, JsonPath.parse(each) ?? []))) continue
-        into.addItem(
-          { node: node.name, run: index, item },
-          [{ ...difference, path }],
-          (value) => fingerprint(value, [])
-        )
+      const sender = ({ execution }: Pick<Side, "execution">, node: Node, run: Execution.Run): Sent.Sender => ({
+        execution,
+        node,
+        run,
+        sending: Sending.of(find(node.type), node),
+        limit: maxItems,
+        redacts,
+        isCopy: true
+      })
+      for (
+        const { changes, item } of yield* Sent.differences(sender(record, former, runThen), sender(replay, node, run))
+      ) {
+        const changed = changes.map((change) => ({
+          ...change,
+          path: JsonPath.join("sent", change.path),
+          own: change.path
+        }))
+          .filter(({ own: path, path: whole }) =>
+            [path, whole].every((each) => !JsonPath.covers(own, JsonPath.parse(each) ?? []))
+          )
+        if (changed.length > 0) into.addItem({ node: node.name, run: index, item }, changed)
       }
     }
     all.push(...into.values())
@@ -288,13 +292,11 @@ const triggers = ({ record, replay }: SentOptions) => {
 
 const comparer = (redacts: boolean) => {
   const into = tally()
-  const shown = (stored: unknown) => ({ stored, shown: redacts ? Redact.redact(stored) : stored })
+  const whole = (value: unknown) => Redact.whole(value, redacts ? Redact.redact : identity)
   return {
     into,
-    compare: (node: string, before: unknown, after: unknown, path: string) => {
-      const all = ItemDifferences.differences(shown(before), shown(after), path)
-      into.addItem({ node, run: 0, item: 0 }, all, (value) => fingerprint(value, []))
-    }
+    compare: (node: string, before: unknown, after: unknown, path: string) =>
+      into.addItem({ node, run: 0, item: 0 }, ItemDifferences.changes(whole(before), whole(after), path))
   }
 }
 
@@ -318,8 +320,7 @@ export const unseenDifferences = Effect.fnUntraced(
       const former = nameThen(node)
       if (!replay.execution.runs.has(node)) continue
       if (!record.nodes.some(({ name }) => name === former)) {
-        const fresh = { path: "", before: "did not run", after: "ran", count: 1, digest: fingerprintOfText(node) }
-        into.add({ node, run: 0, kind: "ran", ...fresh })
+        into.note({ node, run: 0, kind: "ran", before: "did not run", after: "ran", digest: fingerprintOfText(node) })
       }
       if (!record.execution.runs.has(former)) continue
       const [before, after] = [subNodes(record, former), subNodes(replay, node)]
@@ -341,8 +342,7 @@ export const unseenDifferences = Effect.fnUntraced(
       const isMain = runs.some(({ outputs }) => outputs.some(({ type }) => type === "main"))
       if (!isMain || !reachesOutside(find(node.type), node, parse)) continue
       const before = counted(Execution.itemCount(runs), "item")
-      const none = { path: "", before, after: "did not run", count: 1, digest: fingerprintOfText(name) }
-      into.add({ node: name, run: 0, kind: "notRun", ...none })
+      into.note({ node: name, run: 0, kind: "notRun", before, after: "did not run", digest: fingerprintOfText(name) })
     }
     return into.values() satisfies ReadonlyArray<Difference>
   }

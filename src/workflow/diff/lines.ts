@@ -3,7 +3,7 @@ import * as Difference from "../../base/Difference.ts"
 import { equals } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { counted } from "../../base/Plural.ts"
-import { marker, redact } from "../../base/Redact.ts"
+import * as Redact from "../../base/Redact.ts"
 import * as Turn from "../../base/Turn.ts"
 import { namedNodes, nameOf } from "../../n8n/model/Workflow.ts"
 import { content, type Document, make, type NodeDiff, relevant, steps, type WorkflowDiff } from "./changes.ts"
@@ -58,7 +58,7 @@ const inLine = (value: unknown, excerpt: string) =>
 
 /** Change of a value in one line: excerpts around the difference, before and after. */
 export const around = (before: unknown, after: unknown, room = 160): string => {
-  if (before === marker && after === marker) return `${marker} → ${marker}`
+  if (before === Redact.marker && after === Redact.marker) return `${Redact.marker} → ${Redact.marker}`
   for (let piece = Math.floor((room - 8) / 2);; piece -= 8) {
     const [from, to] = TextDiff.excerpts(asText(before), asText(after), piece)
     const text = `${inLine(before, from)} → ${inLine(after, to)}`
@@ -74,12 +74,10 @@ const fieldsBetween = (before: unknown, after: unknown, path: string) =>
 
 /** Changed fields of two values by path; of what is redacted it shows only that it differs. */
 const shownFields = (before: unknown, after: unknown, path: string): ReadonlyArray<Difference.Field> =>
-  Difference.shown({ stored: before, shown: redact(before) }, { stored: after, shown: redact(after) }, path).map(
-    ({ after, before, path }) =>
-      equals(before.shown, after.shown)
-        ? { path, before: marker, after: marker }
-        : { path, before: before.shown, after: after.shown }
-  )
+  Difference.changes(Redact.whole(before), Redact.whole(after), path).map(({ path, shown }) => {
+    const [old, now] = [shown("before"), shown("after")]
+    return equals(old, now) ? { path, before: Redact.marker, after: Redact.marker } : { path, before: old, after: now }
+  })
 
 /** Differences between two values, one per line: `options.timeout: 1 → none`; redacted here, by their paths. */
 export const lines = (before: unknown, after: unknown, path = "", room = 160): ReadonlyArray<string> => {

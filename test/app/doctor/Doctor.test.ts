@@ -111,7 +111,7 @@ describe("doctor", () => {
 
   it.live("finds a good n8n good", () =>
     Effect.gen(function*() {
-      const all = new Set(reading.flatMap((tool) => tool.scopes))
+      const all = new Set(reading.flatMap((tool) => [...tool.scopes, ...Object.keys(tool.partialScopes ?? {})]))
       const url = yield* n8nWithScopes([...all])
       const checks = yield* examine(url)
       assert.deepStrictEqual([...checks.values()].map(({ status }) => status), Array.from(checks.values(), () => "ok"))

@@ -183,15 +183,17 @@ export const examining = (it: It, v2: boolean) => {
         code("Sum", "return [{ json: { total: $input.all().length } }]")
       ], [...chain("Orders", "Each", "Currency", "Price", "All", "Again"), ["Price", "Sum"]])
       const compare = (from: string, to: string, more: object = {}) =>
-        tools.compareItems.call({ id, from, to, limit: 10, steps: true, ...more })
+        tools.compareItems.call({ id, from, to, limit: 10, ...more })
       const { paths } = yield* compare("Each", "Price")
       assert.deepStrictEqual(paths, [
         { path: "currency", added: 12, by: ["Currency"] },
         { path: "price", added: 12, by: ["Price"] }
       ])
       assert.deepStrictEqual((yield* compare("Currency", "Price", { ignore: ["price"] })).paths, [
-        { path: "currency", altered: 1, by: ["Price"] }
+        { path: "currency", altered: 1 }
       ])
+      const upTo = yield* compare("Each", "All")
+      assert.deepStrictEqual([upTo.to.node, upTo.pairedBy], ["Price", "pairedItem"])
       assert.strictEqual((yield* compare("Price", "All")).pairedBy, "none")
       assert.strictEqual((yield* compare("Price", "Sum")).pairedBy, "none")
       assert.strictEqual((yield* compare("All", "Again")).pairedBy, "none")
@@ -205,6 +207,53 @@ export const examining = (it: It, v2: boolean) => {
       assert.deepStrictEqual(across.paths, [{ path: "email", altered: 1 }])
       assert.deepStrictEqual([across.from.execution, across.to.execution], [id, otherId])
     }), 120_000)
+
+  it.effect(
+    "compare_items: all runs of a loop as one side, both branches into a node, and names of items",
+    () =>
+      Effect.gen(function*() {
+        const { id } = yield* ran("Rounds", [
+          each,
+          node("Loop", "splitInBatches", 3, { batchSize: 5, options: {} }),
+          fields("Body", { price: "={{ $json.no === 9 ? 0 : $json.amount }}" }),
+          node("Big", "if", 2.2, {
+            conditions: {
+              options: { caseSensitive: true, typeValidation: "strict", version: 2 },
+              combinator: "and",
+              conditions: [{
+                leftValue: "={{ $json.amount }}",
+                rightValue: 3,
+                operator: { type: "number", operation: "gt" }
+              }]
+            },
+            options: {}
+          }),
+          node("Both", "noOp", 1)
+        ], [
+          ...chain("Orders", "Each", "Loop"),
+          ["Loop", "Body", 1],
+          ["Body", "Loop"],
+          ["Loop", "Big"],
+          ["Big", "Both"],
+          ["Big", "Both", 1]
+        ])
+        const compare = (from: string, to: string) => tools.compareItems.call({ id, from, to, limit: 10 })
+        const counts = ({ altered, onlyInFrom, onlyInTo, same }: Effect.Success<ReturnType<typeof compare>>) =>
+          [altered, same, onlyInFrom.count, onlyInTo.count] as const
+        const down = yield* compare("Each", "Body")
+        assert.deepStrictEqual([down.to.runs, down.to.items, counts(down)], [3, 12, [0, 0, 0, 0]])
+        assert.deepInclude(down, { added: 12, namedBy: "no" })
+        assert.deepStrictEqual(counts(yield* compare("Loop", "Body")), [0, 0, 0, 0])
+        const up = yield* compare("Body", "Loop")
+        assert.deepStrictEqual([up.to.output, counts(up)], ["main[0]", [0, 12, 0, 0]])
+        const branches = yield* compare("Big", "Both")
+        assert.deepStrictEqual([branches.from.output, counts(branches)], ["main[0], main[1]", [0, 12, 0, 0]])
+        const through = yield* compare("Each", "Both")
+        assert.deepStrictEqual([through.added, through.onlyInFrom.count], [12, 0])
+        assert.strictEqual(through.examples[0]?.by, "Body")
+      }),
+    120_000
+  )
 
   // n8n redacts on request without a licence; 1.x does not know the parameter.
   if (!v2) return
@@ -234,7 +283,7 @@ export const examining = (it: It, v2: boolean) => {
           const get = yield* summary(id)
           const byNode = yield* tools.getExecutionByNode.call({ id, nodeName: "Fetch", itemOffset: 0, itemLimit: 5 })
           const compared = yield* Effect.flip(
-            tools.compareItems.call({ id, from: "Orders", to: "Each", limit: 1, steps: false })
+            tools.compareItems.call({ id, from: "Orders", to: "Each", limit: 1 })
           )
           return { get, byNode, compared }
         }).pipe(Effect.provide(Layer.merge(redacting, Layer.fresh(Services.layerMemory))))

@@ -100,7 +100,7 @@ export const manyRuns = (it: It, { v2 }: { readonly v2: boolean }) => {
         for (let call: unknown = args; call !== undefined;) {
           const { data }: Effect.Success<ReturnType<typeof tools.searchExecution.answer>> = yield* tools.searchExecution
             .answer(call as never)
-          numbers.push(...data.matches.map(({ item }) => Number(obj(item.json)?.["n"])))
+          numbers.push(...data.matches.map(({ item }) => Number(obj(item?.json)?.["n"])))
           call = data.next
           assert.isBelow(++pages, 100)
         }
@@ -113,5 +113,39 @@ export const manyRuns = (it: It, { v2 }: { readonly v2: boolean }) => {
       assert.isAbove(several.pages, Math.ceil(all.length / 50))
       const one = yield* follow({ id: runs.at(-1) ?? "", where: "n >= 0", nodes: ["Rows"], limit: 50 })
       assert.deepStrictEqual(one.numbers, all.slice(0, 300))
+    }))
+
+  it.effect("reaches the runs below a caller that n8n does not name, because an item failed", () =>
+    Effect.gen(function*() {
+      const child = yield* made("Child", [
+        called,
+        code(
+          "Says",
+          "const { n } = $input.first().json; if (n === 2) throw new Error('No warehouse 17'); return [{ json: { says: `box ${n}` } }]"
+        )
+      ], chain("In", "Says"))
+      const path = crypto.randomUUID()
+      const caller = yield* made("Caller", [
+        webhook(path),
+        code("Rows", "return [1, 2, 3].map((n) => ({ json: { n } }))"),
+        calling("Pack", child, "each")
+      ], chain("Orders", "Rows", "Pack"))
+      if (v2) yield* scenarios.publish(child)
+      yield* scenarios.publish(caller)
+      const { executionId: id } = yield* happened(caller, path, {})
+      const listed = obj(yield* scenarios.fetchJson(`executions?limit=50&workflowId=${child}`))
+      const ids = arr(listed?.["data"]).map((each) => String(obj(each)?.["id"]))
+      assert.lengthOf(ids, 2)
+      for (const each of ids) {
+        const api = obj(yield* scenarios.fetchJson(`executions/${each}?includeData=true`))
+        assert.strictEqual(str(obj(obj(api?.["data"])?.["parentExecution"])?.["executionId"]), id)
+      }
+      const { availableNodes } = yield* tools.getExecution.call({ id })
+      const pack = availableNodes.find(({ nodeName }) => nodeName === "Pack")
+      assert.sameMembers([...pack?.calls?.ids ?? []], ids)
+      const { executions, matches, note } = yield* tools.searchExecution.call({ workflowId: caller, text: "box 1" })
+      assert.deepStrictEqual([executions?.map((each) => each.id), matches[0]?.calledBy, note], [[id], id, undefined])
+      const { groups = [] } = yield* tools.listExecutions.call({ workflowId: caller, groupBy: "failure" })
+      assert.include(JSON.stringify(groups), "No warehouse 17")
     }))
 }

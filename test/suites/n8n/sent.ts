@@ -294,31 +294,44 @@ const nodeNamed = (execution: Execution.Execution, name: string): Node => {
   return found
 }
 
-const sentBy = Effect.fnUntraced(function*(
+/** The runs of a node, each with how to read what it sent. */
+const sendersOf = Effect.fnUntraced(function*(
   execution: Execution.Execution,
   name: string,
   { changed, isCopy = false }: { readonly changed?: Node; readonly isCopy?: boolean } = {}
 ) {
   const { get } = yield* NodeCatalogue.NodeCatalogue
-  const node = nodeNamed(execution, name)
-  const type = yield* get(node.type)
-  return yield* Effect.forEach(execution.runs.get(name) ?? [], (run) =>
-    Effect.map(
-      Sent.of(execution, {
-        node: changed ?? node,
-        run,
-        sending: Sending.of(type, changed ?? node),
-        redacts: false,
-        limit: 100,
-        isCopy
-      }),
-      (entries) => entries.map((entry) => ({ entry, run }))
-    )).pipe(Effect.map((all) => all.flat()))
+  const node = changed ?? nodeNamed(execution, name)
+  const sending = Sending.of(yield* get(node.type), node)
+  return (execution.runs.get(name) ?? []).map((run): Sent.Sender => ({
+    execution,
+    node,
+    run,
+    sending,
+    redacts: false,
+    limit: 100,
+    isCopy
+  }))
 })
 
-/** The entries of each run. */
-const byRun = (all: Effect.Success<ReturnType<typeof sentBy>>) =>
-  [...Map.groupBy(all, ({ run }) => run.index).values()].map((each) => each.map(({ entry }) => entry))
+const sentBy = Effect.fnUntraced(function*(execution: Execution.Execution, name: string) {
+  return (yield* Effect.forEach(
+    yield* sendersOf(execution, name),
+    ({ execution, ...options }) =>
+      Effect.map(Sent.of(execution, options), (entries) => entries.map((entry) => ({ entry, run: options.run })))
+  )).flat()
+})
+
+/** Differences of what the runs of two sides sent, in their order. */
+const differencesOf = Effect.fnUntraced(
+  function*(then: ReadonlyArray<Sent.Sender>, now: ReadonlyArray<Sent.Sender>) {
+    const all = yield* Effect.forEach(then, (sender, index) => {
+      const other = now[index]
+      return other === undefined ? Effect.succeed([]) : Sent.differences(sender, other)
+    })
+    return all.flat().flatMap(({ changes, item }) => changes.map((change) => ({ ...change, item })))
+  }
+)
 
 /** Adds the tests of what was sent to a suite. */
 export const sent = (it: It) => {
@@ -364,13 +377,12 @@ export const sent = (it: It) => {
         // A changed node, as it would be pinned in a test.
         const node = nodeNamed(execution, "json")
         const jsonBody = str(obj(node.parameters)?.["jsonBody"])?.replace("$json.name", "$json.name.length")
-        const now = yield* sentBy(execution, "json", {
+        const now = yield* sendersOf(execution, "json", {
           changed: { ...node, parameters: { ...obj(node.parameters), jsonBody } }
         })
-        const then = yield* sentBy(execution, "json")
-        const differences = Sent.differences(then.map(({ entry }) => entry), now.map(({ entry }) => entry))
+        const differences = yield* differencesOf(yield* sendersOf(execution, "json"), now)
         assert.deepStrictEqual(
-          differences.map(({ after, before, item, path }) => [item, path, before.shown, after.shown]),
+          differences.map(({ item, path, shown }) => [item, path, shown("before"), shown("after")]),
           orders.map(({ name, no }) => [no, "jsonBody.name", name, name.length])
         )
 
@@ -378,13 +390,13 @@ export const sent = (it: It) => {
         const { executionId: otherId } = yield* happened(id, path, { shop: "京都 & Co", orders })
         const other = yield* Effect.flatMap(Executions.Executions, ({ get }) => get(otherId))
         for (const name of Object.keys(requests())) {
-          const before = byRun(yield* sentBy(execution, name))
-          const after = byRun(yield* sentBy(other, name))
-          const inCopy = byRun(yield* sentBy(other, name, { isCopy: true }))
-          const paths = before.flatMap((each, run) => Sent.differences(each, after[run] ?? []).map(({ path }) => path))
+          const before = yield* sendersOf(execution, name)
+          const after = yield* sendersOf(other, name)
+          const inCopy = yield* sendersOf(other, name, { isCopy: true })
+          const paths = (yield* differencesOf(before, after)).map(({ path }) => path)
           assert.deepStrictEqual(paths.filter((each) => !each.endsWith(".run")), [], name)
           assert.strictEqual(paths.length, ["keypairs", "form", "query"].includes(name) ? orders.length : 0, name)
-          assert.deepStrictEqual(before.flatMap((each, run) => Sent.differences(each, inCopy[run] ?? [])), [], name)
+          assert.deepStrictEqual(yield* differencesOf(before, inCopy), [], name)
         }
       }).pipe(Effect.scoped),
     120_000

@@ -538,7 +538,7 @@ export const suite = (version: string) => {
         const dropped = yield* tools.searchExecution.call({ id, where: "orderNo === 'SO-77'", limit: 10 })
         assert.deepStrictEqual(dropped.nodes.map((each) => each.node), ["Orders", "Price"])
         const text = yield* tools.searchExecution.call({ id, text: "so-2345", fields: ["net"], limit: 10 })
-        assert.deepStrictEqual<unknown>(text.matches.map(({ item }) => item.json), [
+        assert.deepStrictEqual<unknown>(text.matches.map(({ item }) => item?.json), [
           { net: 2_345.25 },
           { net: -1 },
           { net: -1 }

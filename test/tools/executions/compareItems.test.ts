@@ -54,6 +54,7 @@ describe("compare_items", () => {
         from: { node: "Orders", run: 0, output: "main[0]", items: 400 },
         to: { node: "Shape", run: 0, output: "main[0]", items: 399 },
         pairedBy: "pairedItem",
+        namedBy: "orderNo",
         same: 0,
         altered: 399,
         added: 399,
@@ -64,14 +65,14 @@ describe("compare_items", () => {
           { path: "currency", added: 399 }
         ],
         examples: [
-          { index: 41, path: "amount", before: 21, after: -1 },
-          { index: 0, path: "password", before: "[redacted]", after: "differs, redacted" },
-          { index: 0, path: "currency", after: "JPY" }
+          { index: 41, key: "A-42", path: "amount", before: 21, after: -1 },
+          { index: 0, key: "A-0", path: "password", before: "[redacted]", after: "differs, redacted" },
+          { index: 0, key: "A-0", path: "currency", after: "JPY" }
         ],
-        onlyInFrom: { count: 1, first: [7] },
+        onlyInFrom: { count: 1, first: ["A-7"] },
         onlyInTo: { count: 0, first: [] }
       })
-      assert.isAtMost(countTokens(JSON.stringify(data)), 240)
+      assert.isAtMost(countTokens(JSON.stringify(data)), 265)
     }))
 
   it.effect("pairs by a key, compares only some paths, and leaves some out", () =>
@@ -95,7 +96,7 @@ describe("compare_items", () => {
       assert.isUndefined((yield* compare({ to: "Loose", key: "orderNo" })).note)
       assert.strictEqual(
         (yield* compare({ from: "Loop", to: "Loop" })).note,
-        "Not compared: 1 earlier run of 'Loop', main[1] of 'Loop' (2 items)."
+        "Not compared: main[1] of 'Loop' (4 items)."
       )
     }))
 
@@ -156,7 +157,7 @@ describe("compare_items", () => {
       assert.deepInclude<unknown>(secrets, {
         altered: 399,
         paths: [{ path: "password", altered: 399 }],
-        examples: [{ index: 0, path: "password", before: "[redacted]", after: "differs, redacted" }]
+        examples: [{ index: 0, key: "A-0", path: "password", before: "[redacted]", after: "differs, redacted" }]
       })
       const headers = yield* compare({ key: "headers[0].value" })
       assert.deepInclude<unknown>(headers, { pairedBy: "key", onlyInFrom: { count: 1, first: [7] } })
@@ -230,18 +231,18 @@ describe("compare_items on the way", () => {
 
   it.effect("names the first node that changed each rare path", () =>
     Effect.gen(function*() {
-      const { message, paths } = yield* ask({ to: "Price", steps: true })
+      const { message, paths } = yield* ask({ to: "Price" })
       assert.deepStrictEqual(paths, [
         { path: "amount", altered: 1, by: ["Price"] },
         { path: "currency", added: 30, by: ["Currency"] }
       ])
       assert.include(message, "1 altered, 30 gained 'currency', 0 the same")
-      const later = yield* ask({ from: "Currency", to: "Price", steps: true, fields: ["currency"] })
-      assert.deepStrictEqual(later.paths, [{ path: "currency", altered: 1, by: ["Price"] }])
-      const unlinked = yield* ask({ to: "First", key: "orderNo", steps: true, fields: ["amount", "orderNo"] })
+      const later = yield* ask({ from: "Currency", to: "Price", fields: ["currency"] })
+      assert.deepStrictEqual(later.paths, [{ path: "currency", altered: 1 }], "no node between them")
+      const unlinked = yield* ask({ to: "First", key: "orderNo", fields: ["amount", "orderNo"] })
       assert.strictEqual(unlinked.same, 1)
-      const apart = yield* ask({ from: "First", to: "Price", key: "orderNo", steps: true })
-      assert.strictEqual(apart.note, "steps: n8n recorded no links between these items.")
+      const examples = (yield* ask({ to: "Price" })).examples.map(({ by, key, path }) => [key, path, by])
+      assert.deepStrictEqual<unknown>(examples, [["A-7", "amount", "Price"], ["A-0", "currency", "Currency"]])
     }))
 
   it.effect("pairs nothing where one side aggregates the other, except with a key", () =>
@@ -286,7 +287,7 @@ describe("compare_items on the way", () => {
         FakeN8n.layer({ workflows: [], executions: [chain, other] }),
         Executions.layer()
       )
-      const data = yield* tools.compareItems.call({ id: "77", otherId: "78", from: "Load", limit: 10, steps: true })
+      const data = yield* tools.compareItems.call({ id: "77", otherId: "78", from: "Load", limit: 10 })
         .pipe(Effect.provide(both))
       assert.deepStrictEqual<unknown>([data.from, data.to], [
         { execution: "77", node: "Load", run: 0, output: "main[0]", items: 30 },
@@ -294,7 +295,9 @@ describe("compare_items on the way", () => {
       ])
       assert.deepStrictEqual<unknown>(data.paths, [{ path: "amount", altered: 1 }])
       assert.deepStrictEqual([data.same, data.onlyInFrom.count, data.pairedBy], [28, 1, "place"])
-      assert.strictEqual(data.note, "steps: items of two runs have no links.")
+      assert.deepStrictEqual<unknown>(data.examples, [
+        { index: 3, key: "A-3", path: "amount", before: 1.5, after: 9 }
+      ])
       const missing = yield* Effect.flip(ask({}))
       assert.deepInclude<unknown>(missing, { _tag: "ValidationError", field: "to" })
       const unknown = yield* tools.compareItems.call({
@@ -302,8 +305,7 @@ describe("compare_items on the way", () => {
         otherId: "77",
         from: "Load",
         to: "Shape",
-        limit: 1,
-        steps: false
+        limit: 1
       })
         .pipe(Effect.provide(both), Effect.flip)
       assert.include(unknown.message, "'Shape' not found in execution '77'")
@@ -318,7 +320,7 @@ describe("compare_items on the way", () => {
         }, { nodes: [node("Load"), node("Send")] }),
         id
       })
-      const data = yield* tools.compareItems.call({ id: "1", otherId: "2", from: "Send", limit: 10, steps: false })
+      const data = yield* tools.compareItems.call({ id: "1", otherId: "2", from: "Send", limit: 10 })
         .pipe(
           Effect.provide(Layer.mergeAll(
             FakeN8n.layer({
@@ -333,7 +335,7 @@ describe("compare_items on the way", () => {
         )
       assert.deepInclude<unknown>(data.from, { execution: "1", node: "Load", items: 2 })
       assert.deepStrictEqual<unknown>(data.examples, [{ index: 1, path: "sku", before: "B-X", after: "B" }])
-      assert.strictEqual(data.note, "Without output in one execution: the inputs of the last runs are compared.")
+      assert.strictEqual(data.note, "Without output in one execution: the inputs are compared.")
     }))
 
   it.effect("concludes nothing from items that n8n hides", () =>
@@ -363,5 +365,97 @@ describe("compare_items on the way", () => {
       )
       assert.deepInclude(error, { _tag: "ValidationError", field: "to" })
       assert.include(JSON.stringify(error), "a later node: after 'Orders' ran 'Shape'.")
+      const same = yield* Effect.flip(tools.compareItems.run({ id: "77", otherId: "77", from: "Orders" })).pipe(
+        Effect.provide(holding(connected))
+      )
+      assert.include(JSON.stringify(same), "otherId is the same execution as id")
+    }))
+
+  it.effect("takes all runs of a loop, and all branches into a node, as one side", () =>
+    Effect.gen(function*() {
+      const all = orders.slice(0, 6)
+      const one = (index: number, more: object = {}) => [{ json: { ...all[index], ...more }, pairedItem: { item: 0 } }]
+      const looped = document({
+        Ids: [run(0, { main: [all.map((json) => ({ json }))] })],
+        Loop: [
+          ...all.map((json, index) =>
+            run(1 + 2 * index, {
+              main: [[], [{
+                json,
+                pairedItem: {
+                  item: index,
+                  ...(index === 0
+                    ? {}
+                    : { sourceOverwrite: { previousNode: "Ids", previousNodeOutput: 0, previousNodeRun: 0 } })
+                }
+              }]]
+            }, { source: [index === 0 ? from("Ids") : from("Body", 0, index - 1)] })
+          ),
+          run(20, { main: [all.map((_, index) => one(index, index === 4 ? { amount: -4 } : {})[0])] }, {
+            source: [from("Body", 0, 5)]
+          })
+        ],
+        Body: all.map((_, index) =>
+          run(2 + 2 * index, { main: [one(index, index === 4 ? { amount: -4 } : {})] }, {
+            source: [from("Loop", 1, index)]
+          })
+        ),
+        Which: [
+          run(21, {
+            main: [
+              all.slice(0, 4).map((json, item) => ({ json, pairedItem: { item } })),
+              all.slice(4).map((json, index) => ({ json, pairedItem: { item: 4 + index } }))
+            ]
+          }, { source: [from("Ids")] })
+        ],
+        Both: [
+          run(22, { main: [all.slice(0, 4).map((json, item) => ({ json, pairedItem: { item } }))] }, {
+            source: [from("Which")]
+          }),
+          run(23, { main: [all.slice(4).map((json, item) => ({ json, pairedItem: { item } }))] }, {
+            source: [from("Which", 1)]
+          })
+        ]
+      }, {
+        nodes: ["Ids", "Loop", "Body", "Which", "Both"].map((name) => node(name)),
+        connections: {
+          Ids: main("Loop", "Which"),
+          Loop: { main: [[], [{ node: "Body", type: "main", index: 0 }]] },
+          Body: main("Loop"),
+          Which: { main: [[{ node: "Both", type: "main", index: 0 }], [{ node: "Both", type: "main", index: 0 }]] }
+        }
+      })
+      const counts = ({ altered, onlyInFrom, onlyInTo, same }: Compared) =>
+        [altered, same, onlyInFrom.count, onlyInTo.count] as const
+      const down = yield* ask({ from: "Ids", to: "Body" }, looped)
+      assert.deepStrictEqual(counts(down), [1, 5, 0, 0])
+      assert.deepStrictEqual<unknown>(down.to, { node: "Body", runs: 6, output: "main[0]", items: 6 })
+      assert.deepStrictEqual<unknown>(down.examples, [
+        { index: 4, key: "A-4", path: "amount", before: 2, after: -4, by: "Body" }
+      ])
+      assert.deepStrictEqual(counts(yield* ask({ from: "Loop", to: "Body" }, looped)), [1, 5, 0, 0])
+      assert.deepStrictEqual(counts(yield* ask({ from: "Body", to: "Loop", key: "orderNo" }, looped)), [0, 6, 0, 0])
+      const branches = yield* ask({ from: "Which", to: "Both" }, looped)
+      assert.deepStrictEqual(counts(branches), [0, 6, 0, 0])
+      assert.deepStrictEqual<unknown>(branches.from, { node: "Which", run: 0, output: "main[0], main[1]", items: 6 })
+    }))
+
+  it.effect("compares up to the last node that pairs where a later one aggregates", () =>
+    Effect.gen(function*() {
+      const linkedChain = {
+        ...chain,
+        workflowData: {
+          ...chain["workflowData"] as object,
+          connections: { Load: main("Currency"), Currency: main("Price"), Price: main("All"), All: main("Each") }
+        }
+      }
+      const { note, paths, to } = yield* ask({ to: "All" }, linkedChain)
+      assert.strictEqual(to.node, "Price")
+      assert.strictEqual(
+        note,
+        "Compared up to 'Price', the last node that pairs with 'Load': after it items are aggregated."
+      )
+      assert.deepStrictEqual(paths.map(({ path }) => path), ["amount", "currency"])
+      assert.strictEqual((yield* ask({ from: "Price", to: "All" }, linkedChain)).pairedBy, "none")
     }))
 })

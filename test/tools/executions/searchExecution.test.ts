@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import { obj } from "../../../src/base/Json.ts"
 import * as Executions from "../../../src/executions/Executions.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
@@ -8,6 +10,7 @@ import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { document, from, holding, items, node, run } from "../../executions/runData.ts"
 import { catalogue } from "../../support/catalogue.ts"
+import { rounds } from "../../support/seed.ts"
 
 const orders = Array.from({ length: 300 }, (_, index) => ({
   orderNo: `A-${index}`,
@@ -80,7 +83,7 @@ describe("search_execution", () => {
         { text: "x-shop" },
         document({ Webhook: [run(0, { main: [items(call)] })] }, { nodes: [node("Webhook")] })
       )
-      assert.deepStrictEqual<unknown>(matches[0]?.item.json, { ...call, headers: { "x-shop": "a" }, otherHeaders: 1 })
+      assert.deepStrictEqual<unknown>(matches[0]?.item?.json, { ...call, headers: { "x-shop": "a" }, otherHeaders: 1 })
     }))
 
   it.effect("refuses what it cannot search for, and says what is there", () =>
@@ -91,8 +94,10 @@ describe("search_execution", () => {
         "Nothing matches; the first values: amount 0."
       )
       assert.include((yield* search({ where: "amuont == null" })).note, "No item here has amuont")
-      const neither = yield* refused({})
-      assert.strictEqual(neither.message, "text or where is required")
+      assert.deepInclude<unknown>(yield* refused({ without: "items" }), { field: "nodes" })
+      assert.deepInclude<unknown>(yield* refused({ without: "items", nodes: ["Send"], text: "x" }), {
+        field: "without"
+      })
       assert.strictEqual((yield* search({ text: "x", nodes: ["Send"] })).note, "Did not run: Send.")
       const empty = document({ None: [run(0, { main: [[]] })] }, { nodes: [node("None")] })
       assert.strictEqual((yield* search({ text: "x", nodes: ["None"] }, empty)).note, "Without output: None.")
@@ -250,7 +255,7 @@ describe("search_execution over many runs", () => {
       assert.deepStrictEqual(rest.nodes, [{ node: "Take", workflow: "shop", matched: 31 }])
       // One of each run first.
       assert.deepStrictEqual(
-        matches.map(({ execution, index, item }) => [execution, index, item.json]),
+        matches.map(({ execution, index, item }) => [execution, index, item?.json]),
         [["6", 0, { sku: "C", n: 0 }], ["6", 1, { sku: "C", n: 1 }], ["2", 0, { sku: "B" }]]
       )
     }))
@@ -276,16 +281,26 @@ describe("search_execution over many runs", () => {
       const message = "Error executing workflow with item at index 1"
       const failing = (error: object) => [run(1, {}, { error: { message, ...error }, executionStatus: "error" })]
       const runs = [
-        { ...order(8, "error", { Pack: failing({ executionId: "9", workflowId: "pack" }) }), workflowVersionId: "v1" },
-        order(9, "error", { Split: output({ zone: "QX-7" }), Each: failing({}) }, caller("8")),
-        order(10, "error", { Check: output({ zone: "QX-7" }) }, caller("9")),
+        {
+          ...order(8, "error", { Pack: failing({ executionId: "9", workflowId: "pack" }) }),
+          workflowVersionId: "beb725d9-12aa-4c1f-8e1e-000000000001"
+        },
+        {
+          ...order(9, "error", { Split: output({ zone: "QX-7" }), Each: failing({}) }, caller("8")),
+          workflowData: {
+            name: "pack",
+            nodes: [node("Split"), node("Each", "n8n-nodes-base.executeWorkflow")],
+            connections: {}
+          }
+        },
+        { ...order(10, "error", { Check: output({ zone: "QX-7" }) }, caller("9")), mode: "integrated" },
         { ...order(11, "success", { Take: output({ zone: "QA-1" }) }), workflowVersionId: "v2" }
       ]
-      const { byStatus, executions, note } = yield* searchRuns({ text: "QX-7", workflowId: "shop" }, runs)
+      const { byStatus, byVersion, executions, note } = yield* searchRuns({ text: "QX-7", workflowId: "shop" }, runs)
       assert.deepStrictEqual(byStatus, { success: { runs: 1, matched: 0 }, error: { runs: 1, matched: 1 } })
-      assert.deepInclude<unknown>(executions?.[0], { id: "8", version: "v1", matched: 1 })
-      const unnamed = "n8n does not name the sub-workflow's run that failed in 1 run: "
-      assert.strictEqual(note, `${unnamed}search the sub-workflow's own runs.`)
+      assert.deepInclude<unknown>(executions?.[0], { id: "8", version: "beb725d9", matched: 2 })
+      assert.deepStrictEqual(byVersion, { v2: { runs: 1, matched: 0 }, beb725d9: { runs: 1, matched: 1 } })
+      assert.isUndefined(note, "execution 10 names execution 9 as its caller")
       const last = yield* searchRuns({ text: "QX-7", workflowId: "pack", last: 1 }, runs)
       assert.strictEqual(last.note, "Older runs were not searched.")
       assert.deepInclude<unknown>(last.executions?.[0], { id: "10", calledBy: "9" })
@@ -309,7 +324,7 @@ describe("search_execution over many runs", () => {
       assert.deepStrictEqual([second.runs, second.byStatus], [first.runs, undefined])
       const third = yield* searchRuns({ ...second.next, last: 200, limit: 50 }, many)
       assert.deepStrictEqual([third.runs, third.next], [{ searched: 30, matched: 30, complete: true }, undefined])
-      const all = [first, second, third].flatMap(({ matches }) => matches.map(({ item }) => obj(item.json)?.["n"]))
+      const all = [first, second, third].flatMap(({ matches }) => matches.map(({ item }) => obj(item?.json)?.["n"]))
       assert.deepStrictEqual(all, Array.from({ length: 50 }, (_, index) => 49 - index))
       const hidden = yield* searchRuns({ text: "sku", nodes: ["Take", "Tske"] }, [
         order(1, "success", { Take: output({}) }, { data: { redactionInfo: { isRedacted: true } } }),
@@ -394,4 +409,105 @@ describe("search_execution over many runs", () => {
       Executions.layer(),
       catalogue
     ))))
+
+  it.effect("lists the fields of items without a condition, and bounds each list by its limit", () =>
+    Effect.gen(function*() {
+      const many = Array.from(
+        { length: 12 },
+        (_, index) =>
+          order(index + 1, index % 2 === 0 ? "success" : "error", {
+            Take: output({ n: index, other: "x" }),
+            End: output({})
+          })
+      )
+      const { byStatus, executions, matches, next, nodes } = yield* searchRuns({ fields: ["n"], limit: 1 }, many)
+      assert.deepStrictEqual(byStatus, { error: { runs: 6, matched: 6 }, success: { runs: 6, matched: 6 } })
+      assert.deepStrictEqual([executions?.length, matches.length, nodes.length], [1, 1, 1])
+      assert.deepStrictEqual(matches[0]?.item, { json: { n: 11 } })
+      assert.isDefined(next)
+      const { matched } = yield* search({ limit: 2 })
+      assert.strictEqual(matched, 603)
+    }))
+
+  it.effect("finds runs in which a node returned no items, and others in which it did not run", () =>
+    Effect.gen(function*() {
+      const seen = [
+        order(1, "success", { Take: output({ n: 1 }), Send: output({}) }),
+        order(2, "success", { Take: [run(0, { main: [[]] })] }),
+        order(3, "error", { Take: output({ n: 1 }), Send: [run(1, { main: [[], []] }), run(2, { main: [[]] })] }),
+        order(4, "success", {})
+      ].map((each) => ({
+        ...each,
+        workflowData: { ...each["workflowData"] as object, nodes: [node("Take"), node("Send")] }
+      }))
+      const ask = (without: "items" | "runs", more: object = {}) =>
+        searchRuns({ without, nodes: ["Take", "Send"], ...more }, seen)
+      const empty = yield* ask("items")
+      assert.deepStrictEqual<unknown>(empty.matches, [{ execution: "3", node: "Send" }, {
+        execution: "2",
+        node: "Take"
+      }])
+      assert.deepStrictEqual(empty.byStatus, { success: { runs: 3, matched: 1 }, error: { runs: 1, matched: 1 } })
+      const absent = yield* ask("runs")
+      assert.deepStrictEqual<unknown>(absent.matches, [{ execution: "2", node: "Send" }])
+      assert.include(absent.note, "n8n has no data for 1 run")
+      const first = yield* ask("items", { limit: 1 })
+      const second = yield* searchRuns({ ...first.next }, seen)
+      assert.deepStrictEqual<unknown>([...first.matches, ...second.matches], empty.matches)
+      const answer = yield* Effect.provide(
+        tools.searchExecution.run({ id: "77", without: "runs", nodes: ["Send", "Orders"] }),
+        holding(execution)
+      )
+      assert.strictEqual(answer.message, "1 of 2 nodes did not run")
+    }))
+
+  it.effect("shows of a long text a piece around the match", () =>
+    Effect.gen(function*() {
+      const long = `${"a".repeat(6_000)} needle ${"b".repeat(6_000)}`
+      const shop = [order(1, "success", { Take: output({ long, other: "c".repeat(500), short: "needle" }) })]
+      const json = obj((yield* searchRuns({ text: "NEEDLE" }, shop)).matches[0]?.item?.json)
+      assert.match(String(json?.["long"]), /^…a{50,60} needle b{50,60}…$/)
+      assert.strictEqual(json?.["other"], `${"c".repeat(120)}…`)
+      assert.strictEqual(json?.["short"], "needle")
+      const whole = yield* searchRuns({ text: "needle", fields: ["long"] }, shop)
+      assert.deepStrictEqual<unknown>(whole.matches[0]?.item?.json, { long })
+    }))
+
+  const Shape = Schema.Struct({
+    items: Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 }))).check(Schema.isMaxLength(9)),
+    last: Schema.Literals([2, 3, 20]),
+    limit: Schema.Literals([1, 2, 7, 50]),
+    width: Schema.Literals([1, 100, 4_000]),
+    isOne: Schema.Boolean
+  })
+  it.effect.prop("leaves no match out, page by page, nor shows one twice", { shape: Arbitrary.schema(Shape) }, ({
+    shape: { isOne, items: counts, last, limit, width }
+  }) =>
+    Effect.gen(function*() {
+      const all = (isOne ? [counts.reduce((sum, count) => sum + count, 0)] : counts).map((count, index) =>
+        order(index + 1, "success", {
+          Take: output(...Array.from({ length: count }, (_, n) => ({ n, text: "x".repeat(width) }))),
+          More: [run(1, { main: [items(...Array.from({ length: count }, (_, n) => ({ n, more: true })))] })]
+        })
+      )
+      const expected = all.flatMap(({ id }) =>
+        ["Take", "More"].flatMap((node) => {
+          const index = Number(id) - 1
+          const count = isOne ? counts.reduce((sum, count) => sum + count, 0) : counts[index] ?? 0
+          return Array.from({ length: count }, (_, n) => `${isOne ? "" : id} ${node} ${n}`)
+        })
+      )
+      const seen: Array<string> = []
+      let args: object | undefined = isOne
+        ? { id: "1", where: "n >= 0", limit, fields: ["n", "text"] }
+        : { workflowId: "shop", where: "n >= 0", limit, last: 200, fields: ["n", "text"] }
+      if (!isOne) args = { ...args, last }
+      for (let pages = 0; args !== undefined && pages < 300; pages++) {
+        const page: Effect.Success<ReturnType<typeof searchRuns>> = yield* searchRuns(args, all)
+        seen.push(...page.matches.map(({ execution = "", index, node }) => `${execution} ${node} ${index}`))
+        args = page.next
+      }
+      const within = isOne ? expected : expected.filter((key) => Number(key.split(" ")[0]) > counts.length - last)
+      assert.deepStrictEqual(seen.toSorted(), within.toSorted())
+    }), { arbitrary: { runs: rounds(15) } })
 })

@@ -1,8 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Redact from "../../../src/base/Redact.ts"
 import * as TestCase from "../../../src/trials/cases/TestCase.ts"
 import { Json } from "../../support/arbitrary.ts"
 
-const seen = (value: unknown, shown: unknown = value): TestCase.Seen => ({ value, shown })
+const plain = TestCase.redaction(false)
+
+const differences = (expected: unknown, actual: unknown, path: string, redact = plain) =>
+  TestCase.valueDifferences(expected, Redact.whole(actual, redact), path, redact)
 
 /** What is expected, what fits, and what does not. */
 const table: ReadonlyArray<readonly [unknown, ReadonlyArray<unknown>, ReadonlyArray<unknown>]> = [
@@ -37,7 +41,7 @@ describe("expected values", () => {
   it("differ in places, each named as in the case", () => {
     const expected = { a: 1, "odd key": { list: [1, { b: "x" }] }, same: "*", gone: 1 }
     const actual = { a: 2, "odd key": { list: [1, { b: "y", c: 1 }] }, same: 1, more: 1 }
-    assert.deepStrictEqual(TestCase.valueDifferences(seen(expected), seen(actual), "items[0]"), [
+    assert.deepStrictEqual(differences(expected, actual, "items[0]"), [
       { path: "items[0].a", expected: 1, actual: 2 },
       { path: "items[0][\"odd key\"].list[1].b", expected: "x", actual: "y" },
       { path: "items[0].gone", expected: 1, actual: undefined }
@@ -46,30 +50,27 @@ describe("expected values", () => {
 
   it("show of a list of another length only what is expected of its elements", () => {
     const actual = [{ id: 1, noise: "a" }, { id: 2, noise: "b" }]
-    assert.deepStrictEqual(TestCase.valueDifferences(seen([{ id: 1 }]), seen(actual), "list"), [
+    assert.deepStrictEqual(differences([{ id: 1 }], actual, "list"), [
       { path: "list", expected: [{ id: 1 }], actual: [{ id: 1 }, { id: 2, noise: "b" }] }
     ])
   })
 
   it("show null as null, not as a secret", () => {
     assert.deepStrictEqual(
-      TestCase.valueDifferences(seen({ a: 1, b: null }), seen({ a: null, b: 2 }), "item"),
+      differences({ a: 1, b: null }, { a: null, b: 2 }, "item"),
       [{ path: "item.a", expected: 1, actual: null }, { path: "item.b", expected: null, actual: 2 }]
     )
   })
 
   it("show what may be shown, and keep no secret in what is written", () => {
-    const actual = seen({ password: "hunter2", user: "ada", keys: ["k"] }, {
-      password: "[redacted]",
-      user: "ada",
-      keys: ["[redacted]"]
-    })
+    const actual = { password: "hunter2", user: "ada", apiKeys: ["k"] }
+    const redact = TestCase.redaction(true)
     assert.deepStrictEqual(
-      TestCase.valueDifferences(seen({ password: "x" }, { password: "[redacted]" }), actual, "items[0]"),
+      differences({ password: "x" }, actual, "items[0]", redact),
       [{ path: "items[0].password", expected: "[redacted]", actual: "[redacted]" }]
     )
-    assert.deepStrictEqual(TestCase.exactly(actual), { password: "*", user: "ada", keys: ["*"] })
-    assert.deepStrictEqual(TestCase.updatedValue({ password: "x", user: "bob" }, actual), {
+    assert.deepStrictEqual(TestCase.exactly(redact(actual)), { password: "*", user: "ada", apiKeys: ["*"] })
+    assert.deepStrictEqual(TestCase.updatedValue({ password: "x", user: "bob" }, actual, redact(actual)), {
       password: "*",
       user: "ada"
     })
@@ -78,7 +79,7 @@ describe("expected values", () => {
   it("are updated where they do not hold: wildcards that do stay, and what was not listed is not", () => {
     const before = { id: "*", at: "/^2026/", total: 1, gone: 1, list: ["*", 1], inner: { a: 1 } }
     const actual = { id: 7, at: "2025-01-01", total: 2, list: [5, 6, "*"], inner: { a: 2, b: 3 }, more: 1 }
-    assert.deepStrictEqual(TestCase.updatedValue(before, seen(actual)), {
+    assert.deepStrictEqual(TestCase.updatedValue(before, actual, actual), {
       id: "*",
       at: "2025-01-01",
       total: 2,
@@ -96,10 +97,10 @@ describe("expected values", () => {
   })
 
   it.prop("of exactly a value fit it, also where that looks like a wildcard", { value: Json }, ({ value }) => {
-    assert.isTrue(TestCase.matches(TestCase.exactly(seen(value)), value))
+    assert.isTrue(TestCase.matches(TestCase.exactly(value), value))
     for (const text of ["*", "/", "//", "/a/", "/(/", "\\", "\\*"]) {
-      assert.isTrue(TestCase.matches(TestCase.exactly(seen({ text, value })), { text, value }))
-      assert.isFalse(TestCase.matches(TestCase.exactly(seen({ text, value })), { text: `${text}.`, value }))
+      assert.isTrue(TestCase.matches(TestCase.exactly({ text, value }), { text, value }))
+      assert.isFalse(TestCase.matches(TestCase.exactly({ text, value }), { text: `${text}.`, value }))
     }
   })
 
@@ -108,8 +109,8 @@ describe("expected values", () => {
     actual: Json
   }, ({ actual, expected }) => {
     if (TestCase.patternFaults(expected, "").length > 0) return
-    const differences = TestCase.valueDifferences(seen(expected), seen(actual), "")
-    assert.strictEqual(differences.length === 0, TestCase.matches(expected, actual))
-    assert.isTrue(TestCase.matches(TestCase.updatedValue(expected, seen(actual)), actual))
+    const all = differences(expected, actual, "")
+    assert.strictEqual(all.length === 0, TestCase.matches(expected, actual))
+    assert.isTrue(TestCase.matches(TestCase.updatedValue(expected, actual, actual), actual))
   })
 })
