@@ -7,6 +7,7 @@ import { arr, type Obj, obj, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as JsonSize from "../base/JsonSize.ts"
 import { suggestion } from "../base/Nearest.ts"
+import * as Rows from "../base/Rows.ts"
 import * as Turn from "../base/Turn.ts"
 
 /** Value of a JSON text; a text that is not JSON, or too large, is returned unchanged. */
@@ -123,13 +124,11 @@ export const decoder = <A, R>(
   const decode = Schema.decodeUnknownEffect(schema, { errors: "all", onExcessProperty: "error" })
   const usage = `${tool} takes: ${Object.keys(properties).join(", ") || "no parameters"}.`
 
-  const fail = (issues: ReadonlyArray<Issue>, others = 0) => {
+  const fail = (issues: ReadonlyArray<Issue>) => {
     const hints = new Set(issues.flatMap(({ hint }) => hint ?? []))
-    const first = issues.slice(0, maxIssues)
-    const more = issues.length - first.length + others
     return Errors.invalid(
       issues[0]?.field ?? "",
-      [...first.map(({ reason }) => reason), ...more > 0 ? [`and ${more} more`] : []].join("; "),
+      Rows.listed(issues.map(({ reason }) => reason), maxIssues, "; "),
       [...hints, usage].join(" ")
     )
   }
@@ -149,7 +148,7 @@ export const decoder = <A, R>(
     }
     const names = Object.keys(input)
     const others = names.filter((name) => !Object.hasOwn(properties, name))
-    const unknown = others.slice(0, maxIssues).map((name): Issue => ({
+    const unknown = others.map((name): Issue => ({
       field: clip(name),
       reason: `Unknown parameter '${clip(name)}'`,
       hint: suggestion(name, Object.keys(properties))
@@ -175,7 +174,7 @@ export const decoder = <A, R>(
     const issues = [...unknown, ...malformedIssues, ...refused.filter(({ field }) => !isMalformed(field))]
     return decoded._tag === "Success" && issues.length === 0
       ? decoded.success
-      : yield* fail(issues, others.length - unknown.length)
+      : yield* fail(issues)
   })
 }
 

@@ -10,8 +10,8 @@ import * as Visible from "../base/Visible.ts"
 import { type ColumnType, type DataTable, N8nClient, type Row } from "../n8n/N8nClient.ts"
 import type { Snapshots } from "../workflows/store/Snapshots.ts"
 import * as Backup from "./Backup.ts"
-import * as Rows from "./Rows.ts"
 import * as Table from "./Table.ts"
+import * as TableRows from "./TableRows.ts"
 
 export const operations = [
   "insert",
@@ -127,10 +127,10 @@ const change = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   const data = yield* need(input, "set", "Give the new values by column.")
   yield* checkValues(table, data, "set")
   const condition = yield* Table.condition(where, table, input.redacts)
-  const matching = yield* Rows.filtersOf(table, condition, input.redacts)
+  const matching = yield* TableRows.filtersOf(table, condition, input.redacts)
   const isUpsert = input.op === "upsert"
   const inserts = isUpsert && matching.length < 2
-  const filters = inserts && matching.length === 0 ? [Rows.none] : matching
+  const filters = inserts && matching.length === 0 ? [TableRows.none] : matching
   const previews = yield* Effect.forEach(
     filters,
     (filter) =>
@@ -167,7 +167,7 @@ const remove = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   const n8n = yield* N8nClient
   const where = yield* need(input, "where", "Say which rows; op clear empties the table.")
   const condition = yield* Table.condition(where, table, input.redacts)
-  const filters = yield* Rows.filtersOf(table, condition, input.redacts)
+  const filters = yield* TableRows.filtersOf(table, condition, input.redacts)
   const rows = (yield* Effect.forEach(filters, (filter) => n8n.previewRowDeletion(table.id, filter))).flat()
   yield* outside(rows, condition)
   const total = rows.length

@@ -110,7 +110,7 @@ export const make = Effect.fnUntraced(
       /** Whether there is time for another replay and these additional milliseconds. */
       hasTime: (more = 0) => Effect.map(Deadline.left, (millis) => grantsTimeout || millis > reserve + more),
       replay: Effect.fnUntraced(
-        function*(subject: TestCopy.Subject, id: string, rows?: TestCopy.Rows) {
+        function*(subject: TestCopy.Subject, id: string, rows?: TestCopy.Replacements) {
           const { run } = yield* open(subject)
           const result = yield* permits.withPermit(run({ replay: id, rows }))
           for (const each of result.upgraded) upgraded.set(each.node, each)

@@ -47,9 +47,6 @@ const hasSettings = (reference: string) => {
   return version === undefined || version === Reference.published || Reference.isSnapshot(version)
 }
 
-/** Budget in characters, about 1,500 tokens; with `node`, the general budget applies. */
-const maxChars = 2_200
-
 export const workflowDiff = Tool.make({
   name: "workflow_diff",
   title: "Compare workflows",
@@ -98,5 +95,5 @@ export const workflowDiff = Tool.make({
   view: ({ after, before }) => page.view(after, { _tag: "Difference", before }),
   message: ({ from, to }) => ({ en: `From '${from}' to '${to}'`, ja: "ワークフローを比較しました" }),
   next: (input) => (path) => input.node === undefined && path.startsWith("nodes") ? oneNode(input) : undefined,
-  budget: (_, { node }) => node === undefined ? differences.budget(maxChars) : {}
+  budget: (_, { node }) => node === undefined ? differences.budget(2_200) : {}
 })

@@ -192,7 +192,10 @@ export const drill = Effect.fn("Drill.drill")(function*(
   const left: Array<{ readonly node: string; readonly why: string }> = [...notDrilled]
   let done = 0
   const outcomeOn = (failure: Failures.Failure, failing: Verdict.Case, execution: string) => {
-    const rows: TestCopy.Rows = new Map([[failing.node.name, (node, added) => Failures.nodes(node, failure, added)]])
+    const rows: TestCopy.Replacements = new Map([[
+      failing.node.name,
+      (node, added) => Failures.nodes(node, failure, added)
+    ]])
     return Effect.map(replays.replay(subject, execution, rows), ({ result }) => outcomeOf(result.execution))
   }
   const verdictOf = Effect.fnUntraced(function*(failing: Verdict.Case, { execution, outcome }: Undisturbed) {

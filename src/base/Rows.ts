@@ -1,0 +1,31 @@
+/** Rows of an answer or a report: equal ones as one group, and the first of many in words. Pure. */
+import type { NonEmptyReadonlyArray } from "effect/Array"
+import * as Visible from "./Visible.ts"
+
+/** Equal rows; the first stands for all. */
+export interface Group<A> {
+  readonly first: A
+  readonly rows: NonEmptyReadonlyArray<A>
+  readonly count: number
+}
+
+/** Equal rows as one group each, in the order of their first; rows are equal if their keys are the same JSON. */
+export const grouped = <A>(rows: Iterable<A>, keyOf: (row: A) => unknown): ReadonlyArray<Group<A>> =>
+  [...Map.groupBy(rows, (row) => JSON.stringify(keyOf(row))).values()].map((all) => {
+    const rows = all as unknown as NonEmptyReadonlyArray<A>
+    return { first: rows[0], rows, count: rows.length }
+  })
+
+/** The first texts and the number of the others: `A, B and 3 more`; after lines, the number has a line of its own. */
+export const listed = (texts: ReadonlyArray<string>, most: number, separator = ", "): string => {
+  const shown = texts.slice(0, most).join(separator)
+  const gap = separator.endsWith("\n") ? separator : " "
+  return texts.length > most ? `${shown}${gap}and ${texts.length - most} more` : shown
+}
+
+/** A name as part of a sentence. */
+export const quote = (name: string, length?: number): string => `'${Visible.label(name, length)}'`
+
+/** Names as part of a sentence, each once: `'A', 'B' and 3 more`. */
+export const names = (all: Iterable<string>, most = 8, length?: number): string =>
+  listed([...new Set(all)].map((name) => quote(name, length)), most)
