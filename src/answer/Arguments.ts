@@ -124,11 +124,11 @@ export const decoder = <A, R>(
   const decode = Schema.decodeUnknownEffect(schema, { errors: "all", onExcessProperty: "error" })
   const usage = `${tool} takes: ${Object.keys(properties).join(", ") || "no parameters"}.`
 
-  const fail = (issues: ReadonlyArray<Issue>) => {
+  const fail = (issues: ReadonlyArray<Issue>, others = 0) => {
     const hints = new Set(issues.flatMap(({ hint }) => hint ?? []))
     return Errors.invalid(
       issues[0]?.field ?? "",
-      Rows.listed(issues.map(({ reason }) => reason), maxIssues, "; "),
+      Rows.listed(issues.map(({ reason }) => reason), maxIssues, "; ", issues.length + others),
       [...hints, usage].join(" ")
     )
   }
@@ -148,7 +148,7 @@ export const decoder = <A, R>(
     }
     const names = Object.keys(input)
     const others = names.filter((name) => !Object.hasOwn(properties, name))
-    const unknown = others.map((name): Issue => ({
+    const unknown = others.slice(0, maxIssues).map((name): Issue => ({
       field: clip(name),
       reason: `Unknown parameter '${clip(name)}'`,
       hint: suggestion(name, Object.keys(properties))
@@ -174,7 +174,7 @@ export const decoder = <A, R>(
     const issues = [...unknown, ...malformedIssues, ...refused.filter(({ field }) => !isMalformed(field))]
     return decoded._tag === "Success" && issues.length === 0
       ? decoded.success
-      : yield* fail(issues)
+      : yield* fail(issues, others.length - unknown.length)
   })
 }
 

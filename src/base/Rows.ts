@@ -16,11 +16,19 @@ export const grouped = <A>(rows: Iterable<A>, keyOf: (row: A) => unknown): Reado
     return { first: rows[0], rows, count: rows.length }
   })
 
-/** The first texts and the number of the others: `A, B and 3 more`; after lines, the number has a line of its own. */
-export const listed = (texts: ReadonlyArray<string>, most: number, separator = ", "): string => {
+/**
+ * The first texts and the number of the others: `A, B and 3 more`; after lines, the number has a line of its own.
+ * `total` also counts those of which there are no texts.
+ */
+export const listed = (
+  texts: ReadonlyArray<string>,
+  most: number,
+  separator = ", ",
+  total = texts.length
+): string => {
   const shown = texts.slice(0, most).join(separator)
   const gap = separator.endsWith("\n") ? separator : " "
-  return texts.length > most ? `${shown}${gap}and ${texts.length - most} more` : shown
+  return total > most ? `${shown}${gap}and ${total - most} more` : shown
 }
 
 /** A name as part of a sentence. */

@@ -54,8 +54,6 @@ export interface Done {
   readonly hint?: string
 }
 
-const maxPreviewRows = 5
-
 const need = <K extends keyof Input>(input: Input, key: K, why: string) => {
   const value = input[key]
   return value === undefined
@@ -139,12 +137,7 @@ const change = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   const [before, after] = [previews.flatMap((each) => each.before), previews.flatMap((each) => each.after)]
   yield* outside(before, condition)
   if (input.dryRun) {
-    return {
-      table,
-      count: after.length,
-      before: before.slice(0, maxPreviewRows),
-      after: after.slice(0, maxPreviewRows)
-    } satisfies Done
+    return { table, count: after.length, before, after } satisfies Done
   }
   if (before.length === 0 && !isUpsert) return { table, count: 0 } satisfies Done
   const back = before.length === 0 ? undefined : yield* Backup.save(table, before, input.op)
@@ -171,7 +164,7 @@ const remove = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   const rows = (yield* Effect.forEach(filters, (filter) => n8n.previewRowDeletion(table.id, filter))).flat()
   yield* outside(rows, condition)
   const total = rows.length
-  if (input.dryRun || total === 0) return { table, count: total, before: rows.slice(0, maxPreviewRows) } satisfies Done
+  if (input.dryRun || total === 0) return { table, count: total, before: rows } satisfies Done
   yield* askToDelete(
     input.confirm,
     `Delete ${counted(total, "row")} of table ${table.id} ('${Visible.label(table.name)}')`,

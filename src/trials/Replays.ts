@@ -44,7 +44,7 @@ const newest = Effect.fnUntraced(function*(workflowId: string, last: number) {
   const recorded = runs.flatMap(({ head }) => isRecorded(head) ? [String(head.id)] : []).slice(0, last)
   if (recorded.length > 0) return recorded
   return yield* new Errors.ValidationError({
-    reason: `Workflow '${workflowId}' has no recorded runs to replay`,
+    reason: "The workflow has no recorded runs to replay",
     field: "workflowId",
     hint: runs.length > 0
       ? `Its ${runs.length} newest executions were manual, canceled or have not ended. test_workflow takes testData.`

@@ -80,12 +80,14 @@ const groupsOf = (all: ReadonlyArray<Proven>): BatchProof["groups"] => {
   ).toSorted(byWorkflows)
 }
 
-const reasonOf = (id: string, error: Errors.N8nError) => Errors.reasonOf(error).replace(`Workflow '${id}' `, "")
+/** Reason in words that are the same for every workflow. */
+const reasonOf = (error: Errors.N8nError) =>
+  error._tag === "NotFoundError" ? `${error.resourceType} not found` : Errors.reasonOf(error)
 
 const reasonsOf = (all: ReadonlyArray<Proven>): BatchProof["notReplayed"] => {
   const own = all.flatMap(({ id, name, proof }) =>
     Result.isFailure(proof)
-      ? [{ id, name, why: reasonOf(id, proof.failure) }]
+      ? [{ id, name, why: reasonOf(proof.failure) }]
       : [
         ...proof.success.notReplayed.map(({ why }) => ({ id, name, why })),
         ...proof.success.left.length === 0 ? [] : [{ id, name, why: "no time was left for all runs" }]
