@@ -16,6 +16,14 @@ export const grouped = <A>(rows: Iterable<A>, keyOf: (row: A) => unknown): Reado
     return { first: rows[0], rows, count: rows.length }
   })
 
+/** Numbers of rows by key, in the order of the first row of each. */
+export const counts = <A>(rows: Iterable<A>, keyOf: (row: A) => string): { readonly [key: string]: number } =>
+  Object.fromEntries(grouped(rows, keyOf).map(({ count, first }) => [keyOf(first), count]))
+
+/** Numbers of rows by key as part of a sentence: `3 failed, 1 slow`. */
+export const tally = <A>(rows: Iterable<A>, keyOf: (row: A) => string): string =>
+  Object.entries(counts(rows, keyOf)).map(([key, count]) => `${count} ${key}`).join(", ")
+
 /**
  * The first texts and the number of the others: `A, B and 3 more`; after lines, the number has a line of its own.
  * `total` also counts those of which there are no texts.

@@ -23,5 +23,10 @@ describe("rows", () => {
       assert.deepStrictEqual<ReadonlyArray<string>>(own, rows.filter((row) => row === first))
       assert.strictEqual(count, own.length)
     }
+    assert.deepStrictEqual(
+      Rows.counts(rows, (row) => row),
+      Object.fromEntries(groups.map(({ count, first }) => [first, count]))
+    )
+    assert.strictEqual(Rows.tally(rows, (row) => row), groups.map(({ count, first }) => `${count} ${first}`).join(", "))
   })
 })

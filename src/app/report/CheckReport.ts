@@ -81,12 +81,12 @@ export const summary = (report: Report): string => {
 }
 
 export const text = (report: Report, isColoured: boolean): ReadonlyArray<string> => [
-  ...[...Map.groupBy(report.findings, Finding.placeOf).values()].flatMap((group) => {
-    const shown = merged(group)
+  ...Rows.grouped(report.findings, Finding.placeOf).flatMap(({ first, rows }) => {
+    const shown = merged(rows)
     const width = Math.max(...shown.map((each) => placeOf(each).length))
     const fixes = new Set<string>()
     return [
-      ...group.slice(0, 1).map(titleOf),
+      titleOf(first),
       ...shown.flatMap((finding) => linesOf(finding, width, isColoured, fixes)),
       ""
     ]

@@ -135,9 +135,7 @@ const summaryOf = ({ incidents, unknown, url }: Effect.Success<ReturnType<typeof
     unknown: unknown.length === 0 ? undefined : unknown.map((each) => Visible.line(each)),
     notes: [
       ...incidents.length > 1
-        ? [`${
-          Rows.grouped(incidents, ({ kind }) => kind).map(({ count, first }) => `${count} ${first.kind}`).join(", ")
-        }; a later time has fewer.`]
+        ? [`${Rows.tally(incidents, ({ kind }) => kind)}; a later time has fewer.`]
         : [],
       "Only a watch that runs all the time notices silence, empty runs, lost logins and unpublishing."
     ],

@@ -57,12 +57,12 @@ export const choose = (failed: ReadonlyArray<Run>, most: number) => {
 
 /** Merges the incidents of one cause: about its newest run, with the time and cause of the first. */
 const merged = (incidents: ReadonlyArray<Incident>): ReadonlyArray<Incident> =>
-  [...Map.groupBy(incidents, ({ key }) => key).values()].flatMap((all) => {
-    const [first, newest] = [all.toSorted((a, b) => a.at < b.at ? -1 : 1)[0], all[0]]
-    if (first === undefined || newest === undefined) return []
-    const { look, what } = newest
-    return [{ ...first, ...defined({ look }), what, count: all.reduce((sum, { count }) => sum + count, 0) }]
-  })
+  Rows.grouped(incidents, ({ key }) => key).map(({ first: { look, what }, rows }) => ({
+    ...rows.reduce((first, each) => each.at < first.at ? each : first),
+    ...defined({ look }),
+    what,
+    count: rows.reduce((sum, { count }) => sum + count, 0)
+  }))
 
 /** Cause of a crash; a version that needs too much memory also ends n8n itself. */
 const end = "n8n was restarted or ran out of memory"

@@ -52,10 +52,10 @@ const webhooks = (workflow: Workflow.Workflow) => {
   const whole = Webhooks.of(workflow.id, workflow).filter(({ isPrefix, segments }) =>
     !isPrefix && !segments.some((segment) => segment.startsWith(":"))
   )
-  return [...Map.groupBy(whole, ({ node }) => node)].map(([name, all]) => ({
+  return Rows.grouped(whole, ({ node }) => node).map(({ first: { methods = [], node: name }, rows }) => ({
     name,
-    paths: all.map(({ segments }) => segments.map(encodeURIComponent).join("/")),
-    methods: all[0]?.methods ?? []
+    paths: rows.map(({ segments }) => segments.map(encodeURIComponent).join("/")),
+    methods
   }))
 }
 
