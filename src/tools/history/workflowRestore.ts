@@ -80,9 +80,6 @@ const restore = Effect.fnUntraced(function*(
   return { ...written, warnings: [...written.warnings, ...warnings] }
 })
 
-const whole = (id: string, version: string) =>
-  `workflow_diff(a: '${id}', b: '${Reference.format(id, version)}', node: 'NAME')`
-
 const dryHint = (current: Workflow.Workflow | undefined, writesDrafts: boolean) =>
   current === undefined
     ? "Nothing was written. The workflow was deleted: restoring recreates it, unpublished."
@@ -215,6 +212,13 @@ export const workflowRestore = Tool.make({
       ? { en: `Would restore ${what}`, ja: "復元の内容を確認しました" }
       : { en: `Restored ${what}`, ja: "ワークフローを復元しました" }
   },
-  next: ({ id, version }) => () => id === undefined || version === undefined ? undefined : whole(id, version),
+  next: ({ id, version }, { difference = {} }) => (path) =>
+    id === undefined || version === undefined
+      ? undefined
+      : differences.oneNode(
+        { a: id, b: Reference.format(id, version) },
+        difference as Partial<differences.Difference>,
+        path
+      ),
   budget: (_, { dryRun }) => dryRun ? differences.budget(2_600, "difference.") : {}
 })
